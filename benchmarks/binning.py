@@ -1,0 +1,176 @@
+"""Which model of the numeric columns serves naive Bayes best? Plain formulas on UCI Adult.
+
+Two classes make naive Bayes a sum of log odds, one term per column, so every column is modelled
+once per fold and the sums are compared. Missing values add nothing. Cut points come from the
+first 10,000 rows given for training, counts from all of them, with a pseudo-count per value.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from benchmarks.adult import CATEGORIES, LABEL, NUMBERS
+from benchmarks.harness import ROOT, machine, markdown, write_between
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int64]
+Edges = Callable[[Floats, int], Floats]
+Terms = Callable[[Floats, Codes, Floats], Floats]
+PREFIX = 10_000
+
+
+def equal_count(values: Floats, count: int) -> Floats:
+    return np.unique(np.quantile(values, np.arange(1, count) / count, method="inverted_cdf"))
+
+
+def equal_width(values: Floats, count: int) -> Floats:
+    return np.linspace(values.min(), values.max(), count + 1)[1:-1]
+
+
+def log_width(values: Floats, count: int) -> Floats:
+    low = values.min()
+    return np.asarray(low + np.expm1(equal_width(np.log1p(values - low), count)))
+
+
+def heavy_alone(values: Floats, count: int) -> Floats:
+    """Give every value that fills a bin its own; cut the others into equal counts."""
+    distinct, times = np.unique(values, return_counts=True)
+    heavy = np.zeros(len(distinct), dtype=bool)
+    while True:
+        left = max(count - int(heavy.sum()), 1)
+        share = times[~heavy].sum() / left
+        new = ~heavy & (times >= share)
+        if left == 1 or not new.any():
+            break
+        heavy |= new
+    edges, filled = [], 0
+    for i in range(len(distinct) - 1):
+        filled += 0 if heavy[i] else int(times[i])
+        if heavy[i] or heavy[i + 1] or filled >= share:
+            edges.append((distinct[i] + distinct[i + 1]) / 2)
+            filled = 0
+    return np.array(edges)
+
+
+def from_counts(codes: Codes, y: Codes, new: Codes, levels: int, a: float) -> Floats:
+    """Log odds of each code of `new`; -1 is missing and adds nothing."""
+    known = codes >= 0
+    counts = [np.bincount(codes[known & (y == k)], minlength=levels) for k in (0, 1)]
+    no, yes = ((n + a) / (n.sum() + a * levels) for n in counts)
+    return np.append(np.log(yes / no), 0.0)[new]
+
+
+def binned(edges: Edges, count: int, a: float, v: Floats, y: Codes, new: Floats) -> Floats:
+    cuts = edges(v[:PREFIX], count)
+    codes, new_codes = np.searchsorted(cuts, v), np.searchsorted(cuts, new)
+    return from_counts(codes, y, new_codes, len(cuts) + 1, a)
+
+
+def as_levels(a: float, v: Floats, y: Codes, new: Floats) -> Floats:
+    """Every value a level; a value never seen in training is one more level."""
+    distinct = np.unique(v)
+    place = np.minimum(np.searchsorted(distinct, new), len(distinct) - 1)
+    new_codes = np.where(distinct[place] == new, place, len(distinct))
+    return from_counts(np.searchsorted(distinct, v), y, new_codes, len(distinct) + 1, a)
+
+
+def gaussian(shared: bool, log: bool, v: Floats, y: Codes, new: Floats) -> Floats:
+    if log:
+        v, new = np.log1p(v), np.log1p(new)
+    means = [v[y == k].mean() for k in (0, 1)]
+    spreads = [v[y == k].var() + 1e-9 * v.var() for k in (0, 1)]
+    if shared:
+        spreads = [float(np.average(spreads, weights=np.bincount(y)))] * 2
+    no, yes = (-0.5 * (np.log(s) + (new - m) ** 2 / s) for m, s in zip(means, spreads, strict=True))
+    return np.asarray(yes - no)
+
+
+def models(a: float) -> dict[str, Terms]:
+    found: dict[str, Terms] = {
+        "Gaussian, own spread": partial(gaussian, False, False),
+        "Gaussian, shared spread": partial(gaussian, True, False),
+        "Gaussian of log(1 + x)": partial(gaussian, False, True),
+        "every value a level": partial(as_levels, a),
+    }
+    for edges in (equal_count, equal_width, log_width, heavy_alone):
+        name = edges.__name__.replace("_", " ")
+        for count in (10, 16, 20, 32, 64, 128):
+            found[f"{name}, {count} bins"] = partial(binned, edges, count, a)
+    return found
+
+
+class Adult:
+    """Both files as codes and floats, with the folds."""
+
+    def __init__(self, folder: Path) -> None:
+        files = [pd.read_csv(folder / f, na_values="?") for f in ("train.csv", "test.csv")]
+        self.y, self.y_test = ((f[LABEL] == ">50K").to_numpy(dtype=np.int64) for f in files)
+        both = pd.concat(files, ignore_index=True)
+        self.codes = {name: pd.factorize(both[name])[0] for name in CATEGORIES}
+        self.values = {name: both[name].to_numpy(dtype=float) for name in NUMBERS}
+        self.fold = np.random.default_rng(0).permutation(len(self.y)) % 5
+
+    def terms(self, model: Terms, a: float) -> dict[str, tuple[Floats, Floats]]:
+        """Return every column's log odds: out of fold for training rows, and for test rows."""
+        n = len(self.y)
+        found = {}
+        for name in CATEGORIES + NUMBERS:
+            out, everything = np.empty(n), np.arange(n)
+            for k in range(5):
+                new = np.flatnonzero(self.fold == k)
+                out[new] = self._column(name, model, a, np.flatnonzero(self.fold != k), new)
+            test = np.arange(n, n + len(self.y_test))
+            found[name] = out, self._column(name, model, a, everything, test)
+        return found
+
+    def _column(self, name: str, model: Terms, a: float, rows: Codes, new: Codes) -> Floats:
+        if name in self.values:
+            return model(self.values[name][rows], self.y[rows], self.values[name][new])
+        codes = self.codes[name]
+        return from_counts(codes[rows], self.y[rows], codes[new], int(codes.max()) + 1, a)
+
+    def accuracies(self, terms: dict[str, tuple[Floats, Floats]], stated: bool) -> list[str]:
+        """Return accuracy by folds and on test; `stated` lets the folds choose the prior odds."""
+        p = self.y.mean()
+        train, test = (sum(pair[i] for pair in terms.values()) for i in (0, 1))
+        offsets = np.arange(-4.0, 2.01, 0.05) if stated else np.array([np.log(p / (1 - p))])
+        by_folds = [((train + b > 0) == self.y).mean() for b in offsets]
+        best = int(np.argmax(by_folds))
+        on_test = ((test + offsets[best] > 0) == self.y_test).mean()
+        return [f"{by_folds[best]:.4f}", f"{on_test:.4f}"]
+
+
+def table(folder: Path, a: float) -> str:
+    data = Adult(folder)
+    rows = []
+    for name, model in models(a).items():
+        terms = data.terms(model, a)
+        without = {column: pair for column, pair in terms.items() if column != "education_num"}
+        rows.append([name, *data.accuracies(terms, False), *data.accuracies(without, False),
+                     *data.accuracies(terms, True)])  # fmt: skip
+    head = ["numbers as", "folds", "test", "folds, no education_num", "test, no education_num",
+            "folds, prior chosen", "test, prior chosen"]  # fmt: skip
+    return f"Accuracy of naive Bayes on UCI Adult, pseudo-count {a:g}\n\n{markdown(head, rows)}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.binning", description=__doc__)
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--pseudo-count", type=float, default=1.0)
+    parser.add_argument("--write", action="store_true", help="fill benchmarks/RESULTS.md")
+    given = parser.parse_args()
+    text = f"{table(given.data / 'adult', given.pseudo_count)}\n\n{machine(['numpy', 'pandas'])}"
+    print(text)
+    if given.write:
+        write_between(ROOT / "benchmarks" / "RESULTS.md", "binning", text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+"""Naive Bayes on tables, side by side with scikit-learn.
+
+    python -m benchmarks.tables                      all jobs
+    python -m benchmarks.tables mixed --classes 10   one job, other sizes
+    python -m benchmarks.tables --write              also into benchmarks/RESULTS.md
+
+`--peers` leaves the library out, which is how the peers' own settings are chosen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pickle
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks import adult, mixed, ours
+from benchmarks.harness import (
+    ROOT,
+    Contestant,
+    Timing,
+    fresh_process,
+    machine,
+    markdown,
+    megabytes,
+    race,
+    race_processes,
+    ratio_table,
+    write_between,
+)
+from benchmarks.probe import fitters
+
+PEERS = {"ordinal": "scikit-learn (OrdinalEncoder)", "pandas": "scikit-learn (codes by pandas)"}
+STORAGES = {
+    "str": "pandas `str` (Arrow-backed strings, NumPy numbers)",
+    "object": "pandas object strings",
+    "arrow": "pandas Arrow dtypes for all columns",
+}
+PACKAGES = ["weigh", "numpy", "pandas", "pyarrow", "scikit-learn"]
+
+
+def _names(given: argparse.Namespace) -> dict[str, str]:
+    return PEERS if given.peers else {"weigh": "weigh", **PEERS}
+
+
+def adult_job(given: argparse.Namespace) -> str:
+    """Accuracy and time from the CSV file to the fitted model; peers sorted by their folds."""
+    folder = given.data / "adult"
+    pipelines = adult.candidates()
+    found = adult.accuracies(folder, pipelines)
+    order = sorted(pipelines, key=lambda name: -found[name][0])
+    calls = {name: adult.from_file(folder / "train.csv", pipelines[name]) for name in order}
+    if not given.peers:
+        for name, settings in reversed(ours.settings_for_adult().items()):
+            found[name] = ours.accuracies(folder, adult.LABEL, **settings)
+            call = partial(ours.from_file, folder / "train.csv", adult.LABEL, **settings)
+            calls = {name: call, **calls}
+    timings = race([Contestant(name, call) for name, call in calls.items()], given.repeats)
+    columns = zip(*(found[t.name] for t in timings), strict=True)
+    extra = dict(zip(["folds", "test"], columns, strict=True))
+    shown = {name: [f"{value:.4f}" for value in values] for name, values in extra.items()}
+    title = "UCI Adult, CSV file (32,561 rows) → fitted model, and accuracy"
+    return f"{title}\n\n{ratio_table(timings, shown)}"
+
+
+def mixed_job(given: argparse.Namespace) -> str:
+    """Fit and predict from a frame in memory, once per storage of the strings."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = mixed.write(Path(folder, "mixed.arrow"), given.rows, given.classes)
+        new = mixed.table(100_000, given.classes, part=1).to_pandas()
+        parts = [_mixed_storage(given, path, storage, new) for storage in given.storage]
+    return "\n\n".join(parts)
+
+
+def _mixed_storage(given: argparse.Namespace, path: Path, storage: str, new: Any) -> str:
+    frame = mixed.read(path, storage)
+    fits = [Contestant(n, partial(fitters()[key], frame)) for key, n in _names(given).items()]
+    fitted = race(fits, given.repeats)
+    hits = [f"{(t.result.predict(new) == new[mixed.LABEL]).mean():.4f}" for t in fitted]
+    predictions = [Contestant(t.name, partial(t.result.predict, frame)) for t in fitted]
+    predicted = race(predictions, given.repeats)
+    what = f"{given.rows:,} mixed rows, {given.classes} classes, {STORAGES[storage]}"
+    fit_table = ratio_table(fitted, {"accuracy on new rows": hits})
+    return f"Fit: {what}\n\n{fit_table}\n\nPredict the same rows\n\n{ratio_table(predicted)}"
+
+
+def memory_job(given: argparse.Namespace) -> str:
+    """Peak resident memory that fitting adds to the frame, each in a fresh process."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = mixed.write(Path(folder, "mixed.arrow"), given.rows, given.classes)
+        size = path.stat().st_size
+        rows = []
+        for storage in given.storage:
+            for key, name in _names(given).items():
+                runs = [fresh_process("benchmarks.probe", key, str(path), storage)
+                        for _ in range(3)]  # fmt: skip
+                best = min(runs, key=lambda run: int(run["growth"]))
+                growth = best["growth"]
+                rows.append([name, storage, megabytes(growth), f"{growth / size:.2f}",
+                             megabytes(best["kept"])])  # fmt: skip
+    head = ["", "strings", "peak growth", "÷ Arrow size", "still held after"]
+    title = f"Memory added by fitting {given.rows:,} rows of {megabytes(size)} in Arrow (best of 3)"
+    return f"{title}\n\n{markdown(head, rows)}"
+
+
+def startup_job(given: argparse.Namespace) -> str:
+    """Whole processes: importing, and loading a model of six string columns for one row."""
+    with tempfile.TemporaryDirectory() as folder:
+        code = {"python": "pass", "numpy": "import numpy"}
+        if not given.peers:
+            code = {"weigh": "import weigh", **code}
+        code["sklearn.naive_bayes"] = "import sklearn.naive_bayes"
+        imports = _start(code)
+        one_row = _start(_one_row_programs(given, Path(folder)))
+    return (
+        f"Start-up, whole process (10 repetitions)\n\n{ratio_table(imports)}\n\n"
+        f"Load a model file and predict one row, whole process\n\n{ratio_table(one_row)}"
+    )
+
+
+def _start(programs: dict[str, str]) -> list[Timing]:
+    return race_processes({name: [sys.executable, "-c", p] for name, p in programs.items()}, 10)
+
+
+def _one_row_programs(given: argparse.Namespace, folder: Path) -> dict[str, str]:
+    """Save both models and return the programs; the peer's needs no pandas, at its best."""
+    import numpy as np
+    from sklearn.naive_bayes import CategoricalNB
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OrdinalEncoder
+
+    frame = mixed.table(10_000).to_pandas()[[*mixed.LEVELS, mixed.LABEL]]
+    row = frame.iloc[0].drop(mixed.LABEL).to_dict()
+    X, y = frame[list(mixed.LEVELS)].to_numpy(dtype=object), np.array(frame[mixed.LABEL], str)
+    peer = make_pipeline(OrdinalEncoder(dtype=np.int64), CategoricalNB()).fit(X, y)
+    (folder / "peer.pickle").write_bytes(pickle.dumps(peer))
+    programs = {
+        "scikit-learn (pickle)": f"import pickle, numpy as np; m = pickle.load(open("
+        f"{str(folder / 'peer.pickle')!r}, 'rb')); "
+        f"print(m.predict(np.array([{list(row.values())!r}], dtype=object)))"
+    }
+    if given.peers:
+        return programs
+    path = str(folder / "ours.weigh")
+    ours.fitted(frame, mixed.LABEL).model_.save(path)
+    return {"weigh": f"import weigh; print(weigh.load({path!r}).predict({row!r}))", **programs}
+
+
+JOBS: dict[str, Callable[[argparse.Namespace], str]] = {
+    "adult": adult_job,
+    "mixed": mixed_job,
+    "memory": memory_job,
+    "startup": startup_job,
+}
+
+
+def _marker(job: str, given: argparse.Namespace) -> str:
+    many = job in ("mixed", "memory") and given.classes != 2
+    return f"tables {job}" + (f" {given.classes} classes" if many else "")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.tables",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("jobs", nargs="*", help=f"any of {', '.join(JOBS)}; all when none is given")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--classes", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--storage", nargs="+", choices=STORAGES, default=["str", "object"])
+    parser.add_argument("--peers", action="store_true", help="leave the library out")
+    parser.add_argument("--write", action="store_true", help="fill benchmarks/RESULTS.md")
+    given = parser.parse_args()
+    unknown = set(given.jobs) - set(JOBS)
+    if unknown:
+        parser.error(f"no job {', '.join(sorted(unknown))}; there are {', '.join(JOBS)}")
+    # quantile bins of a column that is mostly zero coincide, as they should
+    warnings.filterwarnings("ignore", message="Bins whose width are too small")
+    for job in given.jobs or JOBS:
+        text = f"{JOBS[job](given)}\n\n{machine(PACKAGES)}"
+        print(f"\n## {job}\n\n{text}", flush=True)
+        if given.write:
+            write_between(ROOT / "benchmarks" / "RESULTS.md", _marker(job, given), text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+// NumPy arrays in and out: the only place where memory changes hands.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "weigh/views.h"
+
+namespace nb = nanobind;
+
+template <class T>
+using Vector = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Column = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::device::cpu>;
+template <class T>
+using Table = nb::ndarray<T, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+std::span<const T> span_of(const Vector<T>& array) {
+    return {array.data(), array.shape(0)};
+}
+
+// An array that may be left out, as an empty span.
+inline std::span<const double> span_of(const std::optional<Vector<double>>& array) {
+    return array ? span_of(*array) : std::span<const double>{};
+}
+
+template <class T>
+weigh::Strided<T> strided_of(const Column<T>& array) {
+    return {array.data(), array.shape(0), array.stride(0)};
+}
+
+template <class T>
+std::span<T> cells_of(const Table<T>& array) {
+    return {array.data(), array.shape(0) * array.shape(1)};
+}
+
+// Hand a vector's memory to NumPy; it is freed with the array.
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
+    auto owned = std::make_unique<std::vector<T>>(std::move(values));
+    T* data = owned->data();
+    const std::size_t size = owned->size();
+    nb::capsule owner(owned.release(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, owner);
+}
+
+// Sizes are checked once here, so that the core may trust its views.
+inline void require(bool claim, const char* message) {
+    if (!claim) throw std::invalid_argument(message);
+}
+
+inline void require_below(weigh::Codes codes, std::size_t bound, const char* message) {
+    const auto largest = std::max_element(codes.begin(), codes.end());
+    require(largest == codes.end() || *largest < static_cast<std::int64_t>(bound), message);
+}
+
+inline weigh::SparseRows sparse_of(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
+                                   const std::optional<Vector<double>>& values, std::size_t rows,
+                                   std::size_t width) {
+    const weigh::SparseRows sparse{span_of(indptr), span_of(indices), span_of(values)};
+    require(indptr.shape(0) == rows + 1, "indptr must have one entry more than there are rows");
+    require(!values || values->shape(0) == indices.shape(0), "values and indices differ in length");
+    require(std::is_sorted(sparse.indptr.begin(), sparse.indptr.end()) && sparse.indptr.front() >= 0 &&
+                sparse.indptr.back() <= static_cast<std::int64_t>(indices.shape(0)),
+            "indptr must rise from 0 to the number of entries");
+    require_below(sparse.indices, width, "an index lies outside the table");
+    require(std::all_of(sparse.indices.begin(), sparse.indices.end(), [](auto k) { return k >= 0; }),
+            "an index is negative");
+    return sparse;
+}

@@ -1,0 +1,50 @@
+#include "weigh/count.h"
+
+#include "arrays.h"
+
+using namespace nb::literals;
+
+namespace {
+
+using Weights = std::optional<Vector<double>>;
+
+void count_codes(const Vector<std::int32_t>& classes, const Vector<std::int32_t>& codes,
+                 const Table<std::int64_t>& table) {
+    nb::gil_scoped_release unlocked;
+    require(classes.shape(0) == codes.shape(0), "classes and codes differ in length");
+    require_below(span_of(classes), table.shape(0), "a class lies outside the table");
+    require_below(span_of(codes), table.shape(1), "a code lies outside the table");
+    weigh::count_codes(span_of(classes), span_of(codes), table.shape(1), cells_of(table));
+}
+
+void count_weighted_codes(const Vector<std::int32_t>& classes, const Vector<std::int32_t>& codes,
+                          const Vector<double>& weights, const Table<double>& table) {
+    nb::gil_scoped_release unlocked;
+    require(classes.shape(0) == codes.shape(0) && weights.shape(0) == codes.shape(0),
+            "classes, codes and weights differ in length");
+    require_below(span_of(classes), table.shape(0), "a class lies outside the table");
+    require_below(span_of(codes), table.shape(1), "a code lies outside the table");
+    weigh::count_codes(span_of(classes), span_of(codes), span_of(weights), table.shape(1),
+                       cells_of(table));
+}
+
+void count_sparse(const Vector<std::int32_t>& classes, const Vector<std::int64_t>& indptr,
+                  const Vector<std::int32_t>& indices, const Weights& values, const Weights& weights,
+                  const Table<double>& table) {
+    nb::gil_scoped_release unlocked;
+    require(!weights || weights->shape(0) == classes.shape(0), "weights and classes differ in length");
+    require_below(span_of(classes), table.shape(0), "a class lies outside the table");
+    const auto rows = sparse_of(indptr, indices, values, classes.shape(0), table.shape(1));
+    weigh::count_sparse(span_of(classes), rows, span_of(weights), table.shape(1), cells_of(table));
+}
+
+}  // namespace
+
+void bind_count(nb::module_& m) {
+    m.def("count_codes", &count_codes, "classes"_a, "codes"_a, "table"_a,
+          "Add one to table[class, code] for every row.");
+    m.def("count_weighted_codes", &count_weighted_codes, "classes"_a, "codes"_a, "weights"_a, "table"_a,
+          "Add its weight to table[class, code] for every row.");
+    m.def("count_sparse", &count_sparse, "classes"_a, "indptr"_a, "indices"_a, "values"_a.none(),
+          "weights"_a.none(), "table"_a, "Add weight × value to table[class, index] for every entry.");
+}

@@ -1,0 +1,62 @@
+#include "weigh/score.h"
+
+#include "arrays.h"
+
+using namespace nb::literals;
+
+namespace {
+
+using Weights = Vector<double>;
+using Cells = nb::ndarray<const double, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+std::span<const double> cells_in(const Cells& table) {
+    return {table.data(), table.shape(0) * table.shape(1)};
+}
+
+void score_codes(const Vector<std::int32_t>& codes, const Cells& table, const Table<double>& scores) {
+    nb::gil_scoped_release unlocked;
+    require(codes.shape(0) == scores.shape(0), "codes and scores differ in length");
+    require(table.shape(1) == scores.shape(1), "table and scores differ in classes");
+    require_below(span_of(codes), table.shape(0), "a code lies outside the table");
+    weigh::score_codes(span_of(codes), cells_in(table), table.shape(1), cells_of(scores));
+}
+
+void score_linear(const Column<double>& values, const Weights& weights, const Table<double>& scores) {
+    nb::gil_scoped_release unlocked;
+    require(values.shape(0) == scores.shape(0), "values and scores differ in length");
+    require(weights.shape(0) == scores.shape(1), "weights and scores differ in classes");
+    weigh::score_linear(strided_of(values), span_of(weights), cells_of(scores));
+}
+
+void score_sparse(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
+                  const std::optional<Vector<double>>& values, const Cells& table,
+                  const Table<double>& scores) {
+    nb::gil_scoped_release unlocked;
+    require(table.shape(1) == scores.shape(1), "table and scores differ in classes");
+    const auto rows = sparse_of(indptr, indices, values, scores.shape(0), table.shape(0));
+    weigh::score_sparse(rows, cells_in(table), table.shape(1), cells_of(scores));
+}
+
+void score_gaussian(const Column<double>& values, const Weights& mean, const Weights& steepness,
+                    const Weights& constant, const Table<double>& scores) {
+    nb::gil_scoped_release unlocked;
+    require(values.shape(0) == scores.shape(0), "values and scores differ in length");
+    require(mean.shape(0) == scores.shape(1) && steepness.shape(0) == scores.shape(1) &&
+                constant.shape(0) == scores.shape(1),
+            "parameters and scores differ in classes");
+    weigh::score_gaussian(strided_of(values), span_of(mean), span_of(steepness), span_of(constant),
+                          cells_of(scores));
+}
+
+}  // namespace
+
+void bind_score(nb::module_& m) {
+    m.def("score_codes", &score_codes, "codes"_a, "table"_a, "scores"_a,
+          "Add table[code] to every row's scores.");
+    m.def("score_linear", &score_linear, "values"_a, "weights"_a, "scores"_a,
+          "Add value × weights to every row's scores.");
+    m.def("score_sparse", &score_sparse, "indptr"_a, "indices"_a, "values"_a.none(), "table"_a, "scores"_a,
+          "Add value × table[index] to every row's scores, for every entry.");
+    m.def("score_gaussian", &score_gaussian, "values"_a, "mean"_a, "steepness"_a, "constant"_a, "scores"_a,
+          "Add constant − ½ ((value − mean) · steepness)² to every row's scores.");
+}

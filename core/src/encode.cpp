@@ -1,0 +1,65 @@
+#include "weigh/encode.h"
+
+
+namespace weigh {
+namespace {
+
+constexpr std::int32_t kEmpty = -1;
+
+// Finalizer of a 64-bit mixing function: neighbouring integers must not share buckets.
+std::size_t mix(std::uint64_t key) {
+    key ^= key >> 33;
+    key *= 0xff51afd7ed558ccdULL;
+    key ^= key >> 33;
+    key *= 0xc4ceb9fe1a85ec53ULL;
+    return static_cast<std::size_t>(key ^ (key >> 33));
+}
+
+// Open addressing over the codes; the keys themselves live in `distinct`.
+class Buckets {
+public:
+    explicit Buckets(std::vector<std::int64_t>& distinct) : distinct_(distinct), slots_(256, kEmpty) {}
+
+    std::int32_t code(std::int64_t key) {
+        if (distinct_.size() * 2 >= slots_.size()) grow();
+        std::int32_t& slot = slots_[find(key)];
+        if (slot == kEmpty) {
+            slot = static_cast<std::int32_t>(distinct_.size());
+            distinct_.push_back(key);
+        }
+        return slot;
+    }
+
+private:
+    std::size_t find(std::int64_t key) const {
+        const std::size_t mask = slots_.size() - 1;
+        std::size_t at = mix(static_cast<std::uint64_t>(key)) & mask;
+        while (slots_[at] != kEmpty && distinct_[static_cast<std::size_t>(slots_[at])] != key)
+            at = (at + 1) & mask;
+        return at;
+    }
+
+    void grow() {
+        slots_.assign(slots_.size() * 2, kEmpty);
+        for (std::size_t code = 0; code < distinct_.size(); ++code)
+            slots_[find(distinct_[code])] = static_cast<std::int32_t>(code);
+    }
+
+    std::vector<std::int64_t>& distinct_;
+    std::vector<std::int32_t> slots_;
+};
+
+}  // namespace
+
+Encoded encode_keys(Strided<std::int64_t> keys) {
+    Encoded result;
+    result.codes.resize(keys.size);
+    Buckets buckets(result.distinct);
+    for (std::size_t i = 0; i < keys.size; ++i) {
+        // Sorted and constant columns repeat the value before: spare them the look-up.
+        result.codes[i] = i > 0 && keys[i] == keys[i - 1] ? result.codes[i - 1] : buckets.code(keys[i]);
+    }
+    return result;
+}
+
+}  // namespace weigh

@@ -1,0 +1,58 @@
+"""weigh: naive Bayes that trains straight from tables and explains every number it prints.
+
+Names are resolved when they are first used, so that `import weigh` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "weigh.estimators": ("JointBayes", "NaiveBayes", "Threshold", "expected_failed_checks"),
+    "weigh.explain": ("strongest", "unfamiliar"),
+    "weigh.features": (
+        "Category",
+        "Count",
+        "Derived",
+        "Flag",
+        "Lag",
+        "Number",
+        "Schema",
+        "Skip",
+        "Text",
+        "Tokens",
+    ),
+    "weigh.judge": ("Evaluation", "diff", "evaluate", "verify"),
+    "weigh.model": (
+        "BayesModel",
+        "Decision",
+        "Evidence",
+        "JointModel",
+        "LinearModel",
+        "ProbabilityTable",
+        "ThresholdModel",
+        "load",
+    ),
+    "weigh.priors": ("Beta", "Dirichlet"),
+    "weigh.source": ("Source", "open", "rows"),
+}
+_PLACES = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = ["errors", *sorted(_PLACES)]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name == "errors":
+        return importlib.import_module("weigh.errors")
+    if name not in _PLACES:
+        raise AttributeError(f"module 'weigh' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_PLACES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

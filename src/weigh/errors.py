@@ -1,0 +1,112 @@
+"""Everything weigh can refuse or warn of, and the sentences it says.
+
+The tree::
+
+    WeighError
+    ├── DataError            rows, columns, labels, values         (also a ValueError)
+    │   ├── ColumnError      a column is missing, unknown or unfit
+    │   └── LabelError       labels are missing or unfit
+    ├── ParameterError       a parameter of a learner or a prior   (also a ValueError)
+    ├── MergeError           models that cannot be added           (also a ValueError)
+    ├── FileError
+    │   ├── SourceError      a data file; carries path and line
+    │   └── ModelFileError   a model file
+    ├── ImpossibleEvidence   every class has probability zero      (also an ArithmeticError)
+    └── Unsupported          the maths does not allow it           (also a TypeError)
+
+    WeighWarning
+    ├── DependentColumns     columns that repeat each other make naive Bayes over-sure
+    └── UnfilledTable        a joint table with more cells than rows
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+
+
+class WeighError(Exception):
+    """Base of every error raised on purpose."""
+
+
+class DataError(WeighError, ValueError):
+    """The rows given cannot be used as they are."""
+
+
+class ColumnError(DataError):
+    """A column is missing, unknown, or does not fit its kind."""
+
+
+class LabelError(DataError):
+    """The labels are missing, incomplete or of a form that is not supported."""
+
+
+class ParameterError(WeighError, ValueError):
+    """A parameter has a value that its owner cannot use."""
+
+
+class MergeError(WeighError, ValueError):
+    """Two models cannot be added or subtracted."""
+
+
+class FileError(WeighError):
+    """A file cannot be read or written."""
+
+
+class SourceError(FileError):
+    """A data file cannot be read; `path` and `line` say where."""
+
+    def __init__(self, message: str, path: str | Path = "", line: int | None = None) -> None:
+        super().__init__(message)
+        self.path = str(path)
+        self.line = line
+
+
+class ModelFileError(FileError):
+    """A model file is cut short, damaged, foreign or of a later version."""
+
+
+class ImpossibleEvidence(WeighError, ArithmeticError):
+    """Every class has probability zero for a row."""
+
+
+class Unsupported(WeighError, TypeError):
+    """The question has no answer for this model."""
+
+
+class WeighWarning(UserWarning):
+    """Base of every warning given on purpose."""
+
+
+class DependentColumns(WeighWarning):
+    """Columns repeat each other, so naive Bayes counts the same evidence twice."""
+
+
+class UnfilledTable(WeighWarning):
+    """A joint table has too few rows for its cells."""
+
+
+def listing(names: Iterable[object], most: int = 8) -> str:
+    """Quote names for a sentence, the first few of them."""
+    quoted = [repr(name) for name in names]
+    if len(quoted) > most:
+        return ", ".join(quoted[:most]) + f" and {len(quoted) - most:,} more"
+    return ", ".join(quoted) if quoted else "none"
+
+
+def hint(name: str, known: Iterable[str]) -> str:
+    """Suggest the nearest known name, as the end of a sentence, or nothing."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def parameter(owner: str, name: str, must: str, got: object) -> ParameterError:
+    """Word a refusal of a parameter: which, of whom, must be, got."""
+    return ParameterError(f"{owner}: {name} must be {must}, got {got!r}.")
+
+
+def unknown_column(name: str, known: Iterable[str], where: str) -> ColumnError:
+    """Word the refusal of a column that does not exist."""
+    known = list(known)
+    return ColumnError(f"{where} has no column {name!r}; it has {listing(known)}.{hint(name, known)}")

@@ -1,0 +1,124 @@
+"""What the scikit-learn faces of all classifiers share: rows in, a model out, the model asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from weigh import errors
+from weigh.features import Schema
+from weigh.features.blocks import Floats
+from weigh.model import Decision, Evidence
+from weigh.source import Source
+from weigh.source import rows as rows_of
+
+
+class Classifier(ClassifierMixin, BaseEstimator):
+    """A scikit-learn classifier around a model; subclasses say how the model is made.
+
+    After fitting, `model_` is the model: it predicts, explains and is saved without scikit-learn.
+    """
+
+    model_: Any
+
+    def _source(self, X: Any, y: Any, sample_weight: Any = None, missing: Any = ()) -> Source:
+        """Return the labelled rows of a call to fit: y is an array, a column's name or None."""
+        if y is None and not (isinstance(X, Source) and X.label is not None):
+            raise errors.LabelError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None. Give one label "
+                f"per row, or the name of the label column."
+            )
+        if y is not None and not isinstance(y, str):
+            y = _to_labels(y)
+        return rows_of(X, y, sample_weight, missing=missing)
+
+    def _remember(self, source: Source) -> None:
+        """Set what scikit-learn expects of a fitted classifier."""
+        self.classes_ = self.model_.labels
+        self.n_features_in_ = source.width
+        if source.named:
+            self.feature_names_in_ = np.array(source.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    @property
+    def schema_(self) -> Schema:
+        """Names and kinds of the columns, to be given to another learner as `columns`."""
+        check_is_fitted(self)
+        schema: Schema = self.model_.schema
+        return schema
+
+    def predict(self, X: Any, decision: Decision | None = None) -> Any:
+        """Return one label per row; `decision` states costs, another class prior, or 'unsure'."""
+        check_is_fitted(self)
+        return self.model_.predict(X, decision)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of every class, in the order of `classes_`."""
+        check_is_fitted(self)
+        return np.asarray(self.model_.predict_proba(X))
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithm of the probability of every class."""
+        check_is_fitted(self)
+        return np.asarray(self.model_.log_proba(X))
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """Return the score of every class: log P(class) + log P(row | class)."""
+        check_is_fitted(self)
+        return np.asarray(self.model_.scores(X))
+
+    def explain(self, X: Any) -> list[Evidence]:
+        """Return the evidence for each row: named contributions that sum to the score."""
+        check_is_fitted(self)
+        return list(self.model_.explain(X))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy on labelled rows; y may be the name of the label column."""
+        check_is_fitted(self)
+        label = self.model_.label if y is None else y
+        source = self._source(X, label)
+        chunks = self.model_.schema.chunks(source)
+        right = [
+            np.asarray(_values(chunk.labels), dtype=object) == self.model_.predict(chunk).astype(object)
+            for chunk in chunks
+        ]
+        return float(np.average(np.concatenate(right), weights=sample_weight))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _values(labels: Any) -> list[Any]:
+    values: list[Any] = labels.to_pylist() if hasattr(labels, "to_pylist") else labels.tolist()
+    return values
+
+
+def _to_labels(y: Any) -> Any:
+    """Return labels as a column; several labels per row, and measured numbers, are refused."""
+    shape = np.shape(y) if not hasattr(y, "dictionary_encode") else (len(y),)
+    if len(shape) == 2 and shape[1] > 1:
+        raise errors.LabelError(
+            f"y has {shape[1]} labels per row; a classifier learns one. Train one model per label: "
+            f"{{name: learner.fit(X, labels) for name, labels in ...}}."
+        )
+    if not hasattr(y, "dictionary_encode") and not hasattr(y, "__arrow_c_array__"):
+        if isinstance(y, (list, tuple)) and any(isinstance(v, (list, tuple, set)) for v in y[:100]):
+            raise errors.LabelError(
+                "y holds lists, several labels per row; a classifier learns one. Train one model per label: "
+                "{name: learner.fit(X, [name in labels for labels in y]) for name in ...}."
+            )
+        y = column_or_1d(y, warn=True, dtype=None)
+        if y.dtype.kind == "f":
+            check_classification_targets(y)
+    return y

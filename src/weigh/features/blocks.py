@@ -1,0 +1,109 @@
+"""Blocks: encoded columns, each with the names of its own values.
+
+A block knows only its own rows: level 3 of one block may be level 0 of the next. Whoever joins
+blocks (counting, scoring) matches them by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+import numpy.typing as npt
+
+Level = str | int | float
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+class Numbered(Sequence[str]):
+    """The names x0, x1, ... of the columns of a bare matrix, without storing them."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+
+    def __len__(self) -> int:
+        return self.width
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        numbers = range(self.width)[at]
+        return [f"x{j}" for j in numbers] if isinstance(numbers, range) else f"x{numbers}"
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Numbered):
+            return self.width == other.width
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+
+@dataclass(frozen=True)
+class Codes:
+    """One categorical column: `levels[codes[i]]` is the value of row i, -1 is missing."""
+
+    codes: Ints
+    levels: list[Level]
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.codes)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """One numeric column; NaN is missing."""
+
+    values: Floats
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.values)
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Many sparse columns in compressed rows: flags, counts, words.
+
+    `values` None means one each. `missing` marks single cells without a value (flags);
+    `known` marks rows that have a value at all (text may be missing as a whole).
+    """
+
+    indptr: Longs
+    indices: Ints
+    values: Floats | None
+    names: Sequence[str]
+    missing: Entries | None = None
+    known: npt.NDArray[np.bool_] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.indptr) - 1
+
+
+Block = Codes | Numbers | Entries
+
+
+def entries_from_dense(matrix: npt.NDArray[np.float64], names: Sequence[str], *, flags: bool) -> Entries:
+    """Compress a dense matrix; flags keep no values but remember their missing cells."""
+    if flags:
+        gaps = np.isnan(matrix)
+        missing = _compress(gaps, None, names) if gaps.any() else None
+        entries = _compress(matrix > 0, None, names)
+        return Entries(entries.indptr, entries.indices, None, names, missing)
+    filled = np.nan_to_num(matrix, nan=0.0)
+    return _compress(filled != 0, filled, names)
+
+
+def _compress(mask: npt.NDArray[np.bool_], values: Floats | None, names: Sequence[str]) -> Entries:
+    indptr = np.zeros(len(mask) + 1, dtype=np.int64)
+    np.cumsum(mask.sum(axis=1), out=indptr[1:])
+    indices = np.nonzero(mask)[1].astype(np.int32)
+    return Entries(indptr, indices, None if values is None else values[mask], names)

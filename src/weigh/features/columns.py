@@ -1,0 +1,149 @@
+"""One column in, one array out: the only place where missing and odd values are decided.
+
+A column is a NumPy array (of any type) or an Arrow array. Missing are: null, None, NaN, and the
+markers that the user named.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from weigh import _core, errors
+from weigh.features.blocks import Codes, Floats, Ints, Level
+from weigh.source.chunk import Column, is_arrow
+
+
+def is_gap(value: object, markers: Collection[object] = ()) -> bool:
+    """Whether a Python value means "missing"."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, float) and value != value:
+        return True
+    return isinstance(value, (str, int, float)) and value in markers
+
+
+def to_objects(column: Column) -> npt.NDArray[Any]:
+    """Return a column as a NumPy array, strings as Python objects."""
+    if is_arrow(column):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    return np.asarray(column)
+
+
+def to_numbers(column: Column, name: str, markers: Collection[object] = ()) -> Floats:
+    """Return the column as floats, missing as NaN; anything else is a told error."""
+    if is_arrow(column):
+        storage = str(column.type)
+        if storage.startswith(("double", "float", "halffloat", "int", "uint", "bool", "decimal")):
+            column = column if storage == "double" else column.cast("double")
+            return _finite(np.asarray(column.to_numpy(zero_copy_only=False)), name)
+        column = np.asarray(column.to_pylist(), dtype=object)
+    if column.dtype.kind in "biuf":
+        return _finite(column.astype(np.float64, copy=False), name)
+    return _finite(np.array([_number(v, name, markers) for v in column.tolist()]), name)
+
+
+def to_codes(column: Column, name: str, markers: Collection[object] = ()) -> Codes:
+    """Return the column as codes with its distinct values as levels."""
+    codes, values = encode(column, name)
+    levels: list[Level] = []
+    place: dict[Level, int] = {}
+    lookup = np.empty(len(values) + 1, dtype=np.int32)
+    lookup[-1] = -1
+    for at, value in enumerate(values):
+        if is_gap(value, markers):
+            lookup[at] = -1
+            continue
+        level = _level(value, name)
+        if level not in place:
+            place[level] = len(levels)
+            levels.append(level)
+        lookup[at] = place[level]
+    if len(levels) == len(values):
+        return Codes(codes, levels)
+    return Codes(lookup[codes], levels)
+
+
+def to_bins(numbers: Floats, cuts: Sequence[float]) -> Codes:
+    """Return numbers as codes of the intervals between cuts; a cut belongs to the left of it."""
+    codes = np.searchsorted(np.asarray(cuts), numbers, side="left").astype(np.int32)
+    codes[np.isnan(numbers)] = -1
+    return Codes(codes, bin_names(cuts))
+
+
+def bin_names(cuts: Sequence[float]) -> list[Level]:
+    """Name the intervals between cuts, from the left."""
+    words = [str(int(cut)) if cut == int(cut) and abs(cut) < 1e15 else repr(cut) for cut in cuts]
+    inner = [f"{low} < x ≤ {high}" for low, high in itertools.pairwise(words)]
+    return [f"x ≤ {words[0]}", *inner, f"x > {words[-1]}"]
+
+
+def encode(column: Column, name: str) -> tuple[Ints, list[Any]]:
+    """Return (codes, distinct values) of any column; missing is -1."""
+    if is_arrow(column):
+        encoded = column.dictionary_encode()
+        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return codes.astype(np.int32, copy=False), encoded.dictionary.to_pylist()
+    if column.dtype.kind in "biu":
+        codes, keys = _core.encode_keys(column.astype(np.int64, copy=False))
+        return codes, (keys.astype(bool) if column.dtype.kind == "b" else keys).tolist()
+    if column.dtype.kind == "f":
+        return _encode_floats(column.astype(np.float64, copy=False))
+    try:
+        return _core.encode_objects(column.tolist())
+    except TypeError as cause:
+        raise errors.ColumnError(
+            f"Column {name!r} holds values that cannot be compared ({cause}); a category needs strings, "
+            f"numbers or booleans. Leave the column out with columns={{{name!r}: 'skip'}}."
+        ) from cause
+
+
+def _encode_floats(column: Floats) -> tuple[Ints, list[Any]]:
+    # Adding zero turns -0.0 into 0.0, so that equal numbers have equal bits.
+    codes, keys = _core.encode_keys((column + 0.0).view(np.int64))
+    values = keys.view(np.float64)
+    lookup = np.where(np.isnan(values), -1, np.arange(len(values))).astype(np.int32)
+    return lookup[codes], values.tolist()
+
+
+def _level(value: object, name: str) -> Level:
+    """Return a category's value in its canonical form: 1, 1.0 and True are the same level."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (bool, int)):
+        return int(value)
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    if isinstance(value, str):
+        return str(value)
+    raise errors.ColumnError(
+        f"Column {name!r} holds a value of type {type(value).__name__}, {value!r}; a category needs "
+        f"strings, numbers or booleans. Leave the column out with columns={{{name!r}: 'skip'}}."
+    )
+
+
+def _finite(values: Floats, name: str) -> Floats:
+    infinite = np.isinf(values)
+    if infinite.any():
+        raise errors.ColumnError(
+            f"Column {name!r} contains infinity (inf). Replace it by a finite number, or by NaN if "
+            f"the value is missing."
+        )
+    return values
+
+
+def _number(value: Any, name: str, markers: Collection[object]) -> float:
+    if is_gap(value, markers):
+        return np.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise errors.ColumnError(
+            f"Column {name!r} holds numbers, but one value is {value!r}. Correct the value, name it as "
+            f"missing (missing=[{value!r}]), or give the column another kind, such as "
+            f"columns={{{name!r}: 'category'}}."
+        ) from None

@@ -1,0 +1,124 @@
+"""Finding the kinds of columns from their types and first rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weigh import _core, errors
+from weigh.features.columns import encode, is_gap, to_objects
+from weigh.features.kinds import Category, Flag, Kind, Number, Text, Tokens
+from weigh.source.chunk import Column, is_arrow
+
+MOST_CATEGORIES = 20  # integers with more distinct values than this are numbers
+
+
+def find_kind(column: Column, name: str, number: Number) -> Kind:
+    """Return the kind of a column from its type and its first rows.
+
+    Booleans are flags; strings are categories, or text when most of them have several words and
+    are distinct; floats are numbers; integers are numbers, or categories with few distinct
+    values; lists of strings are tokens.
+    """
+    found = _storage(column)
+    if found == "flag":
+        return Flag()
+    if found == "float":
+        return number
+    if found == "integer":
+        return _kind_of_integers(column, number)
+    if found == "string":
+        return _kind_of_strings(column, name)
+    if found == "list":
+        return Tokens()
+    if found == "nothing":
+        raise errors.ColumnError(
+            f"Column {name!r} has no values at all in the first rows, so its kind cannot be found. "
+            f"Leave it out with columns={{{name!r}: 'skip'}}, or say its kind."
+        )
+    raise errors.ColumnError(
+        f"Column {name!r} is of type {found}, which has no kind of its own. Leave it out with "
+        f"columns={{{name!r}: 'skip'}}, or turn it into numbers or strings."
+    )
+
+
+def _storage(column: Column) -> str:
+    if is_arrow(column):
+        if column.null_count == len(column):
+            return "nothing"
+        return _arrow_storage(str(column.type))
+    kind = column.dtype.kind
+    if kind == "f":
+        return "nothing" if np.isnan(column).all() else "float"
+    if kind == "O":
+        return _object_storage(column)
+    return {"b": "flag", "i": "integer", "u": "integer", "U": "string"}.get(kind, str(column.dtype))
+
+
+def _arrow_storage(name: str) -> str:
+    if name.startswith("dictionary<values="):
+        name = name.removeprefix("dictionary<values=").split(",")[0]
+    if name == "bool":
+        return "flag"
+    if name.startswith(("int", "uint")):
+        return "integer"
+    if name.startswith(("double", "float", "halffloat", "decimal")):
+        return "float"
+    if name in ("string", "large_string", "string_view"):
+        return "string"
+    if name.startswith(("list<", "large_list<", "list_view<")) and "string" in name:
+        return "list"
+    return name
+
+
+def _object_storage(column: Column) -> str:
+    types = {type(v) for v in column.tolist() if not is_gap(v)}
+    if not types:
+        return "nothing"
+    if all(issubclass(t, (bool, np.bool_)) for t in types):
+        return "flag"
+    if all(issubclass(t, (bool, int, np.integer, np.bool_)) for t in types):
+        return "integer"
+    if all(issubclass(t, (bool, int, float, np.number, np.bool_)) for t in types):
+        return "float"
+    if all(issubclass(t, (list, tuple, set, frozenset, np.ndarray)) for t in types):
+        return "list"
+    if any(issubclass(t, str) for t in types):
+        return "string"
+    return next(iter(sorted(t.__name__ for t in types)))
+
+
+def _kind_of_integers(column: Column, number: Number) -> Kind:
+    if is_arrow(column):
+        column = to_objects(column.drop_null())
+    values = [v for v in column.tolist() if not is_gap(v)] if column.dtype.kind == "O" else column
+    keys = np.asarray(values).astype(np.int64)
+    return Category() if len(_core.encode_keys(keys)[1]) <= MOST_CATEGORIES else number
+
+
+def _kind_of_strings(column: Column, name: str) -> Kind:
+    codes, values = encode(column, name)
+    known = codes[codes >= 0]
+    if 2 * len(values) <= len(known):
+        return Category()
+    several = np.fromiter((_has_several_words(v) for v in values), dtype=bool, count=len(values))
+    return Text() if 2 * several[known].sum() > len(known) else Category()
+
+
+def _has_several_words(value: Any) -> bool:
+    return isinstance(value, str) and len(value.split(None, 2)) >= 2
+
+
+def find_cuts(values: np.ndarray[Any, np.dtype[np.float64]], bins: int, name: str) -> tuple[float, ...]:
+    """Return the cuts that fill about equally many of the values into each bin."""
+    known = np.unique(values[~np.isnan(values)], return_counts=True)
+    if len(known[0]) < 2:
+        raise errors.ColumnError(
+            f"Column {name!r} has {len(known[0])} distinct value in the first rows, too few for "
+            f"{bins} bins. Give the cuts themselves, or columns={{{name!r}: 'number'}}."
+        )
+    filled = np.cumsum(known[1]) / known[1].sum()
+    ends = np.searchsorted(filled, np.arange(1, bins) / bins)
+    ends = np.unique(np.minimum(ends, len(known[0]) - 2))
+    return tuple(((known[0][ends] + known[0][ends + 1]) / 2).tolist())

@@ -1,0 +1,308 @@
+"""Kinds of columns: what a column's values mean to a learner."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from weigh import errors
+from weigh.features.blocks import Block, Level, Numbers, entries_from_dense
+from weigh.features.columns import to_bins, to_codes, to_numbers
+from weigh.features.words import text_entries, token_entries, tokenizer
+from weigh.source.chunk import Column
+
+Columns = Mapping[str, Column]
+Markers = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Base of all kinds; `name` is the lower-case word users may write instead of the object."""
+
+    name: ClassVar[str]
+    gathers: ClassVar[bool] = False  # whether all columns of this kind form one block
+
+    @property
+    def family(self) -> str:
+        """The distribution that naive Bayes gives such a column within a class."""
+        raise errors.Unsupported(f"A {self.name} column has no distribution.")
+
+    def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
+        """Return the block of the named columns: one, or all of them for a kind that gathers."""
+        raise errors.Unsupported(f"A {self.name} column has no values of its own.")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the kind as plain data; settings left at their defaults are not written."""
+        settings = {
+            f.name: getattr(self, f.name)
+            for f in fields(self)
+            if f.init and getattr(self, f.name) != f.default
+        }
+        return {"kind": self.name} | {
+            key: list(value) if isinstance(value, tuple) else value for key, value in settings.items()
+        }
+
+
+@dataclass(frozen=True)
+class Category(Kind):
+    """One of several values without order.
+
+    `levels` declares the possible values; left out, they are the values seen, and grow.
+    """
+
+    name: ClassVar[str] = "category"
+    levels: tuple[Level, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.levels is not None:
+            object.__setattr__(self, "levels", tuple(self.levels))
+            if len(set(self.levels or ())) < max(1, len(self.levels or ())):
+                raise errors.parameter("Category", "levels", "distinct values, one at least", self.levels)
+
+    @property
+    def family(self) -> str:
+        """The distribution within a class."""
+        return "categorical"
+
+    def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
+        """Return the codes of one column."""
+        return to_codes(columns[names[0]], names[0], missing)
+
+
+@dataclass(frozen=True)
+class Flag(Kind):
+    """Present or absent: a number greater than zero, or True, is present."""
+
+    name: ClassVar[str] = "flag"
+    gathers: ClassVar[bool] = True
+
+    @property
+    def family(self) -> str:
+        """The distribution within a class."""
+        return "bernoulli"
+
+    def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
+        """Return the present flags of all columns."""
+        return entries_from_dense(_matrix(columns, names, missing), names, flags=True)
+
+
+@dataclass(frozen=True)
+class Count(Kind):
+    """How often something occurs; all count columns share one multinomial."""
+
+    name: ClassVar[str] = "count"
+    gathers: ClassVar[bool] = True
+
+    @property
+    def family(self) -> str:
+        """The distribution within a class."""
+        return "multinomial"
+
+    def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
+        """Return the counts of all columns."""
+        matrix = _matrix(columns, names, missing)
+        refuse_negative(np.nanmin(matrix, axis=0, initial=0.0), names)
+        return entries_from_dense(matrix, names, flags=False)
+
+
+@dataclass(frozen=True)
+class Number(Kind):
+    """A measured number, normally distributed within each class.
+
+    `spread`: "own" = each class its own standard deviation, "shared" = one for all classes, a
+    number = that standard deviation. `floor`: no class is believed to be narrower than this share
+    of the whole column's standard deviation. `bins`: instead of a normal curve, a histogram: the
+    number of equally filled bins (cut at quantiles of the first rows) or the cuts themselves.
+    """
+
+    name: ClassVar[str] = "number"
+    spread: str | float = "own"
+    floor: float = 0.01
+    bins: int | tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.spread, str):
+            if self.spread not in ("own", "shared"):
+                raise errors.parameter("Number", "spread", "'own', 'shared' or a number above 0", self.spread)
+        elif not 0 < self.spread < math.inf:
+            raise errors.parameter("Number", "spread", "'own', 'shared' or a number above 0", self.spread)
+        if not 0 <= self.floor < math.inf:
+            raise errors.parameter("Number", "floor", "a number of at least 0", self.floor)
+        self._check_bins()
+
+    def _check_bins(self) -> None:
+        if isinstance(self.bins, int):
+            if self.bins < 2:
+                raise errors.parameter("Number", "bins", "at least 2, or the cuts themselves", self.bins)
+        elif self.bins is not None:
+            cuts = tuple(float(cut) for cut in self.bins)
+            rising = all(a < b for a, b in itertools.pairwise(cuts))
+            if not cuts or not rising or not all(map(math.isfinite, cuts)):
+                raise errors.parameter("Number", "bins", "finite cuts in rising order", self.bins)
+            object.__setattr__(self, "bins", cuts)
+
+    @property
+    def family(self) -> str:
+        """The distribution within a class."""
+        return "normal" if self.bins is None else "categorical"
+
+    def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
+        """Return the numbers of one column, or the codes of its bins."""
+        numbers = to_numbers(columns[names[0]], names[0], missing)
+        return to_bins(numbers, self.bins) if isinstance(self.bins, tuple) else Numbers(numbers)
+
+
+@dataclass(frozen=True)
+class Text(Kind):
+    """Running text: its words, lower-cased, as `CountVectorizer` finds them.
+
+    `counts=False` looks only at which words occur (Bernoulli), else at how often (multinomial).
+    `ngrams=(1, 2)` adds pairs of neighbours. Words seen fewer than `min_count` times are kept in
+    the counts and left out of the finished model.
+    """
+
+    name: ClassVar[str] = "text"
+    counts: bool = True
+    ngrams: tuple[int, int] = (1, 1)
+    min_length: int = 2
+    min_count: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ngrams", tuple(self.ngrams))
+        low, high = self.ngrams if len(self.ngrams) == 2 else (0, 0)
+        if not 1 <= low <= high:
+            raise errors.parameter("Text", "ngrams", "two numbers, 1 <= low <= high", self.ngrams)
+        for name in ("min_length", "min_count"):
+            if getattr(self, name) < 1:
+                raise errors.parameter("Text", name, "at least 1", getattr(self, name))
+
+    @property
+    def family(self) -> str:
+        """The distribution within a class."""
+        return "multinomial" if self.counts else "bernoulli"
+
+    def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
+        """Return the words of one column."""
+        split = tokenizer(self.min_length, self.ngrams)
+        column = columns[names[0]]
+        return text_entries(column, names[0], split, counts=self.counts, markers=missing)
+
+
+@dataclass(frozen=True)
+class Tokens(Kind):
+    """Lists of ready-made names, counted like the words of a text."""
+
+    name: ClassVar[str] = "tokens"
+    counts: bool = True
+    min_count: int = 1
+
+    def __post_init__(self) -> None:
+        if self.min_count < 1:
+            raise errors.parameter("Tokens", "min_count", "at least 1", self.min_count)
+
+    @property
+    def family(self) -> str:
+        """The distribution within a class."""
+        return "multinomial" if self.counts else "bernoulli"
+
+    def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
+        """Return the names in the lists of one column."""
+        return token_entries(columns[names[0]], names[0], counts=self.counts, markers=missing)
+
+
+@dataclass(frozen=True)
+class Skip(Kind):
+    """A column that is left out."""
+
+    name: ClassVar[str] = "skip"
+
+
+@dataclass(frozen=True)
+class Derived(Kind):
+    """A column made from the others by `function(rows)`, where `rows["name"]` is a NumPy array.
+
+    The name and the kind are saved with a model; the function is not, and is given again when the
+    model is loaded: ``weigh.load(path, derived={"name": function})``.
+    """
+
+    name: ClassVar[str] = "derived"
+    function: Callable[[Mapping[str, Any]], Sequence[Any]] | None = field(compare=False)
+    kind: Kind = field(default_factory=Number)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", to_kind(self.kind, "Derived"))
+        if self.function is not None and not callable(self.function):
+            raise errors.parameter("Derived", "function", "callable", self.function)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the kind as plain data, without the function."""
+        return {"kind": self.name, "of": self.kind.to_json()}
+
+
+@dataclass(frozen=True)
+class Lag(Kind):
+    """The value that another column had `by` rows before; missing in the first rows."""
+
+    name: ClassVar[str] = "lag"
+    column: str
+    by: int = 1
+    kind: Kind = field(default_factory=Number)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", to_kind(self.kind, "Lag"))
+        if self.by < 1:
+            raise errors.parameter("Lag", "by", "at least 1", self.by)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the kind as plain data."""
+        return {"kind": self.name, "column": self.column, "by": self.by, "of": self.kind.to_json()}
+
+
+KINDS: dict[str, type[Kind]] = {
+    kind.name: kind for kind in (Category, Flag, Count, Number, Text, Tokens, Skip)
+}
+
+
+def _matrix(columns: Columns, names: Sequence[str], missing: Markers) -> Any:
+    return np.column_stack([to_numbers(columns[name], name, missing) for name in names])
+
+
+def refuse_negative(least: Any, names: Sequence[str]) -> None:
+    """Refuse counts whose least value in a column is below zero."""
+    if (least < 0).any():
+        at = int(np.argmax(least < 0))
+        raise errors.ColumnError(
+            f"Column {names[at]!r} holds counts, but one of them is negative ({least[at]:g}). Counts "
+            f"start at 0; for other numbers use columns={{{names[at]!r}: 'number'}}."
+        )
+
+
+def to_kind(given: object, owner: str) -> Kind:
+    """Return the kind that a user named, as an object or by its lower-case name."""
+    if isinstance(given, Kind):
+        return given
+    if isinstance(given, str) and given in KINDS:
+        return KINDS[given]()
+    if isinstance(given, type) and given in KINDS.values():
+        return KINDS[given.name]()
+    near = errors.hint(given, KINDS) if isinstance(given, str) else ""
+    raise errors.ParameterError(
+        f"{owner}: a kind must be one of {errors.listing(KINDS)} or such an object, got {given!r}.{near}"
+    )
+
+
+def from_json(data: Mapping[str, Any]) -> Kind:
+    """Return the kind that `to_json` wrote."""
+    settings = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+    name = settings.pop("kind")
+    inner = from_json(data["of"]) if "of" in data else None
+    if name == Derived.name and inner:
+        return Derived(None, inner)
+    if name == Lag.name and inner:
+        return Lag(str(data["column"]), int(data["by"]), inner)
+    return KINDS[name](**settings)

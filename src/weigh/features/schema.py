@@ -1,0 +1,161 @@
+"""The schema: every column's kind, found once and then frozen.
+
+Levels and vocabularies are not part of it: they live with the counts, where merging and
+forgetting make them appear and vanish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from weigh import errors
+from weigh.features import kinds as kd
+from weigh.features.blocks import Block, Numbered
+from weigh.features.derived import with_derived
+from weigh.features.sparse import wide_entries
+from weigh.source import Chunk, Source
+
+
+@dataclass(frozen=True)
+class Part:
+    """Columns that are counted and scored together: all flags, all counts, or one other column."""
+
+    kind: kd.Kind
+    names: Sequence[str]
+
+    @property
+    def title(self) -> str:
+        """The column's name, or a word for a group of columns."""
+        return self.names[0] if len(self.names) == 1 else f"{self.kind.name}s"
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Names and kinds of the columns a model reads."""
+
+    names: Sequence[str]
+    kinds: Sequence[kd.Kind]
+    named: bool = True
+    label: str | None = None
+    missing: tuple[str, ...] = ()
+    made: Mapping[str, kd.Kind] = field(default_factory=dict)
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The columns grouped as they are counted, in order of first appearance."""
+        if self.is_wide:
+            return (Part(self.kinds[0], self.names),)
+        groups: dict[object, tuple[kd.Kind, list[str]]] = {}
+        for name, kind in [*zip(self.names, self.kinds, strict=True), *self._made_kinds()]:
+            if not isinstance(kind, kd.Skip):
+                group = kind.name if kind.gathers else (name,)
+                groups.setdefault(group, (kind, []))[1].append(name)
+        return tuple(Part(kind, names) for kind, names in groups.values())
+
+    def _made_kinds(self) -> Iterator[tuple[str, kd.Kind]]:
+        for name, kind in self.made.items():
+            if isinstance(kind, (kd.Derived, kd.Lag)):
+                yield name, kind.kind
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether this is a bare matrix whose columns all have one kind."""
+        one = self.kinds.count(self.kinds[0]) == len(self.kinds)
+        return isinstance(self.names, Numbered) and not self.made and one
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether all columns form one block that a sparse matrix can be read into directly."""
+        return self.is_uniform and self.kinds[0].gathers
+
+    def storage(self) -> dict[str, str]:
+        """Return what every column holds, for sources that can read it as such."""
+        if not self.named:
+            return {}
+        wanted = {name: kind.name for name, kind in zip(self.names, self.kinds, strict=True)}
+        if self.made:
+            # A derived column may read any other, also one that is itself left out.
+            wanted = {name: word for name, word in wanted.items() if word != "skip"}
+        return wanted
+
+    def chunks(self, source: Source) -> Iterator[Chunk]:
+        """Read a source chunk by chunk, columns checked, in this schema's names."""
+        self.check(source)
+        chunks = (self._renamed(chunk) for chunk in source.chunks(self.storage()))
+        return with_derived(chunks, self.made) if self.made else chunks
+
+    def check(self, source: Source) -> None:
+        """Refuse a source whose columns are not this schema's."""
+        if self.named and source.named:
+            lacking = [n for n in self._needed() if n not in source.names]
+            if lacking:
+                raise errors.ColumnError(
+                    f"The rows lack the column {errors.listing(lacking)} that the model was trained on; "
+                    f"they have {errors.listing(source.names)}. Give None where a value is missing."
+                )
+            beyond = [n for n in source.names if n not in self.names and n != self.label]
+            if beyond:
+                raise errors.ColumnError(
+                    f"The rows have the column {errors.listing(beyond)} that the model was not trained "
+                    f"on; it knows {errors.listing(self.names)}. Drop the column, or train again with it."
+                )
+        elif source.width != len(self.names):
+            raise errors.ColumnError(
+                f"X has {source.width} features, but the model is expecting {len(self.names)} features "
+                f"as input: {errors.listing(self.names)}."
+            )
+
+    def _needed(self) -> Iterator[str]:
+        for name, kind in zip(self.names, self.kinds, strict=True):
+            if self.made or not isinstance(kind, kd.Skip):
+                yield name
+
+    def _renamed(self, chunk: Chunk) -> Chunk:
+        if chunk.wide is not None:
+            if self.is_wide:
+                return chunk
+            dense = chunk.wide.toarray()
+            columns = {name: dense[:, j] for j, name in enumerate(self.names)}
+            return replace(chunk, columns=columns, wide=None)
+        if self.named or list(chunk.columns) == list(self.names):
+            return chunk
+        return replace(chunk, columns=dict(zip(self.names, chunk.columns.values(), strict=True)))
+
+    def encode(self, chunk: Chunk) -> list[Block]:
+        """Return one block per part for a chunk that `chunks` gave."""
+        if chunk.wide is not None:
+            return [wide_entries(chunk.wide, self.kinds[0], self.names)]
+        return [part.kind.encode(chunk.columns, part.names, self.missing) for part in self.parts]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the schema as plain data."""
+        columns: Any
+        if self.is_uniform:
+            columns = {"width": len(self.names), "kind": self.kinds[0].to_json()}
+        else:
+            columns = [[n, k.to_json()] for n, k in zip(self.names, self.kinds, strict=True)]
+        return {
+            "columns": columns,
+            "named": self.named,
+            "label": self.label,
+            "missing": list(self.missing),
+            "made": [[name, kind.to_json()] for name, kind in self.made.items()],
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Schema:
+        """Return the schema that `to_json` wrote."""
+        columns = data["columns"]
+        names: Sequence[str]
+        kinds: Sequence[kd.Kind]
+        if isinstance(columns, dict):
+            names = Numbered(int(columns["width"]))
+            kinds = [kd.from_json(columns["kind"])] * len(names)
+        else:
+            names, kinds = [str(n) for n, _ in columns], [kd.from_json(k) for _, k in columns]
+            names = names if data["named"] else Numbered(len(names))
+        made = {str(name): kd.from_json(kind) for name, kind in data["made"]}
+        return cls(names, kinds, bool(data["named"]), data["label"], tuple(data["missing"]), made)

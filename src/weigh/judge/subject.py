@@ -1,0 +1,121 @@
+"""The classifier being judged, whoever made it: what it answers for a batch of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from weigh import errors
+from weigh.judge.losses import UNSEEN, Codes, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """Predictions as codes [n]; log p(y | x) and log p(x, y), [n, C], where the model has them."""
+
+    predictions: Codes
+    log_posterior: Floats | None = None
+    log_joint: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A classifier's classes, its label column, and how to ask it.
+
+    `classes` maps each class to its code, in the order of the columns of an answer.
+    `takes_chunks` tells whether it reads chunks of a source or the rows as they were given;
+    `named` whether it was trained on named columns and expects them again; `kinds` what each
+    column holds, for a source that can read it as such.
+    """
+
+    classes: dict[Any, int]
+    label: str | None
+    takes_chunks: bool
+    answer: Callable[[Any], Answer]
+    named: bool = False
+    kinds: Mapping[str, str] | None = None
+
+
+def codes_of(classes: dict[Any, int], labels: Sequence[Any]) -> npt.NDArray[np.int64]:
+    """The code of each label, `UNSEEN` where it is no class of the model."""
+    try:
+        found = [classes.get(label, UNSEEN) for label in labels]
+    except TypeError:
+        raise errors.LabelError(
+            "A row has several labels, or a label that is a list; evaluate takes one label per "
+            "row. Evaluate one model per label."
+        ) from None
+    return np.array(found, dtype=np.int64)
+
+
+def subject(model: Any) -> Subject:
+    """Recognise a model of this library, one of its estimators, or a scikit-learn classifier."""
+    ours = getattr(model, "model_", model)
+    if hasattr(ours, "classes") and (hasattr(ours, "log_proba") or hasattr(ours, "predict")):
+        return _of_model(ours)
+    if hasattr(model, "classes_") and hasattr(model, "predict"):
+        return _of_sklearn(model)
+    raise errors.Unsupported(
+        f"evaluate needs a trained classifier, got {type(model).__name__} without classes. "
+        "Fit it first; a regression has no classes to judge."
+    )
+
+
+def _of_model(model: Any) -> Subject:
+    classes = {value: code for code, value in enumerate(listed(model.classes))}
+
+    def answer(rows: Any) -> Answer:
+        if not hasattr(model, "log_proba"):
+            return Answer(codes_of(classes, listed(model.predict(rows))))
+        if not (hasattr(model, "scores") and getattr(model, "generative", True)):
+            posterior = model.log_proba(rows)
+            return Answer(posterior.argmax(axis=1), posterior)
+        joint = model.scores(rows)
+        top = joint.max(axis=1, keepdims=True)
+        # Without a finite score no posterior exists: the model itself says why.
+        posterior = _normalised(joint, top) if np.isfinite(top).all() else model.log_proba(rows)
+        return Answer(joint.argmax(axis=1), posterior, joint)
+
+    schema = getattr(model, "schema", None)
+    kinds = None if schema is None else schema.storage()
+    return Subject(classes, getattr(model, "label", None), True, answer, kinds=kinds)
+
+
+def _of_sklearn(model: Any) -> Subject:
+    found = listed(model.classes_)
+    if any(isinstance(value, list | np.ndarray) for value in found):
+        raise errors.Unsupported(
+            f"{type(model).__name__} predicts several labels per row; evaluate takes one label "
+            "per row. Evaluate one model per label."
+        )
+    classes = {value: code for code, value in enumerate(found)}
+
+    def answer(rows: Any) -> Answer:
+        predictions = codes_of(classes, listed(model.predict(rows)))
+        # A probability of zero is reported as an infinite loss, not as a warning of the logarithm.
+        with np.errstate(divide="ignore"):
+            if hasattr(model, "predict_log_proba"):
+                return Answer(predictions, np.asarray(model.predict_log_proba(rows), np.float64))
+            if hasattr(model, "predict_proba"):
+                proba = np.asarray(model.predict_proba(rows), np.float64)
+                return Answer(predictions, np.log(proba))
+        return Answer(predictions)
+
+    return Subject(classes, None, False, answer, hasattr(model, "feature_names_in_"))
+
+
+def _normalised(joint: Floats, top: Floats) -> Floats:
+    shifted = joint - top
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)), np.float64)
+
+
+def listed(values: Any) -> list[Any]:
+    """Python values of a NumPy, pandas, polars or Arrow array, or of any sequence."""
+    for method in ("to_pylist", "tolist", "to_list"):
+        if hasattr(values, method):
+            return list(getattr(values, method)())
+    return list(values)

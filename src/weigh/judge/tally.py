@@ -1,0 +1,125 @@
+"""What an evaluation adds up over batches: never more than sums, so memory stays bounded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from weigh.judge import losses
+from weigh.judge.batches import Batch, refuse_missing
+from weigh.judge.confusion import Confusion
+from weigh.judge.intervals import normal_mean
+from weigh.judge.losses import UNSEEN, Codes, Floats
+from weigh.judge.subject import Answer, Subject, codes_of
+
+HELD_BACK = 65536
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Weighted mean and squared deviations of a loss; infinite losses are counted apart.
+
+    Deviations are merged around the means, not taken as a difference of large sums.
+    """
+
+    weight: float = 0.0
+    squares: float = 0.0
+    mean: float = 0.0
+    deviations: float = 0.0
+    infinite: int = 0
+
+    def add(self, values: Floats, weights: Floats) -> Moments:
+        """These moments with more rows, all of positive weight."""
+        finite = ~np.isinf(values)
+        infinite = self.infinite + int(len(values) - finite.sum())
+        x, w = values[finite], weights[finite]
+        weight = float(w.sum())
+        if weight == 0.0:
+            return Moments(self.weight, self.squares, self.mean, self.deviations, infinite)
+        mean = float((w * x).sum()) / weight
+        total, step = self.weight + weight, mean - self.mean
+        return Moments(
+            total,
+            self.squares + float(np.square(w).sum()),
+            self.mean + step * weight / total,
+            self.deviations
+            + float((w * np.square(x - mean)).sum())
+            + step * step * self.weight * weight / total,
+            infinite,
+        )
+
+    def interval(self, level: float, most: float = np.inf) -> tuple[float, float, float]:
+        """The mean with its normal interval at the stated level."""
+        if self.infinite:
+            return np.inf, *normal_mean(np.inf, np.nan, np.nan, level)
+        rows = self.weight * (self.weight / self.squares)
+        spread = self.deviations / self.weight
+        variance = spread * rows / (rows - 1.0) if rows > 1.0 else np.nan
+        return self.mean, *normal_mean(self.mean, variance, rows, level, most)
+
+    def total(self) -> float:
+        """The weighted sum of the losses."""
+        return np.inf if self.infinite else self.mean * self.weight
+
+
+@dataclass
+class Tally:
+    """The running sums of one evaluation."""
+
+    subject: Subject
+    n: int = 0
+    squared: Moments | None = None
+    log: Moments | None = None
+    joint: float | None = None
+    impossible: int = 0
+    unseen: Counter[Any] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self._confusion = Confusion.empty(len(self.subject.classes))
+        self._waiting: list[tuple[Codes, Codes, Floats]] = []
+        self._n_waiting = 0
+
+    def add(self, batch: Batch) -> None:
+        """Ask the classifier for one batch and count its answers."""
+        codes = codes_of(self.subject.classes, batch.labels)
+        for place in np.flatnonzero(codes == UNSEEN):
+            refuse_missing(batch.labels[place], self.n + int(place))
+        answer = self.subject.answer(batch.rows)
+        self.n += len(codes)
+        counted = np.flatnonzero(batch.weights > 0)
+        labels, weights = codes[counted], batch.weights[counted]
+        self.unseen.update(batch.labels[i] for i in counted[labels == UNSEEN])
+        self._add_pairs(labels, answer.predictions[counted], weights)
+        self._add_losses(answer, counted, labels, weights)
+
+    def confusion(self) -> Confusion:
+        """The table of all rows so far."""
+        if self._waiting:
+            parts = zip(*self._waiting, strict=True)
+            labels, predictions, weights = (np.concatenate(part) for part in parts)
+            self._confusion = self._confusion.add(labels, predictions, weights)
+            self._waiting, self._n_waiting = [], 0
+        return self._confusion
+
+    def _add_pairs(self, labels: Codes, predictions: Codes, weights: Floats) -> None:
+        self._waiting.append((labels, predictions, weights))
+        self._n_waiting += len(labels)
+        # Merging costs as much as the table is long: with many classes batches are small,
+        # so rows wait until they are as many as its pairs.
+        if self._n_waiting >= max(HELD_BACK, len(self._confusion.weight)):
+            self.confusion()
+
+    def _add_losses(self, answer: Answer, counted: Codes, labels: Codes, weights: Floats) -> None:
+        if answer.log_posterior is None:
+            return
+        true = losses.of_true_class(labels, answer.log_posterior[counted], -np.inf)
+        self.impossible += int(np.sum(np.isneginf(true) & (labels != UNSEEN)))
+        squared, log = self.squared or Moments(), self.log or Moments()
+        self.squared = squared.add(losses.squared_of_rows(np.exp(true)), weights)
+        self.log = log.add(losses.log_of_rows(true), weights)
+        if answer.log_joint is not None:
+            joint = losses.of_true_class(labels, answer.log_joint[counted], -np.inf)
+            self.joint = (self.joint or 0.0) + float((weights * joint).sum())

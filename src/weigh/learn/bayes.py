@@ -1,0 +1,77 @@
+"""Naive Bayes as a task: find the kinds, count, add up, finish."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from weigh import errors
+from weigh.features import Number, Schema, find_schema
+from weigh.learn.dependence import dependent_columns
+from weigh.model import BayesCounts, BayesModel
+from weigh.source import Chunk, Source
+
+
+@dataclass(frozen=True)
+class BayesTask:
+    """Counting rows for a `BayesModel` with given priors."""
+
+    schema: Schema
+    prior: Any = 1.0
+    class_prior: Any = None
+    complement: bool = False
+
+    @classmethod
+    def over(
+        cls,
+        source: Source,
+        columns: object = "auto",
+        *,
+        prior: Any = 1.0,
+        class_prior: Any = None,
+        complement: bool = False,
+        number: Number | None = None,
+        missing: Sequence[str] = (),
+    ) -> BayesTask:
+        """Return the task for a source: kinds found, parameters checked, dependence warned of."""
+        schema = find_schema(source, columns, number, missing)
+        if not schema.parts:
+            raise errors.DataError("All columns are skipped, so there is nothing to learn from.")
+        task = cls(schema, prior, class_prior, complement)
+        task.finish(task.count(next(task.chunks(source)).slice(0, 1)))
+        task.warn_of_dependence(source)
+        return task
+
+    def warn_of_dependence(self, source: Source) -> None:
+        """Warn of columns that repeat each other, judged by the first rows."""
+        pairs = dependent_columns(self.schema, next(self.chunks(source)))
+        if pairs:
+            told = "; ".join(str(pair) for pair in pairs[:3])
+            more = f" and {len(pairs) - 3} more pairs" if len(pairs) > 3 else ""
+            warnings.warn(
+                f"Some columns repeat each other, so naive Bayes counts the same evidence twice and is "
+                f"over-sure: {told}{more}. Leave one of each out, for example "
+                f"columns={{{pairs[0].second!r}: 'skip'}}.",
+                errors.DependentColumns,
+                stacklevel=2,
+            )
+
+    def chunks(self, source: Source) -> Iterator[Chunk]:
+        """Read the source in the schema's names."""
+        return self.schema.chunks(source)
+
+    def count(self, chunk: Chunk) -> BayesCounts:
+        """Count one chunk."""
+        return BayesCounts.of(chunk, self.schema)
+
+    def merge(self, first: BayesCounts, second: BayesCounts) -> BayesCounts:
+        """Return the counts of both together."""
+        return first.plus(second)
+
+    def finish(self, counts: BayesCounts) -> BayesModel:
+        """Return the model of all counts."""
+        model = BayesModel(self.schema, counts.canonical(), self.prior, self.class_prior, self.complement)
+        model.class_belief  # noqa: B018  # a class prior that names other classes is refused here
+        return model

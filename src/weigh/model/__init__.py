@@ -1,0 +1,21 @@
+"""Models: frozen objects that read rows, give scores and explain them."""
+
+from weigh.model.base import Model
+from weigh.model.bayes import BayesModel
+from weigh.model.bayes_counts import BayesCounts
+from weigh.model.decision import Decision
+from weigh.model.evidence import Evidence
+from weigh.model.linear import LinearModel
+from weigh.model.loading import load
+from weigh.model.table import ProbabilityTable
+
+__all__ = [
+    "BayesCounts",
+    "BayesModel",
+    "Decision",
+    "Evidence",
+    "LinearModel",
+    "Model",
+    "ProbabilityTable",
+    "load",
+]

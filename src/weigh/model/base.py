@@ -1,0 +1,132 @@
+"""What all models share: one scoring hook, and everything that follows from scores."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from weigh import errors
+from weigh.features import Schema
+from weigh.features.blocks import Floats
+from weigh.model import store
+from weigh.model.decision import Decision, best, normalised, to_labels
+from weigh.model.evidence import Evidence
+from weigh.source import Chunk, Source
+from weigh.source import rows as rows_of
+
+SCORE_CELLS = 4_000_000  # scores held at once: rows × classes
+
+
+class Model(ABC):
+    """A frozen classifier: reads rows, gives scores; knows no training rows.
+
+    Scores are logarithms: the greatest wins, and at a tie the class that `tie` names ("first" or
+    "last" in the order of `classes`). `generative` says whether a score is log p(x, class).
+    """
+
+    type_name: ClassVar[str]
+    tie: ClassVar[str] = "first"
+    schema: Schema
+
+    @property
+    @abstractmethod
+    def classes(self) -> list[Any]:
+        """The classes, in canonical order."""
+
+    @property
+    @abstractmethod
+    def log_prior(self) -> Floats:
+        """The logarithm of each class's prior probability."""
+
+    @abstractmethod
+    def score_chunk(self, chunk: Chunk) -> Floats:
+        """Return the scores [rows, classes] of a chunk in the schema's names."""
+
+    @abstractmethod
+    def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
+        """Yield the evidence for each row of a chunk."""
+
+    @abstractmethod
+    def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what a model file holds: plain data, and arrays."""
+
+    @property
+    def generative(self) -> bool:
+        """Whether scores are joint log-probabilities."""
+        return True
+
+    @property
+    def label(self) -> str | None:
+        """The name of the label column, if there was one."""
+        return self.schema.label
+
+    @cached_property
+    def labels(self) -> Any:
+        """The classes as an array of their own type."""
+        return to_labels(self.classes)
+
+    def chunks(self, rows: Any) -> Iterator[Chunk]:
+        """Read rows of any storage, a few at a time, in the schema's names."""
+        if isinstance(rows, Chunk):
+            pieces = iter([rows])
+        else:
+            source = rows if isinstance(rows, Source) else rows_of(rows, missing=self.schema.missing)
+            pieces = self.schema.chunks(source)
+        step = max(1, SCORE_CELLS // max(1, len(self.classes)))
+        for piece in pieces:
+            for start in range(0, piece.n_rows, step):
+                yield piece.slice(start, start + step)
+
+    def scores(self, rows: Any) -> Floats:
+        """Return the score of every class for every row."""
+        return np.concatenate([self._checked(chunk) for chunk in self.chunks(rows)])
+
+    def _checked(self, chunk: Chunk) -> Floats:
+        scores = self.score_chunk(chunk)
+        impossible = np.isneginf(scores).all(axis=1)
+        if impossible.any():
+            raise self.impossible(chunk, int(np.argmax(impossible)))
+        return scores
+
+    def impossible(self, chunk: Chunk, row: int) -> errors.ImpossibleEvidence:
+        """Word the error of a row that no class can have."""
+        return errors.ImpossibleEvidence(
+            f"Row {chunk.first_row + row:,} has probability 0 in every class. Train with a prior above 0."
+        )
+
+    def log_proba(self, rows: Any) -> Floats:
+        """Return the logarithm of every class's posterior probability."""
+        return normalised(self.scores(rows))
+
+    def predict_proba(self, rows: Any) -> Floats:
+        """Return every class's posterior probability."""
+        return np.exp(self.log_proba(rows))
+
+    def predict(self, rows: Any, decision: Decision | None = None) -> Any:
+        """Return one verdict per row: the best class, or what `decision` says."""
+        parts = [self._verdicts(self._checked(chunk), decision) for chunk in self.chunks(rows)]
+        return np.concatenate(parts)
+
+    def _verdicts(self, scores: Floats, decision: Decision | None) -> Any:
+        if decision is None:
+            return self.labels[best(scores, self.tie)]
+        return decision.verdicts(scores, self.log_prior, self.classes)
+
+    def explain(self, rows: Any) -> list[Evidence]:
+        """Return the evidence for each row: named contributions that sum to the score."""
+        return [evidence for chunk in self.chunks(rows) for evidence in self.explain_chunk(chunk)]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file, at once or not at all."""
+        meta, arrays = self.to_store()
+        store.write(path, {"model": self.type_name, **meta}, arrays)
+
+    def to_bytes(self) -> bytes:
+        """Return the bytes that `save` writes: equal models, equal bytes."""
+        meta, arrays = self.to_store()
+        return store.to_bytes({"model": self.type_name, **meta}, arrays)

@@ -1,0 +1,311 @@
+"""The naive Bayes model: counts, priors, and the scores that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from weigh import errors, priors
+from weigh.features import Block, Part, Schema
+from weigh.features.blocks import Floats
+from weigh.model import store
+from weigh.model.base import Model
+from weigh.model.bayes_counts import BayesCounts
+from weigh.model.bernoulli import Bernoulli
+from weigh.model.categorical import Categorical
+from weigh.model.class_prior import ClassPrior
+from weigh.model.evidence import Evidence, weighed
+from weigh.model.linear import LinearModel
+from weigh.model.multinomial import Multinomial
+from weigh.model.normal import Normal
+from weigh.model.worked import ClassWork
+from weigh.source import Chunk, Source
+from weigh.source import rows as rows_of
+
+Distribution = Categorical | Multinomial | Bernoulli | Normal
+PriorSpec = priors.Prior | Mapping[str, priors.Prior]
+
+
+@dataclass(frozen=True, eq=False)
+class BayesModel(Model):
+    """score(class) = log P(class) + Σ log P(column's value | class), from exact counts.
+
+    `prior` smooths every column (or, as a mapping, each its own way; columns not named get 1),
+    `class_prior` the classes. Neither is in the counts: `with_prior` changes both at no cost.
+    `stated` marks a model made from stated numbers, which has no rows to merge or forget.
+    """
+
+    type_name: ClassVar[str] = "naive-bayes"
+
+    schema: Schema
+    counts: BayesCounts
+    prior: PriorSpec = 1.0
+    class_prior: Any = None
+    complement: bool = False
+    stated: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.prior, Mapping):
+            self._check_own_priors(self.prior)
+        else:
+            priors.check(self.prior, "NaiveBayes", "prior")
+        if self.complement and any(part.kind.family != "multinomial" for part in self.schema.parts):
+            raise errors.ParameterError(
+                "NaiveBayes: complement must be False unless all columns are counts or text; the column "
+                f"{self._first_other()!r} is not."
+            )
+        if self.complement and len(self.schema.parts) and self.prior is None:
+            raise errors.parameter("NaiveBayes", "prior", "above 0 with complement=True", None)
+
+    def _check_own_priors(self, given: Mapping[str, priors.Prior]) -> None:
+        known = [name for part in self.schema.parts for name in part.names]
+        for name, prior in given.items():
+            if name not in known:
+                raise errors.unknown_column(name, known, "NaiveBayes: prior names columns of the table, which")
+            priors.check(prior, "NaiveBayes", f"prior[{name!r}]")
+
+    def _first_other(self) -> str:
+        return next(part.title for part in self.schema.parts if part.kind.family != "multinomial")
+
+    @property
+    def classes(self) -> list[Any]:
+        """The classes, in canonical order."""
+        return self.counts.classes
+
+    @property
+    def generative(self) -> bool:
+        """Whether scores are joint log-probabilities; the complement's are not."""
+        return not self.complement
+
+    @cached_property
+    def class_belief(self) -> ClassPrior:
+        """The classes' prior probabilities."""
+        return ClassPrior(self.counts.classes, self.counts.rows, self.class_prior)
+
+    @cached_property
+    def log_prior(self) -> Floats:
+        """The logarithm of each class's prior probability; the complement uses none."""
+        if self.complement and len(self.classes) > 1:
+            return np.zeros(len(self.classes))
+        return self.class_belief.logs
+
+    @cached_property
+    def distributions(self) -> list[Distribution]:
+        """What each part is distributed like within the classes."""
+        return [self._finish(*pair) for pair in zip(self.schema.parts, self.counts.parts, strict=True)]
+
+    def _finish(self, part: Part, counts: Any) -> Distribution:
+        prior, own = self._priors(part)
+        if part.kind.family == "normal":
+            return Normal(part, counts)
+        if part.kind.family == "bernoulli":
+            return Bernoulli(part, counts, prior, own)
+        if part.kind.family == "multinomial":
+            return Multinomial(part, counts, prior, self.counts.rows, self.complement, own)
+        return Categorical(part, counts, prior)
+
+    def _priors(self, part: Part) -> tuple[priors.Prior, dict[str, priors.Prior]]:
+        if not isinstance(self.prior, Mapping):
+            return self.prior, {}
+        if not part.kind.gathers:
+            return self.prior.get(part.names[0], 1.0), {}
+        named = set(part.names)
+        return 1.0, {name: prior for name, prior in self.prior.items() if name in named}
+
+    @cached_property
+    def _terms(self) -> list[Any]:
+        return [each.weights for each in self.distributions]
+
+    def score_chunk(self, chunk: Chunk) -> Floats:
+        """Return the scores of a chunk in the schema's names."""
+        return self._score(self.schema.encode(chunk), self._terms)
+
+    def _score(self, blocks: Sequence[Block], terms: Sequence[Any]) -> Floats:
+        n = blocks[0].n_rows if blocks else 0
+        scores = np.tile(self.log_prior, (n, 1))
+        for term, block in zip(terms, blocks, strict=True):
+            term.add(block, scores)
+        return scores
+
+    def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
+        """Yield the evidence for each row of a chunk."""
+        blocks = self.schema.encode(chunk)
+        for row in range(chunk.n_rows):
+            found = [c for term, b in zip(self._terms, blocks, strict=True) for c in term.contributions(b, row)]
+            yield weighed(self.classes, self.log_prior, found, partial(self._work, blocks, row))
+
+    def _work(self, blocks: Sequence[Block], row: int) -> list[ClassWork]:
+        if self.complement:
+            raise errors.Unsupported(
+                "The complement's scores are not a product of probabilities, so there is no such product to "
+                "work out. Train with complement=False."
+            )
+        return [self._class_work(blocks, row, c) for c in range(len(self.classes))]
+
+    def _class_work(self, blocks: Sequence[Block], row: int, c: int) -> ClassWork:
+        pairs = zip(self.distributions, blocks, strict=True)
+        factors = [f for each, block in pairs for f in each.factors(block, row, c)]
+        factors = [self.class_belief.factor(c), *factors]
+        if self.stated:
+            factors = [factor.reduced() for factor in factors]
+        return ClassWork(self.classes[c], tuple(factors))
+
+    def impossible(self, chunk: Chunk, row: int) -> errors.ImpossibleEvidence:
+        """Word the error of a row that no class can have, naming the columns that rule each out."""
+        blocks = self.schema.encode(chunk)
+        causes = []
+        for c, label in enumerate(self.classes):
+            pairs = zip(self._terms, blocks, strict=True)
+            found = (f for term, block in pairs for f in term.contributions(block, row))
+            names = [f"{f.feature}={f.value}" for f in found if np.isneginf(f.logs[c])]
+            causes.append(f"{label!r} by {errors.listing(names)}" if names else f"{label!r} by its prior")
+        return errors.ImpossibleEvidence(
+            f"Row {chunk.first_row + row:,} has probability 0 in every class: {'; '.join(causes[:8])}. Such "
+            f"values never occurred there in training; a prior above 0 (prior=1) gives them a share."
+        )
+
+    def with_prior(self, prior: PriorSpec = 1.0, class_prior: Any = None) -> BayesModel:
+        """Return the same counts under other priors."""
+        return replace(self, prior=prior, class_prior=class_prior)
+
+    def merge(self, other: BayesModel) -> BayesModel:
+        """Return the model of both models' rows together."""
+        self._check_same(other, "merge")
+        return replace(self, counts=self.counts.plus(other.counts).canonical())
+
+    def learn(self, rows: Any, y: Any = None) -> BayesModel:
+        """Return the model that has also seen these rows."""
+        return replace(self, counts=self._counted(rows, y, 1))
+
+    def forget(self, rows: Any, y: Any = None) -> BayesModel:
+        """Return the model that has never seen these rows, which it must have seen."""
+        counts = self._counted(rows, y, -1)
+        # Fractional weights leave traces of rounding; whole counts leave none.
+        if counts.least() < (0 if counts.rows.dtype == np.int64 else -1e-9):
+            raise errors.MergeError(
+                "These rows were not all learned by this model: taking them away leaves less than nothing. "
+                "The model is as it was."
+            )
+        return replace(self, counts=counts)
+
+    def _counted(self, rows: Any, y: Any, sign: int) -> BayesCounts:
+        if self.stated:
+            raise errors.MergeError("A model from stated numbers has no rows; fit one from rows instead.")
+        source = rows if isinstance(rows, Source) and y is None else rows_of(
+            rows, self.label if y is None else y, missing=self.schema.missing
+        )
+        counts = self.counts
+        for chunk in self.schema.chunks(source):
+            counts = counts.plus(BayesCounts.of(chunk, self.schema), sign)
+        return counts.canonical()
+
+    def _check_same(self, other: BayesModel, verb: str) -> None:
+        if not isinstance(other, BayesModel):
+            raise errors.MergeError(f"A naive Bayes model can {verb} only another, got {type(other).__name__}.")
+        if self.stated or other.stated:
+            raise errors.MergeError(f"A model from stated numbers has no rows, so it cannot {verb}.")
+        ours, theirs = self.schema.to_json(), other.schema.to_json()
+        if ours != theirs:
+            raise errors.MergeError(
+                f"The models differ in their columns or kinds and cannot {verb}: {_difference(ours, theirs)}. "
+                f"Train the second with columns=first.schema."
+            )
+
+    def linear(self) -> LinearModel:
+        """Return the linear function that decides alike, where there is one (B12)."""
+        terms = [each.linear() if isinstance(each, Normal) else each.weights for each in self.distributions]
+        return LinearModel(self.schema, list(self.classes), self.log_prior, terms)
+
+    def sample(self, n: int, seed: int = 0) -> dict[str, Any]:
+        """Draw n rows from the model, class first, then each column; a dict of columns."""
+        rng = np.random.default_rng(seed)
+        codes = rng.choice(len(self.classes), size=n, p=np.exp(self.class_belief.logs)).astype(np.int32)
+        columns: dict[str, Any] = {}
+        for each in self.distributions:
+            columns |= each.sample(rng, codes)
+        return columns | {self.label or "class": self.labels[codes]}
+
+    def posterior(self, column: str, label: Any) -> Any:
+        """Return what is believed of a column's parameters in one class: mean, mode, interval.
+
+        A category gives a `Dirichlet`, a flag a `Beta`, a number its mean and spread.
+        """
+        c = self._class_number(label)
+        for each in self.distributions:
+            if column in each.part.names:
+                return each.posterior(c, column) if isinstance(each, Bernoulli) else each.posterior(c)
+        raise errors.unknown_column(column, self.schema.names, "The model")
+
+    def _class_number(self, label: Any) -> int:
+        if label not in self.classes:
+            raise errors.LabelError(f"The model has no class {label!r}; it has {errors.listing(self.classes)}.")
+        return self.classes.index(label)
+
+    def predictive_proba(self, rows: Any) -> Floats:
+        """Return posterior-predictive probabilities: parameters integrated out, not estimated."""
+        from weigh.model.decision import normalised
+
+        def terms() -> Iterator[Any]:
+            for each in self.distributions:
+                made = each.predictive()
+                yield made.weights if isinstance(made, (Categorical, Bernoulli)) else made
+
+        finished = list(terms())
+        scored = [self._score(self.schema.encode(chunk), finished) for chunk in self.chunks(rows)]
+        return np.exp(normalised(np.concatenate(scored)))
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters: those of every column in every class, and of the class prior."""
+        each = sum(part.n_parameters for part in self.distributions)
+        return len(self.classes) * each + len(self.classes) - 1
+
+    def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what a model file holds."""
+        arrays: dict[str, Any] = {}
+        meta: dict[str, Any] = {
+            "schema": self.schema.to_json(),
+            "prior": priors_to_json(self.prior),
+            "class_prior": self.class_belief.to_json(),
+            "complement": self.complement,
+            "stated": self.stated,
+        }
+        self.counts.put(arrays, meta)
+        return meta, arrays
+
+    @classmethod
+    def from_store(cls, stored: store.Stored, schema: Schema) -> BayesModel:
+        """Return the model that `to_store` described."""
+        meta = stored.meta
+        counts = BayesCounts.get(stored, schema)
+        class_prior = ClassPrior.from_json(meta["class_prior"], counts.classes)
+        return cls(
+            schema, counts, priors_from_json(meta["prior"]), class_prior, bool(meta["complement"]), bool(meta["stated"])
+        )
+
+
+def priors_to_json(given: PriorSpec) -> Any:
+    """Return a prior, or a prior per column, as plain data."""
+    if isinstance(given, Mapping):
+        return {"columns": {name: priors.to_json(prior) for name, prior in given.items()}}
+    return priors.to_json(given)
+
+
+def priors_from_json(data: Any) -> PriorSpec:
+    """Return what `priors_to_json` wrote."""
+    if isinstance(data, dict) and "columns" in data:
+        return {str(name): priors.from_json(prior) for name, prior in data["columns"].items()}
+    return priors.from_json(data)
+
+
+def _difference(ours: dict[str, Any], theirs: dict[str, Any]) -> str:
+    key = next(key for key in ours if ours[key] != theirs[key])
+    if key == "columns" and isinstance(ours[key], list) and isinstance(theirs[key], list):
+        pairs = [(a, b) for a, b in zip(ours[key], theirs[key], strict=False) if a != b]
+        if pairs:
+            return f"{pairs[0][0]} against {pairs[0][1]}"
+    return f"{key} {ours[key]!r} against {theirs[key]!r}"

@@ -1,0 +1,137 @@
+"""Flags within each class: each present with its own probability, or absent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from weigh import priors
+from weigh.features import Entries, Part, Text, Tokens
+from weigh.features.blocks import Floats, Ints
+from weigh.model.counts import FlagCounts
+from weigh.model.factors import Factor, estimate, to_fraction
+from weigh.model.weights import MOST_ABSENT, FlagWeights
+
+
+@dataclass(frozen=True, eq=False)
+class Bernoulli:
+    """P(present | class) = (present + a) / (known + a + b), for every flag on its own.
+
+    `prior` holds for all flags, `own` for flags that have a prior of their own.
+    """
+
+    part: Part
+    counts: FlagCounts
+    prior: priors.Prior
+    own: Mapping[str, priors.Prior]
+
+    @cached_property
+    def _kept(self) -> Any:
+        least = self.part.kind.min_count if isinstance(self.part.kind, (Text, Tokens)) else 0
+        present = self.counts.present.table
+        return np.arange(present.shape[1]) if least <= 1 else np.flatnonzero(present.sum(axis=0) >= least)
+
+    @cached_property
+    def names(self) -> Sequence[str]:
+        """The flags of the finished model."""
+        names = self.counts.present.names
+        return names if len(self._kept) == len(names) else [names[at] for at in self._kept]
+
+    @cached_property
+    def present(self) -> Any:
+        """How often each flag was present, [C, d]."""
+        return self.counts.present.table[:, self._kept]
+
+    @cached_property
+    def known(self) -> Any:
+        """How often each flag was known, [C, d] or [C, 1]."""
+        known = self.counts.known
+        return known if known.shape[1] == 1 else known[:, self._kept]
+
+    def pseudo(self, at: int) -> tuple[Fraction, Fraction]:
+        """Return the pseudo-counts of a flag, absent and present."""
+        absent, present = priors.concentration(self.own.get(self.names[at], self.prior), (0, 1))
+        return absent, present
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """P(present | class) as [C, d]; a class without values is given the whole column's."""
+        absent, present = (float(a) for a in priors.concentration(self.prior, (0, 1)))
+        pseudo = np.tile(np.array([[absent, present]]), (len(self.names), 1))
+        for name in self.own.keys() & set(self.names if self.own else ()):
+            at = list(self.names).index(name)
+            pseudo[at] = [float(a) for a in self.pseudo(at)]
+        on = np.maximum(self.present + pseudo[:, 1], 0.0)
+        off = np.maximum(self.known - self.present + pseudo[:, 0], 0.0)
+        with np.errstate(invalid="ignore"):
+            shares = on / (on + off)
+            whole = on.sum(axis=0) / (on.sum(axis=0) + off.sum(axis=0))
+        return np.where(np.isnan(shares), whole, shares)
+
+    @cached_property
+    def weights(self) -> FlagWeights:
+        """The logarithms of the probabilities, as weights of presence and absence."""
+        with np.errstate(divide="ignore"):
+            present = np.ascontiguousarray(np.nan_to_num(np.log(self.probabilities), nan=0.0, neginf=-np.inf).T)
+            absent = np.ascontiguousarray(np.nan_to_num(np.log1p(-self.probabilities), nan=0.0, neginf=-np.inf).T)
+        return FlagWeights(self.part.title, self.names, present, absent, self.counts.present.fixed)
+
+    def factors(self, block: Entries, row: int, c: int) -> Iterator[Factor]:
+        """Yield the probability of each flag's state in class c, with its arithmetic."""
+        here, absent = self.weights.states(block, row)
+        for at in here:
+            yield self._factor(at, c, is_present=True)
+        if len(absent) <= MOST_ABSENT:
+            for at in absent:
+                yield self._factor(at, c, is_present=False)
+        else:
+            chance = float(np.exp(self.weights.absent[absent, c].sum()))
+            yield Factor(f"{len(absent):,} others", "absent", "", chance)
+
+    def _factor(self, at: int, c: int, *, is_present: bool) -> Factor:
+        name, value = self.weights.named(at), self.weights.word(is_present)
+        on, total = self._counts(c, at)
+        absent, present = self.pseudo(at)
+        count, pseudo = (on, present) if is_present else (total - on, absent)
+        if min(absent, present) < 0 or not total:
+            share = priors.exact_estimates([total - on, on], [absent, present])[int(is_present)]
+            return Factor(name, value, "", share).reduced()
+        return estimate(name, value, count, pseudo, total, absent + present)
+
+    def _counts(self, c: int, at: int) -> tuple[Fraction, Fraction]:
+        """Return how often a flag was present in class c, and how often known."""
+        known = self.known[c, at if self.known.shape[1] > 1 else 0]
+        return to_fraction(self.present[c, at].item()), to_fraction(known.item())
+
+    def posterior(self, c: int, name: str | None = None) -> priors.Beta:
+        """Return what is believed of a flag's probability in class c after the counts."""
+        at = list(self.names).index(name) if name is not None else 0
+        absent, present = priors.posterior_of(self.own.get(self.names[at], self.prior), (0, 1))
+        on, total = self._counts(c, at)
+        return priors.Beta(present + on, absent + total - on)
+
+    def predictive(self) -> Bernoulli:
+        """Return the part with the probabilities integrated out: the posterior mean."""
+        own = {name: priors.averaged(prior) for name, prior in self.own.items()}
+        return replace(self, prior=priors.averaged(self.prior), own=own)
+
+    def sample(self, rng: np.random.Generator, classes: Ints) -> dict[str, Any]:
+        """Draw every flag of every row."""
+        drawn = rng.random((len(classes), len(self.names))) < self.probabilities[classes]
+        if self.counts.present.fixed:
+            return {name: drawn[:, at].astype(np.int64) for at, name in enumerate(self.names)}
+        column = np.empty(len(classes), dtype=object)
+        for row, present in enumerate(drawn):
+            words = [self.names[at] for at in np.flatnonzero(present)]
+            column[row] = words if isinstance(self.part.kind, Tokens) else " ".join(words)
+        return {self.part.names[0]: column}
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters per class."""
+        return len(self.names)

@@ -1,0 +1,123 @@
+"""From scores to verdicts: ties, costs of errors, other class priors, and 'unsure'."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weigh import errors, priors
+from weigh.features.blocks import Floats
+from weigh.priors.exact import fraction
+
+UNSURE = "unsure"
+# Scores that differ by less than rounding can explain are equal, and the tie rule decides.
+ROUNDING = 1e-12
+
+
+def normalised(scores: Floats) -> Floats:
+    """Return log posteriors from log scores, row by row."""
+    top = scores.max(axis=1, keepdims=True)
+    shifted = scores - np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+
+
+def best(scores: Floats, tie: str = "first") -> Any:
+    """Return the number of the best class of each row; at a tie the first (or last) class wins."""
+    top = scores.max(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        near = (scores == top) | (top - scores <= ROUNDING * np.maximum(1.0, np.abs(top)))
+    if tie == "first":
+        return near.argmax(axis=1)
+    return near.shape[1] - 1 - near[:, ::-1].argmax(axis=1)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """How verdicts follow from posteriors.
+
+    `class_prior` replaces the trained one: a mapping from class to probability, or "uniform", which
+    gives the maximum-likelihood decision. `costs` says what each error costs: {(true, said): cost},
+    errors not named cost 1, right answers 0; the verdict with the least expected cost is chosen.
+    `unsure` is the cost of answering 'unsure' instead: with costs of 1, `unsure=0.1` means 'unsure'
+    unless a class has a probability of 0.9 or more.
+    """
+
+    costs: Mapping[tuple[Any, Any], float] | None = None
+    class_prior: Mapping[Any, float] | str | None = None
+    unsure: float | None = None
+
+    def __post_init__(self) -> None:
+        for pair, cost in (self.costs or {}).items():
+            if not isinstance(pair, tuple) or len(pair) != 2 or not 0 <= cost < np.inf:
+                raise errors.parameter(
+                    "Decision", "costs", "{(true, said): cost of at least 0}", {pair: cost}
+                )
+        if self.unsure is not None and not 0 <= self.unsure < np.inf:
+            raise errors.parameter("Decision", "unsure", "a cost of at least 0", self.unsure)
+
+    def verdicts(self, scores: Floats, log_prior: Floats, classes: Sequence[Any]) -> Any:
+        """Return one verdict per row: a class, or 'unsure'."""
+        if self.class_prior is not None:
+            wanted = log_shares(self.class_prior, classes, "Decision")
+            if not np.isfinite(log_prior).all():
+                raise errors.Unsupported(
+                    "A class has prior probability 0 in the model, so another prior cannot be put in its "
+                    "place. Train with class_prior='uniform' instead."
+                )
+            scores = scores - log_prior + wanted
+        names = np.array([*classes, UNSURE], dtype=object)
+        if self.costs is None and self.unsure is None:
+            return to_labels(classes)[best(scores)]
+        expected = np.exp(normalised(scores)) @ self._table(classes)
+        if self.unsure is not None:
+            expected = np.column_stack([expected, np.full(len(expected), self.unsure)])
+        return names[best(-expected)]
+
+    def _table(self, classes: Sequence[Any]) -> Floats:
+        table = 1.0 - np.eye(len(classes))
+        place = {label: at for at, label in enumerate(classes)}
+        for (true, said), cost in (self.costs or {}).items():
+            for label in (true, said):
+                if label not in place:
+                    raise errors.ParameterError(
+                        f"Decision: costs name the class {label!r}; the model has {errors.listing(classes)}."
+                    )
+            table[place[true], place[said]] = cost
+        return table
+
+
+def log_shares(given: Mapping[Any, float] | str, classes: Sequence[Any], owner: str) -> Floats:
+    """Return the logarithms of stated class probabilities, checked: one each, summing to one."""
+    return np.array([_log(share) for share in stated_shares(given, classes, owner)])
+
+
+def stated_shares(given: Mapping[Any, float] | str, classes: Sequence[Any], owner: str) -> list[Any]:
+    """Return stated class probabilities as exact fractions, in the order of the classes."""
+    if given == "uniform":
+        return [priors.exact_estimates([1] * len(classes), [0] * len(classes))[0]] * len(classes)
+    if not isinstance(given, Mapping):
+        raise errors.parameter(owner, "class_prior", "a mapping from class to probability, or 'uniform'", given)
+    lacking = [label for label in classes if label not in given]
+    beyond = [label for label in given if label not in classes]
+    shares = [fraction(given.get(label)) for label in classes]
+    known = [share for share in shares if share is not None and share >= 0]
+    if lacking or beyond or len(known) < len(classes) or abs(float(sum(known)) - 1) > 1e-9:
+        raise errors.ParameterError(
+            f"{owner}: class_prior must give each of the classes {errors.listing(classes)} a probability, "
+            f"and they must sum to 1, got {dict(given)!r}."
+        )
+    return [share / sum(known) for share in known]
+
+
+def _log(share: Any) -> float:
+    return float(np.log(float(share))) if share else -np.inf
+
+
+def to_labels(classes: Sequence[Any]) -> Any:
+    """Return class labels as an array of their own type, of objects where the types differ."""
+    types = {type(label) for label in classes}
+    return np.array(classes) if len(types) == 1 else np.array(classes, dtype=object)

@@ -1,0 +1,153 @@
+"""Evidence: why a row got its verdict, as named contributions that sum to the score."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from weigh.features.blocks import Floats
+from weigh.model.decision import best, normalised
+from weigh.model.weights import Contribution
+from weigh.model.worked import ClassWork, worked_latex, worked_text
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of evidence: how many nats a feature speaks for the verdict."""
+
+    feature: str
+    value: str
+    nats: float
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The verdict for one row, weighed against the runner-up.
+
+    `table` lists what each feature adds to log P(verdict | row) − log P(runner-up | row), in nats
+    (natural logarithms), beginning with the class prior; `total` is their sum. With one class only
+    there is no runner-up, and the contributions are those to the class's own score.
+    """
+
+    verdict: Any
+    runner_up: Any
+    probabilities: dict[Any, float]
+    table: tuple[Row, ...]
+    _work: Callable[[], list[ClassWork]] = field(repr=False, compare=False)
+
+    @property
+    def total(self) -> float:
+        """The sum of all contributions: the log-odds of the verdict against the runner-up."""
+        return exact_sum([row.nats for row in self.table])
+
+    @property
+    def probability(self) -> float:
+        """The posterior probability of the verdict."""
+        return self.probabilities[self.verdict]
+
+    def strongest(self, most: int = 10) -> tuple[Row, ...]:
+        """Return the rows that weigh most, for or against."""
+        return tuple(sorted(self.table, key=lambda row: -abs(row.nats))[:most])
+
+    def worked(self, format: str = "text") -> str:
+        """Return the whole calculation in exact fractions, as "text" or "latex"."""
+        writer = {"text": worked_text, "latex": worked_latex}.get(format)
+        if writer is None:
+            from weigh import errors
+
+            raise errors.parameter("worked", "format", "'text' or 'latex'", format)
+        return writer(self._work(), self.verdict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the evidence as plain data for JSON; infinite nats are the text "inf"."""
+        return {
+            "verdict": self.verdict,
+            "runner_up": self.runner_up,
+            "probabilities": {str(label): p for label, p in self.probabilities.items()},
+            "evidence": [
+                {"feature": row.feature, "value": row.value, "nats": _plain(row.nats)} for row in self.table
+            ],
+            "total": _plain(self.total),
+        }
+
+    def __str__(self) -> str:
+        against = f" against {self.runner_up}" if self.runner_up is not None else ""
+        lines = [f"{self.verdict}: probability {_percent(self.probability)}{against}", ""]
+        names = [f"{row.feature} = {row.value}" if row.value else row.feature for row in self.table]
+        names = [name if len(name) <= 44 else name[:43] + "…" for name in names]
+        width = max(map(len, [*names, "total"]))
+        largest = max((abs(r.nats) for r in self.table if math.isfinite(r.nats)), default=1.0) or 1.0
+        for name, row in zip(names, self.table, strict=True):
+            length = 12 if math.isinf(row.nats) else round(12 * abs(row.nats) / largest)
+            bar = ("+" if row.nats > 0 else "−") * length
+            lines.append(f"  {name:<{width}}  {_signed(row.nats):>9}  {bar}".rstrip())
+        lines += [f"  {'total':<{width}}  {_signed(self.total):>9}  nats"]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{html.escape(row.feature)}</td><td>{html.escape(row.value)}</td>"
+            f"<td style='text-align:right'>{_signed(row.nats)}</td></tr>"
+            for row in self.table
+        )
+        against = f" against <b>{html.escape(str(self.runner_up))}</b>" if self.runner_up is not None else ""
+        return (
+            f"<table><caption><b>{html.escape(str(self.verdict))}</b>, probability "
+            f"{_percent(self.probability)}{against}</caption>"
+            f"<thead><tr><th>feature</th><th>value</th><th>nats</th></tr></thead><tbody>{rows}"
+            f"<tr><th colspan=2>total</th><th style='text-align:right'>{_signed(self.total)}</th></tr>"
+            f"</tbody></table>"
+        )
+
+
+def weighed(
+    classes: Sequence[Any],
+    log_prior: Floats,
+    contributions: Sequence[Contribution],
+    work: Callable[[], list[ClassWork]],
+    tie: str = "first",
+) -> Evidence:
+    """Return the evidence of one row from what each feature adds to each class's score."""
+    logs = [log_prior, *(found.logs for found in contributions)]
+    scores = np.array([[exact_sum([float(part[c]) for part in logs]) for c in range(len(classes))]])
+    verdict = int(best(scores, tie)[0])
+    rest = [c for c in range(len(classes)) if c != verdict]
+    second = max(rest, key=lambda c: (scores[0, c], -c)) if rest else None
+    names = [("class prior", ""), *((found.feature, found.value) for found in contributions)]
+    table = tuple(
+        Row(feature, value, _difference(part, verdict, second))
+        for (feature, value), part in zip(names, logs, strict=True)
+    )
+    shares = np.exp(normalised(scores))[0].tolist()
+    runner_up = None if second is None else classes[second]
+    return Evidence(classes[verdict], runner_up, dict(zip(classes, shares, strict=True)), table, work)
+
+
+def exact_sum(parts: Sequence[float]) -> float:
+    """Return the correctly rounded sum; minus infinity outweighs everything."""
+    return -math.inf if -math.inf in parts else math.fsum(parts)
+
+
+def _difference(logs: Floats, first: int, second: int | None) -> float:
+    if second is None:
+        return float(logs[first])
+    if logs[first] == logs[second]:
+        return 0.0
+    return float(logs[first]) - float(logs[second])
+
+
+def _signed(nats: float) -> str:
+    return f"{nats:+.4f}".replace("-", "−") if math.isfinite(nats) else ("+∞" if nats > 0 else "−∞")
+
+
+def _plain(nats: float) -> float | str:
+    return nats if math.isfinite(nats) else ("inf" if nats > 0 else "-inf")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f} %" if share < 0.99995 or share == 1 else f"{100 * share:.6g} %"

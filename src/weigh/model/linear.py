@@ -1,0 +1,165 @@
+"""Linear models: one weight per feature and class, whoever found them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from weigh import errors
+from weigh.features import Schema
+from weigh.features.blocks import Floats
+from weigh.model import store
+from weigh.model.base import Model
+from weigh.model.evidence import Evidence, weighed
+from weigh.model.weights import Features, FlagWeights, LevelWeights, NumberWeights, Weights, WordWeights
+from weigh.model.worked import ClassWork
+from weigh.source import Chunk
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel(Model):
+    """score(class) = base(class) + Σ weight(feature, class) · feature.
+
+    A category is one feature per level (0 or 1), a flag one feature; missing values add nothing.
+    For two classes `coef` and `intercept` are those of the second class against the first, so a
+    positive score speaks for the second; a tie goes to the first.
+    """
+
+    type_name: ClassVar[str] = "linear"
+
+    schema: Schema
+    class_list: list[Any]
+    base: Floats
+    terms: list[Weights]
+
+    @property
+    def classes(self) -> list[Any]:
+        """The classes, in canonical order."""
+        return self.class_list
+
+    @property
+    def log_prior(self) -> Floats:
+        """What every row's scores start from."""
+        return self.base
+
+    @property
+    def generative(self) -> bool:
+        """Linear scores are not joint probabilities."""
+        return False
+
+    @cached_property
+    def _features(self) -> list[Features]:
+        return [term.features() for term in self.terms]
+
+    @property
+    def features(self) -> list[str]:
+        """The names of the features, in the order of `coef`."""
+        return [name for each in self._features for name in each.names]
+
+    @cached_property
+    def coef(self) -> Floats:
+        """The weights: [features] for two classes, else [classes, features]."""
+        table = np.concatenate([each.coef for each in self._features]).T
+        return self._against(table)
+
+    @cached_property
+    def intercept(self) -> Floats:
+        """The score when all features are zero: a number for two classes, else one per class."""
+        return self._against(self.base + np.sum([each.offset for each in self._features], axis=0))
+
+    def _against(self, table: Floats) -> Floats:
+        if len(self.class_list) != 2:
+            return np.asarray(table)
+        with np.errstate(invalid="ignore"):
+            difference = np.asarray(table[1] - table[0])
+        if not np.isfinite(difference).all():
+            raise errors.Unsupported(
+                "A probability of zero has no finite weight. Train with a prior above 0 (prior=1)."
+            )
+        return difference
+
+    def irrelevant(self, tolerance: float = 1e-12) -> list[str]:
+        """Return the features whose weight is zero: they speak for no class."""
+        spread = np.abs(self.coef) if self.coef.ndim == 1 else np.ptp(self.coef, axis=0)
+        return [name for name, w in zip(self.features, spread, strict=True) if w <= tolerance]
+
+    def score_chunk(self, chunk: Chunk) -> Floats:
+        """Return the scores of a chunk in the schema's names."""
+        blocks: list[Any] = self.schema.encode(chunk)
+        scores = np.tile(self.base, (chunk.n_rows, 1))
+        for term, block in zip(self.terms, blocks, strict=True):
+            term.add(block, scores)
+        return scores
+
+    def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
+        """Yield the evidence for each row of a chunk."""
+        blocks: list[Any] = self.schema.encode(chunk)
+        for row in range(chunk.n_rows):
+            found = [c for term, b in zip(self.terms, blocks, strict=True) for c in term.contributions(b, row)]
+            yield weighed(self.class_list, self.base, found, _no_work, self.tie)
+
+    def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what a model file holds."""
+        arrays: dict[str, Any] = {"base": self.base}
+        meta: dict[str, Any] = {"schema": self.schema.to_json()}
+        store.put_names(arrays, meta, "classes", self.class_list)
+        for at, term in enumerate(self.terms):
+            _put_term(term, arrays, meta, f"part{at}")
+        return meta, arrays
+
+    @classmethod
+    def from_store(cls, stored: store.Stored, schema: Schema) -> LinearModel:
+        """Return the model that `to_store` described."""
+        classes = store.get_names(stored, "classes")
+        base = _get(stored, "base", len(classes))
+        terms = [
+            _get_term(stored, f"part{at}", part.title, part.names if part.kind.gathers else None, len(classes))
+            for at, part in enumerate(schema.parts)
+        ]
+        return cls(schema, classes, base, terms)
+
+
+def _no_work() -> list[ClassWork]:
+    raise errors.Unsupported("A linear model keeps weights, not counts: there are no fractions to work out.")
+
+
+def _put_term(term: Weights, arrays: dict[str, Any], meta: dict[str, Any], key: str) -> None:
+    meta[f"{key}.type"] = type(term).__name__
+    if isinstance(term, NumberWeights):
+        arrays[f"{key}.slope"], arrays[f"{key}.offset"] = term.slope, term.offset
+        return
+    if isinstance(term, LevelWeights):
+        store.put_names(arrays, meta, f"{key}.names", term.levels)
+    elif not term.fixed:
+        store.put_names(arrays, meta, f"{key}.names", term.names)
+    if isinstance(term, FlagWeights):
+        arrays[f"{key}.present"], arrays[f"{key}.absent"] = term.present, term.absent
+    else:
+        arrays[f"{key}.table"] = term.table
+
+
+def _get_term(stored: store.Stored, key: str, title: str, columns: Any, classes: int) -> Weights:
+    kind = stored.meta.get(f"{key}.type")
+    if kind == "NumberWeights":
+        return NumberWeights(title, _get(stored, f"{key}.slope", classes), _get(stored, f"{key}.offset", classes))
+    names = columns if columns is not None else store.get_names(stored, f"{key}.names")
+    fixed = columns is not None
+    if kind == "LevelWeights":
+        return LevelWeights(title, names, _get(stored, f"{key}.table", len(names) + 1, classes))
+    if kind == "FlagWeights":
+        present, absent = (_get(stored, f"{key}.{state}", len(names), classes) for state in ("present", "absent"))
+        return FlagWeights(title, names, present, absent, fixed)
+    if kind == "WordWeights":
+        return WordWeights(title, names, _get(stored, f"{key}.table", len(names), classes), fixed)
+    raise store.damaged(stored.path, f"its part {key!r} is of an unknown type")
+
+
+def _get(stored: store.Stored, name: str, *shape: int) -> Floats:
+    array = stored.arrays.get(name)
+    if array is None or array.dtype != np.float64 or array.shape != shape or np.isnan(array).any():
+        raise store.damaged(stored.path, f"its table {name!r} is missing or of the wrong shape")
+    return array

@@ -1,0 +1,135 @@
+"""Counts of words within each class: one multinomial over all words of a part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from weigh import priors
+from weigh.features import Entries, Part, Text, Tokens
+from weigh.features.blocks import Floats, Ints
+from weigh.model.factors import Factor, estimate, to_fraction
+from weigh.model.polya import Polya
+from weigh.model.tally import Tally
+from weigh.model.weights import WordWeights, as_text
+
+
+@dataclass(frozen=True, eq=False)
+class Multinomial:
+    """P(word | class) = (count + pseudo-count) / (all counts + all pseudo-counts).
+
+    A row's words are drawn one after the other, so a word that occurs three times counts three
+    times. With `complement`, the weights of a class come from the words of all *other* classes:
+    w = −log P(word | other classes), and the class prior plays no part (Rennie et al. 2003).
+    """
+
+    part: Part
+    counts: Tally
+    prior: priors.Prior
+    rows: Any
+    complement: bool = False
+    own: Mapping[str, priors.Prior] = field(default_factory=dict)
+
+    @cached_property
+    def _kept(self) -> Any:
+        """Which words the finished model keeps: pruning happens here, never in the counts."""
+        least = self.part.kind.min_count if isinstance(self.part.kind, (Text, Tokens)) else 0
+        return slice(None) if least <= 1 else self.counts.table.sum(axis=0) >= least
+
+    @cached_property
+    def words(self) -> Sequence[str]:
+        """The words of the finished model."""
+        if isinstance(self._kept, slice):
+            return self.counts.names
+        return [self.counts.names[at] for at in np.flatnonzero(self._kept)]
+
+    @cached_property
+    def table(self) -> Any:
+        """The counts [C, V] of the kept words."""
+        return self.counts.table[:, self._kept]
+
+    @cached_property
+    def pseudo(self) -> Sequence[Fraction]:
+        """The pseudo-count of each word."""
+        shares = priors.concentration(self.prior, self.words)
+        for name, prior in self.own.items():
+            shares[self.words.index(name)] = priors.concentration(prior, (name,))[0]
+        return shares
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """P(word | class) as [C, V]; a class without words is given all classes' words."""
+        pseudo = np.fromiter(map(float, self.pseudo), np.float64, len(self.words))
+        counts = self.table.astype(np.float64)
+        if self.complement:
+            counts = counts.sum(axis=0) - counts
+        shares = priors.estimates(counts, pseudo)
+        empty = np.isnan(shares).all(axis=1) if shares.size else np.zeros(len(shares), dtype=bool)
+        if empty.any():
+            shares[empty] = np.nan_to_num(priors.estimates(counts.sum(axis=0, keepdims=True), pseudo), nan=1.0)
+        return shares
+
+    @cached_property
+    def weights(self) -> WordWeights:
+        """The logarithms of the probabilities, as weights per occurrence."""
+        with np.errstate(divide="ignore"):
+            logs = np.ascontiguousarray(np.log(self.probabilities).T)
+        if self.complement:
+            logs = -logs
+        return WordWeights(self.part.title, self.words, logs, self.counts.fixed)
+
+    def factors(self, block: Entries, row: int, c: int) -> Iterator[Factor]:
+        """Yield the probability of each word of the row, to the power of its count."""
+        pseudo_total = sum(self.pseudo, Fraction(0))
+        total = to_fraction(self.table[c].sum().item())
+        for at, count in self.weights.occurrences(block, row):
+            n = to_fraction(self.table[c, at].item())
+            name, value = self.weights.named(at), f"× {as_text(count)}"
+            factor = estimate(name, value, n, self.pseudo[at], total, pseudo_total)
+            if count.is_integer():
+                yield replace(factor, power=int(count))
+            else:
+                yield Factor(name, value, factor.formula, float(factor.probability) ** count)
+
+    @cached_property
+    def _before(self) -> list[Fraction]:
+        """The Dirichlet parameter of each word before any row."""
+        before = priors.posterior_of(self.prior, self.words)
+        for name, prior in self.own.items():
+            before[self.words.index(name)] = priors.posterior_of(prior, (name,))[0]
+        return before
+
+    def posterior(self, c: int) -> priors.Dirichlet:
+        """Return what is believed of the word probabilities in class c after the counts."""
+        after = [b + to_fraction(n) for b, n in zip(self._before, self.table[c].tolist(), strict=True)]
+        return priors.Dirichlet(dict(zip(self.words, after, strict=True)))
+
+    def predictive(self) -> Polya:
+        """Return the part with the probabilities integrated out: a Dirichlet-multinomial."""
+        return Polya(self.weights, np.ascontiguousarray((self.table + np.array(self._before, np.float64)).T))
+
+    def sample(self, rng: np.random.Generator, classes: Ints) -> dict[str, Any]:
+        """Draw words for every row, as many as rows of its class had on average (Poisson)."""
+        drawn = np.zeros((len(classes), len(self.words)), dtype=np.int64)
+        for c in np.unique(classes):
+            rows = np.flatnonzero(classes == c)
+            mean = float(self.table[c].sum()) / max(float(self.rows[c]), 1.0)
+            for row in rows:
+                drawn[row] = rng.multinomial(rng.poisson(mean), self.probabilities[c])
+        if self.counts.fixed:
+            return {name: drawn[:, at] for at, name in enumerate(self.words)}
+        column = np.empty(len(classes), dtype=object)
+        for row, counts in enumerate(drawn):
+            words = [w for at in np.flatnonzero(counts) for w in [self.words[at]] * int(counts[at])]
+            column[row] = words if isinstance(self.part.kind, Tokens) else " ".join(words)
+        return {self.part.names[0]: column}
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters per class."""
+        return max(0, len(self.words) - 1)

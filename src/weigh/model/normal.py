@@ -1,0 +1,179 @@
+"""A number within each class: a normal curve with its mean and spread."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from weigh import _core, errors
+from weigh.features import Number, Numbers, Part
+from weigh.features.blocks import Floats, Ints
+from weigh.model.counts import NumberCounts
+from weigh.model.factors import Factor
+from weigh.model.student import NormalPosterior, StudentWeights
+from weigh.model.weights import Contribution, NumberWeights, as_text
+
+FARTHEST = 1e300  # as in the core: no value, however far off, makes a class impossible
+LOG_ROOT_TWO_PI = 0.5 * math.log(2 * math.pi)
+
+
+@dataclass(frozen=True, eq=False)
+class NormalWeights:
+    """log density of a number in each class, in centred form so that no digits are lost."""
+
+    name: str
+    mean: Floats
+    deviation: Floats
+
+    @cached_property
+    def _steepness(self) -> Floats:
+        return 1.0 / self.deviation
+
+    @cached_property
+    def _constant(self) -> Floats:
+        return -np.log(self.deviation) - LOG_ROOT_TWO_PI
+
+    def add(self, block: Numbers, scores: Floats) -> None:
+        """Add every row's log density to its scores."""
+        if len(self.mean):
+            _core.score_gaussian(block.values, self.mean, self._steepness, self._constant, scores)
+
+    def contributions(self, block: Numbers, row: int) -> Iterator[Contribution]:
+        """Yield what the row's number adds."""
+        value = float(block.values[row])
+        if len(self.mean) and not math.isnan(value):
+            z = (value - self.mean) * self._steepness
+            yield Contribution(self.name, as_text(value), self._constant - np.minimum(0.5 * z * z, FARTHEST))
+
+
+@dataclass(frozen=True, eq=False)
+class Normal:
+    """N(x; mean, deviation²) within each class, from exact sums.
+
+    The deviation is the class's own, one shared by all classes, or given. It is never less than
+    `floor` times that of the whole column. A class without values is given the mean and the
+    deviation of the whole column; a column that never varies says nothing.
+    """
+
+    part: Part
+    counts: NumberCounts
+
+    @property
+    def kind(self) -> Number:
+        """The column's settings."""
+        kind = self.part.kind
+        return kind if isinstance(kind, Number) else Number()
+
+    @cached_property
+    def _moments(self) -> tuple[Floats, Floats, float, float]:
+        """Means and deviations of the classes, then of the whole column."""
+        known = [Fraction(n) for n in self.counts.known.tolist()]
+        (first, e1), (second, e2) = self.counts.first.integers(), self.counts.second.integers()
+        each = [moments(*three, e1, e2) for three in zip(known, first, second, strict=True)]
+        mean, deviation = moments(sum(known, Fraction(0)), sum(first), sum(second), e1, e2)
+        return np.array([m for m, _ in each]), np.array([d for _, d in each]), mean, deviation
+
+    @cached_property
+    def mean(self) -> Floats:
+        """The mean of each class."""
+        means, _, whole, _ = self._moments
+        return np.where(np.isnan(means), whole, means)
+
+    @cached_property
+    def deviation(self) -> Floats:
+        """The standard deviation of each class, not below the floor; zero says nothing."""
+        _, own, _, whole = self._moments
+        spread = self.kind.spread
+        if not isinstance(spread, str):
+            return np.full(len(own), float(spread))
+        if spread == "shared":
+            own = np.full(len(own), _pooled(own, self.counts.known))
+        return np.where(np.isnan(own), whole, np.maximum(own, self.kind.floor * whole))
+
+    @cached_property
+    def weights(self) -> NormalWeights:
+        """The log densities, as a term of the score."""
+        if not self.counts.known.any() or not (self.deviation > 0).all():
+            return NormalWeights(self.part.names[0], np.zeros(0), np.zeros(0))
+        return NormalWeights(self.part.names[0], self.mean, self.deviation)
+
+    def linear(self) -> NumberWeights:
+        """Return the log density without its square, which all classes share."""
+        name, spread = self.part.names[0], self.deviation
+        if not len(self.weights.mean):
+            return NumberWeights(name, np.zeros(len(spread)), np.zeros(len(spread)))
+        if not (spread == spread[0]).all():
+            raise errors.Unsupported(
+                f"Column {name!r} has a spread of its own in each class, so the score is quadratic in it "
+                f"and not linear. Train with columns={{{name!r}: weigh.Number(spread='shared')}}."
+            )
+        slope = self.mean / spread[0] ** 2
+        return NumberWeights(name, slope, -0.5 * slope * self.mean)
+
+    def factors(self, block: Numbers, row: int, c: int) -> Iterator[Factor]:
+        """Yield the density of the row's number in class c, with its formula."""
+        for found in self.weights.contributions(block, row):
+            mean, deviation = as_text(float(self.mean[c])), as_text(float(self.deviation[c]))
+            text = f"N({found.value}; mean {mean}, spread {deviation})"
+            yield Factor(found.feature, found.value, text, float(np.exp(found.logs[c])))
+
+    def posterior(self, c: int) -> NormalPosterior:
+        """Return what is believed of the mean and the spread in class c after the sums."""
+        return NormalPosterior(float(self.counts.known[c]), float(self.mean[c]), float(self.deviation[c]))
+
+    def predictive(self) -> StudentWeights | NormalWeights:
+        """Return the part with mean and spread integrated out: Student's t."""
+        if not len(self.weights.mean) or not isinstance(self.kind.spread, str):
+            return self.weights
+        return StudentWeights(
+            self.part.names[0], self.mean, self.deviation, self.counts.known.astype(np.float64)
+        )
+
+    def sample(self, rng: np.random.Generator, classes: Ints) -> dict[str, Any]:
+        """Draw a number for every row."""
+        drawn = rng.normal(self.mean[classes], np.nan_to_num(self.deviation[classes]))
+        return {self.part.names[0]: drawn}
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters per class."""
+        return 2 if self.kind.spread == "own" else 1
+
+
+def moments(n: Fraction, first: int, second: int, e1: int, e2: int) -> tuple[float, float]:
+    """Return mean and deviation of n values with Σx = first·2^e1 and Σx² = second·2^e2.
+
+    Both are rounded only at the end: (n Σx² − (Σx)²) / n² is formed in whole numbers.
+    """
+    if not n:
+        return math.nan, math.nan
+    p, q = n.numerator, n.denominator
+    low = min(2 * e1, e2)
+    spread = ((p * q * second) << (e2 - low)) - ((q * q * first * first) << (2 * e1 - low))
+    return _ratio(first * q, e1, p), _root_of_ratio(max(0, spread), low, p * p)
+
+
+def _ratio(above: int, exponent: int, below: int) -> float:
+    if exponent >= 0:
+        return (above << exponent) / below
+    return above / (below << -exponent)
+
+
+def _root_of_ratio(above: int, exponent: int, below: int) -> float:
+    # Scaled to about one first: the square of a number may be too large or too small for a float.
+    half = (above.bit_length() - below.bit_length() + exponent) // 2
+    return math.ldexp(math.sqrt(_ratio(above, exponent - 2 * half, below)), half)
+
+
+def _pooled(deviations: Floats, known: Any) -> float:
+    """Return the root of the mean squared deviation from each class's own mean."""
+    largest = float(np.nanmax(deviations, initial=0.0))
+    if not largest:
+        return 0.0 if known.any() else math.nan
+    return largest * math.sqrt(float(np.nansum(known * (deviations / largest) ** 2) / known.sum()))

@@ -1,0 +1,260 @@
+"""Model files: one file, no code in it, readable by any safetensors library.
+
+`write` replaces a file as a whole or leaves it as it was. `read` maps the file into memory and
+checks its header and layout every time. The digest of the data is checked by default only in files
+below `CHECK_BELOW` bytes: it costs 0.7 ms per megabyte, and a large model should open at once;
+``check=True`` checks it in any file. A file must not be cut or rewritten in place while its
+arrays are in use; `write` never does that, it puts a new file in the old one's place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import mmap
+import os
+import stat
+from collections.abc import Iterable, Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weigh.errors import DataError, ModelFileError
+from weigh.model import tensors
+from weigh.model.tensors import Piece, damaged, foreign
+
+FORMAT = "weigh"
+VERSION = 1
+CHECK_BELOW = 16 * 2**20
+INLINE_NAMES = 64
+LARGEST_JSON_INT = 2**53
+
+Path = str | os.PathLike[str]
+Name = str | int | float | bool
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """What a model file holds: a JSON-able description and read-only arrays."""
+
+    meta: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+    path: str
+
+
+def to_bytes(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """The bytes `write` puts into a file: equal content, equal bytes."""
+    return b"".join(_to_parts(meta, arrays))
+
+
+def write(path: Path, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Put a model into a file, durably and all at once; a failure leaves the old file as it was."""
+    parts = _to_parts(meta, arrays)
+    try:
+        # Through a link, the file behind it is replaced and not the link.
+        target = os.path.realpath(path)
+        _replace(target, parts, _permissions(target))
+    except (OSError, ValueError) as error:
+        raise ModelFileError(
+            f"{os.fspath(path)} cannot be written: {_reason(error)}. "
+            "Check that its folder exists and may be written to, and that the disk has room."
+        ) from error
+
+
+def read(path: Path, check: bool | None = None) -> Stored:
+    """Open a model file; `check` says whether to compare the data with their digest."""
+    where = os.fspath(path)
+    try:
+        raw = _map(where)
+    except FileNotFoundError:
+        raise ModelFileError(
+            f"There is no file {where}. Check its name, or save a model there first."
+        ) from None
+    except (OSError, ValueError) as error:
+        raise ModelFileError(
+            f"{where} cannot be read: {_reason(error)}. Check its name and its permissions."
+        ) from error
+    header = tensors.to_header(where, raw)
+    metadata = header[tensors.METADATA]
+    _check_version(where, metadata)
+    if check is None:
+        check = len(raw) < CHECK_BELOW
+    arrays = tensors.to_arrays(where, raw, header, check)
+    try:
+        meta = tensors.from_json(metadata.get("content", ""))
+    except ValueError as error:
+        raise damaged(where, f"its description cannot be read, {error}") from None
+    if not isinstance(meta, dict):
+        raise damaged(where, "its description is not a mapping")
+    return Stored(meta, arrays, where)
+
+
+def pack_strings(values: Iterable[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Texts as their UTF-8 bytes end to end, and the n + 1 offsets that part them."""
+    # Lone surrogates occur in names read from broken data; they must come back as they went in.
+    pieces = [value.encode("utf-8", "surrogatepass") for value in values]
+    offsets = np.zeros(len(pieces) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)), out=offsets[1:])
+    return np.frombuffer(b"".join(pieces), np.uint8), offsets
+
+
+def unpack_strings(text: NDArray[Any], offsets: NDArray[Any], where: str = "The list of names") -> list[str]:
+    """The texts that `pack_strings` was given; `where` begins the sentence of a refusal."""
+    if text.dtype != np.uint8 or offsets.dtype != np.int64 or (text.ndim, offsets.ndim) != (1, 1):
+        raise damaged(where, "the arrays of a list of names have the wrong type")
+    if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(text):
+        raise damaged(where, "the offsets of a list of names do not span its text")
+    if (offsets[1:] < offsets[:-1]).any():
+        raise damaged(where, "the offsets of a list of names go backwards")
+    whole = text.tobytes()
+    try:
+        return [
+            whole[start:stop].decode("utf-8", "surrogatepass")
+            for start, stop in itertools.pairwise(offsets.tolist())
+        ]
+    except UnicodeDecodeError:
+        raise damaged(where, "a list of names is not UTF-8") from None
+
+
+def put_names(
+    arrays: MutableMapping[str, NDArray[Any]],
+    meta: MutableMapping[str, Any],
+    key: str,
+    values: Iterable[Name],
+) -> None:
+    """Add names of classes, levels or words: long lists of text as arrays, others as JSON."""
+    names = [value.item() if isinstance(value, np.generic) else value for value in values]
+    if len(names) > INLINE_NAMES and all(isinstance(name, str) for name in names):
+        arrays[f"{key}.text"], arrays[f"{key}.offsets"] = pack_strings(map(str, names))
+    else:
+        meta[key] = [_to_plain(name) for name in names]
+
+
+def get_names(stored: Stored, key: str) -> list[Name]:
+    """The names that `put_names` has added, of the same types and in the same order."""
+    try:
+        if key not in stored.meta:
+            text, offsets = stored.arrays[f"{key}.text"], stored.arrays[f"{key}.offsets"]
+            return [*unpack_strings(text, offsets, stored.path)]
+        return [_from_plain(value) for value in stored.meta[key]]
+    except (KeyError, TypeError, ValueError):
+        raise damaged(stored.path, f"it has no list of names {key!r}") from None
+
+
+def _to_parts(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[Piece]:
+    try:
+        content = tensors.to_json(meta)
+        tensors.from_json(content)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ModelFileError(f"A model file cannot hold this description: {error}.") from error
+    metadata = {"format": FORMAT, "version": str(VERSION), "content": content}
+    return tensors.to_parts(metadata, arrays)
+
+
+def _check_version(where: str, metadata: Mapping[str, str]) -> None:
+    if metadata.get("format") != FORMAT:
+        raise foreign(where, "it is a safetensors file of another program")
+    version = metadata.get("version", "")
+    if version == str(VERSION):
+        return
+    if version.isascii() and version.isdecimal() and int(version[:9]) > VERSION:
+        raise ModelFileError(
+            f"{where} was written by a later version of weigh (format {version[:9]}; this is "
+            f"{VERSION}). Upgrade weigh to read it."
+        )
+    raise damaged(where, f"it states no format that exists, but {version[:9]!r}")
+
+
+def _map(where: str) -> NDArray[np.uint8]:
+    """The file's bytes, mapped read-only."""
+    # Asked before opening: opening a pipe would wait for a writer.
+    _check_ordinary(where, os.stat(where).st_mode)
+    with open(where, "rb") as handle:
+        size = os.fstat(handle.fileno()).st_size
+        if size == 0:
+            raise foreign(where, "it is empty")
+        return np.frombuffer(mmap.mmap(handle.fileno(), size, access=mmap.ACCESS_READ), np.uint8)
+
+
+def _check_ordinary(where: str, mode: int) -> None:
+    if stat.S_ISDIR(mode):
+        raise ModelFileError(f"{where} is a folder. Give the name of a model file in it.")
+    if not stat.S_ISREG(mode):
+        raise ModelFileError(f"{where} is not an ordinary file. Give the name of a model file.")
+
+
+def _permissions(target: str) -> int | None:
+    """The permission bits of the file to be replaced, if there is one."""
+    try:
+        mode = os.stat(target).st_mode
+    except FileNotFoundError:
+        return None
+    _check_ordinary(target, mode)
+    return stat.S_IMODE(mode)
+
+
+def _replace(target: str, parts: Iterable[Piece], permissions: int | None) -> None:
+    folder = os.path.dirname(target)
+    temporary = os.path.join(folder, f".weigh-{os.urandom(8).hex()}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(temporary, flags, 0o666 if permissions is None else permissions)
+    try:
+        with open(descriptor, "wb") as handle:
+            if permissions is not None:
+                os.chmod(temporary, permissions)
+            handle.writelines(parts)
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    _sync(folder)
+
+
+def _sync(folder: str) -> None:
+    """Make the new name durable, where the system can."""
+    # The file is whole and in place by now, so a system that cannot sync a folder is no failure.
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _reason(error: Exception) -> str:
+    return (isinstance(error, OSError) and error.strerror) or str(error)
+
+
+def _to_plain(name: object) -> Any:
+    """A name as JSON keeps it, wrapped where plain JSON would lose something."""
+    match name:
+        case bool():
+            return name
+        case int():
+            return name if abs(name) <= LARGEST_JSON_INT else {"int": hex(name)}
+        case float():
+            return name if math.isfinite(name) else {"float": repr(name)}
+        case str():
+            if tensors.SURROGATE.search(name):
+                return {"text": name.encode("utf-8", "surrogatepass").hex()}
+            return name
+    raise DataError(f"A name must be text, a number or a truth value, got {name!r}.")
+
+
+def _from_plain(value: object) -> Name:
+    match value:
+        case bool() | int() | float() | str():
+            return value
+        case {"int": str(digits)}:
+            return int(digits, 16)
+        case {"float": str(number)}:
+            return float(number)
+        case {"text": str(digits)}:
+            return bytes.fromhex(digits).decode("utf-8", "surrogatepass")
+    raise ValueError(value)

@@ -1,0 +1,254 @@
+"""Weights: what each value of a block adds to the score of each class.
+
+Every term offers `add(block, scores)` for many rows, `contributions(block, row)` for the names
+behind one row's score, and `features()`: the term as columns of a linear function. A missing
+value adds nothing, in all three.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from weigh import _core
+from weigh.features.blocks import Codes, Entries, Floats, Ints, Longs, Numbers
+from weigh.model.tally import same_names
+
+MOST_ABSENT = 100  # beyond so many flags the absent ones are told together
+
+
+@dataclass(frozen=True, eq=False)
+class Contribution:
+    """What one feature of one row adds to the score of each class."""
+
+    feature: str
+    value: str
+    logs: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """A term as part of a linear function: Σ coef[j] · x[j] + offset."""
+
+    names: list[str]
+    coef: Floats
+    offset: Floats
+
+
+def as_text(value: object) -> str:
+    """Return a value as users wrote it, whole floats without their point."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return str(value)
+
+
+@dataclass(frozen=True, eq=False)
+class LevelWeights:
+    """One row of weights per level of a category; the last row is for a level never seen."""
+
+    name: str
+    levels: Sequence[Any]
+    table: Floats
+
+    @cached_property
+    def _place(self) -> dict[Any, int]:
+        return {level: at for at, level in enumerate(self.levels)}
+
+    def codes(self, block: Codes) -> Ints:
+        """Return the block's codes in this term's levels; a level never seen has the last code."""
+        unseen = len(self.levels)
+        lookup = np.array([self._place.get(level, unseen) for level in block.levels] + [-1], dtype=np.int32)
+        return lookup[block.codes]
+
+    def add(self, block: Codes, scores: Floats) -> None:
+        """Add every row's weights to its scores."""
+        _core.score_codes(self.codes(block), self.table, scores)
+
+    def contributions(self, block: Codes, row: int) -> Iterator[Contribution]:
+        """Yield what the row's level adds."""
+        code = int(block.codes[row])
+        if code >= 0:
+            at = int(self.codes(Codes(block.codes[row : row + 1], block.levels))[0])
+            note = "" if at < len(self.levels) else " (never seen)"
+            yield Contribution(self.name, as_text(block.levels[code]) + note, self.table[at])
+
+    def features(self) -> Features:
+        """Return one column per level."""
+        names = [f"{self.name}={level}" for level in self.levels]
+        return Features(names, self.table[:-1], np.zeros(self.table.shape[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class FlagWeights:
+    """Weights of flags when present and when absent; absence is evidence too."""
+
+    title: str
+    names: Sequence[str]
+    present: Floats
+    absent: Floats
+    fixed: bool
+
+    @cached_property
+    def _veto(self) -> Floats:
+        """One where absence makes a class impossible, which no finite weight can say."""
+        return np.isneginf(self.absent).astype(np.float64)
+
+    @cached_property
+    def _finite_absent(self) -> Floats:
+        return np.where(np.isneginf(self.absent), 0.0, self.absent)
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {name: at for at, name in enumerate(self.names)}
+
+    def _known(self, block: Entries) -> Floats:
+        known = np.ones(block.n_rows) if block.known is None else block.known.astype(np.float64)
+        return known[:, None]
+
+    def add(self, block: Entries, scores: Floats) -> None:
+        """Add the weights of present flags, and of absent ones, to every row's scores."""
+        here = matched(block, self.names, self._place, self.fixed)
+        added = self._known(block) * self._finite_absent.sum(axis=0)
+        _score(here, self.present - self._finite_absent, added)
+        vetoes = self._known(block) * self._veto.sum(axis=0)
+        if vetoes.any():
+            _score(here, -self._veto, vetoes)
+        if block.missing is not None:
+            gone = matched(block.missing, self.names, self._place, self.fixed)
+            _score(gone, -self._finite_absent, added)
+            _score(gone, -self._veto, vetoes)
+        scores += np.where(vetoes > 0.5, -np.inf, added)
+
+    def states(self, block: Entries, row: int) -> tuple[list[int], list[int]]:
+        """Return the numbers of the flags that are present in a row, and of those absent."""
+        if block.known is not None and not block.known[row]:
+            return [], []
+        here = self._indices(block, row)
+        gone = set() if block.missing is None else self._indices(block.missing, row)
+        absent = [at for at in range(len(self.names)) if at not in here and at not in gone]
+        return sorted(here), absent
+
+    def contributions(self, block: Entries, row: int) -> Iterator[Contribution]:
+        """Yield what each flag adds; many absent ones are told together."""
+        here, absent = self.states(block, row)
+        for at in here:
+            yield Contribution(self.named(at), self.word(True), self.present[at])
+        if len(absent) <= MOST_ABSENT:
+            for at in absent:
+                yield Contribution(self.named(at), self.word(False), self.absent[at])
+        else:
+            yield Contribution(f"{len(absent):,} others", "absent", self.absent[absent].sum(axis=0))
+
+    def word(self, is_present: bool) -> str:
+        """Return a flag's state for people."""
+        return str(int(is_present)) if self.fixed else ("present" if is_present else "absent")
+
+    def named(self, at: int) -> str:
+        """Return a flag's name for people."""
+        return self.names[at] if self.fixed else f"{self.title}: {self.names[at]}"
+
+    def _indices(self, block: Entries, row: int) -> set[int]:
+        one = matched(_row(block, row), self.names, self._place, self.fixed)
+        return set(one.indices.tolist())
+
+    def features(self) -> Features:
+        """Return one column per flag, whose absence is part of the offset."""
+        names = [self.named(at) for at in range(len(self.names))]
+        return Features(names, self.present - self.absent, self.absent.sum(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class WordWeights:
+    """Weights per occurrence of a word; words that are not listed add nothing."""
+
+    title: str
+    names: Sequence[str]
+    table: Floats
+    fixed: bool
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {name: at for at, name in enumerate(self.names)}
+
+    def entries(self, block: Entries) -> Entries:
+        """Return the block in this term's words, the others left out."""
+        return matched(block, self.names, self._place, self.fixed)
+
+    def add(self, block: Entries, scores: Floats) -> None:
+        """Add count × weights of every word to the rows' scores."""
+        _score(self.entries(block), self.table, scores)
+
+    def occurrences(self, block: Entries, row: int) -> list[tuple[int, float]]:
+        """Return the row's words, by number, with how often they occur."""
+        one = self.entries(_row(block, row))
+        values = np.ones(len(one.indices)) if one.values is None else one.values
+        at, inverse = np.unique(one.indices, return_inverse=True)
+        return list(zip(at.tolist(), np.bincount(inverse, values, len(at)).tolist(), strict=True))
+
+    def named(self, at: int) -> str:
+        """Return a word's name for people."""
+        return self.names[at] if self.fixed else f"{self.title}: {self.names[at]}"
+
+    def contributions(self, block: Entries, row: int) -> Iterator[Contribution]:
+        """Yield what each word of the row adds."""
+        for at, count in self.occurrences(block, row):
+            yield Contribution(self.named(at), f"× {as_text(count)}", count * self.table[at])
+
+    def features(self) -> Features:
+        """Return one column per word."""
+        names = [self.named(at) for at in range(len(self.names))]
+        return Features(names, self.table, np.zeros(self.table.shape[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class NumberWeights:
+    """A number's weight per unit, and an offset that only a known value adds."""
+
+    name: str
+    slope: Floats
+    offset: Floats
+
+    def add(self, block: Numbers, scores: Floats) -> None:
+        """Add value × slope + offset to every row's scores."""
+        _core.score_linear(block.values, self.slope, scores)
+        scores += np.where(np.isnan(block.values), 0.0, 1.0)[:, None] * self.offset
+
+    def contributions(self, block: Numbers, row: int) -> Iterator[Contribution]:
+        """Yield what the row's number adds."""
+        value = float(block.values[row])
+        if not np.isnan(value):
+            yield Contribution(self.name, as_text(value), value * self.slope + self.offset)
+
+    def features(self) -> Features:
+        """Return the one column."""
+        return Features([self.name], self.slope[None, :], self.offset)
+
+
+def matched(block: Entries, names: Sequence[str], place: dict[str, int], fixed: bool) -> Entries:
+    """Return a block's entries under the numbers that `names` give them, unknown names left out."""
+    if fixed and same_names(block.names, names):
+        return block
+    lookup = np.array([place.get(name, -1) for name in block.names], dtype=np.int32)
+    indices = lookup[block.indices] if len(lookup) else block.indices
+    kept = indices >= 0
+    before = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
+    values = None if block.values is None else block.values[kept]
+    return Entries(before[block.indptr], indices[kept], values, names)
+
+
+def _row(block: Entries, row: int) -> Entries:
+    start, stop = int(block.indptr[row]), int(block.indptr[row + 1])
+    indptr: Longs = np.array([0, stop - start], dtype=np.int64)
+    values = None if block.values is None else block.values[start:stop]
+    return Entries(indptr, block.indices[start:stop], values, block.names)
+
+
+def _score(block: Entries, table: Floats, scores: Floats) -> None:
+    _core.score_sparse(block.indptr, block.indices, block.values, np.ascontiguousarray(table), scores)
+
+
+Weights = LevelWeights | FlagWeights | WordWeights | NumberWeights

@@ -1,0 +1,157 @@
+"""The Beta distribution: what is believed of the probability of heads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weigh import errors
+from weigh.priors import exact
+from weigh.priors.exact import Number
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Beta:
+    """A belief about p, the probability of heads: density in proportion to p^(a-1) (1-p)^(b-1).
+
+    `a` speaks for heads, `b` for tails. They are kept exactly, a float by its decimal text, so
+    `mean`, `mode` and `variance` are exact fractions. After n tosses the belief is again a Beta:
+    heads are added to `a`, tails to `b`.
+
+    >>> coin = Beta(2, 2).posterior(heads=5, tails=11)
+    >>> coin
+    Beta(7, 13)
+    >>> coin.mode
+    Fraction(1, 3)
+    """
+
+    a: Fraction
+    b: Fraction
+
+    def __init__(self, a: Number, b: Number) -> None:
+        for name, given in (("a", a), ("b", b)):
+            number = exact.positive(given)
+            if number is None:
+                raise errors.parameter("Beta", name, "a positive, finite number", given)
+            object.__setattr__(self, name, number)
+
+    def __repr__(self) -> str:
+        return f"Beta({exact.as_source(self.a)}, {exact.as_source(self.b)})"
+
+    def __str__(self) -> str:
+        by_mode, by_mean = self.equivalents().values()
+        return f"{self!r}: by its mode (MAP) {by_mode}; by its mean {by_mean}"
+
+    @property
+    def mean(self) -> Fraction:
+        """The expected probability of heads, a / (a + b)."""
+        return self.a / (self.a + self.b)
+
+    @property
+    def predictive(self) -> Fraction:
+        """The probability that the next toss is heads: the mean."""
+        return self.mean
+
+    @property
+    def mode(self) -> Fraction:
+        """The most probable p: (a-1) / (a+b-2), or the end of [0, 1] where the density is highest.
+
+        Refused where no single p is most probable: Beta(1, 1) is flat, and with both parameters
+        below 1 the density is infinite at 0 and at 1.
+        """
+        share = exact.shares([self.a - 1, self.b - 1])
+        if share is not None:
+            return share[0]
+        why = "it is flat" if self.a == self.b == 1 else "its density is infinite at 0 and at 1"
+        raise errors.Unsupported(f"{self!r} has no mode: {why}. Use its mean, {self.mean}.")
+
+    @property
+    def variance(self) -> Fraction:
+        """The expected squared distance of p from its mean."""
+        total = self.a + self.b
+        return self.a * self.b / (total * total * (total + 1))
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """The equal-tailed interval that holds p with probability `level`."""
+        if exact.fraction(level) is None or not 0 < level < 1:
+            raise errors.parameter("interval", "level", "between 0 and 1, both excluded", level)
+        # Here, because importing scipy costs a third of a second.
+        from scipy.special import betainccinv, betaincinv
+
+        a, b, tail = float(self.a), float(self.b), (1 - float(level)) / 2
+        return float(betaincinv(a, b, tail)), float(betainccinv(a, b, tail))
+
+    def log_density(self, p: Number) -> float:
+        """The natural logarithm of the density at p; minus infinity outside [0, 1]."""
+        x = float(p)
+        if math.isnan(x):
+            raise errors.parameter("log_density", "p", "a number", p)
+        if not 0 <= x <= 1:
+            return -math.inf
+        log_of_heads = math.log(x) if x > 0 else -math.inf
+        log_of_tails = math.log1p(-x) if x < 1 else -math.inf
+        a, b = float(self.a), float(self.b)
+        return (
+            _times(float(self.a - 1), log_of_heads)
+            + _times(float(self.b - 1), log_of_tails)
+            - (math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b))
+        )
+
+    def density(self, p: Number) -> float:
+        """The density at p; infinite at an end whose parameter is below 1."""
+        try:
+            return math.exp(self.log_density(p))
+        except OverflowError:
+            return math.inf
+
+    def posterior(self, *, heads: Number = 0, tails: Number = 0) -> Beta:
+        """The belief after so many heads and tails were seen."""
+        added = []
+        for name, given in (("heads", heads), ("tails", tails)):
+            number = exact.count(given)
+            if number is None:
+                raise errors.parameter("posterior", name, "a count of zero or more", given)
+            added.append(number)
+        return Beta(self.a + added[0], self.b + added[1])
+
+    def sample(self, n: int, seed: int = 0) -> NDArray[np.float64]:
+        """Draw n values of p."""
+        return np.random.default_rng(seed).beta(float(self.a), float(self.b), size=n)
+
+    def equivalents(self) -> dict[str, str]:
+        """The pseudo-counts, and scikit-learn's alpha, that give the same estimates."""
+        return {
+            "mode (MAP)": _same_as(self.a - 1, self.b - 1),
+            "mean": _same_as(self.a, self.b),
+        }
+
+    def parameters_for(self, values: Sequence[Hashable]) -> list[Fraction]:
+        """The parameter of each of two values, tails first, heads (1, True, present) second."""
+        if len(values) != 2:
+            raise errors.ParameterError(
+                f"{self!r} needs a column of two values, the second of them heads; "
+                f"there are {len(values):,}: {errors.listing(values)}. Use Dirichlet instead."
+            )
+        return [self.b, self.a]
+
+    def to_json(self) -> dict[str, object]:
+        """The parameters as plain JSON, exactly."""
+        return {"kind": "beta", "a": exact.to_json(self.a), "b": exact.to_json(self.b)}
+
+
+def _times(exponent: float, logarithm: float) -> float:
+    return exponent * logarithm if exponent else 0.0
+
+
+def _same_as(heads: Fraction, tails: Fraction) -> str:
+    h, t = exact.as_text(heads), exact.as_text(tails)
+    if heads != tails:
+        return f"pseudo-counts of {h} heads and {t} tails"
+    if heads < 0:
+        return f"pseudo-counts of {h} heads and {t} tails, which no alpha of scikit-learn can say"
+    return f"pseudo-counts of {h} heads and {t} tails, scikit-learn's alpha={h}"

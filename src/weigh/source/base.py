@@ -1,0 +1,82 @@
+"""What every source of rows offers, and the checks they share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from weigh.errors import DataError, parameter
+from weigh.source.chunk import Chunk
+
+# Kinds are found from this many first rows, and then frozen.
+PREFIX_ROWS = 10_000
+CHUNK_ROWS = 65_536
+
+Kinds = Mapping[str, str]
+
+
+class Source(ABC):
+    """Rows that can be read again and again, chunk by chunk.
+
+    Attributes
+    ----------
+    names : feature columns in order, without the label; empty when the rows are wide (sparse)
+    width : number of feature columns
+    named : whether the names came with the data, or are x0, x1, ... of a bare array
+    label : the label column's name, if the labels are a column of the data
+    n_rows : number of rows, or None when only reading to the end can tell
+    bytes_total, bytes_read : size of the file and how far the latest pass has come, for progress
+    """
+
+    names: tuple[str, ...]
+    width: int
+    named: bool
+    label: str | None
+    n_rows: int | None
+    bytes_total: int | None = None
+    bytes_read: int = 0
+
+    @abstractmethod
+    def chunks(self, kinds: Kinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
+        """Read all rows from the start, at most `size` at a time.
+
+        `kinds` maps columns to their kinds: "skip" columns are left out, and files store "number"
+        and "count" columns as float64. Every call starts again at the first row.
+        """
+
+    @abstractmethod
+    def labelled(self, name: str) -> Source:
+        """The same rows with column `name` as their label."""
+
+    def prefix(self, n: int = PREFIX_ROWS, kinds: Kinds | None = None) -> Chunk:
+        """The first n rows, or all when there are fewer; consumes nothing."""
+        return next(iter(self.chunks(kinds, size=n)))
+
+
+def check_size(size: int) -> int:
+    """Refuse a chunk size that would never end."""
+    if size < 1:
+        raise parameter("chunks", "size", "at least 1", size)
+    return size
+
+
+def repeated(names: Sequence[str]) -> str | None:
+    """The first name that occurs twice, if any."""
+    return next((name for name, times in Counter(names).items() if times > 1), None)
+
+
+def check_names(names: Sequence[str], where: str) -> None:
+    """Refuse columns that cannot be told apart by name."""
+    twice = repeated(names)
+    if twice is not None:
+        raise DataError(
+            f"{where} has the column name {twice!r} more than once. Give every column its own name."
+        )
+
+
+def kept(names: Sequence[str], kinds: Kinds | None) -> list[str]:
+    """The names that are not skipped."""
+    if not kinds:
+        return list(names)
+    return [name for name in names if kinds.get(name) != "skip"]

@@ -1,0 +1,72 @@
+"""A chunk: some consecutive rows, held by column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+# A NumPy array (any strides; objects are plain Python values) or a pyarrow.Array. A union would
+# oblige every reader to import pyarrow in order to narrow it; `is_arrow` tells them apart.
+Column: TypeAlias = Any
+
+# A scipy.sparse matrix or array in canonical CSR form; scipy may be absent.
+CSR: TypeAlias = Any
+
+
+def is_arrow(column: Column) -> bool:
+    """Tell an Arrow array from a NumPy array without importing pyarrow."""
+    return hasattr(column, "dictionary_encode")
+
+
+def cut_column(column: Column, start: int, stop: int) -> Column:
+    """Rows start to stop of a column, without copying."""
+    if is_arrow(column):
+        return column.slice(start, stop - start)
+    return column[start:stop]
+
+
+def cut_wide(wide: CSR, start: int, stop: int) -> CSR:
+    """Rows start to stop of a CSR matrix; values and column numbers are views."""
+    first, last = int(wide.indptr[start]), int(wide.indptr[stop])
+    piece = type(wide)((stop - start, wide.shape[1]), dtype=wide.dtype)
+    # Set one by one: the constructor would copy views of a larger array.
+    piece.data = wide.data[first:last]
+    piece.indices = wide.indices[first:last]
+    piece.indptr = wide.indptr[start : stop + 1] - first
+    # Rows of a canonical matrix are canonical; saying so spares a pass over them.
+    piece.has_canonical_format = True
+    return piece
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Consecutive rows: named columns or one wide sparse matrix, with labels and weights.
+
+    Every column, `labels` and `weights` have `n_rows` entries. A wide chunk has no `columns`: the
+    columns of `wide` are called x0, x1, ... by whoever needs their names. `first_row` is the number
+    of rows before this chunk in its source, for messages.
+    """
+
+    columns: dict[str, Column]
+    n_rows: int
+    wide: CSR | None = field(default=None, kw_only=True)
+    labels: Column | None = field(default=None, kw_only=True)
+    weights: NDArray[np.float64] | None = field(default=None, kw_only=True)
+    first_row: int = field(default=0, kw_only=True)
+
+    def slice(self, start: int, stop: int) -> Chunk:
+        """Rows start to stop of this chunk, as views; bounds are cut to the chunk's own."""
+        start = min(max(start, 0), self.n_rows)
+        stop = min(max(stop, start), self.n_rows)
+        labels, weights, wide = self.labels, self.weights, self.wide
+        return Chunk(
+            {name: cut_column(column, start, stop) for name, column in self.columns.items()},
+            stop - start,
+            wide=None if wide is None else cut_wide(wide, start, stop),
+            labels=None if labels is None else cut_column(labels, start, stop),
+            weights=None if weights is None else weights[start:stop],
+            first_row=self.first_row + start,
+        )

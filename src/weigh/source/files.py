@@ -1,0 +1,100 @@
+"""`open`: a data file as a source."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from weigh.errors import SourceError, parameter
+from weigh.source.base import Source
+from weigh.source.csv import CsvSource, Dialect
+from weigh.source.jsonlines import JsonSource
+from weigh.source.lines import compression
+from weigh.source.missing import Marker, Markers, marker_list
+from weigh.source.parquet import ParquetSource
+
+FORMATS = ("csv", "tsv", "parquet", "json")
+_ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+}
+
+
+def open(
+    path: str | os.PathLike[str],
+    label: str | None = None,
+    *,
+    format: str | None = None,
+    missing: Marker | Iterable[Marker] = ("",),
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+    has_header: bool = True,
+    names: Sequence[str] | None = None,
+    strings: Sequence[str] = (),
+    block: int = 1 << 20,
+) -> Source:
+    """A CSV, TSV, Parquet or JSON lines file as a source of chunks, in bounded memory.
+
+    Parameters
+    ----------
+    path : the file; .gz, .bz2, .lz4 and .zst are unpacked while reading
+    label : name of the column that holds the labels
+    format : "csv", "tsv", "parquet" or "json" (one object per line); None goes by the ending
+    missing : markers that mean a missing value, in texts and numbers alike; "" always does in CSV
+    encoding : of the text in CSV and JSON files
+    delimiter : between the fields of a CSV file; None is a comma, or a tab in TSV
+    has_header : whether the first line of a CSV file names the columns
+    names : the columns' names in a CSV file without a header; None calls them x0, x1, ...
+    strings : columns of a CSV file to read as text although they look like numbers
+    block : bytes of text read at a time; a row must fit in
+    """
+    where = Path(path)
+    kind = format if format is not None else _ending(where)
+    if kind not in FORMATS:
+        raise parameter("open", "format", "one of 'csv', 'tsv', 'parquet', 'json'", format)
+    if names is not None and (has_header or kind not in {"csv", "tsv"}):
+        raise parameter("open", "names", "given only with has_header=False of a CSV file", names)
+    if block < 1:
+        raise parameter("open", "block", "at least 1", block)
+    _check_exists(where)
+    marks = marker_list(missing)
+    if kind == "parquet":
+        return ParquetSource(where, label, Markers(marks))
+    if kind == "json":
+        return JsonSource(where, label, Markers(marks), encoding=encoding, block=block)
+    dialect = Dialect(
+        delimiter=delimiter or ("\t" if kind == "tsv" else ","),
+        encoding=encoding,
+        has_header=has_header,
+        missing=tuple(str(mark) for mark in marks),
+        block=block,
+    )
+    return CsvSource(where, label, dialect, names=names, strings=strings)
+
+
+def _ending(path: Path) -> str:
+    """The format a file's name stands for."""
+    inner = path.with_suffix("") if compression(path) else path
+    kind = _ENDINGS.get(inner.suffix.lower())
+    if kind is None:
+        raise SourceError(
+            f"The ending of {path} does not tell its format. Give format='csv', 'tsv', 'parquet' or 'json'.",
+            path,
+        )
+    return kind
+
+
+def _check_exists(path: Path) -> None:
+    if path.is_dir():
+        raise SourceError(f"{path} is a folder, not a file.", path)
+    if not path.exists():
+        raise SourceError(f"There is no file {path}.", path)
+    if not os.access(path, os.R_OK):
+        raise SourceError(f"{path} may not be read: permission denied.", path)

@@ -1,0 +1,119 @@
+"""Python values as NumPy columns: lists made into arrays, foreign objects made plain."""
+
+from __future__ import annotations
+
+import datetime as dt
+import numbers
+import re
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weigh.errors import ColumnError, DataError
+
+PLAIN = frozenset({str, int, float, bool, type(None), list})
+# pandas' markers and labels, known by name so that pandas stays unimported.
+_ABSENT = frozenset({"NAType", "NaTType", "MaskedConstant"})
+_SPELLED = frozenset({"Interval", "Period"})
+
+
+class ForeignValue(ColumnError, TypeError):
+    """A value that is neither text nor number; a TypeError too, as scikit-learn expects."""
+
+
+def complex_data(name: str) -> DataError:
+    """Word the refusal of complex numbers."""
+    return DataError(f"Complex data not supported: column {name!r} holds complex numbers.")
+
+
+def plain(values: NDArray[Any], name: str, first_row: int = 0) -> NDArray[Any]:
+    """Objects as str, int, float, bool, None or list; the array itself when they already are."""
+    if PLAIN.issuperset(map(type, values.tolist())):
+        return values
+    result = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        if type(value) in PLAIN:
+            result[i] = value
+            continue
+        try:
+            result[i] = plain_value(value)
+        except TypeError:
+            raise ForeignValue(
+                f"Column {name!r}, row {first_row + i:,}: a value's type must be text, a number or "
+                f"missing (the argument must be a string or a number), got "
+                f"{type(value).__name__} {shorten(value)}."
+            ) from None
+    return result
+
+
+def plain_value(value: object) -> object:
+    """One foreign object as a plain one; TypeError when there is no plain form."""
+    if type(value).__name__ in _ABSENT:
+        return None
+    for kind, convert in _CONVERSIONS:
+        if isinstance(value, kind):
+            return convert(value)
+    if type(value).__name__ in _SPELLED:
+        return str(value)
+    raise TypeError
+
+
+def _number(value: Any) -> object:
+    if isinstance(value, np.generic):
+        return value.item()
+    return int(value) if isinstance(value, numbers.Integral) else float(value)
+
+
+def _no_complex(value: Any) -> object:
+    raise DataError(f"Complex data not supported: got {value!r}.")
+
+
+def _numpy_time(value: Any) -> object:
+    return None if np.isnat(value) else iso(str(value))
+
+
+# First match wins: np.timedelta64 counts as an integer, datetime as a date.
+_CONVERSIONS: tuple[tuple[type | tuple[type, ...], Callable[[Any], object]], ...] = (
+    (str, str),
+    (np.datetime64, _numpy_time),
+    (np.timedelta64, lambda value: None if np.isnat(value) else value / np.timedelta64(1, "s")),
+    ((numbers.Real, np.bool_, Decimal), _number),
+    (numbers.Complex, _no_complex),
+    ((dt.date, dt.time), lambda value: iso(value.isoformat())),
+    (dt.timedelta, dt.timedelta.total_seconds),
+    (bytes, bytes.decode),
+    (np.ndarray, np.ndarray.tolist),
+    ((list, tuple, set, frozenset), list),
+)
+
+
+def iso(text: str) -> str:
+    """ISO time with a T and no idle zeros, so that the storage's resolution leaves no trace."""
+    trimmed = re.sub(r"(\.\d*?)0+(?=$|[+Z-])", r"\1", text.replace(" ", "T"))
+    return re.sub(r"\.(?=$|[+Z-])", "", trimmed)
+
+
+def from_list(values: Sequence[Any]) -> NDArray[Any]:
+    """A list as the narrowest faithful array: bool, int64, float64, else objects."""
+    kinds = set(map(type, values))
+    if kinds == {bool}:
+        return np.array(values, dtype=bool)
+    if kinds and all(issubclass(kind, (np.number, np.bool_)) for kind in kinds):
+        return np.asarray(values)
+    if kinds == {int}:
+        try:
+            return np.array(values, dtype=np.int64)
+        except OverflowError:
+            return np.fromiter(values, dtype=object, count=len(values))
+    if float in kinds and kinds <= {int, float, type(None)}:
+        return np.array(values, dtype=np.float64)
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+def shorten(value: object, most: int = 40) -> str:
+    """A value quoted for a sentence, cut when long."""
+    text = repr(value)
+    return text if len(text) <= most else text[: most - 3] + "..."

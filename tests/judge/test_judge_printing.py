@@ -1,0 +1,140 @@
+"""The printed evaluation, compared as whole text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from weigh.judge import evaluate
+
+
+class Fixed:
+    """A classifier in the manner of scikit-learn that gives stated answers, one per row."""
+
+    def __init__(self, classes, predictions, proba=None):
+        self.classes_, self.predictions = np.array(classes, dtype=object), predictions
+        if proba is not None:
+            self.predict_proba = lambda _: np.array(proba, dtype=float)
+
+    def predict(self, _rows):
+        return np.array(self.predictions, dtype=object)
+
+
+ROWS = [[0.0]] * 6
+SMALL = Fixed(
+    ["ham", "spam"],
+    ["ham", "ham", "ham", "spam", "spam", "ham"],
+    [[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.2, 0.8], [0.4, 0.6], [0.6, 0.4]],
+)
+LABELS = ["ham", "ham", "ham", "spam", "spam", "spam"]
+
+
+def test_a_small_evaluation_prints_as_tables():
+    assert str(evaluate(SMALL, ROWS, LABELS)) == "\n".join(
+        [
+            "Evaluation on 6 rows, 2 classes",
+            "",
+            "measure                      value     low    high",
+            "accuracy                    0.8333  0.3588  0.9958",
+            "zero-one loss               0.1667  0.0042  0.6412",
+            "squared loss                0.1167  0.0124  0.2210",
+            "log loss                    0.3892  0.1548  0.6237",
+            "conditional log-likelihood   -2.34       -       -",
+            "",
+            "Intervals of 95%: exact (Clopper-Pearson) for shares, normal for mean losses.",
+            "",
+            "true \\ predicted  ham  spam",
+            "ham                 3     0",
+            "spam                1     2",
+            "",
+            "class  precision    low   high  recall    low   high     F1  support",
+            "ham        0.750  0.194  0.994   1.000  0.292  1.000  0.857        3",
+            "spam       1.000  0.158  1.000   0.667  0.094  0.992  0.800        3",
+        ]
+    )
+
+
+def test_what_is_undefined_infinite_or_unseen_is_told():
+    model = Fixed(["a", "b", "c"], ["a", "a", "a"], [[1, 0, 0], [0.5, 0.5, 0], [1, 0, 0]])
+    found = evaluate(model, ROWS[:3], ["a", "b", "z"], sample_weight=[1, 0.5, 1], level=0.9)
+    assert str(found) == "\n".join(
+        [
+            "Evaluation on 3 rows, total weight 2.50, 3 classes",
+            "",
+            "measure                      value     low    high",
+            "accuracy                    0.4000  0.0265  0.9088",
+            "zero-one loss               0.6000  0.0912  0.9735",
+            "squared loss                0.4500  0.0000  1.0000",
+            "log loss                       inf     inf     inf",
+            "conditional log-likelihood    -inf       -       -",
+            "",
+            "Intervals of 90%: exact (Clopper-Pearson) for shares, normal for mean losses.",
+            "Unequal weights: intervals count 2.8 effective rows.",
+            "1 row with labels that the model has never seen, counted as errors with",
+            "probability zero: 'z'.",
+            "",
+            "true \\ predicted     a  b  c",
+            "a                    1  0  0",
+            "b                 0.50  0  0",
+            "c                    0  0  0",
+            "(never seen)         1  0  0",
+            "",
+            "class  precision    low   high  recall    low   high     F1  support",
+            "a          0.400  0.027  0.909   1.000  0.050  1.000  0.571        1",
+            "b              -      -      -   0.000  0.000  0.950  0.000     0.50",
+            "c              -      -      -       -      -      -      -        0",
+        ]
+    )
+
+
+def test_a_probability_of_zero_is_told():
+    model = Fixed(["a", "b"], ["a", "a"], [[1, 0], [1, 0]])
+    told = "1 row gave the true class probability zero: the log loss is infinite."
+    assert told in str(evaluate(model, ROWS[:2], ["a", "b"]))
+
+
+def test_a_label_of_the_wrong_type_is_hinted_at():
+    text = str(evaluate(Fixed([0, 1], [0, 1]), ROWS[:2], ["0", "1"]))
+    assert "'0' is not the class 0: their types differ." in " ".join(text.split())
+    assert "\nThe classifier gives no probabilities, so no other loss.\n" in text
+
+
+def test_many_classes_print_the_ten_worst():
+    names = [f"topic {i}" for i in range(40)]
+    predictions = ["topic 0" if i < 15 else name for i, name in enumerate(names)]
+    lines = str(evaluate(Fixed(names, predictions), [[0]] * 40, names)).splitlines()
+    start = lines.index("The 10 most frequent mistakes:")
+    assert lines[start + 1 : start + 3] == [
+        "true      predicted  rows",
+        "topic 1   topic 0       1",
+    ]
+    start = lines.index("The 10 classes of lowest F1:")
+    assert len(lines[start + 2 :]) == 10
+    assert lines[start + 2].split()[:2] == ["topic", "1"]
+
+
+def test_many_classes_without_a_mistake_say_so():
+    names = [f"topic {i}" for i in range(40)]
+    assert "No mistakes." in str(evaluate(Fixed(names, names), [[0]] * 40, names)).splitlines()
+
+
+@pytest.mark.parametrize("count", [2, 8, 40])
+def test_no_line_is_longer_than_80_columns(count):
+    names = [f"{i} is a class with a very long name " * 4 for i in range(count)]
+    text = str(evaluate(Fixed(names, names[::-1]), [[0]] * count, names))
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_a_class_name_cannot_break_the_lines():
+    text = str(evaluate(Fixed(["a\nb", ""], ["a\nb", ""]), ROWS[:2], ["a\nb", ""]))
+    assert "'a\\nb'" in text
+    assert "''" in text
+
+
+def test_html_escapes_everything():
+    evil = "<script>alert('&')</script>"
+    markup = evaluate(Fixed([evil, "b"], [evil, "b"]), ROWS[:2], [evil, "<b>"])._repr_html_()
+    assert "<script" not in markup
+    assert "<b>" not in markup
+    assert "&lt;script&gt;alert(&#x27;&amp;&#x27;)&lt;/script&gt;" in markup
+    assert markup.startswith("<div><table><caption>Evaluation on 2 rows, 2 classes</caption>")

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+
+from weigh.source import Chunk
+from weigh.source.chunk import cut_wide, is_arrow
+
+
+def small() -> Chunk:
+    return Chunk(
+        {"a": np.arange(5.0), "b": pa.array(["p", "q", None, "r", "s"])},
+        5,
+        labels=np.array([0, 1, 0, 1, 0]),
+        weights=np.arange(5.0),
+        first_row=100,
+    )
+
+
+def test_arrow_columns_are_told_from_numpy_columns() -> None:
+    assert is_arrow(pa.array(["a"]))
+    assert not is_arrow(np.zeros(1))
+
+
+def test_slice_cuts_columns_labels_and_weights_alike() -> None:
+    piece = small().slice(1, 4)
+    assert piece.n_rows == 3
+    assert piece.columns["a"].tolist() == [1.0, 2.0, 3.0]
+    assert piece.columns["b"].to_pylist() == ["q", None, "r"]
+    assert piece.labels is not None
+    assert piece.labels.tolist() == [1, 0, 1]
+    assert piece.weights is not None
+    assert piece.weights.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_slice_moves_first_row() -> None:
+    assert small().slice(2, 4).first_row == 102
+
+
+def test_slice_bounds_are_cut_to_the_chunk() -> None:
+    assert small().slice(3, 99).n_rows == 2
+    assert small().slice(9, 99).n_rows == 0
+
+
+def test_slice_of_numbers_is_a_view() -> None:
+    chunk = small()
+    assert np.shares_memory(chunk.slice(1, 3).columns["a"], chunk.columns["a"])
+
+
+def test_wide_slice_equals_scipys_own_and_copies_no_values() -> None:
+    rng = np.random.default_rng(0)
+    matrix = sp.csr_matrix(rng.integers(0, 3, size=(50, 7)))
+    piece = Chunk({}, 50, wide=matrix).slice(11, 31).wide
+    assert (piece != matrix[11:31]).nnz == 0
+    assert np.shares_memory(cut_wide(matrix, 3, 9).data, matrix.data)
+
+
+def test_wide_slice_may_be_empty() -> None:
+    assert cut_wide(sp.csr_array((4, 3)), 2, 2).shape == (0, 3)

@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from weigh.errors import ColumnError, ParameterError, SourceError
+from weigh.source import Source, open
+
+TABLE = {"n": [1, 2, 3], "x": [1.5, None, 2.5], "s": ["a", None, "b"], "y": ["no", "yes", "no"]}
+CSV = "n,x,s,y\n1,1.5,a,no\n2,,,yes\n3,2.5,b,no\n"
+JSON = """{"n": 1, "x": 1.5, "s": "a", "y": "no"}
+{"n": 2, "y": "yes"}
+
+{"n": 3, "x": 2.5, "s": "b", "y": "no"}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def contents(source: Source, kinds: dict[str, str] | None = None, size: int = 65_536) -> dict[str, list[Any]]:
+    result: dict[str, list[Any]] = {}
+    for chunk in source.chunks(kinds, size):
+        for name, column in chunk.columns.items():
+            result.setdefault(name, []).extend(column.to_pylist())
+        if chunk.labels is not None:
+            result.setdefault("labels", []).extend(chunk.labels.to_pylist())
+    return result
+
+
+def refusal(name: str, content: bytes | None = None, **options: Any) -> tuple[str, int | None]:
+    if content is not None:
+        Path(name).write_bytes(content)
+    kinds = options.pop("kinds", None)
+    with pytest.raises(SourceError) as caught:
+        contents(open(name, **options), kinds)
+    return str(caught.value), caught.value.line
+
+
+def save() -> None:
+    Path("t.csv").write_text(CSV)
+    Path("t.tsv").write_text(CSV.replace(",", "\t"))
+    Path("t.jsonl").write_text(JSON)
+    pq.write_table(pa.table(TABLE), "t.parquet")
+
+
+@pytest.mark.parametrize("size", [1, 2, 100])
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.jsonl", "t.parquet"])
+def test_every_format_gives_the_same_columns(name: str, size: int) -> None:
+    save()
+    source = open(name, "y")
+    assert (source.names, source.width, source.named, source.label) == (("n", "x", "s"), 3, True, "y")
+    expected = {"n": TABLE["n"], "x": TABLE["x"], "s": TABLE["s"], "labels": TABLE["y"]}
+    assert contents(source, size=size) == expected
+    assert contents(source, size=size) == expected
+    assert source.bytes_read == source.bytes_total
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.jsonl", "t.parquet"])
+def test_kinds_fix_the_storage_in_every_format(name: str) -> None:
+    save()
+    chunk = open(name, "y").prefix(2, kinds={"n": "number", "s": "skip"})
+    assert {key: str(column.type) for key, column in chunk.columns.items()} == {"n": "double", "x": "double"}
+    assert chunk.n_rows == 2
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.jsonl", "t.parquet"])
+def test_markers_are_missing_in_every_format(name: str) -> None:
+    save()
+    source = open(name, missing=("a", 3))
+    assert contents(source)["s"] == [None, None, "b"]
+    assert contents(source)["n"] == [1, 2, None]
+
+
+def test_the_format_can_be_given() -> None:
+    Path("t.dat").write_text(CSV)
+    assert open("t.dat", format="csv").names == ("n", "x", "s", "y")
+    assert refusal("t.dat")[0] == (
+        "The ending of t.dat does not tell its format. Give format='csv', 'tsv', 'parquet' or 'json'."
+    )
+
+
+def test_files_that_cannot_be_opened_are_told() -> None:
+    assert refusal("none.csv")[0] == "There is no file none.csv."
+    Path("folder.csv").mkdir()
+    assert refusal("folder.csv")[0] == "folder.csv is a folder, not a file."
+
+
+def test_wrong_options_are_refused() -> None:
+    save()
+    with pytest.raises(
+        ParameterError, match="format must be one of 'csv', 'tsv', 'parquet', 'json', got 'xls'"
+    ):
+        open("t.csv", format="xls")
+    with pytest.raises(ParameterError, match="names must be given only with has_header=False"):
+        open("t.csv", names=["a"])
+    with pytest.raises(ParameterError, match="block must be at least 1, got 0"):
+        open("t.csv", block=0)
+    with pytest.raises(ParameterError, match="missing must be strings or numbers"):
+        open("t.csv", missing=(None,))
+
+
+def test_parquet_knows_its_number_of_rows() -> None:
+    pq.write_table(pa.table({"a": range(1000)}), "t.parquet", row_group_size=300)
+    source = open("t.parquet")
+    assert source.n_rows == 1000
+    assert max(chunk.n_rows for chunk in source.chunks(size=128)) <= 128
+
+
+def test_parquet_values_that_do_not_fit_are_told_with_their_row() -> None:
+    pq.write_table(pa.table({"a": ["1"] * 5 + ["abc"]}), "t.parquet")
+    assert refusal("t.parquet", kinds={"a": "number"})[0] == (
+        "t.parquet, row 6, column 'a': 'abc' is not a number. "
+        "Give missing='abc' to open() if it means missing."
+    )
+    assert contents(open("t.parquet", missing="abc"), {"a": "number"})["a"] == [1.0] * 5 + [None]
+
+
+def test_parquet_times_become_text_and_nested_columns_are_refused() -> None:
+    pq.write_table(pa.table({"t": pa.array([0], pa.timestamp("ms")), "s": [{"z": 1}]}), "t.parquet")
+    source = open("t.parquet")
+    assert contents(source, {"s": "skip"}) == {"t": ["1970-01-01T00:00:00"]}
+    with pytest.raises(ColumnError, match="Column 's' is of Arrow type struct"):
+        source.prefix()
+
+
+def test_damaged_parquet_files_are_told() -> None:
+    save()
+    whole = Path("t.parquet").read_bytes()
+    assert refusal("e.parquet", b"")[0] == "e.parquet is empty."
+    assert refusal("c.parquet", whole[:-4])[0].startswith("c.parquet is not a whole Parquet file: ")
+    pq.write_table(pa.table({"a": pa.array([], pa.int64())}), "n.parquet")
+    assert refusal("n.parquet")[0] == "n.parquet has columns but no rows."
+    assert refusal("t.parquet", label="z")[0] == "t.parquet has no column 'z'; it has 'n', 'x', 's', 'y'."
+
+
+def test_json_times_stay_text_and_lists_stay_lists() -> None:
+    Path("t.jsonl").write_text('{"d": "2020-01-01", "t": ["a", "b"], "e": []}\n{"d": null, "t": []}\n')
+    assert contents(open("t.jsonl")) == {
+        "d": ["2020-01-01", None],
+        "t": [["a", "b"], []],
+        "e": [[], None],
+    }
+
+
+def test_json_types_come_from_the_first_ten_thousand_rows_only() -> None:
+    Path("t.jsonl").write_text('{"a": 1}\n' * 10_000 + '{"a": 1.5, "late": 2}\n')
+    source = open("t.jsonl")
+    assert source.prefix().columns["a"].type == pa.int64()
+    assert source.names == ("a",)
+    assert contents(source, {"a": "number"})["a"][-1] == 1.5
+    assert refusal("t.jsonl") == ("t.jsonl, line 10,001, column 'a': 1.5 is not a whole number.", 10_001)
+
+
+def test_json_in_other_encodings_is_read() -> None:
+    Path("t.jsonl").write_bytes('{"a": "é"}\n'.encode("latin-1"))
+    assert contents(open("t.jsonl", encoding="latin-1")) == {"a": ["é"]}
+
+
+def test_json_faults_are_told_with_their_line() -> None:
+    good = b'{"a": 1, "b": "x"}\n'
+    assert refusal("t.jsonl", good * 12 + b'{"a": 1\n') == (
+        "t.jsonl, line 13 is not JSON: Expecting ',' delimiter.",
+        13,
+    )
+    assert refusal("t.jsonl", good * 20_000 + b'\n{"a": "z"}\n') == (
+        "t.jsonl, line 20,002, column 'a': \"z\" is text, not a number as before.",
+        20_002,
+    )
+    assert refusal("t.jsonl", b'[{"a": 1}]\n') == (
+        "t.jsonl, line 1 is not a JSON object. Write one object {...} per line.",
+        1,
+    )
+    assert refusal("t.jsonl", good + b'{"a": 1, "b": "\xe9"}\n') == (
+        "t.jsonl, line 2 is not text in utf-8. Give encoding='latin-1' if it is that.",
+        2,
+    )
+    assert refusal("t.jsonl", b"")[0] == "t.jsonl is empty."
+    assert refusal("t.jsonl", b"\n\n")[0] == "t.jsonl has no rows."
+    assert refusal("t.jsonl", b"{}\n")[0] == "t.jsonl has no rows with fields."
