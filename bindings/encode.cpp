@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <string_view>
 
 #include "arrays.h"
 
@@ -18,12 +19,37 @@ auto encode_keys(const Column<std::int64_t>& keys) {
     return nb::make_tuple(to_numpy(std::move(encoded.codes)), to_numpy(std::move(encoded.distinct)));
 }
 
+template <class Offset>
+nb::tuple encode_strings(const Vector<Offset>& offsets, const Vector<std::uint8_t>& text,
+                         const std::optional<Vector<std::uint8_t>>& valid, std::size_t bit) {
+    weigh::EncodedStrings encoded;
+    {
+        nb::gil_scoped_release unlocked;
+        const auto ends = span_of(offsets);
+        require(!ends.empty() && ends.front() >= 0 && std::is_sorted(ends.begin(), ends.end()) &&
+                    ends.back() <= static_cast<std::int64_t>(text.shape(0)),
+                "offsets must rise and stay within the text");
+        require(!valid || 8 * valid->shape(0) >= bit + ends.size() - 1, "the bitmap is too short");
+        encoded = weigh::encode_strings(weigh::Strings<Offset>{
+            ends, reinterpret_cast<const char*>(text.data()), valid ? valid->data() : nullptr, bit});
+    }
+    nb::list distinct;
+    for (std::size_t k = 0; k < encoded.distinct.size(); ++k) {
+        const auto word = encoded.distinct[static_cast<std::int32_t>(k)];
+        PyObject* text_of_word = PyUnicode_DecodeUTF8(word.data(), static_cast<Py_ssize_t>(word.size()), nullptr);
+        if (!text_of_word) throw nb::python_error();
+        distinct.append(nb::steal(text_of_word));
+    }
+    return nb::make_tuple(to_numpy(std::move(encoded.codes)), distinct);
+}
+
 bool is_missing(PyObject* value) {
     return value == Py_None || (PyFloat_Check(value) && std::isnan(PyFloat_AS_DOUBLE(value)));
 }
 
 // Python values repeat as the same object far more often than as equal ones: remember the last
-// code of an address, and ask Python's own dictionary only for addresses not met before.
+// code of an address. Plain ASCII strings, the common case, then go by their letters; all others
+// ask Python's own dictionary.
 class ObjectCodes {
 public:
     std::int32_t code(PyObject* value) {
@@ -41,29 +67,80 @@ private:
     };
 
     std::int32_t look_up(PyObject* value) {
+        if (PyUnicode_CheckExact(value) && PyUnicode_IS_COMPACT_ASCII(value)) return look_up_text(value);
         if (is_missing(value)) return -1;
-        if (PyObject* known = PyDict_GetItemWithError(codes_.ptr(), value))
+        if (PyObject* known = PyDict_GetItemWithError(others_.ptr(), value))
             return static_cast<std::int32_t>(PyLong_AsLong(known));
         if (PyErr_Occurred()) throw nb::python_error();
-        const auto fresh = static_cast<std::int32_t>(nb::len(distinct));
-        codes_[nb::handle(value)] = fresh;
-        distinct.append(nb::handle(value));
+        const std::int32_t fresh = add(value);
+        others_[nb::handle(value)] = fresh;
         return fresh;
     }
 
-    nb::dict codes_;
+    std::int32_t look_up_text(PyObject* value) {
+        const auto* letters = static_cast<const char*>(PyUnicode_DATA(value));
+        const std::int32_t at = texts_.code({letters, static_cast<std::size_t>(PyUnicode_GET_LENGTH(value))});
+        if (static_cast<std::size_t>(at) == text_codes_.size()) text_codes_.push_back(add(value));
+        return text_codes_[static_cast<std::size_t>(at)];
+    }
+
+    std::int32_t add(PyObject* value) {
+        distinct.append(nb::handle(value));
+        return static_cast<std::int32_t>(nb::len(distinct)) - 1;
+    }
+
+    nb::dict others_;
+    weigh::StringDictionary texts_;
+    std::vector<std::int32_t> text_codes_;
     std::array<Slot, 8192> recent_{};
 };
 
-auto encode_objects(const nb::list& values) {
-    std::vector<std::int32_t> codes(nb::len(values));
-    ObjectCodes known;
-    for (std::size_t i = 0; i < codes.size(); ++i) {
-        // Equality of exotic values may run Python code, which may shorten the list.
-        require(static_cast<Py_ssize_t>(i) < PyList_GET_SIZE(values.ptr()), "the list changed while it was read");
-        codes[i] = known.code(PyList_GET_ITEM(values.ptr(), static_cast<Py_ssize_t>(i)));
+// The elements of a NumPy array of Python objects, borrowed through the buffer protocol.
+class Objects {
+public:
+    explicit Objects(nb::handle array) {
+        if (PyObject_GetBuffer(array.ptr(), &view_, PyBUF_STRIDES | PyBUF_FORMAT) != 0) throw nb::python_error();
+        const bool fits = view_.ndim == 1 && view_.format && std::string_view(view_.format) == "O";
+        if (!fits) {
+            PyBuffer_Release(&view_);
+            throw std::invalid_argument("a one-dimensional array of objects is needed");
+        }
     }
+    Objects(const Objects&) = delete;
+    ~Objects() { PyBuffer_Release(&view_); }
+
+    std::size_t size() const { return static_cast<std::size_t>(view_.shape[0]); }
+    // NumPy may hold null where nothing was ever stored: it means None.
+    PyObject* operator[](std::size_t i) const {
+        const char* at = static_cast<const char*>(view_.buf) + static_cast<Py_ssize_t>(i) * view_.strides[0];
+        PyObject* value = *reinterpret_cast<PyObject* const*>(at);
+        return value ? value : Py_None;
+    }
+
+private:
+    Py_buffer view_{};
+};
+
+nb::tuple encode_objects(nb::handle array) {
+    const Objects values(array);
+    std::vector<std::int32_t> codes(values.size());
+    ObjectCodes known;
+    for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = known.code(values[i]);
     return nb::make_tuple(to_numpy(std::move(codes)), known.distinct);
+}
+
+bool are_plain(nb::handle array, const nb::tuple& types) {
+    const Objects values(array);
+    std::vector<PyTypeObject*> allowed;
+    for (nb::handle type : types) allowed.push_back(reinterpret_cast<PyTypeObject*>(type.ptr()));
+    PyTypeObject* last = nullptr;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        PyTypeObject* type = Py_TYPE(values[i]);
+        if (type == last) continue;
+        if (std::find(allowed.begin(), allowed.end(), type) == allowed.end()) return false;
+        last = type;
+    }
+    return true;
 }
 
 }  // namespace
@@ -71,6 +148,11 @@ auto encode_objects(const nb::list& values) {
 void bind_encode(nb::module_& m) {
     m.def("encode_keys", &encode_keys, "keys"_a,
           "Return (codes, distinct keys in order of first appearance) of 64-bit keys.");
+    m.def("encode_strings", &encode_strings<std::int32_t>, "offsets"_a, "text"_a, "valid"_a.none(), "bit"_a,
+          "Return (codes, distinct strings) of UTF-8 strings end to end; absent ones get -1.");
+    m.def("encode_strings", &encode_strings<std::int64_t>, "offsets"_a, "text"_a, "valid"_a.none(), "bit"_a);
     m.def("encode_objects", &encode_objects, "values"_a,
           "Return (codes, distinct values in order of first appearance); None and NaN get -1.");
+    m.def("are_plain", &are_plain, "values"_a, "types"_a,
+          "Whether every object of an array is of one of the types, not of a subclass.");
 }

@@ -49,7 +49,27 @@ private:
     std::vector<std::int32_t> slots_;
 };
 
+template <class Offset>
+EncodedStrings encode(const Strings<Offset>& strings) {
+    EncodedStrings result;
+    result.codes.resize(strings.offsets.size() - 1);
+    for (std::size_t i = 0; i < result.codes.size(); ++i) {
+        const std::size_t bit = strings.bit + i;
+        if (strings.valid && !(strings.valid[bit / 8] >> (bit % 8) & 1)) {
+            result.codes[i] = -1;
+            continue;
+        }
+        const auto start = static_cast<std::size_t>(strings.offsets[i]);
+        const auto length = static_cast<std::size_t>(strings.offsets[i + 1]) - start;
+        result.codes[i] = result.distinct.code({strings.text + start, length});
+    }
+    return result;
+}
+
 }  // namespace
+
+EncodedStrings encode_strings(const Strings<std::int32_t>& strings) { return encode(strings); }
+EncodedStrings encode_strings(const Strings<std::int64_t>& strings) { return encode(strings); }
 
 Encoded encode_keys(Strided<std::int64_t> keys) {
     Encoded result;

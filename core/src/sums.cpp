@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <vector>
 
 namespace weigh {
 namespace {
 
 __extension__ typedef unsigned __int128 Wide;
+__extension__ typedef __int128 SignedWide;
 
 constexpr int kFractionBits = 52;
 constexpr int kExponentMask = 0x7ff;
@@ -55,6 +57,29 @@ struct Row {
     }
 };
 
+// A class's sums while its values share one unit: value = integer · 2^low. No limbs are needed
+// until the end, because the integers fit in 64 bits and their squares in 128.
+struct Fixed {
+    SignedWide first = 0;
+    Wide second = 0;
+    std::int64_t carries = 0;
+
+    void add(const Parts& x, int low) {
+        const std::uint64_t integer = x.significand << (x.exponent - low);
+        const auto wide = static_cast<SignedWide>(integer);
+        first += x.negative ? -wide : wide;
+        const Wide square = static_cast<Wide>(integer) * integer;
+        second += square;
+        carries += second < square;
+    }
+
+    void move_to(Row one, Row two, int low) const {
+        one.add(first < 0 ? -static_cast<Wide>(first) : static_cast<Wide>(first), low, first < 0);
+        two.add(second, 2 * low, false);
+        two.add(static_cast<std::uint64_t>(carries), 2 * low + 128, false);
+    }
+};
+
 void add_plain(const Parts& x, Row first, Row second) {
     first.add(x.significand, x.exponent, x.negative);
     second.add(static_cast<Wide>(x.significand) * x.significand, 2 * x.exponent, false);
@@ -92,11 +117,31 @@ Exponents exponents(Strided<double> values) {
     return result;
 }
 
-void add_sums(Codes classes, Strided<double> values, std::span<const double> weights, Limbs first,
-              Limbs second) {
+static void add_fixed(Codes classes, Strided<double> values, std::span<double> known, Limbs first, Limbs second,
+               int low) {
+    std::vector<Fixed> sums(known.size());
     for (std::size_t i = 0; i < values.size; ++i) {
         if (classes[i] < 0 || std::isnan(values[i])) continue;
         const auto c = static_cast<std::size_t>(classes[i]);
+        known[c] += 1.0;
+        if (values[i] != 0.0) sums[c].add(parts(values[i]), low);
+    }
+    for (std::size_t c = 0; c < sums.size(); ++c)
+        sums[c].move_to({first.digits.data() + c * first.length, first.base},
+                        {second.digits.data() + c * second.length, second.base}, low);
+}
+
+void add_sums(Codes classes, Strided<double> values, std::span<const double> weights,
+              std::span<double> known, Limbs first, Limbs second) {
+    const Exponents range = exponents(values);
+    if (weights.empty() && range.high - range.low <= 64) {
+        add_fixed(classes, values, known, first, second, range.low);
+        return;
+    }
+    for (std::size_t i = 0; i < values.size; ++i) {
+        if (classes[i] < 0 || std::isnan(values[i])) continue;
+        const auto c = static_cast<std::size_t>(classes[i]);
+        known[c] += weights.empty() ? 1.0 : weights[i];
         const Row one{first.digits.data() + c * first.length, first.base};
         const Row two{second.digits.data() + c * second.length, second.base};
         if (weights.empty())

@@ -110,3 +110,11 @@ def unknown_column(name: str, known: Iterable[str], where: str) -> ColumnError:
     """Word the refusal of a column that does not exist."""
     known = list(known)
     return ColumnError(f"{where} has no column {name!r}; it has {listing(known)}.{hint(name, known)}")
+
+
+def several_labels(what: str) -> LabelError:
+    """Word the refusal of more than one label per row."""
+    return LabelError(
+        f"The labels are {what}, several per row; a classifier learns one. Train one model per label: "
+        f"{{name: learner.fit(X, [name in each for each in labels]) for name in ...}}."
+    )

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "weigh/dictionary.h"
 #include "weigh/views.h"
 
 namespace weigh {
@@ -13,5 +14,23 @@ struct Encoded {
 };
 
 Encoded encode_keys(Strided<std::int64_t> keys);
+
+// Strings that lie end to end, the i-th from offsets[i] to offsets[i + 1]. `valid` is a bitmap, the
+// first bit at position `bit`; null means that every string is there. Absent ones get code -1.
+template <class Offset>
+struct Strings {
+    std::span<const Offset> offsets;
+    const char* text = nullptr;
+    const std::uint8_t* valid = nullptr;
+    std::size_t bit = 0;
+};
+
+struct EncodedStrings {
+    std::vector<std::int32_t> codes;
+    StringDictionary distinct;
+};
+
+EncodedStrings encode_strings(const Strings<std::int32_t>& strings);
+EncodedStrings encode_strings(const Strings<std::int64_t>& strings);
 
 }  // namespace weigh

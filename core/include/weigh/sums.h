@@ -28,9 +28,9 @@ struct Limbs {
     int base = 0;            // power of 2^32 of the first limb
 };
 
-// first[class] += w x, second[class] += w x²; an empty weights span means one each.
-// The limbs must reach from the lowest to the highest power the products need.
-void add_sums(Codes classes, Strided<double> values, std::span<const double> weights, Limbs first,
-              Limbs second);
+// known[class] += w, first[class] += w x, second[class] += w x²; an empty weights span means one
+// each. The limbs must reach from the lowest to the highest power the products need.
+void add_sums(Codes classes, Strided<double> values, std::span<const double> weights,
+              std::span<double> known, Limbs first, Limbs second);
 
 }  // namespace weigh

@@ -106,19 +106,22 @@ def _values(labels: Any) -> list[Any]:
 
 def _to_labels(y: Any) -> Any:
     """Return labels as a column; several labels per row, and measured numbers, are refused."""
-    shape = np.shape(y) if not hasattr(y, "dictionary_encode") else (len(y),)
-    if len(shape) == 2 and shape[1] > 1:
-        raise errors.LabelError(
-            f"y has {shape[1]} labels per row; a classifier learns one. Train one model per label: "
-            f"{{name: learner.fit(X, labels) for name, labels in ...}}."
-        )
-    if not hasattr(y, "dictionary_encode") and not hasattr(y, "__arrow_c_array__"):
-        if isinstance(y, (list, tuple)) and any(isinstance(v, (list, tuple, set)) for v in y[:100]):
-            raise errors.LabelError(
-                "y holds lists, several labels per row; a classifier learns one. Train one model per label: "
-                "{name: learner.fit(X, [name in labels for labels in y]) for name in ...}."
-            )
-        y = column_or_1d(y, warn=True, dtype=None)
-        if y.dtype.kind == "f":
-            check_classification_targets(y)
+    if hasattr(y, "dictionary_encode"):
+        return y
+    if isinstance(y, (list, tuple)) and any(_is_several(value) for value in y):
+        raise errors.several_labels("lists")
+    # Foreign containers may offer nothing but their conversion to an array.
+    y = y if hasattr(y, "shape") else np.asarray(y)
+    if len(y.shape) == 2 and y.shape[1] > 1:
+        raise errors.several_labels(f"{y.shape[1]} columns")
+    y = column_or_1d(y, warn=True, dtype=None)
+    if y.dtype.kind == "f":
+        if not np.isfinite(y).all():
+            word = "NaN" if np.isnan(y).any() else "infinity"
+            raise errors.LabelError(f"Input y contains {word}. Leave such rows out before fitting.")
+        check_classification_targets(y)
     return y
+
+
+def _is_several(value: object) -> bool:
+    return isinstance(value, (list, tuple, set, frozenset)) and len(value) != 1

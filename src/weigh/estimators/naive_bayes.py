@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
-from weigh import errors
-from weigh.engines import run
-from weigh.estimators.base import Classifier
+from weigh.estimators.incremental import Incremental
 from weigh.features import Number
 from weigh.learn import BayesTask
+from weigh.source import Source
 
 
-class NaiveBayes(Classifier):
+class NaiveBayes(Incremental):
     """Naive Bayes over mixed columns: categories, flags, counts, numbers and text in one model.
 
     The score of a class is log P(class) + Σ log P(value of column | class); the columns are taken
@@ -80,14 +76,7 @@ class NaiveBayes(Classifier):
         self.missing = missing
         self.threads = threads
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from labelled rows; y is one label per row or the name of the label column."""
-        source = self._source(X, y, sample_weight, self.missing)
-        self.model_ = run(self._task(source), source, threads=self.threads)
-        self._remember(source)
-        return self
-
-    def _task(self, source: Any) -> BayesTask:
+    def _task(self, source: Source) -> BayesTask:
         return BayesTask.over(
             source,
             self.columns,
@@ -95,62 +84,9 @@ class NaiveBayes(Classifier):
             class_prior=self.class_prior,
             complement=self.complement,
             number=self.number,
-            missing=(self.missing,) if isinstance(self.missing, str) else tuple(self.missing),
+            missing=self._markers(),
         )
 
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from more rows; the result is the model of all rows together.
-
-        The kinds of the columns are those of the first call. Classes and categories may appear
-        later; `classes` names classes that exist although no row has shown them yet.
-        """
-        if not hasattr(self, "model_"):
-            source = self._source(X, y, sample_weight, self.missing)
-            model = run(self._task(source), source, threads=self.threads)
-            self._remember_after(model, source)
-        else:
-            source = self._source(X, self._label(X, y), sample_weight, self.model_.schema.missing)
-            fresh = run(self._frozen_task(), source, threads=self.threads)
-            self.model_ = self.model_.merge(fresh)
-            self.classes_ = self.model_.labels
-        if classes is not None:
-            self._declare(classes)
-        return self
-
-    def _remember_after(self, model: Any, source: Any) -> None:
-        self.model_ = model
-        self._remember(source)
-
-    def _frozen_task(self) -> BayesTask:
+    def _next_task(self) -> BayesTask:
         model = self.model_
         return BayesTask(model.schema, model.prior, model.class_prior, model.complement)
-
-    def _label(self, X: Any, y: Any) -> Any:
-        return self.model_.label if y is None and getattr(X, "label", None) is None else y
-
-    def _declare(self, classes: Any) -> None:
-        declared = [label.item() if hasattr(label, "item") else label for label in classes]
-        beyond = [label for label in self.model_.classes if label not in declared]
-        if beyond:
-            raise errors.LabelError(
-                f"y has the label {errors.listing(beyond)} that is not among the classes "
-                f"{errors.listing(declared)}."
-            )
-        counts = self.model_.counts.declaring(declared).canonical()
-        self.model_ = replace(self.model_, counts=counts)
-        self.classes_ = self.model_.labels
-
-    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Unlearn rows that were learned: the model becomes the one that never saw them."""
-        check_is_fitted(self)
-        source = self._source(X, self._label(X, y), sample_weight, self.model_.schema.missing)
-        self.model_ = self.model_.forget(source)
-        self.classes_ = self.model_.labels
-        return self
-
-    def merge(self, other: Any) -> Self:
-        """Add what another naive Bayes has learned: the model of both data sets together."""
-        check_is_fitted(self)
-        self.model_ = self.model_.merge(getattr(other, "model_", other))
-        self.classes_ = self.model_.labels
-        return self

@@ -50,6 +50,8 @@ def to_numbers(column: Column, name: str, markers: Collection[object] = ()) -> F
 def to_codes(column: Column, name: str, markers: Collection[object] = ()) -> Codes:
     """Return the column as codes with its distinct values as levels."""
     codes, values = encode(column, name)
+    if set(map(type, values)) <= {str} and not set(markers).intersection(values):
+        return Codes(codes, values)
     levels: list[Level] = []
     place: dict[Level, int] = {}
     lookup = np.empty(len(values) + 1, dtype=np.int32)
@@ -85,6 +87,8 @@ def bin_names(cuts: Sequence[float]) -> list[Level]:
 def encode(column: Column, name: str) -> tuple[Ints, list[Any]]:
     """Return (codes, distinct values) of any column; missing is -1."""
     if is_arrow(column):
+        if str(column.type) in _OFFSETS:
+            return _encode_strings(column)
         encoded = column.dictionary_encode()
         codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         return codes.astype(np.int32, copy=False), encoded.dictionary.to_pylist()
@@ -94,12 +98,25 @@ def encode(column: Column, name: str) -> tuple[Ints, list[Any]]:
     if column.dtype.kind == "f":
         return _encode_floats(column.astype(np.float64, copy=False))
     try:
-        return _core.encode_objects(column.tolist())
+        return _core.encode_objects(column.astype(object, copy=False))
     except TypeError as cause:
         raise errors.ColumnError(
             f"Column {name!r} holds values that cannot be compared ({cause}); a category needs strings, "
             f"numbers or booleans. Leave the column out with columns={{{name!r}: 'skip'}}."
         ) from cause
+
+
+_OFFSETS = {"string": np.int32, "large_string": np.int64}
+
+
+def _encode_strings(column: Column) -> tuple[Ints, list[Any]]:
+    """Encode an Arrow string array straight from its buffers."""
+    valid, offsets, text = column.buffers()
+    ends = np.frombuffer(offsets, dtype=_OFFSETS[str(column.type)])
+    ends = ends[column.offset : column.offset + len(column) + 1]
+    letters = np.frombuffer(text if text is not None else b"", dtype=np.uint8)
+    bits = None if valid is None else np.frombuffer(valid, dtype=np.uint8)
+    return _core.encode_strings(ends, letters, bits, column.offset)
 
 
 def _encode_floats(column: Floats) -> tuple[Ints, list[Any]]:

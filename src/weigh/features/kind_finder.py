@@ -73,7 +73,9 @@ def _arrow_storage(name: str) -> str:
 
 
 def _object_storage(column: Column) -> str:
-    types = {type(v) for v in column.tolist() if not is_gap(v)}
+    types = set(map(type, column.tolist())) - {type(None)}
+    if float in types and all(is_gap(v) for v in column.tolist() if isinstance(v, float)):
+        types.discard(float)
     if not types:
         return "nothing"
     if all(issubclass(t, (bool, np.bool_)) for t in types):

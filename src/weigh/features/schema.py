@@ -104,8 +104,8 @@ class Schema:
                 )
         elif source.width != len(self.names):
             raise errors.ColumnError(
-                f"X has {source.width} features, but the model is expecting {len(self.names)} features "
-                f"as input: {errors.listing(self.names)}."
+                f"X has {source.width} features, but weigh is expecting {len(self.names)} features "
+                f"as input, as in training: {errors.listing(self.names)}."
             )
 
     def _needed(self) -> Iterator[str]:

@@ -1,7 +1,9 @@
-"""Judging learners: losses with their uncertainty."""
+"""Judging learners and models: losses with their uncertainty, counts checked, models compared."""
 
 from __future__ import annotations
 
+from weigh.judge.difference import Difference, diff
 from weigh.judge.evaluation import Evaluation, evaluate
+from weigh.judge.verification import Verification, verify
 
-__all__ = ["Evaluation", "evaluate"]
+__all__ = ["Difference", "Evaluation", "Verification", "diff", "evaluate", "verify"]

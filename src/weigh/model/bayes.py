@@ -22,6 +22,7 @@ from weigh.model.evidence import Evidence, weighed
 from weigh.model.linear import LinearModel
 from weigh.model.multinomial import Multinomial
 from weigh.model.normal import Normal
+from weigh.model.stated import read_counts, read_parameters
 from weigh.model.worked import ClassWork
 from weigh.source import Chunk, Source
 from weigh.source import rows as rows_of
@@ -58,8 +59,59 @@ class BayesModel(Model):
                 "NaiveBayes: complement must be False unless all columns are counts or text; the column "
                 f"{self._first_other()!r} is not."
             )
+        if self.stated and self.prior is not None:
+            must = "None for a model from stated numbers, which has no counts to smooth"
+            raise errors.parameter("NaiveBayes", "prior", must, self.prior)
         if self.complement and len(self.schema.parts) and self.prior is None:
             raise errors.parameter("NaiveBayes", "prior", "above 0 with complement=True", None)
+
+    @classmethod
+    def from_parameters(
+        cls,
+        *,
+        class_prior: Mapping[Any, Any] | str,
+        columns: Mapping[str, Mapping[Any, Any]],
+        kinds: Mapping[str, Any] | None = None,
+        label: str | None = None,
+    ) -> BayesModel:
+        """Return the model that follows from stated probabilities, means and spreads; no rows needed.
+
+        `columns` says for every column and class what holds there: {value: probability} for a
+        category, one probability for a flag, (mean, spread) for a number. Words are {word:
+        probability} under `kinds={column: "count"}` (one column per word), "text" or "tokens".
+        Floats are read by their decimal text, so that 0.1 is one tenth.
+
+        >>> animals = BayesModel.from_parameters(
+        ...     class_prior={"Horse": 0.05, "Dog": 0.95},
+        ...     columns={"speed": {"Horse": (11.5, 1.0), "Dog": (5, 1.0)}},
+        ... )
+        >>> animals.predict({"speed": 9.0})
+        array(['Horse'], dtype='<U5')
+        """
+        schema, counts, checked = read_parameters(columns, class_prior, kinds, label)
+        return cls(schema, counts, None, checked, stated=True)
+
+    @classmethod
+    def from_counts(
+        cls,
+        *,
+        columns: Mapping[str, Mapping[Any, Any]],
+        class_counts: Mapping[Any, Any] | None = None,
+        prior: PriorSpec = 1.0,
+        class_prior: Any = None,
+        kinds: Mapping[str, Any] | None = None,
+        label: str | None = None,
+    ) -> BayesModel:
+        """Return the model of tables of counts, the same as if their rows had been learned.
+
+        `columns` holds {column: {class: {value: count}}}, or (present, known) for a flag; words are
+        counted under `kinds={column: "count"}`, "text" or "tokens". The number of rows per class is
+        that of the first column, unless `class_counts` gives it.
+        """
+        schema, counts = read_counts(columns, class_counts, kinds, label)
+        model = cls(schema, counts, prior, class_prior)
+        model.class_belief  # noqa: B018  # a class prior that names other classes is refused here
+        return model
 
     def _check_own_priors(self, given: Mapping[str, priors.Prior]) -> None:
         known = [name for part in self.schema.parts for name in part.names]
@@ -222,6 +274,11 @@ class BayesModel(Model):
 
     def sample(self, n: int, seed: int = 0) -> dict[str, Any]:
         """Draw n rows from the model, class first, then each column; a dict of columns."""
+        if self.stated and any(part.kind.family == "multinomial" for part in self.schema.parts):
+            raise errors.Unsupported(
+                "How many words a row has was not stated, so no rows can be drawn. Fit the model from rows, "
+                "or use BayesModel.from_counts."
+            )
         rng = np.random.default_rng(seed)
         codes = rng.choice(len(self.classes), size=n, p=np.exp(self.class_belief.logs)).astype(np.int32)
         columns: dict[str, Any] = {}
@@ -234,6 +291,8 @@ class BayesModel(Model):
 
         A category gives a `Dirichlet`, a flag a `Beta`, a number its mean and spread.
         """
+        if self.stated:
+            raise errors.Unsupported("Stated numbers are taken as certain: there is no doubt about them to show.")
         c = self._class_number(label)
         for each in self.distributions:
             if column in each.part.names:
@@ -248,6 +307,9 @@ class BayesModel(Model):
     def predictive_proba(self, rows: Any) -> Floats:
         """Return posterior-predictive probabilities: parameters integrated out, not estimated."""
         from weigh.model.decision import normalised
+
+        if self.stated:
+            return self.predict_proba(rows)
 
         def terms() -> Iterator[Any]:
             for each in self.distributions:

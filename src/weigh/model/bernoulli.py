@@ -99,9 +99,19 @@ class Bernoulli:
         absent, present = self.pseudo(at)
         count, pseudo = (on, present) if is_present else (total - on, absent)
         if min(absent, present) < 0 or not total:
-            share = priors.exact_estimates([total - on, on], [absent, present])[int(is_present)]
-            return Factor(name, value, "", share).reduced()
+            return Factor(name, value, "", self._share(c, at, is_present)).reduced()
         return estimate(name, value, count, pseudo, total, absent + present)
+
+    def _share(self, c: int, at: int, is_present: bool) -> Fraction:
+        """Return a probability that is cut off at zero, or borrowed from the other classes."""
+        on, total = self._counts(c, at)
+        pseudo = self.pseudo(at)
+        if not total and not any(pseudo):
+            every = [self._counts(other, at) for other in range(len(self.present))]
+            on, total = sum((n for n, _ in every), Fraction(0)), sum((n for _, n in every), Fraction(0))
+            if not total:
+                return Fraction(1)  # known in no class, the flag says nothing
+        return priors.exact_estimates([total - on, on], pseudo)[int(is_present)]
 
     def _counts(self, c: int, at: int) -> tuple[Fraction, Fraction]:
         """Return how often a flag was present in class c, and how often known."""

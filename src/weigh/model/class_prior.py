@@ -14,7 +14,7 @@ from weigh import errors, priors
 from weigh.features.blocks import Floats
 from weigh.model.decision import stated_shares
 from weigh.model.factors import Factor, estimate, to_fraction
-from weigh.priors.exact import from_json, to_json
+from weigh.priors.exact import count, parse, to_json
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,5 +76,7 @@ class ClassPrior:
     def from_json(data: Any, classes: Sequence[Any]) -> Any:
         """Return what `to_json` wrote, for the same classes."""
         if isinstance(data, dict) and "shares" in data:
-            return dict(zip(classes, (from_json(share) for share in data["shares"]), strict=True))
+            # A class may be stated to be impossible, so a share of 0 is read back too.
+            shares = (count(parse(share) if isinstance(share, str) else share) for share in data["shares"])
+            return dict(zip(classes, shares, strict=True))
         return data if data == "uniform" else priors.from_json(data)

@@ -83,10 +83,7 @@ class NumberCounts:
     @classmethod
     def of(cls, block: Numbers, by: Counting) -> NumberCounts:
         """Sum the values of a block."""
-        missing = np.isnan(block.values)
-        known = by.rows(~missing if missing.any() else None)
-        first, second = sums_of(block.values, by.classes, by.n_classes, by.weights)
-        return cls(known, first, second)
+        return cls(*sums_of(block.values, by.classes, by.n_classes, by.weights))
 
     def plus(self, other: NumberCounts, sign: int = 1) -> NumberCounts:
         """Return the sum or difference over the same classes."""

@@ -90,11 +90,22 @@ class Multinomial:
         for at, count in self.weights.occurrences(block, row):
             n = to_fraction(self.table[c, at].item())
             name, value = self.weights.named(at), f"× {as_text(count)}"
-            factor = estimate(name, value, n, self.pseudo[at], total, pseudo_total)
+            if total + pseudo_total and min(self.pseudo) >= 0:
+                factor = estimate(name, value, n, self.pseudo[at], total, pseudo_total)
+            else:
+                # Cut off at zero, or borrowed from the other classes: the plain ratio does not hold.
+                factor = Factor(name, value, "", self.exact(c)[at]).reduced()
             if count.is_integer():
                 yield replace(factor, power=int(count))
             else:
                 yield Factor(name, value, factor.formula, float(factor.probability) ** count)
+
+    def exact(self, c: int) -> list[Fraction]:
+        """Return the probabilities of all words in class c as fractions."""
+        counts = [to_fraction(n) for n in self.table[c].tolist()]
+        if not any(counts) and not any(self.pseudo):
+            counts = [to_fraction(n) for n in self.table.sum(axis=0).tolist()]
+        return priors.exact_estimates(counts, self.pseudo)
 
     @cached_property
     def _before(self) -> list[Fraction]:

@@ -78,24 +78,23 @@ class ExactSum:
 
 def sums_of(
     values: Floats, classes: Ints, n_classes: int, weights: Floats | None
-) -> tuple[ExactSum, ExactSum]:
-    """Return Σ w x and Σ w x² per class, exactly."""
-    any_value, low, high, _ = _core.exponents(values)
-    if not any_value:
-        return ExactSum.zero(n_classes), ExactSum.zero(n_classes)
+) -> tuple[Floats, ExactSum, ExactSum]:
+    """Return Σ w, Σ w x and Σ w x² per class over the known values, the last two exactly."""
+    _, low, high, _ = _core.exponents(values)
+    known = np.zeros(n_classes)
     w_low, w_high = 0, 0
     if weights is not None:
         _, w_low, w_high, _ = _core.exponents(weights)
     first, first_base = _limbs(n_classes, low + w_low, high + w_high)
     second, second_base = _limbs(n_classes, 2 * low + w_low, 2 * high + w_high)
-    _core.add_sums(classes, values, weights, first, first_base, second, second_base)
-    return _canonical(first, first_base), _canonical(second, second_base)
+    _core.add_sums(classes, values, weights, known, first, first_base, second, second_base)
+    return known, _canonical(first, first_base), _canonical(second, second_base)
 
 
 def _limbs(classes: int, low: int, high: int) -> tuple[Longs, int]:
     base = low // LIMB
-    # The low word of a product may begin 64 bits below its top: the words above it need room too.
-    return np.zeros((classes, high // LIMB - base + SLACK + 2), dtype=np.int64), base
+    # A sum reaches 64 bits beyond its values, and its words are added two limbs beyond that.
+    return np.zeros((classes, high // LIMB - base + SLACK + 4), dtype=np.int64), base
 
 
 def _window(limbs: Longs, base: int, part: ExactSum) -> Longs:
@@ -109,7 +108,7 @@ def _canonical(limbs: Longs, base: int) -> ExactSum:
         limbs[:, k + 1] += limbs[:, k] >> LIMB
         limbs[:, k] &= 2**LIMB - 1
     stop = limbs.shape[1]
-    while stop > 1 and np.isin(limbs[:, stop - 1], (0, -1)).all():
+    while stop > 1 and _is_sign(limbs[:, stop - 1]):
         limbs[:, stop - 2] += limbs[:, stop - 1] << LIMB
         stop -= 1
     filled = np.flatnonzero(limbs[:, :stop].any(axis=0))
@@ -117,3 +116,7 @@ def _canonical(limbs: Longs, base: int) -> ExactSum:
         return ExactSum.zero(len(limbs))
     start = int(filled[0])
     return ExactSum(np.ascontiguousarray(limbs[:, start:stop]), base + start)
+
+
+def _is_sign(limb: Longs) -> bool:
+    return not limb.any() or bool(((limb == 0) | (limb == -1)).all())

@@ -35,10 +35,8 @@ class Counting:
 
     def rows(self, known: npt.NDArray[np.bool_] | None = None) -> Table:
         """Return the number (or weight) of rows of each class, of the known ones if asked."""
-        weights = self.weights if known is None else np.where(known, 1.0 if self.weights is None else self.weights, 0.0)
-        if weights is None:
-            return np.bincount(self.classes, minlength=self.n_classes).astype(np.int64)
-        return np.bincount(self.classes, weights, minlength=self.n_classes)
+        codes = np.zeros(len(self.classes), dtype=np.int32) if known is None else known.astype(np.int32) - 1
+        return _count(self, codes, 1)[:, 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,14 +50,7 @@ class Tally:
     @classmethod
     def of_codes(cls, block: Codes, by: Counting) -> Tally:
         """Count the levels of a categorical column."""
-        shape = (by.n_classes, len(block.levels))
-        if by.weights is None:
-            table: Table = np.zeros(shape, dtype=np.int64)
-            _core.count_codes(by.classes, block.codes, table)
-        else:
-            table = np.zeros(shape)
-            _core.count_weighted_codes(by.classes, block.codes, by.weights, table)
-        return cls(block.levels, table)
+        return cls(block.levels, _count(by, block.codes, len(block.levels)))
 
     @classmethod
     def of_entries(cls, block: Entries, by: Counting, fixed: bool) -> Tally:
@@ -113,6 +104,17 @@ class Tally:
         names = store.get_names(stored, f"{key}.names") if columns is None else columns
         table = get_table(stored, f"{key}.table", (classes, len(names)))
         return cls(names, table, columns is not None)
+
+
+def _count(by: Counting, codes: Ints, width: int) -> Table:
+    """Count codes by class: integers, or floats where rows have weights."""
+    if by.weights is None:
+        table: Table = np.zeros((by.n_classes, width), dtype=np.int64)
+        _core.count_codes(by.classes, codes, table)
+    else:
+        table = np.zeros((by.n_classes, width))
+        _core.count_weighted_codes(by.classes, codes, by.weights, table)
+    return table
 
 
 def placed(table: Table, places: Longs, classes: int) -> Table:

@@ -11,7 +11,7 @@ from weigh.source.chunk import Chunk
 
 # Kinds are found from this many first rows, and then frozen.
 PREFIX_ROWS = 10_000
-CHUNK_ROWS = 65_536
+CHUNK_ROWS = 131_072
 
 Kinds = Mapping[str, str]
 

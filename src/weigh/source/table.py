@@ -193,6 +193,8 @@ def check_weights(weights: Any, n_rows: int) -> NDArray[np.float64] | None:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise DataError(f"Weights must be finite and >= 0; row {row:,} has {array[row]}.")
+    if not array.any():
+        raise DataError("All weights are zero, so no row counts. Give one row at least a weight above zero.")
     return array
 
 

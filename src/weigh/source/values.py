@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from weigh import _core
 from weigh.errors import ColumnError, DataError
 
-PLAIN = frozenset({str, int, float, bool, type(None), list})
+PLAIN = (str, int, float, bool, type(None), list)
 # pandas' markers and labels, known by name so that pandas stays unimported.
 _ABSENT = frozenset({"NAType", "NaTType", "MaskedConstant"})
 _SPELLED = frozenset({"Interval", "Period"})
@@ -31,7 +32,7 @@ def complex_data(name: str) -> DataError:
 
 def plain(values: NDArray[Any], name: str, first_row: int = 0) -> NDArray[Any]:
     """Objects as str, int, float, bool, None or list; the array itself when they already are."""
-    if PLAIN.issuperset(map(type, values.tolist())):
+    if _core.are_plain(values, PLAIN):
         return values
     result = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):

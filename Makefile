@@ -1,0 +1,99 @@
+# The habits of a developer; `make` alone lists them. Nothing needs to be installed by hand but
+# Python 3.11 or later (with venv), make and a C++20 compiler.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+READY := $(VENV)/.ready
+STUB := src/weigh/_core.pyi
+
+PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
+	$$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& echo $$python && break; done)
+CXX ?= c++
+# Two workers: more cost more start-up (scikit-learn's import) than they save.
+WORKERS ?= 2
+
+# cmake and ninja come from the environment, not from the machine.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+# An activated environment of the caller must not leak in.
+unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
+
+NATIVE := CMakeLists.txt $(shell find core bindings -type f)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check native-test pytest bench docs dist stubs clean FORCE
+.DELETE_ON_ERROR:
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(READY) ## learn from a small table, explain a verdict, work it out in fractions
+	@$(BIN)/weigh demo
+
+test: check native-test pytest ## everything that must hold: check, native-test and all of tests/
+
+check: build/_core.pyi ## lint, formatting, types, the import contract, and that the stubs are up to date
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check --quiet || { $(BIN)/ruff format --diff --quiet; exit 1; }
+	@diff -u $(STUB) build/_core.pyi || { echo "The native module has changed: make stubs" >&2; exit 1; }
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+native-test: $(READY) ## the C++ core's own tests, with the address and undefined-behaviour sanitizers
+	@echo 'int main() {}' | $(CXX) -x c++ -fsanitize=address,undefined - -o /dev/null 2>/dev/null \
+	&& sanitize=ON || { sanitize=OFF; echo "NO SANITIZERS: $(CXX) cannot link them; install its libasan."; }; \
+	$(BIN)/cmake -S . -B build/native-test -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=$(CXX) \
+		-DWEIGH_SANITIZE=$$sanitize -Wno-dev > /dev/null
+	$(BIN)/cmake --build build/native-test
+	$(BIN)/ctest --test-dir build/native-test/core --output-on-failure --no-tests=error
+
+pytest: $(READY) ## the Python tests alone; `make pytest ARGS="tests/model -k merge"` for some of them
+	$(BIN)/python -m pytest -q -n $(WORKERS) $(ARGS)
+
+bench: $(READY) ## side by side with the peers; `make bench ARGS=--write` fills benchmarks/RESULTS.md
+	$(PIP) install psutil
+	$(BIN)/python -m benchmarks.tables $(ARGS)
+
+docs: $(READY) ## the documentation, as pages in site/
+	$(BIN)/mkdocs build --quiet --strict
+	@echo "site/index.html"
+
+dist: $(READY) ## a source distribution and a wheel in dist/
+	$(BIN)/python -m build --no-isolation
+	@ls dist
+
+stubs: build/_core.pyi ## rewrite src/weigh/_core.pyi from the native module
+	cp build/_core.pyi $(STUB)
+
+build/_core.pyi: $(READY) bindings/stubs.pat
+	@mkdir -p build
+	@$(BIN)/python -m nanobind.stubgen --quiet --module weigh._core --pattern-file bindings/stubs.pat --output-file $@
+	@$(BIN)/ruff format --quiet $@
+	@$(BIN)/ruff check --silent --fix --unsafe-fixes $@ || true
+	@$(BIN)/ruff format --quiet $@
+
+clean: ## remove everything that was built; the environment in .venv stays
+	rm -rf build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .benchmarks
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or later, with venv, is needed; give PYTHON=/path/to/it." >&2; exit 1; }
+	@echo "environment: .venv, of $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)
+
+# Without build isolation, so that the build directory stays valid and a rebuild takes seconds.
+$(VENV)/.tools: pyproject.toml | $(BIN)/python
+	@echo "environment: tools to build with"
+	@$(PIP) install scikit-build-core nanobind cmake ninja
+	@touch $@
+
+# An editable install maps the files that exist when it is made: the list of files is part of it.
+$(VENV)/.files: FORCE | $(BIN)/python
+	@find src/weigh -type f \( -name '*.py' -o -name '*.pyi' -o -name py.typed \) | LC_ALL=C sort > $@.new
+	@cmp -s $@ $@.new && rm $@.new || mv $@.new $@
+
+$(READY): $(VENV)/.tools $(VENV)/.files pyproject.toml $(NATIVE)
+	@echo "environment: weigh and what it needs"
+	@$(PIP) install --no-build-isolation --editable '.[dev]'
+	@touch $@

@@ -1,0 +1,95 @@
+"""Learners that count: they learn and unlearn piece by piece, exactly."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from typing import Any, Self
+
+from sklearn.utils.validation import check_is_fitted
+
+from weigh import errors
+from weigh.engines import run
+from weigh.estimators.base import Classifier
+from weigh.learn import Task
+from weigh.source import Source
+
+
+class Incremental(Classifier):
+    """A classifier whose model is made of counts.
+
+    Subclasses name two tasks: the one that finds the columns' kinds in a source, and the one that
+    counts more rows for the model there is. They have the parameters `missing` and `threads`.
+    """
+
+    missing: Any
+    threads: int | None
+
+    @abstractmethod
+    def _task(self, source: Source) -> Task[Any, Any]:
+        """Return the task that learns from a source for the first time."""
+
+    @abstractmethod
+    def _next_task(self) -> Task[Any, Any]:
+        """Return the task that counts more rows in the model's schema."""
+
+    def _markers(self) -> tuple[Any, ...]:
+        return (self.missing,) if isinstance(self.missing, str) else tuple(self.missing)
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from labelled rows; y is one label per row or the name of the label column."""
+        source = self._source(X, y, sample_weight, self.missing)
+        self.model_ = run(self._task(source), source, threads=self.threads)
+        self._remember(source)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows; the result is the model of all rows together.
+
+        The kinds of the columns are those of the first call. Classes and categories may appear
+        later; `classes` names classes that exist although no row has shown them yet.
+        """
+        is_first = not hasattr(self, "model_")
+        if is_first:
+            source = self._source(X, y, sample_weight, self.missing)
+            model = run(self._task(source), source, threads=self.threads)
+        else:
+            source = self._source(X, self._label(X, y), sample_weight, self.model_.schema.missing)
+            model = self.model_.merge(run(self._next_task(), source, threads=self.threads))
+        # Only a model that is complete takes the old one's place.
+        self._become(model if classes is None else _declaring(model, classes))
+        if is_first:
+            self._remember(source)
+        return self
+
+    def _label(self, X: Any, y: Any) -> Any:
+        return self.model_.label if y is None and getattr(X, "label", None) is None else y
+
+    def _become(self, model: Any) -> None:
+        self.model_ = model
+        self.classes_ = model.labels
+
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Unlearn rows that were learned: the model becomes the one that never saw them."""
+        check_is_fitted(self)
+        source = self._source(X, self._label(X, y), sample_weight, self.model_.schema.missing)
+        self._become(self.model_.forget(source))
+        return self
+
+    def merge(self, other: Any) -> Self:
+        """Add what another learner of this kind has learned: the model of both data sets together."""
+        check_is_fitted(self)
+        self._become(self.model_.merge(getattr(other, "model_", other)))
+        return self
+
+
+def _declaring(model: Any, classes: Any) -> Any:
+    """Return a model with classes that exist even if no row has shown them."""
+    declared = [label.item() if hasattr(label, "item") else label for label in classes]
+    beyond = [label for label in model.classes if label not in declared]
+    if beyond:
+        raise errors.LabelError(
+            f"y has the label {errors.listing(beyond)} that is not among the classes "
+            f"{errors.listing(declared)}."
+        )
+    return replace(model, counts=model.counts.declaring(declared).canonical())

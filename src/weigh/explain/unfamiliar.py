@@ -1,0 +1,194 @@
+"""Rows and columns unlike those a model was trained on.
+
+A row is flagged when it has a category never seen, a number far from every class, or mostly words
+never seen. A column is tested as a whole: is its distribution in these rows that of training?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weigh import errors
+from weigh.explain.shifts import Shift, shift_counter
+from weigh.explain.text import aligned, counted, cut, plain
+from weigh.features.blocks import Block, Codes, Entries, Numbers
+from weigh.model import BayesModel
+from weigh.model.bernoulli import Bernoulli
+from weigh.model.categorical import Categorical
+from weigh.model.multinomial import Multinomial
+from weigh.model.normal import Normal
+from weigh.model.weights import as_text
+from weigh.source import Chunk
+
+FAR = 6.0  # spreads from the nearest class's mean
+UNKNOWN_WORDS = 0.5  # share of a text's words
+SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a row is unfamiliar: which column, its value there, and what is odd about it."""
+
+    column: str
+    value: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.column} = {cut(self.value, 30)}: {self.why}"
+
+
+@dataclass(frozen=True)
+class UnfamiliarRow:
+    """A flagged row, by its number (the first is 0), with the reasons."""
+
+    row: int
+    reasons: tuple[Reason, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row for JSON."""
+        return {"row": self.row, "reasons": [vars(reason) for reason in self.reasons]}
+
+
+@dataclass(frozen=True)
+class Unfamiliar:
+    """The result of `unfamiliar`: flagged rows, and how each column compares with training.
+
+    `columns` has the columns that could be tested (20 rows or more); `shifted` those among them
+    that differ both surely (p below 0.001) and notably (an effect of 0.1 or more).
+    """
+
+    n_rows: int
+    rows: tuple[UnfamiliarRow, ...]
+    columns: tuple[Shift, ...]
+
+    @property
+    def shifted(self) -> tuple[Shift, ...]:
+        """The columns whose distribution is not that of training, most shifted first."""
+        return tuple(sorted((c for c in self.columns if c.shifted), key=lambda c: -c.effect))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything for JSON."""
+        return {
+            "n_rows": self.n_rows,
+            "rows": [row.to_dict() for row in self.rows],
+            "columns": [{key: plain(v) for key, v in c.to_dict().items()} for c in self.columns],
+        }
+
+    def __str__(self) -> str:
+        parts = [f"{counted(len(self.rows), 'row')} of {self.n_rows:,} unlike the training rows."]
+        lines = [f"  row {each.row:,}: {reason}" for each in self.rows for reason in each.reasons]
+        parts += ["\n".join(lines[:SHOWN] + [f"  … and {len(lines) - SHOWN:,} more"] * (len(lines) > SHOWN))]
+        if not self.columns:
+            parts.append("Too few rows to test the columns.")
+        elif not self.shifted:
+            parts.append(f"No column of {len(self.columns):,} has shifted.")
+        else:
+            parts.append(f"{counted(len(self.shifted), 'column')} of {len(self.columns):,} shifted:")
+            rows = [["column", "training", "these rows", "effect", "p"]]
+            rows += [[cut(c.column, 24), c.before, c.now, f"{c.effect:.2f}", f"{c.p:.1e}"] for c in self.shifted]
+            parts[-1] += "\n" + aligned(rows[: SHOWN + 1], left=1, indent="  ")
+        return "\n\n".join(part for part in parts if part)
+
+
+def unfamiliar(model: Any, rows: Any) -> Unfamiliar:
+    """Find rows and columns unlike those a naive Bayes model was trained on (labels are ignored).
+
+    Parameters
+    ----------
+    model : a naive Bayes model, or an estimator that holds one
+    rows : rows of any storage, or a source
+    """
+    watch = Watch(getattr(model, "model_", model))
+    found = [flagged for chunk in watch.model.chunks(rows) for flagged in watch.see(chunk)]
+    return watch.result(found)
+
+
+class Watch:
+    """Looks at rows chunk by chunk, as they are predicted; memory stays bounded."""
+
+    def __init__(self, model: Any) -> None:
+        if not isinstance(model, BayesModel):
+            raise errors.Unsupported(
+                f"Unfamiliar rows are found by naive Bayes models, got {type(model).__name__}, which does "
+                f"not remember what its training rows were like."
+            )
+        if model.stated:
+            raise errors.Unsupported("A model from stated numbers has no training rows to compare with.")
+        self.model = model
+        self.n_rows = 0
+        self._counters = [shift_counter(part) for part in model.distributions]
+        self._known = [frozenset(_known_names(part)) for part in model.distributions]
+
+    def see(self, chunk: Chunk) -> Iterator[UnfamiliarRow]:
+        """Yield the flagged rows of a chunk in the schema's names, and remember its columns."""
+        blocks = self.model.schema.encode(chunk)
+        reasons: dict[int, list[Reason]] = {}
+        for part, known, counter, block in zip(
+            self.model.distributions, self._known, self._counters, blocks, strict=True
+        ):
+            counter.add(block)
+            for row, reason in _odd(part, known, block):
+                reasons.setdefault(row, []).append(reason)
+        self.n_rows += chunk.n_rows
+        for row in sorted(reasons):
+            yield UnfamiliarRow(chunk.first_row + row, tuple(reasons[row]))
+
+    def result(self, rows: list[UnfamiliarRow]) -> Unfamiliar:
+        """The rows flagged so far together with the columns of all rows seen."""
+        shifts = tuple(shift for counter in self._counters for shift in counter.shifts())
+        return Unfamiliar(self.n_rows, tuple(rows), shifts)
+
+
+def _known_names(part: Any) -> Any:
+    """The levels or words that training has ever seen, pruned ones too."""
+    if isinstance(part, Categorical):
+        return part.levels
+    if isinstance(part, Bernoulli):
+        return part.counts.present.names if not part.counts.present.fixed else ()
+    if isinstance(part, Multinomial):
+        return part.counts.names if not part.counts.fixed else ()
+    return ()
+
+
+def _odd(part: Any, known: frozenset[Any], block: Block) -> Iterator[tuple[int, Reason]]:
+    name = part.part.title
+    if isinstance(block, Codes):
+        yield from _odd_levels(name, known, block)
+    elif isinstance(block, Numbers):
+        yield from _odd_numbers(name, part, block)
+    elif not part.weights.fixed:
+        yield from _odd_words(name, known, block)
+
+
+def _odd_levels(name: str, known: frozenset[Any], block: Codes) -> Iterator[tuple[int, Reason]]:
+    new = np.array([level not in known for level in block.levels] + [False], dtype=bool)
+    for row in np.flatnonzero(new[block.codes]).tolist():
+        yield row, Reason(name, as_text(block.levels[block.codes[row]]), "never seen")
+
+
+def _odd_numbers(name: str, part: Normal, block: Numbers) -> Iterator[tuple[int, Reason]]:
+    if not len(part.weights.mean):
+        return
+    nearest = np.full(block.n_rows, np.inf)
+    for mean, spread in zip(part.mean.tolist(), part.deviation.tolist(), strict=True):
+        np.minimum(nearest, np.abs(block.values - mean) / spread, out=nearest)
+    for row in np.flatnonzero(nearest > FAR).tolist():
+        why = f"{nearest[row]:,.1f} spreads from the nearest class"
+        yield row, Reason(name, as_text(float(block.values[row])), why)
+
+
+def _odd_words(name: str, known: frozenset[Any], block: Entries) -> Iterator[tuple[int, Reason]]:
+    new = np.array([word not in known for word in block.names], dtype=bool)
+    if not new.any():
+        return
+    lengths = np.diff(block.indptr)
+    before = np.concatenate([[0], np.cumsum(new[block.indices])])
+    strange = before[block.indptr[1:]] - before[block.indptr[:-1]]
+    for row in np.flatnonzero((lengths > 0) & (strange >= UNKNOWN_WORDS * lengths)).tolist():
+        share = "all" if strange[row] == lengths[row] else f"{strange[row]:,} of {lengths[row]:,}"
+        first = block.names[block.indices[block.indptr[row] : block.indptr[row + 1]][0]]
+        yield row, Reason(name, f"{first} …" if lengths[row] > 1 else first, f"{share} words never seen")

@@ -1,0 +1,133 @@
+"""What importing and predicting costs: which libraries they pull in."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import weigh
+
+HEAVY = {"numpy", "scipy", "sklearn", "pyarrow", "pandas", "polars", "click", "rich"}
+LEARNERS = {"scipy", "sklearn", "pyarrow", "pandas", "polars"}
+
+
+def libraries_after(program: str, *arguments: str) -> set[str]:
+    """Run a program in a fresh process and return the heavy libraries it has loaded."""
+    program += "\nimport sys, json; print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True, timeout=60
+    )
+    return HEAVY & set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def seconds_of(program: str) -> float:
+    """Return the least time of several fresh processes, start-up of Python included."""
+    clock = "import time; start = time.perf_counter();"
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", f"{clock} {program}; print(time.perf_counter() - start)"],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+        for _ in range(5)
+    ]
+    return min(float(run.stdout) for run in runs)
+
+
+@pytest.fixture
+def model_file(tmp_path: Path) -> Path:
+    table = {
+        "size": [1.5, 2.5, 0.5, 1.0],
+        "colour": ["red", "blue", "red", "red"],
+        "body": ["win money now", "see you at noon", "money money for you", "lunch at noon then"],
+        "known": [True, False, True, True],
+        "spam": ["yes", "no", "yes", "no"],
+    }
+    path = tmp_path / "mails.weigh"
+    weigh.NaiveBayes().fit(table, "spam").model_.save(path)
+    return path
+
+
+def test_importing_loads_no_other_library() -> None:
+    assert libraries_after("import weigh") == set()
+
+
+def test_importing_costs_less_than_thirty_milliseconds_more_than_numpy() -> None:
+    assert seconds_of("import weigh") < seconds_of("import numpy") + 0.030
+
+
+def test_a_saved_model_predicts_a_dict_with_numpy_alone(model_file: Path) -> None:
+    row = {"size": 1.0, "colour": "red", "body": "money", "known": True}
+    program = f"import sys, weigh; model = weigh.load(sys.argv[1]); model.predict({row}); model.explain({row})"
+    assert not libraries_after(program, str(model_file)) & LEARNERS
+
+
+def test_a_saved_model_predicts_a_numpy_array_with_numpy_alone(tmp_path: Path) -> None:
+    path = tmp_path / "plain.weigh"
+    weigh.NaiveBayes().fit([[1.0, 2.0], [3.0, 4.0]], ["a", "b"]).model_.save(path)
+    program = (
+        "import sys, weigh, numpy as np; model = weigh.load(sys.argv[1]);"
+        "model.predict_proba(np.ones((5, 2))); model.linear if False else model.predict([[1.0, 2.0]])"
+    )
+    assert not libraries_after(program, str(path)) & LEARNERS
+
+
+def test_learning_without_the_learners_face_needs_no_scikit_learn() -> None:
+    program = (
+        "from weigh.learn import BayesTask; from weigh.engines import run; from weigh.source import rows;"
+        "source = rows({'a': ['x', 'y'], 'spam': [0, 1]}, 'spam'); run(BayesTask.over(source), source)"
+    )
+    assert not libraries_after(program) & LEARNERS
+
+
+def test_reading_files_needs_arrow_but_no_learners_library(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("a,spam\nx,0\ny,1\n")
+    program = "import sys, weigh; source = weigh.open(sys.argv[1], label='spam'); list(source.chunks())"
+    assert libraries_after(program, str(path)) & LEARNERS <= {"pyarrow"}
+
+
+@pytest.mark.parametrize("name", weigh.__all__)
+def test_every_public_name_resolves_and_says_what_it_is(name: str) -> None:
+    found = getattr(weigh, name)
+    assert inspect.getdoc(found)
+    first = str(inspect.getdoc(found)).splitlines()[0]
+    assert first
+    assert len(first) <= 110
+
+
+def test_the_listed_names_are_all_that_exist() -> None:
+    assert len(weigh.__all__) == len(set(weigh.__all__))
+    assert set(weigh.__all__) <= set(dir(weigh))
+    with pytest.raises(AttributeError, match="has no attribute 'NavieBayes'"):
+        weigh.NavieBayes  # noqa: B018
+
+
+@pytest.mark.parametrize("home", sorted({getattr(weigh, n).__module__.rsplit(".", 1)[0] for n in ("NaiveBayes", "load")}))
+def test_subpackages_export_what_they_list(home: str) -> None:
+    package = importlib.import_module(home)
+    assert all(hasattr(package, name) for name in package.__all__)
+
+
+def public_methods() -> list[tuple[str, str]]:
+    """Return the public methods and properties of the public classes."""
+    return [
+        (owner, name)
+        for owner in weigh.__all__
+        if inspect.isclass(getattr(weigh, owner, None))
+        for name, value in vars(getattr(weigh, owner)).items()
+        if not name.startswith("_") and (callable(value) or isinstance(value, property))
+    ]
+
+
+@pytest.mark.parametrize(("owner", "name"), public_methods())
+def test_every_public_method_says_what_it_does(owner: str, name: str) -> None:
+    assert inspect.getdoc(getattr(getattr(weigh, owner), name))

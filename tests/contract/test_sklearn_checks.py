@@ -1,0 +1,31 @@
+"""scikit-learn's own checks, each one a test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import weigh
+
+LEARNERS = [
+    weigh.NaiveBayes(),
+    weigh.NaiveBayes(prior=None, threads=1),
+    weigh.NaiveBayes(class_prior="uniform", number=weigh.Number(spread="shared")),
+]
+
+
+@parametrize_with_checks(LEARNERS, expected_failed_checks=weigh.expected_failed_checks)
+def test_the_learner_keeps_the_contract(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_naive_bayes_fails_no_check_on_purpose() -> None:
+    assert weigh.expected_failed_checks(weigh.NaiveBayes()) == {}
+
+
+def test_expected_failures_are_told_by_the_class_with_a_reason() -> None:
+    class Odd(weigh.NaiveBayes):
+        _failed_checks = {"check_odd": "because"}  # noqa: RUF012
+
+    assert weigh.expected_failed_checks(Odd()) == {"check_odd": "because"}
