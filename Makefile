@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 READY := $(VENV)/.ready
 STUB := src/weigh/_core.pyi
+CODE := src tests benchmarks
 
 PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
 	$$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
@@ -29,13 +30,14 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(READY) ## learn from a small table, explain a verdict, work it out in fractions
-	@$(BIN)/weigh demo
+	@mkdir -p build/demo
+	@$(BIN)/weigh demo --output build/demo
 
 test: check native-test pytest ## everything that must hold: check, native-test and all of tests/
 
 check: build/_core.pyi ## lint, formatting, types, the import contract, and that the stubs are up to date
-	$(BIN)/ruff check
-	$(BIN)/ruff format --check --quiet || { $(BIN)/ruff format --diff --quiet; exit 1; }
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/ruff format --check $(CODE)
 	@diff -u $(STUB) build/_core.pyi || { echo "The native module has changed: make stubs" >&2; exit 1; }
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
@@ -68,7 +70,8 @@ stubs: build/_core.pyi ## rewrite src/weigh/_core.pyi from the native module
 
 build/_core.pyi: $(READY) bindings/stubs.pat
 	@mkdir -p build
-	@$(BIN)/python -m nanobind.stubgen --quiet --module weigh._core --pattern-file bindings/stubs.pat --output-file $@
+	@$(BIN)/python -m nanobind.stubgen --quiet --exclude-docstrings --module weigh._core \
+		--pattern-file bindings/stubs.pat --output-file $@
 	@$(BIN)/ruff format --quiet $@
 	@$(BIN)/ruff check --silent --fix --unsafe-fixes $@ || true
 	@$(BIN)/ruff format --quiet $@

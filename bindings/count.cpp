@@ -40,11 +40,13 @@ void count_sparse(const Vector<std::int32_t>& classes, const Vector<std::int64_t
 
 }  // namespace
 
+// Tables that are written to must not be converted: the counts would go into a copy and be lost.
 void bind_count(nb::module_& m) {
-    m.def("count_codes", &count_codes, "classes"_a, "codes"_a, "table"_a,
+    m.def("count_codes", &count_codes, "classes"_a, "codes"_a, "table"_a.noconvert(),
           "Add one to table[class, code] for every row.");
-    m.def("count_weighted_codes", &count_weighted_codes, "classes"_a, "codes"_a, "weights"_a, "table"_a,
-          "Add its weight to table[class, code] for every row.");
+    m.def("count_weighted_codes", &count_weighted_codes, "classes"_a, "codes"_a, "weights"_a,
+          "table"_a.noconvert(), "Add its weight to table[class, code] for every row.");
     m.def("count_sparse", &count_sparse, "classes"_a, "indptr"_a, "indices"_a, "values"_a.none(),
-          "weights"_a.none(), "table"_a, "Add weight × value to table[class, index] for every entry.");
+          "weights"_a.none(), "table"_a.noconvert(),
+          "Add weight × value to table[class, index] for every entry.");
 }

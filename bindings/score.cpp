@@ -51,12 +51,12 @@ void score_gaussian(const Column<double>& values, const Weights& mean, const Wei
 }  // namespace
 
 void bind_score(nb::module_& m) {
-    m.def("score_codes", &score_codes, "codes"_a, "table"_a, "scores"_a,
+    m.def("score_codes", &score_codes, "codes"_a, "table"_a, "scores"_a.noconvert(),
           "Add table[code] to every row's scores.");
-    m.def("score_linear", &score_linear, "values"_a, "weights"_a, "scores"_a,
+    m.def("score_linear", &score_linear, "values"_a, "weights"_a, "scores"_a.noconvert(),
           "Add value × weights to every row's scores.");
-    m.def("score_sparse", &score_sparse, "indptr"_a, "indices"_a, "values"_a.none(), "table"_a, "scores"_a,
-          "Add value × table[index] to every row's scores, for every entry.");
-    m.def("score_gaussian", &score_gaussian, "values"_a, "mean"_a, "steepness"_a, "constant"_a, "scores"_a,
-          "Add constant − ½ ((value − mean) · steepness)² to every row's scores.");
+    m.def("score_sparse", &score_sparse, "indptr"_a, "indices"_a, "values"_a.none(), "table"_a,
+          "scores"_a.noconvert(), "Add value × table[index] to every row's scores, for every entry.");
+    m.def("score_gaussian", &score_gaussian, "values"_a, "mean"_a, "steepness"_a, "constant"_a,
+          "scores"_a.noconvert(), "Add constant − ½ ((value − mean) · steepness)² to every row's scores.");
 }

@@ -38,6 +38,7 @@ void add_sums(const Vector<std::int32_t>& classes, const Column<double>& values,
 void bind_sums(nb::module_& m) {
     m.def("exponents", &exponents, "values"_a,
           "Return (any finite non-zero value, lowest bit, bit above the highest, any infinity).");
-    m.def("add_sums", &add_sums, "classes"_a, "values"_a, "weights"_a.none(), "known"_a, "first"_a, "first_base"_a,
-          "second"_a, "second_base"_a, "Add w to known, w·x to first and w·x² to second, the last two without rounding.");
+    m.def("add_sums", &add_sums, "classes"_a, "values"_a, "weights"_a.none(), "known"_a.noconvert(),
+          "first"_a.noconvert(), "first_base"_a, "second"_a.noconvert(), "second_base"_a,
+          "Add w to known, w·x to first and w·x² to second, the last two without rounding.");
 }

@@ -1,5 +1,4 @@
-"""Loops that touch every value: counting, encoding, exact sums, scoring."""
-
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy
@@ -13,9 +12,7 @@ def count_codes(
         NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
     table: Annotated[NDArray[numpy.int64], {"shape": (None, None), "order": "C", "device": "cpu"}],
-) -> None:
-    """Add one to table[class, code] for every row."""
-
+) -> None: ...
 def count_weighted_codes(
     classes: Annotated[
         NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
@@ -27,9 +24,7 @@ def count_weighted_codes(
         NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
     table: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
-) -> None:
-    """Add its weight to table[class, code] for every row."""
-
+) -> None: ...
 def count_sparse(
     classes: Annotated[
         NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
@@ -49,19 +44,17 @@ def count_sparse(
     ]
     | None,
     table: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
-) -> None:
-    """Add weight × value to table[class, index] for every entry."""
-
-def encode_keys(keys: NDArray[numpy.int64]) -> tuple[NDArray[numpy.int32], NDArray[numpy.int64]]:
-    """
-    Return (codes, distinct keys in order of first appearance) of 64-bit keys.
-    """
-
-def encode_objects(values: list[Any]) -> tuple[NDArray[numpy.int32], list[Any]]:
-    """
-    Return (codes, distinct values in order of first appearance); None and NaN get -1.
-    """
-
+) -> None: ...
+def parse_csv(
+    data: NDArray[numpy.uint8], kinds: Sequence[str], delimiter: str, missing: Sequence[str], most: int
+) -> tuple[int, list[tuple[str, Any, Any]], tuple[str, int, int, int, int, bytes] | None]: ...
+def cut_csv(data: NDArray[numpy.uint8], delimiter: str, most: int, closed: bool) -> tuple[int, int]: ...
+def encode_keys(keys: NDArray[numpy.int64]) -> tuple[NDArray[numpy.int32], NDArray[numpy.int64]]: ...
+def encode_strings(
+    offsets: NDArray[Any], text: NDArray[numpy.uint8], valid: NDArray[numpy.uint8] | None, bit: int
+) -> tuple[NDArray[numpy.int32], list[str]]: ...
+def encode_objects(values: NDArray[Any]) -> tuple[NDArray[numpy.int32], list[Any]]: ...
+def are_plain(values: NDArray[Any], types: tuple[type, ...]) -> bool: ...
 def score_codes(
     codes: Annotated[
         NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
@@ -70,18 +63,14 @@ def score_codes(
         NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
     ],
     scores: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
-) -> None:
-    """Add table[code] to every row's scores."""
-
+) -> None: ...
 def score_linear(
     values: Annotated[NDArray[numpy.float64], {"shape": (None,), "device": "cpu", "writable": False}],
     weights: Annotated[
         NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
     scores: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
-) -> None:
-    """Add value × weights to every row's scores."""
-
+) -> None: ...
 def score_sparse(
     indptr: Annotated[
         NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
@@ -97,9 +86,7 @@ def score_sparse(
         NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
     ],
     scores: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
-) -> None:
-    """Add value × table[index] to every row's scores, for every entry."""
-
+) -> None: ...
 def score_gaussian(
     values: Annotated[NDArray[numpy.float64], {"shape": (None,), "device": "cpu", "writable": False}],
     mean: Annotated[
@@ -112,14 +99,8 @@ def score_gaussian(
         NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
     scores: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
-) -> None:
-    """Add constant − ½ ((value − mean) · steepness)² to every row's scores."""
-
-def exponents(values: NDArray[numpy.float64]) -> tuple[bool, int, int, bool]:
-    """
-    Return (any finite non-zero value, lowest bit, bit above the highest, any infinity).
-    """
-
+) -> None: ...
+def exponents(values: NDArray[numpy.float64]) -> tuple[bool, int, int, bool]: ...
 def add_sums(
     classes: Annotated[
         NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
@@ -129,9 +110,9 @@ def add_sums(
         NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ]
     | None,
+    known: Annotated[NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu"}],
     first: Annotated[NDArray[numpy.int64], {"shape": (None, None), "order": "C", "device": "cpu"}],
     first_base: int,
     second: Annotated[NDArray[numpy.int64], {"shape": (None, None), "order": "C", "device": "cpu"}],
     second_base: int,
-) -> None:
-    """Add w·x to first and w·x² to second, without rounding."""
+) -> None: ...

@@ -78,7 +78,9 @@ def test_sparse_steps_before_the_learner_are_taken() -> None:
 
 
 def test_a_column_transformer_feeds_the_learner(mails: pd.DataFrame) -> None:
-    chosen = make_column_transformer((FunctionTransformer(), ["origin", "links"]), verbose_feature_names_out=False)
+    chosen = make_column_transformer(
+        (FunctionTransformer(), ["origin", "links"]), verbose_feature_names_out=False
+    )
     pipeline = make_pipeline(chosen.set_output(transform="pandas"), weigh.NaiveBayes())
     pipeline.fit(mails.drop(columns="spam"), mails["spam"])
     assert pipeline[-1].schema_.names == ("origin", "links")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -93,7 +94,7 @@ def learned(rows: Sequence[Row], columns: Any = None, **settings: Any) -> Any:
 def cut(rows: Sequence[Row], places: Sequence[float]) -> list[list[Row]]:
     """Return the rows cut into pieces at shares of their length, without empty pieces."""
     ends = sorted({round(place * len(rows)) for place in places} | {0, len(rows)})
-    return [list(rows[a:b]) for a, b in zip(ends, ends[1:], strict=False)]
+    return [list(rows[a:b]) for a, b in itertools.pairwise(ends)]
 
 
 def assert_close(first: Any, second: Any, tolerance: float = 1e-9) -> None:

@@ -12,7 +12,9 @@ import weigh
 from tests.laws.tables import KINDS, LABEL, Row, assert_close, law, learned, some_rows, table
 from weigh import errors
 
-PLAIN: Row = {name: None for name in KINDS} | {LABEL: "ham"}
+# Random tables repeat themselves; that the learner says so is tested elsewhere.
+pytestmark = pytest.mark.filterwarnings("ignore::weigh.errors.DependentColumns")
+PLAIN: Row = dict.fromkeys(KINDS) | {LABEL: "ham"}
 
 
 @law
@@ -41,7 +43,7 @@ def test_classes_levels_and_words_vanish_with_their_last_row() -> None:
     assert model.to_bytes() == learned(kept).to_bytes()
 
 
-NEVER_LEARNED = {
+NEVER_LEARNED: dict[str, Row] = {
     "a class": {LABEL: "late"},
     "a level": {"colour": "violet"},
     "a flag": {"known": True},
@@ -55,7 +57,9 @@ NEVER_LEARNED = {
 
 @pytest.mark.parametrize("what", NEVER_LEARNED)
 def test_rows_never_learned_are_refused_and_leave_the_model_as_it_was(what: str) -> None:
-    rows = [PLAIN | {"colour": "red", "known": False, "size": 1.0, "height": 1.0, "body": "free", "tags": ["x"]}]
+    rows = [
+        PLAIN | {"colour": "red", "known": False, "size": 1.0, "height": 1.0, "body": "free", "tags": ["x"]}
+    ]
     learner = weigh.NaiveBayes(columns=KINDS).fit(table(rows), LABEL)
     before, model = learner.model_.to_bytes(), learner.model_
     with pytest.raises(errors.MergeError, match="not all learned"):

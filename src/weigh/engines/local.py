@@ -10,7 +10,9 @@ from typing import TypeVar
 
 from weigh import errors
 from weigh.learn import Task
-from weigh.source import Chunk, Source
+from weigh.learn.task import pieces
+from weigh.source import Source
+from weigh.source.base import Piece
 
 Counts = TypeVar("Counts")
 Model = TypeVar("Model")
@@ -32,15 +34,20 @@ def run(
     if threads is not None and threads < 1:
         raise errors.parameter("fit", "threads", "at least 1", threads)
     wanted = threads or len(os.sched_getaffinity(0))
-    chunks = _Shared(task.chunks(source))
+    shared = _Shared(pieces(task, source))
     small = source.n_rows is not None and source.n_rows <= 20_000
     workers = 1 if small else wanted
     if workers == 1:
-        parts = [_fold(task, chunks, progress)]
+        parts = [_fold(task, shared, progress)]
     else:
         with ThreadPoolExecutor(workers) as pool:
-            jobs = [pool.submit(_fold, task, chunks, progress) for _ in range(workers)]
-            parts = [job.result() for job in jobs]
+            jobs = [pool.submit(_fold, task, shared, progress) for _ in range(workers)]
+            try:
+                parts = [job.result() for job in jobs]
+            except BaseException:
+                # An interrupt reaches only this thread: the others would read on to the end.
+                shared.stop()
+                raise
     counted = [part for part in parts if part is not None]
     if not counted:
         raise errors.DataError("There are no rows to learn from.")
@@ -53,28 +60,29 @@ def run(
 class _Shared:
     """An iterator that several threads may draw from; after an error it is at its end."""
 
-    def __init__(self, chunks: Iterator[Chunk]) -> None:
-        self._chunks = chunks
+    def __init__(self, pieces: Iterator[Piece]) -> None:
+        self._pieces = pieces
         self._lock = threading.Lock()
 
-    def next(self) -> Chunk | None:
+    def next(self) -> Piece | None:
         with self._lock:
-            return next(self._chunks, None)
+            return next(self._pieces, None)
 
     def stop(self) -> None:
         with self._lock:
-            self._chunks = iter(())
+            self._pieces = iter(())
 
 
-def _fold(task: Task[Counts, Model], chunks: _Shared, progress: Progress | None) -> Counts | None:
+def _fold(task: Task[Counts, Model], shared: _Shared, progress: Progress | None) -> Counts | None:
     total: Counts | None = None
     try:
-        while (chunk := chunks.next()) is not None:
+        while (piece := shared.next()) is not None:
+            chunk = piece()
             counts = task.count(chunk)
             total = counts if total is None else task.merge(total, counts)
             if progress is not None:
                 progress(chunk.n_rows)
     except BaseException:
-        chunks.stop()
+        shared.stop()
         raise
     return total

@@ -1,6 +1,8 @@
 """Learners with scikit-learn's face."""
 
 from weigh.estimators.contract import expected_failed_checks
+from weigh.estimators.joint_bayes import JointBayes
 from weigh.estimators.naive_bayes import NaiveBayes
+from weigh.estimators.threshold import Threshold
 
-__all__ = ["NaiveBayes", "expected_failed_checks"]
+__all__ = ["JointBayes", "NaiveBayes", "Threshold", "expected_failed_checks"]

@@ -39,7 +39,9 @@ class Incremental(Classifier):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from labelled rows; y is one label per row or the name of the label column."""
         source = self._source(X, y, sample_weight, self.missing)
-        self.model_ = run(self._task(source), source, threads=self.threads)
+        model = run(self._task(source), source, threads=self.threads)
+        model.log_prior  # noqa: B018  # a class prior stated for other classes is refused here
+        self.model_ = model
         self._remember(source)
         return self
 
@@ -86,7 +88,8 @@ class Incremental(Classifier):
 def _declaring(model: Any, classes: Any) -> Any:
     """Return a model with classes that exist even if no row has shown them."""
     declared = [label.item() if hasattr(label, "item") else label for label in classes]
-    beyond = [label for label in model.classes if label not in declared]
+    known = set(declared)
+    beyond = [label for label in model.classes if label not in known]
     if beyond:
         raise errors.LabelError(
             f"y has the label {errors.listing(beyond)} that is not among the classes "

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weigh.explain.strongest import Strength, Strongest, strongest
 from weigh.explain.shifts import Shift
+from weigh.explain.strongest import Strength, Strongest, strongest
 from weigh.explain.unfamiliar import Reason, Unfamiliar, UnfamiliarRow, Watch, unfamiliar
 
 __all__ = [

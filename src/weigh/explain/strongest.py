@@ -74,7 +74,8 @@ class Strongest:
         return {str(label): [each.to_dict() for each in found] for label, found in self.classes.items()}
 
     def __str__(self) -> str:
-        return "\n\n".join(f"{title}\n{aligned(rows, indent='  ')}" for title, rows in self._tables())
+        tables = (f"{title}\n{aligned(rows, indent='  ')}".rstrip() for title, rows in self._tables())
+        return "\n\n".join(tables)
 
     def _repr_html_(self) -> str:
         return "".join(_html_table(title, rows) for title, rows in self._tables())
@@ -101,7 +102,7 @@ def strongest(model: Any, label: Any = None, most: int = 10) -> Strongest:
     model = getattr(model, "model_", model)
     if not isinstance(model, BayesModel):
         raise errors.Unsupported(
-            f"strongest reads a naive Bayes model, got {type(model).__name__}; explain its single rows instead."
+            f"strongest reads a naive Bayes model, got {type(model).__name__}; explain single rows instead."
         )
     if len(model.classes) < 2:
         raise errors.Unsupported("The model has one class only, so nothing speaks for it against others.")

@@ -79,19 +79,29 @@ class Unfamiliar:
         }
 
     def __str__(self) -> str:
-        parts = [f"{counted(len(self.rows), 'row')} of {self.n_rows:,} unlike the training rows."]
         lines = [f"  row {each.row:,}: {reason}" for each in self.rows for reason in each.reasons]
-        parts += ["\n".join(lines[:SHOWN] + [f"  … and {len(lines) - SHOWN:,} more"] * (len(lines) > SHOWN))]
+        listed = lines[:SHOWN] + [f"  … and {len(lines) - SHOWN:,} more"] * (len(lines) > SHOWN)
+        return "\n\n".join(
+            [summary(len(self.rows), self.n_rows), *(["\n".join(listed)] * bool(lines)), self.told()]
+        )
+
+    def told(self) -> str:
+        """The columns that have shifted, as text."""
         if not self.columns:
-            parts.append("Too few rows to test the columns.")
-        elif not self.shifted:
-            parts.append(f"No column of {len(self.columns):,} has shifted.")
-        else:
-            parts.append(f"{counted(len(self.shifted), 'column')} of {len(self.columns):,} shifted:")
-            rows = [["column", "training", "these rows", "effect", "p"]]
-            rows += [[cut(c.column, 24), c.before, c.now, f"{c.effect:.2f}", f"{c.p:.1e}"] for c in self.shifted]
-            parts[-1] += "\n" + aligned(rows[: SHOWN + 1], left=1, indent="  ")
-        return "\n\n".join(part for part in parts if part)
+            return "Too few rows to test the columns."
+        if not self.shifted:
+            return f"No column of {len(self.columns):,} has shifted."
+        rows = [["column", "training", "these rows", "effect", "p"]]
+        for each in self.shifted[:SHOWN]:
+            before, now = cut(each.before, 18), cut(each.now, 18)
+            rows.append([cut(each.column, 22), before, now, f"{each.effect:.2f}", f"{each.p:.1e}"])
+        head = f"{counted(len(self.shifted), 'column')} of {len(self.columns):,} shifted:"
+        return f"{head}\n{aligned(rows, indent='  ')}"
+
+
+def summary(flagged: int, n_rows: int) -> str:
+    """The sentence that says how many rows were flagged."""
+    return f"{counted(flagged, 'row')} of {n_rows:,} unlike the training rows."
 
 
 def unfamiliar(model: Any, rows: Any) -> Unfamiliar:
@@ -120,6 +130,7 @@ class Watch:
             raise errors.Unsupported("A model from stated numbers has no training rows to compare with.")
         self.model = model
         self.n_rows = 0
+        self.flagged = 0
         self._counters = [shift_counter(part) for part in model.distributions]
         self._known = [frozenset(_known_names(part)) for part in model.distributions]
 
@@ -134,8 +145,13 @@ class Watch:
             for row, reason in _odd(part, known, block):
                 reasons.setdefault(row, []).append(reason)
         self.n_rows += chunk.n_rows
+        self.flagged += len(reasons)
         for row in sorted(reasons):
             yield UnfamiliarRow(chunk.first_row + row, tuple(reasons[row]))
+
+    def summary(self) -> str:
+        """How many rows were flagged so far, and which columns have shifted, as text."""
+        return f"{summary(self.flagged, self.n_rows)} {self.result([]).told()}"
 
     def result(self, rows: list[UnfamiliarRow]) -> Unfamiliar:
         """The rows flagged so far together with the columns of all rows seen."""

@@ -1,6 +1,6 @@
 """Features: a schema of kinds, and the blocks that columns are encoded into."""
 
-from weigh.features.blocks import Block, Codes, Entries, Numbered, Numbers
+from weigh.features.blocks import Block, Codes, Entries, Level, Numbered, Numbers
 from weigh.features.kinds import (
     Category,
     Count,
@@ -8,7 +8,6 @@ from weigh.features.kinds import (
     Flag,
     Kind,
     Lag,
-    Level,
     Number,
     Skip,
     Text,

@@ -1,7 +1,7 @@
 """One column in, one array out: the only place where missing and odd values are decided.
 
-A column is a NumPy array (of any type) or an Arrow array. Missing are: null, None, NaN, and the
-markers that the user named.
+A column is a NumPy array (of any type), a coded column or an Arrow array. Missing are: null, None,
+NaN, and the markers that the user named.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from weigh import _core, errors
 from weigh.features.blocks import Codes, Floats, Ints, Level
-from weigh.source.chunk import Column, is_arrow
+from weigh.source.chunk import Coded, Column, is_arrow
+from weigh.source.values import from_list
 
 
 def is_gap(value: object, markers: Collection[object] = ()) -> bool:
@@ -31,11 +32,23 @@ def to_objects(column: Column) -> npt.NDArray[Any]:
     """Return a column as a NumPy array, strings as Python objects."""
     if is_arrow(column):
         return np.asarray(column.to_numpy(zero_copy_only=False))
-    return np.asarray(column)
+    return _spread(column) if isinstance(column, Coded) else np.asarray(column)
+
+
+def _spread(column: Coded) -> npt.NDArray[Any]:
+    values = from_list(column.values)
+    if (column.codes >= 0).all():
+        return values[column.codes]
+    if values.dtype.kind in "iuf":
+        return np.append(values.astype(np.float64), np.nan)[column.codes]
+    return np.array([*column.values, None], dtype=object)[column.codes]
 
 
 def to_numbers(column: Column, name: str, markers: Collection[object] = ()) -> Floats:
     """Return the column as floats, missing as NaN; anything else is a told error."""
+    if isinstance(column, Coded):
+        values = [*(_number(value, name, markers) for value in column.values), np.nan]
+        return _finite(np.array(values)[column.codes], name)
     if is_arrow(column):
         storage = str(column.type)
         if storage.startswith(("double", "float", "halffloat", "int", "uint", "bool", "decimal")):
@@ -86,11 +99,13 @@ def bin_names(cuts: Sequence[float]) -> list[Level]:
 
 def encode(column: Column, name: str) -> tuple[Ints, list[Any]]:
     """Return (codes, distinct values) of any column; missing is -1."""
+    if isinstance(column, Coded):
+        return column.codes, column.values
     if is_arrow(column):
         if str(column.type) in _OFFSETS:
             return _encode_strings(column)
         encoded = column.dictionary_encode()
-        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        codes = encoded.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
         return codes.astype(np.int32, copy=False), encoded.dictionary.to_pylist()
     if column.dtype.kind in "biu":
         codes, keys = _core.encode_keys(column.astype(np.int64, copy=False))

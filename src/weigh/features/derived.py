@@ -42,7 +42,7 @@ def derive(chunk: Chunk, name: str, kind: Kind) -> Column:
             f"Column {name!r} is derived by a function that the model file does not hold. Give it "
             f"again: weigh.load(path, derived={{{name!r}: function}})."
         )
-    made = kind.function(Rows(chunk))
+    made: Any = kind.function(Rows(chunk))
     column = made if is_arrow(made) else np.asarray(made)
     shape = (len(column),) if is_arrow(column) else column.shape
     if shape != (chunk.n_rows,):

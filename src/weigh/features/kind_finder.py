@@ -9,7 +9,7 @@ import numpy as np
 from weigh import _core, errors
 from weigh.features.columns import encode, is_gap, to_objects
 from weigh.features.kinds import Category, Flag, Kind, Number, Text, Tokens
-from weigh.source.chunk import Column, is_arrow
+from weigh.source.chunk import Coded, Column, is_arrow
 
 MOST_CATEGORIES = 20  # integers with more distinct values than this are numbers
 
@@ -44,6 +44,8 @@ def find_kind(column: Column, name: str, number: Number) -> Kind:
 
 
 def _storage(column: Column) -> str:
+    if isinstance(column, Coded):
+        return _object_storage(column.values)
     if is_arrow(column):
         if column.null_count == len(column):
             return "nothing"
@@ -52,7 +54,7 @@ def _storage(column: Column) -> str:
     if kind == "f":
         return "nothing" if np.isnan(column).all() else "float"
     if kind == "O":
-        return _object_storage(column)
+        return _object_storage(column.tolist())
     return {"b": "flag", "i": "integer", "u": "integer", "U": "string"}.get(kind, str(column.dtype))
 
 
@@ -72,9 +74,9 @@ def _arrow_storage(name: str) -> str:
     return name
 
 
-def _object_storage(column: Column) -> str:
-    types = set(map(type, column.tolist())) - {type(None)}
-    if float in types and all(is_gap(v) for v in column.tolist() if isinstance(v, float)):
+def _object_storage(values: list[Any]) -> str:
+    types = set(map(type, values)) - {type(None)}
+    if float in types and all(is_gap(v) for v in values if isinstance(v, float)):
         types.discard(float)
     if not types:
         return "nothing"
@@ -92,6 +94,8 @@ def _object_storage(column: Column) -> str:
 
 
 def _kind_of_integers(column: Column, number: Number) -> Kind:
+    if isinstance(column, Coded):
+        return Category() if len(column.values) <= MOST_CATEGORIES else number
     if is_arrow(column):
         column = to_objects(column.drop_null())
     values = [v for v in column.tolist() if not is_gap(v)] if column.dtype.kind == "O" else column
@@ -110,17 +114,3 @@ def _kind_of_strings(column: Column, name: str) -> Kind:
 
 def _has_several_words(value: Any) -> bool:
     return isinstance(value, str) and len(value.split(None, 2)) >= 2
-
-
-def find_cuts(values: np.ndarray[Any, np.dtype[np.float64]], bins: int, name: str) -> tuple[float, ...]:
-    """Return the cuts that fill about equally many of the values into each bin."""
-    known = np.unique(values[~np.isnan(values)], return_counts=True)
-    if len(known[0]) < 2:
-        raise errors.ColumnError(
-            f"Column {name!r} has {len(known[0])} distinct value in the first rows, too few for "
-            f"{bins} bins. Give the cuts themselves, or columns={{{name!r}: 'number'}}."
-        )
-    filled = np.cumsum(known[1]) / known[1].sum()
-    ends = np.searchsorted(filled, np.arange(1, bins) / bins)
-    ends = np.unique(np.minimum(ends, len(known[0]) - 2))
-    return tuple(((known[0][ends] + known[0][ends + 1]) / 2).tolist())

@@ -288,8 +288,8 @@ def to_kind(given: object, owner: str) -> Kind:
         return given
     if isinstance(given, str) and given in KINDS:
         return KINDS[given]()
-    if isinstance(given, type) and given in KINDS.values():
-        return KINDS[given.name]()
+    if isinstance(given, type) and issubclass(given, Kind) and given in KINDS.values():
+        return given()
     near = errors.hint(given, KINDS) if isinstance(given, str) else ""
     raise errors.ParameterError(
         f"{owner}: a kind must be one of {errors.listing(KINDS)} or such an object, got {given!r}.{near}"
@@ -299,7 +299,7 @@ def to_kind(given: object, owner: str) -> Kind:
 def from_json(data: Mapping[str, Any]) -> Kind:
     """Return the kind that `to_json` wrote."""
     settings = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
-    name = settings.pop("kind")
+    name = str(settings.pop("kind"))
     inner = from_json(data["of"]) if "of" in data else None
     if name == Derived.name and inner:
         return Derived(None, inner)

@@ -17,6 +17,7 @@ from weigh.features.blocks import Block, Numbered
 from weigh.features.derived import with_derived
 from weigh.features.sparse import wide_entries
 from weigh.source import Chunk, Source
+from weigh.source.base import Piece, as_pieces
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,17 @@ class Schema:
         self.check(source)
         chunks = (self._renamed(chunk) for chunk in source.chunks(self.storage()))
         return with_derived(chunks, self.made) if self.made else chunks
+
+    def pieces(self, source: Source) -> Iterator[Piece]:
+        """Read like `chunks`, but leave making each chunk to whoever calls it, in any thread."""
+        if self.made:
+            # A lag looks back into the chunk before, so these can only be made in order.
+            return as_pieces(self.chunks(source))
+        self.check(source)
+        return map(self._renamed_piece, source.pieces(self.storage()))
+
+    def _renamed_piece(self, piece: Piece) -> Piece:
+        return lambda: self._renamed(piece())
 
     def check(self, source: Source) -> None:
         """Refuse a source whose columns are not this schema's."""

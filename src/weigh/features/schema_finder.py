@@ -9,8 +9,9 @@ from typing import Any
 from weigh import errors
 from weigh.features.blocks import Numbered
 from weigh.features.columns import to_numbers
+from weigh.features.cuts import find_cuts
 from weigh.features.derived import derive
-from weigh.features.kind_finder import find_cuts, find_kind
+from weigh.features.kind_finder import find_kind
 from weigh.features.kinds import Derived, Kind, Lag, Number, to_kind
 from weigh.features.schema import Schema
 from weigh.source import Chunk, Source
@@ -80,7 +81,8 @@ def _prefix(source: Source, names: Sequence[str], given: object) -> Chunk:
             f"columns='count' (how often words occur), 'flag' (whether they occur) or 'number'."
         )
     prefix = source.prefix(max(1, min(10_000, PREFIX_CELLS // source.width)))
-    dense = prefix.wide.toarray()
+    wide: Any = prefix.wide
+    dense = wide.toarray()
     return replace(prefix, columns={name: dense[:, j] for j, name in enumerate(names)}, wide=None)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from weigh import errors
 from weigh.features.blocks import Entries
 from weigh.features.columns import is_gap
-from weigh.source.chunk import Column, is_arrow
+from weigh.source.chunk import Column, to_pylist
 
 Splitter = Callable[[str], list[str]]
 
@@ -29,14 +29,16 @@ def text_entries(
             )
         return split(value)
 
-    return _gather(_values(column), words, counts, markers)
+    return _gather(to_pylist(column), words, counts, markers)
 
 
 def token_entries(column: Column, name: str, *, counts: bool, markers: Collection[object]) -> Entries:
     """Return the names in every list; a missing list is a row that is not known."""
 
     def words(value: object) -> Iterable[str]:
-        names = list(value) if isinstance(value, (list, tuple, set, frozenset, np.ndarray)) else [None]
+        names: list[Any] = [None]
+        if isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
+            names = list(value)
         if not all(isinstance(word, str) for word in names):
             raise errors.ColumnError(
                 f"Column {name!r} holds lists of names, but one value is {value!r}. Give every row a "
@@ -44,7 +46,7 @@ def token_entries(column: Column, name: str, *, counts: bool, markers: Collectio
             )
         return names
 
-    return _gather(_values(column), words, counts, markers)
+    return _gather(to_pylist(column), words, counts, markers)
 
 
 def tokenizer(min_length: int, ngrams: tuple[int, int]) -> Splitter:
@@ -59,11 +61,6 @@ def tokenizer(min_length: int, ngrams: tuple[int, int]) -> Splitter:
         return [" ".join(words[i : i + n]) for n in range(low, high + 1) for i in range(len(words) - n + 1)]
 
     return split
-
-
-def _values(column: Column) -> list[Any]:
-    values: list[Any] = column.to_pylist() if is_arrow(column) else column.tolist()
-    return values
 
 
 def _gather(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.features.columns import to_objects
 from weigh.judge.losses import Floats
 from weigh.judge.subject import Subject, listed
 
@@ -116,10 +117,7 @@ def _plain(chunk: Any, named: bool) -> Any:
     """A chunk in a form that scikit-learn takes: sparse, a frame for trained names, or an array."""
     if chunk.wide is not None:
         return chunk.wide
-    columns = {
-        name: column.to_numpy(zero_copy_only=False) if hasattr(column, "to_pylist") else column
-        for name, column in chunk.columns.items()
-    }
+    columns = {name: to_objects(column) for name, column in chunk.columns.items()}
     if named:
         import pandas
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -17,10 +17,10 @@ from weigh.features import Kind, Number, Part, Schema, Text, Tokens
 from weigh.features.columns import bin_names
 from weigh.source import Chunk, Source
 
-Count = Fraction | int
+Count = Any  # int, or Fraction where a value or a weight is not whole
 Cell = tuple[str, Any, Any]  # what is counted, in which class, of which name
 
-ROWS = "rows"
+COUNT = "count"
 KNOWN = "known"
 SUM = "sum"
 SQUARES = "sum of squares"
@@ -30,27 +30,36 @@ class Recount:
     """The counts of all rows: of the classes, and of each part of a schema.
 
     `parts[k]` maps (what, class, name) to a count: what is "count" for levels, words and flags,
-    "known" for values that were there, "sum" and "sum of squares" for numbers.
+    "known" for values that were there, "sum" and "sum of squares" for numbers. With `together`,
+    whole rows are counted instead: see `rows_together`.
     """
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, *, together: bool = False) -> None:
         self.schema = schema
         self.n_rows = 0
-        self.classes: Counter[Any] = Counter()
-        self.parts: list[defaultdict[Cell, Count]] = [defaultdict(int) for _ in schema.parts]
+        self.classes: dict[Any, Count] = defaultdict(int)
+        self.parts: list[dict[Cell, Count]] = [defaultdict(int) for _ in schema.parts]
+        self._together = together
+        self._rows: dict[Cell, Count] = defaultdict(int)
 
     def read(self, source: Source) -> Recount:
         """Count every row of a source."""
         for chunk in self.schema.chunks(source):
-            self._add(chunk)
+            labels = values_of(chunk.labels)
+            given = [1.0] * chunk.n_rows if chunk.weights is None else chunk.weights.tolist()
+            weights = [int(weight) if weight.is_integer() else Fraction(weight) for weight in given]
+            self.n_rows += chunk.n_rows
+            for label, weight in zip(labels, weights, strict=True):
+                self.classes[label] += weight
+            add = self._add_rows if self._together else self._add
+            add(chunk, labels, weights)
         return self
 
-    def _add(self, chunk: Chunk) -> None:
-        labels = values_of(chunk.labels)
-        weights = [1] * chunk.n_rows if chunk.weights is None else list(map(_weight, chunk.weights.tolist()))
-        self.n_rows += chunk.n_rows
-        for label, weight in zip(labels, weights, strict=True):
-            self.classes[label] += weight
+    def rows_together(self) -> Mapping[Cell, Count]:
+        """How often each whole row occurred: ("count", class, (value, ...)), None where missing."""
+        return self._rows
+
+    def _add(self, chunk: Chunk, labels: list[Any], weights: list[Count]) -> None:
         for part, counts in zip(self.schema.parts, self.parts, strict=True):
             if chunk.wide is not None:
                 cells = _wide_cells(part, chunk.wide)
@@ -60,16 +69,26 @@ class Recount:
             for row, what, name, amount in cells:
                 counts[what, labels[row], name] += weights[row] * amount
 
+    def _add_rows(self, chunk: Chunk, labels: list[Any], weights: list[Count]) -> None:
+        markers = frozenset(self.schema.missing)
+        kinds = {name: part.kind for part in self.schema.parts for name in part.names}
+        dense = None if chunk.wide is None else chunk.wide.toarray()
+        columns = []
+        for at, name in enumerate([*self.schema.names, *self.schema.made]):
+            if name in kinds:
+                column = values_of(chunk.columns[name] if dense is None else dense[:, at])
+                columns.append(
+                    [None if _is_missing(v, markers) else _level_of(kinds[name], v) for v in column]
+                )
+        for label, weight, *row in zip(labels, weights, *columns, strict=True):
+            self._rows[COUNT, label, tuple(row)] += weight
+
 
 def values_of(column: Any) -> list[Any]:
     """A column's values as Python objects."""
     if column is None:
         return []
     return list(column.to_pylist() if hasattr(column, "to_pylist") else column.tolist())
-
-
-def _weight(weight: float) -> Count:
-    return int(weight) if weight.is_integer() else Fraction(weight)
 
 
 def _is_missing(value: Any, markers: frozenset[str]) -> bool:
@@ -98,25 +117,34 @@ def _meaning(kind: Kind, name: str, value: Any) -> Iterator[tuple[str, Any, Coun
         if not kind.counts:
             yield KNOWN, "", 1
         for word in words if kind.counts else set(words):
-            yield "count", word, 1
+            yield COUNT, word, 1
     elif kind.name == "flag":
         yield KNOWN, name, 1
         if float(value) > 0:
-            yield "count", name, 1
+            yield COUNT, name, 1
     elif kind.name == "count":
-        yield "count", name, Fraction(float(value))
+        yield COUNT, name, Fraction(float(value))
     else:
-        yield "count", _level(value), 1
+        yield COUNT, _level(value), 1
 
 
 def _number(kind: Number, value: float) -> Iterator[tuple[str, Any, Count]]:
     if isinstance(kind.bins, tuple):
-        yield "count", bin_names(kind.bins)[bisect.bisect_left(kind.bins, value)], 1
+        yield COUNT, bin_names(kind.bins)[bisect.bisect_left(kind.bins, value)], 1
         return
     exact = Fraction(value)
     yield KNOWN, "", 1
     yield SUM, "", exact
     yield SQUARES, "", exact * exact
+
+
+def _level_of(kind: Kind, value: Any) -> Any:
+    """What a value is in a table of whole rows: a level, a bin, a flag's 0 or 1, or a number."""
+    if isinstance(kind, Number):
+        number = float(value)
+        cuts = kind.bins
+        return bin_names(cuts)[bisect.bisect_left(cuts, number)] if isinstance(cuts, tuple) else number
+    return int(float(value) > 0) if kind.name == "flag" else _level(value)
 
 
 def _level(value: Any) -> Any:
@@ -153,6 +181,6 @@ def _wide_cells(part: Part, wide: Any) -> Iterator[tuple[int, str, Any, Count]]:
         for at in range(starts[row], starts[row + 1]):
             name = part.names[columns[at]]
             if not is_flag:
-                yield row, "count", name, Fraction(values[at])
+                yield row, COUNT, name, Fraction(values[at])
             elif values[at] > 0:
-                yield row, "count", name, 1
+                yield row, COUNT, name, 1

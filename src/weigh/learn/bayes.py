@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from weigh.features import Number, Schema, find_schema
 from weigh.learn.dependence import dependent_columns
 from weigh.model import BayesCounts, BayesModel
 from weigh.source import Chunk, Source
+from weigh.source.base import Piece
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,10 @@ class BayesTask:
         """Read the source in the schema's names."""
         return self.schema.chunks(source)
 
+    def pieces(self, source: Source) -> Iterator[Piece]:
+        """Read the source in the schema's names, leaving the work to whoever calls a piece."""
+        return self.schema.pieces(source)
+
     def count(self, chunk: Chunk) -> BayesCounts:
         """Count one chunk."""
         return BayesCounts.of(chunk, self.schema)
@@ -71,7 +76,9 @@ class BayesTask:
         return first.plus(second)
 
     def finish(self, counts: BayesCounts) -> BayesModel:
-        """Return the model of all counts."""
+        """Return the model of all counts; classes that the prior names exist without rows too."""
+        if isinstance(self.class_prior, Mapping):
+            counts = counts.declaring(self.class_prior)
         model = BayesModel(self.schema, counts.canonical(), self.prior, self.class_prior, self.complement)
-        model.class_belief  # noqa: B018  # a class prior that names other classes is refused here
+        model.class_belief.check()
         return model

@@ -16,6 +16,7 @@ ROWS = 2_000  # enough to see a repetition, few enough not to be felt
 MOST_LEVELS = 40  # a column with more levels than this is not compared
 MOST_COLUMNS = 60
 STRONG = 0.95
+SMALLEST = 5e-324
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,11 @@ def _numbers(blocks: list[tuple[Part, Block]], classes: Ints) -> list[Dependence
     if len(named) < 2:
         return []
     table = np.column_stack([values for _, values in named])
-    table = np.where(np.isnan(table), np.nanmean(table, axis=0, where=~np.isnan(table)), table)
+    known = ~np.isnan(table)
+    # Scaled to at most one, or squares would overflow.
+    table = np.where(known, table, 0.0)
+    table /= np.maximum(np.abs(table).max(axis=0), SMALLEST)
+    table = np.where(known, table, table.sum(axis=0) / np.maximum(known.sum(axis=0), 1))
     for c in np.unique(classes):
         table[classes == c] -= table[classes == c].mean(axis=0)
     scale = np.sqrt((table**2).sum(axis=0))
@@ -62,9 +67,7 @@ def _numbers(blocks: list[tuple[Part, Block]], classes: Ints) -> list[Dependence
     return _strong([name for name, _ in named], strength)
 
 
-def _codes(
-    blocks: list[tuple[Part, Block]], schema: Schema, chunk: Chunk, classes: Ints
-) -> list[Dependence]:
+def _codes(blocks: list[tuple[Part, Block]], schema: Schema, chunk: Chunk, classes: Ints) -> list[Dependence]:
     named = [(p.names[0], b.codes, len(b.levels)) for p, b in blocks if isinstance(b, Codes)]
     named += _flags(schema, chunk)
     named = [each for each in named if 2 <= each[2] <= MOST_LEVELS][:MOST_COLUMNS]

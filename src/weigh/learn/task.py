@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Protocol, TypeVar
 
 from weigh.source import Chunk, Source
+from weigh.source.base import Piece, as_pieces
 
 Counts = TypeVar("Counts")
 Model_co = TypeVar("Model_co", covariant=True)
@@ -25,3 +26,9 @@ class Task(Protocol[Counts, Model_co]):
 
     def finish(self, counts: Counts) -> Model_co:
         """Return the model that follows from all counts."""
+
+
+def pieces(task: Task[Counts, Model_co], source: Source) -> Iterator[Piece]:
+    """Read a source for a task: in its own pieces if it has any, else chunk by chunk."""
+    own = getattr(task, "pieces", None)
+    return as_pieces(task.chunks(source)) if own is None else own(source)

@@ -5,17 +5,21 @@ from weigh.model.bayes import BayesModel
 from weigh.model.bayes_counts import BayesCounts
 from weigh.model.decision import Decision
 from weigh.model.evidence import Evidence
+from weigh.model.joint import JointModel
 from weigh.model.linear import LinearModel
 from weigh.model.loading import load
 from weigh.model.table import ProbabilityTable
+from weigh.model.threshold import ThresholdModel
 
 __all__ = [
     "BayesCounts",
     "BayesModel",
     "Decision",
     "Evidence",
+    "JointModel",
     "LinearModel",
     "Model",
     "ProbabilityTable",
+    "ThresholdModel",
     "load",
 ]

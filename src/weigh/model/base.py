@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from weigh.features.blocks import Floats
 from weigh.model import store
 from weigh.model.decision import Decision, best, normalised, to_labels
 from weigh.model.evidence import Evidence
+from weigh.model.pipeline import in_order
 from weigh.source import Chunk, Source
 from weigh.source import rows as rows_of
 
@@ -84,7 +85,7 @@ class Model(ABC):
 
     def scores(self, rows: Any) -> Floats:
         """Return the score of every class for every row."""
-        return np.concatenate([self._checked(chunk) for chunk in self.chunks(rows)])
+        return np.concatenate(list(in_order(self._checked, self.chunks(rows))))
 
     def _checked(self, chunk: Chunk) -> Floats:
         scores = self.score_chunk(chunk)
@@ -109,17 +110,21 @@ class Model(ABC):
 
     def predict(self, rows: Any, decision: Decision | None = None) -> Any:
         """Return one verdict per row: the best class, or what `decision` says."""
-        parts = [self._verdicts(self._checked(chunk), decision) for chunk in self.chunks(rows)]
-        return np.concatenate(parts)
+        return np.concatenate(list(in_order(partial(self._verdicts, decision), self.chunks(rows))))
 
-    def _verdicts(self, scores: Floats, decision: Decision | None) -> Any:
+    def _verdicts(self, decision: Decision | None, chunk: Chunk) -> Any:
+        scores = self._checked(chunk)
         if decision is None:
             return self.labels[best(scores, self.tie)]
         return decision.verdicts(scores, self.log_prior, self.classes)
 
     def explain(self, rows: Any) -> list[Evidence]:
         """Return the evidence for each row: named contributions that sum to the score."""
-        return [evidence for chunk in self.chunks(rows) for evidence in self.explain_chunk(chunk)]
+        found: list[Evidence] = []
+        for chunk in self.chunks(rows):
+            self._checked(chunk)  # what no class can have is refused here as in predict
+            found.extend(self.explain_chunk(chunk))
+        return found
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, at once or not at all."""

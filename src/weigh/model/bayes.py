@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -13,26 +13,25 @@ from weigh import errors, priors
 from weigh.features import Block, Part, Schema
 from weigh.features.blocks import Floats
 from weigh.model import store
-from weigh.model.base import Model
 from weigh.model.bayes_counts import BayesCounts
 from weigh.model.bernoulli import Bernoulli
 from weigh.model.categorical import Categorical
 from weigh.model.class_prior import ClassPrior
+from weigh.model.counted import Counted
 from weigh.model.evidence import Evidence, weighed
 from weigh.model.linear import LinearModel
 from weigh.model.multinomial import Multinomial
 from weigh.model.normal import Normal
 from weigh.model.stated import read_counts, read_parameters
 from weigh.model.worked import ClassWork
-from weigh.source import Chunk, Source
-from weigh.source import rows as rows_of
+from weigh.source import Chunk
 
 Distribution = Categorical | Multinomial | Bernoulli | Normal
 PriorSpec = priors.Prior | Mapping[str, priors.Prior]
 
 
 @dataclass(frozen=True, eq=False)
-class BayesModel(Model):
+class BayesModel(Counted):
     """score(class) = log P(class) + Σ log P(column's value | class), from exact counts.
 
     `prior` smooths every column (or, as a mapping, each its own way; columns not named get 1),
@@ -41,6 +40,7 @@ class BayesModel(Model):
     """
 
     type_name: ClassVar[str] = "naive-bayes"
+    title: ClassVar[str] = "naive Bayes model"
 
     schema: Schema
     counts: BayesCounts
@@ -110,23 +110,20 @@ class BayesModel(Model):
         """
         schema, counts = read_counts(columns, class_counts, kinds, label)
         model = cls(schema, counts, prior, class_prior)
-        model.class_belief  # noqa: B018  # a class prior that names other classes is refused here
+        model.class_belief.exact  # noqa: B018  # a class prior that names other classes is refused here
         return model
 
     def _check_own_priors(self, given: Mapping[str, priors.Prior]) -> None:
         known = [name for part in self.schema.parts for name in part.names]
         for name, prior in given.items():
             if name not in known:
-                raise errors.unknown_column(name, known, "NaiveBayes: prior names columns of the table, which")
+                raise errors.unknown_column(
+                    name, known, "NaiveBayes: prior names columns of the table, which"
+                )
             priors.check(prior, "NaiveBayes", f"prior[{name!r}]")
 
     def _first_other(self) -> str:
         return next(part.title for part in self.schema.parts if part.kind.family != "multinomial")
-
-    @property
-    def classes(self) -> list[Any]:
-        """The classes, in canonical order."""
-        return self.counts.classes
 
     @property
     def generative(self) -> bool:
@@ -187,7 +184,9 @@ class BayesModel(Model):
         """Yield the evidence for each row of a chunk."""
         blocks = self.schema.encode(chunk)
         for row in range(chunk.n_rows):
-            found = [c for term, b in zip(self._terms, blocks, strict=True) for c in term.contributions(b, row)]
+            found = [
+                c for term, b in zip(self._terms, blocks, strict=True) for c in term.contributions(b, row)
+            ]
             yield weighed(self.classes, self.log_prior, found, partial(self._work, blocks, row))
 
     def _work(self, blocks: Sequence[Block], row: int) -> list[ClassWork]:
@@ -199,7 +198,7 @@ class BayesModel(Model):
         return [self._class_work(blocks, row, c) for c in range(len(self.classes))]
 
     def _class_work(self, blocks: Sequence[Block], row: int, c: int) -> ClassWork:
-        pairs = zip(self.distributions, blocks, strict=True)
+        pairs: Any = zip(self.distributions, blocks, strict=True)
         factors = [f for each, block in pairs for f in each.factors(block, row, c)]
         factors = [self.class_belief.factor(c), *factors]
         if self.stated:
@@ -224,48 +223,18 @@ class BayesModel(Model):
         """Return the same counts under other priors."""
         return replace(self, prior=prior, class_prior=class_prior)
 
-    def merge(self, other: BayesModel) -> BayesModel:
-        """Return the model of both models' rows together."""
-        self._check_same(other, "merge")
-        return replace(self, counts=self.counts.plus(other.counts).canonical())
+    def count_chunk(self, chunk: Chunk) -> BayesCounts:
+        """Count the rows of one chunk."""
+        return BayesCounts.of(chunk, self.schema)
 
-    def learn(self, rows: Any, y: Any = None) -> BayesModel:
-        """Return the model that has also seen these rows."""
-        return replace(self, counts=self._counted(rows, y, 1))
-
-    def forget(self, rows: Any, y: Any = None) -> BayesModel:
-        """Return the model that has never seen these rows, which it must have seen."""
-        counts = self._counted(rows, y, -1)
-        # Fractional weights leave traces of rounding; whole counts leave none.
-        if counts.least() < (0 if counts.rows.dtype == np.int64 else -1e-9):
-            raise errors.MergeError(
-                "These rows were not all learned by this model: taking them away leaves less than nothing. "
-                "The model is as it was."
-            )
+    def with_counts(self, counts: BayesCounts) -> Self:
+        """Return the same model with other counts."""
         return replace(self, counts=counts)
 
-    def _counted(self, rows: Any, y: Any, sign: int) -> BayesCounts:
-        if self.stated:
-            raise errors.MergeError("A model from stated numbers has no rows; fit one from rows instead.")
-        source = rows if isinstance(rows, Source) and y is None else rows_of(
-            rows, self.label if y is None else y, missing=self.schema.missing
-        )
-        counts = self.counts
-        for chunk in self.schema.chunks(source):
-            counts = counts.plus(BayesCounts.of(chunk, self.schema), sign)
-        return counts.canonical()
-
-    def _check_same(self, other: BayesModel, verb: str) -> None:
-        if not isinstance(other, BayesModel):
-            raise errors.MergeError(f"A naive Bayes model can {verb} only another, got {type(other).__name__}.")
-        if self.stated or other.stated:
-            raise errors.MergeError(f"A model from stated numbers has no rows, so it cannot {verb}.")
-        ours, theirs = self.schema.to_json(), other.schema.to_json()
-        if ours != theirs:
-            raise errors.MergeError(
-                f"The models differ in their columns or kinds and cannot {verb}: {_difference(ours, theirs)}. "
-                f"Train the second with columns=first.schema."
-            )
+    @property
+    def has_rows(self) -> bool:
+        """Whether the counts are those of rows, and not stated numbers."""
+        return not self.stated
 
     def linear(self) -> LinearModel:
         """Return the linear function that decides alike, where there is one (B12)."""
@@ -292,7 +261,9 @@ class BayesModel(Model):
         A category gives a `Dirichlet`, a flag a `Beta`, a number its mean and spread.
         """
         if self.stated:
-            raise errors.Unsupported("Stated numbers are taken as certain: there is no doubt about them to show.")
+            raise errors.Unsupported(
+                "Stated numbers are taken as certain: there is no doubt about them to show."
+            )
         c = self._class_number(label)
         for each in self.distributions:
             if column in each.part.names:
@@ -301,7 +272,9 @@ class BayesModel(Model):
 
     def _class_number(self, label: Any) -> int:
         if label not in self.classes:
-            raise errors.LabelError(f"The model has no class {label!r}; it has {errors.listing(self.classes)}.")
+            raise errors.LabelError(
+                f"The model has no class {label!r}; it has {errors.listing(self.classes)}."
+            )
         return self.classes.index(label)
 
     def predictive_proba(self, rows: Any) -> Floats:
@@ -346,7 +319,12 @@ class BayesModel(Model):
         counts = BayesCounts.get(stored, schema)
         class_prior = ClassPrior.from_json(meta["class_prior"], counts.classes)
         return cls(
-            schema, counts, priors_from_json(meta["prior"]), class_prior, bool(meta["complement"]), bool(meta["stated"])
+            schema,
+            counts,
+            priors_from_json(meta["prior"]),
+            class_prior,
+            bool(meta["complement"]),
+            bool(meta["stated"]),
         )
 
 
@@ -362,12 +340,3 @@ def priors_from_json(data: Any) -> PriorSpec:
     if isinstance(data, dict) and "columns" in data:
         return {str(name): priors.from_json(prior) for name, prior in data["columns"].items()}
     return priors.from_json(data)
-
-
-def _difference(ours: dict[str, Any], theirs: dict[str, Any]) -> str:
-    key = next(key for key in ours if ours[key] != theirs[key])
-    if key == "columns" and isinstance(ours[key], list) and isinstance(theirs[key], list):
-        pairs = [(a, b) for a, b in zip(ours[key], theirs[key], strict=False) if a != b]
-        if pairs:
-            return f"{pairs[0][0]} against {pairs[0][1]}"
-    return f"{key} {ours[key]!r} against {theirs[key]!r}"

@@ -20,6 +20,7 @@ from weigh.model import store
 from weigh.model.counts import FlagCounts, NumberCounts
 from weigh.model.tally import Counting, Table, Tally, get_table, name_key, placed, whole
 from weigh.source import Chunk
+from weigh.source.chunk import is_arrow
 
 PartCounts = Tally | FlagCounts | NumberCounts
 Label = str | int | float | bool
@@ -69,9 +70,8 @@ class BayesCounts:
 
     def canonical(self) -> BayesCounts:
         """Return the one form that equal counts have: names sorted, what is empty gone."""
-        kept = [
-            at for at, n in enumerate(self.rows.tolist()) if n != 0 or self.classes[at] in self.declared
-        ]
+        stay = set(self.declared)
+        kept = [at for at, n in enumerate(self.rows.tolist()) if n != 0 or self.classes[at] in stay]
         order: Longs = np.array(sorted(kept, key=lambda at: name_key(self.classes[at])), dtype=np.int64)
         parts = [part.taken(order).canonical() for part in self.parts]
         declared = tuple(sorted(self.declared, key=name_key))
@@ -79,7 +79,7 @@ class BayesCounts:
 
     def least(self) -> float:
         """Return the smallest of all counts."""
-        return min([float(self.rows.min(initial=0)), *(part.least() for part in self.parts)])
+        return float(min([self.rows.min(initial=0), *(part.least() for part in self.parts)]))
 
     def put(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
         """Add the counts to what a model file will hold."""
@@ -100,7 +100,8 @@ class BayesCounts:
 
 def count_part(part: Part, block: Block, by: Counting) -> PartCounts:
     """Count one block in the way its kind asks for."""
-    return _COUNT[part.kind.family](part, block, by)
+    counted: PartCounts = _COUNT[part.kind.family](part, block, by)
+    return counted
 
 
 def get_part(stored: store.Stored, part: Part, key: str, classes: int) -> PartCounts:
@@ -128,7 +129,12 @@ def encode_labels(chunk: Chunk) -> tuple[Ints, list[Label]]:
         raise errors.LabelError(
             "There are no labels to learn from. Give the name of the label column, or y: one label per row."
         )
-    codes, values = encode(chunk.labels, "label")
+    if is_arrow(chunk.labels) and "list" in str(chunk.labels.type):
+        raise errors.several_labels("lists")
+    try:
+        codes, values = encode(chunk.labels, "label")
+    except errors.ColumnError as cause:
+        raise errors.several_labels("values that cannot be compared") from cause
     if (codes < 0).any():
         missing = int((codes < 0).sum())
         first = chunk.first_row + int(np.argmax(codes < 0))

@@ -69,16 +69,21 @@ class Bernoulli:
         on = np.maximum(self.present + pseudo[:, 1], 0.0)
         off = np.maximum(self.known - self.present + pseudo[:, 0], 0.0)
         with np.errstate(invalid="ignore"):
-            shares = on / (on + off)
-            whole = on.sum(axis=0) / (on.sum(axis=0) + off.sum(axis=0))
-        return np.where(np.isnan(shares), whole, shares)
+            shares: Floats = np.asarray(on / (on + off))
+            if np.isnan(shares).any():
+                on = np.maximum(self.present.sum(axis=0) + pseudo[:, 1], 0.0)
+                off = np.maximum((self.known - self.present).sum(axis=0) + pseudo[:, 0], 0.0)
+                shares = np.where(np.isnan(shares), on / (on + off), shares)
+        return shares
 
     @cached_property
     def weights(self) -> FlagWeights:
         """The logarithms of the probabilities, as weights of presence and absence."""
         with np.errstate(divide="ignore"):
-            present = np.ascontiguousarray(np.nan_to_num(np.log(self.probabilities), nan=0.0, neginf=-np.inf).T)
-            absent = np.ascontiguousarray(np.nan_to_num(np.log1p(-self.probabilities), nan=0.0, neginf=-np.inf).T)
+            logs = np.log(self.probabilities), np.log1p(-self.probabilities)
+        present, absent = (
+            np.ascontiguousarray(np.nan_to_num(log, nan=0.0, neginf=-np.inf).T) for log in logs
+        )
         return FlagWeights(self.part.title, self.names, present, absent, self.counts.present.fixed)
 
     def factors(self, block: Entries, row: int, c: int) -> Iterator[Factor]:
@@ -104,14 +109,14 @@ class Bernoulli:
 
     def _share(self, c: int, at: int, is_present: bool) -> Fraction:
         """Return a probability that is cut off at zero, or borrowed from the other classes."""
-        on, total = self._counts(c, at)
-        pseudo = self.pseudo(at)
-        if not total and not any(pseudo):
-            every = [self._counts(other, at) for other in range(len(self.present))]
-            on, total = sum((n for n, _ in every), Fraction(0)), sum((n for _, n in every), Fraction(0))
-            if not total:
-                return Fraction(1)  # known in no class, the flag says nothing
-        return priors.exact_estimates([total - on, on], pseudo)[int(is_present)]
+        absent, present = self.pseudo(at)
+        each = [self._counts(other, at) for other in range(len(self.present))]
+        everywhere = sum((on for on, _ in each), Fraction(0)), sum((total for _, total in each), Fraction(0))
+        for on, total in (each[c], everywhere):
+            weights = max(Fraction(0), total - on + absent), max(Fraction(0), on + present)
+            if any(weights):
+                return weights[is_present] / sum(weights)
+        return Fraction(1)  # known in no class, the flag says nothing
 
     def _counts(self, c: int, at: int) -> tuple[Fraction, Fraction]:
         """Return how often a flag was present in class c, and how often known."""
@@ -137,7 +142,7 @@ class Bernoulli:
             return {name: drawn[:, at].astype(np.int64) for at, name in enumerate(self.names)}
         column = np.empty(len(classes), dtype=object)
         for row, present in enumerate(drawn):
-            words = [self.names[at] for at in np.flatnonzero(present)]
+            words = [self.names[at] for at in np.flatnonzero(present).tolist()]
             column[row] = words if isinstance(self.part.kind, Tokens) else " ".join(words)
         return {self.part.names[0]: column}
 

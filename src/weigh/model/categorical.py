@@ -15,7 +15,7 @@ from weigh.features import Category, Codes, Level, Part
 from weigh.features.blocks import Floats, Ints
 from weigh.features.columns import bin_names
 from weigh.features.kinds import Number
-from weigh.model.factors import Factor, estimate, to_fraction
+from weigh.model.factors import Factor, estimate, exact_shares, to_fraction
 from weigh.model.tally import Tally, name_key
 from weigh.model.weights import LevelWeights, as_text
 
@@ -104,10 +104,7 @@ class Categorical:
 
     def exact(self, c: int) -> list[Fraction]:
         """Return the probabilities of all levels in class c as fractions."""
-        counts = [to_fraction(n) for n in self.table[c].tolist()]
-        if not any(counts) and not any(self.pseudo[:-1]):
-            counts = [to_fraction(n) for n in self.table.sum(axis=0).tolist()]
-        return priors.exact_estimates(counts, self.pseudo[:-1])
+        return exact_shares(self.table, c, self.pseudo[:-1])
 
     def posterior(self, c: int) -> priors.Dirichlet:
         """Return what is believed of the probabilities in class c after the counts."""

@@ -24,14 +24,15 @@ class ClassPrior:
     classes: Sequence[Any]
     rows: Any
     given: Any = None
+    owner: str = "NaiveBayes"
 
     def __post_init__(self) -> None:
         if isinstance(self.given, Mapping) or self.given == "uniform":
             return
         if isinstance(self.given, str):
             must = "None, a number above zero, a Dirichlet, a mapping from class to probability, or 'uniform'"
-            raise errors.parameter("NaiveBayes", "class_prior", must, self.given)
-        priors.check(self.given, "NaiveBayes", "class_prior")
+            raise errors.parameter(self.owner, "class_prior", must, self.given)
+        priors.check(self.given, self.owner, "class_prior")
 
     @property
     def is_stated(self) -> bool:
@@ -42,14 +43,19 @@ class ClassPrior:
     def exact(self) -> list[Fraction]:
         """The probabilities as fractions."""
         if self.is_stated:
-            return stated_shares(self.given, self.classes, "NaiveBayes")
+            return stated_shares(self.given, self.classes, self.owner)
         return priors.exact_estimates(self._counts, self._pseudo)
+
+    def check(self) -> None:
+        """Refuse probabilities that do not fit the classes."""
+        if self.is_stated and len(self.classes):
+            stated_shares(self.given, self.classes, self.owner)
 
     @cached_property
     def logs(self) -> Floats:
         """The logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
-            return np.log(np.array([float(share) for share in self.exact]))
+            return np.asarray(np.log(np.array([float(share) for share in self.exact])))
 
     @cached_property
     def _counts(self) -> list[Fraction]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -74,54 +75,88 @@ class FlagCounts:
 
 @dataclass(frozen=True, eq=False)
 class NumberCounts:
-    """How many values of a number were known, their sum and the sum of their squares, exactly."""
+    """How many values of a number were known, their sum and the sum of their squares, exactly.
+
+    Under weights `known` is the sum of the weights, rounded, and `weight` the same sum exactly: a
+    spread that is small against the mean would drown in the rounding of Σw.
+    """
 
     known: Table
     first: ExactSum
     second: ExactSum
+    weight: ExactSum | None = None
 
     @classmethod
     def of(cls, block: Numbers, by: Counting) -> NumberCounts:
         """Sum the values of a block."""
-        return cls(*sums_of(block.values, by.classes, by.n_classes, by.weights))
+        known, first, second = sums_of(block.values, by.classes, by.n_classes, by.weights)
+        if by.weights is None:
+            return cls(known, first, second)
+        ones = np.where(np.isnan(block.values), np.nan, 1.0)
+        return cls(known, first, second, sums_of(ones, by.classes, by.n_classes, by.weights)[1])
+
+    @property
+    def totals(self) -> list[Fraction]:
+        """The number, or exact weight, of the known values of each class."""
+        if self.weight is None:
+            return [Fraction(n) for n in self.known.tolist()]
+        whole_parts, exponent = self.weight.integers()
+        return [n * Fraction(2) ** exponent for n in whole_parts]
 
     def plus(self, other: NumberCounts, sign: int = 1) -> NumberCounts:
         """Return the sum or difference over the same classes."""
-        known = self.known + sign * other.known
-        return NumberCounts(known, self.first.plus(other.first, sign), self.second.plus(other.second, sign))
+        weight = None
+        if self.weight is not None or other.weight is not None:
+            weight = self._exact_weight().plus(other._exact_weight(), sign)
+        first, second = self.first.plus(other.first, sign), self.second.plus(other.second, sign)
+        return NumberCounts(self.known + sign * other.known, first, second, weight)
+
+    def _exact_weight(self) -> ExactSum:
+        return ExactSum.of([int(n) for n in self.known.tolist()], 0) if self.weight is None else self.weight
 
     def placed(self, places: Longs, classes: int) -> NumberCounts:
         """Return the counts with class c moved to places[c]."""
         first, second = self.first.placed(places, classes), self.second.placed(places, classes)
-        return NumberCounts(placed(self.known, places, classes), first, second)
+        weight = None if self.weight is None else self.weight.placed(places, classes)
+        return NumberCounts(placed(self.known, places, classes), first, second, weight)
 
     def taken(self, classes: Longs) -> NumberCounts:
         """Return the counts of some classes."""
-        return NumberCounts(self.known[classes], self.first.taken(classes), self.second.taken(classes))
+        first, second = self.first.taken(classes), self.second.taken(classes)
+        weight = None if self.weight is None else self.weight.taken(classes)
+        return NumberCounts(self.known[classes], first, second, weight)
 
     def canonical(self) -> NumberCounts:
         """Return the one form that equal counts have."""
-        return NumberCounts(whole(self.known), self.first, self.second)
+        if self.weight is None:
+            return NumberCounts(whole(self.known), self.first, self.second)
+        totals = self.totals
+        known = whole(np.array([float(n) for n in totals]))
+        is_whole = all(n.denominator == 1 for n in totals) and known.dtype == np.int64
+        return NumberCounts(known, self.first, self.second, None if is_whole else self.weight)
 
     def least(self) -> float:
         """Return the smallest count; a sum of squares below zero or without values counts too."""
         squares, _ = self.second.integers()
-        if any(s < 0 or (s and not n) for s, n in zip(squares, self.known.tolist(), strict=True)):
+        totals = self.totals
+        if any(s < 0 or (s and not n) for s, n in zip(squares, totals, strict=True)):
             return -1.0
-        return float(self.known.min(initial=0))
+        return float(min(totals, default=0))
 
     def put(self, arrays: dict[str, Any], meta: dict[str, Any], key: str) -> None:
         """Add the counts to what a model file will hold."""
         arrays[f"{key}.known"] = self.known
-        for name, part in (("first", self.first), ("second", self.second)):
-            arrays[f"{key}.{name}"] = part.limbs
-            meta[f"{key}.{name}"] = part.base
+        for name, part in (("first", self.first), ("second", self.second), ("weight", self.weight)):
+            if part is not None:
+                arrays[f"{key}.{name}"] = part.limbs
+                meta[f"{key}.{name}"] = part.base
 
     @classmethod
     def get(cls, stored: store.Stored, key: str, classes: int) -> NumberCounts:
         """Return the counts that `put` added."""
         first, second = (_get_sum(stored, f"{key}.{name}", classes) for name in ("first", "second"))
-        return cls(get_table(stored, f"{key}.known", (classes,)), first, second)
+        weight = _get_sum(stored, f"{key}.weight", classes) if f"{key}.weight" in stored.meta else None
+        return cls(get_table(stored, f"{key}.known", (classes,)), first, second, weight)
 
 
 def _get_sum(stored: store.Stored, key: str, classes: int) -> ExactSum:

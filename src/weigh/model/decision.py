@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from weigh import errors, priors
+from weigh import errors
 from weigh.features.blocks import Floats
 from weigh.priors.exact import fraction
 
@@ -98,9 +99,11 @@ def log_shares(given: Mapping[Any, float] | str, classes: Sequence[Any], owner: 
 def stated_shares(given: Mapping[Any, float] | str, classes: Sequence[Any], owner: str) -> list[Any]:
     """Return stated class probabilities as exact fractions, in the order of the classes."""
     if given == "uniform":
-        return [priors.exact_estimates([1] * len(classes), [0] * len(classes))[0]] * len(classes)
+        return [Fraction(1, len(classes)) for _ in classes]
     if not isinstance(given, Mapping):
-        raise errors.parameter(owner, "class_prior", "a mapping from class to probability, or 'uniform'", given)
+        raise errors.parameter(
+            owner, "class_prior", "a mapping from class to probability, or 'uniform'", given
+        )
     lacking = [label for label in classes if label not in given]
     beyond = [label for label in given if label not in classes]
     shares = [fraction(given.get(label)) for label in classes]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
+from weigh import priors
 from weigh.model.weights import as_text
+from weigh.priors.exact import shares
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,15 @@ def estimate(
     """Return the factor (count + pseudo) / (total + pseudo_total)."""
     text = ratio_text(count, pseudo, total, pseudo_total)
     return Factor(feature, value, text, count + pseudo, total + pseudo_total)
+
+
+def exact_shares(table: Any, c: int, pseudo: Sequence[Fraction]) -> list[Fraction]:
+    """Return the probabilities of all columns of a table in class c as fractions.
+
+    A class that has neither counts nor pseudo-counts is given those of all classes together.
+    """
+    own = shares([to_fraction(n) + a for n, a in zip(table[c].tolist(), pseudo, strict=True)])
+    return own or priors.exact_estimates([to_fraction(n) for n in table.sum(axis=0).tolist()], pseudo)
 
 
 def to_fraction(count: float) -> Fraction:

@@ -99,7 +99,9 @@ class LinearModel(Model):
         """Yield the evidence for each row of a chunk."""
         blocks: list[Any] = self.schema.encode(chunk)
         for row in range(chunk.n_rows):
-            found = [c for term, b in zip(self.terms, blocks, strict=True) for c in term.contributions(b, row)]
+            found = [
+                c for term, b in zip(self.terms, blocks, strict=True) for c in term.contributions(b, row)
+            ]
             yield weighed(self.class_list, self.base, found, _no_work, self.tie)
 
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -117,7 +119,9 @@ class LinearModel(Model):
         classes = store.get_names(stored, "classes")
         base = _get(stored, "base", len(classes))
         terms = [
-            _get_term(stored, f"part{at}", part.title, part.names if part.kind.gathers else None, len(classes))
+            _get_term(
+                stored, f"part{at}", part.title, part.names if part.kind.gathers else None, len(classes)
+            )
             for at, part in enumerate(schema.parts)
         ]
         return cls(schema, classes, base, terms)
@@ -145,13 +149,17 @@ def _put_term(term: Weights, arrays: dict[str, Any], meta: dict[str, Any], key: 
 def _get_term(stored: store.Stored, key: str, title: str, columns: Any, classes: int) -> Weights:
     kind = stored.meta.get(f"{key}.type")
     if kind == "NumberWeights":
-        return NumberWeights(title, _get(stored, f"{key}.slope", classes), _get(stored, f"{key}.offset", classes))
-    names = columns if columns is not None else store.get_names(stored, f"{key}.names")
+        return NumberWeights(
+            title, _get(stored, f"{key}.slope", classes), _get(stored, f"{key}.offset", classes)
+        )
+    names: Any = columns if columns is not None else store.get_names(stored, f"{key}.names")
     fixed = columns is not None
     if kind == "LevelWeights":
         return LevelWeights(title, names, _get(stored, f"{key}.table", len(names) + 1, classes))
     if kind == "FlagWeights":
-        present, absent = (_get(stored, f"{key}.{state}", len(names), classes) for state in ("present", "absent"))
+        present, absent = (
+            _get(stored, f"{key}.{state}", len(names), classes) for state in ("present", "absent")
+        )
         return FlagWeights(title, names, present, absent, fixed)
     if kind == "WordWeights":
         return WordWeights(title, names, _get(stored, f"{key}.table", len(names), classes), fixed)

@@ -12,9 +12,13 @@ from weigh.features import Derived, Schema
 from weigh.model import store
 from weigh.model.base import Model
 from weigh.model.bayes import BayesModel
+from weigh.model.joint import JointModel
 from weigh.model.linear import LinearModel
+from weigh.model.threshold import ThresholdModel
 
-MODELS: dict[str, Any] = {model.type_name: model for model in (BayesModel, LinearModel)}
+MODELS: dict[str, Any] = {
+    model.type_name: model for model in (BayesModel, JointModel, LinearModel, ThresholdModel)
+}
 
 
 def load(
@@ -38,7 +42,9 @@ def load(
     except errors.WeighError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as cause:
-        raise store.damaged(stored.path, f"its description is incomplete or contradictory ({cause})") from cause
+        raise store.damaged(
+            stored.path, f"its description is incomplete or contradictory ({cause})"
+        ) from cause
     return model
 
 
@@ -47,7 +53,9 @@ def _with_functions(schema: Schema, functions: Mapping[str, Callable[..., Any]])
         if not isinstance(schema.made.get(name), Derived):
             raise errors.unknown_column(name, schema.made, "The model's derived columns: it")
     made = {
-        name: replace(kind, function=functions[name]) if isinstance(kind, Derived) and name in functions else kind
+        name: replace(kind, function=functions[name])
+        if isinstance(kind, Derived) and name in functions
+        else kind
         for name, kind in schema.made.items()
     }
     return replace(schema, made=made)

@@ -13,7 +13,7 @@ import numpy as np
 from weigh import priors
 from weigh.features import Entries, Part, Text, Tokens
 from weigh.features.blocks import Floats, Ints
-from weigh.model.factors import Factor, estimate, to_fraction
+from weigh.model.factors import Factor, estimate, exact_shares, to_fraction
 from weigh.model.polya import Polya
 from weigh.model.tally import Tally
 from weigh.model.weights import WordWeights, as_text
@@ -46,7 +46,7 @@ class Multinomial:
         """The words of the finished model."""
         if isinstance(self._kept, slice):
             return self.counts.names
-        return [self.counts.names[at] for at in np.flatnonzero(self._kept)]
+        return [self.counts.names[at] for at in np.flatnonzero(self._kept).tolist()]
 
     @cached_property
     def table(self) -> Any:
@@ -71,7 +71,9 @@ class Multinomial:
         shares = priors.estimates(counts, pseudo)
         empty = np.isnan(shares).all(axis=1) if shares.size else np.zeros(len(shares), dtype=bool)
         if empty.any():
-            shares[empty] = np.nan_to_num(priors.estimates(counts.sum(axis=0, keepdims=True), pseudo), nan=1.0)
+            shares[empty] = np.nan_to_num(
+                priors.estimates(counts.sum(axis=0, keepdims=True), pseudo), nan=1.0
+            )
         return shares
 
     @cached_property
@@ -87,10 +89,11 @@ class Multinomial:
         """Yield the probability of each word of the row, to the power of its count."""
         pseudo_total = sum(self.pseudo, Fraction(0))
         total = to_fraction(self.table[c].sum().item())
+        is_plain = total + pseudo_total > 0 and all(a >= 0 for a in self.pseudo)
         for at, count in self.weights.occurrences(block, row):
             n = to_fraction(self.table[c, at].item())
             name, value = self.weights.named(at), f"× {as_text(count)}"
-            if total + pseudo_total and min(self.pseudo) >= 0:
+            if is_plain:
                 factor = estimate(name, value, n, self.pseudo[at], total, pseudo_total)
             else:
                 # Cut off at zero, or borrowed from the other classes: the plain ratio does not hold.
@@ -102,10 +105,7 @@ class Multinomial:
 
     def exact(self, c: int) -> list[Fraction]:
         """Return the probabilities of all words in class c as fractions."""
-        counts = [to_fraction(n) for n in self.table[c].tolist()]
-        if not any(counts) and not any(self.pseudo):
-            counts = [to_fraction(n) for n in self.table.sum(axis=0).tolist()]
-        return priors.exact_estimates(counts, self.pseudo)
+        return exact_shares(self.table, c, self.pseudo)
 
     @cached_property
     def _before(self) -> list[Fraction]:
@@ -128,15 +128,14 @@ class Multinomial:
         """Draw words for every row, as many as rows of its class had on average (Poisson)."""
         drawn = np.zeros((len(classes), len(self.words)), dtype=np.int64)
         for c in np.unique(classes):
-            rows = np.flatnonzero(classes == c)
             mean = float(self.table[c].sum()) / max(float(self.rows[c]), 1.0)
-            for row in rows:
+            for row in np.flatnonzero(classes == c).tolist():
                 drawn[row] = rng.multinomial(rng.poisson(mean), self.probabilities[c])
         if self.counts.fixed:
             return {name: drawn[:, at] for at, name in enumerate(self.words)}
         column = np.empty(len(classes), dtype=object)
         for row, counts in enumerate(drawn):
-            words = [w for at in np.flatnonzero(counts) for w in [self.words[at]] * int(counts[at])]
+            words = [w for at in np.flatnonzero(counts).tolist() for w in [self.words[at]] * int(counts[at])]
             column[row] = words if isinstance(self.part.kind, Tokens) else " ".join(words)
         return {self.part.names[0]: column}
 

@@ -33,7 +33,8 @@ class NormalWeights:
 
     @cached_property
     def _steepness(self) -> Floats:
-        return 1.0 / self.deviation
+        with np.errstate(over="ignore"):
+            return np.minimum(1.0 / self.deviation, np.finfo(np.float64).max)
 
     @cached_property
     def _constant(self) -> Floats:
@@ -48,8 +49,10 @@ class NormalWeights:
         """Yield what the row's number adds."""
         value = float(block.values[row])
         if len(self.mean) and not math.isnan(value):
-            z = (value - self.mean) * self._steepness
-            yield Contribution(self.name, as_text(value), self._constant - np.minimum(0.5 * z * z, FARTHEST))
+            with np.errstate(over="ignore"):
+                z = (value - self.mean) * self._steepness
+                square = np.minimum(0.5 * z * z, FARTHEST)
+            yield Contribution(self.name, as_text(value), self._constant - square)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +76,7 @@ class Normal:
     @cached_property
     def _moments(self) -> tuple[Floats, Floats, float, float]:
         """Means and deviations of the classes, then of the whole column."""
-        known = [Fraction(n) for n in self.counts.known.tolist()]
+        known = self.counts.totals
         (first, e1), (second, e2) = self.counts.first.integers(), self.counts.second.integers()
         each = [moments(*three, e1, e2) for three in zip(known, first, second, strict=True)]
         mean, deviation = moments(sum(known, Fraction(0)), sum(first), sum(second), e1, e2)

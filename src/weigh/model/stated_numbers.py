@@ -1,7 +1,8 @@
 """Stated numbers as counts: the form in which a model keeps what nobody counted.
 
-Probabilities p_k become whole numbers p_k · D, where D is their common denominator, so that the
-ratio of two of them is exact. Where D is too large, they stay floats that sum to one.
+Probabilities p_k become whole numbers p_k · D, where D is their common denominator, and are read back
+as shares of their sum: so they are exact, and what misses one by rounding is normalised. Where D is
+too large they stay floats.
 """
 
 from __future__ import annotations
@@ -16,14 +17,7 @@ from weigh.model.counts import NumberCounts
 from weigh.model.sums import ExactSum
 from weigh.model.tally import Table
 
-TOLERANCE = Fraction(1, 10**9)
 LARGEST = 2**63
-
-
-def shares(values: Sequence[Fraction]) -> list[Fraction] | None:
-    """Return probabilities that sum to exactly one; None if they miss it by more than rounding."""
-    total = sum(values, Fraction(0))
-    return [value / total for value in values] if abs(total - 1) <= TOLERANCE else None
 
 
 def to_scaled_table(rows: Sequence[Sequence[Fraction]]) -> Table:

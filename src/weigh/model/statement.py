@@ -13,10 +13,11 @@ import numpy as np
 from weigh import errors
 from weigh.features import Category, Flag, Kind, Number, Text, Tokens
 from weigh.features.columns import to_codes
-from weigh.model.stated_numbers import shares, to_scaled_table, to_table
+from weigh.model.stated_numbers import to_scaled_table, to_table
 from weigh.model.tally import Table
 from weigh.priors.exact import LARGEST, count, fraction
 
+TOLERANCE = Fraction(1, 10**9)  # what sums to one but for the rounding of floats
 CELLS, FLAG, NUMBER = "cells", "flag", "number"
 PROBABILITY = "be a probability from 0 to 1"
 COUNT = "be a count of 0 or more"
@@ -100,14 +101,10 @@ class Parameters:
 
     def cells(self, statement: Statement) -> Table:
         """Return the probabilities of levels or words, scaled; they must sum to one."""
-        rows = []
-        for label, row in zip(statement.by_class, statement.cells(_probability, PROBABILITY), strict=True):
-            normalised = shares(row)
-            if normalised is None:
-                raise statement.refuse(
-                    statement.by_class[label], f"sum to 1 (they sum to {float(sum(row)):.10g})", label
-                )
-            rows.append(normalised)
+        rows = statement.cells(_probability, PROBABILITY)
+        for (label, given), row in zip(statement.by_class.items(), rows, strict=True):
+            if abs(sum(row, Fraction(-1))) > TOLERANCE:
+                raise statement.refuse(given, f"sum to 1 (they sum to {float(sum(row)):.10g})", label)
         return to_scaled_table(rows)
 
     def flags(self, statements: Sequence[Statement], rows: Table) -> tuple[Table, Table]:

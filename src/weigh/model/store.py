@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from weigh.errors import DataError, ModelFileError
 from weigh.model import tensors
-from weigh.model.tensors import Piece, damaged, foreign
+from weigh.model.tensors import Piece, foreign
+from weigh.model.tensors import damaged as damaged
 
 FORMAT = "weigh"
 VERSION = 1

@@ -14,6 +14,8 @@ from weigh.features import Numbers
 from weigh.features.blocks import Floats
 from weigh.model.weights import Contribution, as_text
 
+FARTHEST = 1e300  # no value, however far off, makes a class impossible
+
 
 @dataclass(frozen=True)
 class NormalPosterior:
@@ -84,8 +86,10 @@ class StudentWeights:
         return np.array(gammas) - 0.5 * np.log(self._freedom * np.pi) - np.log(self._scale)
 
     def _logs(self, values: Floats) -> Floats:
-        z = (values[:, None] - self.mean) / self._scale
-        return self._constant - (self._freedom + 1) / 2 * np.log1p(z * z / self._freedom)
+        with np.errstate(over="ignore"):
+            z = np.minimum(np.abs(values[:, None] - self.mean) / self._scale, FARTHEST)
+        # log(1 + z²/v) without the square, which may be too large for a float.
+        return self._constant - (self._freedom + 1) * np.log(np.hypot(1.0, z / np.sqrt(self._freedom)))
 
     def add(self, block: Numbers, scores: Floats) -> None:
         """Add every row's log density to its scores."""

@@ -102,7 +102,8 @@ class FlagWeights:
         return np.where(np.isneginf(self.absent), 0.0, self.absent)
 
     @cached_property
-    def _place(self) -> dict[str, int]:
+    def place(self) -> dict[str, int]:
+        """The number of each name; asked for only where a block's names differ."""
         return {name: at for at, name in enumerate(self.names)}
 
     def _known(self, block: Entries) -> Floats:
@@ -111,14 +112,14 @@ class FlagWeights:
 
     def add(self, block: Entries, scores: Floats) -> None:
         """Add the weights of present flags, and of absent ones, to every row's scores."""
-        here = matched(block, self.names, self._place, self.fixed)
+        here = matched(block, self)
         added = self._known(block) * self._finite_absent.sum(axis=0)
         _score(here, self.present - self._finite_absent, added)
         vetoes = self._known(block) * self._veto.sum(axis=0)
         if vetoes.any():
             _score(here, -self._veto, vetoes)
         if block.missing is not None:
-            gone = matched(block.missing, self.names, self._place, self.fixed)
+            gone = matched(block.missing, self)
             _score(gone, -self._finite_absent, added)
             _score(gone, -self._veto, vetoes)
         scores += np.where(vetoes > 0.5, -np.inf, added)
@@ -152,7 +153,7 @@ class FlagWeights:
         return self.names[at] if self.fixed else f"{self.title}: {self.names[at]}"
 
     def _indices(self, block: Entries, row: int) -> set[int]:
-        one = matched(_row(block, row), self.names, self._place, self.fixed)
+        one = matched(_row(block, row), self)
         return set(one.indices.tolist())
 
     def features(self) -> Features:
@@ -171,12 +172,13 @@ class WordWeights:
     fixed: bool
 
     @cached_property
-    def _place(self) -> dict[str, int]:
+    def place(self) -> dict[str, int]:
+        """The number of each name; asked for only where a block's names differ."""
         return {name: at for at, name in enumerate(self.names)}
 
     def entries(self, block: Entries) -> Entries:
         """Return the block in this term's words, the others left out."""
-        return matched(block, self.names, self._place, self.fixed)
+        return matched(block, self)
 
     def add(self, block: Entries, scores: Floats) -> None:
         """Add count × weights of every word to the rows' scores."""
@@ -228,16 +230,16 @@ class NumberWeights:
         return Features([self.name], self.slope[None, :], self.offset)
 
 
-def matched(block: Entries, names: Sequence[str], place: dict[str, int], fixed: bool) -> Entries:
-    """Return a block's entries under the numbers that `names` give them, unknown names left out."""
-    if fixed and same_names(block.names, names):
+def matched(block: Entries, term: FlagWeights | WordWeights) -> Entries:
+    """Return a block's entries under the numbers that a term's names give them, unknown ones left out."""
+    if term.fixed and same_names(block.names, term.names):
         return block
-    lookup = np.array([place.get(name, -1) for name in block.names], dtype=np.int32)
+    lookup = np.array([term.place.get(name, -1) for name in block.names], dtype=np.int32)
     indices = lookup[block.indices] if len(lookup) else block.indices
     kept = indices >= 0
     before = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
     values = None if block.values is None else block.values[kept]
-    return Entries(before[block.indptr], indices[kept], values, names)
+    return Entries(before[block.indptr], indices[kept], values, term.names)
 
 
 def _row(block: Entries, row: int) -> Entries:

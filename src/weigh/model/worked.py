@@ -6,9 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from weigh.model.factors import Factor, number_text
+
+LONGEST = 8_000  # bits of a product; a long text's would take minutes to reduce, and no one reads it
 
 
 @dataclass(frozen=True)
@@ -18,10 +21,10 @@ class ClassWork:
     label: Any
     factors: tuple[Factor, ...]
 
-    @property
+    @cached_property
     def is_exact(self) -> bool:
-        """Whether every factor is a ratio of counts."""
-        return all(not isinstance(f.above, float) for f in self.factors)
+        """Whether every factor is a ratio of counts, and their product short enough to write down."""
+        return sum(_bits(f) for f in self.factors) <= LONGEST
 
     @property
     def above(self) -> Fraction:
@@ -62,7 +65,9 @@ def worked_text(work: Sequence[ClassWork], verdict: Any) -> str:
     lines.append(["posterior", *(_share(p) for p in posteriors(work))])
     lines = [line for line in lines if any(line)]
     widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
-    table = ["  ".join(f"{cell:<{w}}" for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines]
+    table = [
+        "  ".join(f"{cell:<{w}}" for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines
+    ]
     return "\n".join([*table, f"verdict: {verdict}"])
 
 
@@ -72,16 +77,20 @@ def worked_latex(work: Sequence[ClassWork], verdict: Any) -> str:
     for each, share in zip(work, posteriors(work), strict=True):
         product = r" \times ".join(_latex_factor(f) for f in each.factors)
         result = _latex_fraction(each.above, each.below) if each.is_exact else f"e^{{{each.log:.6g}}}"
-        lines.append(rf"{_latex_text(each.label)}:\quad & {product} = {result}, \qquad P = {_latex_number(share)}")
+        lines.append(
+            rf"{_latex_text(each.label)}:\quad & {product} = {result}, \qquad P = {_latex_number(share)}"
+        )
     body = " \\\\\n".join(lines)
-    return "\\begin{align*}\n" + body + " \\\\\n" + rf"& \Rightarrow {_latex_text(verdict)}" + "\n\\end{align*}"
+    return (
+        "\\begin{align*}\n" + body + " \\\\\n" + rf"& \Rightarrow {_latex_text(verdict)}" + "\n\\end{align*}"
+    )
 
 
 def _title(factor: Factor) -> str:
     if not factor.value:
-        return "P(class)"
+        return f"P({factor.feature})"
     if factor.value.startswith("× "):
-        return f"P({factor.feature} | class)^{factor.value.removeprefix('× ')}"
+        return f"P({factor.feature} | class)^{factor.value.removeprefix('× ')}".removesuffix("^1")
     return f"P({factor.feature}={factor.value} | class)"
 
 
@@ -113,6 +122,14 @@ def _share(share: Fraction | float) -> str:
     if isinstance(share, float) or len(str(share)) > 24:
         return f"{float(share):.6g}"
     return f"{share} = {float(share):.6g}"
+
+
+def _bits(factor: Factor) -> float:
+    """Return about how many bits a factor adds to a product; a density adds no end of them."""
+    if isinstance(factor.above, float):
+        return math.inf
+    parts = (factor.above, factor.below)
+    return factor.power * sum(part.numerator.bit_length() + part.denominator.bit_length() for part in parts)
 
 
 def _log(number: Fraction | float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from weigh.errors import DataError, parameter
 from weigh.source.chunk import Chunk
@@ -14,6 +14,7 @@ PREFIX_ROWS = 10_000
 CHUNK_ROWS = 131_072
 
 Kinds = Mapping[str, str]
+Piece = Callable[[], Chunk]
 
 
 class Source(ABC):
@@ -49,9 +50,22 @@ class Source(ABC):
     def labelled(self, name: str) -> Source:
         """The same rows with column `name` as their label."""
 
+    def pieces(self, kinds: Kinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Piece]:
+        """Read like `chunks`, but leave making each chunk to whoever calls it, in any thread."""
+        return as_pieces(self.chunks(kinds, size))
+
     def prefix(self, n: int = PREFIX_ROWS, kinds: Kinds | None = None) -> Chunk:
         """The first n rows, or all when there are fewer; consumes nothing."""
         return next(iter(self.chunks(kinds, size=n)))
+
+
+def as_pieces(chunks: Iterator[Chunk]) -> Iterator[Piece]:
+    """Chunks that are already made, as pieces."""
+
+    def piece(chunk: Chunk) -> Piece:
+        return lambda: chunk
+
+    return map(piece, chunks)
 
 
 def check_size(size: int) -> int:

@@ -1,62 +1,30 @@
-"""A file read in Arrow batches: what CSV, JSON and Parquet sources have in common."""
+"""A file read in Arrow batches: what JSON and Parquet sources have in common."""
 
 from __future__ import annotations
 
-import copy
 from abc import abstractmethod
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from weigh.errors import SourceError, hint, listing
 from weigh.source.arrow import converter
-from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, Kinds, Source, check_size, repeated
+from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, Kinds, check_size
 from weigh.source.chunk import Chunk
-from weigh.source.lines import compression
+from weigh.source.file_source import JOINED_BYTES, JOINED_ROWS, PREFIX_BYTES, FileSource
 from weigh.source.missing import Markers
 
-# Narrow batches are joined up to this size, so that wide files do not pay per column per few rows.
-JOINED_ROWS = 8_192
-JOINED_BYTES = 8 << 20
-# Rows may be long documents: the prefix ends here even when it has fewer rows than asked for.
-PREFIX_BYTES = 32 << 20
 
-_Self = TypeVar("_Self", bound="BatchSource")
-
-
-class BatchSource(Source):
-    """A file as a source; a subclass gives its columns' types and reads its batches."""
-
-    named = True
-    n_rows: int | None = None
+class BatchSource(FileSource):
+    """A file as a source; a subclass gives its columns' Arrow types and reads its batches."""
 
     def __init__(self, path: Path, *, markers: Markers | None = None) -> None:
-        self.path = path
-        self.bytes_total: int | None = path.stat().st_size
-        self.bytes_read = 0
-        self.types: dict[str, Any] = {}
+        super().__init__(path)
         self._markers = markers
 
     @abstractmethod
     def batches(self, wanted: dict[str, Any], size: int) -> Generator[Any, None, None]:
         """Record batches of the wanted columns, in these types, errors already translated."""
-
-    def describe(self: _Self, types: dict[str, Any], label: str | None) -> _Self:
-        """Set the columns and the label, and with them names and width."""
-        if label is not None and label not in types:
-            raise self.no_column(label, list(types))
-        self.types = types
-        self.label = label
-        self.names = tuple(name for name in types if name != label)
-        self.width = len(self.names)
-        if not self.names:
-            raise SourceError(f"{self.path} has no column besides the label {label!r}.", self.path)
-        return self
-
-    def labelled(self, name: str) -> Source:
-        """The same file with column `name` as the label."""
-        return copy.copy(self).describe(self.types, name)
 
     def prefix(self, n: int = PREFIX_ROWS, kinds: Kinds | None = None) -> Chunk:
         """The first n rows, or fewer when they exceed 32 MB; consumes nothing."""
@@ -101,30 +69,6 @@ class BatchSource(Source):
             columns[name] = self._markers.apply(column) if self._markers else column
         labels = None if self.label is None else columns.pop(self.label)
         return Chunk(columns, batch.num_rows, labels=labels, first_row=first_row)
-
-    def no_column(self, label: str, names: list[str]) -> SourceError:
-        told = f"{self.path} has no column {label!r}; it has {listing(names)}.{hint(label, names)}"
-        if len(names) == 1:
-            told += "".join(
-                f" Give delimiter={mark!r} if that separates its columns."
-                for mark in (";", "\t", "|", ",")
-                if mark in names[0]
-            )
-        return SourceError(told, self.path)
-
-    def fits(self, block: int) -> bool:
-        """Whether one block surely holds the whole file; a compressed one may unpack to more."""
-        return compression(self.path) is None and block >= (self.bytes_total or 0)
-
-    def check_header(self, names: list[str]) -> None:
-        """Refuse names that occur twice."""
-        twice = repeated(names)
-        if twice is not None:
-            raise SourceError(
-                f"{self.path} has the column name {twice!r} more than once. Give every column its own name.",
-                self.path,
-                1,
-            )
 
 
 def joined(batches: Iterator[Any], rows: int, size: int) -> Iterator[Any]:

@@ -8,17 +8,45 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-# A NumPy array (any strides; objects are plain Python values) or a pyarrow.Array. A union would
-# oblige every reader to import pyarrow in order to narrow it; `is_arrow` tells them apart.
+# A NumPy array (any strides; objects are plain Python values), a `Coded` column or a pyarrow.Array.
+# A union would oblige every reader to import pyarrow in order to narrow it; `is_arrow` tells.
 Column: TypeAlias = Any
 
 # A scipy.sparse matrix or array in canonical CSR form; scipy may be absent.
 CSR: TypeAlias = Any
 
 
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A column of repeated values: row i holds values[codes[i]], and -1 is missing.
+
+    The values are distinct; some may occur in none of the rows.
+    """
+
+    codes: NDArray[np.int32]
+    values: list[Any]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, rows: slice) -> Coded:
+        return Coded(self.codes[rows], self.values)
+
+    def to_pylist(self) -> list[Any]:
+        """The value of every row, None where it is missing."""
+        values = [*self.values, None]
+        return [values[code] for code in self.codes.tolist()]
+
+
 def is_arrow(column: Column) -> bool:
     """Tell an Arrow array from a NumPy array without importing pyarrow."""
     return hasattr(column, "dictionary_encode")
+
+
+def to_pylist(column: Column) -> list[Any]:
+    """The rows of any column as Python values."""
+    values: list[Any] = column.tolist() if isinstance(column, np.ndarray) else column.to_pylist()
+    return values
 
 
 def cut_column(column: Column, start: int, stop: int) -> Column:

@@ -70,6 +70,9 @@ def numpy_field(name: str, values: NDArray[Any]) -> Field:
         )
     if isinstance(values, np.ma.MaskedArray):
         values = unmasked(values)
+    if not values.flags.aligned or values.strides[0] % max(1, values.dtype.itemsize):
+        # A field of packed records: native code needs whole steps from value to value.
+        values = values.copy()
     kind, length = values.dtype.kind, len(values)
     if kind in "fiub":
         if values.dtype.isnative and values.dtype.itemsize <= 8:

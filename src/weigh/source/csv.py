@@ -1,18 +1,25 @@
-"""CSV and TSV files, streamed in blocks of about a megabyte."""
+"""CSV and TSV files, read by the native parser in blocks of about a megabyte."""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Generator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from weigh import _core
 from weigh.source.arrays import default_names
-from weigh.source.base import PREFIX_ROWS
-from weigh.source.batches import PREFIX_BYTES, BatchSource, text_type
+from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, Kinds, Piece, check_size
+from weigh.source.bytes import DAMAGE, MARK, Bytes, FileText, MappedText, open_text
+from weigh.source.chunk import Chunk
 from weigh.source.faults import CsvFaults
-from weigh.source.lines import byte_lines, open_bytes
+from weigh.source.file_source import JOINED_BYTES, JOINED_ROWS, PREFIX_BYTES, FileSource
+from weigh.source.parsed import Parsed
+
+# A head larger than this is parsed again when it is needed, rather than kept.
+KEPT_BYTES = 8 << 20
+# Into how many blocks a short file is cut.
+BLOCKS = 3
 
 
 @dataclass(frozen=True)
@@ -26,8 +33,21 @@ class Dialect:
     block: int = 1 << 20
 
 
-class CsvSource(BatchSource):
-    """A CSV file; the types of its columns are found in its first 10,000 rows and then fixed."""
+@dataclass(frozen=True)
+class Head:
+    """The first rows: where in the text they begin and end, how many they are, and their columns."""
+
+    begin: int
+    end: int
+    n_rows: int
+    parsed: Parsed | None
+
+
+class CsvSource(FileSource):
+    """A CSV file; the types of its columns are found in its first 10,000 rows and then fixed.
+
+    A type is "integer", "flag" or "string", or "number" when there are fractions.
+    """
 
     def __init__(
         self,
@@ -40,151 +60,187 @@ class CsvSource(BatchSource):
     ) -> None:
         super().__init__(path)
         self.dialect = dialect
+        self._ready: tuple[object, Chunk] | None = None
         self._faults = CsvFaults(path, dialect.delimiter, dialect.encoding, dialect.has_header)
-        self._given: list[str] | None = None
         if self.bytes_total == 0:
             raise self._faults.empty()
-        if dialect.has_header:
-            self._check_first_line()
-        else:
-            self._given = default_names(self._first_batch(None).num_columns, names)
-            self.named = names is not None
-        self.describe(self._frozen_types(strings), label)
+        with closing(self._open()) as text:
+            columns, begin = self._header(text)
+            if not dialect.has_header:
+                columns = default_names(len(columns), names)
+                self.named = names is not None
+            self.check_header(columns)
+            unknown = [name for name in strings if name not in columns]
+            if unknown:
+                raise self.no_column(unknown[0], columns)
+            self._faults.names = columns
+            asked = {name: "string" if name in strings else "any" for name in columns}
+            self._head, found = self._read_head(text, begin, asked)
+        self.describe({name: "number" if kind == "real" else kind for name, kind in found.items()}, label)
 
-    def batches(self, wanted: dict[str, Any], size: int) -> Generator[Any, None, None]:
-        """Batches of one block each."""
-        del size  # a block holds the rows it holds
-        reader, raw, faults = self._open(self.dialect.block, wanted)
-        last = None
-        try:
-            while True:
-                batch = _next(reader, faults)
-                if batch is None:
-                    faults.check_end(last)
-                    return
-                last = batch
-                self.bytes_read = raw.tell()
-                yield batch
-        finally:
-            reader.close()
-            raw.close()
+    def prefix(self, n: int = PREFIX_ROWS, kinds: Kinds | None = None) -> Chunk:
+        """The first n rows, or fewer when they exceed 32 MB; consumes nothing."""
+        wanted = self._wanted(kinds)
+        head = self._head
+        if check_size(n) > PREFIX_ROWS:
+            with closing(self._open()) as text:
+                data, end, n = self._first(text, head.begin, n)
+            return self._parsed_chunk(data[:end], head.begin, wanted, n, 0)
+        return self._head_chunk(wanted, min(n, head.n_rows))
 
-    def _check_first_line(self) -> None:
-        """Refuse a header that is not in the encoding; Arrow would stumble over the names."""
-        try:
-            _, line = next(byte_lines(self.path), (1, b""))
-        except OSError as error:
-            raise self._faults.translated(error) from error
-        if self.dialect.encoding.lower().replace("_", "-") in {"utf-8", "utf8"}:
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                raise self._faults.translated(error) from error
+    def chunks(self, kinds: Kinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
+        """Read the file from its start, at most `size` rows at a time."""
+        return (piece() for piece in self.pieces(kinds, size))
 
-    def _frozen_types(self, strings: Sequence[str]) -> dict[str, Any]:
-        """Each column's type for good, inferred from the first 10,000 rows and no others."""
-        import pyarrow as pa
+    def pieces(self, kinds: Kinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Piece]:
+        """Cut the file into blocks of whole rows; each is parsed when its piece is called."""
+        check_size(size)
+        wanted = self._wanted(kinds)
+        head = self._head
+        self.bytes_read = 0
+        first = self._head_chunk(wanted, head.n_rows)
+        with closing(self._open()) as text:
+            self.bytes_read = text.read_up_to(head.end)
+            for start in range(0, head.n_rows, size):
+                yield _made(first.slice(start, start + size))
+            yield from self._blocks(text, wanted, size)
+        self.bytes_read = self.bytes_total or 0
 
-        first = self._first_batch(None)
-        schema = first.schema
-        self.check_header(schema.names)
-        self._faults.names = schema.names
-        for kind in schema.types:
-            if pa.types.is_binary(kind):
-                raise self._faults.not_text()
-        unknown = [name for name in strings if name not in schema.names]
-        if unknown:
-            raise self.no_column(unknown[0], schema.names)
-        if first.num_rows > PREFIX_ROWS:
-            schema = self._first_rows(schema.names, None, PREFIX_ROWS).schema
+    def _blocks(self, text: FileText, wanted: Mapping[str, str], size: int) -> Iterator[Piece]:
+        at, done, closed = self._head.end, self._head.n_rows, False
+        block = self._block_size(text)
+        while not closed:
+            data, last = self._window(text, at, block)
+            end, n_rows = _core.cut_csv(data, self.dialect.delimiter, size, last)
+            closed = last and (n_rows < size or end == len(data))
+            if end == 0 and not closed:
+                if block >= self.dialect.block:
+                    raise self._faults.endless_row(at)
+                block = self.dialect.block
+                continue
+            self.bytes_read = text.read_up_to(at + end)
+            if n_rows:
+                yield self._piece(data[:end], at, wanted, n_rows, done)
+            at += end
+            done += n_rows
+
+    def _piece(
+        self, data: Bytes, begin: int, wanted: Mapping[str, str], n_rows: int, first_row: int
+    ) -> Piece:
+        return lambda: self._parsed_chunk(data, begin, wanted, n_rows, first_row)
+
+    def _block_size(self, text: FileText) -> int:
+        """More than a block if rows are wide, as the first ones tell; less if the file is short.
+
+        Threads that share a file of few blocks would have to wait for the one with the last.
+        """
+        head, block = self._head, self.dialect.block
+        joined = min(JOINED_BYTES, JOINED_ROWS * (head.end - head.begin) // head.n_rows)
+        # Blocks end with a row and so fall short: without some rows more, a last one would hold them.
+        share = ((self.bytes_total or 0) - head.end) // BLOCKS + joined // 1024 + 1
+        if isinstance(text, MappedText) and share < block:
+            return max(share, joined // 2)
+        return max(block, joined)
+
+    def _wanted(self, kinds: Kinds | None) -> dict[str, str]:
+        """The columns to read, label included, each with what the parser shall read it as."""
+        kinds = kinds or {}
         return {
-            field.name: pa.string() if field.name in strings else text_type(field.type) for field in schema
+            name: _reading(kind, kinds.get(name))
+            for name, kind in self.types.items()
+            if kinds.get(name) != "skip" or name == self.label
         }
 
-    def first(self, wanted: dict[str, Any], n: int) -> Any:
-        """The first n rows; what stands after them in the same block is not judged."""
-        if n > PREFIX_ROWS:
-            return super().first(wanted, n)
-        return self._first_rows(list(self.types), wanted, n)
+    def _head_chunk(self, wanted: Mapping[str, str], n: int) -> Chunk:
+        """The first n rows of the head, parsed again only if it was not kept or has other types."""
+        head = self._head
+        if head.parsed is not None and head.parsed.gives(wanted):
+            # A fit reads its first rows several times over: to check, to warn, to count.
+            key = (self.label, tuple(wanted.items()))
+            ready = self._ready
+            if ready is None or ready[0] != key:
+                ready = self._ready = key, self._chunk(head.parsed, wanted, 0)
+            return ready[1].slice(0, n)
+        with closing(self._open()) as text:
+            data, _ = self._window(text, head.begin, head.end - head.begin)
+        return self._parsed_chunk(data, head.begin, wanted, n, 0)
 
-    def _first_rows(self, names: list[str], wanted: dict[str, Any] | None, n: int) -> Any:
-        """Read a block as text, write its first n rows out and read just them with types."""
-        import pyarrow as pa
-        from pyarrow import csv
+    def _parsed_chunk(
+        self, data: Bytes, begin: int, wanted: Mapping[str, str], n_rows: int, first_row: int
+    ) -> Chunk:
+        parsed = self._parse(data, begin, {name: wanted.get(name, "skip") for name in self.types}, n_rows)
+        return self._chunk(parsed, wanted, first_row)
 
-        texts = self._first_batch({name: pa.string() for name in names}).slice(0, n)
-        buffer = pa.BufferOutputStream()
-        # Without a header both readings number their rows alike, for messages.
-        csv.write_csv(texts, buffer, csv.WriteOptions(include_header=self.dialect.has_header))
-        written = buffer.getvalue()
-        read = csv.ReadOptions(block_size=written.size + 1, use_threads=False, column_names=self._given)
-        parse = csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
-        try:
-            reader = csv.open_csv(pa.BufferReader(written), read, parse, self._convert(wanted))
-        except pa.ArrowException as error:
-            raise self._faults.translated(error) from error
-        return _next(reader, self._faults)
+    def _chunk(self, parsed: Parsed, wanted: Mapping[str, str], first_row: int) -> Chunk:
+        columns = parsed.to_columns(wanted)
+        labels = None if self.label is None else columns.pop(self.label)
+        return Chunk(columns, parsed.n_rows, labels=labels, first_row=first_row)
 
-    def _first_batch(self, wanted: dict[str, Any] | None) -> Any:
-        """The rows of the first block, which is enlarged until the prefix fits in.
+    def _parse(self, data: Bytes, begin: int, kinds: Mapping[str, str], most: int) -> Parsed:
+        """Parse records; `begin` is where in the text they begin, for messages."""
+        asked = list(kinds.values())
+        n_rows, natives, fault = _core.parse_csv(
+            data, asked, self.dialect.delimiter, self.dialect.missing, most
+        )
+        if fault is not None:
+            raise self._faults.of_record(fault, begin, asked)
+        return Parsed.of(list(kinds), natives, n_rows)
 
-        Arrow infers types from one block only: a smaller one would freeze a column as integers
-        although the prefix has fractions.
-        """
-        block = self.dialect.block
+    def _header(self, text: FileText) -> tuple[list[str], int]:
+        """The fields of the first record, and where the rows begin."""
+        delimiter = self.dialect.delimiter
+        start = len(MARK) if self._window(text, 0, len(MARK))[0].tobytes() == MARK else 0
+        data, end, n = self._first(text, start, 1)
+        if n == 0:
+            raise self._faults.no_rows()
+        fault = _core.parse_csv(data[:end], [], delimiter, [], 1)[2]
+        width = fault[4] if fault is not None else 0
+        _, natives, fault = _core.parse_csv(data[:end], ["text"] * width, delimiter, [], 1)
+        if fault is not None:
+            raise self._faults.of_record(fault, start, ["text"] * width)
+        names = [values[0] if values else "" for _, _, values in natives]
+        return names, start + end if self.dialect.has_header else start
+
+    def _read_head(self, text: FileText, begin: int, asked: dict[str, str]) -> tuple[Head, dict[str, str]]:
+        """The first 10,000 rows, and the kind found for every column."""
+        data, end, n = self._first(text, begin, PREFIX_ROWS)
+        if n == 0:
+            raise self._faults.no_rows()
+        parsed = self._parse(data[:end], begin, asked, n)
+        found = {name: kind for name, (kind, _, _) in parsed.columns.items()}
+        return Head(begin, begin + end, n, parsed if end <= KEPT_BYTES else None), found
+
+    def _first(self, text: FileText, begin: int, n: int) -> tuple[Bytes, int, int]:
+        """Bytes that hold the first n rows (or 32 MB), where these end, and how many they are."""
+        size = 2 * self.dialect.block
         while True:
-            reader, raw, faults = self._open(block, wanted)
-            with raw, reader:
-                first = _next(reader, faults)
-            if first is None or first.num_rows == 0:
-                raise self._faults.no_rows()
-            if first.num_rows >= PREFIX_ROWS or block >= PREFIX_BYTES or self.fits(block):
-                return first
-            block *= 4
+            data, closed = self._window(text, begin, size)
+            end, n_rows = _core.cut_csv(data, self.dialect.delimiter, n, closed)
+            if n_rows >= n or closed or (size >= PREFIX_BYTES and n_rows):
+                return data, end, n_rows
+            if size >= PREFIX_BYTES:
+                raise self._faults.endless_row(begin)
+            size *= 4
 
-    def _convert(self, wanted: dict[str, Any] | None) -> Any:
-        from pyarrow import csv
-
-        return csv.ConvertOptions(
-            null_values=["", *self.dialect.missing],
-            strings_can_be_null=True,
-            column_types=wanted,
-            include_columns=None if wanted is None else list(wanted),
-        )
-
-    def _open(self, block: int, wanted: dict[str, Any] | None) -> tuple[Any, Any, CsvFaults]:
-        """A reader, the file below it, and what to tell of its errors: each pass has its own."""
-        import pyarrow as pa
-        from pyarrow import csv
-
-        stream, raw = open_bytes(self.path)
-        faults = copy.copy(self._faults)
-        read = csv.ReadOptions(
-            block_size=block,
-            # Only the serial reader knows the number of a row; it is hardly slower on a stream.
-            use_threads=False,
-            encoding=self.dialect.encoding,
-            column_names=self._given,
-            autogenerate_column_names=not self.dialect.has_header and self._given is None,
-        )
-        parse = csv.ParseOptions(
-            delimiter=self.dialect.delimiter,
-            newlines_in_values=True,
-            invalid_row_handler=faults.note_ragged,
-        )
+    def _open(self) -> FileText:
         try:
-            return csv.open_csv(stream, read, parse, self._convert(wanted)), raw, faults
-        except (pa.ArrowException, OSError, ValueError, LookupError) as error:
-            raw.close()
-            raise faults.translated(error) from error
+            return open_text(self.path, self.dialect.encoding)
+        except (*DAMAGE, LookupError) as error:
+            raise self._faults.of_reading(error) from error
+
+    def _window(self, text: FileText, at: int, size: int) -> tuple[Bytes, bool]:
+        try:
+            return text.window(at, size)
+        except DAMAGE as error:
+            raise self._faults.of_reading(error) from error
 
 
-def _next(reader: Any, faults: CsvFaults) -> Any:
-    import pyarrow as pa
+def _reading(kind: str, wanted: str | None) -> str:
+    """How the parser shall read a column of some type for the kind that is wanted of it."""
+    if wanted in {"number", "count"}:
+        return "number"
+    return "text" if (kind, wanted) == ("string", "text") else kind
 
-    try:
-        return reader.read_next_batch()
-    except StopIteration:
-        return None
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise faults.translated(error) from error
+
+def _made(chunk: Chunk) -> Piece:
+    return lambda: chunk

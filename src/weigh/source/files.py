@@ -8,9 +8,9 @@ from pathlib import Path
 
 from weigh.errors import SourceError, parameter
 from weigh.source.base import Source
+from weigh.source.bytes import compression
 from weigh.source.csv import CsvSource, Dialect
 from weigh.source.jsonlines import JsonSource
-from weigh.source.lines import compression
 from weigh.source.missing import Marker, Markers, marker_list
 from weigh.source.parquet import ParquetSource
 
@@ -44,7 +44,7 @@ def open(
 
     Parameters
     ----------
-    path : the file; .gz, .bz2, .lz4 and .zst are unpacked while reading
+    path : the file; .gz, .bz2, .xz, .lz4 and .zst are unpacked while reading
     label : name of the column that holds the labels
     format : "csv", "tsv", "parquet" or "json" (one object per line); None goes by the ending
     missing : markers that mean a missing value, in texts and numbers alike; "" always does in CSV
@@ -63,6 +63,8 @@ def open(
         raise parameter("open", "names", "given only with has_header=False of a CSV file", names)
     if block < 1:
         raise parameter("open", "block", "at least 1", block)
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
+        raise parameter("open", "delimiter", "one ASCII character, no quote and no end of line", delimiter)
     _check_exists(where)
     marks = marker_list(missing)
     if kind == "parquet":

@@ -10,8 +10,10 @@ from typing import Any
 
 from weigh.errors import SourceError
 from weigh.source.base import PREFIX_ROWS
-from weigh.source.batches import PREFIX_BYTES, BatchSource, text_type
-from weigh.source.lines import odd_json_line, open_bytes
+from weigh.source.batches import BatchSource, text_type
+from weigh.source.bytes import compression, unpacked
+from weigh.source.file_source import PREFIX_BYTES
+from weigh.source.lines import odd_json_line
 from weigh.source.missing import Markers
 
 
@@ -99,7 +101,7 @@ class JsonSource(BatchSource):
         """The file's bytes in UTF-8, and the file below them."""
         import pyarrow as pa
 
-        stream, raw = open_bytes(self.path)
+        stream, raw = _arrow_bytes(self.path)
         if self.encoding.lower() in {"utf-8", "utf8"}:
             return stream, raw
         return pa.transcoding_input_stream(stream, self.encoding, "utf-8"), raw
@@ -154,3 +156,15 @@ class JsonSource(BatchSource):
             text = "a row is longer than a block; give block= more bytes than the longest row has"
         reason = text.splitlines()[0].rstrip(".")
         return SourceError(f"{self.path} cannot be read: {reason}.", self.path)
+
+
+def _arrow_bytes(path: Path) -> tuple[Any, Any]:
+    """The file's bytes as an Arrow stream, unpacked, and the file below them."""
+    import pyarrow as pa
+
+    codec = compression(path)
+    if codec == "xz":
+        stream, raw = unpacked(path)
+        return pa.PythonFile(stream, mode="r"), raw
+    raw = pa.OSFile(str(path))
+    return (raw if codec is None else pa.CompressedInputStream(raw, codec)), raw

@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import Any
 
-_COMPRESSION = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
-
-
-def compression(path: Path) -> str | None:
-    """The compression a file's ending stands for, if any."""
-    return _COMPRESSION.get(path.suffix.lower())
-
-
-def open_bytes(path: Path) -> tuple[Any, Any]:
-    """The file's bytes, decompressed, and the file below them, whose position tells progress."""
-    import pyarrow as pa
-
-    raw = pa.OSFile(str(path))
-    codec = compression(path)
-    return (raw if codec is None else pa.CompressedInputStream(raw, codec)), raw
+from weigh.source.bytes import DAMAGE, open_text, unpacked
 
 
 def byte_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Numbered lines as bytes."""
-    stream, raw = open_bytes(path)
+    stream, raw = unpacked(path)
     with raw, stream, io.BufferedReader(stream) as reader:
         yield from enumerate(reader, start=1)
 
@@ -41,54 +26,27 @@ def undecodable_line(path: Path, encoding: str) -> int | None:
                 line.decode(encoding)
             except UnicodeDecodeError:
                 return number
-    except (OSError, ValueError):
+    except DAMAGE:
         return None
     return None
 
 
-def record_line(path: Path, record: int, delimiter: str, encoding: str) -> int | None:
-    """The line where a CSV record begins, counted from 1, lines within quotes included.
-
-    Records are counted as Arrow does, without blank lines. None when the file cannot be followed.
-    """
-    for number, line, fields in _records(path, delimiter, encoding):
-        if fields is None:
-            return None
-        if number == record:
-            return line
-    return None
-
-
-def endless_line(path: Path, delimiter: str, encoding: str) -> int | None:
-    """The line where a record too long to be read begins, as after a quote that never closes."""
-    for _, line, fields in _records(path, delimiter, encoding):
-        if fields is None:
-            return line
-    return None
+def line_at(path: Path, encoding: str, offset: int) -> int:
+    """The line, counted from 1, in which the byte at an offset of the file's text stands."""
+    line = 1
+    after_return = False
+    with closing(open_text(path, encoding)) as text:
+        for part in text.windows(offset):
+            line += part.count(b"\n") + part.count(b"\r") - part.count(b"\r\n")
+            line -= after_return and part.startswith(b"\n")
+            after_return = part.endswith(b"\r")
+    return line
 
 
-def _records(path: Path, delimiter: str, encoding: str) -> Iterator[tuple[int, int, list[str] | None]]:
-    """Numbered non-blank records with their first line; fields are None where reading fails."""
-    stream, raw = open_bytes(path)
-    with (
-        raw,
-        stream,
-        io.TextIOWrapper(io.BufferedReader(stream), encoding=encoding, errors="replace", newline="") as text,
-    ):
-        reader = csv.reader(text, delimiter=delimiter, strict=True)
-        record, line = 0, 1
-        while True:
-            try:
-                fields = next(reader)
-            except StopIteration:
-                return
-            except csv.Error:
-                yield record + 1, line, None
-                return
-            if fields:
-                record += 1
-                yield record, line, fields
-            line = reader.line_num + 1
+def is_blank(path: Path, encoding: str) -> bool:
+    """Whether a file has nothing but blanks and ends of lines."""
+    with closing(open_text(path, encoding)) as text:
+        return not any(part.strip() for part in text.windows())
 
 
 def odd_json_line(path: Path, encoding: str, whole: frozenset[str]) -> tuple[int, str] | None:

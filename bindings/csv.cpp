@@ -1,0 +1,90 @@
+#include "weigh/csv.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "arrays.h"
+
+using namespace nb::literals;
+namespace csv = weigh::csv;
+
+namespace {
+
+using Bytes = Vector<std::uint8_t>;
+
+// In the order of csv::Kind and csv::Fault.
+constexpr std::array<const char*, 8> kKinds{"skip", "number", "text", "integer", "real", "flag", "string", "any"};
+constexpr std::array<const char*, 5> kFaults{"none", "ragged", "unfit", "not_utf8", "open_quote"};
+
+csv::Kind kind_of(const std::string& name) {
+    const auto found = std::find(kKinds.begin(), kKinds.end(), name);
+    require(found != kKinds.end(), "there is no such kind of column");
+    return static_cast<csv::Kind>(found - kKinds.begin());
+}
+
+std::string_view view_of(const Bytes& data) {
+    return {reinterpret_cast<const char*>(data.data()), data.shape(0)};
+}
+
+nb::list to_list(const csv::Texts& texts) {
+    nb::list list;
+    for (std::size_t k = 0; k < texts.size(); ++k) list.append(nb::str(texts[k].data(), texts[k].size()));
+    return list;
+}
+
+nb::object values_of(csv::Column& column) {
+    switch (column.kind) {
+        case csv::Kind::skip: return nb::none();
+        case csv::Kind::number: return nb::cast(to_numpy(std::move(column.numbers)));
+        case csv::Kind::real: return nb::cast(to_numpy(std::move(column.reals)));
+        case csv::Kind::integer:
+        case csv::Kind::flag: return nb::cast(to_numpy(std::move(column.integers)));
+        default: return to_list(column.texts);
+    }
+}
+
+nb::object to_python(const csv::Error& error) {
+    if (error.fault == csv::Fault::none) return nb::none();
+    return nb::make_tuple(kFaults[static_cast<std::size_t>(error.fault)], error.record, error.offset, error.column,
+                          error.fields, nb::bytes(error.text.data(), error.text.size()));
+}
+
+nb::tuple parse_csv(const Bytes& data, const std::vector<std::string>& kinds, char delimiter,
+                    const std::vector<std::string>& missing, std::size_t most) {
+    csv::Table table;
+    {
+        std::vector<csv::Kind> wanted;
+        for (const auto& name : kinds) wanted.push_back(kind_of(name));
+        nb::gil_scoped_release unlocked;
+        table = csv::parse(view_of(data), wanted, {delimiter, missing}, most);
+    }
+    nb::list columns;
+    for (auto& column : table.columns) {
+        const char* kind = kKinds[static_cast<std::size_t>(column.kind)];
+        columns.append(nb::make_tuple(kind, to_numpy(std::move(column.codes)), values_of(column)));
+    }
+    return nb::make_tuple(table.records, columns, to_python(table.error));
+}
+
+nb::tuple cut_csv(const Bytes& data, char delimiter, std::size_t most, bool closed) {
+    csv::Cut found;
+    {
+        nb::gil_scoped_release unlocked;
+        found = csv::cut(view_of(data), delimiter, most, closed);
+    }
+    return nb::make_tuple(found.end, found.records);
+}
+
+}  // namespace
+
+void bind_csv(nb::module_& m) {
+    m.def("parse_csv", &parse_csv, "data"_a, "kinds"_a, "delimiter"_a, "missing"_a, "most"_a,
+          "Return (records, [(kind, codes, values) of every column], None or what is wrong: (fault, record, "
+          "offset, column, fields, text)).");
+    m.def("cut_csv", &cut_csv, "data"_a, "delimiter"_a, "most"_a, "closed"_a,
+          "Return (end of the last whole record or of the first `most`, number of records up to there).");
+}

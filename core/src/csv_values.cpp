@@ -1,0 +1,152 @@
+#include "csv_values.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace weigh::csv {
+namespace {
+
+constexpr std::uint64_t kZeros = 0x3030303030303030ULL;
+
+std::string_view trimmed(std::string_view text) {
+    const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+    while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+    return text;
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Up to eight digits at once: padded with zeros from the left, then added in pairs.
+bool to_short(std::string_view text, double& number) {
+    std::uint64_t digits = 0;
+    std::memcpy(&digits, text.data(), 8);
+    const std::size_t unused = 64 - 8 * text.size();
+    digits <<= unused;
+    if (unused != 0) digits |= kZeros >> (64 - unused);
+    // A digit keeps its upper half 3 also with 6 added; one test of both halves would let ".", "-" by.
+    constexpr std::uint64_t kUpper = 0xF0F0F0F0F0F0F0F0ULL;
+    if ((digits & kUpper) != kZeros || ((digits + 0x0606060606060606ULL) & kUpper) != kZeros) return false;
+    digits -= kZeros;
+    digits = digits * 10 + (digits >> 8);
+    digits = ((digits & 0x000000FF000000FFULL) * 0x000F424000000064ULL +
+              ((digits >> 16) & 0x000000FF000000FFULL) * 0x0000271000000001ULL) >> 32;
+    number = static_cast<double>(static_cast<std::uint32_t>(digits));
+    return true;
+}
+
+// Digits with a point among them, at most 15: whole number and power of ten are both exact, so
+// that their quotient is rounded once, as it must be.
+bool to_decimal(std::string_view text, double& number) {
+    static constexpr std::array<double, 16> kPowers{1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                                    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    const bool negative = !text.empty() && text.front() == '-';
+    if (negative) text.remove_prefix(1);
+    if (text.size() > 16 || text.size() < 2) return false;
+    std::int64_t whole = 0;
+    std::size_t digits = 0, point = text.size();
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (is_digit(text[i])) {
+            whole = 10 * whole + (text[i] - '0');
+            ++digits;
+        } else if (text[i] == '.' && point == text.size()) {
+            point = i;
+        } else {
+            return false;
+        }
+    }
+    if (digits == 0 || digits > 15) return false;
+    const std::size_t places = point == text.size() ? 0 : text.size() - point - 1;
+    number = static_cast<double>(whole) / kPowers[places];
+    if (negative) number = -number;
+    return true;
+}
+
+// Whether a number beyond the range of doubles is too large rather than too small.
+bool is_huge(std::string_view text) {
+    const std::size_t mark = text.find_first_of("eE");
+    const std::string_view digits = text.substr(0, mark);
+    const std::size_t first = digits.find_first_of("123456789");
+    const std::size_t point = std::min(digits.find('.'), digits.size());
+    const bool minus = mark != std::string_view::npos && text.substr(mark + 1).starts_with('-');
+    return mark == std::string_view::npos ? first < point : !minus;
+}
+
+bool to_any_number(std::string_view text, double& number) {
+    text = trimmed(text);
+    if (text.starts_with('+')) {
+        text.remove_prefix(1);
+        if (text.starts_with('-')) return false;
+    }
+    if (to_decimal(text, number)) return true;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (end != text.data() + text.size()) return false;
+    if (problem == std::errc::result_out_of_range) {
+        const double size = is_huge(text) ? std::numeric_limits<double>::infinity() : 0.0;
+        number = text.starts_with('-') ? -size : size;
+        return true;
+    }
+    return problem == std::errc{};
+}
+
+// Bytes of the character that begins here, 0 if it is none.
+std::size_t character(const unsigned char* at, std::size_t left) {
+    const unsigned char lead = at[0];
+    if (lead < 0x80) return 1;
+    const std::size_t size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    if (lead < 0xC2 || lead > 0xF4 || size > left) return 0;
+    // Overlong forms, surrogates and code points beyond the last show in the second byte.
+    const unsigned char low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+    const unsigned char high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+    if (at[1] < low || at[1] > high) return 0;
+    for (std::size_t k = 2; k < size; ++k)
+        if ((at[k] & 0xC0) != 0x80) return 0;
+    return size;
+}
+
+}  // namespace
+
+bool to_number(std::string_view text, bool roomy, double& number) {
+    if constexpr (std::endian::native == std::endian::little) {
+        if (roomy && text.size() <= 8 && !text.empty() && to_short(text, number)) return true;
+    }
+    return to_any_number(text, number);
+}
+
+std::optional<std::int64_t> to_integer(std::string_view text) {
+    text = trimmed(text);
+    std::int64_t number = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (problem != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return number;
+}
+
+std::optional<std::int64_t> to_flag(std::string_view text) {
+    if (text == "true" || text == "True" || text == "TRUE" || text == "1") return 1;
+    if (text == "false" || text == "False" || text == "FALSE" || text == "0") return 0;
+    return std::nullopt;
+}
+
+bool is_utf8(std::string_view text) {
+    const auto* at = reinterpret_cast<const unsigned char*>(text.data());
+    for (std::size_t left = text.size(); left > 0;) {
+        std::uint64_t eight = 0;
+        if (left >= 8 && (std::memcpy(&eight, at, 8), (eight & 0x8080808080808080ULL) == 0)) {
+            at += 8;
+            left -= 8;
+            continue;
+        }
+        const std::size_t size = character(at, left);
+        if (size == 0) return false;
+        at += size;
+        left -= size;
+    }
+    return true;
+}
+
+}  // namespace weigh::csv

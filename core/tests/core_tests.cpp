@@ -1,0 +1,267 @@
+// The core against reference loops, on random shapes with empty rows, missing values and one class.
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "weigh/count.h"
+#include "weigh/encode.h"
+#include "weigh/score.h"
+#include "weigh/sums.h"
+
+namespace {
+
+int passed = 0, failed = 0;
+
+void expect(bool holds, const char* claim, int line) {
+    if (!holds) std::printf("line %d: %s\n", line, claim);
+    ++(holds ? passed : failed);
+}
+#define EXPECT(claim) expect((claim), #claim, __LINE__)
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+using Random = std::mt19937_64;
+
+std::vector<std::int32_t> codes(Random& random, std::size_t n, int levels) {
+    std::uniform_int_distribution<std::int32_t> draw(-1, levels - 1);
+    std::vector<std::int32_t> result(n);
+    for (auto& code : result) code = draw(random);
+    return result;
+}
+
+std::vector<double> numbers(Random& random, std::size_t n) {
+    std::normal_distribution<double> draw;
+    std::vector<double> result(n);
+    for (auto& x : result) x = random() % 10 ? draw(random) : kMissing;
+    return result;
+}
+
+weigh::Strided<double> column(const std::vector<double>& values) { return {values.data(), values.size(), 1}; }
+
+void counting_equals_the_plain_loop(Random& random, std::size_t n, int classes, int levels) {
+    const auto c = codes(random, n, classes), k = codes(random, n, levels);
+    const auto width = static_cast<std::size_t>(levels);
+    const auto cells = static_cast<std::size_t>(classes) * width;
+    std::vector<double> weights(n);
+    for (auto& weight : weights) weight = static_cast<double>(random() % 4);
+    std::vector<std::int64_t> table(cells), expected(cells);
+    std::vector<double> weighted(cells), expected_weighted(cells);
+    weigh::count_codes(c, k, width, table);
+    weigh::count_codes(c, k, weights, width, weighted);
+    for (std::size_t i = 0; i < n; ++i) {
+        if (c[i] < 0 || k[i] < 0) continue;
+        const auto cell = static_cast<std::size_t>(c[i] * levels + k[i]);
+        expected[cell] += 1;
+        expected_weighted[cell] += weights[i];
+    }
+    EXPECT(table == expected);
+    EXPECT(weighted == expected_weighted);
+}
+
+struct Matrix {
+    std::vector<std::int64_t> indptr{0};
+    std::vector<std::int32_t> indices;
+    std::vector<double> values;
+
+    weigh::SparseRows view(bool with_values) const {
+        return {indptr, indices, with_values ? std::span<const double>(values) : std::span<const double>()};
+    }
+};
+
+Matrix matrix(Random& random, std::size_t rows, int width) {
+    Matrix result;
+    for (std::size_t i = 0; i < rows; ++i) {
+        for (std::int32_t j = 0; j < width; ++j) {
+            if (random() % 3) continue;
+            result.indices.push_back(j);
+            result.values.push_back(static_cast<double>(random() % 5));
+        }
+        result.indptr.push_back(static_cast<std::int64_t>(result.indices.size()));
+    }
+    return result;
+}
+
+void sparse_rows_equal_the_dense_loop(Random& random, std::size_t n, int classes, int width) {
+    const auto rows = matrix(random, n, width);
+    const auto c = codes(random, n, classes);
+    const auto wide = static_cast<std::size_t>(width), many = static_cast<std::size_t>(classes);
+    std::vector<double> weights(wide * many), table(wide * many), expected(wide * many);
+    for (auto& weight : weights) weight = static_cast<double>(random() % 7) - 3;
+    std::vector<double> scores(n * many), expected_scores(n * many);
+    for (bool with_values : {false, true}) {
+        weigh::count_sparse(c, rows.view(with_values), {}, wide, table);
+        weigh::score_sparse(rows.view(with_values), weights, many, scores);
+        for (std::size_t i = 0; i < n; ++i) {
+            for (auto e = rows.indptr[i]; e < rows.indptr[i + 1]; ++e) {
+                const auto at = static_cast<std::size_t>(e);
+                const auto j = static_cast<std::size_t>(rows.indices[at]);
+                const double x = with_values ? rows.values[at] : 1.0;
+                if (c[i] >= 0) expected[static_cast<std::size_t>(c[i]) * wide + j] += x;
+                for (std::size_t k = 0; k < many; ++k) expected_scores[i * many + k] += x * weights[j * many + k];
+            }
+        }
+    }
+    EXPECT(table == expected);
+    EXPECT(scores == expected_scores);
+}
+
+void codes_number_values_by_first_appearance(Random& random, std::size_t n, std::int64_t distinct) {
+    // Every other element is not part of the column.
+    std::vector<std::int64_t> keys(2 * n);
+    for (auto& key : keys) key = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(distinct)) - 2;
+    const auto encoded = weigh::encode_keys({keys.data(), n, 2});
+    std::map<std::int64_t, std::int32_t> seen;
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto expected = seen.try_emplace(keys[2 * i], static_cast<std::int32_t>(seen.size())).first->second;
+        EXPECT(encoded.codes[i] == expected);
+    }
+    EXPECT(encoded.distinct.size() == seen.size());
+    for (const auto& [key, code] : seen) EXPECT(encoded.distinct[static_cast<std::size_t>(code)] == key);
+}
+
+template <class Offset>
+void strings_number_like_values(Random& random, std::size_t n, std::size_t before) {
+    const std::vector<std::string> words{"", "a", "ab", "b", "\xc3\xa9t\xc3\xa9", std::string(300, 'x')};
+    std::string text(before, '?');
+    std::vector<Offset> offsets{static_cast<Offset>(before)};
+    const std::size_t bit = before % 8;
+    std::vector<std::uint8_t> valid((bit + n) / 8 + 1);
+    std::vector<std::int32_t> expected(n, -1);
+    std::map<std::string, std::int32_t> seen;
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto& word = words[random() % words.size()];
+        text += word;
+        offsets.push_back(static_cast<Offset>(text.size()));
+        if (random() % 4 == 0) continue;
+        valid[(bit + i) / 8] |= static_cast<std::uint8_t>(1u << ((bit + i) % 8));
+        expected[i] = seen.try_emplace(word, static_cast<std::int32_t>(seen.size())).first->second;
+    }
+    const auto encoded = weigh::encode_strings(weigh::Strings<Offset>{offsets, text.data(), valid.data(), bit});
+    EXPECT(encoded.codes == expected);
+    EXPECT(encoded.distinct.size() == seen.size());
+    for (const auto& [word, code] : seen) EXPECT(encoded.distinct[code] == word);
+}
+
+void missing_values_add_no_score(Random& random, std::size_t n, std::size_t classes) {
+    const auto values = numbers(random, n);
+    const auto levels = codes(random, n, 4);
+    const std::vector<double> mean(classes, 0.5), steep(classes, 2.0), constant(classes, -1.0), slope(classes, 3.0);
+    std::vector<double> table(4 * classes, 0.25), scores(n * classes), expected(n * classes);
+    weigh::score_codes(levels, table, classes, scores);
+    weigh::score_linear(column(values), slope, scores);
+    weigh::score_gaussian(column(values), mean, steep, constant, scores);
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t c = 0; c < classes; ++c) {
+            double& score = expected[i * classes + c];
+            if (levels[i] >= 0) score += 0.25;
+            if (std::isnan(values[i])) continue;
+            score += values[i] * 3.0;
+            const double z = (values[i] - 0.5) * 2.0;
+            score += -1.0 - 0.5 * z * z;
+        }
+    }
+    EXPECT(scores == expected);
+}
+
+void no_number_is_impossible() {
+    std::vector<double> scores(1);
+    const std::vector<double> far{1e308}, mean{-1e308}, steep{1e300}, constant{0.0};
+    weigh::score_gaussian(column(far), mean, steep, constant, scores);
+    EXPECT(std::isfinite(scores[0]));
+}
+
+// One class's limbs, carried, so that equal sums have equal digits.
+std::vector<std::int64_t> carried(std::vector<std::int64_t> digits) {
+    for (std::size_t k = 0; k + 1 < digits.size(); ++k) {
+        const std::int64_t low = digits[k] & 0xffffffff;
+        digits[k + 1] += (digits[k] - low) >> 32;
+        digits[k] = low;
+    }
+    return digits;
+}
+
+struct Sums {
+    std::vector<double> known{0.0};
+    std::vector<std::int64_t> first, second;
+
+    // The limbs reach from the smallest subnormal's square to the greatest square, and beyond.
+    Sums() : first(160), second(160) {}
+
+    void add(const std::vector<double>& values, const std::vector<double>& weights = {}) {
+        const std::vector<std::int32_t> one(values.size(), 0);
+        weigh::add_sums(one, column(values), weights, known, {first, first.size(), -75}, {second, second.size(), -75});
+    }
+};
+
+void exact_sums_do_not_depend_on_order(Random& random) {
+    std::vector<double> values{1e100, 1.0, -1e100, 5e-324, -0.0, kMissing, 3e-160, 1e150, 0.1};
+    for (int i = 0; i < 200; ++i) values.push_back(std::ldexp(static_cast<double>(random() >> 11), static_cast<int>(random() % 200) - 100));
+    Sums forwards, backwards, halves;
+    forwards.add(values);
+    backwards.add({values.rbegin(), values.rend()});
+    const auto middle = values.begin() + 50;
+    halves.add({values.begin(), middle});
+    halves.add({middle, values.end()});
+    EXPECT(carried(forwards.first) == carried(backwards.first));
+    EXPECT(carried(forwards.second) == carried(backwards.second));
+    EXPECT(carried(forwards.first) == carried(halves.first));
+    EXPECT(carried(forwards.second) == carried(halves.second));
+    EXPECT(forwards.known[0] == static_cast<double>(values.size() - 1));
+}
+
+void what_is_added_and_taken_away_leaves_nothing() {
+    Sums sums;
+    sums.add({1e100, 0.1, 3e-200, -7.25});
+    sums.add({-1e100, -0.1, -3e-200, 7.25});
+    EXPECT(carried(sums.first) == std::vector<std::int64_t>(160));
+}
+
+void a_weight_is_a_repeated_row() {
+    Sums weighted, repeated;
+    weighted.add({0.1, -2.5, 1e20}, {3.0, 1.0, 2.0});
+    repeated.add({0.1, 0.1, 0.1, -2.5, 1e20, 1e20});
+    EXPECT(carried(weighted.first) == carried(repeated.first));
+    EXPECT(carried(weighted.second) == carried(repeated.second));
+    EXPECT(weighted.known == repeated.known);
+}
+
+void exponents_bound_the_values() {
+    const std::vector<double> values{0.75, -6.0, 0.0, kMissing};
+    const auto range = weigh::exponents(column(values));
+    EXPECT(range.any && !range.infinite);
+    EXPECT(std::ldexp(1.0, range.high) > 6.0);
+    EXPECT(std::fmod(0.75, std::ldexp(1.0, range.low)) == 0.0);
+    const std::vector<double> endless{std::numeric_limits<double>::infinity()};
+    EXPECT(weigh::exponents(column(endless)).infinite);
+    const std::vector<double> none{0.0, kMissing};
+    EXPECT(!weigh::exponents(column(none)).any);
+}
+
+}  // namespace
+
+int main() {
+    Random random(1);
+    for (std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{17}, std::size_t{1000}}) {
+        for (int classes : {1, 2, 5}) {
+            counting_equals_the_plain_loop(random, n, classes, 3);
+            sparse_rows_equal_the_dense_loop(random, n, classes, 8);
+            missing_values_add_no_score(random, n, static_cast<std::size_t>(classes));
+        }
+        for (std::size_t before : {std::size_t{0}, std::size_t{3}, std::size_t{13}}) {
+            strings_number_like_values<std::int32_t>(random, n, before);
+            strings_number_like_values<std::int64_t>(random, n, before);
+        }
+        for (std::int64_t distinct : {1, 10, 100'000}) codes_number_values_by_first_appearance(random, n, distinct);
+    }
+    no_number_is_impossible();
+    exact_sums_do_not_depend_on_order(random);
+    what_is_added_and_taken_away_leaves_nothing();
+    a_weight_is_a_repeated_row();
+    exponents_bound_the_values();
+    std::printf("%d passed, %d failed\n", passed, failed);
+    return failed ? 1 : 0;
+}

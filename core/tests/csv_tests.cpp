@@ -1,0 +1,160 @@
+// The CSV reader against a plain state machine, and on random bytes, in buffers without a spare byte.
+#include <cstdio>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "weigh/csv.h"
+
+namespace {
+
+namespace csv = weigh::csv;
+
+int passed = 0, failed = 0;
+
+void expect(bool holds, const char* claim, int line) {
+    if (!holds) std::printf("line %d: %s\n", line, claim);
+    ++(holds ? passed : failed);
+}
+#define EXPECT(claim) expect((claim), #claim, __LINE__)
+
+using Random = std::mt19937_64;
+using Records = std::vector<std::vector<std::string>>;
+
+// On the heap and of the exact size, so that the sanitizer sees every byte read beyond it.
+struct Exact {
+    explicit Exact(const std::string& text) : bytes(text.begin(), text.end()) { bytes.shrink_to_fit(); }
+    std::string_view view() const { return {bytes.data(), bytes.size()}; }
+    std::vector<char> bytes;
+};
+
+// One character at a time; nothing if a quote is never closed.
+std::optional<Records> plain_records(std::string_view data) {
+    Records records;
+    std::vector<std::string> fields{""};
+    bool begins = true, quoted = false, blank = true;
+    const auto finish = [&] {
+        if (!blank) records.push_back(fields);
+        fields = {""};
+        begins = blank = true;
+    };
+    for (std::size_t i = 0; i < data.size(); ++i) {
+        const char c = data[i];
+        if (quoted) {
+            if (c != '"') fields.back() += c;
+            else if (i + 1 < data.size() && data[i + 1] == '"') fields.back() += data[i++];
+            else quoted = false;
+        } else if (c == '\n' || c == '\r') {
+            finish();
+        } else {
+            blank = false;
+            quoted = c == '"' && begins;
+            begins = c == ',';
+            if (c == ',') fields.emplace_back();
+            else if (!quoted) fields.back() += c;
+        }
+    }
+    if (quoted) return std::nullopt;
+    finish();
+    return records;
+}
+
+std::string random_text(Random& random, std::string_view signs, std::size_t most) {
+    std::string text(random() % (most + 1), ' ');
+    for (auto& c : text) c = signs[random() % signs.size()];
+    return text;
+}
+
+std::string value(const csv::Column& column, std::size_t record) {
+    const auto code = column.codes[record];
+    return code < 0 ? std::string() : std::string(column.texts[static_cast<std::size_t>(code)]);
+}
+
+void fields_equal_the_plain_machine(Random& random) {
+    const Exact data(random_text(random, "aab,,\"\n\r", 200));
+    const auto expected = plain_records(data.view());
+    const std::size_t width = expected && !expected->empty() ? expected->front().size() : 1;
+    for (const auto kind : {csv::Kind::string, csv::Kind::text}) {
+        const std::vector<csv::Kind> kinds(width, kind);
+        const auto table = csv::parse(data.view(), kinds, {}, csv::kAll);
+        if (table.error.fault == csv::Fault::none) EXPECT(expected && table.records == expected->size());
+        if (!expected) continue;
+        for (std::size_t r = 0; r < table.records; ++r)
+            for (std::size_t k = 0; k < width; ++k) EXPECT(value(table.columns[k], r) == (*expected)[r][k]);
+        if (table.error.fault == csv::Fault::ragged)
+            EXPECT((*expected)[table.records].size() == table.error.fields && table.error.fields != width);
+    }
+}
+
+void cuts_lose_no_record(Random& random) {
+    const Exact data(random_text(random, "ab,\"\n", 300));
+    const auto expected = plain_records(data.view());
+    if (!expected) return;
+    std::size_t found = 0;
+    for (std::size_t at = 0, size = 1 + random() % 40; at < data.bytes.size();) {
+        const Exact window(std::string(data.view().substr(at, size)));
+        const auto cut = csv::cut(window.view(), ',', 1 + random() % 5, at + size >= data.bytes.size());
+        found += cut.records;
+        at += cut.end;
+        if (cut.end == 0) size *= 2;
+    }
+    EXPECT(found == expected->size());
+}
+
+void any_bytes_are_read_or_refused(Random& random) {
+    const std::vector<csv::Kind> all{csv::Kind::skip, csv::Kind::number, csv::Kind::text, csv::Kind::integer,
+                                     csv::Kind::real, csv::Kind::flag,   csv::Kind::string, csv::Kind::any};
+    std::vector<csv::Kind> kinds(random() % 5);
+    for (auto& kind : kinds) kind = all[random() % all.size()];
+    const Exact data(random_text(random, "019-.einftrueNa,,,\n\n\" \xC3\xA9\xF0", 120));
+    const auto table = csv::parse(data.view(), kinds, {',', {"?", "1"}}, random() % 2 ? csv::kAll : random() % 9);
+    EXPECT(table.columns.size() == kinds.size());
+    for (const auto& column : table.columns) {
+        const std::size_t values = column.integers.size() + column.reals.size() + column.texts.size();
+        bool within = true;
+        for (const auto code : column.codes) within = within && code < static_cast<std::int64_t>(values);
+        EXPECT(within);
+    }
+}
+
+void many_values_keep_their_codes() {
+    std::string text;
+    for (int round = 0; round < 2; ++round)
+        for (int i = 0; i < 5000; ++i) text += "value number " + std::string(i % 20, '-') + std::to_string(i) + "\n";
+    const Exact data(text);
+    const std::vector<csv::Kind> kinds{csv::Kind::string};
+    const auto table = csv::parse(data.view(), kinds, {}, csv::kAll);
+    EXPECT(table.records == 10000 && table.columns[0].texts.size() == 5000);
+    bool same = true;
+    for (std::size_t i = 0; i < 10000; ++i) same = same && table.columns[0].codes[i] == static_cast<int>(i % 5000);
+    EXPECT(same);
+}
+
+void kinds_are_found() {
+    const auto found = [](const char* text) {
+        const Exact data(text);
+        const std::vector<csv::Kind> kinds{csv::Kind::any};
+        return csv::parse(data.view(), kinds, {}, csv::kAll).columns[0].kind;
+    };
+    EXPECT(found("1\n-2\n007\n") == csv::Kind::integer);
+    EXPECT(found("1\n2.5\nnan\n") == csv::Kind::real);
+    EXPECT(found("true\n0\n") == csv::Kind::flag);
+    EXPECT(found("1\n2\ntrue\n") == csv::Kind::string);
+    EXPECT(found("") == csv::Kind::string);
+}
+
+}  // namespace
+
+int main() {
+    Random random(1);
+    for (int round = 0; round < 5000; ++round) {
+        fields_equal_the_plain_machine(random);
+        cuts_lose_no_record(random);
+        any_bytes_are_read_or_refused(random);
+    }
+    many_values_keep_their_codes();
+    kinds_are_found();
+    std::printf("%d passed, %d failed\n", passed, failed);
+    return failed ? 1 : 0;
+}

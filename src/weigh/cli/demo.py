@@ -1,0 +1,152 @@
+"""`weigh demo`: a tour of the library in a terminal."""
+
+from __future__ import annotations
+
+import csv
+import os
+import textwrap
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from weigh.cli.taught import Taught
+from weigh.cli.wording import spoken
+
+MAILS = {
+    "CS373": [0, 0, 0, 0, 1],
+    "investment": [1, 0, 1, 1, 0],
+    "familiarity": ["low", "high", "high", "medium", "low"],
+    "spam": ["spam", "not-spam", "spam", "not-spam", "not-spam"],
+}
+NEW_MAIL = {"CS373": 1, "investment": 1, "familiarity": "high"}
+HELD_OUT = 4  # every fourth row is kept for testing
+SHOWN = 6
+
+
+SECTIONS = {
+    "Examples": """
+        weigh demo
+        weigh demo --output /tmp
+    """,
+}
+
+
+@click.command(cls=Taught, sections=SECTIONS, short_help="A tour in a minute: by hand, then for real.")
+@click.option("--output", default="", metavar="FOLDER", help="Where the files go. [default: here]")
+def command(output: str) -> None:
+    """Show in a minute what this is: a tiny table worked out by hand, then a real one.
+
+    Writes breast-cancer.weigh, breast-cancer-train.csv and breast-cancer-test.csv, which the
+    commands it suggests at the end use.
+    """
+    _by_hand()
+    _for_real(output)
+
+
+def _by_hand() -> None:
+    from weigh.engines import run
+    from weigh.explain.text import aligned
+    from weigh.learn import BayesTask
+    from weigh.source import rows
+
+    _head("1. Five mails, worked out by hand")
+    lines = [[*map(str, values)] for values in zip(*MAILS.values(), strict=True)]
+    click.echo(aligned([list(MAILS), *lines], left=4, indent="  "))
+    source = rows(MAILS, "spam")
+    model = run(BayesTask.over(source), source)
+    evidence = model.explain(NEW_MAIL)[0]
+    _say(
+        "A new mail mentions CS373 and investment, from a sender of high familiarity. Naive Bayes with "
+        "Laplace's +1 multiplies, class by class:"
+    )
+    click.echo(textwrap.indent(evidence.worked(), "  "))
+    _say("The same in logarithms, where products are sums. Every number of every model comes with this:")
+    click.echo(textwrap.indent(str(evidence), "  "))
+
+
+def _for_real(folder: str) -> None:
+    from weigh.judge import evaluate
+    from weigh.source import open as open_file
+
+    _head("2. A real table: 569 tumours, 30 measurements each")
+    train, test = _write_tables(folder)
+    target = os.path.join(folder, "breast-cancer.weigh")
+    model, notes = _fitted(train)
+    model.save(target)
+    click.echo(f"Trained on {int(model.counts.rows.sum()):,} rows of {train};")
+    click.echo(f"tested on the others, in {test}:\n")
+    click.echo(str(evaluate(model, open_file(test, "diagnosis"))))
+    for note in notes:
+        _say(f"Note: {note}")
+    _say(
+        "Why was the first of the test rows judged as it was? What speaks for the verdict, and what "
+        "against it:"
+    )
+    first = model.explain(open_file(test, "diagnosis").prefix(1))[0]
+    click.echo(textwrap.indent(str(_shortened(first)), "  "))
+    _next_steps(target, train, test)
+
+
+def _fitted(train: str) -> tuple[Any, list[str]]:
+    from weigh.engines import run
+    from weigh.learn import BayesTask
+    from weigh.source import open as open_file
+
+    source = open_file(train, "diagnosis")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = run(BayesTask.over(source), source)
+    return model, [spoken(str(each.message)) for each in caught]
+
+
+def _write_tables(folder: str) -> tuple[str, str]:
+    from sklearn.datasets import load_breast_cancer
+
+    from weigh.cli.options import writing
+
+    table = load_breast_cancer()
+    names = [*map(str, table.feature_names), "diagnosis"]
+    lines = [
+        [*values, table.target_names[code]]
+        for values, code in zip(table.data.tolist(), table.target, strict=True)
+    ]
+    paths = [os.path.join(folder, f"breast-cancer-{part}.csv") for part in ("train", "test")]
+    for path, is_test in zip(paths, (False, True), strict=True):
+        with writing(path) as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(names)
+            writer.writerows(line for at, line in enumerate(lines) if (at % HELD_OUT == 0) is is_test)
+    return paths[0], paths[1]
+
+
+def _shortened(evidence: Any) -> Any:
+    """The evidence with its weaker rows added up in one."""
+    from weigh.model.evidence import Row
+
+    strong = evidence.strongest(SHOWN)
+    rest = [row for row in evidence.table if row not in strong]
+    together = Row(f"{len(rest)} others together", "", sum(row.nats for row in rest))
+    return replace(evidence, table=(*strong, together))
+
+
+def _next_steps(model: str, train: str, test: str) -> None:
+    _head(f"3. The model is in {model}. Try next")
+    for line in (
+        f"weigh explain {model} {test} --row 1",
+        f"weigh explain {model} --most 5",
+        f"weigh predict {model} {test} --check",
+        f"weigh verify {model} {train}",
+        f"weigh fit {train} --label diagnosis --kind 'mean area=skip'",
+    ):
+        click.echo(f"  {line}")
+    _say("Then your own table: weigh fit TABLE.csv --label COLUMN")
+
+
+def _head(title: str) -> None:
+    click.echo(f"\n{title}\n{'─' * min(len(title), 79)}\n")
+
+
+def _say(text: str) -> None:
+    click.echo("\n" + textwrap.fill(text, 79, break_long_words=False, break_on_hyphens=False) + "\n")

@@ -1,0 +1,30 @@
+"""`weigh diff`: what changed between two models."""
+
+from __future__ import annotations
+
+import click
+
+from weigh.cli.options import as_json, echo
+from weigh.cli.taught import Taught
+
+SECTIONS = {
+    "Examples": """
+        weigh diff monday.weigh tuesday.weigh
+        weigh diff monday.weigh tuesday.weigh --json
+    """,
+}
+
+
+@click.command(cls=Taught, sections=SECTIONS, short_help="Tell what changed between two models.")
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
+@as_json
+def command(old: str, new: str, as_json: bool) -> None:
+    """Tell what changed from one model to another.
+
+    Columns and kinds, priors, rows per class, values that appeared and vanished, and the
+    probabilities, means and spreads that moved most.
+    """
+    from weigh.judge import diff
+
+    echo(diff(old, new), as_json)

@@ -1,0 +1,92 @@
+"""`weigh explain`: why a row got its verdict, or what a model looks for."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from weigh.cli.options import as_json, class_named, echo, model_argument, open_for, reading
+from weigh.cli.taught import Taught
+
+SECTIONS = {
+    "Examples": """
+        weigh explain spam.weigh
+        weigh explain spam.weigh mails.csv --row 0
+        weigh explain spam.weigh mails.csv --row 0 --worked
+        weigh explain spam.weigh --values '{"CS373": 1, "investment": 1}' --latex
+    """,
+}
+
+
+@click.command(cls=Taught, sections=SECTIONS, short_help="Say why a row got its verdict.")
+@model_argument
+@click.argument("data", required=False, metavar="[DATA]")
+@click.option("--row", type=click.IntRange(0), metavar="N", help="The row to explain; the first is 0.")
+@click.option("--values", metavar="JSON", help="A row as JSON; what is left out is missing.")
+@click.option("--worked", is_flag=True, help="Work the posterior out in exact fractions.")
+@click.option("--latex", is_flag=True, help="The same as LaTeX.")
+@click.option("--class", "label", metavar="CLASS", help="Without a row: features of this class only.")
+@click.option("--most", type=click.IntRange(1), default=10, show_default=True, help="Features per class.")
+@reading
+@as_json
+def command(
+    model: str,
+    data: str | None,
+    row: int | None,
+    values: str | None,
+    worked: bool,
+    latex: bool,
+    label: str | None,
+    most: int,
+    as_json: bool,
+    **written: Any,
+) -> None:
+    """Explain one row's verdict, or, without a row, the strongest features of the model.
+
+    What each feature adds is told in nats (natural logarithms): the sum of all is the log-odds of
+    the verdict against the runner-up.
+    """
+    from weigh.explain import strongest
+    from weigh.model import load
+
+    loaded = load(model)
+    if row is None and values is None:
+        if data is not None or worked or latex:
+            raise click.UsageError("Say which row: --row N of DATA, or --values JSON.")
+        wanted = None if label is None else class_named(label, loaded.classes, "--class")
+        echo(strongest(loaded, wanted, most), as_json)
+        return
+    rows = _from_json(loaded, values) if values is not None else _from_file(loaded, data, row, written)
+    evidence = loaded.explain(rows)[0]
+    if worked or latex:
+        text = evidence.worked("latex" if latex else "text")
+        click.echo(json.dumps({"worked": text}, ensure_ascii=False) if as_json else text)
+    else:
+        echo(evidence, as_json)
+
+
+def _from_json(model: Any, values: str) -> dict[str, Any]:
+    """One row; columns that are not named are missing."""
+    try:
+        row = json.loads(values)
+    except ValueError as cause:
+        raise click.BadParameter(f"not JSON: {cause}", param_hint="'--values'") from None
+    if not isinstance(row, dict):
+        raise click.BadParameter('must be one row: {"column": value, ...}', param_hint="'--values'")
+    return dict.fromkeys(model.schema.names) | row
+
+
+def _from_file(model: Any, data: str | None, row: int | None, written: dict[str, Any]) -> Any:
+    """The one row of a file, as a chunk; what stands before it is read and dropped."""
+    from weigh import errors
+
+    if data is None or row is None:
+        raise click.UsageError("--row needs DATA, the file that has the row.")
+    n_rows = 0
+    for chunk in model.chunks(open_for(model, data, **written)):
+        n_rows = chunk.first_row + chunk.n_rows
+        if row < n_rows:
+            return chunk.slice(row - chunk.first_row, row - chunk.first_row + 1)
+    raise errors.DataError(f"{data} has {n_rows:,} rows, so there is no row {row:,} (the first is 0).")

@@ -1,0 +1,128 @@
+"""`weigh fit`: learn a model from files."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weigh.cli.options import as_json, reading, sign
+from weigh.cli.taught import Taught
+from weigh.cli.wording import spoken
+
+if TYPE_CHECKING:
+    from weigh.source import Source
+
+TASKS = {"naive-bayes": "BayesTask", "joint": "JointTask", "threshold": "ThresholdTask"}
+
+
+SECTIONS = {
+    "Examples": """
+        weigh fit mails.csv --label spam
+        weigh fit adult.csv --label income --missing '?' -o income.weigh
+        weigh fit adult.csv --label income --kind fnlwgt=skip --kind age=number:bins=16
+        weigh fit sms.tsv --label label --kind text=text:ngrams=1-2,min_count=2
+        weigh fit mails.csv --label spam --set prior=dirichlet:2
+        weigh fit mails.csv --label spam --set class_prior='{"spam": 0.9, "ham": 0.1}'
+    """,
+    "--set, for naive-bayes (joint has the first two, threshold none)": """
+        prior=2              pseudo-count of every value; 1 (Laplace's) if left out
+        prior=none           maximum likelihood
+        prior=dirichlet:2    maximum a posteriori; beta:2,2 for flags
+        prior.COLUMN=2       for one column, the others keep 1
+        class_prior=uniform  or a number, or JSON {"class": probability, ...}
+        complement=true      weights from all other classes; counts and text only
+    """,
+    "--kind, with the settings of each kind after a colon": """
+        category   levels=a|b|c
+        number     bins=16 or bins=0|10|20, spread=own, shared or a number, floor=0.01
+        text       ngrams=1-2, counts=false, min_length=2, min_count=1
+        tokens     counts=false, min_count=1
+        flag, count, skip
+    """,
+}
+
+
+@click.command(cls=Taught, sections=SECTIONS, short_help="Learn a model from files.")
+@click.argument("data", nargs=-1, required=True, metavar="DATA...")
+@click.option("--label", required=True, metavar="COLUMN", help="The column to predict.")
+@click.option("-o", "--output", metavar="MODEL", help="The model file. [default: DATA's name with .weigh]")
+@click.option(
+    "--learner",
+    type=click.Choice(list(TASKS)),
+    default="naive-bayes",
+    show_default=True,
+    help="How to learn.",
+)
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter; see below.")
+@click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND", help="What a column means; see below.")
+@click.option("--missing", multiple=True, metavar="MARK", help="A value that means 'missing', such as '?'.")
+@click.option("--threads", type=click.IntRange(1), help="How many threads count. [default: all cores]")
+@reading
+@as_json
+def command(
+    data: tuple[str, ...],
+    label: str,
+    output: str | None,
+    learner: str,
+    settings: tuple[str, ...],
+    kinds: tuple[str, ...],
+    missing: tuple[str, ...],
+    threads: int | None,
+    as_json: bool,
+    **written: Any,
+) -> None:
+    """Learn a model from one or more CSV, TSV, Parquet or JSON lines files.
+
+    Columns are categories, flags, numbers or text, as found in the first rows; --kind overrules
+    what was found. Several files of the same columns are one table.
+    """
+    from weigh.cli.files import open_all
+    from weigh.cli.learned import learned, told
+    from weigh.source import open as open_file
+
+    written["delimiter"] = sign(written["delimiter"])
+    source = open_all(data, partial(open_file, label=label, missing=("", *missing), **written))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = _learned(learner, source, settings, kinds, missing, threads)
+    target = output or os.path.basename(data[0]).split(".")[0] + ".weigh"
+    replaced = os.path.exists(target)
+    model.save(target)
+    notes = list(dict.fromkeys(spoken(str(each.message)) for each in caught))
+    facts = learned(model, learner, data) | {"notes": notes, "model": target}
+    click.echo(json.dumps(facts, ensure_ascii=False, indent=2) if as_json else told(facts, replaced))
+
+
+def _learned(
+    learner: str,
+    source: Source,
+    settings: tuple[str, ...],
+    kinds: tuple[str, ...],
+    missing: tuple[str, ...],
+    threads: int | None,
+) -> Any:
+    from weigh import learn
+    from weigh.cli.progress import Bar
+    from weigh.cli.settings import match_classes, read_kinds, read_settings
+    from weigh.engines import run
+
+    parameters = read_settings(settings, learner)
+    if isinstance(parameters.get("class_prior"), dict):
+        labels = source.prefix().labels
+        parameters["class_prior"] = match_classes(parameters["class_prior"], _distinct(labels))
+    columns: Any = read_kinds(kinds) or "auto"
+    bar = Bar(source)
+    try:
+        task: Any = getattr(learn, TASKS[learner]).over(source, columns, missing=missing, **parameters)
+        return run(task, source, threads=threads, progress=bar)
+    finally:
+        bar.close()
+
+
+def _distinct(labels: Any) -> list[Any]:
+    return list(dict.fromkeys(labels.to_pylist() if hasattr(labels, "to_pylist") else labels.tolist()))

@@ -1,0 +1,86 @@
+"""What `weigh fit` tells of a new model: facts first, then their text."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from weigh.explain.text import aligned, amount, counted, cut, percent, short
+from weigh.model import BayesModel, JointModel, ThresholdModel
+from weigh.model.bernoulli import Bernoulli
+from weigh.model.categorical import Categorical
+from weigh.model.multinomial import Multinomial
+from weigh.model.normal import Normal
+
+SHOWN = 25
+WIDTH = 80
+
+
+def learned(model: Any, learner: str, data: Sequence[str]) -> dict[str, Any]:
+    """What was learned, as plain data."""
+    counts = model.counts
+    rows = (counts.sum(axis=0) if isinstance(model, ThresholdModel) else counts.rows).tolist()
+    found = dict(_found(model))
+    pairs = [*zip(model.schema.names, model.schema.kinds, strict=True), *model.schema.made.items()]
+    return {
+        "learner": learner,
+        "data": list(data),
+        "label": model.label,
+        "classes": [{"class": c, "rows": n} for c, n in zip(model.classes, rows, strict=True)],
+        "columns": [{"column": n, "kind": kind.name, "found": found.get(n, "")} for n, kind in pairs],
+        "n_parameters": getattr(model, "n_parameters", None),
+    }
+
+
+def _found(model: Any) -> Iterator[tuple[str, str]]:
+    """What each column holds, in a few words."""
+    if isinstance(model, BayesModel):
+        for part in model.distributions:
+            yield from _found_in(part)
+    elif isinstance(model, JointModel):
+        for name, levels in zip(model.table.columns, model.table.levels, strict=True):
+            yield name, counted(len(levels), "level")
+    elif isinstance(model, ThresholdModel):
+        left, right = (model.classes[int(side.argmax())] for side in model.counts[:2])
+        yield model.column, f"≤ {short(model.cut)}: {left}, else {right}"
+
+
+def _found_in(part: Any) -> Iterator[tuple[str, str]]:
+    name = part.part.names[0]
+    if isinstance(part, Normal):
+        yield name, f"means {short(float(part.mean.min()))} to {short(float(part.mean.max()))}"
+    elif isinstance(part, Categorical):
+        yield name, counted(len(part.levels), "bin" if part.part.kind.name == "number" else "level")
+    elif isinstance(part, Bernoulli | Multinomial) and not part.part.kind.gathers:
+        yield name, counted(len(part.names if isinstance(part, Bernoulli) else part.words), "word")
+
+
+def told(facts: dict[str, Any], replaced: bool) -> str:
+    """The facts as text of at most 80 columns."""
+    classes = facts["classes"]
+    total = sum(each["rows"] for each in classes)
+    files = facts["data"][0] if len(facts["data"]) == 1 else counted(len(facts["data"]), "file")
+    shares = [[cut(c["class"], 40), amount(c["rows"]), percent(c["rows"] / total)] for c in classes]
+    columns = [[cut(c["column"], 30), c["kind"], cut(c["found"], 36)] for c in facts["columns"]]
+    parts = [
+        f"Learned {facts['label']} from {counted(total, 'row')} of {files}.",
+        aligned(_some([["class", "rows", "share"], *shares])),
+        aligned(_some([["column", "kind", "found"], *columns]), left=3),
+    ]
+    if facts["n_parameters"] is not None:
+        parts.append(f"{counted(facts['n_parameters'], 'free parameter')}.")
+    parts += [filled(f"Note: {note}") for note in facts["notes"]]
+    parts.append(f"The model is in {facts['model']}{' (replaced)' if replaced else ''}.")
+    return "\n\n".join(parts)
+
+
+def filled(text: str) -> str:
+    """A sentence in lines of at most 80 columns; file names and options stay whole."""
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def _some(rows: list[list[str]]) -> list[list[str]]:
+    if len(rows) <= SHOWN + 1:
+        return rows
+    return [*rows[:SHOWN], [f"… and {len(rows) - SHOWN:,} more", *[""] * (len(rows[0]) - 1)]]

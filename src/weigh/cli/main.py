@@ -1,0 +1,106 @@
+"""`weigh`: the entry point, and the only place that ends the program."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from weigh import __version__, errors
+from weigh.cli.taught import Taught
+from weigh.cli.wording import spoken
+
+COMMANDS = ("demo", "fit", "predict", "evaluate", "explain", "verify", "diff")
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+
+class Told(click.ClickException):
+    """A refusal in the words of the library: one line on standard error, exit code 1."""
+
+    def show(self, file: Any = None) -> None:
+        """Say it on standard error."""
+        click.echo(f"weigh: {self.message}", file=file or sys.stderr)
+
+
+class Commands(Taught, click.Group):
+    """Commands that are imported when they are asked for, so that the program starts at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands, in the order in which one meets them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import the file of a command."""
+        if name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"weigh.cli.{name}").command
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find the command, and suggest the nearest one if there is none."""
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            raise click.UsageError(f"No such command {args[0]!r}.{errors.hint(args[0], COMMANDS)}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what the library refuses becomes a line on standard error."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("default", errors.WeighWarning)
+                warnings.showwarning = _note
+                return super().invoke(ctx)
+        except errors.WeighError as refusal:
+            raise Told(spoken(str(refusal))) from refusal
+        except BrokenPipeError:
+            # Whoever read our output has seen enough; Python would complain once more at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise click.exceptions.Exit(BROKEN_PIPE) from None
+
+
+def _note(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.echo(f"weigh: note: {spoken(str(message))}", err=True)
+
+
+SECTIONS = {
+    "A tour in a minute": "weigh demo",
+    "Your own table": """
+        weigh fit train.csv --label income -o income.weigh
+        weigh evaluate income.weigh test.csv
+        weigh predict income.weigh new.csv
+        weigh explain income.weigh new.csv --row 0
+    """,
+}
+
+
+@click.command(cls=Commands, sections=SECTIONS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="weigh", message="%(prog)s %(version)s")
+def app() -> None:
+    """Naive Bayes that trains straight from tables and explains every number."""
+
+
+def run(arguments: Sequence[str] | None = None) -> None:
+    """Run the program and end it: 0 fine, 1 refused, 2 wrong usage, 130 interrupted."""
+    sys.exit(code_of(arguments))
+
+
+def code_of(arguments: Sequence[str] | None = None) -> int:
+    """Run the program and return its exit code."""
+    try:
+        code = app.main(arguments, prog_name="weigh", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as refusal:
+        refusal.show()
+        return refusal.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    return code if isinstance(code, int) else 0
+
+
+if __name__ == "__main__":
+    run()

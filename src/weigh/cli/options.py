@@ -1,0 +1,149 @@
+"""Options that several commands share, and what they open."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from weigh.source import Source
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+model_argument = click.argument("model", type=click.Path(), metavar="MODEL")
+
+
+def reading(command: Command) -> Command:
+    """Add the options that say how a data file is written."""
+    options = [
+        click.option(
+            "--delimiter", metavar="SIGN", help="Between fields: ';', 'tab', ... [default: by ending]"
+        ),
+        click.option("--encoding", default="utf-8", show_default=True, help="Of the text in the file."),
+        click.option(
+            "--format",
+            type=click.Choice(["csv", "tsv", "parquet", "json"]),
+            help="Of the file. [default: by ending]",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def sign(delimiter: str | None) -> str | None:
+    """The sign that a --delimiter stands for."""
+    found = None if delimiter is None else DELIMITERS.get(delimiter, delimiter)
+    if found is not None and len(found) != 1:
+        raise click.BadParameter(f"{delimiter!r} is not one sign.", param_hint="'--delimiter'")
+    return found
+
+
+def open_for(
+    model: Any,
+    path: str,
+    label: str | None = None,
+    *,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    format: str | None = None,
+    strings: Sequence[str] = (),
+) -> Source:
+    """Open a file as the model's training file was read: same missing markers, texts kept as texts."""
+    from weigh.source import open as open_file
+
+    settings: dict[str, Any] = {
+        "delimiter": sign(delimiter),
+        "encoding": encoding,
+        "format": format,
+        "missing": ("", *model.schema.missing),
+    }
+    source = open_file(path, label, **settings)
+    present = {*source.names, source.label}
+    texts = [name for name in dict.fromkeys([*strings, *_texts(model)]) if name in present]
+    # A short file may hold only digits where training had words: it must not be read as numbers.
+    return open_file(path, label, **settings, strings=texts) if texts else source
+
+
+def _texts(model: Any) -> Iterator[str]:
+    """The columns whose values were all texts in training."""
+    for name, kind in zip(model.schema.names, model.schema.kinds, strict=True):
+        if kind.name == "text":
+            yield name
+    if model.label is not None and all(isinstance(label, str) for label in model.classes):
+        yield model.label
+    kinds = dict(zip(model.schema.names, model.schema.kinds, strict=True))
+    for name, levels in _levels(model):
+        is_category = name in kinds and kinds[name].name == "category" and len(levels) > 0
+        if is_category and all(isinstance(level, str) for level in levels):
+            yield name
+
+
+def _levels(model: Any) -> Iterator[tuple[str, list[Any]]]:
+    """The levels that a naive or joint Bayes model has seen, by column."""
+    for part in getattr(model, "distributions", ()):
+        if hasattr(part, "levels"):
+            yield part.name, part.levels
+    table: Any = getattr(model, "table", None)
+    if hasattr(table, "levels"):
+        yield from zip(table.columns, table.levels, strict=True)
+
+
+def echo(result: Any, as_json: bool) -> None:
+    """Print a result that knows how to print, or its JSON."""
+    click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2) if as_json else str(result))
+
+
+def class_named(text: str, classes: list[Any], option: str) -> Any:
+    """The class that a text on the command line means."""
+    from weigh import errors
+
+    for label in classes:
+        if str(label) == text:
+            return label
+    near = errors.hint(text, map(str, classes))
+    raise click.BadParameter(
+        f"the model has no class {text!r}; it has {errors.listing(classes)}.{near}", param_hint=f"'{option}'"
+    )
+
+
+@contextmanager
+def writing(path: str | None) -> Iterator[TextIO]:
+    """Standard output, or a file that appears under its name only when all of it is written."""
+    if path is None or path == "-":
+        yield sys.stdout
+        return
+    import os
+    import tempfile
+
+    from weigh import errors
+
+    folder = os.path.dirname(os.path.abspath(path))
+    try:
+        handle, draft = tempfile.mkstemp(prefix=".weigh-", dir=folder)
+    except OSError as cause:
+        raise errors.FileError(f"{path} cannot be written: {cause.strerror}. Check its folder.") from cause
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            yield file
+        os.chmod(draft, 0o666 & ~_umask())
+        os.replace(draft, path)
+    except BaseException:
+        os.unlink(draft)
+        raise
+
+
+def _umask() -> int:
+    import os
+
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

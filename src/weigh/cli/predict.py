@@ -1,0 +1,154 @@
+"""`weigh predict`: verdicts for rows, streamed."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, TextIO
+
+import click
+
+from weigh.cli.options import as_json, class_named, model_argument, open_for, reading, writing
+from weigh.cli.taught import Taught
+
+SECTIONS = {
+    "Examples": """
+        weigh predict income.weigh new.csv
+        weigh predict income.weigh new.csv --proba -o predictions.csv
+        weigh predict spam.weigh mails.csv --unsure 0.1          # 'unsure' below 90 %
+        weigh predict spam.weigh mails.csv --cost ham:spam=20    # lost ham costs 20
+        weigh predict income.weigh new.csv --check               # flags odd rows
+    """,
+}
+
+
+@click.command(cls=Taught, sections=SECTIONS, short_help="Write predictions for the rows of a file.")
+@model_argument
+@click.argument("data", metavar="DATA")
+@click.option("-o", "--output", metavar="FILE", help="Where to write. [default: standard output]")
+@click.option("--proba", is_flag=True, help="Also write the probability of every class.")
+@click.option("--unsure", type=click.FloatRange(0), metavar="COST", help="What the answer 'unsure' costs.")
+@click.option(
+    "--cost", "costs", multiple=True, metavar="TRUE:SAID=COST", help="What an error costs; others cost 1."
+)
+@click.option("--check", is_flag=True, help="Also flag rows unlike those of training.")
+@reading
+@as_json
+def command(
+    model: str,
+    data: str,
+    output: str | None,
+    proba: bool,
+    unsure: float | None,
+    costs: tuple[str, ...],
+    check: bool,
+    as_json: bool,
+    **written: Any,
+) -> None:
+    """Write a prediction and its probability for every row of a file, as CSV.
+
+    The rows need the columns of training; a label column may be there and is ignored. With --json
+    every row is one line of JSON.
+    """
+    from weigh.explain import Watch
+    from weigh.model import Decision, load
+
+    loaded = load(model)
+    table = dict(_cost(text, loaded.classes) for text in costs)
+    decision = Decision(costs=table or None, unsure=unsure) if table or unsure is not None else None
+    watch = Watch(loaded) if check else None
+    source = open_for(loaded, data, **written)
+    with writing(output) as file:
+        writer = _JsonLines(file, proba) if as_json else _Table(file, loaded.classes, proba, check)
+        for batch in _batches(loaded, source, decision, watch):
+            writer.write(batch)
+    if watch is not None and watch.n_rows:
+        click.echo(watch.summary(), err=True)
+
+
+def _cost(text: str, classes: list[Any]) -> tuple[tuple[Any, Any], float]:
+    pair, _, cost = text.rpartition("=")
+    names = [str(label) for label in classes]
+    # A class may be called "a:b": every colon is tried.
+    for at in (k for k, mark in enumerate(pair) if mark == ":"):
+        if pair[:at] in names and pair[at + 1 :] in names:
+            try:
+                return (classes[names.index(pair[:at])], classes[names.index(pair[at + 1 :])]), float(cost)
+            except ValueError:
+                break
+    if ":" in pair:
+        for name in pair.split(":", 1):
+            class_named(name, classes, "--cost")
+    raise click.BadParameter(f"{text!r} is not TRUE:SAID=COST.", param_hint="'--cost'")
+
+
+@dataclass(frozen=True, eq=False)
+class _Batch:
+    """Verdicts, posteriors [rows, classes], and the reasons of odd rows by their place."""
+
+    classes: list[Any]
+    verdicts: list[Any]
+    posteriors: Any
+    odd: dict[int, list[str]] = field(default_factory=dict)
+
+    def rows(self) -> Iterator[tuple[Any, float, list[float], list[str]]]:
+        """Yield verdict, its probability, all probabilities and reasons; 'unsure' has the best one's."""
+        place = {label: at for at, label in enumerate(self.classes)}
+        for row, (verdict, shares) in enumerate(zip(self.verdicts, self.posteriors.tolist(), strict=True)):
+            at = place.get(verdict)
+            yield verdict, max(shares) if at is None else shares[at], shares, self.odd.get(row, [])
+
+
+def _batches(model: Any, source: Any, decision: Any, watch: Any) -> Iterator[_Batch]:
+    import numpy as np
+
+    from weigh.model.decision import normalised
+
+    for chunk in model.chunks(source):
+        odd = (
+            {}
+            if watch is None
+            else {
+                each.row - chunk.first_row: [str(reason) for reason in each.reasons]
+                for each in watch.see(chunk)
+            }
+        )
+        verdicts = model.predict(chunk, decision).tolist()
+        yield _Batch(model.classes, verdicts, np.exp(normalised(model.scores(chunk))), odd)
+
+
+class _Table:
+    """Rows as CSV."""
+
+    def __init__(self, file: TextIO, classes: list[Any], proba: bool, check: bool) -> None:
+        self._writer = csv.writer(file, lineterminator="\n")
+        self._proba, self._check = proba, check
+        shares = [f"P({label})" for label in classes] if proba else []
+        self._writer.writerow(["prediction", "probability", *shares, *["unfamiliar"] * check])
+
+    def write(self, batch: _Batch) -> None:
+        """Write a batch."""
+        for verdict, share, shares, odd in batch.rows():
+            extra = [f"{p:.6g}" for p in shares] if self._proba else []
+            reasons = ["; ".join(odd)] if self._check else []
+            self._writer.writerow([verdict, f"{share:.6g}", *extra, *reasons])
+
+
+class _JsonLines:
+    """Rows as JSON, one object per line."""
+
+    def __init__(self, file: TextIO, proba: bool) -> None:
+        self._file, self._proba = file, proba
+
+    def write(self, batch: _Batch) -> None:
+        """Write a batch."""
+        names = [str(label) for label in batch.classes]
+        for verdict, share, shares, odd in batch.rows():
+            row: dict[str, Any] = {"prediction": verdict, "probability": share}
+            if self._proba:
+                row["probabilities"] = dict(zip(names, shares, strict=True))
+            if odd:
+                row["unfamiliar"] = odd
+            self._file.write(json.dumps(row, ensure_ascii=False) + "\n")

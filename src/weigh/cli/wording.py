@@ -1,0 +1,22 @@
+"""The library's advice, which speaks of Python parameters, in the words of the command line."""
+
+from __future__ import annotations
+
+import re
+
+_SPOKEN = (
+    (re.compile(r"columns=\{'([^']*)': '(\w+)'\}"), r"--kind '\1=\2'"),
+    (re.compile(r"missing=\[('[^']*')\]"), r"--missing \1"),
+    (re.compile(r"\b(delimiter|encoding)=('[^']*')"), r"--\1 \2"),
+    (re.compile(r"\bformat='csv', 'tsv', 'parquet' or 'json'"), "--format csv, tsv, parquet or json"),
+    (re.compile(r"\bprior=(\d+|None)\b"), r"--set prior=\1"),
+    (re.compile(r"\bclass_prior='uniform'"), "--set class_prior=uniform"),
+    (re.compile(r"\bcomplement=(True|False)\b"), r"--set complement=\1"),
+)
+
+
+def spoken(text: str) -> str:
+    """A sentence of the library as someone at a terminal needs it."""
+    for pattern, option in _SPOKEN:
+        text = pattern.sub(option, text)
+    return text

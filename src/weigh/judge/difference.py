@@ -1,0 +1,220 @@
+"""`diff`: what changed between two naive Bayes models."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from weigh import errors
+from weigh.explain.text import aligned, amount, counted, cut, percent, plain, short, signed
+from weigh.judge.parameters import Move, NumberMove, moves, number_moves, vocabulary
+from weigh.model import BayesModel, load
+
+SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Change:
+    """A setting that changed: what, from, to; an empty text stands for 'not there'."""
+
+    what: str
+    old: str
+    new: str
+
+    def __str__(self) -> str:
+        if not self.old or not self.new:
+            return f"{self.what}: {'new, ' + self.new if self.new else 'gone, was ' + self.old}"
+        return f"{self.what}: {self.old} → {self.new}"
+
+
+@dataclass(frozen=True)
+class ClassChange:
+    """Rows of one class in both models; None where it does not exist."""
+
+    label: Any
+    old: float | None
+    new: float | None
+
+
+@dataclass(frozen=True)
+class Words:
+    """Levels or words of a column that appeared and vanished, most frequent first."""
+
+    column: str
+    appeared: tuple[Any, ...]
+    vanished: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The result of `diff`.
+
+    `settings` are columns, kinds and priors; `moved` the probabilities, by how far their logarithm
+    went; `numbers` means and spreads, by how many old spreads the mean went. `same` says that the
+    model files are equal, byte for byte.
+    """
+
+    same: bool
+    settings: tuple[Change, ...]
+    classes: tuple[ClassChange, ...]
+    words: tuple[Words, ...]
+    moved: tuple[Move, ...]
+    numbers: tuple[NumberMove, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything for JSON."""
+        return {
+            "same": self.same,
+            "settings": [vars(each) for each in self.settings],
+            "classes": [_plain(vars(each)) for each in self.classes],
+            "words": [
+                {"column": each.column, "appeared": list(each.appeared), "vanished": list(each.vanished)}
+                for each in self.words
+            ],
+            "moved": [_plain(vars(each) | {"nats": each.nats}) for each in self.moved],
+            "numbers": [_plain(vars(each) | {"shift": each.shift}) for each in self.numbers],
+        }
+
+    def __str__(self) -> str:
+        if self.same:
+            return "The models are the same, byte for byte."
+        return "\n\n".join(part for part in self._sections() if part)
+
+    def _sections(self) -> Iterator[str]:
+        if self.settings:
+            lines = [f"  {cut(change, 76)}" for change in self.settings]
+            yield "Settings:\n" + "\n".join(_first(lines))
+        yield "Rows:\n" + aligned(_class_table(self.classes), indent="  ")
+        if self.words:
+            yield "Values:\n" + "\n".join(_first([line for each in self.words for line in _word_lines(each)]))
+        if self.moved:
+            rows = [
+                [cut(m.name, 34), cut(m.label, 14), percent(m.old), percent(m.new), signed(m.nats)]
+                for m in self.moved
+            ]
+            yield "Probabilities that moved most:\n" + aligned(
+                [["", "in class", "old", "new", "nats"], *rows[:SHOWN]], left=2, indent="  "
+            )
+        if self.numbers:
+            rows = [_number_cells(each) for each in self.numbers[:SHOWN]]
+            head = ["", "in class", "mean", "→", "spread", "→"]
+            yield "Numbers that moved most:\n" + aligned([head, *rows], left=2, indent="  ")
+        if not (self.settings or self.words or self.moved or self.numbers):
+            yield "The probabilities are the same."
+
+
+def diff(old: Any, new: Any, most: int = 100) -> Difference:
+    """What changed from one naive Bayes model to another.
+
+    Parameters
+    ----------
+    old, new : naive Bayes models, estimators that hold one, or paths of model files
+    most : how many of the probabilities and numbers that moved to keep, those that moved most
+    """
+    if most < 1:
+        raise errors.parameter("diff", "most", "at least 1", most)
+    first, second = _model(old), _model(new)
+    return Difference(
+        first.to_bytes() == second.to_bytes(),
+        tuple(_settings(first, second)),
+        tuple(_classes(first, second)),
+        tuple(Words(*found) for found in vocabulary(first, second)),
+        moves(first, second, most),
+        number_moves(first, second, most),
+    )
+
+
+def _model(given: Any) -> BayesModel:
+    model = load(given) if isinstance(given, str | os.PathLike) else getattr(given, "model_", given)
+    if not isinstance(model, BayesModel):
+        raise errors.Unsupported(f"diff compares naive Bayes models, got {type(model).__name__}.")
+    return model
+
+
+def _settings(old: BayesModel, new: BayesModel) -> Iterator[Change]:
+    before, after = _kinds(old), _kinds(new)
+    for name in dict.fromkeys([*before, *after]):
+        yield from _change(f"column {name!r}", before.get(name, ""), after.get(name, ""))
+    yield from _change("label", repr(old.label), repr(new.label))
+    yield from _change("missing", repr(list(old.schema.missing)), repr(list(new.schema.missing)))
+    yield from _change("prior", _prior(old.prior), _prior(new.prior))
+    yield from _change("class_prior", _prior(old.class_prior), _prior(new.class_prior))
+    yield from _change("complement", str(old.complement), str(new.complement))
+
+
+def _change(what: str, old: str, new: str) -> Iterator[Change]:
+    if old != new:
+        yield Change(what, old, new)
+
+
+def _kinds(model: BayesModel) -> dict[str, str]:
+    pairs = [*zip(model.schema.names, model.schema.kinds, strict=True), *model.schema.made.items()]
+    return {name: _kind(kind.to_json()) for name, kind in pairs}
+
+
+def _kind(data: Mapping[str, Any]) -> str:
+    settings = ", ".join(f"{key}={value}" for key, value in data.items() if key != "kind")
+    return f"{data['kind']}({settings})" if settings else str(data["kind"])
+
+
+def _prior(prior: Any) -> str:
+    if isinstance(prior, Mapping):
+        return "{" + ", ".join(f"{name!r}: {_prior(each)}" for name, each in prior.items()) + "}"
+    return str(float(prior)) if hasattr(prior, "numerator") else repr(prior)
+
+
+def _classes(old: BayesModel, new: BayesModel) -> Iterator[ClassChange]:
+    before = dict(zip(old.classes, old.counts.rows.tolist(), strict=True))
+    after = dict(zip(new.classes, new.counts.rows.tolist(), strict=True))
+    for label in dict.fromkeys([*before, *after]):
+        yield ClassChange(label, before.get(label), after.get(label))
+
+
+def _class_table(classes: Sequence[ClassChange]) -> list[list[str]]:
+    rows = [["class", "old", "new", "change"]]
+    for each in classes[:SHOWN]:
+        change = (each.new or 0) - (each.old or 0)
+        told = (
+            "new"
+            if each.old is None
+            else "gone"
+            if each.new is None
+            else f"{'+' * (change > 0)}{amount(change)}"
+        )
+        rows.append([cut(each.label, 30), _rows(each.old), _rows(each.new), told if change else "same"])
+    if len(classes) > SHOWN:
+        rows.append([f"… and {len(classes) - SHOWN:,} more", "", "", ""])
+    old, new = (sum(getattr(each, side) or 0 for each in classes) for side in ("old", "new"))
+    rows.append(
+        ["all", amount(old), amount(new), f"{'+' * (new > old)}{amount(new - old)}" if new != old else "same"]
+    )
+    return rows
+
+
+def _rows(number: float | None) -> str:
+    return "–" if number is None else amount(number)
+
+
+def _word_lines(words: Words) -> Iterator[str]:
+    for verb, values in (("new", words.appeared), ("gone", words.vanished)):
+        if values:
+            listed = ", ".join(str(value) for value in values[:8]) + (", …" if len(values) > 8 else "")
+            yield "  " + cut(f"{words.column}: {counted(len(values), verb, verb)}: {listed}", 76)
+
+
+def _number_cells(each: NumberMove) -> list[str]:
+    means, spreads = (
+        (short(each.old_mean), short(each.new_mean)),
+        (short(each.old_spread), short(each.new_spread)),
+    )
+    return [cut(each.name, 28), cut(each.label, 14), *means, *spreads]
+
+
+def _first(lines: list[str]) -> list[str]:
+    return lines[:SHOWN] + [f"  … and {len(lines) - SHOWN:,} more"] * (len(lines) > SHOWN)
+
+
+def _plain(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: plain(value) for key, value in fields.items()}

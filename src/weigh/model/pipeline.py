@@ -1,0 +1,36 @@
+"""Many chunks at once, results in order."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def in_order(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Yield work(item) for each item, in order, on all cores; only a few items are held at once.
+
+    The first item is done without any thread, so that a single row pays nothing.
+    """
+    rest = iter(items)
+    for first in rest:
+        yield work(first)
+        break
+    cores = len(os.sched_getaffinity(0))
+    waiting: deque[Future[Result]] = deque()
+    second = next(rest, None)
+    if second is None:
+        return
+    with ThreadPoolExecutor(cores) as pool:
+        waiting.append(pool.submit(work, second))
+        for item in rest:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > cores + 1:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()

@@ -1,0 +1,138 @@
+"""The threshold model: one number, one cut, one verdict on each side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from weigh.features import Schema
+from weigh.features.blocks import Floats, Ints
+from weigh.model import store
+from weigh.model.base import Model
+from weigh.model.evidence import Evidence, weighed
+from weigh.model.factors import Factor, estimate, to_fraction
+from weigh.model.tally import Table, get_table
+from weigh.model.weights import Contribution, as_text
+from weigh.model.worked import ClassWork
+from weigh.source import Chunk
+
+LEFT, RIGHT, MISSING = 0, 1, 2
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdModel(Model):
+    """P(class | side) = (n_class + 1) / (n + C), counted where x ≤ cut, where x > cut, or x is missing.
+
+    Any cut in [low, high) parts the training rows alike; `cut` is the middle. `counts` holds the
+    rows [3, C] left of the cut, right of it, and with the value missing; if none was missing in
+    training, a missing value leaves the frequencies of the classes as they are. A score is the
+    logarithm of the probability: the frequency of the class among all rows, and what the side
+    changes about it.
+    """
+
+    type_name: ClassVar[str] = "threshold"
+
+    schema: Schema
+    class_list: list[Any]
+    cut: float
+    low: float
+    high: float
+    counts: Table
+
+    @property
+    def classes(self) -> list[Any]:
+        """The classes, in canonical order."""
+        return self.class_list
+
+    @property
+    def generative(self) -> bool:
+        """The scores are probabilities of classes, not of rows."""
+        return False
+
+    @property
+    def column(self) -> str:
+        """The column that is cut."""
+        return self.schema.parts[0].names[0]
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The bounds of the cuts that do as well: low ≤ cut < high."""
+        return self.low, self.high
+
+    @property
+    def mistakes(self) -> float:
+        """How many training rows (or what weight of them) the model gets wrong."""
+        return float(self.counts.sum() - self.counts.max(axis=1).sum())
+
+    @cached_property
+    def log_prior(self) -> Floats:
+        """The logarithm of each class's smoothed frequency among all training rows."""
+        return _logs(self.counts.sum(axis=0))
+
+    @cached_property
+    def weights(self) -> Floats:
+        """What each side adds to the scores, [3, C]: log P(class | side) − log P(class)."""
+        known = self.counts.any(axis=1, keepdims=True)
+        return np.where(known, _logs(self.counts) - self.log_prior, 0.0)
+
+    def _sides(self, chunk: Chunk) -> tuple[Floats, Ints]:
+        block: Any = self.schema.encode(chunk)[0]
+        values: Floats = block.values
+        sides = np.where(values <= self.cut, LEFT, np.where(np.isnan(values), MISSING, RIGHT))
+        return values, sides.astype(np.int32)
+
+    def score_chunk(self, chunk: Chunk) -> Floats:
+        """Return the scores of a chunk in the schema's names."""
+        return np.asarray(self.log_prior + self.weights[self._sides(chunk)[1]])
+
+    def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
+        """Yield the evidence for each row of a chunk: the side of the cut it lies on."""
+        for value, side in zip(*self._sides(chunk), strict=True):
+            found = Contribution(self.column, self._word(float(value), int(side)), self.weights[side])
+            yield weighed(self.classes, self.log_prior, [found], partial(self._work, int(side)))
+
+    def _word(self, value: float, side: int) -> str:
+        if side == MISSING:
+            return "missing"
+        return f"{as_text(value)} {'≤' if side == LEFT else '>'} {as_text(self.cut)}"
+
+    def _work(self, side: int) -> list[ClassWork]:
+        counts = self.counts[side] if self.counts[side].any() else self.counts.sum(axis=0)
+        where = ("≤ " + as_text(self.cut), "> " + as_text(self.cut), "missing")[side]
+        numbers = [to_fraction(n) for n in counts.tolist()]
+        return [ClassWork(label, (self._factor(where, numbers, c),)) for c, label in enumerate(self.classes)]
+
+    def _factor(self, where: str, counts: list[Fraction], c: int) -> Factor:
+        total, classes = sum(counts, Fraction(0)), Fraction(len(counts))
+        return estimate(f"class | {self.column} {where}", "", counts[c], Fraction(1), total, classes)
+
+    def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what a model file holds."""
+        arrays: dict[str, Any] = {"counts": self.counts, "cut": np.array([self.low, self.cut, self.high])}
+        meta: dict[str, Any] = {"schema": self.schema.to_json()}
+        store.put_names(arrays, meta, "classes", self.class_list)
+        return meta, arrays
+
+    @classmethod
+    def from_store(cls, stored: store.Stored, schema: Schema) -> ThresholdModel:
+        """Return the model that `to_store` described."""
+        classes = store.get_names(stored, "classes")
+        cut = stored.arrays.get("cut")
+        if cut is None or cut.shape != (3,) or cut.dtype != np.float64 or not cut[0] <= cut[1] < cut[2]:
+            raise store.damaged(stored.path, "its cut is missing or lies outside its interval")
+        if not math.isfinite(cut[1]) or len(schema.parts) != 1 or schema.parts[0].kind.family != "normal":
+            raise store.damaged(stored.path, "it does not cut exactly one number")
+        low, middle, high = cut.tolist()
+        return cls(schema, classes, middle, low, high, get_table(stored, "counts", (3, len(classes))))
+
+
+def _logs(counts: Table) -> Floats:
+    """Return log((n_class + 1) / (n + C)) along the last axis."""
+    total = counts.sum(axis=-1, keepdims=True) + counts.shape[-1]
+    return np.asarray(np.log((counts + 1.0) / total))

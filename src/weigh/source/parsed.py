@@ -1,0 +1,61 @@
+"""Columns as the native CSV reader gives them, and as chunks hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weigh.source.chunk import Coded, Column
+
+# The kind found, a code per record, and the values: distinct ones, or one per record of numbers.
+Native = tuple[str, NDArray[np.int32], Any]
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """Some records' columns, by name."""
+
+    columns: Mapping[str, Native]
+    n_rows: int
+
+    @classmethod
+    def of(cls, names: Sequence[str], natives: Sequence[Native], n_rows: int) -> Parsed:
+        """Take over what the native reader returned for the named columns."""
+        return cls(dict(zip(names, natives, strict=True)), n_rows)
+
+    def gives(self, wanted: Mapping[str, str]) -> bool:
+        """Whether the wanted columns can be had from these without reading the file again."""
+        return all((self.columns[name][0], kind) in _READINGS for name, kind in wanted.items())
+
+    def to_columns(self, wanted: Mapping[str, str]) -> dict[str, Column]:
+        """The wanted columns, each in the storage that its kind asks for."""
+        return {
+            name: _READINGS[self.columns[name][0], kind](*self.columns[name][1:])
+            for name, kind in wanted.items()
+        }
+
+
+def _numbers(codes: NDArray[np.int32], values: NDArray[Any]) -> NDArray[np.float64]:
+    # A missing value's code is -1, which finds the last entry.
+    return np.append(values.astype(np.float64), np.nan)[codes]
+
+
+def _texts(codes: NDArray[np.int32], values: list[str]) -> NDArray[Any]:
+    return np.array([*values, None], dtype=object)[codes]
+
+
+# What was found (or asked for) and what is wanted of it.
+_READINGS: dict[tuple[str, str], Callable[[NDArray[np.int32], Any], Column]] = {
+    ("number", "number"): lambda codes, values: values,
+    ("real", "number"): _numbers,
+    ("integer", "number"): _numbers,
+    ("integer", "integer"): lambda codes, values: Coded(codes, values.tolist()),
+    ("flag", "flag"): lambda codes, values: Coded(codes, values.astype(bool).tolist()),
+    ("string", "string"): Coded,
+    ("string", "text"): _texts,
+    ("text", "text"): _texts,
+}

@@ -1,0 +1,37 @@
+"""`weigh demo`: it shows the worked table, and what it suggests works."""
+
+from __future__ import annotations
+
+import shlex
+
+
+def test_the_demo_works_and_so_does_what_it_suggests(run):
+    result = run("demo")
+    assert result.exit_code == 0, result.output
+    for figure in ("24/750", "12/400", "16/31 = 0.516129"):
+        assert figure in result.output
+    assert "Evaluation on 143 rows, 2 classes" in result.output
+    assert "accuracy                     0.9231  0.8665  0.9610" in result.output
+    assert "The model is in breast-cancer.weigh" in result.output
+    assert max(map(len, result.output.splitlines())) <= 80
+    suggested = [line.strip() for line in result.output.splitlines() if line.startswith("  weigh ")]
+    assert len(suggested) == 5
+    for line in suggested:
+        again = run(*shlex.split(line)[1:])
+        assert again.exit_code == 0, (line, again.output)
+
+
+def test_the_demo_writes_where_it_is_told(run, tmp_path):
+    (tmp_path / "there").mkdir()
+    assert run("demo", "--output", "there").exit_code == 0
+    assert {path.name for path in (tmp_path / "there").iterdir()} == {
+        "breast-cancer.weigh",
+        "breast-cancer-train.csv",
+        "breast-cancer-test.csv",
+    }
+
+
+def test_a_folder_that_is_not_there_is_a_told_error(run):
+    result = run("demo", "--output", "nowhere")
+    assert result.exit_code == 1
+    assert "nowhere/breast-cancer-train.csv cannot be written" in result.stderr

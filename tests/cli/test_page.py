@@ -1,0 +1,41 @@
+"""The page on the command line: its sessions run and print what it says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "command-line.md"
+
+
+def sessions() -> list[tuple[str, str]]:
+    """Every command of the page with what it prints."""
+    found = []
+    for block in re.findall(r"```shell\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, printed = part.partition("\n")
+            found.append((command, printed.rstrip("\n")))
+    return found
+
+
+def test_the_page_prints_what_the_program_prints(tmp_path):
+    program = f'weigh() {{ "{sys.executable}" -m weigh.cli.main "$@"; }}; '
+    for command, printed in sessions():
+        done = subprocess.run(
+            ["sh", "-c", program + command],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            # Lines for people and lines for programs in the order in which they were said.
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+        assert done.stdout.rstrip("\n") == printed, command
+
+
+def test_the_page_fits_80_columns_where_the_program_speaks():
+    lines = [line for _, printed in sessions() for line in printed.splitlines()]
+    assert max(len(line) for line in lines if not line.startswith("weigh: ")) <= 80

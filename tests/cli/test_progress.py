@@ -1,0 +1,68 @@
+"""The progress bar, and several files read as one."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+import weigh
+from weigh.cli import progress
+from weigh.cli.files import FileRow
+from weigh.cli.progress import Bar
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("x,y\n1,p\n2,q\n")
+    paths = [str(tmp_path / name) for name in ("a.csv", "b.csv")]
+    return FileRow([weigh.open(path, "y") for path in paths], paths)
+
+
+def test_files_in_a_row_number_their_rows_on_and_add_up_their_bytes(files):
+    chunks = list(files.chunks())
+    assert [(chunk.first_row, chunk.n_rows) for chunk in chunks] == [(0, 2), (2, 2)]
+    assert files.bytes_total == 2 * len("x,y\n1,p\n2,q\n")
+    assert 0 < files.bytes_read <= files.bytes_total
+    assert files.prefix(1).n_rows == 1
+
+
+def test_files_in_a_row_can_be_read_by_another_label(files):
+    assert files.labelled("x").names == ("y",)
+
+
+def test_nothing_is_shown_where_there_is_no_terminal(files, monkeypatch):
+    shown = io.StringIO()
+    monkeypatch.setattr("sys.stderr", shown)
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    bar = Bar(files)
+    bar(2)
+    bar.close()
+    assert shown.getvalue() == ""
+
+
+def test_what_is_done_at_once_shows_no_bar(files, monkeypatch):
+    shown = Terminal()
+    monkeypatch.setattr("sys.stderr", shown)
+    bar = Bar(files)
+    bar(2)
+    bar.close()
+    assert shown.getvalue() == ""
+
+
+def test_a_long_reading_shows_rows_and_share(files, monkeypatch):
+    shown = Terminal()
+    monkeypatch.setattr("sys.stderr", shown)
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    bar = Bar(files)
+    for chunk in files.chunks():
+        bar(chunk.n_rows)
+    bar.close()
+    assert "4 rows" in shown.getvalue()
+    assert "%" in shown.getvalue()

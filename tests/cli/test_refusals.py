@@ -1,0 +1,151 @@
+"""What the program refuses, word for word, and its exit codes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = [sys.executable, "-m", "weigh.cli.main"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("fit", "none.csv", "--label", "y"), "There is no file none.csv."),
+        (
+            ("fit", "mails.csv", "--label", "spma"),
+            "mails.csv has no column 'spma'; it has 'CS373', 'investment', 'familiarity', 'spam'. Did you "
+            "mean 'spam'?",
+        ),
+        (
+            ("fit", "mails.csv", "--label", "spam", "--kind", "CS37=flag"),
+            "The table has no column 'CS37'; it has 'CS373', 'investment', 'familiarity'. Did you mean "
+            "'CS373'?",
+        ),
+        (
+            ("fit", "mails.csv", "--label", "spam", "--set", "prior=-1"),
+            "NaiveBayes: prior must be a number above zero, None, Beta(a, b) or Dirichlet(b), got -1.",
+        ),
+        (
+            ("predict", "none.weigh", "new.csv"),
+            "There is no file none.weigh. Check its name, or save a model there first.",
+        ),
+        (
+            ("predict", "mails.weigh", "new.csv", "-o", "no/where.csv"),
+            "no/where.csv cannot be written: No such file or directory. Check its folder.",
+        ),
+        (
+            ("explain", "mails.weigh", "new.csv", "--row", "2"),
+            "new.csv has 2 rows, so there is no row 2 (the first is 0).",
+        ),
+        (
+            ("evaluate", "mails.weigh", "new.csv"),
+            "new.csv has no column 'spam'; it has 'CS373', 'investment', 'familiarity'.",
+        ),
+    ],
+)
+def test_a_refusal_is_one_line_and_exit_code_1(fitted, arguments, told):
+    result = fitted(*arguments)
+    assert (result.exit_code, result.stdout, result.stderr) == (1, "", f"weigh: {told}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("fti", "mails.csv"), "No such command 'fti'. Did you mean 'fit'?"),
+        (("fit", "mails.csv"), "Missing option '--label'."),
+        (
+            ("fit", "mails.csv", "--label", "spam", "--set", "smoothing=2"),
+            "Invalid value for '--set': 'smoothing=2' is not NAME=VALUE with a parameter of naive-bayes: "
+            "prior, class_prior, complement.",
+        ),
+        (
+            ("fit", "mails.csv", "--label", "spam", "--set", "prior=__import__('os')"),
+            "Invalid value for '--set': \"__import__('os')\" is not a number. A prior is a number, none, "
+            "dirichlet:B or beta:A,B.",
+        ),
+        (
+            ("fit", "mails.csv", "--label", "spam", "--kind", "CS373=nmber"),
+            "Invalid value for '--kind': 'nmber' is not a kind: category, flag, count, number, text, tokens, "
+            "skip. Did you mean 'number'?",
+        ),
+        (
+            ("fit", "mails.csv", "--label", "spam", "--kind", "CS373=number:bin=3"),
+            "Invalid value for '--kind': 'bin=3' is not a setting of number: spread, floor, bins.",
+        ),
+        (
+            ("predict", "mails.weigh", "new.csv", "--cost", "ham:spam=3"),
+            "Invalid value for '--cost': the model has no class 'ham'; it has 'not-spam', 'spam'.",
+        ),
+        (
+            ("predict", "mails.weigh", "new.csv", "--cost", "spam"),
+            "Invalid value for '--cost': 'spam' is not TRUE:SAID=COST.",
+        ),
+        (("explain", "mails.weigh", "new.csv"), "Say which row: --row N of DATA, or --values JSON."),
+        (("explain", "mails.weigh", "--row", "1"), "--row needs DATA, the file that has the row."),
+        (
+            ("explain", "mails.weigh", "--values", "[1]"),
+            "Invalid value for '--values': must be one row: {\"column\": value, ...}",
+        ),
+    ],
+)
+def test_wrong_usage_is_told_with_exit_code_2(fitted, arguments, told):
+    result = fitted(*arguments)
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1] == f"Error: {told}"
+
+
+def test_advice_is_in_the_words_of_the_command_line(run, tmp_path):
+    (tmp_path / "odd.csv").write_text("a,b,y\n1,,p\n2,,q\n")
+    result = run("fit", "odd.csv", "--label", "y")
+    assert result.exit_code == 1
+    assert "--kind 'b=skip'" in result.stderr
+
+
+def test_the_program_starts_without_the_heavy_libraries():
+    heavy = ("numpy", "scipy", "pyarrow", "rich")
+    code = f"import sys, weigh.cli.main; print([name for name in {heavy} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_fitting_needs_no_scikit_learn(fitted):
+    code = (
+        "import sys; from weigh.cli.main import code_of\n"
+        "fitted = code_of(['fit', 'mails.csv', '--label', 'spam'])\n"
+        "print(fitted, code_of(['predict', 'mails.weigh', 'new.csv']), 'sklearn' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "0 0 False"
+
+
+def test_the_real_program_has_the_same_exit_codes(fitted):
+    codes = [
+        subprocess.run([*PROGRAM, *arguments], capture_output=True).returncode
+        for arguments in (["--version"], ["diff", "a", "b"], ["fit"])
+    ]
+    assert codes == [0, 1, 2]
+
+
+def test_a_reader_that_has_seen_enough_ends_the_program_quietly(fitted, tmp_path):
+    mails = (tmp_path / "mails.csv").read_text()
+    (tmp_path / "many.csv").write_text(mails + mails.split("\n", 1)[1] * 40_000)
+    with subprocess.Popen(
+        [*PROGRAM, "predict", "mails.weigh", "many.csv"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as program:
+        assert program.stdout is not None
+        assert program.stderr is not None
+        assert program.stdout.readline() == b"prediction,probability\n"
+        program.stdout.close()
+        assert (program.wait(), program.stderr.read()) == (141, b"")
+
+
+def test_an_interrupt_ends_with_130(fitted, monkeypatch):
+    from weigh.cli import main
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("weigh.judge.diff", interrupted)
+    assert main.code_of(["diff", "mails.weigh", "mails.weigh"]) == 130

@@ -1,0 +1,214 @@
+"""The native CSV reader against its twin in plain Python, on random tables and random bytes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from weigh import _core
+
+ALL = 1 << 62
+PIECES = ["a", "b", "é", "日本", "🙂", " ", "'", ";", "0", "-1", "2.5", "true", "x" * 7, "y" * 17, "z" * 40]
+SPECIAL = ['"', ",", "\n", "\r\n", "\r", '""', '","']
+Cell = str | None
+
+
+def as_bytes(data: bytes) -> Any:
+    return np.frombuffer(data, dtype=np.uint8)
+
+
+def parse(data: bytes, kinds: list[str], missing: tuple[str, ...] = (), most: int = ALL) -> Any:
+    return _core.parse_csv(as_bytes(data), kinds, ",", missing, most)
+
+
+def cut(data: bytes, most: int = ALL, closed: bool = False) -> tuple[int, int]:
+    end, records = _core.cut_csv(as_bytes(data), ",", most, closed)
+    return end, records
+
+
+def column(data: str, kind: str, *missing: str) -> Any:
+    """The kind found and the rows of a file of one column."""
+    _, [(found, codes, values)], fault = parse(data.encode(), [kind], missing)
+    assert fault is None, fault
+    if found == "number":
+        return found, values.tolist()
+    values = [*(values if isinstance(values, list) else values.tolist()), None]
+    return found, [values[code] for code in codes.tolist()]
+
+
+def twin(data: bytes) -> list[list[Cell]]:
+    """Records by Python's own reader; it takes a line of nothing for no record, too."""
+    text = io.StringIO(data.decode(), newline="")
+    return [[field or None for field in record] for record in csv.reader(text) if record]
+
+
+def random_table(rng: random.Random) -> bytes:
+    width = rng.randint(2, 6)
+    end = rng.choice(["\n", "\r\n", "\r"])
+    specials = rng.random() < 0.5
+    lines = []
+    for _ in range(rng.randint(1, 60)):
+        record = ["".join(rng.choices(PIECES, k=rng.randint(0, 3))) for _ in range(width)]
+        for at in range(width):
+            if specials and rng.random() < 0.4:
+                inner = record[at] + "".join(rng.choices(SPECIAL, k=rng.randint(0, 3))) + record[at]
+                record[at] = '"' + inner.replace('"', '""') + '"'
+            elif specials and record[at] and rng.random() < 0.2:
+                record[at] += 'inch"es'
+        lines.append(",".join(record) + end * (1 + (rng.random() < 0.1)))
+    data = "".join(lines)
+    return (data.rstrip("\r\n") if rng.random() < 0.5 else data).encode()
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_fields_are_those_of_pythons_own_reader(seed: int) -> None:
+    data = random_table(random.Random(seed))
+    expected = twin(data)
+    for kind in ("string", "text"):
+        records, columns, fault = parse(data, [kind] * len(expected[0]))
+        assert (records, fault) == (len(expected), None)
+        for at, (_, codes, values) in enumerate(columns):
+            rows = [[*values, None][code] for code in codes.tolist()]
+            assert rows == [record[at] for record in expected]
+            assert kind == "text" or len(set(values)) == len(values)
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_pieces_between_cuts_are_the_whole(seed: int) -> None:
+    rng = random.Random(seed)
+    data = random_table(rng)
+    expected = twin(data)
+    size, found, at = rng.randint(1, 200), 0, 0
+    while at < len(data):
+        closed = at + size >= len(data)
+        most = rng.randint(1, 9)
+        end, records = cut(data[at : at + size], most, closed)
+        assert records <= most
+        if end == 0:
+            size *= 2
+            continue
+        read, _, fault = parse(data[at : at + end], ["string"] * len(expected[0]))
+        assert (read, fault) == (records, None)
+        found += records
+        at += end
+    assert found == len(expected)
+
+
+def test_a_cut_is_behind_the_last_whole_record() -> None:
+    assert cut(b"1,2\n3,4\n5") == (8, 2)
+    assert cut(b"1,2\n3,4\n5", closed=True) == (9, 3)
+    assert cut(b'1,"\n2\n') == (0, 0)
+    assert cut(b'1\n2,"\n",3\n4') == (10, 2)
+    assert cut(b'1,5" pipe\n2\n') == (12, 2)
+    assert cut(b"\n\r\n1\n\n2\n", most=1) == (5, 1)
+    assert cut(b"") == cut(b"", closed=True) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "expected"),
+    [
+        (["1", "2", "007", " 3 "], "integer", [1, 2, 7, 3]),
+        (["-9223372036854775808", "-0"], "integer", [-(2**63), 0]),
+        (["9223372036854775808", "1"], "real", [2.0**63, 1.0]),
+        (["1", "2.5", "1e5", "+2", ".5", "1."], "real", [1.0, 2.5, 1e5, 2.0, 0.5, 1.0]),
+        (["1.5", "nan", "NaN"], "real", [1.5, None, None]),
+        (["inf", "-Infinity", "1e400", "1e-400"], "real", [math.inf, -math.inf, math.inf, 0.0]),
+        (["true", "False", "1", "0", "TRUE"], "flag", [True, False, True, False, True]),
+        (["1", "2", "true"], "string", ["1", "2", "true"]),
+        (["0x1A", "1"], "string", ["0x1A", "1"]),
+        (["1_0", "1"], "string", ["1_0", "1"]),
+        (["-", "."], "string", ["-", "."]),
+        (["+-1", "--1"], "string", ["+-1", "--1"]),
+        (["?", "x", "?"], "string", [None, "x", None]),
+        (["?", "4"], "integer", [None, 4]),
+        (["?", "?"], "string", [None, None]),
+    ],
+)
+def test_the_narrowest_kind_is_found(values: list[str], kind: str, expected: list[Any]) -> None:
+    assert column("\n".join(values), "any", "?") == (kind, expected)
+
+
+def test_equal_values_share_a_code() -> None:
+    _, [(_, codes, values)], _ = parse(b"1\n01\n2\n 1\n", ["integer"])
+    assert (codes.tolist(), values.tolist()) == ([0, 0, 1, 0], [1, 2])
+    _, [(_, codes, values)], _ = parse(b"0.5\n-0.0\n.5\n0.0\n", ["any"])
+    assert (codes.tolist(), values.tolist()) == ([0, 1, 0, 1], [0.5, 0.0])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_numbers_are_rounded_like_pythons(seed: int) -> None:
+    rng = random.Random(seed)
+    texts = [str(rng.randrange(10 ** rng.randint(1, 20))) for _ in range(200)]
+    texts += [
+        f"{rng.choice(['', '-', '+'])}{rng.uniform(0, 10 ** rng.randint(-9, 9)):.{rng.randint(0, 17)}f}"
+        for _ in range(300)
+    ]
+    texts += [repr(rng.uniform(-1, 1) * 10.0 ** rng.randint(-320, 308)) for _ in range(300)]
+    kind, numbers = column("\n".join(texts), "number")
+    assert (kind, numbers) == ("number", [float(text) for text in texts])
+
+
+def test_markers_may_be_numbers() -> None:
+    assert np.isnan(column("-9\n5\nNA", "number", "-9", "NA")[1]).tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("data", "kinds", "fault"),
+    [
+        (b"1,2\n3,4,5\n", ["number"] * 2, ("ragged", 1, 4, 2, 3, b"")),
+        (b"1,2\nx\n", ["number"] * 2, ("ragged", 1, 4, 0, 1, b"")),
+        (b"1,2\n\n3,x\n", ["number"] * 2, ("unfit", 1, 5, 1, 0, b"x")),
+        (b"1\n2\n1.5\n", ["integer"], ("unfit", 2, 4, 0, 0, b"1.5")),
+        (b"true\nyes\n", ["flag"], ("unfit", 1, 5, 0, 0, b"yes")),
+        (b"1\n \n", ["number"], ("unfit", 1, 2, 0, 0, b" ")),
+        (b"a\n\xff\n", ["string"], ("not_utf8", 1, 2, 0, 0, b"\xff")),
+        (b"a\n\xed\xa0\x80\n", ["text"], ("not_utf8", 1, 2, 0, 0, b"\xed\xa0\x80")),
+        (b'1,2\n3,"4\n', ["number", "skip"], ("open_quote", 1, 4, 0, 0, b"")),
+    ],
+)
+def test_faults_are_told_with_their_place(data: bytes, kinds: list[str], fault: tuple[Any, ...]) -> None:
+    told = parse(data, kinds)[2]
+    assert told[:3] == fault[:3]
+    assert fault[0] == "open_quote" or told[3:] == fault[3:]
+
+
+def test_utf8_is_judged_like_pythons_decoder() -> None:
+    rng = random.Random(1)
+    edges = bytes.fromhex("00 41 7f 80 8f 90 9f a0 bf c1 c2 df e0 ed ef f0 f4 f5")
+    for _ in range(3000):
+        data = b"abcdefgh"[: rng.randint(1, 8)] + bytes(rng.choices(edges, k=rng.randint(1, 5)))
+        try:
+            data.decode()
+            legal = True
+        except UnicodeDecodeError:
+            legal = False
+        assert (parse(data + b"\n", ["text"])[2] is None) == legal
+
+
+def test_random_bytes_are_read_or_refused() -> None:
+    rng = random.Random(2)
+    kinds = ["skip", "number", "text", "integer", "flag", "string", "any"]
+    signs = b'",\n\r1x-.e\xc3\xa9\x00 '
+    for _ in range(4000):
+        length = rng.randint(0, 150)
+        data = rng.randbytes(length) if rng.random() < 0.3 else bytes(rng.choices(signs, k=length))
+        asked = rng.choices(kinds, k=rng.randint(0, 4))
+        end, n = cut(data, closed=True)
+        records, columns, fault = parse(data, asked, ("?", "1"), rng.choice([0, 1, 5, ALL]))
+        assert end <= len(data)
+        assert records <= n
+        assert len(columns) == len(asked)
+        coded = [each for each in columns if each[0] not in ("skip", "number")]
+        assert all(codes.max(initial=-1) < len(values) for _, codes, values in coded)
+        assert fault is None or fault[2] <= len(data)
+
+
+def test_unknown_kinds_are_refused() -> None:
+    with pytest.raises(ValueError, match="no such kind"):
+        parse(b"1\n", ["decimal"])

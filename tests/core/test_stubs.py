@@ -1,0 +1,47 @@
+"""The stored stub says what the native module offers; `make stubs` rewrites it."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import weigh
+from weigh import _core
+
+ROOT = Path(__file__).parents[2]
+STUB = Path(weigh.__file__).parent / "_core.pyi"
+
+
+def generated(path: Path) -> str:
+    """Return the stub as `make stubs` would write it."""
+    command = ["nanobind.stubgen", "--quiet", "--exclude-docstrings", "--module", "weigh._core"]
+    run(*command, "--pattern-file", str(ROOT / "bindings" / "stubs.pat"), "--output-file", str(path))
+    settings = ["--config", str(ROOT / "pyproject.toml"), str(path)]
+    run("ruff", "format", "--quiet", *settings)
+    run("ruff", "check", "--silent", "--fix", "--unsafe-fixes", "--exit-zero", *settings)
+    run("ruff", "format", "--quiet", *settings)
+    return path.read_text()
+
+
+def run(*arguments: str) -> None:
+    subprocess.run([sys.executable, "-m", *arguments], check=True, timeout=60)
+
+
+def test_the_stub_equals_what_the_module_generates(tmp_path: Path) -> None:
+    pytest.importorskip("nanobind")
+    pytest.importorskip("ruff")
+    assert STUB.read_text() == generated(tmp_path / "_core.pyi")
+
+
+def test_the_stub_names_every_function_of_the_module() -> None:
+    offered = {name for name in dir(_core) if not name.startswith("_")}
+    nodes = ast.parse(STUB.read_text()).body
+    assert {node.name for node in nodes if isinstance(node, ast.FunctionDef)} == offered
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert (STUB.parent / "py.typed").exists()

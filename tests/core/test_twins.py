@@ -1,0 +1,274 @@
+"""Every loop of the core against a short Python twin, on shapes of all sorts."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from weigh import _core
+
+SHAPES = [(0, 1, 1), (1, 1, 1), (7, 1, 3), (50, 3, 1), (200, 4, 9), (1000, 2, 300)]  # rows, classes, width
+SPECIAL = [0.0, -0.0, 5e-324, -5e-324, 2.2e-308, 1e-300, 1e300, -1e300, 1.7976931348623157e308, np.nan, 0.1]
+
+
+@pytest.fixture(params=SHAPES, ids=str)
+def shape(request: pytest.FixtureRequest) -> tuple[int, int, int]:
+    return request.param  # type: ignore[no-any-return]  # pytest's request carries no types
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(11)
+
+
+def codes(rng: np.random.Generator, n: int, below: int) -> Any:
+    """Return numbers from -1 (missing) to below - 1."""
+    return rng.integers(-1, below, n).astype(np.int32)
+
+
+def strided(values: Any) -> Any:
+    """Return the same values as a column of a wider matrix."""
+    return np.repeat(values[:, None], 3, axis=1)[:, 1]
+
+
+def numbers(rng: np.random.Generator, n: int) -> Any:
+    values = rng.normal(size=n) * 10.0 ** rng.integers(-290, 290, n)
+    values[::5] = rng.choice(SPECIAL, len(values[::5]))
+    return values
+
+
+def sparse(rng: np.random.Generator, n: int, width: int) -> tuple[Any, Any, Any]:
+    """Return compressed rows of which many are empty."""
+    filled = (rng.random((n, width)) < 0.3) & (rng.random(n) < 0.6)[:, None]
+    rows, indices = np.nonzero(filled)
+    indptr = np.concatenate([[0], np.cumsum(filled.sum(axis=1))]).astype(np.int64)
+    return indptr, indices.astype(np.int32), rng.integers(0, 4, len(rows)).astype(np.float64)
+
+
+def test_count_codes_adds_one_per_row(shape: tuple[int, int, int], rng: np.random.Generator) -> None:
+    n, n_classes, width = shape
+    classes, values = codes(rng, n, n_classes), codes(rng, n, width)
+    table = rng.integers(0, 5, (n_classes, width))
+    expected = table.copy()
+    for c, k in zip(classes, values, strict=True):
+        if c >= 0 and k >= 0:
+            expected[c, k] += 1
+    _core.count_codes(classes, values, table)
+    np.testing.assert_array_equal(table, expected)
+
+
+def test_count_weighted_codes_adds_the_weights(shape: tuple[int, int, int], rng: np.random.Generator) -> None:
+    n, n_classes, width = shape
+    classes, values = codes(rng, n, n_classes), codes(rng, n, width)
+    weights = rng.random(n) * (rng.random(n) < 0.7)
+    table, expected = np.zeros((n_classes, width)), np.zeros((n_classes, width))
+    for c, k, w in zip(classes, values, weights, strict=True):
+        if c >= 0 and k >= 0:
+            expected[c, k] += w
+    _core.count_weighted_codes(classes, values, weights, table)
+    np.testing.assert_array_equal(table, expected)
+
+
+@pytest.mark.parametrize("with_values", [True, False])
+@pytest.mark.parametrize("with_weights", [True, False])
+def test_count_sparse_adds_weight_times_value(
+    shape: tuple[int, int, int], rng: np.random.Generator, with_values: bool, with_weights: bool
+) -> None:
+    n, n_classes, width = shape
+    classes = codes(rng, n, n_classes)
+    indptr, indices, values = sparse(rng, n, width)
+    weights = rng.integers(0, 3, n).astype(np.float64)
+    table, expected = np.zeros((n_classes, width)), np.zeros((n_classes, width))
+    for i, c in enumerate(classes):
+        for e in range(indptr[i], indptr[i + 1]):
+            if c >= 0:
+                weight = weights[i] if with_weights else 1.0
+                expected[c, indices[e]] += weight * (values[e] if with_values else 1.0)
+    given = (values if with_values else None, weights if with_weights else None)
+    _core.count_sparse(classes, indptr, indices, *given, table)
+    np.testing.assert_array_equal(table, expected)
+
+
+def first_seen(values: list[Any]) -> tuple[list[int], list[Any]]:
+    place: dict[Any, int] = {}
+    found = [-1 if v is None or v != v else place.setdefault(v, len(place)) for v in values]
+    return found, list(place)
+
+
+@pytest.mark.parametrize("distinct", [1, 3, 500, 2**62])
+def test_encode_keys_numbers_values_as_they_appear(
+    shape: tuple[int, int, int], rng: np.random.Generator, distinct: int
+) -> None:
+    keys = rng.integers(-distinct, distinct, shape[0])
+    for column in (keys, strided(keys), np.sort(keys), keys[::-1]):
+        found, values = _core.encode_keys(column)
+        expected, in_order = first_seen(column.tolist())
+        assert found.tolist() == expected
+        assert values.tolist() == in_order
+
+
+def test_encode_keys_tells_neighbours_of_the_range_apart() -> None:
+    keys = np.array([2**63 - 1, -(2**63), 0, -1, 2**63 - 1], dtype=np.int64)
+    found, values = _core.encode_keys(keys)
+    assert found.tolist() == [0, 1, 2, 3, 0]
+    assert values.tolist() == keys[:4].tolist()
+
+
+def test_encode_objects_goes_by_equality_and_leaves_gaps_out(rng: np.random.Generator) -> None:
+    pool = [
+        "red",
+        "".join(["r", "ed"]),
+        "été",
+        "",
+        None,
+        np.nan,
+        float("nan"),
+        1,
+        1.0,
+        True,
+        2.5,
+        10**30,
+        ("a", 1),
+    ]
+    for n in (0, 1, 5000):
+        values = np.empty(n, dtype=object)
+        values[:] = [pool[i] for i in rng.integers(0, len(pool), n)]
+        for column in (values, values[::-1], np.repeat(values, 2)[::2]):
+            found, distinct = _core.encode_objects(column)
+            expected, in_order = first_seen(column.tolist())
+            assert found.tolist() == expected
+            assert distinct == in_order
+
+
+def test_encode_objects_knows_many_equal_strings_at_other_addresses() -> None:
+    values = np.array([f"word{i % 300}" for i in range(20_000)], dtype=object)
+    found, distinct = _core.encode_objects(values)
+    assert found.tolist() == [i % 300 for i in range(20_000)]
+    assert distinct == [f"word{i}" for i in range(300)]
+
+
+@pytest.mark.parametrize("offset", [np.int32, np.int64])
+def test_encode_strings_numbers_strings_as_they_appear(rng: np.random.Generator, offset: type) -> None:
+    words = ["", "a", "ab", "été", "x" * 200]
+    for n, bit in ((0, 0), (1, 3), (500, 0), (500, 7)):
+        chosen = [words[i] for i in rng.integers(0, len(words), n)]
+        valid = rng.random(n) < 0.8
+        offsets: Any = np.cumsum([0, *(len(word.encode()) for word in chosen)]).astype(offset)
+        bitmap = np.packbits(np.concatenate([np.zeros(bit, bool), valid]), bitorder="little")
+        text = np.frombuffer("".join(chosen).encode() + b"?", dtype=np.uint8)
+        found, distinct = _core.encode_strings(offsets, text, bitmap, bit)
+        expected, in_order = first_seen([w if v else None for w, v in zip(chosen, valid, strict=True)])
+        assert found.tolist() == expected
+        assert distinct == in_order
+
+
+def test_are_plain_looks_at_the_very_types() -> None:
+    values = np.array(["a", 1, None, 2.5], dtype=object)
+    assert _core.are_plain(values, (str, int, float, type(None)))
+    assert not _core.are_plain(values, (str, int, float))
+    assert not _core.are_plain(np.array([True], dtype=object), (int,))
+    assert _core.are_plain(np.array([], dtype=object), ())
+
+
+def test_exponents_bound_every_value(shape: tuple[int, int, int], rng: np.random.Generator) -> None:
+    values = numbers(rng, shape[0])
+    for column in (values, strided(values)):
+        any_value, low, high, infinite = _core.exponents(column)
+        known = [Fraction(x) for x in column.tolist() if not math.isnan(x) and x != 0]
+        assert any_value == bool(known)
+        assert not infinite
+        assert all(abs(x) < Fraction(2) ** high and (x / Fraction(2) ** low).denominator == 1 for x in known)
+
+
+def test_exponents_tell_of_infinities_and_of_nothing() -> None:
+    assert _core.exponents(np.array([1.0, -np.inf]))[3]
+    assert _core.exponents(np.array([np.nan, 0.0, -0.0])) == (False, 0, 0, False)
+
+
+def exact(limbs: Any, base: int) -> list[Fraction]:
+    return [
+        sum((int(x) * Fraction(2) ** (32 * (k + base)) for k, x in enumerate(row)), Fraction(0))
+        for row in limbs
+    ]
+
+
+@pytest.mark.parametrize("with_weights", [True, False])
+def test_add_sums_rounds_nothing(
+    shape: tuple[int, int, int], rng: np.random.Generator, with_weights: bool
+) -> None:
+    n, n_classes, _ = shape
+    classes, values = codes(rng, n, n_classes), numbers(rng, n)
+    weights = np.where(rng.random(n) < 0.2, 0.0, rng.random(n) * 10.0 ** rng.integers(-9, 9, n))
+    # Wide enough for the square of any number times any of the weights, and twice the carries.
+    first, second = (np.zeros((n_classes, 160), dtype=np.int64) for _ in range(2))
+    known = np.zeros(n_classes)
+    given = weights if with_weights else None
+    _core.add_sums(classes, strided(values), given, known, first, -75, second, -75)
+    sums = [[Fraction(0)] * 3 for _ in range(n_classes)]
+    for c, x, w in zip(classes.tolist(), values.tolist(), weights.tolist(), strict=True):
+        if c >= 0 and not math.isnan(x):
+            w = Fraction(w) if with_weights else Fraction(1)
+            sums[c] = [
+                a + b for a, b in zip(sums[c], (w, w * Fraction(x), w * Fraction(x) ** 2), strict=True)
+            ]
+    assert exact(first, -75) == [s[1] for s in sums]
+    assert exact(second, -75) == [s[2] for s in sums]
+    np.testing.assert_allclose(known, [float(s[0]) for s in sums], rtol=1e-12)
+
+
+def test_score_codes_adds_the_weights_of_the_level(
+    shape: tuple[int, int, int], rng: np.random.Generator
+) -> None:
+    n, n_classes, width = shape
+    values, table = codes(rng, n, width), rng.normal(size=(width, n_classes))
+    table[0, 0] = -np.inf
+    scores = rng.normal(size=(n, n_classes))
+    expected = np.array([s + (table[k] if k >= 0 else 0.0) for s, k in zip(scores, values, strict=True)])
+    _core.score_codes(values, table, scores)
+    np.testing.assert_array_equal(scores, expected.reshape(n, n_classes))
+
+
+def test_score_linear_adds_value_times_weights(shape: tuple[int, int, int], rng: np.random.Generator) -> None:
+    n, n_classes, _ = shape
+    values, weights = rng.normal(size=n), rng.normal(size=n_classes)
+    values[::4] = np.nan
+    scores = rng.normal(size=(n, n_classes))
+    expected = scores + np.nan_to_num(values)[:, None] * weights
+    _core.score_linear(strided(values), weights, scores)
+    np.testing.assert_allclose(scores, expected, rtol=1e-14, atol=1e-14)
+
+
+@pytest.mark.parametrize("with_values", [True, False])
+def test_score_sparse_adds_value_times_weights(
+    shape: tuple[int, int, int], rng: np.random.Generator, with_values: bool
+) -> None:
+    n, n_classes, width = shape
+    indptr, indices, values = sparse(rng, n, width)
+    table, scores = rng.normal(size=(width, n_classes)), np.zeros((n, n_classes))
+    expected = np.zeros((n, n_classes))
+    for i in range(n):
+        for e in range(indptr[i], indptr[i + 1]):
+            expected[i] += (values[e] if with_values else 1.0) * table[indices[e]]
+    _core.score_sparse(indptr, indices, values if with_values else None, table, scores)
+    np.testing.assert_allclose(scores, expected, rtol=1e-13, atol=1e-13)
+
+
+def test_score_gaussian_adds_the_log_density(shape: tuple[int, int, int], rng: np.random.Generator) -> None:
+    n, n_classes, _ = shape
+    values = rng.normal(size=n) * 10.0 ** rng.integers(-3, 200, n)
+    values[::6] = np.nan
+    mean, steepness, constant = (
+        rng.normal(size=n_classes),
+        rng.random(n_classes) + 0.1,
+        rng.normal(size=n_classes),
+    )
+    scores = np.zeros((n, n_classes))
+    with np.errstate(over="ignore"):
+        square = np.minimum(0.5 * ((values[:, None] - mean) * steepness) ** 2, 1e300)
+    expected = np.where(np.isnan(values)[:, None], 0.0, constant - square)
+    _core.score_gaussian(strided(values), mean, steepness, constant, scores)
+    np.testing.assert_allclose(scores, expected, rtol=1e-13, atol=1e-13)

@@ -1,0 +1,83 @@
+"""Columns in, arrays out: missing and odd values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from weigh import errors
+from weigh.features.columns import to_codes, to_numbers
+
+
+def objects(*values: object) -> np.ndarray:
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column
+
+
+def decoded(block) -> list[object]:
+    return [None if code < 0 else block.levels[code] for code in block.codes]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        objects("a", None, "b", "a", "?"),
+        pa.array(["a", None, "b", "a", "?"]),
+        pa.array(["z", "a", None, "b", "a", "?"]).slice(1),
+        pa.array(["a", None, "b", "a", "?"], pa.large_string()),
+        pa.array(["a", None, "b", "a", "?"]).dictionary_encode(),
+    ],
+)
+def test_strings_of_any_storage_have_the_same_codes(column):
+    assert decoded(to_codes(column, "x", ("?",))) == ["a", None, "b", "a", None]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.array([1, 0, 1]),
+        np.array([1.0, -0.0, 1.0]),
+        np.array([True, False, True]),
+        objects(1, 0.0, True),
+        pa.array([1, 0, 1], pa.int8()),
+        pa.array([1.0, 0.0, 1.0]),
+        pa.array([True, False, True]),
+    ],
+)
+def test_equal_values_of_different_types_are_one_level(column):
+    levels = decoded(to_codes(column, "x"))
+    assert levels == [1, 0, 1]
+    assert {type(level) for level in levels} == {int}
+
+
+def test_fractions_and_unicode_survive():
+    assert decoded(to_codes(np.array([0.5, np.nan, 2.0]), "x")) == [0.5, None, 2]
+    assert decoded(to_codes(objects("é", "日本", "é"), "x")) == ["é", "日本", "é"]
+
+
+def test_values_that_cannot_be_compared_are_refused():
+    with pytest.raises(errors.ColumnError, match="a category needs strings"):
+        to_codes(objects(["a"], ["b"]), "x")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        objects(1, None, 2.5, "?"),
+        objects("1", float("nan"), "2.5", "?"),
+        pa.array(["1", None, "2.5", "?"]),
+        pa.array([1, None, 2.5, None]),
+    ],
+)
+def test_numbers_of_any_storage_are_floats_with_gaps(column):
+    numbers = to_numbers(column, "x", ("?",))
+    assert np.array_equal(numbers, [1.0, np.nan, 2.5, np.nan], equal_nan=True)
+
+
+def test_what_is_no_number_is_told():
+    with pytest.raises(errors.ColumnError, match="Column 'age' holds numbers, but one value is 'abc'"):
+        to_numbers(objects(1, "abc"), "age")
+    with pytest.raises(errors.ColumnError, match="Column 'age' contains infinity"):
+        to_numbers(np.array([1.0, np.inf]), "age")

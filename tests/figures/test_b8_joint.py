@@ -1,0 +1,117 @@
+"""B8: joint (non-naive) Bayes, and how many parameters it needs."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import weigh
+from weigh.errors import ImpossibleEvidence, UnfilledTable
+
+unfilled = pytest.mark.filterwarnings("ignore::weigh.errors.UnfilledTable")
+PERSON = {"age": "<=30", "income": "medium", "student": "yes", "credit_rating": "fair"}
+
+
+@pytest.fixture
+def storm_table() -> dict[str, list[bool]]:
+    """Ten evenings: lightning, wind, and whether there was a storm."""
+    rows = ["yyy", "yyy", "yny", "nyy", "yyn", "nnn", "nnn", "nyn", "ynn", "nnn"]
+    return {name: [row[at] == "y" for row in rows] for at, name in enumerate(["lightning", "wind", "storm"])}
+
+
+def test_a_storm_takes_7_parameters_jointly_and_5_naively(storm_table: Any) -> None:
+    joint = weigh.JointBayes().fit(storm_table, "storm")
+    assert (joint.n_parameters_, joint.n_parameters_naive_) == (7, 5)
+
+
+@unfilled
+def test_the_spam_table_takes_23_parameters_jointly_and_9_naively(spam_table: Any) -> None:
+    joint = weigh.JointBayes().fit(spam_table, "spam")
+    assert (joint.n_parameters_, joint.n_parameters_naive_) == (23, 9)
+    assert weigh.NaiveBayes().fit(spam_table, "spam").model_.n_parameters == 9
+
+
+@unfilled
+def test_buys_computer_takes_71_parameters_jointly_and_13_naively(computer_table: Any) -> None:
+    joint = weigh.JointBayes().fit(computer_table, "buys_computer")
+    assert (joint.n_parameters_, joint.n_parameters_naive_) == (71, 13)
+    assert weigh.NaiveBayes().fit(computer_table, "buys_computer").model_.n_parameters == 13
+
+
+def test_a_table_with_more_cells_than_rows_is_told_of(computer_table: Any) -> None:
+    with pytest.warns(UnfilledTable) as told:
+        weigh.JointBayes().fit(computer_table, "buys_computer")
+    assert str(told[0].message) == (
+        "The table has 36 cells per class but there are 14 rows, so most cells are empty. Use fewer columns "
+        "or bins, or NaiveBayes, which has 13 parameters here, not 71."
+    )
+
+
+def test_lightning_and_wind_are_counted_together(storm_table: Any, worked: Any) -> None:
+    model = weigh.JointBayes(prior=None).fit(storm_table, "storm").model_
+    found = worked(model, {"lightning": True, "wind": True})
+    assert found["P(class)"] == {"False": Fraction(6, 10), "True": Fraction(4, 10)}
+    assert found["P(lightning=1, wind=1 | class)"] == {"False": Fraction(1, 6), "True": Fraction(2, 4)}
+    assert found["posterior"] == {"False": Fraction(1, 3), "True": Fraction(2, 3)}
+
+
+@unfilled
+def test_the_new_mail_under_laplace(spam_table: Any, new_mail: Any, worked: Any) -> None:
+    found = worked(weigh.JointBayes().fit(spam_table, "spam").model_, new_mail)
+    title = "P(CS373=1, investment=1, familiarity=high | class)"
+    assert found[title] == {"not-spam": Fraction(1, 15), "spam": Fraction(1, 14)}
+    assert found["posterior"] == {"not-spam": Fraction(7, 12), "spam": Fraction(5, 12)}
+
+
+@unfilled
+def test_plus_one_is_map_under_dirichlet_2(spam_table: Any, new_mail: Any) -> None:
+    laplace = weigh.JointBayes(prior=1).fit(spam_table, "spam")
+    dirichlet = weigh.JointBayes(prior=weigh.Dirichlet(2)).fit(spam_table, "spam")
+    uniform = weigh.JointBayes(prior=weigh.Dirichlet(1)).fit(spam_table, "spam")
+    assert dirichlet.predict_proba(new_mail).tolist() == laplace.predict_proba(new_mail).tolist()
+    assert uniform.model_.predictive_proba(new_mail).tolist() == laplace.predict_proba(new_mail).tolist()
+
+
+@unfilled
+def test_a_missing_familiarity_is_summed_over(spam_table: Any, new_mail: Any, worked: Any) -> None:
+    model = weigh.JointBayes().fit(spam_table, "spam").model_
+    found = worked(model, {"CS373": 0, "investment": 1, "familiarity": None})
+    assert found["P(CS373=0, investment=1 | class)"] == {
+        "not-spam": Fraction(1 + 3, 15),
+        "spam": Fraction(2 + 3, 14),
+    }
+
+
+@unfilled
+def test_an_unseen_familiarity_is_one_more_level(spam_table: Any, worked: Any) -> None:
+    model = weigh.JointBayes().fit(spam_table, "spam").model_
+    found = worked(model, {"CS373": 0, "investment": 1, "familiarity": "none"})
+    shares = next(cells for title, cells in found.items() if "never seen" in title)
+    assert shares == {"not-spam": Fraction(1, 3 + 16), "spam": Fraction(1, 2 + 16)}
+
+
+@unfilled
+def test_without_a_prior_a_person_never_met_is_impossible(computer_table: Any) -> None:
+    model = weigh.JointBayes(prior=None).fit(computer_table, "buys_computer").model_
+    with pytest.raises(
+        ImpossibleEvidence, match="age=<=30, income=medium, student=yes, credit_rating=fair never"
+    ):
+        model.predict(PERSON)
+    assert model.predict(PERSON | {"credit_rating": "excellent"}).tolist() == ["yes"]
+
+
+@unfilled
+def test_the_joint_table_answers_any_question(computer_table: Any) -> None:
+    table = weigh.JointBayes(prior=None).fit(computer_table, "buys_computer").model_.to_table()
+    assert table.probability(buys_computer="yes") == Fraction(9, 14)
+    assert table.probability(student="yes", given={"buys_computer": "yes"}) == Fraction(6, 9)
+    assert table.probability(buys_computer="yes", given={"age": "<=30", "student": "yes"}) == 1
+
+
+@pytest.mark.filterwarnings("ignore::weigh.errors.DependentColumns")
+def test_the_joint_model_learns_what_naive_bayes_cannot() -> None:
+    table = {"a": [0, 0, 1, 1] * 5, "b": [0, 1, 0, 1] * 5, "xor": [0, 1, 1, 0] * 5}
+    assert weigh.JointBayes().fit(table, "xor").score(table, "xor") == 1
+    assert weigh.NaiveBayes().fit(table, "xor").score(table, "xor") == 0.5

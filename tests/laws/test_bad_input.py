@@ -1,0 +1,222 @@
+"""Law 10: bad input gets a sentence, and leaves models and files as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from scipy import sparse
+
+import weigh
+from weigh import errors
+
+TABLE = {
+    "colour": ["red", "blue", "red", "green"],
+    "size": [1.5, 2.5, 0.5, 1.0],
+    "links": [0, 3, 1, 0],
+    "class": ["a", "b", "a", "b"],
+}
+KINDS = {"colour": "category", "size": "number", "links": "count"}
+BAD_ROWS: dict[str, Any] = {
+    "infinity": TABLE | {"size": [1.0, np.inf, 2.0, 3.0]},
+    "a word among numbers": TABLE | {"size": [1.0, "big", 2.0, 3.0]},
+    "a negative count": TABLE | {"links": [0, -1, 2, 3]},
+    "a list as a category": TABLE | {"colour": [["red"], ["blue"], ["red"], ["red"]]},
+    "a missing label": TABLE | {"class": ["a", None, "b", "a"]},
+    "a list as a label": TABLE | {"class": [["a", "b"], ["a"], ["b"], ["a"]]},
+    "an unknown column": TABLE | {"other": [1, 2, 3, 4]},
+    "a column that lacks": {name: TABLE[name] for name in ("colour", "size", "class")},
+    "columns of unequal length": TABLE | {"size": [1.0]},
+    "no rows": {name: [] for name in TABLE},
+    "no label column": {name: TABLE[name] for name in KINDS},
+    "a single string": "colour,size",
+    "complex numbers": TABLE | {"size": [1j, 2j, 3j, 4j]},
+    "nothing": None,
+}
+
+
+@pytest.fixture
+def learner() -> weigh.NaiveBayes:
+    return weigh.NaiveBayes(columns=KINDS).fit(TABLE, "class")
+
+
+@pytest.mark.parametrize("method", ["partial_fit", "forget", "fit"])
+@pytest.mark.parametrize("what", BAD_ROWS)
+def test_bad_rows_are_told_and_leave_the_learner_as_it_was(what: str, method: str, learner: Any) -> None:
+    model, before = learner.model_, learner.model_.to_bytes()
+    if what in ("an unknown column", "a column that lacks"):
+        # No fault where everything is learned anew: then the columns must be the schema's.
+        learner.set_params(columns=learner.schema_)
+    with pytest.raises(errors.WeighError) as told:
+        getattr(learner, method)(BAD_ROWS[what], "class")
+    assert str(told.value).strip().endswith((".", "}", ")"))
+    assert learner.model_ is model
+    assert learner.model_.to_bytes() == before
+    assert learner.classes_.tolist() == ["a", "b"]
+
+
+BAD_QUESTIONS = {
+    name: {column: values for column, values in rows.items() if column != "class"}
+    for name, rows in BAD_ROWS.items()
+    if isinstance(rows, dict) and "label" not in name
+}
+
+
+@pytest.mark.parametrize("what", BAD_QUESTIONS)
+def test_bad_questions_are_told(what: str, learner: Any) -> None:
+    for ask in (learner.predict, learner.predict_proba, learner.explain):
+        with pytest.raises(errors.DataError):
+            ask(BAD_QUESTIONS[what])
+
+
+@pytest.mark.parametrize(
+    ("X", "sentence"),
+    [
+        (np.zeros((3, 2)), "X has 2 features, but weigh is expecting 3 features"),
+        (np.zeros(3), "Reshape your data"),
+        (np.zeros((2, 3, 4)), "Found array with dim 3"),
+        (np.zeros((0, 3)), r"0 sample\(s\)"),
+        (sparse.csr_matrix((3, 2)), "X has 2 features"),
+        ([[1.0, 2.0, 3.0], [1.0]], "differ in length"),
+    ],
+)
+def test_matrices_of_a_wrong_shape_are_told(X: Any, sentence: str) -> None:
+    learner = weigh.NaiveBayes().fit(np.eye(3), ["a", "b", "c"])
+    before = learner.model_.to_bytes()
+    for ask in (learner.predict, lambda X: learner.partial_fit(X, ["a"] * 3)):
+        with pytest.raises(errors.DataError, match=sentence):
+            ask(X)
+    assert learner.model_.to_bytes() == before
+
+
+BAD_PARAMETERS: dict[str, dict[str, Any]] = {
+    "a negative prior": {"prior": -1.0},
+    "a prior for no column": {"prior": {"color": 1.0}},
+    "a word as prior": {"prior": "laplace"},
+    "class priors that do not sum to one": {"class_prior": {"a": 0.5, "b": 0.6}},
+    "class priors for other classes": {"class_prior": {"a": 0.5, "c": 0.5}},
+    "an unknown kind": {"columns": {"colour": "categories"}},
+    "a kind for no column": {"columns": {"color": "category"}},
+    "complement of numbers": {"complement": True},
+    "no threads": {"threads": 0},
+}
+
+
+@pytest.mark.parametrize("what", BAD_PARAMETERS)
+def test_bad_parameters_are_told_and_leave_the_learner_as_it_was(what: str, learner: Any) -> None:
+    model = learner.model_
+    learner.set_params(**BAD_PARAMETERS[what])
+    with pytest.raises(errors.WeighError):
+        learner.fit(TABLE, "class")
+    assert learner.model_ is model
+
+
+def test_a_learner_that_never_learned_stays_so() -> None:
+    learner = weigh.NaiveBayes(columns=KINDS)
+    with pytest.raises(errors.DataError):
+        learner.fit(BAD_ROWS["infinity"], "class")
+    assert not [name for name in vars(learner) if name.endswith("_")]
+
+
+def test_models_of_other_kinds_do_not_merge(learner: Any) -> None:
+    other = weigh.NaiveBayes(columns=KINDS | {"links": "number"}).fit(TABLE, "class")
+    before = learner.model_.to_bytes(), other.model_.to_bytes()
+    with pytest.raises(errors.MergeError, match="links"):
+        learner.merge(other)
+    assert (learner.model_.to_bytes(), other.model_.to_bytes()) == before
+
+
+def test_late_labels_outside_the_declared_classes_change_nothing() -> None:
+    learner = weigh.NaiveBayes().partial_fit([[0.0], [1.0]], ["a", "b"], classes=["a", "b"])
+    before = learner.model_.to_bytes()
+    with pytest.raises(errors.LabelError, match="'c'"):
+        learner.partial_fit([[2.0]], ["c"], classes=["a", "b"])
+    assert learner.model_.to_bytes() == before
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "cut short": lambda data: data[: len(data) // 2],
+    "emptied": lambda data: b"",
+    "one bit of the data": lambda data: data[:-1] + bytes([data[-1] ^ 1]),
+    "one byte of the description": lambda data: data.replace(b"naive-bayes", b"naive-bayez"),
+    "other bytes": lambda data: b"PK\x03\x04" + data[4:],
+    "bytes after the end": lambda data: data + b"more",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_model_files_are_told_and_not_touched(damage: str, learner: Any, tmp_path: Path) -> None:
+    path = tmp_path / "model.weigh"
+    learner.model_.save(path)
+    path.write_bytes(DAMAGES[damage](path.read_bytes()))
+    before = path.read_bytes()
+    with pytest.raises(errors.ModelFileError):
+        weigh.load(path)
+    assert path.read_bytes() == before
+
+
+def test_a_save_that_fails_leaves_the_old_file(
+    learner: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "model.weigh"
+    learner.model_.save(path)
+    before = path.read_bytes()
+    more = weigh.NaiveBayes(columns=KINDS).fit(TABLE, "class").partial_fit(TABLE, "class").model_
+    monkeypatch.setattr("os.replace", _full_disk)
+    with pytest.raises((errors.FileError, OSError)):
+        more.save(path)
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["model.weigh"]
+
+
+def _full_disk(*_: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("", "empty"),
+        ("colour,size,links,class\n", "no rows|header"),
+        ("colour,size,links,class\nred,1.0,2,a\nred,1.0\n", "line 3"),
+        ("colour,size,links,class\nred,1.0,2,a\nred,huge,2,b\n", "huge|'size'"),
+    ],
+)
+def test_bad_files_are_told_and_leave_the_learner_as_it_was(
+    content: str, sentence: str, learner: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(content)
+    before = learner.model_.to_bytes()
+    with pytest.raises(errors.WeighError, match=sentence):
+        learner.partial_fit(weigh.open(path, label="class"))
+    assert learner.model_.to_bytes() == before
+    assert path.read_text() == content
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [["a", "b"], ["a"], [], ["b"]],
+        [("a", "b"), ("a",), ("b",), ()],
+        [{"a"}, {"a", "b"}, set(), {"b"}],
+        np.eye(4, 2, dtype=int),
+        pd.DataFrame({"one": [0, 1, 0, 1], "two": [1, 0, 1, 0]}),
+        pd.Series([["a", "b"], ["a"], ["b"], ["a"]]),
+        sparse.csr_matrix(np.eye(4, 2)),
+        pa.array([["a", "b"], ["a"], ["b"], ["a"]]),
+    ],
+)
+def test_several_labels_per_row_are_refused_with_the_way_out(labels: Any) -> None:
+    with pytest.raises(errors.LabelError, match="one model per label"):
+        weigh.NaiveBayes(columns=KINDS).fit({name: TABLE[name] for name in KINDS}, labels)
+
+
+def test_a_column_of_lists_cannot_be_the_label() -> None:
+    with pytest.raises(errors.LabelError, match="one model per label"):
+        weigh.NaiveBayes(columns=KINDS).fit(TABLE | {"class": [["a"], ["a", "b"], ["b"], []]}, "class")

@@ -1,0 +1,58 @@
+"""Worked calculations where the plain ratio of counts does not hold, or is too long to write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weigh
+
+LABELS = ["a", "a", "b", "b"]
+
+
+@pytest.mark.parametrize("prior", [None, weigh.Dirichlet(0.5), 1.0])
+@pytest.mark.parametrize(
+    ("kind", "column", "value"),
+    [
+        ("flag", [True, False, None, None], True),
+        ("category", ["u", "v", None, None], "u"),
+        ("text", ["big cat", "small cat", None, ""], "cat cat big"),
+        (weigh.Text(counts=False), ["big cat", "small cat", None, None], "big cat"),
+    ],
+)
+def test_a_class_without_values_borrows_and_the_working_agrees_with_the_score(
+    kind: Any, column: list[Any], value: Any, prior: Any
+) -> None:
+    if kind == "flag" and isinstance(prior, weigh.Dirichlet):
+        prior = weigh.Beta(1, 1)
+    model = weigh.NaiveBayes(columns=kind, prior=prior).fit({"x": column, "y": LABELS}, "y").model_
+    evidence = model.explain({"x": value})[0]
+    posterior = next(line for line in evidence.worked().splitlines() if line.startswith("posterior"))
+    shown = [float(word) for word in posterior.split() if "." in word]
+    assert shown == pytest.approx(model.predict_proba({"x": value})[0].tolist(), abs=1e-5)
+
+
+def test_a_row_that_no_class_can_have_is_refused_by_explain_as_by_predict() -> None:
+    model = weigh.NaiveBayes(columns="flag", prior=None).fit({"x": [1, 1, 1, 1], "y": LABELS}, "y").model_
+    for ask in (model.predict, model.explain):
+        with pytest.raises(weigh.errors.ImpossibleEvidence, match="'a' by 'x=0'; 'b' by 'x=0'"):
+            ask({"x": 0})
+
+
+def test_a_product_too_long_to_write_is_told_by_its_logarithm() -> None:
+    model = weigh.NaiveBayes(columns="text").fit({"x": ["cat", "dog"], "y": ["a", "b"]}, "y").model_
+    row = {"x": "cat " * 5_000 + "dog " * 5_000}
+    text = model.explain(row)[0].worked()
+    assert f"e^{model.scores(row)[0, 0]:.6g}" in text
+    assert "P(x: cat | class)^5000" in text
+    assert "e^" in model.explain(row)[0].worked("latex")
+
+
+def test_wide_matrices_are_scored_without_spelling_out_their_names() -> None:
+    X = np.eye(4)
+    for kind in ("flag", "count"):
+        model = weigh.NaiveBayes(columns=kind).fit(X, LABELS).model_
+        model.scores(X)
+        assert all("place" not in vars(term) for term in model._terms)

@@ -1,0 +1,350 @@
+"""What is refused, and in which words: the table in docs/bad-input.md is the expected answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import weigh
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "bad-input.md"
+
+PETS = {
+    "legs": ["four", "two", "four", "none"],
+    "weight": [4.0, 0.1, 30.0, 1.5],
+    "pet": ["cat", "bird", "dog", "fish"],
+}
+WORDS = {"good": [2, 0, 1], "bad": [0, 3, 1], "like": ["yes", "no", "yes"]}
+
+Case = Callable[[], object]
+CASES: dict[str, Case] = {}
+
+
+def case(what: str) -> Callable[[Case], Case]:
+    """Register what the page calls by this name."""
+
+    def register(function: Case) -> Case:
+        assert what not in CASES
+        CASES[what] = function
+        return function
+
+    return register
+
+
+def fit(table: Any, label: Any = "pet", **settings: Any) -> weigh.NaiveBayes:
+    return weigh.NaiveBayes(**settings).fit(table, label)
+
+
+def replaced(name: str, values: Any, table: dict[str, Any] = PETS) -> dict[str, Any]:
+    return {**table, name: values}
+
+
+def written(text: str | bytes, name: str = "pets.csv") -> str:
+    Path(name).write_bytes(text.encode() if isinstance(text, str) else text)
+    return name
+
+
+@case("The label column is not in the table")
+def _() -> object:
+    return fit(PETS, "pets")
+
+
+@case("No labels at all")
+def _() -> object:
+    return weigh.NaiveBayes().fit(PETS)
+
+
+@case("A label is missing in some rows")
+def _() -> object:
+    return fit(replaced("pet", ["cat", None, "dog", None]))
+
+
+@case("More or fewer labels than rows")
+def _() -> object:
+    return fit({"legs": PETS["legs"]}, ["cat", "bird"])
+
+
+@case("Several labels per row, as a matrix")
+def _() -> object:
+    return fit({"legs": PETS["legs"]}, np.eye(4, dtype=int))
+
+
+@case("Several labels per row, as lists")
+def _() -> object:
+    return fit({"legs": PETS["legs"]}, [["cat", "pet"], ["bird"], ["dog", "pet"], ["fish"]])
+
+
+@case("A label name for a bare array")
+def _() -> object:
+    return fit(np.ones((4, 2)), "pet")
+
+
+@case("A weight that is negative or not finite")
+def _() -> object:
+    return weigh.NaiveBayes().fit(PETS, "pet", sample_weight=[1, 1, -1, 1])
+
+
+@case("A table without rows")
+def _() -> object:
+    return fit({"legs": [], "pet": []})
+
+
+@case("Columns of different lengths")
+def _() -> object:
+    return fit(replaced("legs", ["four", "two"]))
+
+
+@case("A list of rows of different lengths")
+def _() -> object:
+    return fit([[1, 2], [3]], ["cat", "dog"])
+
+
+@case("A one-dimensional array")
+def _() -> object:
+    return fit(np.arange(4.0), ["a", "b", "a", "b"])
+
+
+@case("A path where a table belongs")
+def _() -> object:
+    return fit("pets.csv")
+
+
+@case("A column without any value")
+def _() -> object:
+    return fit(replaced("legs", [None, None, None, None]))
+
+
+@case("Infinity")
+def _() -> object:
+    return fit(replaced("weight", [4.0, np.inf, 30.0, 1.5]))
+
+
+@case("NaN in a sparse matrix of flags or counts")
+def _() -> object:
+    return fit(sp.csr_matrix([[1.0, np.nan], [1.0, 2.0]]), ["a", "b"], columns="count")
+
+
+@case("A negative count")
+def _() -> object:
+    return fit(replaced("bad", [0, -3, 1], WORDS), "like", columns="count")
+
+
+@case("Text among numbers")
+def _() -> object:
+    return fit(replaced("weight", ["4", "heavy", "30", "1"]), columns={"weight": "number"})
+
+
+@case("A wide sparse matrix without a kind")
+def _() -> object:
+    return fit(sp.eye(2000, format="csr"), np.arange(2000) % 2)
+
+
+@case("A kind for a column that does not exist")
+def _() -> object:
+    return fit(PETS, columns={"wieght": "number"})
+
+
+@case("A kind that does not exist")
+def _() -> object:
+    return fit(PETS, columns={"weight": "numeric"})
+
+
+@case("At prediction, a column is lacking")
+def _() -> object:
+    return fit(PETS).predict({"weight": 3.0})
+
+
+@case("At prediction, a column is unknown")
+def _() -> object:
+    return fit(PETS).predict({"legs": "four", "weight": 3.0, "colour": "grey"})
+
+
+@case("At prediction, an array of another width")
+def _() -> object:
+    return fit(np.ones((4, 3)) * [[1], [2], [3], [4]], [0, 1, 0, 1]).predict(np.ones((1, 2)))
+
+
+@case("At prediction, a value that does not fit the kind")
+def _() -> object:
+    return fit(PETS).predict({"legs": "four", "weight": "heavy"})
+
+
+@case("A derived column whose function was not given again")
+def _() -> object:
+    heavy = weigh.Derived(lambda rows: rows["weight"] > 3, "flag")
+    fit(PETS, columns={"heavy": heavy}).model_.save("pets.weigh")
+    return weigh.load("pets.weigh").predict({"legs": "two", "weight": 3.0})
+
+
+@case("A prior that is not above zero")
+def _() -> object:
+    return fit(PETS, prior=0)
+
+
+@case("A prior for a column that does not exist")
+def _() -> object:
+    return fit(PETS, prior={"leg": 2})
+
+
+@case("Class probabilities that do not sum to 1")
+def _() -> object:
+    half = {"cat": 0.5, "bird": 0.5, "dog": 0.5, "fish": 0.5}
+    return fit(PETS, class_prior=half).predict({"legs": "two", "weight": 1.0})
+
+
+@case("The complement with other columns than counts and text")
+def _() -> object:
+    return fit(PETS, complement=True)
+
+
+@case("Evidence that is impossible in every class (prior=None)")
+def _() -> object:
+    days = {"sky": ["sun", "rain"], "wind": ["weak", "strong"], "play": ["yes", "no"]}
+    return fit(days, "play", prior=None).predict({"sky": "sun", "wind": "strong"})
+
+
+@case("Merging models whose kinds differ")
+def _() -> object:
+    first = fit(PETS)
+    return first.merge(fit(PETS, columns={"weight": weigh.Number(bins=[2, 10])}))
+
+
+@case("Forgetting rows that were never learned")
+def _() -> object:
+    return fit(PETS).forget(replaced("legs", ["six", "six", "six", "six"]), "pet")
+
+
+@case("The linear form of a model that is not linear")
+def _() -> object:
+    return fit({"weight": [4.0, 5.0, 30.0, 50.0], "pet": ["cat", "cat", "dog", "dog"]}).model_.linear()
+
+
+@case("A file that does not exist")
+def _() -> object:
+    return weigh.open("pest.csv")
+
+
+@case("An empty file")
+def _() -> object:
+    return weigh.open(written(""))
+
+
+@case("A file with a header only")
+def _() -> object:
+    return weigh.open(written("legs,weight,pet\n"))
+
+
+@case("An ending that tells no format")
+def _() -> object:
+    return weigh.open(written("legs,pet\ntwo,bird\n", "pets.data"))
+
+
+@case("The label column is not in the file")
+def _() -> object:
+    return weigh.open(written("legs,weight,pet\ntwo,0.1,bird\n"), label="animal")
+
+
+@case("A CSV row with too few or too many fields")
+def _() -> object:
+    return fit(weigh.open(written("legs,weight,pet\nfour,4,cat\ntwo,bird\n"), label="pet"), None)
+
+
+@case("A quote that is never closed")
+def _() -> object:
+    return fit(
+        weigh.open(written('legs,weight,pet\nfour,4,cat\n"two,0.1,bird\nnone,1,fish\n'), label="pet"), None
+    )
+
+
+@case("A later CSV value that is no number")
+def _() -> object:
+    rows = "".join(f"four,{row},cat\n" for row in range(20_000))
+    return fit(weigh.open(written(f"legs,weight,pet\n{rows}two,heavy,bird\n"), label="pet"), None)
+
+
+@case("Text that is not UTF-8")
+def _() -> object:
+    return fit(
+        weigh.open(written("legs,pet\ntwo,oiseau\nfour,chien bâtard\n".encode("latin-1")), label="pet"), None
+    )
+
+
+@case("A line that is not JSON")
+def _() -> object:
+    return weigh.open(
+        written('{"legs": "two", "pet": "bird"}\n{"legs": "four" "pet": "cat"}\n', "pets.jsonl")
+    )
+
+
+@case("A model file cut short")
+def _() -> object:
+    fit(PETS).model_.save("pets.weigh")
+    whole = Path("pets.weigh").read_bytes()
+    Path("pets.weigh").write_bytes(whole[:-100])
+    return weigh.load("pets.weigh")
+
+
+@case("A model file with a changed byte")
+def _() -> object:
+    fit(PETS).model_.save("pets.weigh")
+    whole = bytearray(Path("pets.weigh").read_bytes())
+    whole[-65] ^= 1
+    Path("pets.weigh").write_bytes(whole)
+    return weigh.load("pets.weigh")
+
+
+@case("A file that is no model")
+def _() -> object:
+    return weigh.load(written("legs,weight,pet\n"))
+
+
+def told_on_the_page() -> dict[str, tuple[str, str]]:
+    """The table's rows: what is given, the error's name, the message."""
+    cells = [
+        re.split(r"(?<!\\) \| ", line.strip("|\n "))
+        for line in PAGE.read_text("utf-8").splitlines()
+        if line[:2] == "| "
+    ]
+    rows = [[cell.strip() for cell in row] for row in cells if len(row) == 3][1:]
+    return {what: (error.strip("`"), message) for what, error, message in rows}
+
+
+def test_the_page_lists_exactly_the_cases_that_are_tested() -> None:
+    assert list(told_on_the_page()) == list(CASES)
+
+
+@pytest.mark.parametrize("what", CASES)
+def test_bad_input_is_refused_in_the_words_of_the_page(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name, message = told_on_the_page()[what]
+    with pytest.raises(getattr(weigh.errors, name)) as refused:
+        CASES[what]()
+    assert (type(refused.value).__name__, str(refused.value)) == (name, message)
+
+
+def test_a_refused_batch_leaves_the_learner_as_it_was() -> None:
+    learner = fit(PETS)
+    before = learner.model_.to_bytes()
+    with pytest.raises(weigh.errors.ColumnError):
+        learner.partial_fit(replaced("weight", ["light", "light", "heavy", "light"]), "pet")
+    with pytest.raises(weigh.errors.MergeError):
+        learner.forget(replaced("legs", ["six", "six", "six", "six"]), "pet")
+    with pytest.raises(weigh.errors.MergeError):
+        learner.merge(fit(PETS, columns={"legs": "skip"}))
+    assert learner.model_.to_bytes() == before
+
+
+def test_a_refused_save_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    folder = tmp_path / "pets.weigh"
+    folder.mkdir()
+    with pytest.raises(weigh.errors.ModelFileError):
+        fit(PETS).model_.save(folder)
+    assert list(tmp_path.iterdir()) == [folder]
