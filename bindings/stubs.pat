@@ -15,8 +15,13 @@ weigh._core.encode_strings:
 weigh._core.are_plain:
     def are_plain(values: NDArray[Any], types: tuple[type, ...]) -> bool: ...
 
-weigh._core.exponents:
-    def exponents(values: NDArray[numpy.float64]) -> tuple[bool, int, int, bool]: ...
+weigh._core.class_sums:
+    def class_sums(
+        classes: NDArray[numpy.int32], n_classes: int, values: NDArray[numpy.float64], weights: NDArray[numpy.float64] | None
+    ) -> tuple[NDArray[numpy.float64], tuple[NDArray[numpy.int64], int], tuple[NDArray[numpy.int64], int]]: ...
+
+weigh._core.carried:
+    def carried(limbs: NDArray[numpy.int64], base: int) -> tuple[NDArray[numpy.int64], int]: ...
 
 weigh._core.parse_csv:
     \from collections.abc import Sequence

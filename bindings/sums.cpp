@@ -6,39 +6,39 @@ using namespace nb::literals;
 
 namespace {
 
-nb::tuple exponents(const Column<double>& values) {
-    weigh::Exponents found;
+nb::tuple to_tuple(weigh::ExactSums&& sums, std::size_t classes) {
+    return nb::make_tuple(to_numpy(std::move(sums.digits), classes, sums.length), sums.base);
+}
+
+nb::tuple class_sums(const Vector<std::int32_t>& classes, std::size_t n_classes, const Column<double>& values,
+                     const std::optional<Vector<double>>& weights) {
+    weigh::ClassSums sums;
     {
         nb::gil_scoped_release unlocked;
-        found = weigh::exponents(strided_of(values));
+        require(classes.shape(0) == values.shape(0), "classes and values differ in length");
+        require(!weights || weights->shape(0) == values.shape(0), "weights and values differ in length");
+        require_below(span_of(classes), n_classes, "a class lies outside the sums");
+        const auto given = span_of(weights);
+        require(std::all_of(given.begin(), given.end(), [](double w) { return std::isfinite(w); }),
+                "a weight is not finite");
+        sums = weigh::class_sums(span_of(classes), n_classes, strided_of(values), given);
     }
-    return nb::make_tuple(found.any, found.low, found.high, found.infinite);
+    return nb::make_tuple(to_numpy(std::move(sums.known)), to_tuple(std::move(sums.first), n_classes),
+                          to_tuple(std::move(sums.second), n_classes));
 }
 
-using Totals = nb::ndarray<double, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-weigh::Limbs limbs_of(const Table<std::int64_t>& digits, int base) {
-    return {cells_of(digits), digits.shape(1), base};
-}
-
-void add_sums(const Vector<std::int32_t>& classes, const Column<double>& values,
-              const std::optional<Vector<double>>& weights, const Totals& known,
-              const Table<std::int64_t>& first, int first_base, const Table<std::int64_t>& second, int second_base) {
-    nb::gil_scoped_release unlocked;
-    require(classes.shape(0) == values.shape(0), "classes and values differ in length");
-    require(!weights || weights->shape(0) == values.shape(0), "weights and values differ in length");
-    require(first.shape(0) == second.shape(0) && first.shape(0) == known.shape(0), "the sums differ in classes");
-    require_below(span_of(classes), first.shape(0), "a class lies outside the sums");
-    weigh::add_sums(span_of(classes), strided_of(values), span_of(weights),
-                    {known.data(), known.shape(0)}, limbs_of(first, first_base), limbs_of(second, second_base));
+nb::tuple carried(const Table<const std::int64_t>& limbs, int base) {
+    const std::size_t classes = limbs.shape(0), length = limbs.shape(1) + 2;
+    std::vector<std::int64_t> roomy(classes * length);
+    for (std::size_t c = 0; c < classes; ++c)
+        std::copy_n(limbs.data() + c * limbs.shape(1), limbs.shape(1), roomy.data() + c * length);
+    return to_tuple(weigh::carried(std::move(roomy), length, base), classes);
 }
 
 }  // namespace
 
 void bind_sums(nb::module_& m) {
-    m.def("exponents", &exponents, "values"_a,
-          "Return (any finite non-zero value, lowest bit, bit above the highest, any infinity).");
-    m.def("add_sums", &add_sums, "classes"_a, "values"_a, "weights"_a.none(), "known"_a.noconvert(),
-          "first"_a.noconvert(), "first_base"_a, "second"_a.noconvert(), "second_base"_a,
-          "Add w to known, w·x to first and w·x² to second, the last two without rounding.");
+    m.def("class_sums", &class_sums, "classes"_a, "n_classes"_a, "values"_a, "weights"_a.none(),
+          "Return Σ w, and exactly Σ w x and Σ w x², per class; exact sums are (limbs, base).");
+    m.def("carried", &carried, "limbs"_a, "base"_a, "Return (limbs, base) of the same sums in their one form.");
 }

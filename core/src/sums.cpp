@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <vector>
 
 namespace weigh {
 namespace {
@@ -13,6 +12,7 @@ __extension__ typedef __int128 SignedWide;
 
 constexpr int kFractionBits = 52;
 constexpr int kExponentMask = 0x7ff;
+constexpr std::int64_t kLimb = std::int64_t{1} << 32;
 constexpr int kBias = 1075;  // value = significand · 2^(biased exponent − 1075)
 
 // value = ± significand · 2^exponent, exactly.
@@ -94,61 +94,114 @@ void add_weighted(const Parts& x, const Parts& w, Row first, Row second) {
                exponent + 64, false);
 }
 
-}  // namespace
+// Which powers of two the finite, non-zero values of a column need: every bit of every value lies
+// from 2^low to below 2^high.
+struct Exponents {
+    int low = 0, high = 0;
+};
 
 Exponents exponents(Strided<double> values) {
-    Exponents result;
     int low = kExponentMask, high = 0;
     for (std::size_t i = 0; i < values.size; ++i) {
         const auto bits = std::bit_cast<std::uint64_t>(values[i]);
         const int biased = static_cast<int>(bits >> kFractionBits) & kExponentMask;
-        if (biased == kExponentMask) {
-            result.infinite |= !std::isnan(values[i]);
-        } else if ((bits << 1) != 0) {
-            low = std::min(low, biased);
-            high = std::max(high, biased);
-            result.any = true;
-        }
+        if (biased == kExponentMask || (bits << 1) == 0) continue;
+        low = std::min(low, biased);
+        high = std::max(high, biased);
     }
-    if (result.any) {
-        result.low = std::max(low, 1) - kBias;
-        result.high = std::max(high, 1) - kBias + kFractionBits + 1;
-    }
-    return result;
+    if (low == kExponentMask) return {};
+    return {std::max(low, 1) - kBias, std::max(high, 1) - kBias + kFractionBits + 1};
 }
 
-static void add_fixed(Codes classes, Strided<double> values, std::span<double> known, Limbs first, Limbs second,
-               int low) {
+int floor_limb(int exponent) { return exponent >= 0 ? exponent / 32 : -((31 - exponent) / 32); }
+
+// Limbs for sums of products whose bits lie from 2^low to below 2^high. A sum of 2^64 of them reaches
+// 64 bits further, its words are added in three limbs each, and carrying wants two more.
+struct Limbs {
+    Limbs(std::size_t classes, int low, int high)
+        : base(floor_limb(low)),
+          length(static_cast<std::size_t>(floor_limb(high) - base) + 8),
+          digits(classes * length) {}
+
+    Row row(std::size_t c) { return {digits.data() + c * length, base}; }
+
+    int base;
+    std::size_t length;
+    std::vector<std::int64_t> digits;
+};
+
+void add_fixed(Codes classes, Strided<double> values, std::vector<double>& known, Limbs& first,
+               Limbs& second, int low) {
     std::vector<Fixed> sums(known.size());
     for (std::size_t i = 0; i < values.size; ++i) {
-        if (classes[i] < 0 || std::isnan(values[i])) continue;
+        if (classes[i] < 0 || !std::isfinite(values[i])) continue;
         const auto c = static_cast<std::size_t>(classes[i]);
         known[c] += 1.0;
         if (values[i] != 0.0) sums[c].add(parts(values[i]), low);
     }
-    for (std::size_t c = 0; c < sums.size(); ++c)
-        sums[c].move_to({first.digits.data() + c * first.length, first.base},
-                        {second.digits.data() + c * second.length, second.base}, low);
+    for (std::size_t c = 0; c < sums.size(); ++c) sums[c].move_to(first.row(c), second.row(c), low);
 }
 
-void add_sums(Codes classes, Strided<double> values, std::span<const double> weights,
-              std::span<double> known, Limbs first, Limbs second) {
-    const Exponents range = exponents(values);
-    if (weights.empty() && range.high - range.low <= 64) {
-        add_fixed(classes, values, known, first, second, range.low);
-        return;
-    }
+void add_limbs(Codes classes, Strided<double> values, std::span<const double> weights,
+               std::vector<double>& known, Limbs& first, Limbs& second) {
     for (std::size_t i = 0; i < values.size; ++i) {
-        if (classes[i] < 0 || std::isnan(values[i])) continue;
+        if (classes[i] < 0 || !std::isfinite(values[i])) continue;
         const auto c = static_cast<std::size_t>(classes[i]);
         known[c] += weights.empty() ? 1.0 : weights[i];
-        const Row one{first.digits.data() + c * first.length, first.base};
-        const Row two{second.digits.data() + c * second.length, second.base};
         if (weights.empty())
-            add_plain(parts(values[i]), one, two);
+            add_plain(parts(values[i]), first.row(c), second.row(c));
         else
-            add_weighted(parts(values[i]), parts(weights[i]), one, two);
+            add_weighted(parts(values[i]), parts(weights[i]), first.row(c), second.row(c));
     }
+}
+
+// How many limbs a class needs, carried; above them there is only its sign.
+std::size_t needed(const std::int64_t* row, std::size_t length) {
+    std::int64_t sign = row[length - 1];
+    while (length > 1 && (sign == 0 || sign == -1)) sign = row[--length - 1] + sign * kLimb;
+    return length;
+}
+
+}  // namespace
+
+ClassSums class_sums(Codes classes, std::size_t n_classes, Strided<double> values,
+                     std::span<const double> weights) {
+    const Exponents x = exponents(values);
+    const Exponents w = weights.empty() ? Exponents{} : exponents({weights.data(), weights.size(), 1});
+    Limbs first(n_classes, x.low + w.low, x.high + w.high);
+    Limbs second(n_classes, 2 * x.low + w.low, 2 * x.high + w.high);
+    ClassSums sums{std::vector<double>(n_classes), {}, {}};
+    if (weights.empty() && x.high - x.low <= 64)
+        add_fixed(classes, values, sums.known, first, second, x.low);
+    else
+        add_limbs(classes, values, weights, sums.known, first, second);
+    sums.first = carried(std::move(first.digits), first.length, first.base);
+    sums.second = carried(std::move(second.digits), second.length, second.base);
+    return sums;
+}
+
+ExactSums carried(std::vector<std::int64_t> digits, std::size_t length, int base) {
+    const std::size_t classes = length ? digits.size() / length : 0;
+    std::size_t start = length, stop = 1;
+    for (std::size_t c = 0; c < classes; ++c) {
+        std::int64_t* row = digits.data() + c * length;
+        for (std::size_t k = 0; k + 1 < length; ++k) {
+            row[k + 1] += row[k] >> 32;
+            row[k] &= kLimb - 1;
+        }
+        stop = std::max(stop, needed(row, length));
+    }
+    for (std::size_t c = 0; c < classes; ++c) {
+        std::int64_t* row = digits.data() + c * length;
+        for (std::size_t k = length; k-- > stop;) row[k - 1] += row[k] * kLimb;
+        const auto first = std::find_if(row, row + stop, [](auto limb) { return limb != 0; });
+        start = std::min(start, static_cast<std::size_t>(first - row));
+    }
+    if (start >= stop) return {};
+    ExactSums sums{std::vector<std::int64_t>(classes * (stop - start)), stop - start, base + static_cast<int>(start)};
+    for (std::size_t c = 0; c < classes; ++c)
+        std::copy_n(digits.data() + c * length + start, stop - start, sums.digits.data() + c * (stop - start));
+    return sums;
 }
 
 }  // namespace weigh

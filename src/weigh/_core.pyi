@@ -116,3 +116,6 @@ def add_sums(
     second: Annotated[NDArray[numpy.int64], {"shape": (None, None), "order": "C", "device": "cpu"}],
     second_base: int,
 ) -> None: ...
+def carry(
+    digits: Annotated[NDArray[numpy.int64], {"shape": (None, None), "order": "C", "device": "cpu"}],
+) -> tuple: ...

@@ -5,7 +5,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from weigh.source import Chunk
-from weigh.source.chunk import cut_wide, is_arrow
+from weigh.source.chunk import Coded, cut_wide, is_arrow, to_pylist
 
 
 def small() -> Chunk:
@@ -32,6 +32,17 @@ def test_slice_cuts_columns_labels_and_weights_alike() -> None:
     assert piece.labels.tolist() == [1, 0, 1]
     assert piece.weights is not None
     assert piece.weights.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_coded_columns_are_cut_and_listed_like_others() -> None:
+    column = Coded(np.array([1, -1, 0, 1], dtype=np.int32), ["p", "q"])
+    piece = Chunk({"a": column}, 4).slice(1, 4).columns["a"]
+    assert len(piece) == 3
+    assert np.shares_memory(piece.codes, column.codes)
+    assert to_pylist(piece) == [None, "p", "q"]
+    assert to_pylist(pa.array(["p", None])) == ["p", None]
+    assert to_pylist(np.array([1, 2])) == [1, 2]
+    assert not is_arrow(column)
 
 
 def test_slice_moves_first_row() -> None:

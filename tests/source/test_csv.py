@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import gzip
+import lzma
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -111,6 +114,11 @@ def test_compressed_files_are_unpacked(write: Write, name: str) -> None:
     assert source.bytes_read == source.bytes_total == Path(name).stat().st_size
 
 
+def test_xz_files_are_unpacked(write: Write) -> None:
+    path = write(lzma.compress(b"a,b\n" + ROW * 3), "data.csv.xz")
+    assert contents(open(path)) == {"a": [1] * 3, "b": ["x"] * 3}
+
+
 def test_tabs_other_delimiters_encodings_and_byte_order_marks(write: Write) -> None:
     assert contents(open(write(b"a\tb\n1\t2\n", "data.tsv"))) == {"a": [1], "b": [2]}
     assert contents(open(write(b"a;b\n1;2\n"), delimiter=";")) == {"a": [1], "b": [2]}
@@ -127,6 +135,32 @@ def test_chunks_are_bounded_numbered_and_start_again(write: Write) -> None:
         assert max(rows for _, rows in chunks) <= min(size, (1 << 20) // len(ROW) + 1)
         assert [first for first, _ in chunks] == [sum(r for _, r in chunks[:i]) for i in range(len(chunks))]
         assert sum(rows for _, rows in chunks) == n
+
+
+def test_a_first_row_is_read_with_the_kinds_asked_for(write: Write) -> None:
+    source = open(write(b"a,b\n1,x y\n,\n"))
+    kinds = {"a": "number", "b": "text"}
+    for chunk in (source.prefix(kinds=kinds), next(source.chunks(kinds)), source.prefix(20_000, kinds)):
+        assert [stored(column) for column in chunk.columns.values()] == ["float64", "object"]
+        assert [plain(column) for column in chunk.columns.values()] == [[1.0, None], ["x y", None]]
+
+
+def test_lines_may_end_in_any_way(write: Write) -> None:
+    for end in (b"\n", b"\r\n", b"\r"):
+        path = write(b"a,b" + end + b"1,x" + end * 2 + b"2,y")
+        assert contents(open(path)) == {"a": [1, 2], "b": ["x", "y"]}
+        path = write(b"a,b" + end + b'1,"x' + end + b'"' + end + end + b"2,y,z" + end)
+        assert refusal(path)[1] == 5
+
+
+def test_reading_csv_imports_neither_arrow_nor_scipy(write: Write) -> None:
+    path = write(b"a,b\n" + ROW * 20_000)
+    code = (
+        f"import sys, weigh; list(weigh.open({str(path)!r}, label='b').chunks()); "
+        "print({'pyarrow', 'scipy', 'pandas'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
 
 
 def test_narrow_blocks_are_joined(write: Write) -> None:

@@ -109,6 +109,8 @@ def test_wrong_options_are_refused() -> None:
         open("t.csv", names=["a"])
     with pytest.raises(ParameterError, match="block must be at least 1, got 0"):
         open("t.csv", block=0)
+    with pytest.raises(ParameterError, match="delimiter must be one ASCII character"):
+        open("t.csv", delimiter="::")
     with pytest.raises(ParameterError, match="missing must be strings or numbers"):
         open("t.csv", missing=(None,))
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from weigh import errors
 from weigh.features import Number, Schema, find_schema
 from weigh.learn.dependence import dependent_columns
@@ -41,7 +43,8 @@ class BayesTask:
         if not schema.parts:
             raise errors.DataError("All columns are skipped, so there is nothing to learn from.")
         task = cls(schema, prior, class_prior, complement)
-        task.finish(task.count(next(task.chunks(source)).slice(0, 1)))
+        # Parameters are refused before the rows are read, and not after.
+        task.model_of(BayesCounts([], np.zeros(0), []))
         task.warn_of_dependence(source)
         return task
 
@@ -79,6 +82,12 @@ class BayesTask:
         """Return the model of all counts; classes that the prior names exist without rows too."""
         if isinstance(self.class_prior, Mapping):
             counts = counts.declaring(self.class_prior)
-        model = BayesModel(self.schema, counts.canonical(), self.prior, self.class_prior, self.complement)
+        model = self.model_of(counts.canonical())
         model.class_belief.check()
+        return model
+
+    def model_of(self, counts: BayesCounts) -> BayesModel:
+        """Return the model of counts, its parameters checked as far as they concern no class."""
+        model = BayesModel(self.schema, counts, self.prior, self.class_prior, self.complement)
+        _ = model.class_belief
         return model

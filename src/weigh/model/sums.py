@@ -15,8 +15,6 @@ from weigh import _core
 from weigh.features.blocks import Floats, Ints, Longs
 
 LIMB = 32
-# A 64-bit word shifted by up to 31 bits reaches into two limbs beyond its own; one more for carries.
-SLACK = 4
 
 
 @dataclass(frozen=True)
@@ -80,21 +78,8 @@ def sums_of(
     values: Floats, classes: Ints, n_classes: int, weights: Floats | None
 ) -> tuple[Floats, ExactSum, ExactSum]:
     """Return Σ w, Σ w x and Σ w x² per class over the known values, the last two exactly."""
-    _, low, high, _ = _core.exponents(values)
-    known = np.zeros(n_classes)
-    w_low, w_high = 0, 0
-    if weights is not None:
-        _, w_low, w_high, _ = _core.exponents(weights)
-    first, first_base = _limbs(n_classes, low + w_low, high + w_high)
-    second, second_base = _limbs(n_classes, 2 * low + w_low, 2 * high + w_high)
-    _core.add_sums(classes, values, weights, known, first, first_base, second, second_base)
-    return known, _canonical(first, first_base), _canonical(second, second_base)
-
-
-def _limbs(classes: int, low: int, high: int) -> tuple[Longs, int]:
-    base = low // LIMB
-    # A sum reaches 64 bits beyond its values, and its words are added two limbs beyond that.
-    return np.zeros((classes, high // LIMB - base + SLACK + 4), dtype=np.int64), base
+    known, first, second = _core.class_sums(classes, n_classes, values, weights)
+    return known, ExactSum(*first), ExactSum(*second)
 
 
 def _window(limbs: Longs, base: int, part: ExactSum) -> Longs:
@@ -103,20 +88,4 @@ def _window(limbs: Longs, base: int, part: ExactSum) -> Longs:
 
 
 def _canonical(limbs: Longs, base: int) -> ExactSum:
-    limbs = np.concatenate([limbs, np.zeros((len(limbs), 2), dtype=np.int64)], axis=1)
-    for k in range(limbs.shape[1] - 1):
-        limbs[:, k + 1] += limbs[:, k] >> LIMB
-        limbs[:, k] &= 2**LIMB - 1
-    stop = limbs.shape[1]
-    while stop > 1 and _is_sign(limbs[:, stop - 1]):
-        limbs[:, stop - 2] += limbs[:, stop - 1] << LIMB
-        stop -= 1
-    filled = np.flatnonzero(limbs[:, :stop].any(axis=0))
-    if not len(filled):
-        return ExactSum.zero(len(limbs))
-    start = int(filled[0])
-    return ExactSum(np.ascontiguousarray(limbs[:, start:stop]), base + start)
-
-
-def _is_sign(limb: Longs) -> bool:
-    return not limb.any() or bool(((limb == 0) | (limb == -1)).all())
+    return ExactSum(*_core.carried(np.ascontiguousarray(limbs), base))
