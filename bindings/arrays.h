@@ -70,8 +70,9 @@ inline void require(bool claim, const char* message) {
 }
 
 inline void require_below(weigh::Codes codes, std::size_t bound, const char* message) {
-    const auto largest = std::max_element(codes.begin(), codes.end());
-    require(largest == codes.end() || *largest < static_cast<std::int64_t>(bound), message);
+    std::int32_t largest = -1;  // a plain loop, which compilers turn into vector instructions
+    for (const std::int32_t code : codes) largest = std::max(largest, code);
+    require(largest < static_cast<std::int64_t>(bound), message);
 }
 
 inline weigh::SparseRows sparse_of(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,

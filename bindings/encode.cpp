@@ -1,3 +1,4 @@
+#include "weigh/dictionary.h"
 #include "weigh/encode.h"
 
 #include <array>
@@ -31,11 +32,10 @@ nb::tuple encode_strings(const Vector<Offset>& offsets, const Vector<std::uint8_
                 "offsets must rise and stay within the text");
         require(!valid || 8 * valid->shape(0) >= bit + ends.size() - 1, "the bitmap is too short");
         encoded = weigh::encode_strings(weigh::Strings<Offset>{
-            ends, reinterpret_cast<const char*>(text.data()), valid ? valid->data() : nullptr, bit});
+            ends, {reinterpret_cast<const char*>(text.data()), text.shape(0)}, valid ? valid->data() : nullptr, bit});
     }
     nb::list distinct;
-    for (std::size_t k = 0; k < encoded.distinct.size(); ++k) {
-        const auto word = encoded.distinct[static_cast<std::int32_t>(k)];
+    for (const std::string_view word : encoded.distinct) {
         PyObject* text_of_word = PyUnicode_DecodeUTF8(word.data(), static_cast<Py_ssize_t>(word.size()), nullptr);
         if (!text_of_word) throw nb::python_error();
         distinct.append(nb::steal(text_of_word));
@@ -79,9 +79,9 @@ private:
 
     std::int32_t look_up_text(PyObject* value) {
         const auto* letters = static_cast<const char*>(PyUnicode_DATA(value));
-        const std::int32_t at = texts_.code({letters, static_cast<std::size_t>(PyUnicode_GET_LENGTH(value))});
-        if (static_cast<std::size_t>(at) == text_codes_.size()) text_codes_.push_back(add(value));
-        return text_codes_[static_cast<std::size_t>(at)];
+        std::int32_t& code = texts_.code({letters, static_cast<std::size_t>(PyUnicode_GET_LENGTH(value))}, false);
+        if (code == weigh::Dictionary::kNew) code = add(value);
+        return code;
     }
 
     std::int32_t add(PyObject* value) {
@@ -90,8 +90,7 @@ private:
     }
 
     nb::dict others_;
-    weigh::StringDictionary texts_;
-    std::vector<std::int32_t> text_codes_;
+    weigh::Dictionary texts_;
     std::array<Slot, 8192> recent_{};
 };
 

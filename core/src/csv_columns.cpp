@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "csv_dictionary.h"
 #include "csv_values.h"
+#include "weigh/dictionary.h"
 #include "weigh/encode.h"
 
 namespace weigh::csv {

@@ -1,5 +1,7 @@
 #include "weigh/encode.h"
 
+#include "weigh/dictionary.h"
+
 
 namespace weigh {
 namespace {
@@ -52,16 +54,19 @@ private:
 template <class Offset>
 EncodedStrings encode(const Strings<Offset>& strings) {
     EncodedStrings result;
-    result.codes.resize(strings.offsets.size() - 1);
+    result.codes.assign(strings.offsets.size() - 1, -1);
+    Dictionary dictionary;
     for (std::size_t i = 0; i < result.codes.size(); ++i) {
         const std::size_t bit = strings.bit + i;
-        if (strings.valid && !(strings.valid[bit / 8] >> (bit % 8) & 1)) {
-            result.codes[i] = -1;
-            continue;
-        }
+        if (strings.valid && !(strings.valid[bit / 8] >> (bit % 8) & 1)) continue;
         const auto start = static_cast<std::size_t>(strings.offsets[i]);
-        const auto length = static_cast<std::size_t>(strings.offsets[i + 1]) - start;
-        result.codes[i] = result.distinct.code({strings.text + start, length});
+        const auto word = strings.text.substr(start, static_cast<std::size_t>(strings.offsets[i + 1]) - start);
+        std::int32_t& code = dictionary.code(word, start + 16 <= strings.text.size());
+        if (code == Dictionary::kNew) {
+            code = static_cast<std::int32_t>(result.distinct.size());
+            result.distinct.push_back(word);
+        }
+        result.codes[i] = code;
     }
     return result;
 }

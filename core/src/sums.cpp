@@ -155,10 +155,10 @@ void add_limbs(Codes classes, Strided<double> values, std::span<const double> we
     }
 }
 
-// How many limbs a class needs, carried; above them there is only its sign.
-std::size_t needed(const std::int64_t* row, std::size_t length) {
+// Up to where a class needs its carried limbs, at least up to `least`; above is only its sign.
+std::size_t needed(const std::int64_t* row, std::size_t length, std::size_t least) {
     std::int64_t sign = row[length - 1];
-    while (length > 1 && (sign == 0 || sign == -1)) sign = row[--length - 1] + sign * kLimb;
+    while (length > least && (sign == 0 || sign == -1)) sign = row[--length - 1] + sign * kLimb;
     return length;
 }
 
@@ -181,23 +181,25 @@ ClassSums class_sums(Codes classes, std::size_t n_classes, Strided<double> value
 }
 
 ExactSums carried(std::vector<std::int64_t> digits, std::size_t length, int base) {
-    const std::size_t classes = length ? digits.size() / length : 0;
-    std::size_t start = length, stop = 1;
+    if (digits.empty()) return {};
+    const std::size_t classes = digits.size() / length;
+    std::size_t start = length;
     for (std::size_t c = 0; c < classes; ++c) {
         std::int64_t* row = digits.data() + c * length;
         for (std::size_t k = 0; k + 1 < length; ++k) {
             row[k + 1] += row[k] >> 32;
             row[k] &= kLimb - 1;
         }
-        stop = std::max(stop, needed(row, length));
-    }
-    for (std::size_t c = 0; c < classes; ++c) {
-        std::int64_t* row = digits.data() + c * length;
-        for (std::size_t k = length; k-- > stop;) row[k - 1] += row[k] * kLimb;
-        const auto first = std::find_if(row, row + stop, [](auto limb) { return limb != 0; });
+        const auto first = std::find_if(row, row + length, [](auto limb) { return limb != 0; });
         start = std::min(start, static_cast<std::size_t>(first - row));
     }
-    if (start >= stop) return {};
+    if (start == length) return {};
+    // The sign may move down to the first limb that is needed and no further: zeros below are not.
+    std::size_t stop = start + 1;
+    for (std::size_t c = 0; c < classes; ++c)
+        stop = std::max(stop, needed(digits.data() + c * length, length, start + 1));
+    for (std::size_t c = 0; c < classes; ++c)
+        for (std::size_t k = length; k-- > stop;) digits[c * length + k - 1] += digits[c * length + k] * kLimb;
     ExactSums sums{std::vector<std::int64_t>(classes * (stop - start)), stop - start, base + static_cast<int>(start)};
     for (std::size_t c = 0; c < classes; ++c)
         std::copy_n(digits.data() + c * length + start, stop - start, sums.digits.data() + c * (stop - start));

@@ -174,71 +174,56 @@ void no_number_is_impossible() {
     EXPECT(std::isfinite(scores[0]));
 }
 
-// One class's limbs, carried, so that equal sums have equal digits.
-std::vector<std::int64_t> carried(std::vector<std::int64_t> digits) {
-    for (std::size_t k = 0; k + 1 < digits.size(); ++k) {
-        const std::int64_t low = digits[k] & 0xffffffff;
-        digits[k + 1] += (digits[k] - low) >> 32;
-        digits[k] = low;
-    }
-    return digits;
+weigh::ClassSums sums_of(const std::vector<double>& values, const std::vector<double>& weights = {}) {
+    const std::vector<std::int32_t> one(values.size(), 0);
+    return weigh::class_sums(one, 1, column(values), weights);
 }
 
-struct Sums {
-    std::vector<double> known{0.0};
-    std::vector<std::int64_t> first, second;
-
-    // The limbs reach from the smallest subnormal's square to the greatest square, and beyond.
-    Sums() : first(160), second(160) {}
-
-    void add(const std::vector<double>& values, const std::vector<double>& weights = {}) {
-        const std::vector<std::int32_t> one(values.size(), 0);
-        weigh::add_sums(one, column(values), weights, known, {first, first.size(), -75}, {second, second.size(), -75});
-    }
-};
+bool same(const weigh::ExactSums& first, const weigh::ExactSums& second) {
+    return first.digits == second.digits && first.length == second.length && first.base == second.base;
+}
 
 void exact_sums_do_not_depend_on_order(Random& random) {
     std::vector<double> values{1e100, 1.0, -1e100, 5e-324, -0.0, kMissing, 3e-160, 1e150, 0.1};
     for (int i = 0; i < 200; ++i) values.push_back(std::ldexp(static_cast<double>(random() >> 11), static_cast<int>(random() % 200) - 100));
-    Sums forwards, backwards, halves;
-    forwards.add(values);
-    backwards.add({values.rbegin(), values.rend()});
-    const auto middle = values.begin() + 50;
-    halves.add({values.begin(), middle});
-    halves.add({middle, values.end()});
-    EXPECT(carried(forwards.first) == carried(backwards.first));
-    EXPECT(carried(forwards.second) == carried(backwards.second));
-    EXPECT(carried(forwards.first) == carried(halves.first));
-    EXPECT(carried(forwards.second) == carried(halves.second));
+    const auto forwards = sums_of(values);
+    const auto backwards = sums_of({values.rbegin(), values.rend()});
+    EXPECT(same(forwards.first, backwards.first));
+    EXPECT(same(forwards.second, backwards.second));
     EXPECT(forwards.known[0] == static_cast<double>(values.size() - 1));
 }
 
 void what_is_added_and_taken_away_leaves_nothing() {
-    Sums sums;
-    sums.add({1e100, 0.1, 3e-200, -7.25});
-    sums.add({-1e100, -0.1, -3e-200, 7.25});
-    EXPECT(carried(sums.first) == std::vector<std::int64_t>(160));
+    const auto sums = sums_of({1e100, 0.1, 3e-200, -7.25, -1e100, -0.1, -3e-200, 7.25});
+    EXPECT(sums.first.digits.empty() && sums.first.length == 0);
+    EXPECT(!sums.second.digits.empty());
 }
 
 void a_weight_is_a_repeated_row() {
-    Sums weighted, repeated;
-    weighted.add({0.1, -2.5, 1e20}, {3.0, 1.0, 2.0});
-    repeated.add({0.1, 0.1, 0.1, -2.5, 1e20, 1e20});
-    EXPECT(carried(weighted.first) == carried(repeated.first));
-    EXPECT(carried(weighted.second) == carried(repeated.second));
+    const auto weighted = sums_of({0.1, -2.5, 1e20}, {3.0, 1.0, 2.0});
+    const auto repeated = sums_of({0.1, 0.1, 0.1, -2.5, 1e20, 1e20});
+    EXPECT(same(weighted.first, repeated.first));
+    EXPECT(same(weighted.second, repeated.second));
     EXPECT(weighted.known == repeated.known);
 }
 
-void exponents_bound_the_values() {
-    const std::vector<double> values{0.75, -6.0, 0.0, kMissing};
-    const auto range = weigh::exponents(column(values));
-    EXPECT(range.any && !range.infinite);
-    EXPECT(std::ldexp(1.0, range.high) > 6.0);
-    EXPECT(std::fmod(0.75, std::ldexp(1.0, range.low)) == 0.0);
-    const std::vector<double> endless{std::numeric_limits<double>::infinity()};
-    EXPECT(weigh::exponents(column(endless)).infinite);
-    const std::vector<double> none{0.0, kMissing};
-    EXPECT(!weigh::exponents(column(none)).any);
+void extremes_stay_within_their_limbs() {
+    const double least = 5e-324, greatest = std::numeric_limits<double>::max();
+    const std::vector<double> values{least, -least, greatest, greatest, -greatest, 1.0, kMissing,
+                                     std::numeric_limits<double>::infinity()};
+    EXPECT(sums_of(values).known[0] == 6.0);
+    EXPECT(sums_of(values, std::vector<double>(values.size(), greatest)).known[0] > 0);
+    EXPECT(sums_of(values, std::vector<double>(values.size(), least)).known[0] > 0);
+    EXPECT(sums_of({}).first.length == 0);
+}
+
+void carrying_finds_one_form() {
+    // −2^32 in two limbs, and the same with room on both sides.
+    const auto narrow = weigh::carried({0, -1, 0, 0}, 4, 0);
+    const auto wide = weigh::carried({0, 0, 0, -1, 0, 0, 0}, 7, -2);
+    EXPECT(same(narrow, wide));
+    EXPECT(narrow.length == 1 && narrow.base == 1 && narrow.digits[0] == -1);
+    EXPECT(weigh::carried({}, 0, 0).length == 0);
 }
 
 }  // namespace
@@ -261,7 +246,8 @@ int main() {
     exact_sums_do_not_depend_on_order(random);
     what_is_added_and_taken_away_leaves_nothing();
     a_weight_is_a_repeated_row();
-    exponents_bound_the_values();
+    extremes_stay_within_their_limbs();
+    carrying_finds_one_form();
     std::printf("%d passed, %d failed\n", passed, failed);
     return failed ? 1 : 0;
 }

@@ -41,7 +41,7 @@ _HOMES = {
 }
 _PLACES = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = ["errors", *sorted(_PLACES)]  # noqa: PLE0604
+__all__ = ["errors", *sorted(_PLACES)]
 
 
 def __getattr__(name: str) -> Any:

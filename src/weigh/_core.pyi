@@ -100,22 +100,10 @@ def score_gaussian(
     ],
     scores: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
 ) -> None: ...
-def exponents(values: NDArray[numpy.float64]) -> tuple[bool, int, int, bool]: ...
-def add_sums(
-    classes: Annotated[
-        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-    values: Annotated[NDArray[numpy.float64], {"shape": (None,), "device": "cpu", "writable": False}],
-    weights: Annotated[
-        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ]
-    | None,
-    known: Annotated[NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu"}],
-    first: Annotated[NDArray[numpy.int64], {"shape": (None, None), "order": "C", "device": "cpu"}],
-    first_base: int,
-    second: Annotated[NDArray[numpy.int64], {"shape": (None, None), "order": "C", "device": "cpu"}],
-    second_base: int,
-) -> None: ...
-def carry(
-    digits: Annotated[NDArray[numpy.int64], {"shape": (None, None), "order": "C", "device": "cpu"}],
-) -> tuple: ...
+def class_sums(
+    classes: NDArray[numpy.int32],
+    n_classes: int,
+    values: NDArray[numpy.float64],
+    weights: NDArray[numpy.float64] | None,
+) -> tuple[NDArray[numpy.float64], tuple[NDArray[numpy.int64], int], tuple[NDArray[numpy.int64], int]]: ...
+def carried(limbs: NDArray[numpy.int64], base: int) -> tuple[NDArray[numpy.int64], int]: ...

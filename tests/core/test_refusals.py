@@ -98,23 +98,15 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "score_gaussian: parameters": lambda: _core.score_gaussian(
         floats(1.0), floats(0.0), floats(1.0, 2.0), floats(0.0), np.zeros((1, 1))
     ),
-    "add_sums: lengths": lambda: _core.add_sums(
-        ints(0), floats(), None, np.zeros(1), sums(1), -75, sums(1), -75
-    ),
-    "add_sums: weights": lambda: _core.add_sums(
-        ints(0), floats(1.0), floats(), np.zeros(1), sums(1), -75, sums(1), -75
-    ),
-    "add_sums: class": lambda: _core.add_sums(
-        ints(1), floats(1.0), None, np.zeros(1), sums(1), -75, sums(1), -75
-    ),
-    "add_sums: classes": lambda: _core.add_sums(
-        ints(0), floats(1.0), None, np.zeros(2), sums(1), -75, sums(2), -75
-    ),
+    "class_sums: lengths": lambda: _core.class_sums(ints(0), 1, floats(), None),
+    "class_sums: weights": lambda: _core.class_sums(ints(0), 1, floats(1.0), floats()),
+    "class_sums: class": lambda: _core.class_sums(ints(1), 1, floats(1.0), None),
+    "class_sums: endless weight": lambda: _core.class_sums(ints(0), 1, floats(1.0), floats(np.inf)),
 }
 
 WRONG_TYPES: dict[str, Callable[[], Any]] = {
-    "a list": lambda: _core.exponents(untyped([1.0])),
-    "two dimensions": lambda: _core.exponents(np.zeros((2, 2))),
+    "a list": lambda: _core.class_sums(ints(0), 1, untyped([1.0]), None),
+    "two dimensions": lambda: _core.class_sums(ints(0), 1, np.zeros((2, 2)), None),
     "a table of another type": lambda: _core.count_codes(ints(0), ints(0), untyped(np.zeros((1, 1)))),
     "a table with gaps": lambda: _core.count_codes(ints(0), ints(0), sums(2, 4)[:, ::2]),
     "a read-only table": lambda: _core.count_codes(ints(0), ints(0), read_only()),

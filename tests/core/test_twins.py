@@ -174,21 +174,6 @@ def test_are_plain_looks_at_the_very_types() -> None:
     assert _core.are_plain(np.array([], dtype=object), ())
 
 
-def test_exponents_bound_every_value(shape: tuple[int, int, int], rng: np.random.Generator) -> None:
-    values = numbers(rng, shape[0])
-    for column in (values, strided(values)):
-        any_value, low, high, infinite = _core.exponents(column)
-        known = [Fraction(x) for x in column.tolist() if not math.isnan(x) and x != 0]
-        assert any_value == bool(known)
-        assert not infinite
-        assert all(abs(x) < Fraction(2) ** high and (x / Fraction(2) ** low).denominator == 1 for x in known)
-
-
-def test_exponents_tell_of_infinities_and_of_nothing() -> None:
-    assert _core.exponents(np.array([1.0, -np.inf]))[3]
-    assert _core.exponents(np.array([np.nan, 0.0, -0.0])) == (False, 0, 0, False)
-
-
 def exact(limbs: Any, base: int) -> list[Fraction]:
     return [
         sum((int(x) * Fraction(2) ** (32 * (k + base)) for k, x in enumerate(row)), Fraction(0))
@@ -197,17 +182,14 @@ def exact(limbs: Any, base: int) -> list[Fraction]:
 
 
 @pytest.mark.parametrize("with_weights", [True, False])
-def test_add_sums_rounds_nothing(
+def test_class_sums_round_nothing(
     shape: tuple[int, int, int], rng: np.random.Generator, with_weights: bool
 ) -> None:
     n, n_classes, _ = shape
     classes, values = codes(rng, n, n_classes), numbers(rng, n)
     weights = np.where(rng.random(n) < 0.2, 0.0, rng.random(n) * 10.0 ** rng.integers(-9, 9, n))
-    # Wide enough for the square of any number times any of the weights, and twice the carries.
-    first, second = (np.zeros((n_classes, 160), dtype=np.int64) for _ in range(2))
-    known = np.zeros(n_classes)
     given = weights if with_weights else None
-    _core.add_sums(classes, strided(values), given, known, first, -75, second, -75)
+    known, first, second = _core.class_sums(classes, n_classes, strided(values), given)
     sums = [[Fraction(0)] * 3 for _ in range(n_classes)]
     for c, x, w in zip(classes.tolist(), values.tolist(), weights.tolist(), strict=True):
         if c >= 0 and not math.isnan(x):
@@ -215,9 +197,40 @@ def test_add_sums_rounds_nothing(
             sums[c] = [
                 a + b for a, b in zip(sums[c], (w, w * Fraction(x), w * Fraction(x) ** 2), strict=True)
             ]
-    assert exact(first, -75) == [s[1] for s in sums]
-    assert exact(second, -75) == [s[2] for s in sums]
+    assert exact(*first) == [s[1] for s in sums]
+    assert exact(*second) == [s[2] for s in sums]
     np.testing.assert_allclose(known, [float(s[0]) for s in sums], rtol=1e-12)
+
+
+def test_class_sums_pass_over_what_is_no_number() -> None:
+    values = np.array([1.0, np.inf, np.nan, -np.inf, 2.0])
+    known, first, second = _core.class_sums(np.zeros(5, dtype=np.int32), 1, values, None)
+    assert known.tolist() == [2.0]
+    assert exact(*first) == [3]
+    assert exact(*second) == [5]
+
+
+def canonical(limbs: list[list[int]]) -> bool:
+    """Whether limbs are carried, and neither end could be left out by all classes."""
+    inner = all(0 <= limb < 2**32 for row in limbs for limb in row[:-1])
+    ends = (
+        not limbs or not limbs[0] or (any(r[0] for r in limbs) and any(r[-1] not in (0, -1) for r in limbs))
+    )
+    return inner and (ends or all(len(row) == 1 for row in limbs))
+
+
+def test_carried_limbs_keep_their_value_and_have_one_form(rng: np.random.Generator) -> None:
+    for _ in range(300):
+        shape = (int(rng.integers(0, 4)), int(rng.integers(0, 6)))
+        limbs = rng.integers(-(2**40), 2**40, shape)
+        limbs[rng.random(shape) < 0.4] = rng.choice([0, -1, 2**32, -(2**32)])
+        found, base = _core.carried(limbs, 3)
+        assert [x for x in exact(found, base) if x] == [x for x in exact(limbs, 3) if x]
+        assert canonical(found.tolist())
+        roomy = np.zeros((shape[0], shape[1] + 3), dtype=np.int64)
+        roomy[:, 2:-1] = limbs
+        again, below = _core.carried(roomy, 1)
+        assert (again.tolist(), below) == (found.tolist(), base)
 
 
 def test_score_codes_adds_the_weights_of_the_level(

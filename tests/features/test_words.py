@@ -10,7 +10,13 @@ import weigh
 from weigh import errors
 from weigh.features.words import tokenizer
 
-TEXTS = ["Free money, FREE!", "I'll see you at 10 o'clock", "naïve Bayes é a b", "", "日本語 テキスト x_1 a-b c.d"]
+TEXTS = [
+    "Free money, FREE!",
+    "I'll see you at 10 o'clock",
+    "naïve Bayes é a b",
+    "",
+    "日本語 テキスト x_1 a-b c.d",
+]
 
 
 @pytest.mark.parametrize("ngrams", [(1, 1), (1, 2), (2, 3)])
@@ -26,7 +32,9 @@ def test_min_length_keeps_shorter_words():
 
 
 def test_a_list_of_texts_trains_and_explains_by_word():
-    nb = weigh.NaiveBayes().fit(["free money now", "lunch at noon", "free free lunch"], ["spam", "ham", "spam"])
+    nb = weigh.NaiveBayes().fit(
+        ["free money now", "lunch at noon", "free free lunch"], ["spam", "ham", "spam"]
+    )
     evidence = nb.explain(["free free unheard lunch"])[0]
     assert [(row.feature, row.value) for row in evidence.table] == [
         ("class prior", ""),

@@ -65,7 +65,9 @@ def test_impossible_costs_are_refused(wrong):
 
 
 def test_a_stated_class_prior_is_checked_when_fitting():
-    with pytest.raises(errors.ParameterError, match="must give each of the classes 'ham', 'spam' a probability"):
+    with pytest.raises(
+        errors.ParameterError, match="must give each of the classes 'ham', 'spam' a probability"
+    ):
         weigh.NaiveBayes(class_prior={"ham": 1.0}).fit(TABLE, "y")
 
 

@@ -69,7 +69,9 @@ def test_the_posterior_is_students():
 
 
 def test_one_value_has_no_interval():
-    found = weigh.NaiveBayes().fit({"x": [1.5, 2.5, 3.5], "y": ["a", "b", "b"]}, "y").model_.posterior("x", "a")
+    found = (
+        weigh.NaiveBayes().fit({"x": [1.5, 2.5, 3.5], "y": ["a", "b", "b"]}, "y").model_.posterior("x", "a")
+    )
     with pytest.raises(errors.Unsupported, match="With 1 value nothing can be said of the spread"):
         found.interval()
 

@@ -42,9 +42,7 @@ def test_one_variable_needs_no_tuples() -> None:
 def test_numbers_are_read_exactly_in_every_form() -> None:
     coin = ProbabilityTable(["side"], {"heads": "1/3", "tails": Fraction(2, 3)})
     assert coin.probability(side="heads") == Fraction(1, 3)
-    assert ProbabilityTable(["x"], {0: np.float32(0.1), 1: "0.9"}).probability(x=0) == Fraction(
-        1, 10
-    )
+    assert ProbabilityTable(["x"], {0: np.float32(0.1), 1: "0.9"}).probability(x=0) == Fraction(1, 10)
 
 
 def test_what_is_not_named_is_summed_out() -> None:
@@ -126,9 +124,7 @@ def test_rounded_probabilities_are_divided_by_their_sum_and_it_is_said() -> None
     table = ProbabilityTable(["a"], dict.fromkeys(range(3), 1 / 3))
     assert table.probability(a=0) == Fraction(1, 3)
     assert table.given_total == Fraction("0.9999999999999999")
-    assert str(table).endswith(
-        "The probabilities given sum to 1-1.0e-16; each was divided by that."
-    )
+    assert str(table).endswith("The probabilities given sum to 1-1.0e-16; each was divided by that.")
     assert "divided" not in str(TABLE)
 
 
@@ -170,9 +166,7 @@ def test_columns_must_fit_together() -> None:
 
 def test_unknown_variables_and_values_are_told_with_a_hint() -> None:
     table = ProbabilityTable(["grade"], {"good": 0.5, "poor": 0.5})
-    with pytest.raises(
-        ColumnError, match=r"no column 'grad'; it has 'grade'. Did you mean 'grade'"
-    ):
+    with pytest.raises(ColumnError, match=r"no column 'grad'; it has 'grade'. Did you mean 'grade'"):
         table.probability(grad="good")
     with pytest.raises(DataError, match=r"no value 'goood'; it has 'good', 'poor'. Did you mean"):
         table.probability(grade="goood")

@@ -86,9 +86,7 @@ def test_floats_are_read_as_their_decimal_text() -> None:
     assert Beta(0.1, 2) == Beta(Fraction(1, 10), 2.0)
 
 
-@pytest.mark.parametrize(
-    "bad", [0, -1, math.nan, math.inf, -math.inf, True, "2", None, 1e-320, 10**400, [2]]
-)
+@pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf, -math.inf, True, "2", None, 1e-320, 10**400, [2]])
 def test_parameters_that_are_not_positive_and_finite_are_refused(bad: object) -> None:
     with pytest.raises(ParameterError, match=r"Beta: a must be a positive, finite number, got"):
         Beta(bad, 1)

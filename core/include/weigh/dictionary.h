@@ -1,93 +1,118 @@
-// Codes for strings: the first distinct string gets code 0, the next new one 1, and so on.
+// Codes of texts: a hash table that knows short texts by their bytes alone.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "weigh/views.h"
-
 namespace weigh {
 
-// Open addressing over codes. The strings themselves lie end to end in `text`, the k-th from
-// offsets[k] to offsets[k + 1]; hashes are kept so that a miss seldom has to look at them.
-class StringDictionary {
+// The bits of two little-endian words that the first so many bytes fill.
+inline constexpr auto kMasks = [] {
+    std::array<std::array<std::uint64_t, 2>, 17> masks{};
+    for (std::size_t size = 0; size < masks.size(); ++size)
+        for (std::size_t byte = 0; byte < size; ++byte)
+            masks[size][byte / 8] |= std::uint64_t{0xFF} << (8 * (byte % 8));
+    return masks;
+}();
+
+class Dictionary {
 public:
-    StringDictionary() : offsets_{0}, slots_(64, Slot{0, kEmpty}) {}
+    static constexpr std::int32_t kNew = -2;
 
-    std::int32_t code(std::string_view word) {
-        const std::uint64_t hash = hash_of(word);
-        std::size_t at = hash & (slots_.size() - 1);
-        while (slots_[at].code != kEmpty) {
-            if (slots_[at].hash == hash && (*this)[slots_[at].code] == word) return slots_[at].code;
-            at = (at + 1) & (slots_.size() - 1);
+    Dictionary() : slots_(64) {}
+
+    // The code of a text, to be set by the caller when it is `kNew`. The reference holds until the
+    // next call. `roomy` says that 16 bytes may be read from the text's beginning on.
+    std::int32_t& code(std::string_view text, bool roomy) {
+        if (2 * used_ >= slots_.size()) grow();
+        const Key key = text.size() <= kShort ? short_key(text, roomy) : long_key(text);
+        const std::size_t mask = slots_.size() - 1;
+        for (std::size_t at = key.hash & mask;; at = (at + 1) & mask) {
+            Slot& slot = slots_[at];
+            if (slot.code == kFree) return fill(slot, key, text);
+            if (slot.size == text.size() && slot.low == key.low && holds(slot, key, text)) return slot.code;
         }
-        return add(word, hash, at);
     }
-
-    std::string_view operator[](std::int32_t code) const {
-        const auto k = static_cast<std::size_t>(code);
-        const auto start = static_cast<std::size_t>(offsets_[k]);
-        return {text_.data() + start, static_cast<std::size_t>(offsets_[k + 1]) - start};
-    }
-
-    std::size_t size() const { return offsets_.size() - 1; }
-    std::vector<char>& text() { return text_; }
-    std::vector<std::int64_t>& offsets() { return offsets_; }
 
 private:
-    static constexpr std::int32_t kEmpty = -1;
+    static constexpr std::int32_t kFree = -3;
+    static constexpr std::size_t kShort = kMasks.size() - 1;
+
+    // Short texts: their bytes. Long ones: `low` is their hash, `high` their place among the bytes.
     struct Slot {
-        std::uint64_t hash;
-        std::int32_t code;
+        std::uint64_t low = 0, high = 0;
+        std::size_t size = 0;
+        std::int32_t code = kFree;
     };
 
-    static std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
-        __extension__ typedef unsigned __int128 Wide;
-        const Wide product = static_cast<Wide>(a) * b;
-        return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+    struct Key {
+        std::uint64_t low = 0, high = 0;
+        std::size_t hash = 0;
+    };
+
+    static std::size_t mix(std::uint64_t low, std::uint64_t high) {
+        const std::uint64_t word = low * 0x9E3779B97F4A7C15ULL ^ std::rotl(high, 29) * 0xC2B2AE3D27D4EB4FULL;
+        return static_cast<std::size_t>(word ^ (word >> 32));
     }
 
-    static std::uint64_t word_at(const char* at, std::size_t bytes) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, at, bytes);
-        return word;
+    static Key short_key(std::string_view text, bool roomy) {
+        std::array<std::uint64_t, 2> words{};
+        if (roomy && std::endian::native == std::endian::little) {
+            std::memcpy(words.data(), text.data(), kShort);
+            words[0] &= kMasks[text.size()][0];
+            words[1] &= kMasks[text.size()][1];
+        } else if (!text.empty()) {
+            std::memcpy(words.data(), text.data(), text.size());
+        }
+        return {words[0], words[1], mix(words[0], words[1])};
     }
 
-    // Eight bytes at a time; the last read overlaps the one before instead of going byte by byte.
-    static std::uint64_t hash_of(std::string_view word) {
-        constexpr std::uint64_t kFirst = 0x9e3779b97f4a7c15ULL, kSecond = 0xe7037ed1a0b428dbULL;
-        const char* at = word.data();
-        std::size_t left = word.size();
-        std::uint64_t hash = kFirst ^ left;
-        if (left < 8) return mixed(hash ^ word_at(at, left), kSecond);
-        for (; left > 8; at += 8, left -= 8) hash = mixed(hash ^ word_at(at, 8), kSecond);
-        return mixed(hash ^ word_at(word.data() + word.size() - 8, 8), kSecond);
+    static Key long_key(std::string_view text) {
+        std::uint64_t hash = text.size(), word = 0;
+        for (std::size_t at = 0; at < text.size(); at += 8) {
+            // The last word overlaps the one before.
+            std::memcpy(&word, text.data() + std::min(at, text.size() - 8), 8);
+            hash = std::rotl(hash ^ word, 23) * 0x9E3779B97F4A7C15ULL;
+        }
+        return {hash, 0, mix(hash, 0)};
     }
 
-    std::int32_t add(std::string_view word, std::uint64_t hash, std::size_t at) {
-        const auto code = static_cast<std::int32_t>(size());
-        slots_[at] = {hash, code};
-        text_.insert(text_.end(), word.begin(), word.end());
-        offsets_.push_back(static_cast<std::int64_t>(text_.size()));
-        if (size() * 2 >= slots_.size()) grow();
-        return code;
+    bool holds(const Slot& slot, const Key& key, std::string_view text) const {
+        if (text.size() <= kShort) return slot.high == key.high;
+        return std::memcmp(bytes_.data() + slot.high, text.data(), text.size()) == 0;
+    }
+
+    std::int32_t& fill(Slot& slot, const Key& key, std::string_view text) {
+        ++used_;
+        slot = {key.low, key.high, text.size(), kNew};
+        if (text.size() > kShort) {
+            slot.high = bytes_.size();
+            bytes_.append(text);
+        }
+        return slot.code;
     }
 
     void grow() {
-        std::vector<Slot> old(slots_.size() * 4, Slot{0, kEmpty});
+        std::vector<Slot> old(slots_.size() * 4);
         old.swap(slots_);
+        const std::size_t mask = slots_.size() - 1;
         for (const Slot& slot : old) {
-            if (slot.code == kEmpty) continue;
-            std::size_t at = slot.hash & (slots_.size() - 1);
-            while (slots_[at].code != kEmpty) at = (at + 1) & (slots_.size() - 1);
+            if (slot.code == kFree) continue;
+            std::size_t at = mix(slot.low, slot.size <= kShort ? slot.high : 0) & mask;
+            while (slots_[at].code != kFree) at = (at + 1) & mask;
             slots_[at] = slot;
         }
     }
 
-    std::vector<char> text_;
-    std::vector<std::int64_t> offsets_;
     std::vector<Slot> slots_;
+    std::string bytes_;  // the long texts
+    std::size_t used_ = 0;
 };
 
 }  // namespace weigh

@@ -1,9 +1,9 @@
 // Numbers for values: the first distinct value gets code 0, the next new one 1, and so on.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
-#include "weigh/dictionary.h"
 #include "weigh/views.h"
 
 namespace weigh {
@@ -20,14 +20,14 @@ Encoded encode_keys(Strided<std::int64_t> keys);
 template <class Offset>
 struct Strings {
     std::span<const Offset> offsets;
-    const char* text = nullptr;
+    std::string_view text;
     const std::uint8_t* valid = nullptr;
     std::size_t bit = 0;
 };
 
 struct EncodedStrings {
     std::vector<std::int32_t> codes;
-    StringDictionary distinct;
+    std::vector<std::string_view> distinct;  // views of the text that was given
 };
 
 EncodedStrings encode_strings(const Strings<std::int32_t>& strings);

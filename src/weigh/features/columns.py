@@ -47,8 +47,7 @@ def _spread(column: Coded) -> npt.NDArray[Any]:
 def to_numbers(column: Column, name: str, markers: Collection[object] = ()) -> Floats:
     """Return the column as floats, missing as NaN; anything else is a told error."""
     if isinstance(column, Coded):
-        values = [*(_number(value, name, markers) for value in column.values), np.nan]
-        return _finite(np.array(values)[column.codes], name)
+        return _finite(np.append(_numbers(column.values, name, markers), np.nan)[column.codes], name)
     if is_arrow(column):
         storage = str(column.type)
         if storage.startswith(("double", "float", "halffloat", "int", "uint", "bool", "decimal")):
@@ -57,13 +56,13 @@ def to_numbers(column: Column, name: str, markers: Collection[object] = ()) -> F
         column = np.asarray(column.to_pylist(), dtype=object)
     if column.dtype.kind in "biuf":
         return _finite(column.astype(np.float64, copy=False), name)
-    return _finite(np.array([_number(v, name, markers) for v in column.tolist()]), name)
+    return _finite(_numbers(column.tolist(), name, markers), name)
 
 
 def to_codes(column: Column, name: str, markers: Collection[object] = ()) -> Codes:
     """Return the column as codes with its distinct values as levels."""
     codes, values = encode(column, name)
-    if set(map(type, values)) <= {str} and not set(markers).intersection(values):
+    if set(map(type, values)) in ({str}, {int}) and not set(markers).intersection(values):
         return Codes(codes, values)
     levels: list[Level] = []
     place: dict[Level, int] = {}
@@ -166,6 +165,12 @@ def _finite(values: Floats, name: str) -> Floats:
             f"the value is missing."
         )
     return values
+
+
+def _numbers(values: list[Any], name: str, markers: Collection[object]) -> Floats:
+    if set(map(type, values)) <= {int, float} and not set(markers).intersection(values):
+        return np.array(values, dtype=np.float64)
+    return np.array([_number(value, name, markers) for value in values], dtype=np.float64)
 
 
 def _number(value: Any, name: str, markers: Collection[object]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -23,14 +24,22 @@ def find_cuts(values: Floats, bins: int, name: str) -> tuple[float, ...]:
             f"{bins} bins. Give the cuts themselves, or columns={{{name!r}: 'number'}}."
         )
     heavy, share = _heavy(times, bins)
-    cuts, filled = [], 0
-    for i in range(len(distinct) - 1):
-        filled += 0 if heavy[i] else int(times[i])
-        if heavy[i] or heavy[i + 1] or filled >= share:
-            # Halves first: the sum of two large numbers may not exist.
-            cuts.append(float(distinct[i] / 2 + distinct[i + 1] / 2))
-            filled = 0
-    return tuple(cuts)
+    # Halves first: the sum of two large numbers may not exist.
+    return tuple(float(distinct[i] / 2 + distinct[i + 1] / 2) for i in _ends(times, heavy, share))
+
+
+def _ends(times: Any, heavy: Any, share: float) -> Iterator[int]:
+    """Yield the last value of every bin but the last: where a bin is full, or a heavy one begins."""
+    filled = np.cumsum(np.where(heavy, 0, times))
+    borders = np.append(np.flatnonzero(heavy[:-1] | heavy[1:]), len(times))
+    end, before = -1, 0
+    while True:
+        full = int(np.searchsorted(filled, before + share))
+        end = min(full, int(borders[np.searchsorted(borders, end, side="right")]))
+        if end >= len(times) - 1:
+            return
+        yield end
+        before = int(filled[end])
 
 
 def _heavy(times: Any, bins: int) -> tuple[Any, float]:
@@ -41,5 +50,6 @@ def _heavy(times: Any, bins: int) -> tuple[Any, float]:
         share = float(times[~heavy].sum() / left)
         new = ~heavy & (times >= share)
         if left == 1 or not new.any():
-            return heavy, share
+            # With every value in a bin of its own nothing is left to share.
+            return heavy, share or np.inf
         heavy |= new

@@ -13,7 +13,7 @@ from weigh.features.blocks import Floats, Ints
 from weigh.model.bayes_counts import encode_labels
 from weigh.source import Chunk
 
-ROWS = 2_000  # enough to see a repetition, few enough not to be felt
+ROWS = 1_000  # enough to see a repetition, few enough not to be felt
 MOST_LEVELS = 40  # a column with more levels than this is not compared
 MOST_LEVELS_IN_ALL = 300
 MOST_COLUMNS = 60
@@ -71,9 +71,7 @@ def _numbers(blocks: list[tuple[Part, Block]], classes: Ints) -> list[Dependence
     return _strong([name for name, _ in named], strength)
 
 
-def _codes(
-    blocks: list[tuple[Part, Block]], schema: Schema, chunk: Chunk, classes: Ints
-) -> list[Dependence]:
+def _codes(blocks: list[tuple[Part, Block]], schema: Schema, chunk: Chunk, classes: Ints) -> list[Dependence]:
     named = [(p.names[0], b.codes, len(b.levels)) for p, b in blocks if isinstance(b, Codes)]
     named += _flags(schema, chunk)
     named = [each for each in named if 2 <= each[2] <= MOST_LEVELS][:MOST_COLUMNS]

@@ -58,9 +58,7 @@ class ProbabilityTable:
         self._set(names, cells)
 
     @classmethod
-    def from_rows(
-        cls, variables: Sequence[str], rows: Iterable[Sequence[object]]
-    ) -> ProbabilityTable:
+    def from_rows(cls, variables: Sequence[str], rows: Iterable[Sequence[object]]) -> ProbabilityTable:
         """A table from rows that hold the values in order and then the probability."""
         names = _variables(variables)
         cells: Cells = {}
@@ -82,8 +80,7 @@ class ProbabilityTable:
         for name, column in listed.items():
             if len(column) != len(numbers):
                 raise errors.ColumnError(
-                    f"Column {name!r} has {len(column):,} rows, "
-                    f"but {probability!r} has {len(numbers):,}."
+                    f"Column {name!r} has {len(column):,} rows, but {probability!r} has {len(numbers):,}."
                 )
         return cls.from_rows(list(listed), list(zip(*listed.values(), numbers, strict=True)))
 
@@ -127,9 +124,7 @@ class ProbabilityTable:
         """The table of these variables alone, in this order."""
         return self.conditional(*variables)
 
-    def conditional(
-        self, *variables: str, given: Mapping[str, Hashable] | None = None
-    ) -> ProbabilityTable:
+    def conditional(self, *variables: str, given: Mapping[str, Hashable] | None = None) -> ProbabilityTable:
         """The table of these variables where `given` holds, in this order."""
         places = [self._place(name) for name in _variables(variables)]
         among = self._where(given or {})
@@ -142,9 +137,7 @@ class ProbabilityTable:
         made._set(tuple(variables), cells)
         return made
 
-    def independent(
-        self, first: str, second: str, *, given: Mapping[str, Hashable] | None = None
-    ) -> bool:
+    def independent(self, first: str, second: str, *, given: Mapping[str, Hashable] | None = None) -> bool:
         """Whether P(first, second) = P(first) P(second) in every cell, exactly."""
         joint = self.conditional(first, second, given=given)
         left, right = joint.marginal(first)._cells, joint.marginal(second)._cells

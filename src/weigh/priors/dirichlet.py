@@ -51,17 +51,13 @@ class Dirichlet:
         is_open = is_named and rest is not None
         self._set(parameters, is_named, _positive(rest, "rest") if is_open else None)
 
-    def _set(
-        self, parameters: dict[Hashable, Fraction], is_named: bool, rest: Fraction | None
-    ) -> None:
+    def _set(self, parameters: dict[Hashable, Fraction], is_named: bool, rest: Fraction | None) -> None:
         object.__setattr__(self, "_parameters", parameters)
         object.__setattr__(self, "is_named", is_named)
         object.__setattr__(self, "rest", rest)
 
     @classmethod
-    def _made(
-        cls, parameters: dict[Hashable, Fraction], is_named: bool, rest: Fraction | None
-    ) -> Dirichlet:
+    def _made(cls, parameters: dict[Hashable, Fraction], is_named: bool, rest: Fraction | None) -> Dirichlet:
         made = cls.__new__(cls)
         made._set(parameters, is_named, rest)
         return made

@@ -101,9 +101,7 @@ def exact_estimates(counts: Sequence[Fraction], pseudo: Sequence[Fraction]) -> l
     return share
 
 
-def exact_estimate(
-    count: Fraction, total: Fraction, pseudo_k: Fraction, pseudo_total: Fraction
-) -> Fraction:
+def exact_estimate(count: Fraction, total: Fraction, pseudo_k: Fraction, pseudo_total: Fraction) -> Fraction:
     """The probability of one value, (count + pseudo_k) / (total + pseudo_total), exactly.
 
     For pseudo-counts of zero or more only: with a negative one the denominator depends on every
@@ -118,8 +116,7 @@ def exact_estimate(
 
 
 _NO_ESTIMATE = (
-    "Without a row and without pseudo-counts a probability has no estimate. "
-    "Give rows, or a prior above zero."
+    "Without a row and without pseudo-counts a probability has no estimate. Give rows, or a prior above zero."
 )
 
 
