@@ -24,6 +24,15 @@ class Row:
     value: str
     nats: float
 
+    @property
+    def title(self) -> str:
+        """The feature with its value, for people."""
+        if not self.value:
+            return self.feature
+        return (
+            f"{self.feature} {self.value}" if self.value.startswith("×") else f"{self.feature} = {self.value}"
+        )
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -78,7 +87,7 @@ class Evidence:
     def __str__(self) -> str:
         against = f" against {self.runner_up}" if self.runner_up is not None else ""
         lines = [f"{self.verdict}: probability {_percent(self.probability)}{against}", ""]
-        names = [f"{row.feature} = {row.value}" if row.value else row.feature for row in self.table]
+        names = [row.title for row in self.table]
         names = [name if len(name) <= 44 else name[:43] + "…" for name in names]
         width = max(map(len, [*names, "total"]))
         largest = max((abs(r.nats) for r in self.table if math.isfinite(r.nats)), default=1.0) or 1.0
