@@ -116,5 +116,5 @@ def several_labels(what: str) -> LabelError:
     """Word the refusal of more than one label per row."""
     return LabelError(
         f"The labels are {what}, several per row; a classifier learns one. Train one model per label: "
-        f"{{name: learner.fit(X, [name in each for each in labels]) for name in ...}}."
+        f"{{name: weigh.NaiveBayes().fit(X, [name in each for each in labels]) for name in ...}}."
     )

@@ -49,6 +49,17 @@ def test_predict_writes_a_file_only_when_all_is_well(fitted, tmp_path):
     assert not list(tmp_path.glob(".weigh-*"))
 
 
+@pytest.mark.parametrize("options", [(), ("--unsure", "0.1"), ("--proba", "--json")])
+def test_predict_scores_every_row_once(fitted, monkeypatch, options):
+    from weigh.model import BayesModel
+
+    scored = []
+    plain = BayesModel.score_chunk
+    monkeypatch.setattr(BayesModel, "score_chunk", lambda *a: scored.append(a[1].n_rows) or plain(*a))
+    assert fitted("predict", "mails.weigh", "new.csv", *options).exit_code == 0
+    assert scored == [2]
+
+
 def test_predict_says_unsure_where_an_error_may_cost_more(fitted):
     assert fitted("predict", "mails.weigh", "new.csv", "--unsure", "0.4").output.splitlines()[1:] == [
         "unsure,0.516129",

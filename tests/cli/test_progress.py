@@ -9,7 +9,8 @@ import pytest
 import weigh
 from weigh.cli import progress
 from weigh.cli.files import FileRow
-from weigh.cli.progress import Bar
+from weigh.cli.main import app
+from weigh.cli.progress import Bar, watched
 
 
 class Terminal(io.StringIO):
@@ -66,3 +67,36 @@ def test_a_long_reading_shows_rows_and_share(files, monkeypatch):
     bar.close()
     assert "4 rows" in shown.getvalue()
     assert "%" in shown.getvalue()
+
+
+def test_a_watched_source_is_the_source_and_counts_what_was_dealt_with(files, monkeypatch):
+    shown = Terminal()
+    monkeypatch.setattr("sys.stderr", shown)
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    with watched(files) as source:
+        assert (source.names, source.label, source.width) == (files.names, files.label, files.width)
+        assert source.prefix(1).n_rows == 1
+        assert shown.getvalue() == ""
+        assert [c.n_rows for c in source.chunks()] == [c.n_rows for c in files.chunks()]
+        assert source.labelled("x").names == ("y",)
+    assert "4 rows" in shown.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("command", "is_shown"),
+    [
+        (("evaluate", "m.weigh", "a.csv"), True),
+        (("verify", "m.weigh", "a.csv"), True),
+        (("predict", "m.weigh", "a.csv", "-o", "out.csv"), True),
+        (("predict", "m.weigh", "a.csv"), False),  # the rows themselves run over the terminal
+    ],
+)
+def test_long_commands_show_a_bar_on_a_terminal(files, tmp_path, monkeypatch, command, is_shown):
+    monkeypatch.chdir(tmp_path)
+    weigh.NaiveBayes().fit(weigh.open("a.csv", "y")).model_.save("m.weigh")
+    shown = Terminal()
+    monkeypatch.setattr("sys.stderr", shown)
+    monkeypatch.setattr("sys.stdout", Terminal())
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    app.main(command, prog_name="weigh", standalone_mode=False)
+    assert ("2 rows" in shown.getvalue()) == is_shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from types import SimpleNamespace
 
@@ -20,6 +21,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
+import weigh
 from weigh import errors
 from weigh.judge import Evaluation, batches, evaluate
 from weigh.source import rows
@@ -214,6 +216,36 @@ def test_a_model_whose_classes_are_all_impossible_speaks_itself():
 
     with pytest.raises(errors.ImpossibleEvidence):
         evaluate(Mute(), rows({"x": [1]}, ["a"]))
+
+
+@pytest.mark.parametrize("as_column", [True, False])
+def test_markers_of_missing_values_mean_missing_as_they_do_in_prediction(as_column):
+    training = {"a": [1.0, 2.0, -999, 8.0, 9.0, 7.5], "b": ["u", "?", "u", "v", "v", "v"]}
+    labels = ["p", "p", "p", "q", "q", "q"]
+    model = weigh.NaiveBayes(missing=[-999, "?"]).fit(training, labels).model_
+    model = dataclasses.replace(model, schema=dataclasses.replace(model.schema, label="y"))
+    new = {"a": [-999, 8.0, -999], "b": ["v", "?", "?"]}
+    truth = ["q", "q", "p"]
+    none = {"a": [None, 8.0, None], "b": ["v", None, None]}
+    expected = evaluate(model, none, truth)
+    found = evaluate(model, new | {"y": truth}) if as_column else evaluate(model, new, truth)
+    assert same(found, expected)
+    assert value(found, "accuracy") == np.mean(model.predict(new) == np.array(truth))
+    log_loss = -np.mean(model.log_proba(new)[[0, 1, 2], [1, 1, 0]])
+    assert value(found, "log_loss") == pytest.approx(log_loss)
+
+
+def test_scores_that_differ_by_rounding_are_a_tie_as_in_prediction():
+    class Tied(FakeModel):
+        tie = "first"
+
+        def scores(self, chunk):
+            return np.tile([np.log(0.5), np.nextafter(np.log(0.5), 0)], (chunk.n_rows, 1))
+
+    source = rows({"x": [1, 0]}, ["a", "b"])
+    assert evaluate(Tied(), source).confusion.table().tolist() == [[1, 0], [1, 0]]
+    Tied.tie = "last"
+    assert evaluate(Tied(), source).confusion.table().tolist() == [[0, 1], [0, 1]]
 
 
 def test_an_estimator_is_judged_by_its_model():

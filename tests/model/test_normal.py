@@ -88,3 +88,33 @@ def test_the_predictive_density_is_students():
         density.append(share * stats.t.pdf(new, n - 1, mine.mean(), scale))
     expected = np.array(density) / sum(density)
     assert np.allclose(model.predictive_proba({"x": new}), [expected])
+
+
+def test_a_given_spread_makes_the_mean_normal_and_the_spread_certain():
+    kind = {"x": weigh.Number(spread=2.0)}
+    found = weigh.NaiveBayes(kind).fit({"x": [1.0, 2.0, 3.0], "y": ["a"] * 3}, "y").model_.posterior("x", "a")
+    assert found.interval() == pytest.approx(stats.norm.interval(0.95, 2.0, 2.0 / math.sqrt(3)))
+    assert found.spread_interval() == (2.0, 2.0)
+
+
+def test_a_shared_spread_is_learned_from_all_classes():
+    values, y = np.array([0.0, 2.0, 10.0, 16.0, 13.0]), ["a", "a", "b", "b", "b"]
+    nb = weigh.NaiveBayes(weigh.Number(spread="shared")).fit({"x": values, "y": y}, "y")
+    squares = 2 * values[:2].var() + 3 * values[2:].var()
+    spread = math.sqrt(squares / 3)
+    found = nb.model_.posterior("x", "a")
+    assert found.interval() == pytest.approx(stats.t.interval(0.95, 3, 1.0, spread / math.sqrt(2)))
+    low, high = (math.sqrt(squares / stats.chi2.ppf(q, 3)) for q in (0.975, 0.025))
+    assert found.spread_interval() == pytest.approx((low, high))
+    assert nb.model_.n_parameters == 2 + 1 + 1
+    density = [
+        share * stats.t.pdf(5.0, 3, mean, spread * math.sqrt(1 + 1 / n))
+        for share, mean, n in ((0.4, 1.0, 2), (0.6, 13.0, 3))
+    ]
+    assert np.allclose(nb.model_.predictive_proba({"x": 5.0}), np.array(density) / sum(density))
+
+
+def test_other_priors_leave_alone_what_is_not_given():
+    model = weigh.NaiveBayes(class_prior="uniform").fit({"x": ["a", "b", "b"], "y": [0, 1, 1]}, "y").model_
+    assert model.with_prior(2.0).class_prior == "uniform"
+    assert model.with_prior(class_prior=None).prior == 1.0

@@ -30,6 +30,7 @@ def command(model: str, data: str, label: str | None, as_json: bool, **written: 
     of every class.
     """
     from weigh import errors
+    from weigh.cli.progress import watched
     from weigh.judge import evaluate
     from weigh.model import load
 
@@ -37,4 +38,6 @@ def command(model: str, data: str, label: str | None, as_json: bool, **written: 
     name = label or loaded.label
     if name is None:
         raise errors.LabelError("The model does not name its label column; give --label COLUMN.")
-    echo(evaluate(loaded, open_for(loaded, data, name, **written)), as_json)
+    with watched(open_for(loaded, data, name, **written)) as source:
+        found = evaluate(loaded, source)
+    echo(found, as_json)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
+import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, TypeVar
 
 import click
 
@@ -121,29 +123,33 @@ def writing(path: str | None) -> Iterator[TextIO]:
     if path is None or path == "-":
         yield sys.stdout
         return
-    import os
-    import tempfile
-
     from weigh import errors
+    from weigh.replacing import reason
 
-    folder = os.path.dirname(os.path.abspath(path))
     try:
-        handle, draft = tempfile.mkstemp(prefix=".weigh-", dir=folder)
-    except OSError as cause:
-        raise errors.FileError(f"{path} cannot be written: {cause.strerror}. Check its folder.") from cause
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+        with _target(path) as raw:
+            file = io.TextIOWrapper(raw, encoding="utf-8", newline="")
             yield file
-        os.chmod(draft, 0o666 & ~_umask())
-        os.replace(draft, path)
-    except BaseException:
-        os.unlink(draft)
+            # Writes what is left, and leaves closing to whoever opened.
+            file.detach()
+    except BrokenPipeError:
         raise
+    except OSError as cause:
+        raise errors.FileError(f"{path} cannot be written: {reason(cause)}. Check its folder.") from cause
 
 
-def _umask() -> int:
-    import os
+@contextmanager
+def _target(path: str) -> Iterator[BinaryIO]:
+    from weigh import errors
+    from weigh.replacing import mode_of, replaced
 
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    mode = mode_of(path)
+    if mode is not None and stat.S_ISDIR(mode):
+        raise errors.FileError(f"{path} is a folder. Give the name of a file in it.")
+    if mode is not None and not stat.S_ISREG(mode):
+        # Pipes and devices are written to; a file in their place would serve nobody.
+        with open(path, "wb") as raw:
+            yield raw
+        return
+    with replaced(path) as raw:
+        yield raw

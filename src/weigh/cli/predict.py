@@ -52,6 +52,7 @@ def command(
     The rows need the columns of training; a label column may be there and is ignored. With --json
     every row is one line of JSON.
     """
+    from weigh.cli.progress import watched
     from weigh.explain import Watch
     from weigh.model import Decision, load
 
@@ -59,8 +60,8 @@ def command(
     table = dict(_cost(text, loaded.classes) for text in costs)
     decision = Decision(costs=table or None, unsure=unsure) if table or unsure is not None else None
     watch = Watch(loaded) if check else None
-    source = open_for(loaded, data, **written)
-    with writing(output) as file:
+    opened = open_for(loaded, data, **written)
+    with writing(output) as file, watched(opened, not file.isatty()) as source:
         writer = _JsonLines(file, proba) if as_json else _Table(file, loaded.classes, proba, check)
         for batch in _batches(loaded, source, decision, watch):
             writer.write(batch)
@@ -104,19 +105,21 @@ class _Batch:
 def _batches(model: Any, source: Any, decision: Any, watch: Any) -> Iterator[_Batch]:
     import numpy as np
 
-    from weigh.model.decision import normalised
+    from weigh.model.decision import best, normalised
 
     for chunk in model.chunks(source):
-        odd = (
-            {}
-            if watch is None
-            else {
-                each.row - chunk.first_row: [str(reason) for reason in each.reasons]
-                for each in watch.see(chunk)
-            }
-        )
-        verdicts = model.predict(chunk, decision).tolist()
-        yield _Batch(model.classes, verdicts, np.exp(normalised(model.scores(chunk))), odd)
+        scores = model.scores(chunk)
+        if decision is None:
+            verdicts = model.labels[best(scores, model.tie)]
+        else:
+            verdicts = decision.verdicts(scores, model.log_prior, model.classes)
+        yield _Batch(model.classes, verdicts.tolist(), np.exp(normalised(scores)), _odd(watch, chunk))
+
+
+def _odd(watch: Any, chunk: Any) -> dict[int, list[str]]:
+    if watch is None:
+        return {}
+    return {row.row - chunk.first_row: [str(reason) for reason in row.reasons] for row in watch.see(chunk)}
 
 
 class _Table:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from weigh.source import Source
+from weigh.source import Chunk, Source
+from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, Kinds
 
 PATIENCE = 1.0  # seconds before anything is shown
 
@@ -15,14 +18,14 @@ PATIENCE = 1.0  # seconds before anything is shown
 class Bar:
     """Shows how much of a source has been read; nothing for what is done within a second."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, is_shown: bool = True) -> None:
         self._source = source
         self._start = time.monotonic()
         self._rows = 0
         self._lock = threading.Lock()
         self._bar: Any = None
         self._task: Any = None
-        self._shown = sys.stderr.isatty()
+        self._shown = is_shown and sys.stderr.isatty()
 
     def __call__(self, rows: int) -> None:
         """Note that so many more rows were counted; may be called from any thread."""
@@ -53,3 +56,36 @@ class Bar:
         """Take the bar away."""
         if self._bar is not None:
             self._bar.stop()
+
+
+class Watched(Source):
+    """A source that tells a bar of every chunk once it has been dealt with."""
+
+    def __init__(self, source: Source, bar: Bar) -> None:
+        self.names, self.width, self.named = source.names, source.width, source.named
+        self.label, self.n_rows = source.label, source.n_rows
+        self._source, self._bar = source, bar
+
+    def chunks(self, kinds: Kinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
+        """Read all rows from the start."""
+        for chunk in self._source.chunks(kinds, size):
+            yield chunk
+            self._bar(chunk.n_rows)
+
+    def prefix(self, n: int = PREFIX_ROWS, kinds: Kinds | None = None) -> Chunk:
+        """The first rows, which the bar does not count."""
+        return self._source.prefix(n, kinds)
+
+    def labelled(self, name: str) -> Source:
+        """The same rows with another label column, watched too."""
+        return Watched(self._source.labelled(name), self._bar)
+
+
+@contextmanager
+def watched(source: Source, is_shown: bool = True) -> Iterator[Source]:
+    """The source with a bar that is shown while it is read, and taken away at the end."""
+    bar = Bar(source, is_shown)
+    try:
+        yield Watched(source, bar)
+    finally:
+        bar.close()

@@ -30,12 +30,14 @@ def command(model: str, data: tuple[str, ...], as_json: bool, **written: Any) ->
     code is 1 if anything differs.
     """
     from weigh.cli.files import open_all
+    from weigh.cli.progress import watched
     from weigh.judge import verify
     from weigh.model import load
 
     loaded = load(model)
-    source = open_all(data, lambda path, **more: open_for(loaded, path, loaded.label, **written, **more))
-    found = verify(model, source)
+    opened = open_all(data, lambda path, **more: open_for(loaded, path, loaded.label, **written, **more))
+    with watched(opened) as source:
+        found = verify(model, source)
     echo(found, as_json)
     if not found.ok:
         click.get_current_context().exit(1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,30 @@ Level = str | int | float
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+T = TypeVar("T")
+
+
+class Repeated(Sequence[T]):
+    """One item many times, without storing it more than once."""
+
+    def __init__(self, item: T, times: int) -> None:
+        self.item = item
+        self.times = times
+
+    def __len__(self) -> int:
+        return self.times
+
+    @overload
+    def __getitem__(self, at: int) -> T: ...
+    @overload
+    def __getitem__(self, at: slice) -> Repeated[T]: ...
+    def __getitem__(self, at: int | slice) -> T | Repeated[T]:
+        numbers = range(self.times)[at]
+        return Repeated(self.item, len(numbers)) if isinstance(numbers, range) else self.item
+
+    def count(self, value: object) -> int:
+        """Return how often a value occurs: always or never."""
+        return self.times if value == self.item else 0
 
 
 class Numbered(Sequence[str]):
@@ -56,6 +80,11 @@ class Codes:
     def n_rows(self) -> int:
         return len(self.codes)
 
+    def row(self, i: int) -> Codes:
+        """Return one row as a block of its own, with its own level only."""
+        code = int(self.codes[i])
+        return Codes(np.array([min(code, 0)], dtype=np.int32), [self.levels[code]] if code >= 0 else [])
+
 
 @dataclass(frozen=True)
 class Numbers:
@@ -66,6 +95,10 @@ class Numbers:
     @property
     def n_rows(self) -> int:
         return len(self.values)
+
+    def row(self, i: int) -> Numbers:
+        """Return one row as a block of its own."""
+        return Numbers(self.values[i : i + 1].copy())
 
 
 @dataclass(frozen=True)
@@ -86,6 +119,19 @@ class Entries:
     @property
     def n_rows(self) -> int:
         return len(self.indptr) - 1
+
+    def row(self, i: int) -> Entries:
+        """Return one row as a block of its own; listed names are cut down to those it has."""
+        start, stop = int(self.indptr[i]), int(self.indptr[i + 1])
+        indices, names = self.indices[start:stop], self.names
+        if not isinstance(names, Numbered):
+            names = [names[at] for at in indices.tolist()]
+            indices = np.arange(len(names), dtype=np.int32)
+        indptr: Longs = np.array([0, stop - start], dtype=np.int64)
+        values = None if self.values is None else self.values[start:stop]
+        missing = None if self.missing is None else self.missing.row(i)
+        known = None if self.known is None else self.known[i : i + 1]
+        return Entries(indptr, indices, values, names, missing, known)
 
 
 Block = Codes | Numbers | Entries

@@ -13,7 +13,7 @@ from typing import Any
 
 from weigh import errors
 from weigh.features import kinds as kd
-from weigh.features.blocks import Block, Numbered
+from weigh.features.blocks import Block, Numbered, Repeated
 from weigh.features.derived import with_derived
 from weigh.features.sparse import wide_entries
 from weigh.source import Chunk, Source
@@ -165,7 +165,7 @@ class Schema:
         kinds: Sequence[kd.Kind]
         if isinstance(columns, dict):
             names = Numbered(int(columns["width"]))
-            kinds = [kd.from_json(columns["kind"])] * len(names)
+            kinds = Repeated(kd.from_json(columns["kind"]), len(names))
         else:
             names, kinds = [str(n) for n, _ in columns], [kd.from_json(k) for _, k in columns]
             names = names if data["named"] else Numbered(len(names))

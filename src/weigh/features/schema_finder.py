@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from weigh import errors
-from weigh.features.blocks import Numbered
+from weigh.features.blocks import Numbered, Repeated
 from weigh.features.columns import to_numbers
 from weigh.features.cuts import find_cuts
 from weigh.features.derived import derive
@@ -34,7 +34,7 @@ def find_schema(
     given, made = _given_kinds(columns, names, source.named)
     schema = Schema(names, (), source.named, source.label, tuple(missing), made)
     if isinstance(given, Kind) and not (isinstance(given, Number) and isinstance(given.bins, int)):
-        return replace(schema, kinds=[given] * len(names))
+        return replace(schema, kinds=Repeated(given, len(names)))
     prefix = _prefix(source, names, given)
     found = []
     for name in names:

@@ -79,12 +79,12 @@ def _opened(subject: Subject, data: Any, y: Any, label: str | None) -> Any:
     from weigh.source import rows
 
     if y is not None:
-        return rows(data)
+        return rows(data, missing=subject.missing)
     if label is None and _is_source(data):
         has_labels = data.label is not None or data.prefix(1).labels is not None
         known = subject.label in data.names
         return rows(data, subject.label if known and not has_labels else None)
-    return rows(data, label or subject.label)
+    return rows(data, label or subject.label, missing=subject.missing)
 
 
 def _of_rows(data: Any, y: Any, label: str | None, size: int) -> Iterator[tuple[Any, list[Any], None]]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from weigh import errors
 from weigh.judge.losses import UNSEEN, Codes, Floats
+from weigh.model.decision import best, normalised
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +30,8 @@ class Subject:
     `classes` maps each class to its code, in the order of the columns of an answer.
     `takes_chunks` tells whether it reads chunks of a source or the rows as they were given;
     `named` whether it was trained on named columns and expects them again; `kinds` what each
-    column holds, for a source that can read it as such.
+    column holds, for a source that can read it as such; `missing` the markers of missing values
+    that it was trained with.
     """
 
     classes: dict[Any, int]
@@ -38,6 +40,7 @@ class Subject:
     answer: Callable[[Any], Answer]
     named: bool = False
     kinds: Mapping[str, str] | None = None
+    missing: tuple[Any, ...] = ()
 
 
 def codes_of(classes: dict[Any, int], labels: Sequence[Any]) -> npt.NDArray[np.int64]:
@@ -67,22 +70,24 @@ def subject(model: Any) -> Subject:
 
 def _of_model(model: Any) -> Subject:
     classes = {value: code for code, value in enumerate(listed(model.classes))}
+    tie = getattr(model, "tie", "first")
 
     def answer(rows: Any) -> Answer:
-        if not hasattr(model, "log_proba"):
-            return Answer(codes_of(classes, listed(model.predict(rows))))
-        if not (hasattr(model, "scores") and getattr(model, "generative", True)):
+        if hasattr(model, "scores"):
+            scores = model.scores(rows)
+            # Without a finite score no posterior exists: the model itself says why.
+            is_known = np.isfinite(scores.max(axis=1)).all()
+            posterior = normalised(scores) if is_known else model.log_proba(rows)
+            is_joint = getattr(model, "generative", True)
+            return Answer(best(scores, tie), posterior, scores if is_joint else None)
+        if hasattr(model, "log_proba"):
             posterior = model.log_proba(rows)
-            return Answer(posterior.argmax(axis=1), posterior)
-        joint = model.scores(rows)
-        top = joint.max(axis=1, keepdims=True)
-        # Without a finite score no posterior exists: the model itself says why.
-        posterior = _normalised(joint, top) if np.isfinite(top).all() else model.log_proba(rows)
-        return Answer(joint.argmax(axis=1), posterior, joint)
+            return Answer(best(posterior, tie), posterior)
+        return Answer(codes_of(classes, listed(model.predict(rows))))
 
     schema = getattr(model, "schema", None)
-    kinds = None if schema is None else schema.storage()
-    return Subject(classes, getattr(model, "label", None), True, answer, kinds=kinds)
+    kinds, missing = (None, ()) if schema is None else (schema.storage(), schema.missing)
+    return Subject(classes, getattr(model, "label", None), True, answer, kinds=kinds, missing=missing)
 
 
 def _of_sklearn(model: Any) -> Subject:
@@ -106,11 +111,6 @@ def _of_sklearn(model: Any) -> Subject:
         return Answer(predictions)
 
     return Subject(classes, None, False, answer, hasattr(model, "feature_names_in_"))
-
-
-def _normalised(joint: Floats, top: Floats) -> Floats:
-    shifted = joint - top
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)), np.float64)
 
 
 def listed(values: Any) -> list[Any]:

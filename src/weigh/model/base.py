@@ -73,6 +73,10 @@ class Model(ABC):
 
     def chunks(self, rows: Any) -> Iterator[Chunk]:
         """Read rows of any storage, a few at a time, in the schema's names."""
+        if not self.classes:
+            raise errors.Unsupported(
+                "This model knows no class, because it has forgotten all its rows. Let it learn some first."
+            )
         if isinstance(rows, Chunk):
             pieces = iter([rows])
         else:

@@ -17,7 +17,8 @@ from weigh.model.bayes_counts import BayesCounts
 from weigh.model.bernoulli import Bernoulli
 from weigh.model.categorical import Categorical
 from weigh.model.class_prior import ClassPrior
-from weigh.model.counted import Counted
+from weigh.model.counted import KEPT, Counted, given
+from weigh.model.decision import normalised
 from weigh.model.evidence import Evidence, weighed
 from weigh.model.linear import LinearModel
 from weigh.model.multinomial import Multinomial
@@ -182,24 +183,25 @@ class BayesModel(Counted):
 
     def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
         """Yield the evidence for each row of a chunk."""
-        blocks = self.schema.encode(chunk)
+        whole = self.schema.encode(chunk)
         for row in range(chunk.n_rows):
-            found = [
-                c for term, b in zip(self._terms, blocks, strict=True) for c in term.contributions(b, row)
-            ]
-            yield weighed(self.classes, self.log_prior, found, partial(self._work, blocks, row))
+            # A row by itself: evidence that is kept must not keep the whole chunk.
+            blocks = [block.row(row) for block in whole]
+            pairs = zip(self._terms, blocks, strict=True)
+            found = [c for term, block in pairs for c in term.contributions(block, 0)]
+            yield weighed(self.classes, self.log_prior, found, partial(self._work, blocks))
 
-    def _work(self, blocks: Sequence[Block], row: int) -> list[ClassWork]:
+    def _work(self, blocks: Sequence[Block]) -> list[ClassWork]:
         if self.complement:
             raise errors.Unsupported(
                 "The complement's scores are not a product of probabilities, so there is no such product to "
                 "work out. Train with complement=False."
             )
-        return [self._class_work(blocks, row, c) for c in range(len(self.classes))]
+        return [self._class_work(blocks, c) for c in range(len(self.classes))]
 
-    def _class_work(self, blocks: Sequence[Block], row: int, c: int) -> ClassWork:
+    def _class_work(self, blocks: Sequence[Block], c: int) -> ClassWork:
         pairs: Any = zip(self.distributions, blocks, strict=True)
-        factors = [f for each, block in pairs for f in each.factors(block, row, c)]
+        factors = [f for each, block in pairs for f in each.factors(block, 0, c)]
         factors = [self.class_belief.factor(c), *factors]
         if self.stated:
             factors = [factor.reduced() for factor in factors]
@@ -219,9 +221,9 @@ class BayesModel(Counted):
             f"values never occurred there in training; a prior above 0 (prior=1) gives them a share."
         )
 
-    def with_prior(self, prior: PriorSpec = 1.0, class_prior: Any = None) -> BayesModel:
-        """Return the same counts under other priors."""
-        return replace(self, prior=prior, class_prior=class_prior)
+    def with_prior(self, prior: Any = KEPT, class_prior: Any = KEPT) -> BayesModel:
+        """Return the same counts under other priors; what is not given stays."""
+        return replace(self, **given(prior=prior, class_prior=class_prior))
 
     def count_chunk(self, chunk: Chunk) -> BayesCounts:
         """Count the rows of one chunk."""
@@ -258,7 +260,8 @@ class BayesModel(Counted):
     def posterior(self, column: str, label: Any) -> Any:
         """Return what is believed of a column's parameters in one class: mean, mode, interval.
 
-        A category gives a `Dirichlet`, a flag a `Beta`, a number its mean and spread.
+        A category gives a `Dirichlet`, a flag a `Beta`, a number its mean and spread. A word of a text
+        whose words are flags is asked for as "column: word".
         """
         if self.stated:
             raise errors.Unsupported(
@@ -266,8 +269,8 @@ class BayesModel(Counted):
             )
         c = self._class_number(label)
         for each in self.distributions:
-            if column in each.part.names:
-                return each.posterior(c, column) if isinstance(each, Bernoulli) else each.posterior(c)
+            if column in each.part.names or column.startswith(f"{each.part.title}: "):
+                return each.posterior(c, column)
         raise errors.unknown_column(column, self.schema.names, "The model")
 
     def _class_number(self, label: Any) -> int:
@@ -279,25 +282,18 @@ class BayesModel(Counted):
 
     def predictive_proba(self, rows: Any) -> Floats:
         """Return posterior-predictive probabilities: parameters integrated out, not estimated."""
-        from weigh.model.decision import normalised
-
         if self.stated:
             return self.predict_proba(rows)
-
-        def terms() -> Iterator[Any]:
-            for each in self.distributions:
-                made = each.predictive()
-                yield made.weights if isinstance(made, (Categorical, Bernoulli)) else made
-
-        finished = list(terms())
-        scored = [self._score(self.schema.encode(chunk), finished) for chunk in self.chunks(rows)]
+        terms = [each.predictive() for each in self.distributions]
+        scored = [self._score(self.schema.encode(chunk), terms) for chunk in self.chunks(rows)]
         return np.exp(normalised(np.concatenate(scored)))
 
     @property
     def n_parameters(self) -> int:
         """Free parameters: those of every column in every class, and of the class prior."""
         each = sum(part.n_parameters for part in self.distributions)
-        return len(self.classes) * each + len(self.classes) - 1
+        shared = sum(part.n_shared for part in self.distributions)
+        return len(self.classes) * each + shared + len(self.classes) - 1
 
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what a model file holds."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from weigh import priors
+from weigh import errors, priors
 from weigh.features import Entries, Part, Text, Tokens
 from weigh.features.blocks import Floats, Ints
 from weigh.model.counts import FlagCounts
@@ -123,17 +123,27 @@ class Bernoulli:
         known = self.known[c, at if self.known.shape[1] > 1 else 0]
         return to_fraction(self.present[c, at].item()), to_fraction(known.item())
 
-    def posterior(self, c: int, name: str | None = None) -> priors.Beta:
+    def posterior(self, c: int, column: str = "") -> priors.Beta:
         """Return what is believed of a flag's probability in class c after the counts."""
-        at = list(self.names).index(name) if name is not None else 0
+        at = self._number(column)
         absent, present = priors.posterior_of(self.own.get(self.names[at], self.prior), (0, 1))
         on, total = self._counts(c, at)
         return priors.Beta(present + on, absent + total - on)
 
-    def predictive(self) -> Bernoulli:
-        """Return the part with the probabilities integrated out: the posterior mean."""
+    def _number(self, column: str) -> int:
+        word = column.removeprefix(f"{self.part.title}: ")
+        names = list(self.names)
+        if word in names:
+            return names.index(word)
+        raise errors.Unsupported(
+            f"Column {self.part.title!r} has a probability for every word of its own. Ask for one of them, "
+            f"such as posterior('{self.part.title}: word', label)."
+        )
+
+    def predictive(self) -> FlagWeights:
+        """Return the term with the probabilities integrated out: the posterior mean."""
         own = {name: priors.averaged(prior) for name, prior in self.own.items()}
-        return replace(self, prior=priors.averaged(self.prior), own=own)
+        return replace(self, prior=priors.averaged(self.prior), own=own).weights
 
     def sample(self, rng: np.random.Generator, classes: Ints) -> dict[str, Any]:
         """Draw every flag of every row."""
@@ -145,6 +155,11 @@ class Bernoulli:
             words = [self.names[at] for at in np.flatnonzero(present).tolist()]
             column[row] = words if isinstance(self.part.kind, Tokens) else " ".join(words)
         return {self.part.names[0]: column}
+
+    @property
+    def n_shared(self) -> int:
+        """Free parameters that all classes share."""
+        return 0
 
     @property
     def n_parameters(self) -> int:

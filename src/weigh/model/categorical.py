@@ -106,15 +106,15 @@ class Categorical:
         """Return the probabilities of all levels in class c as fractions."""
         return exact_shares(self.table, c, self.pseudo[:-1])
 
-    def posterior(self, c: int) -> priors.Dirichlet:
+    def posterior(self, c: int, column: str = "") -> priors.Dirichlet:
         """Return what is believed of the probabilities in class c after the counts."""
         before = priors.posterior_of(self.prior, self.levels)
         after = [b + to_fraction(n) for b, n in zip(before, self.table[c].tolist(), strict=True)]
         return priors.Dirichlet(dict(zip(self.levels, after, strict=True)))
 
-    def predictive(self) -> Categorical:
-        """Return the part with the probabilities integrated out: the posterior mean."""
-        return Categorical(self.part, self.counts, priors.averaged(self.prior))
+    def predictive(self) -> LevelWeights:
+        """Return the term with the probabilities integrated out: the posterior mean."""
+        return Categorical(self.part, self.counts, priors.averaged(self.prior)).weights
 
     def sample(self, rng: np.random.Generator, classes: Ints) -> dict[str, Any]:
         """Draw a level for every row."""
@@ -124,6 +124,11 @@ class Categorical:
             at = rng.choice(len(self.levels), size=int(rows.sum()), p=self.probabilities[c])
             drawn[rows] = [self.levels[k] for k in at]
         return {self.name: drawn}
+
+    @property
+    def n_shared(self) -> int:
+        """Free parameters that all classes share."""
+        return 0
 
     @property
     def n_parameters(self) -> int:

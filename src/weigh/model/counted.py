@@ -14,6 +14,13 @@ from weigh.model.bayes_counts import BayesCounts
 from weigh.source import Chunk, Source
 from weigh.source import rows as rows_of
 
+KEPT: Any = object()  # None is a prior too, so that "not given" needs a value of its own
+
+
+def given(**settings: Any) -> dict[str, Any]:
+    """Return the settings that were given."""
+    return {name: value for name, value in settings.items() if value is not KEPT}
+
 
 class Counted(Model):
     """A model that follows from counts and priors; `title` names it in messages."""

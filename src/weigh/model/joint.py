@@ -18,7 +18,7 @@ from weigh.features.blocks import Floats
 from weigh.model import store
 from weigh.model.bayes_counts import BayesCounts
 from weigh.model.class_prior import ClassPrior
-from weigh.model.counted import Counted
+from weigh.model.counted import KEPT, Counted, given
 from weigh.model.evidence import Evidence, weighed
 from weigh.model.joint_counts import count_joint, encode_cells, get_joint, joint_columns
 from weigh.model.joint_table import JointTable
@@ -79,9 +79,9 @@ class JointModel(Counted):
         """Return the same model with other counts."""
         return replace(self, counts=counts)
 
-    def with_prior(self, prior: priors.Prior = 1.0, class_prior: Any = None) -> JointModel:
-        """Return the same counts under other priors."""
-        return replace(self, prior=prior, class_prior=class_prior)
+    def with_prior(self, prior: Any = KEPT, class_prior: Any = KEPT) -> JointModel:
+        """Return the same counts under other priors; what is not given stays."""
+        return replace(self, **given(prior=prior, class_prior=class_prior))
 
     def score_chunk(self, chunk: Chunk) -> Floats:
         """Return the scores of a chunk in the schema's names."""

@@ -97,11 +97,11 @@ class LinearModel(Model):
 
     def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
         """Yield the evidence for each row of a chunk."""
-        blocks: list[Any] = self.schema.encode(chunk)
+        whole = self.schema.encode(chunk)
         for row in range(chunk.n_rows):
-            found = [
-                c for term, b in zip(self.terms, blocks, strict=True) for c in term.contributions(b, row)
-            ]
+            blocks: list[Any] = [block.row(row) for block in whole]
+            pairs = zip(self.terms, blocks, strict=True)
+            found = [c for term, block in pairs for c in term.contributions(block, 0)]
             yield weighed(self.class_list, self.base, found, _no_work, self.tie)
 
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:

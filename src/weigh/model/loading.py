@@ -41,7 +41,7 @@ def load(
         model: Model = kind.from_store(stored, _with_functions(schema, derived or {}))
     except errors.WeighError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as cause:
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, MemoryError) as cause:
         raise store.damaged(
             stored.path, f"its description is incomplete or contradictory ({cause})"
         ) from cause

@@ -115,7 +115,7 @@ class Multinomial:
             before[self.words.index(name)] = priors.posterior_of(prior, (name,))[0]
         return before
 
-    def posterior(self, c: int) -> priors.Dirichlet:
+    def posterior(self, c: int, column: str = "") -> priors.Dirichlet:
         """Return what is believed of the word probabilities in class c after the counts."""
         after = [b + to_fraction(n) for b, n in zip(self._before, self.table[c].tolist(), strict=True)]
         return priors.Dirichlet(dict(zip(self.words, after, strict=True)))
@@ -138,6 +138,11 @@ class Multinomial:
             words = [w for at in np.flatnonzero(counts).tolist() for w in [self.words[at]] * int(counts[at])]
             column[row] = words if isinstance(self.part.kind, Tokens) else " ".join(words)
         return {self.part.names[0]: column}
+
+    @property
+    def n_shared(self) -> int:
+        """Free parameters that all classes share."""
+        return 0
 
     @property
     def n_parameters(self) -> int:

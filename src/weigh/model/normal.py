@@ -126,17 +126,22 @@ class Normal:
             text = f"N({found.value}; mean {mean}, spread {deviation})"
             yield Factor(found.feature, found.value, text, float(np.exp(found.logs[c])))
 
-    def posterior(self, c: int) -> NormalPosterior:
+    def posterior(self, c: int, column: str = "") -> NormalPosterior:
         """Return what is believed of the mean and the spread in class c after the sums."""
-        return NormalPosterior(float(self.counts.known[c]), float(self.mean[c]), float(self.deviation[c]))
+        known = self.counts.known
+        n, mean, deviation = float(known[c]), float(self.mean[c]), float(self.deviation[c])
+        if self.kind.spread == "own":
+            return NormalPosterior(n, mean, deviation, n, n - 1)
+        if self.kind.spread == "shared":
+            pooled, means = float(known.sum()), float((known > 0).sum())
+            return NormalPosterior(n, mean, deviation, pooled, pooled - means)
+        return NormalPosterior(n, mean, deviation, n, math.inf)
 
     def predictive(self) -> StudentWeights | NormalWeights:
-        """Return the part with mean and spread integrated out: Student's t."""
-        if not len(self.weights.mean) or not isinstance(self.kind.spread, str):
+        """Return the term with mean and spread integrated out: Student's t."""
+        if not len(self.weights.mean):
             return self.weights
-        return StudentWeights(
-            self.part.names[0], self.mean, self.deviation, self.counts.known.astype(np.float64)
-        )
+        return StudentWeights(self.part.names[0], tuple(self.posterior(c) for c in range(len(self.mean))))
 
     def sample(self, rng: np.random.Generator, classes: Ints) -> dict[str, Any]:
         """Draw a number for every row."""
@@ -144,8 +149,13 @@ class Normal:
         return {self.part.names[0]: drawn}
 
     @property
+    def n_shared(self) -> int:
+        """Free parameters that all classes share."""
+        return 1 if self.kind.spread == "shared" else 0
+
+    @property
     def n_parameters(self) -> int:
-        """Free parameters per class."""
+        """Free parameters per class: the mean, and a spread of its own."""
         return 2 if self.kind.spread == "own" else 1
 
 

@@ -12,6 +12,13 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
+def cores() -> int:
+    """Return how many cores this process may use, where the system can tell, else all there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def in_order(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """Yield work(item) for each item, in order, on all cores; only a few items are held at once.
 
@@ -21,16 +28,16 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[
     for first in rest:
         yield work(first)
         break
-    cores = len(os.sched_getaffinity(0))
+    most = cores()
     waiting: deque[Future[Result]] = deque()
     second = next(rest, None)
     if second is None:
         return
-    with ThreadPoolExecutor(cores) as pool:
+    with ThreadPoolExecutor(most) as pool:
         waiting.append(pool.submit(work, second))
         for item in rest:
             waiting.append(pool.submit(work, item))
-            if len(waiting) > cores + 1:
+            if len(waiting) > most + 1:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()

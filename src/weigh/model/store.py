@@ -9,7 +9,6 @@ arrays are in use; `write` never does that, it puts a new file in the old one's 
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import math
 import mmap
@@ -26,6 +25,7 @@ from weigh.errors import DataError, ModelFileError
 from weigh.model import tensors
 from weigh.model.tensors import Piece, foreign
 from weigh.model.tensors import damaged as damaged
+from weigh.replacing import Path, mode_of, reason, replaced
 
 FORMAT = "weigh"
 VERSION = 1
@@ -33,7 +33,6 @@ CHECK_BELOW = 16 * 2**20
 INLINE_NAMES = 64
 LARGEST_JSON_INT = 2**53
 
-Path = str | os.PathLike[str]
 Name = str | int | float | bool
 
 
@@ -55,12 +54,14 @@ def write(path: Path, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]
     """Put a model into a file, durably and all at once; a failure leaves the old file as it was."""
     parts = _to_parts(meta, arrays)
     try:
-        # Through a link, the file behind it is replaced and not the link.
-        target = os.path.realpath(path)
-        _replace(target, parts, _permissions(target))
+        mode = mode_of(path)
+        if mode is not None:
+            _check_ordinary(os.path.realpath(path), mode)
+        with replaced(path) as handle:
+            handle.writelines(parts)
     except (OSError, ValueError) as error:
         raise ModelFileError(
-            f"{os.fspath(path)} cannot be written: {_reason(error)}. "
+            f"{os.fspath(path)} cannot be written: {reason(error)}. "
             "Check that its folder exists and may be written to, and that the disk has room."
         ) from error
 
@@ -76,7 +77,7 @@ def read(path: Path, check: bool | None = None) -> Stored:
         ) from None
     except (OSError, ValueError) as error:
         raise ModelFileError(
-            f"{where} cannot be read: {_reason(error)}. Check its name and its permissions."
+            f"{where} cannot be read: {reason(error)}. Check its name and its permissions."
         ) from error
     header = tensors.to_header(where, raw)
     metadata = header[tensors.METADATA]
@@ -185,51 +186,6 @@ def _check_ordinary(where: str, mode: int) -> None:
         raise ModelFileError(f"{where} is a folder. Give the name of a model file in it.")
     if not stat.S_ISREG(mode):
         raise ModelFileError(f"{where} is not an ordinary file. Give the name of a model file.")
-
-
-def _permissions(target: str) -> int | None:
-    """The permission bits of the file to be replaced, if there is one."""
-    try:
-        mode = os.stat(target).st_mode
-    except FileNotFoundError:
-        return None
-    _check_ordinary(target, mode)
-    return stat.S_IMODE(mode)
-
-
-def _replace(target: str, parts: Iterable[Piece], permissions: int | None) -> None:
-    folder = os.path.dirname(target)
-    temporary = os.path.join(folder, f".weigh-{os.urandom(8).hex()}.tmp")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(temporary, flags, 0o666 if permissions is None else permissions)
-    try:
-        with open(descriptor, "wb") as handle:
-            if permissions is not None:
-                os.chmod(temporary, permissions)
-            handle.writelines(parts)
-            handle.flush()
-            os.fsync(handle.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-    _sync(folder)
-
-
-def _sync(folder: str) -> None:
-    """Make the new name durable, where the system can."""
-    # The file is whole and in place by now, so a system that cannot sync a folder is no failure.
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def _reason(error: Exception) -> str:
-    return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 def _to_plain(name: object) -> Any:

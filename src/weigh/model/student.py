@@ -13,6 +13,7 @@ from weigh import errors
 from weigh.features import Numbers
 from weigh.features.blocks import Floats
 from weigh.model.weights import Contribution, as_text
+from weigh.priors.quantiles import chi_square_quantile, student_quantile
 
 FARTHEST = 1e300  # no value, however far off, makes a class impossible
 
@@ -21,38 +22,47 @@ FARTHEST = 1e300  # no value, however far off, makes a class impossible
 class NormalPosterior:
     """What is believed of a class's mean and spread after n values, from no prior opinion.
 
-    The mean is Student-t around the sample mean with n − 1 degrees of freedom; the spread's square
-    is a scaled inverse chi-square.
+    `deviation` is the root mean squared deviation of the `pooled` values that tell of the spread:
+    the class's own n, or those of all classes where they share one. With `freedom` degrees of
+    freedom (pooled values less means estimated) the mean is Student-t, the spread's square a scaled
+    inverse chi-square. Where the spread was given, `freedom` is infinite and the mean is normal.
     """
 
     n: float
     mean: float
     deviation: float
+    pooled: float
+    freedom: float
 
     @property
     def mode(self) -> float:
         """The most probable mean."""
         return self.mean
 
+    @property
+    def spread(self) -> float:
+        """The spread with the means' share taken off; the given one where it was given."""
+        if math.isinf(self.freedom):
+            return self.deviation
+        return self.deviation * math.sqrt(self.pooled / self.freedom)
+
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the central interval of the mean."""
-        from scipy.special import stdtrit
-
-        self._need_two()
-        reach = float(stdtrit(self.n - 1, 0.5 + level / 2)) * self.deviation / math.sqrt(self.n - 1)
+        self._need_freedom()
+        reach = student_quantile(self.freedom, 0.5 + level / 2) * self.spread / math.sqrt(self.n)
         return self.mean - reach, self.mean + reach
 
     def spread_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the central interval of the standard deviation."""
-        from scipy.special import chdtri
-
-        self._need_two()
-        squares = self.n * self.deviation**2
-        low, high = (float(chdtri(self.n - 1, tail)) for tail in (0.5 - level / 2, 0.5 + level / 2))
+        """Return the central interval of the standard deviation; a given one is certain."""
+        self._need_freedom()
+        if math.isinf(self.freedom):
+            return self.deviation, self.deviation
+        squares = self.pooled * self.deviation**2
+        low, high = (chi_square_quantile(self.freedom, 0.5 + side * level / 2) for side in (1, -1))
         return math.sqrt(squares / low), math.sqrt(squares / high)
 
-    def _need_two(self) -> None:
-        if self.n < 2:
+    def _need_freedom(self) -> None:
+        if self.n <= 0 or self.freedom < 1:
             raise errors.Unsupported(
                 f"With {self.n:g} value nothing can be said of the spread, so the mean has no interval. "
                 f"Two values are the least."
@@ -63,33 +73,35 @@ class NormalPosterior:
 class StudentWeights:
     """log density of a number with mean and spread integrated out.
 
-    Student's t with n − 1 degrees of freedom, centre m and scale s √((n + 1) / (n − 1)), where s² is
-    the mean squared deviation; classes with fewer than two values keep one degree of freedom.
+    Student's t with the posterior's degrees of freedom, centre m and scale spread · √(1 + 1/n); a
+    normal curve where the spread was given. Classes without a degree of freedom are given one.
     """
 
     name: str
-    mean: Floats
-    deviation: Floats
-    known: Floats
+    posteriors: tuple[NormalPosterior, ...]
+
+    @cached_property
+    def _mean(self) -> Floats:
+        return np.array([each.mean for each in self.posteriors])
 
     @cached_property
     def _freedom(self) -> Floats:
-        return np.maximum(self.known - 1, 1.0)
+        return np.array([max(each.freedom, 1.0) for each in self.posteriors])
 
     @cached_property
     def _scale(self) -> Floats:
-        return np.asarray(self.deviation * np.sqrt((self.known + 1) / np.maximum(self.known - 1, 1.0)))
+        return np.array([_scale(each) for each in self.posteriors])
 
     @cached_property
     def _constant(self) -> Floats:
-        gammas = [math.lgamma((v + 1) / 2) - math.lgamma(v / 2) for v in self._freedom.tolist()]
-        return np.array(gammas) - 0.5 * np.log(self._freedom * np.pi) - np.log(self._scale)
+        return np.array([_log_height(v) for v in self._freedom.tolist()]) - np.log(self._scale)
 
     def _logs(self, values: Floats) -> Floats:
-        with np.errstate(over="ignore"):
-            z = np.minimum(np.abs(values[:, None] - self.mean) / self._scale, FARTHEST)
-        # log(1 + z²/v) without the square, which may be too large for a float.
-        return self._constant - (self._freedom + 1) * np.log(np.hypot(1.0, z / np.sqrt(self._freedom)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            z = (values[:, None] - self._mean) / self._scale
+            square = np.minimum(z * z, FARTHEST)
+            tails = -(self._freedom + 1) / 2 * np.log1p(square / self._freedom)
+        return self._constant + np.where(np.isinf(self._freedom), -0.5 * square, tails)
 
     def add(self, block: Numbers, scores: Floats) -> None:
         """Add every row's log density to its scores."""
@@ -100,3 +112,19 @@ class StudentWeights:
         value = float(block.values[row])
         if not math.isnan(value):
             yield Contribution(self.name, as_text(value), self._logs(block.values[row : row + 1])[0])
+
+
+def _scale(posterior: NormalPosterior) -> float:
+    n = max(posterior.n, 1.0)
+    freedom = max(posterior.freedom, 1.0)
+    spread = posterior.deviation
+    if not math.isinf(freedom):
+        spread *= math.sqrt(max(posterior.pooled, 1.0) / freedom)
+    return spread * math.sqrt(1 + 1 / n)
+
+
+def _log_height(freedom: float) -> float:
+    """Return the log density of a standard Student's t at its centre."""
+    if math.isinf(freedom):
+        return -0.5 * math.log(2 * math.pi)
+    return math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - 0.5 * math.log(freedom * math.pi)

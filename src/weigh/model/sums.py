@@ -25,11 +25,6 @@ class ExactSum:
     base: int
 
     @classmethod
-    def zero(cls, classes: int) -> ExactSum:
-        """Return zero for every class."""
-        return cls(np.zeros((classes, 0), dtype=np.int64), 0)
-
-    @classmethod
     def of(cls, values: list[int], exponent: int) -> ExactSum:
         """Return the sums values[c] · 2^exponent of Python integers."""
         base = exponent // LIMB
@@ -68,10 +63,6 @@ class ExactSum:
         for k in range(self.limbs.shape[1]):
             total = total + (self.limbs[:, k].astype(object) << (LIMB * k))
         return [int(value) for value in total], LIMB * self.base
-
-    def is_zero(self) -> bool:
-        """Whether every class's sum is zero."""
-        return not self.limbs.any()
 
 
 def sums_of(

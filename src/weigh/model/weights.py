@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from weigh import _core
-from weigh.features.blocks import Codes, Entries, Floats, Ints, Longs, Numbers
+from weigh.features.blocks import Codes, Entries, Floats, Ints, Numbers
 from weigh.model.tally import same_names
 
 MOST_ABSENT = 100  # beyond so many flags the absent ones are told together
@@ -72,7 +72,7 @@ class LevelWeights:
         """Yield what the row's level adds."""
         code = int(block.codes[row])
         if code >= 0:
-            at = int(self.codes(Codes(block.codes[row : row + 1], block.levels))[0])
+            at = self._place.get(block.levels[code], len(self.levels))
             note = "" if at < len(self.levels) else " (never seen)"
             yield Contribution(self.name, as_text(block.levels[code]) + note, self.table[at])
 
@@ -153,7 +153,7 @@ class FlagWeights:
         return self.names[at] if self.fixed else f"{self.title}: {self.names[at]}"
 
     def _indices(self, block: Entries, row: int) -> set[int]:
-        one = matched(_row(block, row), self)
+        one = matched(block.row(row), self)
         return set(one.indices.tolist())
 
     def features(self) -> Features:
@@ -186,7 +186,7 @@ class WordWeights:
 
     def occurrences(self, block: Entries, row: int) -> list[tuple[int, float]]:
         """Return the row's words, by number, with how often they occur."""
-        one = self.entries(_row(block, row))
+        one = self.entries(block.row(row))
         values = np.ones(len(one.indices)) if one.values is None else one.values
         at, inverse = np.unique(one.indices, return_inverse=True)
         return list(zip(at.tolist(), np.bincount(inverse, values, len(at)).tolist(), strict=True))
@@ -240,13 +240,6 @@ def matched(block: Entries, term: FlagWeights | WordWeights) -> Entries:
     before = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
     values = None if block.values is None else block.values[kept]
     return Entries(before[block.indptr], indices[kept], values, term.names)
-
-
-def _row(block: Entries, row: int) -> Entries:
-    start, stop = int(block.indptr[row]), int(block.indptr[row + 1])
-    indptr: Longs = np.array([0, stop - start], dtype=np.int64)
-    values = None if block.values is None else block.values[start:stop]
-    return Entries(indptr, block.indices[start:stop], values, block.names)
 
 
 def _score(block: Entries, table: Floats, scores: Floats) -> None:

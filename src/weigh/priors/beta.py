@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from weigh import errors
 from weigh.priors import exact
 from weigh.priors.exact import Number
+from weigh.priors.quantiles import beta_quantile
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -80,11 +81,8 @@ class Beta:
         """The equal-tailed interval that holds p with probability `level`."""
         if exact.fraction(level) is None or not 0 < level < 1:
             raise errors.parameter("interval", "level", "between 0 and 1, both excluded", level)
-        # Here, because importing scipy costs a third of a second.
-        from scipy.special import betainccinv, betaincinv
-
         a, b, tail = float(self.a), float(self.b), (1 - float(level)) / 2
-        return float(betaincinv(a, b, tail)), float(betainccinv(a, b, tail))
+        return beta_quantile(a, b, tail), beta_quantile(a, b, tail, upper=True)
 
     def log_density(self, p: Number) -> float:
         """The natural logarithm of the density at p; minus infinity outside [0, 1]."""

@@ -1,0 +1,65 @@
+"""Files that are replaced as a whole, or left as they were."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator
+from typing import BinaryIO
+
+Path = str | os.PathLike[str]
+
+
+def mode_of(path: Path) -> int | None:
+    """What the file behind a name is and who may use it, as `os.stat` tells; None if there is none."""
+    try:
+        return os.stat(path).st_mode
+    except FileNotFoundError:
+        return None
+
+
+def reason(error: Exception) -> str:
+    """Why the system has refused, without the error's number and the file's name."""
+    return (isinstance(error, OSError) and error.strerror) or str(error)
+
+
+@contextlib.contextmanager
+def replaced(path: Path) -> Iterator[BinaryIO]:
+    """A file that takes the name of an ordinary one, or a new name, once all of it is on the disk.
+
+    A failure leaves the old file as it was. The new one has the old one's permissions.
+    """
+    # Through a link, the file behind it is replaced and not the link.
+    target = os.path.realpath(path)
+    mode = mode_of(target)
+    permissions = None if mode is None else stat.S_IMODE(mode)
+    folder = os.path.dirname(target)
+    draft = os.path.join(folder, f".weigh-{os.urandom(8).hex()}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(draft, flags, 0o666 if permissions is None else permissions)
+    try:
+        with open(descriptor, "wb") as handle:
+            if permissions is not None:
+                # Once more, for what the system's mask has taken away.
+                os.chmod(draft, permissions)
+            yield handle
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.replace(draft, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(draft)
+        raise
+    _sync(folder)
+
+
+def _sync(folder: str) -> None:
+    """Make the new name durable, where the system can."""
+    # The file is whole and in place by now, so a system that cannot sync a folder is no failure.
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
