@@ -15,20 +15,27 @@ namespace {
 class Markers {
 public:
     explicit Markers(std::span<const std::string> texts) : texts_(texts.begin(), texts.end()) {
-        double number = 0;
-        numeric_ = std::any_of(texts.begin(), texts.end(), [&](const auto& t) { return to_number(t, false, number); });
+        for (const auto& text : texts) {
+            double number = 0;
+            if (to_number(text, false, number)) numbers_.push_back(number);
+        }
     }
 
     bool has(std::string_view text) const {
         return text.empty() || std::find(texts_.begin(), texts_.end(), text) != texts_.end();
     }
 
-    // Whether a number may be a marker, as -9 or 999.
-    bool numeric() const { return numeric_; }
+    bool has(double number) const { return std::find(numbers_.begin(), numbers_.end(), number) != numbers_.end(); }
+
+    // Whether a text is a marker's number, however spelled: -9, -9.0 or -09.
+    bool has_number_of(std::string_view text) const {
+        double number = 0;
+        return !numbers_.empty() && to_number(text, false, number) && has(number);
+    }
 
 private:
     std::vector<std::string> texts_;
-    bool numeric_ = false;
+    std::vector<double> numbers_;
 };
 
 class Skipped final : public Reader {
@@ -48,9 +55,10 @@ public:
         double* number = column_.numbers.data() + first;
         for (std::size_t k = 0; k < fields.size(); ++k, ++number) {
             const Field& field = fields[k];
-            if (!markers_.numeric() && to_number(field.text(), field.roomy, *number)) continue;
-            if (markers_.has(field.text())) *number = std::numeric_limits<double>::quiet_NaN();
-            else if (!to_number(field.text(), field.roomy, *number)) return {k, Fault::unfit};
+            const bool fits = to_number(field.text(), field.roomy, *number);
+            if (fits && !markers_.has(*number)) continue;
+            if (!fits && !markers_.has(field.text())) return {k, Fault::unfit};
+            *number = std::numeric_limits<double>::quiet_NaN();
         }
         return {fields.size()};
     }
@@ -114,7 +122,7 @@ private:
     // Give a value that has not been met before its code.
     Fault meet(std::string_view text, std::int32_t& code) {
         code = -1;
-        if (markers_.has(text)) return Fault::none;
+        if (markers_.has(text) || (is_numeric(column_.kind) && markers_.has_number_of(text))) return Fault::none;
         if (!is_utf8(text)) return Fault::not_utf8;
         const auto fresh = static_cast<std::int32_t>(count_);
         if (column_.kind == Kind::string || column_.kind == Kind::any) {
@@ -129,6 +137,8 @@ private:
         code = fresh;
         return Fault::none;
     }
+
+    static bool is_numeric(Kind kind) { return kind == Kind::integer || kind == Kind::real; }
 
     bool add_value(Kind kind, std::string_view text) {
         if (kind == Kind::real) {
@@ -146,35 +156,54 @@ private:
     // Find the narrowest kind that all values have.
     void settle() {
         column_.kind = Kind::string;
+        const std::vector<bool> marked = marked_numbers();
+        if (std::find(marked.begin(), marked.end(), false) == marked.end()) return drop_all();
         for (const Kind kind : {Kind::integer, Kind::flag, Kind::real}) {
-            if (count_ == 0 || !converts(kind)) continue;
+            if (!converts(kind, marked)) continue;
             column_.kind = kind;
             column_.texts = Texts{};
             break;
         }
-        if (column_.kind == Kind::real) drop_nan();
+        if (column_.kind == Kind::integer) drop(column_.integers, [&](std::size_t k) { return marked[k]; });
+        if (column_.kind == Kind::real)
+            drop(column_.reals, [&](std::size_t k) { return marked[k] || std::isnan(column_.reals[k]); });
     }
 
-    bool converts(Kind kind) {
-        for (std::size_t k = 0; k < column_.texts.size(); ++k) {
-            if (add_value(kind, column_.texts[k])) continue;
-            column_.integers.clear();
-            column_.reals.clear();
-            return false;
+    // Which values are markers once the column is known to hold numbers.
+    std::vector<bool> marked_numbers() const {
+        std::vector<bool> marked(count_);
+        for (std::size_t k = 0; k < count_; ++k) marked[k] = markers_.has_number_of(column_.texts[k]);
+        return marked;
+    }
+
+    bool converts(Kind kind, const std::vector<bool>& marked) {
+        for (std::size_t k = 0; k < count_; ++k) {
+            if (kind == Kind::integer && marked[k]) column_.integers.push_back(0);  // dropped at the end
+            else if (!add_value(kind, column_.texts[k])) {
+                column_.integers.clear();
+                column_.reals.clear();
+                return false;
+            }
         }
         return true;
     }
 
-    void drop_nan() {
+    void drop_all() {
+        move(std::vector<std::int32_t>(count_, -1));
+        column_.texts = Texts{};
+    }
+
+    template <class Value, class Test>
+    void drop(std::vector<Value>& values, Test is_missing) {
         std::vector<std::int32_t> place(count_, -1);
-        std::vector<double> kept;
+        std::vector<Value> kept;
         for (std::size_t k = 0; k < count_; ++k) {
-            if (std::isnan(column_.reals[k])) continue;
+            if (is_missing(k)) continue;
             place[k] = static_cast<std::int32_t>(kept.size());
-            kept.push_back(column_.reals[k]);
+            kept.push_back(values[k]);
         }
         if (kept.size() == count_) return;
-        column_.reals = std::move(kept);
+        values = std::move(kept);
         move(place);
     }
 

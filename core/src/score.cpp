@@ -2,10 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace weigh {
 namespace {
-constexpr double kFarthest = 1e300;
+constexpr double kFar = 1e150;  // beyond this the square of a distance may not exist
+
+// ½ z², and beyond kFar something that still grows with z: however far off a value is, no class may
+// become impossible, for all would be, and the nearer class must stay ahead.
+double penalty(double z) {
+    const double distance = std::min(std::abs(z), std::numeric_limits<double>::max());
+    if (distance <= kFar) return 0.5 * distance * distance;
+    return 0.5 * kFar * kFar * (1.0 + std::log(distance / kFar));
+}
+
 }
 
 void score_codes(Codes codes, std::span<const double> table, std::size_t classes,
@@ -50,9 +60,7 @@ void score_gaussian(Strided<double> values, std::span<const double> mean,
         if (std::isnan(x)) continue;
         double* score = scores.data() + i * classes;
         for (std::size_t c = 0; c < classes; ++c) {
-            const double z = (x - mean[c]) * steepness[c];
-            // However far off a value is, no class may become impossible: all would be.
-            score[c] += constant[c] - std::min(0.5 * z * z, kFarthest);
+            score[c] += constant[c] - penalty((x - mean[c]) * steepness[c]);
         }
     }
 }

@@ -8,7 +8,6 @@ import pytest
 
 import weigh
 from weigh.cli import progress
-from weigh.cli.files import FileRow
 from weigh.cli.main import app
 from weigh.cli.progress import Bar, watched
 
@@ -23,7 +22,7 @@ def files(tmp_path):
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text("x,y\n1,p\n2,q\n")
     paths = [str(tmp_path / name) for name in ("a.csv", "b.csv")]
-    return FileRow([weigh.open(path, "y") for path in paths], paths)
+    return weigh.open(paths, "y")
 
 
 def test_files_in_a_row_number_their_rows_on_and_add_up_their_bytes(files):

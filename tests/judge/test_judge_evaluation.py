@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -246,6 +247,16 @@ def test_scores_that_differ_by_rounding_are_a_tie_as_in_prediction():
     assert evaluate(Tied(), source).confusion.table().tolist() == [[1, 0], [1, 0]]
     Tied.tie = "last"
     assert evaluate(Tied(), source).confusion.table().tolist() == [[0, 1], [0, 1]]
+
+
+def test_without_pandas_a_source_for_named_columns_is_refused_in_a_sentence(monkeypatch):
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    named = GaussianNB().fit(frame, Y)
+    source = rows(frame, Y)
+    assert same(evaluate(named, source), evaluate(named, frame, Y))
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(errors.Unsupported, match="Install pandas, or give the rows"):
+        evaluate(named, source)
 
 
 def test_an_estimator_is_judged_by_its_model():

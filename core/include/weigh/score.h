@@ -19,7 +19,7 @@ void score_sparse(const SparseRows& rows, std::span<const double> table, std::si
                   std::span<double> scores);
 
 // scores[i] += constant − ½ ((values[i] − mean) · steepness)², centred so that no digits are lost;
-// the square is cut off at 1e300
+// for distances beyond 1e150 the penalty grows as their logarithm, so that it stays finite
 void score_gaussian(Strided<double> values, std::span<const double> mean,
                     std::span<const double> steepness, std::span<const double> constant,
                     std::span<double> scores);

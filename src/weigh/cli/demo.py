@@ -47,9 +47,9 @@ def command(output: str) -> None:
 
 def _by_hand() -> None:
     from weigh.engines import run
-    from weigh.explain.text import aligned
     from weigh.learn import BayesTask
     from weigh.source import rows
+    from weigh.text import aligned
 
     _head("1. Five mails, worked out by hand")
     lines = [[*map(str, values)] for values in zip(*MAILS.values(), strict=True)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -81,12 +80,11 @@ def command(
     Columns are categories, flags, numbers or text, as found in the first rows; --kind overrules
     what was found. Several files of the same columns are one table.
     """
-    from weigh.cli.files import open_all
     from weigh.cli.learned import learned, told
     from weigh.source import open as open_file
 
     written["delimiter"] = sign(written["delimiter"])
-    source = open_all(data, partial(open_file, label=label, missing=("", *missing), **written))
+    source = open_file(data, label, missing=("", *missing), **written)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = _learned(learner, source, settings, kinds, missing, threads)
@@ -110,11 +108,12 @@ def _learned(
     from weigh.cli.progress import Bar
     from weigh.cli.settings import match_classes, read_kinds, read_settings
     from weigh.engines import run
+    from weigh.source.chunk import to_pylist
 
     parameters = read_settings(settings, learner)
     if isinstance(parameters.get("class_prior"), dict):
-        labels = source.prefix().labels
-        parameters["class_prior"] = match_classes(parameters["class_prior"], _distinct(labels))
+        labels = list(dict.fromkeys(to_pylist(source.prefix().labels)))
+        parameters["class_prior"] = match_classes(parameters["class_prior"], labels)
     columns: Any = read_kinds(kinds) or "auto"
     bar = Bar(source)
     try:
@@ -122,7 +121,3 @@ def _learned(
         return run(task, source, threads=threads, progress=bar)
     finally:
         bar.close()
-
-
-def _distinct(labels: Any) -> list[Any]:
-    return list(dict.fromkeys(labels.to_pylist() if hasattr(labels, "to_pylist") else labels.tolist()))

@@ -6,12 +6,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from weigh.explain.text import aligned, amount, counted, cut, percent, short
 from weigh.model import BayesModel, JointModel, ThresholdModel
-from weigh.model.bernoulli import Bernoulli
-from weigh.model.categorical import Categorical
-from weigh.model.multinomial import Multinomial
-from weigh.model.normal import Normal
+from weigh.text import aligned, amount, counted, cut, percent, short
 
 SHOWN = 25
 WIDTH = 80
@@ -37,23 +33,13 @@ def _found(model: Any) -> Iterator[tuple[str, str]]:
     """What each column holds, in a few words."""
     if isinstance(model, BayesModel):
         for part in model.distributions:
-            yield from _found_in(part)
+            yield part.part.names[0], part.found()
     elif isinstance(model, JointModel):
         for name, levels in zip(model.table.columns, model.table.levels, strict=True):
             yield name, counted(len(levels), "level")
     elif isinstance(model, ThresholdModel):
         left, right = (model.classes[int(side.argmax())] for side in model.counts[:2])
         yield model.column, f"≤ {short(model.cut)}: {left}, else {right}"
-
-
-def _found_in(part: Any) -> Iterator[tuple[str, str]]:
-    name = part.part.names[0]
-    if isinstance(part, Normal):
-        yield name, f"means {short(float(part.mean.min()))} to {short(float(part.mean.max()))}"
-    elif isinstance(part, Categorical):
-        yield name, counted(len(part.levels), "bin" if part.part.kind.name == "number" else "level")
-    elif isinstance(part, Bernoulli | Multinomial) and not part.part.kind.gathers:
-        yield name, counted(len(part.names if isinstance(part, Bernoulli) else part.words), "word")
 
 
 def told(facts: dict[str, Any], replaced: bool) -> str:

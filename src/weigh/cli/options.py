@@ -51,52 +51,25 @@ def sign(delimiter: str | None) -> str | None:
 
 def open_for(
     model: Any,
-    path: str,
+    path: str | Sequence[str],
     label: str | None = None,
     *,
     delimiter: str | None = None,
     encoding: str = "utf-8",
     format: str | None = None,
-    strings: Sequence[str] = (),
 ) -> Source:
-    """Open a file as the model's training file was read: same missing markers, texts kept as texts."""
+    """Open a file, or several as one, as the model's training file was read."""
     from weigh.source import open as open_file
 
-    settings: dict[str, Any] = {
-        "delimiter": sign(delimiter),
-        "encoding": encoding,
-        "format": format,
-        "missing": ("", *model.schema.missing),
-    }
-    source = open_file(path, label, **settings)
-    present = {*source.names, source.label}
-    texts = [name for name in dict.fromkeys([*strings, *_texts(model)]) if name in present]
-    # A short file may hold only digits where training had words: it must not be read as numbers.
-    return open_file(path, label, **settings, strings=texts) if texts else source
-
-
-def _texts(model: Any) -> Iterator[str]:
-    """The columns whose values were all texts in training."""
-    for name, kind in zip(model.schema.names, model.schema.kinds, strict=True):
-        if kind.name == "text":
-            yield name
-    if model.label is not None and all(isinstance(label, str) for label in model.classes):
-        yield model.label
-    kinds = dict(zip(model.schema.names, model.schema.kinds, strict=True))
-    for name, levels in _levels(model):
-        is_category = name in kinds and kinds[name].name == "category" and len(levels) > 0
-        if is_category and all(isinstance(level, str) for level in levels):
-            yield name
-
-
-def _levels(model: Any) -> Iterator[tuple[str, list[Any]]]:
-    """The levels that a naive or joint Bayes model has seen, by column."""
-    for part in getattr(model, "distributions", ()):
-        if hasattr(part, "levels"):
-            yield part.name, part.levels
-    table: Any = getattr(model, "table", None)
-    if hasattr(table, "levels"):
-        yield from zip(table.columns, table.levels, strict=True)
+    source = open_file(
+        path,
+        label,
+        delimiter=sign(delimiter),
+        encoding=encoding,
+        format=format,
+        missing=("", *model.schema.missing),
+    )
+    return source.stored(model.storage)
 
 
 def echo(result: Any, as_json: bool) -> None:

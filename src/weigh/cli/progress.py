@@ -19,7 +19,7 @@ class Bar:
     """Shows how much of a source has been read; nothing for what is done within a second."""
 
     def __init__(self, source: Source, is_shown: bool = True) -> None:
-        self._source = source
+        self.source = source
         self._start = time.monotonic()
         self._rows = 0
         self._lock = threading.Lock()
@@ -35,7 +35,7 @@ class Bar:
                 return
             if self._bar is None:
                 self._begin()
-            done = self._source.bytes_read if self._source.bytes_total else self._rows
+            done = self.source.bytes_read if self.source.bytes_total else self._rows
             self._bar.update(self._task, completed=done, rows=f"{self._rows:,} rows")
 
     def _begin(self) -> None:
@@ -49,7 +49,7 @@ class Bar:
             TimeRemainingColumn(),
         )
         self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task("", total=self._source.bytes_total or self._source.n_rows, rows="")
+        self._task = self._bar.add_task("", total=self.source.bytes_total or self.source.n_rows, rows="")
         self._bar.start()
 
     def close(self) -> None:
@@ -63,11 +63,12 @@ class Watched(Source):
 
     def __init__(self, source: Source, bar: Bar) -> None:
         self.names, self.width, self.named = source.names, source.width, source.named
-        self.label, self.n_rows = source.label, source.n_rows
+        self.label, self.n_rows, self.missing = source.label, source.n_rows, source.missing
         self._source, self._bar = source, bar
 
     def chunks(self, kinds: Kinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
         """Read all rows from the start."""
+        self._bar.source = self._source
         for chunk in self._source.chunks(kinds, size):
             yield chunk
             self._bar(chunk.n_rows)
@@ -79,6 +80,10 @@ class Watched(Source):
     def labelled(self, name: str) -> Source:
         """The same rows with another label column, watched too."""
         return Watched(self._source.labelled(name), self._bar)
+
+    def stored(self, storage: Kinds) -> Source:
+        """The same rows read as `storage` says, watched too."""
+        return Watched(self._source.stored(storage), self._bar)
 
 
 @contextmanager

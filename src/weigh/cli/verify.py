@@ -29,14 +29,12 @@ def command(model: str, data: tuple[str, ...], as_json: bool, **written: Any) ->
     digit; the model file is compared with its digest, and probabilities must sum to one. The exit
     code is 1 if anything differs.
     """
-    from weigh.cli.files import open_all
     from weigh.cli.progress import watched
     from weigh.judge import verify
     from weigh.model import load
 
     loaded = load(model)
-    opened = open_all(data, lambda path, **more: open_for(loaded, path, loaded.label, **written, **more))
-    with watched(opened) as source:
+    with watched(open_for(loaded, data, loaded.label, **written)) as source:
         found = verify(model, source)
     echo(found, as_json)
     if not found.ok:

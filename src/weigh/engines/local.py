@@ -9,7 +9,6 @@ from typing import TypeVar
 
 from weigh import errors
 from weigh.learn import Task
-from weigh.learn.task import pieces
 from weigh.model.pipeline import cores
 from weigh.source import Source
 from weigh.source.base import Piece
@@ -34,7 +33,7 @@ def run(
     if threads is not None and threads < 1:
         raise errors.parameter("fit", "threads", "at least 1", threads)
     wanted = threads or cores()
-    shared = _Shared(pieces(task, source))
+    shared = _Shared(task.pieces(source))
     small = source.n_rows is not None and source.n_rows <= 20_000
     workers = 1 if small else wanted
     if workers == 1:

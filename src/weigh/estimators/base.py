@@ -82,8 +82,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """Return the accuracy on labelled rows; y may be the name of the label column."""
         check_is_fitted(self)
         label = self.model_.label if y is None else y
-        source = self._source(X, label)
-        chunks = self.model_.schema.chunks(source)
+        source = self._source(X, label, missing=self.model_.schema.missing)
+        chunks = self.model_.schema.chunks(source.stored(self.model_.storage))
         right = [
             np.asarray(_values(chunk.labels), dtype=object) == self.model_.predict(chunk).astype(object)
             for chunk in chunks

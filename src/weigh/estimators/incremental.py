@@ -13,6 +13,7 @@ from weigh.engines import run
 from weigh.estimators.base import Classifier
 from weigh.learn import Task
 from weigh.source import Source
+from weigh.source.missing import marker_list
 
 
 class Incremental(Classifier):
@@ -34,11 +35,11 @@ class Incremental(Classifier):
         """Return the task that counts more rows in the model's schema."""
 
     def _markers(self) -> tuple[Any, ...]:
-        return (self.missing,) if isinstance(self.missing, str) else tuple(self.missing)
+        return marker_list(self.missing, type(self).__name__)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from labelled rows; y is one label per row or the name of the label column."""
-        source = self._source(X, y, sample_weight, self.missing)
+        source = self._source(X, y, sample_weight, self._markers())
         model = run(self._task(source), source, threads=self.threads)
         model.log_prior  # noqa: B018  # a class prior stated for other classes is refused here
         self.model_ = model
@@ -53,10 +54,11 @@ class Incremental(Classifier):
         """
         is_first = not hasattr(self, "model_")
         if is_first:
-            source = self._source(X, y, sample_weight, self.missing)
+            source = self._source(X, y, sample_weight, self._markers())
             model = run(self._task(source), source, threads=self.threads)
         else:
             source = self._source(X, self._label(X, y), sample_weight, self.model_.schema.missing)
+            source = source.stored(self.model_.storage)
             model = self.model_.merge(run(self._next_task(), source, threads=self.threads))
         # Only a model that is complete takes the old one's place.
         self._become(model if classes is None else _declaring(model, classes))

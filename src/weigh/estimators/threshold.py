@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from weigh.engines import run
 from weigh.estimators.base import Classifier
 from weigh.learn import ThresholdTask
+from weigh.source.missing import marker_list
 
 
 class Threshold(Classifier):
@@ -46,8 +47,8 @@ class Threshold(Classifier):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from labelled rows; y is one label per row or the name of the label column."""
-        source = self._source(X, y, sample_weight, self.missing)
-        markers = (self.missing,) if isinstance(self.missing, str) else tuple(self.missing)
+        markers = marker_list(self.missing, type(self).__name__)
+        source = self._source(X, y, sample_weight, markers)
         self.model_ = run(ThresholdTask.over(source, self.columns, missing=markers), source, threads=1)
         self._remember(source)
         return self

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from weigh.explain.text import short
-
-Curve = tuple[float, float]  # mean and spread
+from weigh.model.outcomes import Curve
+from weigh.text import short
 
 NEVER = 3.0  # so many spreads from both means, an end of a range is practically never met
 

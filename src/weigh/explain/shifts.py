@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from weigh.explain.text import percent, short
+from weigh.explain.chi_square import chi_square_tail
 from weigh.features.blocks import Codes, Entries, Floats, Numbers
 from weigh.model.bernoulli import Bernoulli
 from weigh.model.categorical import Categorical
 from weigh.model.multinomial import Multinomial
 from weigh.model.normal import Normal
 from weigh.model.weights import as_text
+from weigh.text import percent, short
 
 FEWEST = 20  # rows below which no column is tested
 SURE = 0.001
@@ -47,15 +48,6 @@ class Shift:
     def to_dict(self) -> dict[str, Any]:
         """The column for JSON."""
         return vars(self) | {"shifted": self.shifted}
-
-
-def shift_counter(part: Any) -> Any:
-    """What remembers the rows of one part: `add(block)`, then `shifts()`."""
-    if isinstance(part, Normal):
-        return NumberShift(part)
-    if isinstance(part, Categorical):
-        return LevelShift(part)
-    return FlagShift(part) if isinstance(part, Bernoulli) else WordShift(part)
 
 
 class LevelShift:
@@ -150,6 +142,19 @@ class NumberShift:
         yield Shift(self._part.part.names[0], "z", p, effect, f"mean {short(mean)}", f"mean {short(now)}")
 
 
+_COUNTERS: dict[str, Callable[[Any], Any]] = {
+    "normal": NumberShift,
+    "categorical": LevelShift,
+    "bernoulli": FlagShift,
+    "multinomial": WordShift,
+}
+
+
+def shift_counter(part: Any) -> Any:
+    """What remembers the rows of one part: `add(block)`, then `shifts()`."""
+    return _COUNTERS[part.part.kind.family](part)
+
+
 def _count(counter: Counter[str], block: Entries) -> None:
     counts = np.bincount(block.indices, minlength=len(block.names)).tolist()
     counter.update({block.names[at]: n for at, n in enumerate(counts) if n})
@@ -171,15 +176,13 @@ def counts_shift(name: str, training: Any, now: Any, shown: Any = None) -> Itera
 
 def g_test(table: Floats) -> float:
     """The p-value of the hypothesis that both rows of counts have the same distribution."""
-    from scipy.special import chdtrc
-
     pooled = _pooled(table)
     expected = pooled.sum(axis=1, keepdims=True) * pooled.sum(axis=0) / pooled.sum()
     if pooled.shape[1] < 2:
         return 1.0
     filled = pooled > 0
     g = 2.0 * float((pooled[filled] * np.log(pooled[filled] / expected[filled])).sum())
-    return float(chdtrc(pooled.shape[1] - 1, max(g, 0.0)))
+    return chi_square_tail(g, pooled.shape[1] - 1)
 
 
 def _pooled(table: Floats) -> Floats:

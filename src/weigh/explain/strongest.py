@@ -12,7 +12,6 @@ speaks for the class.
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -22,14 +21,11 @@ import numpy as np
 
 from weigh import errors
 from weigh.explain.ranges import divergence, speaking_range
-from weigh.explain.text import aligned, cut, percent, plain, short, signed
 from weigh.features.blocks import Floats
 from weigh.model import BayesModel
-from weigh.model.bernoulli import Bernoulli
-from weigh.model.categorical import Categorical
-from weigh.model.multinomial import Multinomial
-from weigh.model.normal import Normal
-from weigh.model.weights import as_text
+from weigh.model.bayes import Distribution
+from weigh.model.outcomes import Curve, Outcomes
+from weigh.text import aligned, cut, html_table, percent, plain, short, signed
 
 
 @dataclass(frozen=True)
@@ -78,7 +74,7 @@ class Strongest:
         return "\n\n".join(tables)
 
     def _repr_html_(self) -> str:
-        return "".join(_html_table(title, rows) for title, rows in self._tables())
+        return "".join(html_table(title, rows) for title, rows in self._tables())
 
     def _tables(self) -> Iterator[tuple[str, list[list[str]]]]:
         for label, found in self.classes.items():
@@ -128,52 +124,32 @@ def _of_class(model: BayesModel, c: int, most: int) -> tuple[Strength, ...]:
     return tuple(sorted(found, key=lambda each: (-each.nats, -each.own, each.name))[:most])
 
 
-def _of_part(part: Any, c: int, rest: Floats, most: int) -> Iterator[Strength]:
-    if isinstance(part, Normal):
-        yield from _of_number(part, c, rest)
-    elif isinstance(part, Categorical):
-        values = [as_text(level) for level in part.levels]
-        yield from _of_values(part.probabilities, c, rest, most, lambda at: (part.name, values[at]))
-    elif isinstance(part, Bernoulli):
-        term = part.weights
-        yield from _of_values(part.probabilities, c, rest, most, lambda at: (term.named(at), term.word(True)))
-        if term.fixed:
-            # That a word is absent is never what a text is known by; that a flag is may well be.
-            absent = 1.0 - part.probabilities
-            yield from _of_values(absent, c, rest, most, lambda at: (term.named(at), term.word(False)))
-    elif isinstance(part, Multinomial):
-        words = part.weights
-        yield from _of_values(part.probabilities, c, rest, most, lambda at: (words.named(at), ""))
+def _of_part(part: Distribution, c: int, rest: Floats, most: int) -> Iterator[Strength]:
+    for outcomes in part.outcomes():
+        yield from _of_values(outcomes, c, rest, most)
+    curves = part.curves()
+    # A column that never varies, or has no values, says nothing.
+    if curves and all(spread > 0 and not math.isnan(mean) for mean, spread in curves):
+        yield _of_number(part.part.names[0], curves, c, rest)
 
 
-def _of_values(table: Floats, c: int, rest: Floats, most: int, named: Any) -> Iterator[Strength]:
+def _of_values(outcomes: Outcomes, c: int, rest: Floats, most: int) -> Iterator[Strength]:
+    table = outcomes.probabilities
     if not table.size:
         return
     others = rest @ table
     with np.errstate(divide="ignore", invalid="ignore"):
         nats = np.nan_to_num(np.log(table[c]) - np.log(others), nan=0.0, posinf=np.inf, neginf=-np.inf)
     for at in np.lexsort((-table[c], -nats))[:most].tolist():
-        feature, value = named(at)
-        yield Strength(feature, value, float(nats[at]), float(table[c, at]), float(others[at]))
+        yield Strength(*outcomes.named(at), float(nats[at]), float(table[c, at]), float(others[at]))
 
 
-def _of_number(part: Normal, c: int, rest: Floats) -> Iterator[Strength]:
-    if not len(part.weights.mean):
-        return
-    own = (float(part.mean[c]), float(part.deviation[c]))
-    mean = float(rest @ part.mean)
-    spread = math.sqrt(float(rest @ (part.deviation**2 + (part.mean - mean) ** 2)))
-    pooled = (mean, spread)
-    nats = divergence(own, pooled)
-    yield Strength(part.part.names[0], speaking_range(own, pooled), nats, own[0], mean, True)
-
-
-def _html_table(title: str, rows: list[list[str]]) -> str:
-    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in rows[0])
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows[1:]
-    )
-    return f"<table><caption>{html.escape(title)}</caption><tr>{head}</tr>{body}</table>"
+def _of_number(name: str, curves: list[Curve], c: int, rest: Floats) -> Strength:
+    means, spreads = (np.array(each) for each in zip(*curves, strict=True))
+    mean = float(rest @ means)
+    pooled = mean, math.sqrt(float(rest @ (spreads**2 + (means - mean) ** 2)))
+    own = curves[c]
+    return Strength(name, speaking_range(own, pooled), divergence(own, pooled), own[0], mean, True)
 
 
 def _mean(number: float) -> str:

@@ -14,15 +14,12 @@ import numpy as np
 
 from weigh import errors
 from weigh.explain.shifts import Shift, shift_counter
-from weigh.explain.text import aligned, counted, cut, plain
 from weigh.features.blocks import Block, Codes, Entries, Numbers
 from weigh.model import BayesModel
-from weigh.model.bernoulli import Bernoulli
-from weigh.model.categorical import Categorical
-from weigh.model.multinomial import Multinomial
 from weigh.model.normal import Normal
 from weigh.model.weights import as_text
 from weigh.source import Chunk
+from weigh.text import aligned, counted, cut, plain
 
 FAR = 6.0  # spreads from the nearest class's mean
 UNKNOWN_WORDS = 0.5  # share of a text's words
@@ -132,7 +129,7 @@ class Watch:
         self.n_rows = 0
         self.flagged = 0
         self._counters = [shift_counter(part) for part in model.distributions]
-        self._known = [frozenset(_known_names(part)) for part in model.distributions]
+        self._known = [frozenset(part.known_names()) for part in model.distributions]
 
     def see(self, chunk: Chunk) -> Iterator[UnfamiliarRow]:
         """Yield the flagged rows of a chunk in the schema's names, and remember its columns."""
@@ -157,17 +154,6 @@ class Watch:
         """The rows flagged so far together with the columns of all rows seen."""
         shifts = tuple(shift for counter in self._counters for shift in counter.shifts())
         return Unfamiliar(self.n_rows, tuple(rows), shifts)
-
-
-def _known_names(part: Any) -> Any:
-    """The levels or words that training has ever seen, pruned ones too."""
-    if isinstance(part, Categorical):
-        return part.levels
-    if isinstance(part, Bernoulli):
-        return part.counts.present.names if not part.counts.present.fixed else ()
-    if isinstance(part, Multinomial):
-        return part.counts.names if not part.counts.fixed else ()
-    return ()
 
 
 def _odd(part: Any, known: frozenset[Any], block: Block) -> Iterator[tuple[int, Reason]]:

@@ -106,7 +106,7 @@ def encode(column: Column, name: str) -> tuple[Ints, list[Any]]:
         encoded = column.dictionary_encode()
         codes = encoded.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
         return codes.astype(np.int32, copy=False), encoded.dictionary.to_pylist()
-    if column.dtype.kind in "biu":
+    if column.dtype.kind in "biu" and not _is_beyond(column):
         codes, keys = _core.encode_keys(column.astype(np.int64, copy=False))
         return codes, (keys.astype(bool) if column.dtype.kind == "b" else keys).tolist()
     if column.dtype.kind == "f":
@@ -118,6 +118,11 @@ def encode(column: Column, name: str) -> tuple[Ints, list[Any]]:
             f"Column {name!r} holds values that cannot be compared ({cause}); a category needs strings, "
             f"numbers or booleans. Leave the column out with columns={{{name!r}: 'skip'}}."
         ) from cause
+
+
+def _is_beyond(column: npt.NDArray[Any]) -> bool:
+    """Whether unsigned integers are too large for the native code's signed ones."""
+    return column.dtype == np.uint64 and bool((column > np.iinfo(np.int64).max).any())
 
 
 _OFFSETS = {"string": np.int32, "large_string": np.int64}
@@ -168,9 +173,15 @@ def _finite(values: Floats, name: str) -> Floats:
 
 
 def _numbers(values: list[Any], name: str, markers: Collection[object]) -> Floats:
-    if set(map(type, values)) <= {int, float} and not set(markers).intersection(values):
-        return np.array(values, dtype=np.float64)
-    return np.array([_number(value, name, markers) for value in values], dtype=np.float64)
+    try:
+        if set(map(type, values)) <= {int, float} and not set(markers).intersection(values):
+            return np.array(values, dtype=np.float64)
+        return np.array([_number(value, name, markers) for value in values], dtype=np.float64)
+    except OverflowError:
+        raise errors.ColumnError(
+            f"Column {name!r} holds a whole number beyond the range of floating-point numbers. Replace "
+            f"it, or give the column another kind, such as columns={{{name!r}: 'category'}}."
+        ) from None
 
 
 def _number(value: Any, name: str, markers: Collection[object]) -> float:

@@ -24,7 +24,10 @@ class Rows(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if name not in self._columns:
             raise errors.unknown_column(name, self._columns, "The table")
-        return to_objects(self._columns[name])
+        # A view that cannot be written to: the array may be the caller's own.
+        values = to_objects(self._columns[name]).view()
+        values.flags.writeable = False
+        return values
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from weigh import _core, errors
+from weigh import errors
 from weigh.features.columns import encode, is_gap, to_objects
 from weigh.features.kinds import Category, Flag, Kind, Number, Text, Tokens
 from weigh.source.chunk import Coded, Column, is_arrow
@@ -27,7 +27,7 @@ def find_kind(column: Column, name: str, number: Number) -> Kind:
     if found == "float":
         return number
     if found == "integer":
-        return _kind_of_integers(column, number)
+        return _kind_of_integers(column, name, number)
     if found == "string":
         return _kind_of_strings(column, name)
     if found == "list":
@@ -93,14 +93,13 @@ def _object_storage(values: list[Any]) -> str:
     return next(iter(sorted(t.__name__ for t in types)))
 
 
-def _kind_of_integers(column: Column, number: Number) -> Kind:
+def _kind_of_integers(column: Column, name: str, number: Number) -> Kind:
     if isinstance(column, Coded):
         return Category() if len(column.values) <= MOST_CATEGORIES else number
     if is_arrow(column):
         column = to_objects(column.drop_null())
-    values = [v for v in column.tolist() if not is_gap(v)] if column.dtype.kind == "O" else column
-    keys = np.asarray(values).astype(np.int64)
-    return Category() if len(_core.encode_keys(keys)[1]) <= MOST_CATEGORIES else number
+    distinct = {value for value in encode(column, name)[1] if not is_gap(value)}
+    return Category() if len(distinct) <= MOST_CATEGORIES else number
 
 
 def _kind_of_strings(column: Column, name: str) -> Kind:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
@@ -15,9 +16,10 @@ from weigh.features.blocks import Block, Level, Numbers, entries_from_dense
 from weigh.features.columns import to_bins, to_codes, to_numbers
 from weigh.features.words import text_entries, token_entries, tokenizer
 from weigh.source.chunk import Column
+from weigh.source.missing import Marker
 
 Columns = Mapping[str, Column]
-Markers = tuple[str, ...]
+Markers = tuple[Marker, ...]
 
 
 @dataclass(frozen=True)
@@ -136,11 +138,15 @@ class Number(Kind):
         self._check_bins()
 
     def _check_bins(self) -> None:
-        if isinstance(self.bins, int):
-            if self.bins < 2:
-                raise errors.parameter("Number", "bins", "at least 2, or the cuts themselves", self.bins)
-        elif self.bins is not None:
-            cuts = tuple(float(cut) for cut in self.bins)
+        bins: Any = self.bins
+        if hasattr(bins, "__index__") and not hasattr(bins, "__len__"):
+            object.__setattr__(self, "bins", operator.index(bins))
+            if operator.index(bins) < 2:
+                raise errors.parameter("Number", "bins", "at least 2, or the cuts themselves", bins)
+        elif bins is not None:
+            if not isinstance(bins, Iterable):
+                raise errors.parameter("Number", "bins", "a whole number, or the cuts themselves", bins)
+            cuts = tuple(float(cut) for cut in bins)
             rising = all(a < b for a, b in itertools.pairwise(cuts))
             if not cuts or not rising or not all(map(math.isfinite, cuts)):
                 raise errors.parameter("Number", "bins", "finite cuts in rising order", self.bins)

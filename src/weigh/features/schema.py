@@ -18,6 +18,7 @@ from weigh.features.derived import with_derived
 from weigh.features.sparse import wide_entries
 from weigh.source import Chunk, Source
 from weigh.source.base import Piece, as_pieces
+from weigh.source.missing import Marker
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Schema:
     kinds: Sequence[kd.Kind]
     named: bool = True
     label: str | None = None
-    missing: tuple[str, ...] = ()
+    missing: tuple[Marker, ...] = ()
     made: Mapping[str, kd.Kind] = field(default_factory=dict)
 
     @cached_property
@@ -82,6 +83,21 @@ class Schema:
             wanted = {name: word for name, word in wanted.items() if word != "skip"}
         return wanted
 
+    def spelling(self, levels: Mapping[str, Sequence[Any]]) -> dict[str, str]:
+        """Return how text files shall store columns whose levels are known, so that they match.
+
+        A file's own rows cannot tell: a short one may hold only digits where training had words,
+        and one odd value makes text of what were whole numbers.
+        """
+        own = levels.keys() - {self.label}
+        pairs = zip(self.names, self.kinds, strict=True) if own else ()
+        spelled = {name for name, kind in pairs if isinstance(kind, kd.Category)} | {self.label}
+        return {
+            name: "string" if all(isinstance(level, str) for level in seen) else "mixed"
+            for name, seen in levels.items()
+            if len(seen) and name in spelled
+        }
+
     def chunks(self, source: Source) -> Iterator[Chunk]:
         """Read a source chunk by chunk, columns checked, in this schema's names."""
         self.check(source)
@@ -102,13 +118,14 @@ class Schema:
     def check(self, source: Source) -> None:
         """Refuse a source whose columns are not this schema's."""
         if self.named and source.named:
-            lacking = [n for n in self._needed() if n not in source.names]
+            given, known = set(source.names), {*self.names, self.label}
+            lacking = [n for n in self._needed() if n not in given]
             if lacking:
                 raise errors.ColumnError(
                     f"The rows lack the column {errors.listing(lacking)} that the model was trained on; "
                     f"they have {errors.listing(source.names)}. Give None where a value is missing."
                 )
-            beyond = [n for n in source.names if n not in self.names and n != self.label]
+            beyond = [n for n in source.names if n not in known]
             if beyond:
                 raise errors.ColumnError(
                     f"The rows have the column {errors.listing(beyond)} that the model was not trained "

@@ -15,13 +15,14 @@ from weigh.features.kind_finder import find_kind
 from weigh.features.kinds import Derived, Kind, Lag, Number, to_kind
 from weigh.features.schema import Schema
 from weigh.source import Chunk, Source
+from weigh.source.missing import Marker
 
 WIDEST_GUESS = 1000  # a sparse matrix wider than this must be given its kind
 PREFIX_CELLS = 10_000_000
 
 
 def find_schema(
-    source: Source, columns: object = "auto", number: Number | None = None, missing: Sequence[str] = ()
+    source: Source, columns: object = "auto", number: Number | None = None, missing: Sequence[Marker] = ()
 ) -> Schema:
     """Return the schema of a source.
 
@@ -32,7 +33,8 @@ def find_schema(
         return replace(columns, label=source.label or columns.label)
     names = source.names if source.named else Numbered(source.width)
     given, made = _given_kinds(columns, names, source.named)
-    schema = Schema(names, (), source.named, source.label, tuple(missing), made)
+    marks = tuple(dict.fromkeys([*missing, *source.missing]))
+    schema = Schema(names, (), source.named, source.label, marks, made)
     if isinstance(given, Kind) and not (isinstance(given, Number) and isinstance(given.bins, int)):
         return replace(schema, kinds=Repeated(given, len(names)))
     prefix = _prefix(source, names, given)
@@ -86,7 +88,7 @@ def _prefix(source: Source, names: Sequence[str], given: object) -> Chunk:
     return replace(prefix, columns={name: dense[:, j] for j, name in enumerate(names)}, wide=None)
 
 
-def _with_cuts(kind: Kind, prefix: Chunk, name: str, missing: tuple[str, ...]) -> Kind:
+def _with_cuts(kind: Kind, prefix: Chunk, name: str, missing: tuple[Marker, ...]) -> Kind:
     """Replace a number of bins by the cuts that the first rows give."""
     if not isinstance(kind, Number) or not isinstance(kind.bins, int):
         return kind
@@ -94,7 +96,7 @@ def _with_cuts(kind: Kind, prefix: Chunk, name: str, missing: tuple[str, ...]) -
     return replace(kind, bins=find_cuts(values, kind.bins, name))
 
 
-def _made_with_cuts(made: Mapping[str, Kind], prefix: Chunk, missing: tuple[str, ...]) -> dict[str, Kind]:
+def _made_with_cuts(made: Mapping[str, Kind], prefix: Chunk, missing: tuple[Marker, ...]) -> dict[str, Kind]:
     finished: dict[str, Any] = {}
     for name, kind in made.items():
         column = derive(prefix, name, kind)

@@ -58,7 +58,8 @@ def tokenizer(min_length: int, ngrams: tuple[int, int]) -> Splitter:
         words = pattern.findall(text.lower())
         if (low, high) == (1, 1):
             return words
-        return [" ".join(words[i : i + n]) for n in range(low, high + 1) for i in range(len(words) - n + 1)]
+        most = min(high, len(words))
+        return [" ".join(words[i : i + n]) for n in range(low, most + 1) for i in range(len(words) - n + 1)]
 
     return split
 

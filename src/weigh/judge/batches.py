@@ -118,11 +118,18 @@ def _plain(chunk: Any, named: bool) -> Any:
     if chunk.wide is not None:
         return chunk.wide
     columns = {name: to_objects(column) for name, column in chunk.columns.items()}
-    if named:
-        import pandas
+    return _frame(columns) if named else np.column_stack(list(columns.values()))
 
-        return pandas.DataFrame(columns)
-    return np.column_stack(list(columns.values()))
+
+def _frame(columns: dict[str, Any]) -> Any:
+    try:
+        import pandas
+    except ImportError:
+        raise errors.Unsupported(
+            "The classifier was trained on named columns, and a source's rows keep their names for it only "
+            "in a pandas table. Install pandas, or give the rows as you gave them to fit."
+        ) from None
+    return pandas.DataFrame(columns)
 
 
 def _weights(given: Floats | None, own: Any, start: int, stop: int) -> Floats:

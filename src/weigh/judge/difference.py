@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from weigh import errors
-from weigh.explain.text import aligned, amount, counted, cut, percent, plain, short, signed
 from weigh.judge.parameters import Move, NumberMove, moves, number_moves, vocabulary
 from weigh.model import BayesModel, load
+from weigh.text import aligned, amount, counted, cut, percent, plain, short, signed
 
 SHOWN = 10
 

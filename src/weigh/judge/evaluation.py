@@ -14,6 +14,7 @@ from weigh.judge.batches import batches, checked_weights
 from weigh.judge.confusion import Confusion
 from weigh.judge.subject import subject
 from weigh.judge.tally import Tally
+from weigh.text import plain
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Measure:
     def to_dict(self) -> dict[str, Any]:
         """The measure for JSON: nan as None, infinities as "inf" and "-inf"."""
         numbers = {"value": self.value, "low": self.low, "high": self.high}
-        return {"name": self.name} | {key: _plain(number) for key, number in numbers.items()}
+        return {"name": self.name} | {key: plain(number) for key, number in numbers.items()}
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,10 @@ class ClassRow:
     def to_dict(self) -> dict[str, Any]:
         """The row for JSON."""
         return {
-            "class": _plain(self.label),
+            "class": plain(self.label),
             "precision": self.precision.to_dict(),
             "recall": self.recall.to_dict(),
-            "f1": _plain(self.f1),
+            "f1": plain(self.f1),
             "support": self.support,
         }
 
@@ -92,7 +93,7 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything for JSON; `confusion` lists the pairs that occur, true None if unseen."""
-        names = [_plain(value) for value in self.classes]
+        names = [plain(value) for value in self.classes]
         pairs = zip(
             self.confusion.true.tolist(),
             self.confusion.predicted.tolist(),
@@ -110,7 +111,7 @@ class Evaluation:
                 for t, p, w in pairs
             ],
             "per_class": [row.to_dict() for row in self.per_class],
-            "unseen": [{"label": _plain(label), "rows": rows} for label, rows in self.unseen],
+            "unseen": [{"label": plain(label), "rows": rows} for label, rows in self.unseen],
             "impossible": self.impossible,
         }
 
@@ -213,9 +214,3 @@ def _per_class(confusion: Confusion, classes: tuple[Any, ...], level: float) -> 
         ClassRow(label, Measure("precision", *p), Measure("recall", *r), f1, support)
         for label, p, r, (f1, support) in zip(classes, precision, recall, rest, strict=True)
     )
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    return value if isinstance(value, bool | int | float | str) else str(value)

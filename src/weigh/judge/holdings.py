@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from weigh.judge.checks import Check, compare
-from weigh.judge.recount import COUNT, KNOWN, SQUARES, SUM, Cell, Count, Recount
+from weigh.judge.recount import COUNT, KNOWN, Cell, Count, Recount
 from weigh.model import BayesModel, JointModel, ThresholdModel
-from weigh.model.counts import FlagCounts, NumberCounts
+from weigh.model.outcomes import Held
 
 SIDES = ("≤ cut", "> cut", "missing")
 
@@ -25,12 +25,14 @@ def class_check(model: Any, recount: Recount) -> Check:
 
 def naive_checks(model: BayesModel, recount: Recount) -> Iterator[Check]:
     """Compare every part of a naive Bayes model."""
-    for part, counts, again in zip(model.schema.parts, model.counts.parts, recount.parts, strict=True):
+    for each, again in zip(model.distributions, recount.parts, strict=True):
+        held = list(each.held())
         one_known = any(what == KNOWN and name == "" for what, _, name in again)
-        mine = dict(_cells(counts, model.classes, one_known))
+        mine = dict(cell for one in held for cell in _cells(one, model.classes, one_known))
         # Only fractional weights or counts may round: whole counts and sums of numbers are exact.
-        rounded = any(table.dtype == np.float64 for table in _tables(counts))
-        yield compare(f"{part.title} ({part.kind.name})", mine, again, part.title, rounded)
+        rounded = any(table.dtype == np.float64 for _, _, table in held)
+        title = each.part.title
+        yield compare(f"{title} ({each.part.kind.name})", mine, again, title, rounded)
 
 
 def joint_checks(model: JointModel, recount: Recount) -> Iterator[Check]:
@@ -55,26 +57,11 @@ def threshold_checks(model: ThresholdModel, recount: Recount) -> Iterator[Check]
     yield compare(f"sides of {model.column}", mine, again, "", model.counts.dtype == np.float64)
 
 
-def _tables(counts: Any) -> list[Any]:
-    if isinstance(counts, NumberCounts):
-        return [counts.known]
-    return [counts.present.table, counts.known] if isinstance(counts, FlagCounts) else [counts.table]
-
-
-def _cells(counts: Any, classes: list[Any], one_known: bool) -> Iterator[tuple[Cell, Count]]:
-    if isinstance(counts, NumberCounts):
-        yield from _table_cells(KNOWN, classes, [""], counts.known[:, None])
-        for what, total in ((SUM, counts.first), (SQUARES, counts.second)):
-            integers, exponent = total.integers()
-            for c, value in zip(classes, integers, strict=True):
-                yield (what, c, ""), value * Fraction(2) ** exponent
-        return
-    tally = counts.present if isinstance(counts, FlagCounts) else counts
-    yield from _table_cells(COUNT, classes, tally.names, tally.table)
-    if isinstance(counts, FlagCounts):
-        names = [""] if one_known and counts.known.shape[1] == 1 else tally.names
-        known = np.broadcast_to(counts.known, (len(classes), len(names)))
-        yield from _table_cells(KNOWN, classes, names, known)
+def _cells(held: Held, classes: list[Any], one_known: bool) -> Iterator[tuple[Cell, Count]]:
+    what, names, table = held
+    if what == KNOWN and one_known and table.shape[1] == 1:
+        names = [""]
+    yield from _table_cells(what, classes, names, np.broadcast_to(table, (len(classes), len(names))))
 
 
 def _table_cells(

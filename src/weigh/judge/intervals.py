@@ -11,6 +11,7 @@ from statistics import NormalDist
 import numpy as np
 
 from weigh.judge.losses import Floats
+from weigh.priors.quantiles import beta_quantile
 
 
 def clopper_pearson(successes: Floats, trials: Floats, level: float) -> tuple[Floats, Floats]:
@@ -20,15 +21,18 @@ def clopper_pearson(successes: Floats, trials: Floats, level: float) -> tuple[Fl
     0 for k = 0; high is the 1 - a/2 quantile of Beta(k + 1, n - k) and 1 for k = n. It covers the
     true share with at least the stated level. Effective numbers need not be whole.
     """
-    from scipy.special import betaincinv
-
     k, n = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
     tail = (1.0 - level) / 2.0
     some, few = k > 0, k < n
-    low = np.where(some, betaincinv(np.where(some, k, 1.0), np.maximum(n - k, 0.0) + 1.0, tail), 0)
-    high = np.where(few, betaincinv(k + 1.0, np.where(few, n - k, 1.0), 1.0 - tail), 1.0)
+    low = np.where(some, _beta_quantiles(np.where(some, k, 1.0), np.maximum(n - k, 0.0) + 1.0, tail), 0)
+    high = np.where(few, _beta_quantiles(k + 1.0, np.where(few, n - k, 1.0), 1.0 - tail), 1.0)
     tried = n > 0
     return np.where(tried, low, np.nan), np.where(tried, high, np.nan)
+
+
+def _beta_quantiles(a: Floats, b: Floats, share: float) -> Floats:
+    pairs = zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)
+    return np.array([beta_quantile(*pair, share) for pair in pairs]).reshape(a.shape)
 
 
 def normal_mean(

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from weigh.features.blocks import Floats
 from weigh.model import BayesModel
-from weigh.model.bernoulli import Bernoulli
-from weigh.model.categorical import Categorical
-from weigh.model.multinomial import Multinomial
-from weigh.model.normal import Normal
-from weigh.model.weights import as_text
+from weigh.model.bayes import Distribution
+from weigh.model.outcomes import Outcomes
 
 
 @dataclass(frozen=True)
@@ -65,8 +61,7 @@ def moves(old: BayesModel, new: BayesModel, most: int) -> tuple[Move, ...]:
     found = list(_prior_moves(old, new))
     pairs = _shared_classes(old, new)
     for first, second in _shared_parts(old, new):
-        before, after = _named(first), _named(second)
-        if before is not None and after is not None:
+        for before, after in _shared_outcomes(first, second):
             found += _part_moves(before, after, pairs, old.classes, most)
     found = [move for move in found if abs(move.nats) > 1e-12]
     return tuple(sorted(found, key=lambda move: (-abs(move.nats), move.name))[:most])
@@ -76,14 +71,10 @@ def number_moves(old: BayesModel, new: BayesModel, most: int) -> tuple[NumberMov
     """The means and spreads that changed, largest change first."""
     found = []
     for first, second in _shared_parts(old, new):
-        if isinstance(first, Normal) and isinstance(second, Normal):
-            curves = [
-                [(float(p.mean[c]), float(p.deviation[c])) for c in range(len(p.mean))]
-                for p in (first, second)
-            ]
-            for a, b in _shared_classes(old, new):
-                (m, s), (n, t) = curves[0][a], curves[1][b]
-                found.append(NumberMove(first.part.names[0], old.classes[a], m, n, s, t))
+        before, after = first.curves(), second.curves()
+        for a, b in _shared_classes(old, new) if before and after else ():
+            (m, s), (n, t) = before[a], after[b]
+            found.append(NumberMove(first.part.names[0], old.classes[a], m, n, s, t))
     found = [move for move in found if (move.old_mean, move.old_spread) != (move.new_mean, move.new_spread)]
     return tuple(sorted(found, key=lambda move: (-move.size, move.name))[:most])
 
@@ -91,20 +82,13 @@ def number_moves(old: BayesModel, new: BayesModel, most: int) -> tuple[NumberMov
 def vocabulary(old: BayesModel, new: BayesModel) -> Iterator[tuple[str, tuple[Any, ...], tuple[Any, ...]]]:
     """Yield (column, values that appeared, values that vanished), most frequent first."""
     for first, second in _shared_parts(old, new):
-        if isinstance(first, Categorical | Bernoulli | Multinomial) and type(first) is type(second):
-            before, after = _frequencies(first), _frequencies(second)
+        alike = first.part.kind.family == second.part.kind.family
+        for left, right in _shared_outcomes(first, second) if alike else ():
+            before, after = left.frequencies(), right.frequencies()
             appeared = _by_frequency({value: n for value, n in after.items() if value not in before})
             vanished = _by_frequency({value: n for value, n in before.items() if value not in after})
             if appeared or vanished:
                 yield first.part.title, appeared, vanished
-
-
-def _frequencies(part: Any) -> dict[Any, float]:
-    if isinstance(part, Categorical):
-        return dict(zip(part.levels, part.table.sum(axis=0).tolist(), strict=True))
-    table = part.present if isinstance(part, Bernoulli) else part.table
-    names = part.names if isinstance(part, Bernoulli) else part.words
-    return dict(zip(names, table.sum(axis=0).tolist(), strict=True))
 
 
 def _by_frequency(counts: dict[Any, float]) -> tuple[Any, ...]:
@@ -116,7 +100,12 @@ def _shared_classes(old: BayesModel, new: BayesModel) -> list[tuple[int, int]]:
     return [(at, place[label]) for at, label in enumerate(old.classes) if label in place]
 
 
-def _shared_parts(old: BayesModel, new: BayesModel) -> Iterator[tuple[Any, Any]]:
+def _shared_outcomes(first: Distribution, second: Distribution) -> Iterator[tuple[Outcomes, Outcomes]]:
+    """Yield the outcomes of both parts; that of absence follows from that of presence."""
+    yield from list(zip(first.outcomes(), second.outcomes(), strict=False))[:1]
+
+
+def _shared_parts(old: BayesModel, new: BayesModel) -> Iterator[tuple[Distribution, Distribution]]:
     """Yield the parts of both models that have a column in common."""
     place = {(part.part.kind.gathers, _first_of(part)): part for part in new.distributions}
     for part in old.distributions:
@@ -125,7 +114,7 @@ def _shared_parts(old: BayesModel, new: BayesModel) -> Iterator[tuple[Any, Any]]
             yield part, found
 
 
-def _first_of(part: Any) -> str:
+def _first_of(part: Distribution) -> str:
     """What a part is matched by: its column, or its kind where columns are gathered."""
     kind = part.part.kind
     return str(kind.name if kind.gathers else part.part.names[0])
@@ -137,31 +126,17 @@ def _prior_moves(old: BayesModel, new: BayesModel) -> Iterator[Move]:
         yield Move("P(class)", old.classes[a], *shares)
 
 
-def _named(part: Any) -> tuple[Sequence[Any], Floats, Any] | None:
-    """A part's names, its probabilities [C, names], and how to call a name."""
-    if isinstance(part, Categorical):
-        return part.levels, part.probabilities, lambda level: f"{part.name} = {as_text(level)}"
-    if isinstance(part, Bernoulli):
-        title = "" if part.weights.fixed else f"{part.part.title}: "
-        return part.names, part.probabilities, lambda name: f"{title}{name}"
-    if isinstance(part, Multinomial):
-        title = "" if part.counts.fixed else f"{part.part.title}: "
-        return part.words, part.probabilities, lambda name: f"{title}{name}"
-    return None
-
-
 def _part_moves(
-    before: Any, after: Any, pairs: list[tuple[int, int]], labels: list[Any], most: int
+    before: Outcomes, after: Outcomes, pairs: list[tuple[int, int]], labels: list[Any], most: int
 ) -> Iterator[Move]:
-    names, old, called = before
-    place = {name: at for at, name in enumerate(after[0])}
-    shared = [(at, place[name]) for at, name in enumerate(names) if name in place]
+    place = {name: at for at, name in enumerate(after.keys)}
+    shared = [(at, place[name]) for at, name in enumerate(before.keys) if name in place]
     if not shared:
         return
     left, right = (np.array(side) for side in zip(*shared, strict=True))
     for a, b in pairs:
-        p, q = old[a, left], after[1][b, right]
+        p, q = before.probabilities[a, left], after.probabilities[b, right]
         with np.errstate(divide="ignore", invalid="ignore"):
             size = np.nan_to_num(np.abs(np.log(q) - np.log(p)), nan=0.0, posinf=np.inf)
         for at in np.argsort(-size, kind="stable")[:most].tolist():
-            yield Move(called(names[left[at]]), labels[a], float(p[at]), float(q[at]))
+            yield Move(before.title(int(left[at])), labels[a], float(p[at]), float(q[at]))

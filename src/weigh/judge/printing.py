@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from weigh import errors
 from weigh.judge.losses import UNSEEN
+from weigh.text import aligned, amount, counted, cut, html_table
 
 if TYPE_CHECKING:
     from weigh.judge.evaluation import ClassRow, Evaluation
@@ -31,7 +32,7 @@ def text(evaluation: Evaluation) -> str:
     """The whole evaluation as text."""
     parts = [
         _headline(evaluation),
-        _aligned(_measure_rows(evaluation)),
+        aligned(_measure_rows(evaluation)),
         "\n".join(textwrap.fill(note, WIDTH) for note in _notes(evaluation)),
         _confusion(evaluation),
         _classes(evaluation),
@@ -44,15 +45,15 @@ def markup(evaluation: Evaluation) -> str:
     notes = "".join(f"<p>{html.escape(note)}</p>" for note in _notes(evaluation))
     title, rows = _class_rows(evaluation)
     return (
-        f"<div>{_html_table(_headline(evaluation), _measure_rows(evaluation))}"
-        f"{_html_table(title, rows)}{notes}</div>"
+        f"<div>{html_table(_headline(evaluation), _measure_rows(evaluation))}"
+        f"{html_table(title, rows)}{notes}</div>"
     )
 
 
 def _headline(evaluation: Evaluation) -> str:
     n, many = evaluation.n, len(evaluation.classes)
-    weighted = "" if evaluation.weight == n else f", total weight {_amount(evaluation.weight)}"
-    return f"Evaluation on {_counted(n, 'row')}{weighted}, {_counted(many, 'class', 'classes')}"
+    weighted = "" if evaluation.weight == n else f", total weight {amount(evaluation.weight)}"
+    return f"Evaluation on {counted(n, 'row')}{weighted}, {counted(many, 'class', 'classes')}"
 
 
 def _measure_rows(evaluation: Evaluation) -> list[list[str]]:
@@ -75,14 +76,14 @@ def _notes(evaluation: Evaluation) -> list[str]:
         notes.append(f"Unequal weights: intervals count {effective:,.1f} effective rows.")
     if evaluation.impossible:
         notes.append(
-            f"{_counted(evaluation.impossible, 'row')} gave the true class probability zero: "
+            f"{counted(evaluation.impossible, 'row')} gave the true class probability zero: "
             "the log loss is infinite."
         )
     if evaluation.unseen:
         rows = sum(rows for _, rows in evaluation.unseen)
         strange = [label for label, _ in evaluation.unseen]
         notes.append(
-            f"{_counted(rows, 'row')} with labels that the model has never seen, counted as "
+            f"{counted(rows, 'row')} with labels that the model has never seen, counted as "
             f"errors with probability zero: {errors.listing(strange)}.{_alike(evaluation)}"
         )
     return notes
@@ -100,29 +101,29 @@ def _alike(evaluation: Evaluation) -> str:
 def _confusion(evaluation: Evaluation) -> str:
     names = [_name(value) for value in evaluation.classes]
     if len(names) <= MOST:
-        head = ["true \\ predicted", *(_cut(name, 12) for name in names)]
+        head = ["true \\ predicted", *(cut(name, 12) for name in names)]
         table = evaluation.confusion.table().tolist()
-        rows = [[_cut(name, 20), *map(_amount, row)] for name, row in zip(names, table, strict=True)]
+        rows = [[cut(name, 20), *map(amount, row)] for name, row in zip(names, table, strict=True)]
         if evaluation.unseen:
-            rows.append(["(never seen)", *map(_amount, evaluation.confusion.unseen().tolist())])
-        drawn = _aligned([head, *rows])
+            rows.append(["(never seen)", *map(amount, evaluation.confusion.unseen().tolist())])
+        drawn = aligned([head, *rows])
         if max(map(len, drawn.splitlines())) <= WIDTH:
             return drawn
     mistakes = evaluation.confusion.mistakes(MOST)
     if not mistakes:
         return "No mistakes."
     rows = [
-        [_cut("(never seen)" if t == UNSEEN else names[t], 28), _cut(names[p], 28), _amount(w)]
+        [cut("(never seen)" if t == UNSEEN else names[t], 28), cut(names[p], 28), amount(w)]
         for t, p, w in mistakes
     ]
     title = f"The {len(rows)} most frequent mistakes:\n" if len(rows) > 1 else ""
-    return title + _aligned([["true", "predicted", "rows"], *rows], left=2)
+    return title + aligned([["true", "predicted", "rows"], *rows], left=2)
 
 
 def _classes(evaluation: Evaluation) -> str:
     title, rows = _class_rows(evaluation)
-    rest = max(len(line) for line in _aligned([row[1:] for row in rows], left=0).splitlines())
-    drawn = _aligned([[_cut(row[0], WIDTH - rest - 2), *row[1:]] for row in rows])
+    rest = max(len(line) for line in aligned([row[1:] for row in rows], left=0).splitlines())
+    drawn = aligned([[cut(row[0], WIDTH - rest - 2), *row[1:]] for row in rows])
     return f"{title}:\n{drawn}" if len(evaluation.classes) > MOST else drawn
 
 
@@ -138,37 +139,13 @@ def _class_rows(evaluation: Evaluation) -> tuple[str, list[list[str]]]:
         p, r = row.precision, row.recall
         numbers = (p.value, p.low, p.high, r.value, r.low, r.high, row.f1)
         written = ["-" if math.isnan(number) else f"{number:.3f}" for number in numbers]
-        rows.append([_name(row.label), *written, _amount(row.support)])
+        rows.append([_name(row.label), *written, amount(row.support)])
     return title, rows
-
-
-def _aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = [
-            cell.ljust(width) if place < left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
-
-
-def _html_table(title: str, rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in rows[0])
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows[1:]
-    )
-    return f"<table><caption>{html.escape(title)}</caption><tr>{head}</tr>{body}</table>"
 
 
 def _name(value: Any) -> str:
     written = str(value)
     return written if written and written.isprintable() else repr(value)
-
-
-def _cut(name: str, width: int) -> str:
-    return name if len(name) <= width else name[: width - 1] + "…"
 
 
 def _share(number: float) -> str:
@@ -179,11 +156,3 @@ def _share(number: float) -> str:
 
 def _sum(number: float) -> str:
     return "-" if math.isnan(number) else f"{number:,.2f}"
-
-
-def _amount(weight: float) -> str:
-    return f"{weight:,.0f}" if weight == round(weight) else f"{weight:,.2f}"
-
-
-def _counted(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one}" if number == 1 else f"{number:,} {many or one + 's'}"

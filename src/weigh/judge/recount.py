@@ -16,6 +16,7 @@ from typing import Any
 from weigh.features import Kind, Number, Part, Schema, Text, Tokens
 from weigh.features.columns import bin_names
 from weigh.source import Chunk, Source
+from weigh.source.chunk import to_pylist
 
 Count = Any  # int, or Fraction where a value or a weight is not whole
 Cell = tuple[str, Any, Any]  # what is counted, in which class, of which name
@@ -45,7 +46,7 @@ class Recount:
     def read(self, source: Source) -> Recount:
         """Count every row of a source."""
         for chunk in self.schema.chunks(source):
-            labels = values_of(chunk.labels)
+            labels = to_pylist(chunk.labels)
             given = [1.0] * chunk.n_rows if chunk.weights is None else chunk.weights.tolist()
             weights = [int(weight) if weight.is_integer() else Fraction(weight) for weight in given]
             self.n_rows += chunk.n_rows
@@ -64,7 +65,7 @@ class Recount:
             if chunk.wide is not None:
                 cells = _wide_cells(part, chunk.wide)
             else:
-                columns = [values_of(chunk.columns[name]) for name in part.names]
+                columns = [to_pylist(chunk.columns[name]) for name in part.names]
                 cells = _part_cells(part, columns, frozenset(self.schema.missing))
             for row, what, name, amount in cells:
                 counts[what, labels[row], name] += weights[row] * amount
@@ -76,19 +77,12 @@ class Recount:
         columns = []
         for at, name in enumerate([*self.schema.names, *self.schema.made]):
             if name in kinds:
-                column = values_of(chunk.columns[name] if dense is None else dense[:, at])
+                column = to_pylist(chunk.columns[name] if dense is None else dense[:, at])
                 columns.append(
                     [None if _is_missing(v, markers) else _level_of(kinds[name], v) for v in column]
                 )
         for label, weight, *row in zip(labels, weights, *columns, strict=True):
             self._rows[COUNT, label, tuple(row)] += weight
-
-
-def values_of(column: Any) -> list[Any]:
-    """A column's values as Python objects."""
-    if column is None:
-        return []
-    return list(column.to_pylist() if hasattr(column, "to_pylist") else column.tolist())
 
 
 def _is_missing(value: Any, markers: frozenset[str]) -> bool:

@@ -10,15 +10,13 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.explain.text import aligned, counted, cut
 from weigh.judge.checks import Check, ones
 from weigh.judge.holdings import class_check, joint_checks, naive_checks, threshold_checks
 from weigh.judge.recount import Recount
 from weigh.model import BayesModel, JointModel, ThresholdModel, load
-from weigh.model.bernoulli import Bernoulli
-from weigh.model.normal import Normal
 from weigh.source import Source
 from weigh.source import rows as rows_of
+from weigh.text import aligned, counted, cut
 
 SHOWN = 20
 EXAMPLES = 4
@@ -128,7 +126,8 @@ def _sums_to_one(model: Any, source: Source) -> Iterator[Check]:
 def _totals(model: BayesModel) -> Iterator[float]:
     """Yield the sum of the probabilities of all values of a column, for each column and class."""
     for part in model.distributions:
-        if isinstance(part, Bernoulli):
-            yield from (1.0 if 0.0 <= p <= 1.0 else p for p in part.probabilities.ravel().tolist())
-        elif not isinstance(part, Normal) and part.table.any():
-            yield from part.probabilities.sum(axis=1).tolist()
+        for outcomes in part.outcomes():
+            if not outcomes.exclusive:
+                yield from (1.0 if 0.0 <= p <= 1.0 else p for p in outcomes.probabilities.ravel().tolist())
+            elif outcomes.counts.any():
+                yield from outcomes.probabilities.sum(axis=1).tolist()

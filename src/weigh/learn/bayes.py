@@ -15,6 +15,7 @@ from weigh.learn.dependence import dependent_columns
 from weigh.model import BayesCounts, BayesModel
 from weigh.source import Chunk, Source
 from weigh.source.base import Piece
+from weigh.source.missing import Marker
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class BayesTask:
         class_prior: Any = None,
         complement: bool = False,
         number: Number | None = None,
-        missing: Sequence[str] = (),
+        missing: Sequence[Marker] = (),
     ) -> BayesTask:
         """Return the task for a source: kinds found, parameters checked, dependence warned of."""
         schema = find_schema(source, columns, number, missing)

@@ -19,6 +19,7 @@ from weigh.model.joint import spelled
 from weigh.model.joint_counts import count_joint, joint_columns
 from weigh.source import Chunk, Source
 from weigh.source.base import PREFIX_ROWS, Piece
+from weigh.source.missing import Marker
 
 BINS = 10  # what a number whose kind was not given is cut into
 
@@ -40,7 +41,7 @@ class JointTask:
         *,
         prior: Any = 1.0,
         class_prior: Any = None,
-        missing: Sequence[str] = (),
+        missing: Sequence[Marker] = (),
     ) -> JointTask:
         """Return the task for a source: kinds found, numbers cut into bins, parameters checked."""
         # Numbers that are found are this very object; numbers that the user gave are others.

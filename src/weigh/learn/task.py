@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Protocol, TypeVar
 
 from weigh.source import Chunk, Source
-from weigh.source.base import Piece, as_pieces
+from weigh.source.base import Piece
 
 Counts = TypeVar("Counts")
 Model_co = TypeVar("Model_co", covariant=True)
@@ -18,6 +18,9 @@ class Task(Protocol[Counts, Model_co]):
     def chunks(self, source: Source) -> Iterator[Chunk]:
         """Read the source, columns checked, chunk by chunk."""
 
+    def pieces(self, source: Source) -> Iterator[Piece]:
+        """Read like `chunks`, but leave making each chunk to whoever calls its piece."""
+
     def count(self, chunk: Chunk) -> Counts:
         """Count one chunk, knowing nothing of the others."""
 
@@ -26,9 +29,3 @@ class Task(Protocol[Counts, Model_co]):
 
     def finish(self, counts: Counts) -> Model_co:
         """Return the model that follows from all counts."""
-
-
-def pieces(task: Task[Counts, Model_co], source: Source) -> Iterator[Piece]:
-    """Read a source for a task: in its own pieces if it has any, else chunk by chunk."""
-    own = getattr(task, "pieces", None)
-    return as_pieces(task.chunks(source)) if own is None else own(source)

@@ -18,6 +18,8 @@ from weigh.model.bayes_counts import Label, encode_labels
 from weigh.model.tally import Table, name_key, whole
 from weigh.model.threshold import LEFT, MISSING, RIGHT
 from weigh.source import Chunk, Source
+from weigh.source.base import Piece
+from weigh.source.missing import Marker
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +44,7 @@ class ThresholdTask:
     schema: Schema
 
     @classmethod
-    def over(cls, source: Source, columns: object = "auto", *, missing: Sequence[str] = ()) -> ThresholdTask:
+    def over(cls, source: Source, columns: object = "auto", *, missing: Sequence[Marker] = ()) -> ThresholdTask:
         """Return the task for a source: its numeric columns found, the others left out."""
         if isinstance(columns, str) and columns == "auto" and not source.names:
             columns = Number()
@@ -64,6 +66,10 @@ class ThresholdTask:
     def chunks(self, source: Source) -> Iterator[Chunk]:
         """Read the source in the schema's names."""
         return self.schema.chunks(source)
+
+    def pieces(self, source: Source) -> Iterator[Piece]:
+        """Read the source in the schema's names, leaving the work to whoever calls a piece."""
+        return self.schema.pieces(source)
 
     def count(self, chunk: Chunk) -> list[Gathered]:
         """Gather the numbers of one chunk."""

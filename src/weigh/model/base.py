@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.features import Schema
-from weigh.features.blocks import Floats
+from weigh.features.blocks import Floats, Level
 from weigh.model import store
 from weigh.model.decision import Decision, best, normalised, to_labels
 from weigh.model.evidence import Evidence
@@ -66,6 +66,17 @@ class Model(ABC):
         """The name of the label column, if there was one."""
         return self.schema.label
 
+    @property
+    def levels(self) -> Mapping[str, Sequence[Level]]:
+        """The values that columns of categories are known to have; empty if the model keeps none."""
+        return {}
+
+    @cached_property
+    def storage(self) -> dict[str, str]:
+        """How text files must be read to match what was learned, for `Source.stored`."""
+        named = {} if self.label is None else {self.label: self.classes}
+        return self.schema.spelling({**self.levels, **named})
+
     @cached_property
     def labels(self) -> Any:
         """The classes as an array of their own type."""
@@ -81,7 +92,7 @@ class Model(ABC):
             pieces = iter([rows])
         else:
             source = rows if isinstance(rows, Source) else rows_of(rows, missing=self.schema.missing)
-            pieces = self.schema.chunks(source)
+            pieces = self.schema.chunks(source.stored(self.storage))
         step = max(1, SCORE_CELLS // max(1, len(self.classes)))
         for piece in pieces:
             for start in range(0, piece.n_rows, step):

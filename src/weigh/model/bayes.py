@@ -11,7 +11,7 @@ import numpy as np
 
 from weigh import errors, priors
 from weigh.features import Block, Part, Schema
-from weigh.features.blocks import Floats
+from weigh.features.blocks import Floats, Level
 from weigh.model import store
 from weigh.model.bayes_counts import BayesCounts
 from weigh.model.bernoulli import Bernoulli
@@ -142,6 +142,11 @@ class BayesModel(Counted):
         if self.complement and len(self.classes) > 1:
             return np.zeros(len(self.classes))
         return self.class_belief.logs
+
+    @property
+    def levels(self) -> dict[str, list[Level]]:
+        """The values that columns of categories are known to have."""
+        return {each.name: each.levels for each in self.distributions if isinstance(each, Categorical)}
 
     @cached_property
     def distributions(self) -> list[Distribution]:

@@ -92,10 +92,10 @@ class BayesCounts:
     @classmethod
     def get(cls, stored: store.Stored, schema: Schema) -> BayesCounts:
         """Return the counts that `put` added."""
-        classes = store.get_names(stored, "classes")
+        classes = store.get_distinct(stored, "classes")
         rows = get_table(stored, "rows", (len(classes),))
         parts = [get_part(stored, part, f"part{at}", len(classes)) for at, part in enumerate(schema.parts)]
-        return cls(classes, rows, parts, tuple(store.get_names(stored, "declared")))
+        return cls(classes, rows, parts, tuple(store.get_distinct(stored, "declared")))
 
 
 def count_part(part: Part, block: Block, by: Counting) -> PartCounts:
@@ -142,7 +142,13 @@ def encode_labels(chunk: Chunk) -> tuple[Ints, list[Label]]:
             f"The label is missing in {missing:,} of {chunk.n_rows:,} rows (first: row {first:,}). Leave "
             f"such rows out before fitting."
         )
-    return codes, [_label(value) for value in values]
+    labels = [_label(value) for value in values]
+    if len({str if isinstance(label, str) else bool if isinstance(label, bool) else int for label in labels}) > 1:
+        raise errors.LabelError(
+            f"The labels are of several types: {errors.listing(labels)}. Give them all as strings, or all as "
+            f"whole numbers."
+        )
+    return codes, labels
 
 
 def _label(value: object) -> Label:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -15,7 +15,9 @@ from weigh.features import Entries, Part, Text, Tokens
 from weigh.features.blocks import Floats, Ints
 from weigh.model.counts import FlagCounts
 from weigh.model.factors import Factor, estimate, to_fraction
+from weigh.model.outcomes import Curve, Held, Outcomes
 from weigh.model.weights import MOST_ABSENT, FlagWeights
+from weigh.text import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +162,42 @@ class Bernoulli:
     def n_shared(self) -> int:
         """Free parameters that all classes share."""
         return 0
+
+    def outcomes(self) -> list[Outcomes]:
+        """Return every flag's presence with its probability, and its absence if that tells anything."""
+        term = self.weights
+        present = Outcomes(
+            self.names,
+            self.present,
+            self.probabilities,
+            lambda at: (term.named(at), term.word(True)),
+            is_told=False,
+            exclusive=False,
+        )
+        if not term.fixed:
+            # That a word is absent is never what a text is known by; that a flag is may well be.
+            return [present]
+        counts, shares = self.known - self.present, 1.0 - self.probabilities
+        named = lambda at: (term.named(at), term.word(False))
+        return [present, Outcomes(self.names, counts, shares, named, exclusive=False)]
+
+    def curves(self) -> list[Curve]:
+        """Return no curves."""
+        return []
+
+    def held(self) -> Iterator[Held]:
+        """Yield the counts, as rows gave them."""
+        names = self.counts.present.names
+        yield "count", names, self.counts.present.table
+        yield "known", names, self.counts.known
+
+    def known_names(self) -> Iterable[str]:
+        """Return the words that training has ever seen, pruned ones too; flags are always known."""
+        return () if self.counts.present.fixed else self.counts.present.names
+
+    def found(self) -> str:
+        """Return what the column holds, in a few words; a flag needs none."""
+        return "" if self.part.kind.gathers else counted(len(self.names), "word")
 
     @property
     def n_parameters(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -16,8 +16,10 @@ from weigh.features.blocks import Floats, Ints
 from weigh.features.columns import bin_names
 from weigh.features.kinds import Number
 from weigh.model.factors import Factor, estimate, exact_shares, to_fraction
+from weigh.model.outcomes import Curve, Held, Outcomes
 from weigh.model.tally import Tally, name_key
 from weigh.model.weights import LevelWeights, as_text
+from weigh.text import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +131,27 @@ class Categorical:
     def n_shared(self) -> int:
         """Free parameters that all classes share."""
         return 0
+
+    def outcomes(self) -> list[Outcomes]:
+        """Return the levels with their probabilities."""
+        named = [(self.name, as_text(level)) for level in self.levels]
+        return [Outcomes(self.levels, self.table, self.probabilities, named.__getitem__)]
+
+    def curves(self) -> list[Curve]:
+        """Return no curves."""
+        return []
+
+    def held(self) -> Iterator[Held]:
+        """Yield the counts, as rows gave them."""
+        yield "count", self.counts.names, self.counts.table
+
+    def known_names(self) -> Iterable[Any]:
+        """Return the levels that are known."""
+        return self.levels
+
+    def found(self) -> str:
+        """Return what the column holds, in a few words."""
+        return counted(len(self.levels), "bin" if isinstance(self.part.kind, Number) else "level")
 
     @property
     def n_parameters(self) -> int:

@@ -136,11 +136,15 @@ class NumberCounts:
         return NumberCounts(known, self.first, self.second, None if is_whole else self.weight)
 
     def least(self) -> float:
-        """Return the smallest count; a sum of squares below zero or without values counts too."""
-        squares, _ = self.second.integers()
+        """Return the smallest count; sums that no values can have count as less than nothing."""
+        (first, e1), (second, e2) = self.first.integers(), self.second.integers()
         totals = self.totals
-        if any(s < 0 or (s and not n) for s, n in zip(squares, totals, strict=True)):
-            return -1.0
+        unit = Fraction(2) ** (e2 - 2 * e1)
+        for n, x, xx in zip(totals, first, second, strict=True):
+            # n Σx² ≥ (Σx)² for any values, and they are equal for a single row.
+            spread = n * xx * unit - x * x
+            if spread < 0 or (spread and n <= 1 and self.weight is None):
+                return -1.0
         return float(min(totals, default=0))
 
     def put(self, arrays: dict[str, Any], meta: dict[str, Any], key: str) -> None:

@@ -123,4 +123,9 @@ def _log(share: Any) -> float:
 def to_labels(classes: Sequence[Any]) -> Any:
     """Return class labels as an array of their own type, of objects where the types differ."""
     types = {type(label) for label in classes}
-    return np.array(classes) if len(types) == 1 else np.array(classes, dtype=object)
+    # NumPy's own strings lose a NUL at their end.
+    if len(types) == 1 and not any(isinstance(label, str) and label.endswith("\0") for label in classes):
+        return np.array(classes)
+    labels = np.empty(len(classes), dtype=object)
+    labels[:] = classes
+    return labels

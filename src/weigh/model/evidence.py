@@ -14,6 +14,7 @@ from weigh.features.blocks import Floats
 from weigh.model.decision import best, normalised
 from weigh.model.weights import Contribution
 from weigh.model.worked import ClassWork, worked_latex, worked_text
+from weigh.text import plain, signed
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,9 @@ class Evidence:
             "runner_up": self.runner_up,
             "probabilities": {str(label): p for label, p in self.probabilities.items()},
             "evidence": [
-                {"feature": row.feature, "value": row.value, "nats": _plain(row.nats)} for row in self.table
+                {"feature": row.feature, "value": row.value, "nats": plain(row.nats)} for row in self.table
             ],
-            "total": _plain(self.total),
+            "total": plain(self.total),
         }
 
     def __str__(self) -> str:
@@ -94,14 +95,14 @@ class Evidence:
         for name, row in zip(names, self.table, strict=True):
             length = 12 if math.isinf(row.nats) else round(12 * abs(row.nats) / largest)
             bar = ("+" if row.nats > 0 else "−") * length
-            lines.append(f"  {name:<{width}}  {_signed(row.nats):>9}  {bar}".rstrip())
-        lines += [f"  {'total':<{width}}  {_signed(self.total):>9}  nats"]
+            lines.append(f"  {name:<{width}}  {signed(row.nats, 4):>9}  {bar}".rstrip())
+        lines += [f"  {'total':<{width}}  {signed(self.total, 4):>9}  nats"]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><td>{html.escape(row.feature)}</td><td>{html.escape(row.value)}</td>"
-            f"<td style='text-align:right'>{_signed(row.nats)}</td></tr>"
+            f"<td style='text-align:right'>{signed(row.nats, 4)}</td></tr>"
             for row in self.table
         )
         against = f" against <b>{html.escape(str(self.runner_up))}</b>" if self.runner_up is not None else ""
@@ -109,7 +110,7 @@ class Evidence:
             f"<table><caption><b>{html.escape(str(self.verdict))}</b>, probability "
             f"{_percent(self.probability)}{against}</caption>"
             f"<thead><tr><th>feature</th><th>value</th><th>nats</th></tr></thead><tbody>{rows}"
-            f"<tr><th colspan=2>total</th><th style='text-align:right'>{_signed(self.total)}</th></tr>"
+            f"<tr><th colspan=2>total</th><th style='text-align:right'>{signed(self.total, 4)}</th></tr>"
             f"</tbody></table>"
         )
 
@@ -148,14 +149,6 @@ def _difference(logs: Floats, first: int, second: int | None) -> float:
     if logs[first] == logs[second]:
         return 0.0
     return float(logs[first]) - float(logs[second])
-
-
-def _signed(nats: float) -> str:
-    return f"{nats:+.4f}".replace("-", "−") if math.isfinite(nats) else ("+∞" if nats > 0 else "−∞")
-
-
-def _plain(nats: float) -> float | str:
-    return nats if math.isfinite(nats) else ("inf" if nats > 0 else "-inf")
 
 
 def _percent(share: float) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 
 from weigh import errors, priors
 from weigh.features import Codes, Schema
-from weigh.features.blocks import Floats
+from weigh.features.blocks import Floats, Level
 from weigh.model import store
 from weigh.model.bayes_counts import BayesCounts
 from weigh.model.class_prior import ClassPrior
@@ -54,6 +54,11 @@ class JointModel(Counted):
         if isinstance(self.prior, priors.Beta | priors.Dirichlet) and getattr(self.prior, "values", True):
             must = "a number above zero, None, or Dirichlet(b) with one b for every cell"
             raise errors.parameter("JointBayes", "prior", must, self.prior)
+
+    @property
+    def levels(self) -> dict[str, list[Level]]:
+        """The values that columns are known to have."""
+        return dict(zip(self.table.columns, self.table.levels, strict=True))
 
     @cached_property
     def table(self) -> JointTable:

@@ -103,7 +103,7 @@ class CellCounts:
     @classmethod
     def get(cls, stored: store.Stored, key: str, classes: int, columns: int) -> CellCounts:
         """Return the counts that `put` added."""
-        levels: Any = [store.get_names(stored, f"{key}.levels{j}") for j in range(columns)]
+        levels: Any = [store.get_distinct(stored, f"{key}.levels{j}") for j in range(columns)]
         codes = stored.arrays.get(f"{key}.codes")
         if codes is None or codes.dtype != np.int32 or codes.ndim != 2 or codes.shape[1] != columns:
             raise store.damaged(stored.path, "its cells are missing or of the wrong shape")
@@ -122,10 +122,10 @@ def count_joint(chunk: Chunk, schema: Schema) -> BayesCounts:
 
 def get_joint(stored: store.Stored, schema: Schema) -> BayesCounts:
     """Return the counts of a joint table from a model file."""
-    classes = store.get_names(stored, "classes")
+    classes = store.get_distinct(stored, "classes")
     part = CellCounts.get(stored, "part0", len(classes), len(joint_columns(schema)))
     rows = get_table(stored, "rows", (len(classes),))
-    return BayesCounts(classes, rows, [part], tuple(store.get_names(stored, "declared")))
+    return BayesCounts(classes, rows, [part], tuple(store.get_distinct(stored, "declared")))
 
 
 def joint_columns(schema: Schema) -> dict[str, Kind]:

@@ -116,7 +116,7 @@ class LinearModel(Model):
     @classmethod
     def from_store(cls, stored: store.Stored, schema: Schema) -> LinearModel:
         """Return the model that `to_store` described."""
-        classes = store.get_names(stored, "classes")
+        classes = store.get_distinct(stored, "classes")
         base = _get(stored, "base", len(classes))
         terms = [
             _get_term(
@@ -152,7 +152,7 @@ def _get_term(stored: store.Stored, key: str, title: str, columns: Any, classes:
         return NumberWeights(
             title, _get(stored, f"{key}.slope", classes), _get(stored, f"{key}.offset", classes)
         )
-    names: Any = columns if columns is not None else store.get_names(stored, f"{key}.names")
+    names: Any = columns if columns is not None else store.get_distinct(stored, f"{key}.names")
     fixed = columns is not None
     if kind == "LevelWeights":
         return LevelWeights(title, names, _get(stored, f"{key}.table", len(names) + 1, classes))
@@ -168,6 +168,6 @@ def _get_term(stored: store.Stored, key: str, title: str, columns: Any, classes:
 
 def _get(stored: store.Stored, name: str, *shape: int) -> Floats:
     array = stored.arrays.get(name)
-    if array is None or array.dtype != np.float64 or array.shape != shape or np.isnan(array).any():
+    if array is None or array.dtype != np.float64 or array.shape != shape or not (array < np.inf).all():
         raise store.damaged(stored.path, f"its table {name!r} is missing or of the wrong shape")
     return array

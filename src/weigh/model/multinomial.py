@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -14,9 +14,11 @@ from weigh import priors
 from weigh.features import Entries, Part, Text, Tokens
 from weigh.features.blocks import Floats, Ints
 from weigh.model.factors import Factor, estimate, exact_shares, to_fraction
+from weigh.model.outcomes import Curve, Held, Outcomes
 from weigh.model.polya import Polya
 from weigh.model.tally import Tally
 from weigh.model.weights import WordWeights, as_text
+from weigh.text import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +145,27 @@ class Multinomial:
     def n_shared(self) -> int:
         """Free parameters that all classes share."""
         return 0
+
+    def outcomes(self) -> list[Outcomes]:
+        """Return the words with their probabilities."""
+        term = self.weights
+        return [Outcomes(self.words, self.table, self.probabilities, lambda at: (term.named(at), ""))]
+
+    def curves(self) -> list[Curve]:
+        """Return no curves."""
+        return []
+
+    def held(self) -> Iterator[Held]:
+        """Yield the counts, as rows gave them."""
+        yield "count", self.counts.names, self.counts.table
+
+    def known_names(self) -> Iterable[str]:
+        """Return the words that training has ever seen, pruned ones too; columns are always known."""
+        return () if self.counts.fixed else self.counts.names
+
+    def found(self) -> str:
+        """Return what the column holds, in a few words; a count needs none."""
+        return "" if self.part.kind.gathers else counted(len(self.words), "word")
 
     @property
     def n_parameters(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -16,10 +16,11 @@ from weigh.features import Number, Numbers, Part
 from weigh.features.blocks import Floats, Ints
 from weigh.model.counts import NumberCounts
 from weigh.model.factors import Factor
+from weigh.model.outcomes import Curve, Held, Outcomes
 from weigh.model.student import NormalPosterior, StudentWeights
 from weigh.model.weights import Contribution, NumberWeights, as_text
+from weigh.text import short
 
-FARTHEST = 1e300  # as in the core: no value, however far off, makes a class impossible
 LOG_ROOT_TWO_PI = 0.5 * math.log(2 * math.pi)
 
 
@@ -49,10 +50,9 @@ class NormalWeights:
         """Yield what the row's number adds."""
         value = float(block.values[row])
         if len(self.mean) and not math.isnan(value):
-            with np.errstate(over="ignore"):
-                z = (value - self.mean) * self._steepness
-                square = np.minimum(0.5 * z * z, FARTHEST)
-            yield Contribution(self.name, as_text(value), self._constant - square)
+            logs = np.zeros((1, len(self.mean)))
+            self.add(block.row(row), logs)
+            yield Contribution(self.name, as_text(value), logs[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +152,29 @@ class Normal:
     def n_shared(self) -> int:
         """Free parameters that all classes share."""
         return 1 if self.kind.spread == "shared" else 0
+
+    def outcomes(self) -> list[Outcomes]:
+        """Return no outcomes: a number has no single values."""
+        return []
+
+    def curves(self) -> list[Curve]:
+        """Return the mean and the spread of each class."""
+        return list(zip(self.mean.tolist(), self.deviation.tolist(), strict=True))
+
+    def held(self) -> Iterator[Held]:
+        """Yield the number of values and their exact sums, as rows gave them."""
+        yield "known", [""], self.counts.known[:, None]
+        for what, total in (("sum", self.counts.first), ("sum of squares", self.counts.second)):
+            integers, exponent = total.integers()
+            yield what, [""], np.array([[n * Fraction(2) ** exponent] for n in integers], dtype=object)
+
+    def known_names(self) -> Iterable[Any]:
+        """Return no names."""
+        return ()
+
+    def found(self) -> str:
+        """Return what the column holds, in a few words."""
+        return f"means {short(float(self.mean.min()))} to {short(float(self.mean.max()))}"
 
     @property
     def n_parameters(self) -> int:

@@ -146,6 +146,14 @@ def get_names(stored: Stored, key: str) -> list[Name]:
         raise damaged(stored.path, f"it has no list of names {key!r}") from None
 
 
+def get_distinct(stored: Stored, key: str) -> list[Name]:
+    """The names that `put_names` has added, which must differ from each other."""
+    names = get_names(stored, key)
+    if len(set(names)) < len(names) or any(name != name for name in names):
+        raise damaged(stored.path, f"its list of names {key!r} has a name twice, or one that is no name")
+    return names
+
+
 def _to_parts(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[Piece]:
     try:
         content = tensors.to_json(meta)

@@ -101,7 +101,7 @@ class Tally:
     @classmethod
     def get(cls, stored: store.Stored, key: str, classes: int, columns: Sequence[str] | None) -> Tally:
         """Return the tally that `put` added; `columns` are the names of a fixed one."""
-        names = store.get_names(stored, f"{key}.names") if columns is None else columns
+        names = store.get_distinct(stored, f"{key}.names") if columns is None else columns
         table = get_table(stored, f"{key}.table", (classes, len(names)))
         return cls(names, table, columns is not None)
 

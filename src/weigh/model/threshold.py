@@ -122,7 +122,7 @@ class ThresholdModel(Model):
     @classmethod
     def from_store(cls, stored: store.Stored, schema: Schema) -> ThresholdModel:
         """Return the model that `to_store` described."""
-        classes = store.get_names(stored, "classes")
+        classes = store.get_distinct(stored, "classes")
         cut = stored.arrays.get("cut")
         if cut is None or cut.shape != (3,) or cut.dtype != np.float64 or not cut[0] <= cut[1] < cut[2]:
             raise store.damaged(stored.path, "its cut is missing or lies outside its interval")
@@ -134,5 +134,5 @@ class ThresholdModel(Model):
 
 def _logs(counts: Table) -> Floats:
     """Return log((n_class + 1) / (n + C)) along the last axis."""
-    total = counts.sum(axis=-1, keepdims=True) + counts.shape[-1]
+    total = counts.sum(axis=-1, keepdims=True, dtype=np.float64) + counts.shape[-1]
     return np.asarray(np.log((counts + 1.0) / total))

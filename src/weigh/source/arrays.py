@@ -125,13 +125,7 @@ def from_array(data: NDArray[Any], names: Sequence[str] | None) -> Fields:
         return Fields(columns, len(data), True, what="The array")
     if data.dtype.kind == "c":
         raise DataError("Complex data not supported: the array holds complex numbers.")
-    if data.ndim != 2:
-        raise not_two_dimensional(data.shape)
-    for size, unit in zip(data.shape, ("sample(s)", "feature(s)"), strict=True):
-        if size == 0:
-            raise DataError(
-                f"Found array with 0 {unit} (shape={data.shape}) while a minimum of 1 is required."
-            )
+    check_array(data.shape)
     if isinstance(data, np.ma.MaskedArray):
         data = unmasked(data)
     data = np.asarray(data)
@@ -148,6 +142,15 @@ def default_names(width: int, names: Sequence[str] | None) -> list[str]:
         raise DataError(f"There are {len(names):,} names for {width:,} columns; give one for each.")
     check_names([str(name) for name in names], "names=")
     return [str(name) for name in names]
+
+
+def check_array(shape: tuple[int, ...]) -> None:
+    """Refuse the shape of an array that is no table, or one without rows or columns."""
+    if len(shape) != 2:
+        raise not_two_dimensional(shape)
+    for size, unit in zip(shape, ("sample(s)", "feature(s)"), strict=True):
+        if size == 0:
+            raise DataError(f"Found array with 0 {unit} (shape={shape}) while a minimum of 1 is required.")
 
 
 def not_two_dimensional(shape: tuple[int, ...]) -> DataError:

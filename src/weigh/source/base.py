@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from weigh.errors import DataError, parameter
 from weigh.source.chunk import Chunk
+from weigh.source.missing import Marker
 
 # Kinds are found from this many first rows, and then frozen.
 PREFIX_ROWS = 10_000
@@ -27,7 +28,9 @@ class Source(ABC):
     named : whether the names came with the data, or are x0, x1, ... of a bare array
     label : the label column's name, if the labels are a column of the data
     n_rows : number of rows, or None when only reading to the end can tell
+    missing : markers that the rows were read with; whoever reads more such rows needs them too
     bytes_total, bytes_read : size of the file and how far the latest pass has come, for progress
+    rows_read : how many rows the latest pass over `pieces` has handed out
     """
 
     names: tuple[str, ...]
@@ -35,8 +38,10 @@ class Source(ABC):
     named: bool
     label: str | None
     n_rows: int | None
+    missing: tuple[Marker, ...] = ()
     bytes_total: int | None = None
     bytes_read: int = 0
+    rows_read: int = 0
 
     @abstractmethod
     def chunks(self, kinds: Kinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
@@ -52,7 +57,19 @@ class Source(ABC):
 
     def pieces(self, kinds: Kinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Piece]:
         """Read like `chunks`, but leave making each chunk to whoever calls it, in any thread."""
-        return as_pieces(self.chunks(kinds, size))
+        self.rows_read = 0
+        for chunk in self.chunks(kinds, size):
+            self.rows_read += chunk.n_rows
+            yield made(chunk)
+
+    def stored(self, storage: Kinds) -> Source:
+        """The same rows, columns read as `storage` says; only text files leave a choice.
+
+        "string" columns hold text whatever they look like; "mixed" ones hold numbers where they
+        look like numbers, and text elsewhere. Columns that do not exist are passed over.
+        """
+        del storage
+        return self
 
     def prefix(self, n: int = PREFIX_ROWS, kinds: Kinds | None = None) -> Chunk:
         """The first n rows, or all when there are fewer; consumes nothing."""
@@ -61,11 +78,12 @@ class Source(ABC):
 
 def as_pieces(chunks: Iterator[Chunk]) -> Iterator[Piece]:
     """Chunks that are already made, as pieces."""
+    return map(made, chunks)
 
-    def piece(chunk: Chunk) -> Piece:
-        return lambda: chunk
 
-    return map(piece, chunks)
+def made(chunk: Chunk) -> Piece:
+    """A chunk that is already made, as a piece."""
+    return lambda: chunk
 
 
 def check_size(size: int) -> int:

@@ -12,15 +12,15 @@ from weigh.source.arrow import converter
 from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, Kinds, check_size
 from weigh.source.chunk import Chunk
 from weigh.source.file_source import JOINED_BYTES, JOINED_ROWS, PREFIX_BYTES, FileSource
-from weigh.source.missing import Markers
+from weigh.source.missing import Marker, Markers
 
 
 class BatchSource(FileSource):
     """A file as a source; a subclass gives its columns' Arrow types and reads its batches."""
 
-    def __init__(self, path: Path, *, markers: Markers | None = None) -> None:
-        super().__init__(path)
-        self._markers = markers
+    def __init__(self, path: Path, missing: tuple[Marker, ...] = ()) -> None:
+        super().__init__(path, missing)
+        self._markers = Markers(missing)
 
     @abstractmethod
     def batches(self, wanted: dict[str, Any], size: int) -> Generator[Any, None, None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -9,11 +10,12 @@ from pathlib import Path
 
 from weigh import _core
 from weigh.source.arrays import default_names
-from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, Kinds, Piece, check_size
+from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, Kinds, Piece, Source, check_size, made
 from weigh.source.bytes import DAMAGE, MARK, Bytes, FileText, MappedText, open_text
 from weigh.source.chunk import Chunk
 from weigh.source.faults import CsvFaults
 from weigh.source.file_source import JOINED_BYTES, JOINED_ROWS, PREFIX_BYTES, FileSource
+from weigh.source.missing import Marker
 from weigh.source.parsed import Parsed
 
 # A head larger than this is parsed again when it is needed, rather than kept.
@@ -29,7 +31,7 @@ class Dialect:
     delimiter: str = ","
     encoding: str = "utf-8"
     has_header: bool = True
-    missing: tuple[str, ...] = ("",)
+    missing: tuple[Marker, ...] = ("",)
     block: int = 1 << 20
 
 
@@ -46,7 +48,8 @@ class Head:
 class CsvSource(FileSource):
     """A CSV file; the types of its columns are found in its first 10,000 rows and then fixed.
 
-    A type is "integer", "flag" or "string", or "number" when there are fractions.
+    A type is "integer", "flag" or "string", or "number" when there are fractions; `stored` may
+    make one "mixed".
     """
 
     def __init__(
@@ -58,8 +61,9 @@ class CsvSource(FileSource):
         names: Sequence[str] | None = None,
         strings: Sequence[str] = (),
     ) -> None:
-        super().__init__(path)
+        super().__init__(path, dialect.missing)
         self.dialect = dialect
+        self._marks = [str(mark) for mark in dialect.missing]
         self._ready: tuple[object, Chunk] | None = None
         self._faults = CsvFaults(path, dialect.delimiter, dialect.encoding, dialect.has_header)
         if self.bytes_total == 0:
@@ -77,6 +81,14 @@ class CsvSource(FileSource):
             asked = {name: "string" if name in strings else "any" for name in columns}
             self._head, found = self._read_head(text, begin, asked)
         self.describe({name: "number" if kind == "real" else kind for name, kind in found.items()}, label)
+
+    def stored(self, storage: Kinds) -> Source:
+        """The same file, read as `storage` says where its columns' own looks would mislead."""
+        types = dict(self.types)
+        for name in types.keys() & storage.keys():
+            if storage[name] == "string" or types[name] == "string":
+                types[name] = storage[name]
+        return self if types == self.types else copy.copy(self).describe(types, self.label)
 
     def prefix(self, n: int = PREFIX_ROWS, kinds: Kinds | None = None) -> Chunk:
         """The first n rows, or fewer when they exceed 32 MB; consumes nothing."""
@@ -98,11 +110,12 @@ class CsvSource(FileSource):
         wanted = self._wanted(kinds)
         head = self._head
         self.bytes_read = 0
+        self.rows_read = head.n_rows
         first = self._head_chunk(wanted, head.n_rows)
         with closing(self._open()) as text:
             self.bytes_read = text.read_up_to(head.end)
             for start in range(0, head.n_rows, size):
-                yield _made(first.slice(start, start + size))
+                yield made(first.slice(start, start + size))
             yield from self._blocks(text, wanted, size)
         self.bytes_read = self.bytes_total or 0
 
@@ -123,6 +136,7 @@ class CsvSource(FileSource):
                 yield self._piece(data[:end], at, wanted, n_rows, done)
             at += end
             done += n_rows
+            self.rows_read = done
 
     def _piece(
         self, data: Bytes, begin: int, wanted: Mapping[str, str], n_rows: int, first_row: int
@@ -178,9 +192,9 @@ class CsvSource(FileSource):
 
     def _parse(self, data: Bytes, begin: int, kinds: Mapping[str, str], most: int) -> Parsed:
         """Parse records; `begin` is where in the text they begin, for messages."""
-        asked = list(kinds.values())
+        asked = ["string" if kind == "mixed" else kind for kind in kinds.values()]
         n_rows, natives, fault = _core.parse_csv(
-            data, asked, self.dialect.delimiter, self.dialect.missing, most
+            data, asked, self.dialect.delimiter, self._marks, most
         )
         if fault is not None:
             raise self._faults.of_record(fault, begin, asked)
@@ -239,8 +253,4 @@ def _reading(kind: str, wanted: str | None) -> str:
     """How the parser shall read a column of some type for the kind that is wanted of it."""
     if wanted in {"number", "count"}:
         return "number"
-    return "text" if (kind, wanted) == ("string", "text") else kind
-
-
-def _made(chunk: Chunk) -> Piece:
-    return lambda: chunk
+    return "text" if wanted == "text" else kind

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from weigh.errors import SourceError, hint, listing
 from weigh.source.base import Source, repeated
+from weigh.source.missing import Marker
 
 # Rows may be long documents: a prefix ends here even when it has fewer rows than asked for.
 PREFIX_BYTES = 32 << 20
@@ -24,8 +25,10 @@ class FileSource(Source):
     named = True
     n_rows: int | None = None
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, missing: tuple[Marker, ...] = ()) -> None:
         self.path = path
+        # An empty field is missing in every file, and needs no saying.
+        self.missing = tuple(mark for mark in missing if mark != "")
         self.bytes_total: int | None = path.stat().st_size
         self.bytes_read = 0
         self.types: dict[str, Any] = {}

@@ -13,8 +13,8 @@ from weigh.source.base import PREFIX_ROWS
 from weigh.source.batches import BatchSource, text_type
 from weigh.source.bytes import compression, unpacked
 from weigh.source.file_source import PREFIX_BYTES
-from weigh.source.lines import odd_json_line
-from weigh.source.missing import Markers
+from weigh.source.lines import OVERLONG, line_parts, odd_json_line
+from weigh.source.missing import Marker
 
 
 class JsonSource(BatchSource):
@@ -24,12 +24,12 @@ class JsonSource(BatchSource):
         self,
         path: Path,
         label: str | None,
-        markers: Markers,
+        missing: tuple[Marker, ...],
         *,
         encoding: str = "utf-8",
         block: int = 1 << 20,
     ) -> None:
-        super().__init__(path, markers=markers)
+        super().__init__(path, missing)
         self.encoding = encoding
         self.block = block
         if self.bytes_total == 0:
@@ -79,6 +79,8 @@ class JsonSource(BatchSource):
             for line in islice(self._lines(), n):
                 lines.append(line)
                 size += len(line)
+                if len(line) > self._longest:
+                    raise ValueError(OVERLONG)
                 if size >= PREFIX_BYTES:
                     break
             read = json.ReadOptions(block_size=size + 1, use_threads=False)
@@ -95,7 +97,12 @@ class JsonSource(BatchSource):
     def _lines(self) -> Iterator[bytes]:
         stream, raw = self._stream()
         with raw, io.BufferedReader(stream) as reader:
-            yield from (line for line in reader if line.strip())
+            yield from (line for line in line_parts(reader, self._longest + 1) if line.strip())
+
+    @property
+    def _longest(self) -> int:
+        """How long a line may be; Arrow's reader wants it within two blocks."""
+        return 2 * self.block
 
     def _stream(self) -> tuple[Any, Any]:
         """The file's bytes in UTF-8, and the file below them."""
@@ -146,14 +153,14 @@ class JsonSource(BatchSource):
             return SourceError(f"{self.path}: {self.encoding!r} is not an encoding Python knows.", self.path)
         whole = frozenset(f.name for f in schema or () if pa.types.is_integer(f.type))
         try:
-            odd = odd_json_line(self.path, self.encoding, whole)
+            odd = odd_json_line(self.path, self.encoding, whole, self._longest)
         except OSError:
             odd = None
         if odd is not None:
             line, told = odd
             return SourceError(f"{self.path}, line {line:,}{told}", self.path, line)
         if "straddling" in text:
-            text = "a row is longer than a block; give block= more bytes than the longest row has"
+            text = OVERLONG
         reason = text.splitlines()[0].rstrip(".")
         return SourceError(f"{self.path} cannot be read: {reason}.", self.path)
 

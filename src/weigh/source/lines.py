@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 from collections.abc import Iterator
@@ -10,22 +11,36 @@ from pathlib import Path
 
 from weigh.source.bytes import DAMAGE, open_text, unpacked
 
+OVERLONG = "a row is longer than a block; give block= more bytes than the longest row has"
+LONGEST = 32 << 20  # bytes of a line that are held at once
 
-def byte_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Numbered lines as bytes."""
+
+def line_parts(reader: io.BufferedReader, longest: int) -> Iterator[bytes]:
+    """Lines, of which one that is longer than `longest` comes in several parts."""
+    return iter(lambda: reader.readline(longest), b"")
+
+
+def byte_lines(path: Path, longest: int = LONGEST) -> Iterator[tuple[int, bytes]]:
+    """Numbered lines as bytes, overlong ones in several parts of the same number."""
     stream, raw = unpacked(path)
+    number = 1
     with raw, stream, io.BufferedReader(stream) as reader:
-        yield from enumerate(reader, start=1)
+        for part in line_parts(reader, longest):
+            yield number, part
+            number += part.endswith(b"\n")
 
 
 def undecodable_line(path: Path, encoding: str) -> int | None:
     """The first line that is not text in the encoding; None when lines cannot tell."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    last = None
     try:
-        for number, line in byte_lines(path):
-            try:
-                line.decode(encoding)
-            except UnicodeDecodeError:
-                return number
+        for number, part in byte_lines(path):
+            last = number
+            decoder.decode(part)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return last
     except DAMAGE:
         return None
     return None
@@ -49,15 +64,19 @@ def is_blank(path: Path, encoding: str) -> bool:
         return not any(part.strip() for part in text.windows())
 
 
-def odd_json_line(path: Path, encoding: str, whole: frozenset[str]) -> tuple[int, str] | None:
+def odd_json_line(
+    path: Path, encoding: str, whole: frozenset[str], longest: int = LONGEST
+) -> tuple[int, str] | None:
     """The first line that is no JSON object or changes a column's type, and what is wrong.
 
-    `whole` names the columns that must hold whole numbers.
+    `whole` names the columns that must hold whole numbers; no line may exceed `longest` bytes.
     """
     seen: dict[str, str] = {}
-    for number, line in byte_lines(path):
+    for number, line in byte_lines(path, longest + 1):
         if not line.strip():
             continue
+        if len(line) > longest:
+            return number, f": {OVERLONG}."
         try:
             row = json.loads(line.decode(encoding))
         except UnicodeDecodeError:

@@ -14,14 +14,16 @@ from weigh.source.chunk import Column, is_arrow
 Marker = str | int | float
 
 
-def marker_list(missing: Marker | Iterable[Marker]) -> tuple[Marker, ...]:
+def marker_list(missing: Marker | Iterable[Marker], owner: str = "open") -> tuple[Marker, ...]:
     """The markers as a tuple; one marker may be given alone."""
-    if isinstance(missing, (str, int, float)):
-        return (missing,)
-    markers = tuple(missing)
+    if isinstance(missing, (str, int, float, np.generic)):
+        missing = (missing,)
+    elif not isinstance(missing, Iterable):
+        raise parameter(owner, "missing", "strings or numbers", missing)
+    markers = tuple(marker.item() if isinstance(marker, np.generic) else marker for marker in missing)
     for marker in markers:
         if not isinstance(marker, (str, int, float)):
-            raise parameter("open", "missing", "strings or numbers", marker)
+            raise parameter(owner, "missing", "strings or numbers", marker)
     return markers
 
 

@@ -9,15 +9,15 @@ from typing import Any
 from weigh.errors import ColumnError, SourceError
 from weigh.source.arrow import converter
 from weigh.source.batches import BatchSource
-from weigh.source.missing import Markers
+from weigh.source.missing import Marker
 from weigh.source.values import shorten
 
 
 class ParquetSource(BatchSource):
     """A Parquet file; its types and its number of rows are known from its footer."""
 
-    def __init__(self, path: Path, label: str | None, markers: Markers) -> None:
-        super().__init__(path, markers=markers)
+    def __init__(self, path: Path, label: str | None, missing: tuple[Marker, ...]) -> None:
+        super().__init__(path, missing)
         if self.bytes_total == 0:
             raise SourceError(f"{path} is empty.", path)
         with self._file() as file:

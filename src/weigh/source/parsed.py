@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -48,6 +50,29 @@ def _texts(codes: NDArray[np.int32], values: list[str]) -> NDArray[Any]:
     return np.array([*values, None], dtype=object)[codes]
 
 
+# A number as people write it; the words "inf" and "nan" stay words.
+_NUMERAL = re.compile(r"[ \t]*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[ \t]*", re.ASCII)
+
+
+def _mixed(codes: NDArray[np.int32], texts: list[str]) -> Coded:
+    """Texts, of which those that are numerals become the numbers they mean."""
+    place: dict[Any, int] = {}
+    lookup = [place.setdefault(_value(text), len(place)) for text in texts]
+    return Coded(np.array([*lookup, -1], dtype=np.int32)[codes], list(place))
+
+
+def _value(text: str) -> str | int | float:
+    if not _NUMERAL.fullmatch(text):
+        return text
+    number = float(text)
+    if not number.is_integer():
+        return number if math.isfinite(number) else text
+    try:
+        return int(text)
+    except ValueError:
+        return int(number)
+
+
 # What was found (or asked for) and what is wanted of it.
 _READINGS: dict[tuple[str, str], Callable[[NDArray[np.int32], Any], Column]] = {
     ("number", "number"): lambda codes, values: values,
@@ -56,6 +81,7 @@ _READINGS: dict[tuple[str, str], Callable[[NDArray[np.int32], Any], Column]] = {
     ("integer", "integer"): lambda codes, values: Coded(codes, values.tolist()),
     ("flag", "flag"): lambda codes, values: Coded(codes, values.astype(bool).tolist()),
     ("string", "string"): Coded,
+    ("string", "mixed"): _mixed,
     ("string", "text"): _texts,
     ("text", "text"): _texts,
 }

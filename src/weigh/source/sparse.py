@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weigh.errors import DataError, LabelError
-from weigh.source.arrays import not_two_dimensional
+from weigh.source.arrays import check_array
 from weigh.source.base import CHUNK_ROWS, Kinds, Source, check_size
 from weigh.source.chunk import CSR, Chunk, cut_wide
 from weigh.source.columns import Field, origins
@@ -61,13 +61,7 @@ def canonical(data: Any) -> CSR:
     """CSR with sorted, summed entries of 64 bits; the caller's matrix stays as it is."""
     if data.dtype.kind == "c":
         raise DataError("Complex data not supported: the matrix holds complex numbers.")
-    if data.ndim != 2:
-        raise not_two_dimensional(data.shape)
-    for size, unit in zip(data.shape, ("sample(s)", "feature(s)"), strict=True):
-        if size == 0:
-            raise DataError(
-                f"Found array with 0 {unit} (shape={data.shape}) while a minimum of 1 is required."
-            )
+    check_array(data.shape)
     matrix = data.tocsr()
     wanted = np.float64 if data.dtype.kind == "f" else np.int64
     if matrix.dtype != wanted:

@@ -14,7 +14,7 @@ from weigh.source.base import CHUNK_ROWS, Kinds, Source, check_size, kept
 from weigh.source.chunk import Chunk, Column
 from weigh.source.columns import Field, Fields, check_shape, column_field, origins
 from weigh.source.frames import from_frame
-from weigh.source.missing import Marker, Markers
+from weigh.source.missing import Marker, Markers, marker_list
 from weigh.source.sparse import SparseSource, is_sparse, no_named_columns
 
 
@@ -55,7 +55,7 @@ def rows(
         labels,
         check_weights(weights, fields.n_rows),
         label=label_name,
-        markers=Markers((missing,) if isinstance(missing, (str, int, float)) else missing),
+        missing=marker_list(missing, "rows"),
     )
 
 
@@ -69,7 +69,7 @@ class TableSource(Source):
         weights: NDArray[np.float64] | None = None,
         *,
         label: str | None = None,
-        markers: Markers | None = None,
+        missing: tuple[Marker, ...] = (),
     ) -> None:
         if label is not None and label not in fields.columns:
             raise unknown_column(label, fields.columns, fields.what)
@@ -84,7 +84,8 @@ class TableSource(Source):
         self._labels = labels if label is None else fields.columns[label]
         self._marked_labels = label is not None
         self._weights = weights
-        self._markers = markers
+        self.missing = missing
+        self._markers = Markers(missing)
 
     def chunks(self, kinds: Kinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
         """Read all rows from the start, at most `size` at a time."""
@@ -105,7 +106,7 @@ class TableSource(Source):
         """The same rows with column `name` as their label."""
         if not self.named:
             raise no_named_columns(name)
-        return TableSource(self._fields, None, self._weights, label=name, markers=self._markers)
+        return TableSource(self._fields, None, self._weights, label=name, missing=self.missing)
 
     def _cut(self, column: Field, start: int, stop: int) -> Column:
         piece = column.cut(start, stop)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -18,6 +19,15 @@ def aligned(rows: Sequence[Sequence[str]], left: int = 1, indent: str = "") -> s
         ]
         lines.append((indent + "  ".join(cells)).rstrip())
     return "\n".join(lines)
+
+
+def html_table(title: str, rows: Sequence[Sequence[str]]) -> str:
+    """A table in HTML: the first row is its head."""
+    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in rows[0])
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows[1:]
+    )
+    return f"<table><caption>{html.escape(title)}</caption><tr>{head}</tr>{body}</table>"
 
 
 def cut(name: object, width: int) -> str:
@@ -46,11 +56,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.2f} %" if share == 0 or share >= 0.0001 else f"{100 * share:.1e} %"
 
 
-def signed(nats: float) -> str:
+def signed(nats: float, digits: int = 2) -> str:
     """A difference of logarithms with its sign."""
     if not math.isfinite(nats):
         return "+∞" if nats > 0 else "−∞"
-    return f"{nats:+.2f}".replace("-", "−")
+    return f"{nats:+.{digits}f}".replace("-", "−")
 
 
 def plain(value: Any) -> Any:
