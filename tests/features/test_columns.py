@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import weigh
 from weigh import errors
 from weigh.features.columns import to_codes, to_numbers
 
@@ -81,3 +82,23 @@ def test_what_is_no_number_is_told():
         to_numbers(objects(1, "abc"), "age")
     with pytest.raises(errors.ColumnError, match="Column 'age' contains infinity"):
         to_numbers(np.array([1.0, np.inf]), "age")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [np.array([2**64 - 1, 1, 2**63], dtype=np.uint64), np.array([2**64 - 1, 1, 2**63], dtype=object)],
+)
+def test_integers_beyond_the_signed_ones_keep_their_value(column):
+    block = to_codes(column, "x")
+    assert [block.levels[code] for code in block.codes] == [2**64 - 1, 1, 2**63]
+
+
+def test_a_whole_number_beyond_all_floats_is_refused_by_name():
+    with pytest.raises(errors.ColumnError, match="'x' holds a whole number beyond"):
+        to_numbers(np.array([10**400, 1], dtype=object), "x")
+
+
+def test_a_model_keeps_integers_beyond_64_bits(tmp_path):
+    nb = weigh.NaiveBayes().fit({"x": [2**70, 1, 2**70], "y": ["b", "a", "b"]}, "y")
+    nb.model_.save(tmp_path / "m.weigh")
+    assert weigh.load(tmp_path / "m.weigh").predict({"x": [2**70, 1]}).tolist() == ["b", "a"]

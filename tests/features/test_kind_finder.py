@@ -80,3 +80,9 @@ def test_a_column_without_values_is_refused(empty):
 
 def test_nan_among_strings_does_not_make_them_numbers():
     assert kind_of(objects("red", float("nan"), "red")) == Category()
+
+
+def test_integers_beyond_64_bits_are_categories_or_numbers_like_others():
+    assert kind_of(objects(2**70, 1)) == Category()
+    assert kind_of(objects(*(2**70 + k for k in range(30)))) == Number()
+    assert kind_of(np.array([2**63 + 1, 1], dtype=np.uint64)) == Category()

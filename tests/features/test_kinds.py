@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import weigh
@@ -59,3 +60,14 @@ def test_impossible_settings_are_refused(make, words):
     with pytest.raises(errors.ParameterError) as told:
         make()
     assert words in str(told.value)
+
+
+def test_a_number_of_bins_may_be_any_integer():
+    assert weigh.Number(bins=np.int64(5)) == weigh.Number(bins=5)
+    assert type(weigh.Number(bins=np.int64(5)).bins) is int
+
+
+@pytest.mark.parametrize("bins", [2.5, np.float64(3.0)])
+def test_a_fraction_of_bins_is_refused(bins):
+    with pytest.raises(errors.ParameterError, match=r"bins.*a whole number, or the cuts themselves"):
+        weigh.Number(bins=bins)

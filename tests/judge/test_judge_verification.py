@@ -89,6 +89,15 @@ def test_one_changed_cell_is_seen(column, row, value, check):
     assert check in [each.name for each in found.checks if not each.ok]
 
 
+def test_markers_that_are_numbers_are_missing_for_the_recount_too():
+    table = {"a": [1, 2, -999, 1], "b": [1.5, -999.0, 2.5, 3.5], "c": ["u", "?", "-999", "v"]}
+    kinds = {"a": "category"}
+    model = weigh.NaiveBayes(columns=kinds, missing=[-999, "?"]).fit(table, ["p", "q", "p", "q"]).model_
+    found = weigh.verify(model, table, ["p", "q", "p", "q"])
+    assert found.ok, str(found)
+    assert not weigh.verify(model, table | {"c": ["u", "v", "-999", "v"]}, ["p", "q", "p", "q"]).ok
+
+
 def test_a_tampered_count_is_seen_and_named():
     model = weigh.NaiveBayes().fit({"x": ["a", "b", "a"], "y": [0, 1, 1]}, "y").model_
     tally = model.counts.parts[0]

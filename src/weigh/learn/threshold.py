@@ -44,7 +44,9 @@ class ThresholdTask:
     schema: Schema
 
     @classmethod
-    def over(cls, source: Source, columns: object = "auto", *, missing: Sequence[Marker] = ()) -> ThresholdTask:
+    def over(
+        cls, source: Source, columns: object = "auto", *, missing: Sequence[Marker] = ()
+    ) -> ThresholdTask:
         """Return the task for a source: its numeric columns found, the others left out."""
         if isinstance(columns, str) and columns == "auto" and not source.names:
             columns = Number()

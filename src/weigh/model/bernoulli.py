@@ -177,9 +177,14 @@ class Bernoulli:
         if not term.fixed:
             # That a word is absent is never what a text is known by; that a flag is may well be.
             return [present]
-        counts, shares = self.known - self.present, 1.0 - self.probabilities
-        named = lambda at: (term.named(at), term.word(False))
-        return [present, Outcomes(self.names, counts, shares, named, exclusive=False)]
+        absent = Outcomes(
+            self.names,
+            self.known - self.present,
+            1.0 - self.probabilities,
+            lambda at: (term.named(at), term.word(False)),
+            exclusive=False,
+        )
+        return [present, absent]
 
     def curves(self) -> list[Curve]:
         """Return no curves."""

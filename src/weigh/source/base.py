@@ -12,7 +12,7 @@ from weigh.source.missing import Marker
 
 # Kinds are found from this many first rows, and then frozen.
 PREFIX_ROWS = 10_000
-CHUNK_ROWS = 131_072
+CHUNK_ROWS = 65_536
 
 Kinds = Mapping[str, str]
 Piece = Callable[[], Chunk]

@@ -193,9 +193,7 @@ class CsvSource(FileSource):
     def _parse(self, data: Bytes, begin: int, kinds: Mapping[str, str], most: int) -> Parsed:
         """Parse records; `begin` is where in the text they begin, for messages."""
         asked = ["string" if kind == "mixed" else kind for kind in kinds.values()]
-        n_rows, natives, fault = _core.parse_csv(
-            data, asked, self.dialect.delimiter, self._marks, most
-        )
+        n_rows, natives, fault = _core.parse_csv(data, asked, self.dialect.delimiter, self._marks, most)
         if fault is not None:
             raise self._faults.of_record(fault, begin, asked)
         return Parsed.of(list(kinds), natives, n_rows)

@@ -1,0 +1,122 @@
+"""A file means the same to a model whoever reads it, and whatever its own rows look like."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import weigh
+from weigh.cli.main import app
+
+WORDS = "c,d,y\n1,a,no\n1,b,no\nx,a,yes\nx,b,yes\n1,a,no\n"
+DIGITS = "c,d\n1,a\n01,b\n1,b\n"
+WHOLE = "c,d,y\n1,a,no\n1,b,no\n2,a,yes\n2,b,yes\n1,a,no\n"
+ODD = "c,d\n1,a\n02,a\n 2,b\n2.0,b\nx,b\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def write(name: str, text: str) -> str:
+    Path(name).write_text(text)
+    return name
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(app, arguments, prog_name="weigh")
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def fitted(learner: Any, text: str) -> Any:
+    return learner(columns={"c": "category"}).fit(weigh.open(write("train.csv", text), "y"))
+
+
+@pytest.mark.parametrize("learner", [weigh.NaiveBayes, weigh.JointBayes])
+@pytest.mark.filterwarnings("ignore::weigh.errors.WeighWarning")
+def test_digits_in_a_file_are_the_texts_that_training_had(learner):
+    nb = fitted(learner, WORDS)
+    found = nb.predict_proba(weigh.open(write("new.csv", DIGITS)))
+    np.testing.assert_array_equal(found, nb.predict_proba({"c": ["1", "01", "1"], "d": ["a", "b", "b"]}))
+
+
+@pytest.mark.parametrize("learner", [weigh.NaiveBayes, weigh.JointBayes])
+@pytest.mark.filterwarnings("ignore::weigh.errors.WeighWarning")
+def test_one_odd_value_leaves_the_whole_numbers_of_a_file_whole(learner):
+    nb = fitted(learner, WHOLE)
+    found = nb.predict_proba(weigh.open(write("new.csv", ODD)))
+    same = {"c": [1, 2, 2, 2, "x"], "d": ["a", "a", "b", "b", "b"]}
+    np.testing.assert_array_equal(found, nb.predict_proba(same))
+
+
+@pytest.mark.parametrize(("train", "new"), [(WORDS, DIGITS), (WHOLE, ODD), (WHOLE, DIGITS), (WORDS, ODD)])
+def test_the_program_predicts_what_the_library_predicts(train, new):
+    write("train.csv", train)
+    write("new.csv", new)
+    run("fit", "train.csv", "--label", "y", "-o", "m.weigh")
+    told = list(csv.DictReader(run("predict", "m.weigh", "new.csv").splitlines()))
+    proba = weigh.load("m.weigh").predict_proba(weigh.open("new.csv")).max(axis=1)
+    assert [float(row["probability"]) for row in told] == pytest.approx(proba, abs=1e-6)
+
+
+def test_labels_that_look_like_numbers_match_the_classes_that_were_texts():
+    model = weigh.NaiveBayes().fit(weigh.open(write("train.csv", "c,y\na,1\nb,x\na,1\n"), "y"))
+    assert model.score(weigh.open(write("new.csv", "c,y\na,1\n"), "y")) == 1.0
+
+
+def test_learning_and_forgetting_a_file_of_digits_keeps_texts():
+    whole = weigh.NaiveBayes(columns={"c": "category"}).fit(
+        {"c": ["1", "x", "1"], "d": ["a", "b", "a"], "y": ["no", "yes", "no"]}, "y"
+    )
+    first = weigh.NaiveBayes(columns={"c": "category"}).fit(
+        {"c": ["1", "x"], "d": ["a", "b"], "y": ["no", "yes"]}, "y"
+    )
+    before = first.model_.to_bytes()
+    more = write("more.csv", "c,d,y\n1,a,no\n")
+    assert first.partial_fit(weigh.open(more, "y")).model_.to_bytes() == whole.model_.to_bytes()
+    assert first.forget(weigh.open(more, "y")).model_.to_bytes() == before
+
+
+def test_a_column_of_text_may_look_like_numbers():
+    path = write("train.csv", "t,y\n12 13,no\n14,yes\n14,yes\n")
+    nb = weigh.NaiveBayes(columns={"t": "text"}).fit(weigh.open(path, "y"))
+    assert nb.predict(weigh.open(write("new.csv", "t\n14\n"))).tolist() == ["yes"]
+
+
+@pytest.mark.parametrize("learner", [weigh.NaiveBayes, weigh.JointBayes, weigh.Threshold])
+@pytest.mark.filterwarnings("ignore::weigh.errors.WeighWarning")
+def test_score_is_the_share_of_right_predictions_also_with_markers(learner):
+    x = [1.0, 2.0, -999.0, 8.0, 9.0, -999.0, -999.0, -999.0]
+    y = np.array(["no", "no", "no", "yes", "yes", "yes", "yes", "yes"])
+    nb = learner(columns={"x": "number"} if learner is not weigh.JointBayes else "auto", missing=[-999])
+    nb.fit({"x": x}, y)
+    assert nb.score({"x": x}, y) == np.mean(nb.predict({"x": x}) == y)
+
+
+def test_a_sources_own_markers_are_saved_with_the_model():
+    path = write("train.csv", "c,y\na,no\n?,no\nb,yes\n?,yes\nb,yes\n")
+    nb = weigh.NaiveBayes().fit(weigh.open(path, label="y", missing=["?"]))
+    assert nb.schema_.missing == ("?",)
+    np.testing.assert_array_equal(nb.predict_proba({"c": "?"}), nb.predict_proba({"c": None}))
+
+
+@pytest.mark.parametrize("learner", [weigh.NaiveBayes, weigh.JointBayes, weigh.Threshold])
+@pytest.mark.parametrize("marker", [-999, -999.0, np.int64(-999)])
+@pytest.mark.filterwarnings("ignore::weigh.errors.WeighWarning")
+def test_one_number_may_be_given_as_the_marker(learner, marker):
+    table = {"x": [1.0, 2.0, -999.0, 8.0, 9.0], "y": ["no", "no", "no", "yes", "yes"]}
+    one, listed = (learner(missing=given).fit(table, "y") for given in (marker, [-999]))
+    assert one.schema_.missing == listed.schema_.missing
+    np.testing.assert_array_equal(one.predict_proba({"x": -999}), listed.predict_proba({"x": None}))
+
+
+def test_a_marker_that_is_neither_text_nor_number_is_refused():
+    with pytest.raises(weigh.errors.ParameterError, match=r"NaiveBayes.*missing.*strings or numbers"):
+        weigh.NaiveBayes(missing=None).fit({"x": [1, 2]}, [0, 1])
