@@ -99,3 +99,13 @@ def test_long_commands_show_a_bar_on_a_terminal(files, tmp_path, monkeypatch, co
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
     app.main(command, prog_name="weigh", standalone_mode=False)
     assert ("2 rows" in shown.getvalue()) == is_shown
+
+
+def test_a_watched_source_stays_watched_however_it_is_to_be_read(files, monkeypatch):
+    shown = Terminal()
+    monkeypatch.setattr("sys.stderr", shown)
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    with watched(files) as source:
+        other = source.marked(["1"]).stored({"x": "string"})
+        assert [v for chunk in other.chunks() for v in chunk.columns["x"].to_pylist()] == [None, "2"] * 2
+    assert "4 rows" in shown.getvalue()

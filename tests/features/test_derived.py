@@ -67,3 +67,15 @@ def test_a_lag_needs_no_function_when_loaded(tmp_path):
     model.save(tmp_path / "m.weigh")
     rows = {"x": [1.0, 2.0]}
     assert np.array_equal(weigh.load(tmp_path / "m.weigh").scores(rows), model.scores(rows))
+
+
+def test_a_function_cannot_change_the_callers_data():
+    mine = np.array([1.0, 2.0, 3.0, 4.0])
+
+    def careless(rows):
+        rows["n"][0] = 99.0
+        return rows["n"]
+
+    with pytest.raises(ValueError, match="read-only"):
+        weigh.NaiveBayes({"m": weigh.Derived(careless)}).fit({"n": mine, "y": [0, 1, 0, 1]}, "y")
+    assert mine.tolist() == [1.0, 2.0, 3.0, 4.0]

@@ -73,3 +73,7 @@ def test_what_is_no_text_is_told():
         weigh.NaiveBayes({"body": "text"}).fit({"body": ["a b", 3], "y": [0, 1]}, "y")
     with pytest.raises(errors.ColumnError, match="Column 'tags' holds lists of names"):
         weigh.NaiveBayes({"tags": "tokens"}).fit({"tags": [["a"], [1]], "y": [0, 1]}, "y")
+
+
+def test_no_text_has_ngrams_longer_than_itself():
+    assert tokenizer(2, (2, 10**12))("one two three") == ["one two", "two three", "one two three"]

@@ -120,3 +120,42 @@ def test_one_number_may_be_given_as_the_marker(learner, marker):
 def test_a_marker_that_is_neither_text_nor_number_is_refused():
     with pytest.raises(weigh.errors.ParameterError, match=r"NaiveBayes.*missing.*strings or numbers"):
         weigh.NaiveBayes(missing=None).fit({"x": [1, 2]}, [0, 1])
+
+
+@pytest.mark.filterwarnings("ignore::weigh.errors.WeighWarning")
+def test_a_file_of_digits_is_judged_as_the_texts_that_training_had():
+    nb = fitted(weigh.NaiveBayes, "c,d,y\n1,a,0\n1,b,0\nx,a,no\nx,b,no\n1,a,0\n")
+    same = {"c": ["1", "01"], "d": ["a", "b"], "y": ["0", "0"]}
+    found = weigh.evaluate(nb, weigh.open(write("new.csv", "c,d,y\n1,a,0\n01,b,0\n"), "y"))
+    assert found.to_dict() == weigh.evaluate(nb, same).to_dict()
+
+
+def test_a_model_of_texts_is_verified_against_a_file_of_digits():
+    nb = weigh.NaiveBayes(columns={"c": "category"}).fit({"c": ["1", "02"], "y": ["0", "1"]}, "y")
+    assert weigh.verify(nb.model_, weigh.open(write("same.csv", "c,y\n1,0\n02,1\n"), "y")).ok
+
+
+MARKED = "x,c,y\n1,a,no\n-999,?,no\n2,a,no\n-999,b,yes\n8,b,yes\n9,?,yes\n"
+KINDS = {"x": "number"}
+
+
+def test_a_learners_markers_hold_in_a_file_as_in_a_table():
+    write("train.csv", MARKED)
+    rows = list(csv.DictReader(MARKED.splitlines()))
+    table = {"x": [float(row["x"]) for row in rows], "c": [row["c"] for row in rows]}
+    sources = [weigh.open("train.csv", "y"), weigh.open("train.csv", "y", missing=["?", -999])]
+    models = [weigh.NaiveBayes(columns=KINDS, missing=["?", -999]).fit(source) for source in sources]
+    models.append(weigh.NaiveBayes(columns=KINDS, missing=["?", -999]).fit(table, [row["y"] for row in rows]))
+    scores = [model.predict_proba(table) for model in models]
+    np.testing.assert_array_equal(scores[0], scores[2])
+    np.testing.assert_array_equal(scores[1], scores[2])
+
+
+def test_a_models_markers_hold_in_a_file_that_is_opened_without_them():
+    write("train.csv", MARKED)
+    nb = weigh.NaiveBayes(columns=KINDS).fit(weigh.open("train.csv", "y", missing=["?", -999]))
+    plain, marked = weigh.open("train.csv", "y"), weigh.open("train.csv", "y", missing=["?", -999])
+    np.testing.assert_array_equal(nb.predict_proba(plain), nb.predict_proba(marked))
+    assert nb.score(plain) == nb.score(marked)
+    assert weigh.verify(nb.model_, plain).ok
+    assert weigh.evaluate(nb, plain).to_dict() == weigh.evaluate(nb, marked).to_dict()

@@ -11,7 +11,7 @@ import pytest
 import weigh
 from weigh.engines import run
 from weigh.errors import DataError, ParameterError
-from weigh.learn import BayesTask
+from weigh.learn import BayesTask, ThresholdTask
 from weigh.source import open
 from weigh.source.chunk import to_pylist
 
@@ -83,3 +83,9 @@ def test_files_of_other_columns_are_refused_by_name():
 def test_an_empty_list_of_files_is_refused():
     with pytest.raises(ParameterError, match="path"):
         open([])
+
+
+def test_a_threshold_of_several_files_is_the_same_for_any_number_of_threads():
+    source = open(long_files(), "y")
+    models = [run(ThresholdTask.over(source), source, threads=threads) for threads in (1, 4)]
+    assert models[0].to_bytes() == models[1].to_bytes()

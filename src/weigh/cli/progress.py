@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from weigh.source import Chunk, Source
 from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, Kinds
+from weigh.source.missing import Marker
 
 PATIENCE = 1.0  # seconds before anything is shown
 
@@ -80,6 +81,10 @@ class Watched(Source):
     def labelled(self, name: str) -> Source:
         """The same rows with another label column, watched too."""
         return Watched(self._source.labelled(name), self._bar)
+
+    def marked(self, missing: Iterable[Marker]) -> Source:
+        """The same rows with more markers of missing values, watched too."""
+        return Watched(self._source.marked(missing), self._bar)
 
     def stored(self, storage: Kinds) -> Source:
         """The same rows read as `storage` says, watched too."""

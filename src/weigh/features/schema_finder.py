@@ -55,16 +55,17 @@ def _given_kinds(
         return to_kind(columns, "columns"), {}
     given: dict[str, Kind] = {}
     made: dict[str, Kind] = {}
+    known = set(names)
     for key, value in columns.items():
         name = f"x{key}" if isinstance(key, int) and not named else str(key)
         kind = to_kind(value, f"columns[{name!r}]")
         if isinstance(kind, (Derived, Lag)):
-            if name in names:
+            if name in known:
                 raise errors.ColumnError(
                     f"The derived column {name!r} has the name of a column of the table. Give it another."
                 )
             made[name] = kind
-        elif name not in names:
+        elif name not in known:
             raise errors.unknown_column(name, names[:50], "The table")
         else:
             given[name] = kind

@@ -60,7 +60,7 @@ def checked_weights(weights: Any) -> Floats | None:
 def _of_source(
     subject: Subject, data: Any, y: Any, label: str | None, size: int
 ) -> Iterator[tuple[Any, list[Any], Any]]:
-    source = _opened(subject, data, y, label)
+    source = _opened(subject, data, y, label).stored(subject.storage)
     start = 0
     for chunk in source.chunks(subject.kinds, size=size):
         stop = start + chunk.n_rows
@@ -83,7 +83,7 @@ def _opened(subject: Subject, data: Any, y: Any, label: str | None) -> Any:
     if label is None and _is_source(data):
         has_labels = data.label is not None or data.prefix(1).labels is not None
         known = subject.label in data.names
-        return rows(data, subject.label if known and not has_labels else None)
+        return rows(data, subject.label if known and not has_labels else None, missing=subject.missing)
     return rows(data, label or subject.label, missing=subject.missing)
 
 

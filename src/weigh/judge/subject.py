@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -30,8 +30,8 @@ class Subject:
     `classes` maps each class to its code, in the order of the columns of an answer.
     `takes_chunks` tells whether it reads chunks of a source or the rows as they were given;
     `named` whether it was trained on named columns and expects them again; `kinds` what each
-    column holds, for a source that can read it as such; `missing` the markers of missing values
-    that it was trained with.
+    column holds, for a source that can read it as such; `storage` how text files must be read to
+    match what was learned; `missing` the markers of missing values that it was trained with.
     """
 
     classes: dict[Any, int]
@@ -41,6 +41,7 @@ class Subject:
     named: bool = False
     kinds: Mapping[str, str] | None = None
     missing: tuple[Any, ...] = ()
+    storage: Mapping[str, str] = field(default_factory=dict)
 
 
 def codes_of(classes: dict[Any, int], labels: Sequence[Any]) -> npt.NDArray[np.int64]:
@@ -87,7 +88,8 @@ def _of_model(model: Any) -> Subject:
 
     schema = getattr(model, "schema", None)
     kinds, missing = (None, ()) if schema is None else (schema.storage(), schema.missing)
-    return Subject(classes, getattr(model, "label", None), True, answer, kinds=kinds, missing=missing)
+    label, storage = getattr(model, "label", None), getattr(model, "storage", {})
+    return Subject(classes, label, True, answer, kinds=kinds, missing=missing, storage=storage)
 
 
 def _of_sklearn(model: Any) -> Subject:

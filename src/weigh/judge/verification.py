@@ -77,7 +77,7 @@ def verify(model: Any, data: Any, y: Any = None) -> Verification:
         checks.append(Check("the file's digest", 1))
     model = getattr(model, "model_", model)
     counted_again = _counterpart(model)
-    source = _labelled(model, data, y)
+    source = _labelled(model, data, y).marked(model.schema.missing).stored(model.storage)
     recount = Recount(model.schema, together=not isinstance(model, BayesModel)).read(source)
     checks += [class_check(model, recount), *counted_again(model, recount), *_sums_to_one(model, source)]
     return Verification(recount.n_rows, tuple(checks))

@@ -17,7 +17,7 @@ from weigh.model import store
 from weigh.model.decision import Decision, best, normalised, to_labels
 from weigh.model.evidence import Evidence
 from weigh.model.pipeline import in_order
-from weigh.source import Chunk, Source
+from weigh.source import Chunk
 from weigh.source import rows as rows_of
 
 SCORE_CELLS = 4_000_000  # scores held at once: rows × classes
@@ -91,8 +91,8 @@ class Model(ABC):
         if isinstance(rows, Chunk):
             pieces = iter([rows])
         else:
-            source = rows if isinstance(rows, Source) else rows_of(rows, missing=self.schema.missing)
-            pieces = self.schema.chunks(source.stored(self.storage))
+            source = rows_of(rows, missing=self.schema.missing).stored(self.storage)
+            pieces = self.schema.chunks(source)
         step = max(1, SCORE_CELLS // max(1, len(self.classes)))
         for piece in pieces:
             for start in range(0, piece.n_rows, step):

@@ -143,7 +143,8 @@ def encode_labels(chunk: Chunk) -> tuple[Ints, list[Label]]:
             f"such rows out before fitting."
         )
     labels = [_label(value) for value in values]
-    if len({str if isinstance(label, str) else bool if isinstance(label, bool) else int for label in labels}) > 1:
+    # As in the canonical order: booleans, numbers and strings are three sorts of labels.
+    if len({name_key(label)[0] for label in labels}) > 1:
         raise errors.LabelError(
             f"The labels are of several types: {errors.listing(labels)}. Give them all as strings, or all as "
             f"whole numbers."

@@ -73,7 +73,7 @@ class Counted(Model):
         if not (isinstance(rows, Source) and y is None):
             rows = rows_of(rows, self.label if y is None else y, missing=self.schema.missing)
         counts = self.counts
-        for chunk in self.schema.chunks(rows.stored(self.storage)):
+        for chunk in self.schema.chunks(rows.marked(self.schema.missing).stored(self.storage)):
             counts = counts.plus(self.count_chunk(chunk), sign)
         return counts
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.priors import exact
+from weigh.text import aligned
 
 Cell = tuple[Hashable, ...]
 Cells = dict[Cell, Fraction]
@@ -167,12 +168,7 @@ class ProbabilityTable:
 
     def __str__(self) -> str:
         rows = [[*self.variables, "P"], *self._rows()]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = (
-            "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        )
-        return "\n".join([*lines, *self._notes()])
+        return "\n".join([aligned(rows, left=len(rows[0])), *self._notes()])
 
     def _repr_html_(self) -> str:
         def line(tag: str, texts: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from weigh.model.factors import Factor, number_text
+from weigh.text import aligned
 
 LONGEST = 8_000  # bits of a product; a long text's would take minutes to reduce, and no one reads it
 
@@ -64,11 +65,7 @@ def worked_text(work: Sequence[ClassWork], verdict: Any) -> str:
     lines.append(["", *(_lowest(each) for each in work)])
     lines.append(["posterior", *(_share(p) for p in posteriors(work))])
     lines = [line for line in lines if any(line)]
-    widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
-    table = [
-        "  ".join(f"{cell:<{w}}" for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines
-    ]
-    return "\n".join([*table, f"verdict: {verdict}"])
+    return f"{aligned(lines, left=len(lines[0]))}\nverdict: {verdict}"
 
 
 def worked_latex(work: Sequence[ClassWork], verdict: Any) -> str:

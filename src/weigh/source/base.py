@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from weigh.errors import DataError, parameter
 from weigh.source.chunk import Chunk
@@ -61,6 +61,16 @@ class Source(ABC):
         for chunk in self.chunks(kinds, size):
             self.rows_read += chunk.n_rows
             yield made(chunk)
+
+    def marked(self, missing: Iterable[Marker]) -> Source:
+        """The same rows, in which these markers mean missing values too."""
+        beyond = tuple(mark for mark in missing if mark not in self.missing)
+        return self._marked(self.missing + beyond) if beyond else self
+
+    def _marked(self, missing: tuple[Marker, ...]) -> Source:
+        """The same rows with these markers and no others; rows that can hold none stay as they are."""
+        del missing
+        return self
 
     def stored(self, storage: Kinds) -> Source:
         """The same rows, columns read as `storage` says; only text files leave a choice.

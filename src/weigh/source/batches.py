@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from collections.abc import Generator, Iterator
 from contextlib import closing
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from weigh.source.arrow import converter
-from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, Kinds, check_size
+from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, Kinds, Source, check_size
 from weigh.source.chunk import Chunk
 from weigh.source.file_source import JOINED_BYTES, JOINED_ROWS, PREFIX_BYTES, FileSource
 from weigh.source.missing import Marker, Markers
@@ -21,6 +22,11 @@ class BatchSource(FileSource):
     def __init__(self, path: Path, missing: tuple[Marker, ...] = ()) -> None:
         super().__init__(path, missing)
         self._markers = Markers(missing)
+
+    def _marked(self, missing: tuple[Marker, ...]) -> Source:
+        marked = copy.copy(self)
+        marked.missing, marked._markers = missing, Markers(missing)
+        return marked
 
     @abstractmethod
     def batches(self, wanted: dict[str, Any], size: int) -> Generator[Any, None, None]:

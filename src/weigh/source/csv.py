@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from weigh import _core
@@ -64,6 +64,7 @@ class CsvSource(FileSource):
         super().__init__(path, dialect.missing)
         self.dialect = dialect
         self._marks = [str(mark) for mark in dialect.missing]
+        self._storage: Kinds = dict.fromkeys(strings, "string")
         self._ready: tuple[object, Chunk] | None = None
         self._faults = CsvFaults(path, dialect.delimiter, dialect.encoding, dialect.has_header)
         if self.bytes_total == 0:
@@ -82,13 +83,23 @@ class CsvSource(FileSource):
             self._head, found = self._read_head(text, begin, asked)
         self.describe({name: "number" if kind == "real" else kind for name, kind in found.items()}, label)
 
+    def _marked(self, missing: tuple[Marker, ...]) -> Source:
+        """The file opened again: without the markers, its columns may be of other types."""
+        dialect = replace(self.dialect, missing=missing)
+        names = None if self.dialect.has_header or not self.named else list(self.types)
+        return CsvSource(self.path, self.label, dialect, names=names).stored(self._storage)
+
     def stored(self, storage: Kinds) -> Source:
         """The same file, read as `storage` says where its columns' own looks would mislead."""
         types = dict(self.types)
         for name in types.keys() & storage.keys():
             if storage[name] == "string" or types[name] == "string":
                 types[name] = storage[name]
-        return self if types == self.types else copy.copy(self).describe(types, self.label)
+        if types == self.types:
+            return self
+        stored = copy.copy(self).describe(types, self.label)
+        stored._storage = {**self._storage, **storage}
+        return stored
 
     def prefix(self, n: int = PREFIX_ROWS, kinds: Kinds | None = None) -> Chunk:
         """The first n rows, or fewer when they exceed 32 MB; consumes nothing."""

@@ -9,6 +9,7 @@ from weigh.errors import DataError, listing, parameter
 from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, Kinds, Piece, Source
 from weigh.source.chunk import Chunk
 from weigh.source.file_source import FileSource
+from weigh.source.missing import Marker
 
 
 def one_after_another(files: Sequence[FileSource]) -> Source:
@@ -64,6 +65,9 @@ class FileRow(Source):
     def labelled(self, name: str) -> Source:
         """The same files with another label column."""
         return FileRow([source.labelled(name) for source in self._sources])
+
+    def _marked(self, missing: tuple[Marker, ...]) -> Source:
+        return FileRow([source.marked(missing) for source in self._sources])
 
     def stored(self, storage: Kinds) -> Source:
         """The same files, read as `storage` says."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -39,7 +40,7 @@ def rows(
     missing : markers in texts and numbers that mean a missing value, such as "?" or -999
     """
     if isinstance(data, Source):
-        return _relabelled(data, label, weights)
+        return _relabelled(data, label, weights).marked(marker_list(missing, "rows"))
     if is_sparse(data):
         if isinstance(label, str):
             raise no_named_columns(label)
@@ -107,6 +108,11 @@ class TableSource(Source):
         if not self.named:
             raise no_named_columns(name)
         return TableSource(self._fields, None, self._weights, label=name, missing=self.missing)
+
+    def _marked(self, missing: tuple[Marker, ...]) -> Source:
+        marked = copy.copy(self)
+        marked.missing, marked._markers = missing, Markers(missing)
+        return marked
 
     def _cut(self, column: Field, start: int, stop: int) -> Column:
         piece = column.cut(start, stop)

@@ -1,0 +1,26 @@
+"""The schema checks the columns of a source."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from weigh.features import Number, Schema, find_schema
+from weigh.source import rows
+
+
+def test_checking_many_columns_takes_no_longer_per_column():
+    names = [f"column {j}" for j in range(40_000)]
+    source = rows(np.ones((1, len(names))), names=names)
+    start = time.perf_counter()
+    Schema(names, [Number()] * len(names)).check(source)
+    find_schema(source, dict.fromkeys(names, "number"))
+    # Searching a list for each of them would take half a minute.
+    assert time.perf_counter() - start < 5
+
+
+def test_text_files_are_asked_for_texts_only_where_all_levels_were_texts():
+    schema = find_schema(rows({"a": ["1", "x"], "b": [1, 2], "x": [0.5, 1.5], "y": [0, 1]}, "y"))
+    levels = {"a": ["1", "x"], "b": [1, 2], "x": ["x ≤ 1", "x > 1"], "y": ["no", "yes"]}
+    assert schema.spelling(levels) == {"a": "string", "b": "mixed", "y": "string"}
