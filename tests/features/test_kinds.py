@@ -71,3 +71,27 @@ def test_a_number_of_bins_may_be_any_integer():
 def test_a_fraction_of_bins_is_refused(bins):
     with pytest.raises(errors.ParameterError, match=r"bins.*a whole number, or the cuts themselves"):
         weigh.Number(bins=bins)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: weigh.Number(bins="ab"),
+        lambda: weigh.Number(bins=[10**400]),
+        lambda: weigh.Number(spread=None),
+        lambda: weigh.Number(floor="a"),
+        lambda: weigh.Category(levels="abc"),
+        lambda: weigh.Category(levels=[None]),
+        lambda: weigh.Category(levels=3),
+        lambda: weigh.Text(ngrams=3),
+        lambda: weigh.Text(ngrams=("a", "b")),
+        lambda: weigh.Text(counts="no"),
+        lambda: weigh.Text(min_length="a"),
+        lambda: weigh.Tokens(min_count=float("nan")),
+        lambda: Lag("a", 1.5),
+        lambda: Lag(3),
+    ],
+)
+def test_settings_of_a_wrong_type_are_refused_and_not_guessed(make):
+    with pytest.raises(errors.ParameterError):
+        make()

@@ -222,3 +222,13 @@ def test_an_endless_json_line_is_refused_in_bounded_memory(rows_before: int) -> 
         assert tracemalloc.get_traced_memory()[1] < 12 << 20
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("line", ["null", "[[[1]]]", '{"a": ' + "[" * 100_000 + "]" * 100_000 + ', "y": 1}'])
+@pytest.mark.parametrize("rows_before", [0, 20_000])
+def test_a_json_line_that_arrow_cannot_survive_is_refused_with_its_number(tmp_path, line, rows_before):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"a": 1, "y": 0}\n' * rows_before + line + "\n" + '{"a": 1, "y": 0}\n')
+    with pytest.raises(SourceError, match=f"line {rows_before + 1:,} is"):
+        for _ in open(path, label="y").chunks():
+            pass

@@ -62,3 +62,16 @@ def test_bad_matrices_are_refused() -> None:
         rows(sp.csr_matrix(DENSE), "y")
     with pytest.raises(LabelError, match="a bare array has no column names"):
         rows(sp.csr_matrix(DENSE)).labelled("y")
+
+
+@pytest.mark.parametrize("make", [sp.csr_matrix, sp.csc_matrix])
+def test_entries_outside_the_matrix_are_refused(make):
+    broken = make(np.eye(4))
+    broken.indices[0] = 1 << 30
+    with pytest.raises(DataError, match="The sparse matrix is damaged"):
+        rows(broken, [0, 1, 0, 1])
+
+
+def test_more_columns_than_can_be_numbered_are_refused():
+    with pytest.raises(DataError, match="columns; 2,147,483,647 are the most"):
+        rows(sp.csr_matrix((4, 2**40)), [0, 1, 0, 1])

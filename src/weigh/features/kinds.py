@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -14,10 +13,12 @@ import numpy as np
 from weigh import errors
 from weigh.features.blocks import Block, Level, Numbers, entries_from_dense
 from weigh.features.columns import to_bins, to_codes, to_numbers
+from weigh.features.settings import finite, truth, whole
 from weigh.features.words import text_entries, token_entries, tokenizer
 from weigh.source.chunk import Column
 from weigh.source.missing import Marker
 
+SPREADS = "'own', 'shared' or a number above 0"
 Columns = Mapping[str, Column]
 Markers = tuple[Marker, ...]
 
@@ -61,10 +62,15 @@ class Category(Kind):
     levels: tuple[Level, ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.levels is not None:
-            object.__setattr__(self, "levels", tuple(self.levels))
-            if len(set(self.levels or ())) < max(1, len(self.levels or ())):
-                raise errors.parameter("Category", "levels", "distinct values, one at least", self.levels)
+        if self.levels is None:
+            return
+        given: Any = self.levels
+        levels = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else ()
+        plain = all(isinstance(level, (str, int, float)) and level == level for level in levels)
+        if not levels or not plain or len(set(levels)) < len(levels):
+            must = "distinct values, one at least: strings or numbers"
+            raise errors.parameter("Category", "levels", must, self.levels)
+        object.__setattr__(self, "levels", levels)
 
     @property
     def family(self) -> str:
@@ -109,6 +115,7 @@ class Count(Kind):
         """Return the counts of all columns."""
         matrix = _matrix(columns, names, missing)
         refuse_negative(np.nanmin(matrix, axis=0, initial=0.0), names)
+        refuse_huge(np.nanmax(matrix, axis=0, initial=0.0), names)
         return entries_from_dense(matrix, names, flags=False)
 
 
@@ -130,10 +137,10 @@ class Number(Kind):
     def __post_init__(self) -> None:
         if isinstance(self.spread, str):
             if self.spread not in ("own", "shared"):
-                raise errors.parameter("Number", "spread", "'own', 'shared' or a number above 0", self.spread)
-        elif not 0 < self.spread < math.inf:
-            raise errors.parameter("Number", "spread", "'own', 'shared' or a number above 0", self.spread)
-        if not 0 <= self.floor < math.inf:
+                raise errors.parameter("Number", "spread", SPREADS, self.spread)
+        elif finite("Number", "spread", self.spread, SPREADS) <= 0:
+            raise errors.parameter("Number", "spread", SPREADS, self.spread)
+        if finite("Number", "floor", self.floor, "a number of at least 0") < 0:
             raise errors.parameter("Number", "floor", "a number of at least 0", self.floor)
         self._check_bins()
 
@@ -146,10 +153,11 @@ class Number(Kind):
         elif bins is not None:
             if not isinstance(bins, Iterable):
                 raise errors.parameter("Number", "bins", "a whole number, or the cuts themselves", bins)
-            cuts = tuple(float(cut) for cut in bins)
+            must = "finite cuts in rising order"
+            cuts = tuple(finite("Number", "bins", cut, must) for cut in bins)
             rising = all(a < b for a, b in itertools.pairwise(cuts))
-            if not cuts or not rising or not all(map(math.isfinite, cuts)):
-                raise errors.parameter("Number", "bins", "finite cuts in rising order", self.bins)
+            if not cuts or not rising:
+                raise errors.parameter("Number", "bins", must, self.bins)
             object.__setattr__(self, "bins", cuts)
 
     @property
@@ -179,13 +187,16 @@ class Text(Kind):
     min_count: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "ngrams", tuple(self.ngrams))
-        low, high = self.ngrams if len(self.ngrams) == 2 else (0, 0)
-        if not 1 <= low <= high:
-            raise errors.parameter("Text", "ngrams", "two numbers, 1 <= low <= high", self.ngrams)
-        for name in ("min_length", "min_count"):
-            if getattr(self, name) < 1:
-                raise errors.parameter("Text", name, "at least 1", getattr(self, name))
+        given: Any = self.ngrams
+        if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
+            raise errors.parameter("Text", "ngrams", "two numbers, 1 <= low <= high", given)
+        low, high = (whole("Text", "ngrams", n, 1) for n in given)
+        if low > high:
+            raise errors.parameter("Text", "ngrams", "two numbers, 1 <= low <= high", given)
+        object.__setattr__(self, "ngrams", (low, high))
+        truth("Text", "counts", self.counts)
+        whole("Text", "min_length", self.min_length, 1)
+        whole("Text", "min_count", self.min_count, 1)
 
     @property
     def family(self) -> str:
@@ -208,8 +219,8 @@ class Tokens(Kind):
     min_count: int = 1
 
     def __post_init__(self) -> None:
-        if self.min_count < 1:
-            raise errors.parameter("Tokens", "min_count", "at least 1", self.min_count)
+        truth("Tokens", "counts", self.counts)
+        whole("Tokens", "min_count", self.min_count, 1)
 
     @property
     def family(self) -> str:
@@ -261,13 +272,16 @@ class Lag(Kind):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", to_kind(self.kind, "Lag"))
-        if self.by < 1:
-            raise errors.parameter("Lag", "by", "at least 1", self.by)
+        whole("Lag", "by", self.by, 1)
+        if not isinstance(self.column, str):
+            raise errors.parameter("Lag", "column", "the name of a column", self.column)
 
     def to_json(self) -> dict[str, Any]:
         """Return the kind as plain data."""
         return {"kind": self.name, "column": self.column, "by": self.by, "of": self.kind.to_json()}
 
+
+MOST_COUNTED = 2.0**53
 
 KINDS: dict[str, type[Kind]] = {
     kind.name: kind for kind in (Category, Flag, Count, Number, Text, Tokens, Skip)
@@ -285,6 +299,16 @@ def refuse_negative(least: Any, names: Sequence[str]) -> None:
         raise errors.ColumnError(
             f"Column {names[at]!r} holds counts, but one of them is negative ({least[at]:g}). Counts "
             f"start at 0; for other numbers use columns={{{names[at]!r}: 'number'}}."
+        )
+
+
+def refuse_huge(greatest: Any, names: Sequence[str]) -> None:
+    """Refuse counts whose greatest value in a column is beyond what is counted exactly."""
+    if (greatest > MOST_COUNTED).any():
+        at = int(np.argmax(greatest > MOST_COUNTED))
+        raise errors.ColumnError(
+            f"Column {names[at]!r} holds counts, but one of them is {greatest[at]:g}, too large to count "
+            f"exactly. For such numbers use columns={{{names[at]!r}: 'number'}}."
         )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.blocks import Entries
-from weigh.features.kinds import Flag, Kind, refuse_negative
+from weigh.features.kinds import Flag, Kind, refuse_huge, refuse_negative
 
 
 def wide_entries(matrix: Any, kind: Kind, names: Sequence[str]) -> Entries:
@@ -27,6 +27,9 @@ def wide_entries(matrix: Any, kind: Kind, names: Sequence[str]) -> Entries:
         if (values < 0).any():
             at = int(np.argmax(values < 0))
             refuse_negative(values[at : at + 1], [names[int(indices[at])]])
+        if len(values):
+            at = int(np.argmax(values))
+            refuse_huge(values[at : at + 1], [names[int(indices[at])]])
         return Entries(indptr, indices, values, names)
     present = values > 0
     if present.all():

@@ -13,7 +13,7 @@ from weigh.source.base import PREFIX_ROWS
 from weigh.source.batches import BatchSource, text_type
 from weigh.source.bytes import compression, unpacked
 from weigh.source.file_source import PREFIX_BYTES
-from weigh.source.lines import OVERLONG, line_parts, odd_json_line
+from weigh.source.lines import OVERLONG, check_json_line, line_parts, odd_json_line
 from weigh.source.missing import Marker
 
 
@@ -44,17 +44,9 @@ class JsonSource(BatchSource):
 
         del size  # a block holds the rows it holds
         schema = pa.schema(list(wanted.items()))
-        reader, raw = self._open(self.block, schema)
-        try:
-            while True:
-                batch = self._next(reader, schema)
-                if batch is None:
-                    return
-                self.bytes_read = raw.tell()
-                yield batch
-        finally:
-            reader.close()
-            raw.close()
+        lines = self._lines(follow=True)
+        while block := self._taken(lines, schema, None, self.block):
+            yield self._read(block, schema)
 
     def _infer(self) -> Any:
         """The schema Arrow infers from the first 10,000 lines and no others."""
@@ -70,34 +62,53 @@ class JsonSource(BatchSource):
         return self._first_rows(pa.schema(list(wanted.items())), n)
 
     def _first_rows(self, schema: Any, n: int) -> Any:
+        return self._read(self._taken(self._lines(), schema, n, PREFIX_BYTES), schema)
+
+    def _taken(self, lines: Iterator[bytes], schema: Any, most: int | None, size: int) -> list[bytes]:
+        """The next lines, at most so many and of at least so many bytes, each seen to be an object."""
+        import pyarrow as pa
+
+        taken: list[bytes] = []
+        left = size
+        try:
+            for line in islice(lines, most):
+                if len(line) > self._longest:
+                    raise ValueError(OVERLONG)
+                check_json_line(line)
+                taken.append(line)
+                left -= len(line)
+                if left <= 0:
+                    break
+        except (pa.ArrowException, OSError, ValueError, LookupError) as error:
+            raise self._translated(error, schema) from error
+        return taken
+
+    def _read(self, lines: list[bytes], schema: Any) -> Any:
         import pyarrow as pa
         from pyarrow import json
 
-        lines: list[bytes] = []
-        size = 0
         try:
-            for line in islice(self._lines(), n):
-                lines.append(line)
-                size += len(line)
-                if len(line) > self._longest:
-                    raise ValueError(OVERLONG)
-                if size >= PREFIX_BYTES:
-                    break
-            read = json.ReadOptions(block_size=size + 1, use_threads=False)
+            read = json.ReadOptions(block_size=sum(map(len, lines)) + 1, use_threads=False)
             parse = json.ParseOptions(
                 explicit_schema=schema,
                 unexpected_field_behavior="infer" if schema is None else "ignore",
             )
             table = json.read_json(pa.BufferReader(b"".join(lines)), read, parse)
+            # The JSON reader takes any bytes for text; later steps rely on UTF-8.
             table.validate(full=True)
         except (pa.ArrowException, OSError, ValueError, LookupError) as error:
             raise self._translated(error, schema) from error
         return table.combine_chunks().to_batches()[0]
 
-    def _lines(self) -> Iterator[bytes]:
+    def _lines(self, *, follow: bool = False) -> Iterator[bytes]:
+        """The lines that are not blank; followed, `bytes_read` keeps up with them."""
         stream, raw = self._stream()
         with raw, io.BufferedReader(stream) as reader:
-            yield from (line for line in line_parts(reader, self._longest + 1) if line.strip())
+            for line in line_parts(reader, self._longest + 1):
+                if follow:
+                    self.bytes_read = raw.tell()
+                if line.strip():
+                    yield line
 
     @property
     def _longest(self) -> int:
@@ -112,35 +123,6 @@ class JsonSource(BatchSource):
         if self.encoding.lower() in {"utf-8", "utf8"}:
             return stream, raw
         return pa.transcoding_input_stream(stream, self.encoding, "utf-8"), raw
-
-    def _open(self, block: int, schema: Any) -> tuple[Any, Any]:
-        import pyarrow as pa
-        from pyarrow import json
-
-        stream, raw = self._stream()
-        parse = json.ParseOptions(
-            explicit_schema=schema,
-            unexpected_field_behavior="ignore",
-        )
-        read = json.ReadOptions(block_size=block, use_threads=False)
-        try:
-            return json.open_json(stream, read_options=read, parse_options=parse), raw
-        except (pa.ArrowException, OSError, ValueError, LookupError) as error:
-            raw.close()
-            raise self._translated(error, schema) from error
-
-    def _next(self, reader: Any, schema: Any) -> Any:
-        import pyarrow as pa
-
-        try:
-            batch = reader.read_next_batch()
-            # The JSON reader takes any bytes for text; later steps rely on UTF-8.
-            batch.validate(full=True)
-        except StopIteration:
-            return None
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise self._translated(error, schema) from error
-        return batch
 
     def _translated(self, error: Exception, schema: Any) -> SourceError:
         """What went wrong, found by reading the lines one by one."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from weigh.source.bytes import DAMAGE, open_text, unpacked
 
 OVERLONG = "a row is longer than a block; give block= more bytes than the longest row has"
+DEEPEST = 200  # brackets in a line that nobody need look at twice
 LONGEST = 32 << 20  # bytes of a line that are held at once
 
 
@@ -64,6 +65,17 @@ def is_blank(path: Path, encoding: str) -> bool:
         return not any(part.strip() for part in text.windows())
 
 
+def check_json_line(line: bytes) -> None:
+    """Refuse what the Arrow reader cannot survive: a line that is no object, or a bottomless one."""
+    if not line.lstrip().startswith(b"{"):
+        raise ValueError("a line is not an object")
+    if line.count(b"[") + line.count(b"{") > DEEPEST:
+        try:
+            json.loads(line)
+        except RecursionError:
+            raise ValueError("a line is nested too deeply") from None
+
+
 def odd_json_line(
     path: Path, encoding: str, whole: frozenset[str], longest: int = LONGEST
 ) -> tuple[int, str] | None:
@@ -81,6 +93,8 @@ def odd_json_line(
             row = json.loads(line.decode(encoding))
         except UnicodeDecodeError:
             return number, f" is not text in {encoding}. Give encoding='latin-1' if it is that."
+        except RecursionError:
+            return number, " is nested too deeply. Write fields side by side."
         except ValueError as error:
             reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
             return number, f" is not JSON: {reason}."

@@ -57,11 +57,19 @@ class SparseSource(Source):
         raise no_named_columns(name)
 
 
+MOST_COLUMNS = 2**31 - 1  # column numbers are 32 bits wide
+
+
 def canonical(data: Any) -> CSR:
     """CSR with sorted, summed entries of 64 bits; the caller's matrix stays as it is."""
     if data.dtype.kind == "c":
         raise DataError("Complex data not supported: the matrix holds complex numbers.")
     check_array(data.shape)
+    if data.shape[1] > MOST_COLUMNS:
+        raise DataError(
+            f"The sparse matrix has {data.shape[1]:,} columns; {MOST_COLUMNS:,} are the most. Hash them into fewer."
+        )
+    _check_parts(data)
     matrix = data.tocsr()
     wanted = np.float64 if data.dtype.kind == "f" else np.int64
     if matrix.dtype != wanted:
@@ -70,6 +78,15 @@ def canonical(data: Any) -> CSR:
         matrix = matrix.copy() if matrix is data else matrix
         matrix.sum_duplicates()
     return matrix
+
+
+def _check_parts(data: Any) -> None:
+    """Refuse entries that lie outside the matrix: scipy's own loops would not notice."""
+    if hasattr(data, "check_format"):
+        try:
+            data.check_format(full_check=True)
+        except (ValueError, IndexError) as error:
+            raise DataError(f"The sparse matrix is damaged: {error}. Build it again from its entries.") from error
 
 
 def no_named_columns(name: str) -> LabelError:
