@@ -82,3 +82,14 @@ def test_a_failure_leaves_the_old_file_and_no_other(tmp_path):
         file.writelines(["new", None])
     assert out.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
+
+
+def test_an_output_never_takes_the_place_of_what_is_read(fitted, tmp_path):
+    model, rows = tmp_path / "mails.weigh", tmp_path / "new.csv"
+    before = model.read_bytes(), rows.read_bytes()
+    for target in ("mails.weigh", "new.csv"):
+        result = predicted(fitted, target)
+        assert result.exit_code == 1
+        assert f"{target} is read by this very command. Give -o another name." in result.stderr
+    assert fitted("fit", "new.csv", "--label", "spam", "-o", "new.csv").exit_code == 1
+    assert (model.read_bytes(), rows.read_bytes()) == before

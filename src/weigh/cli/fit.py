@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weigh.cli.options import as_json, reading, sign
+from weigh.cli.options import as_json, keep_apart, reading, sign
 from weigh.cli.taught import Taught
 from weigh.cli.wording import spoken
 
@@ -84,11 +84,12 @@ def command(
     from weigh.source import open as open_file
 
     written["delimiter"] = sign(written["delimiter"])
+    target = output or os.path.basename(data[0]).split(".")[0] + ".weigh"
+    keep_apart(target, *data)
     source = open_file(data, label, missing=("", *missing), **written)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = _learned(learner, source, settings, kinds, missing, threads)
-    target = output or os.path.basename(data[0]).split(".")[0] + ".weigh"
     replaced = os.path.exists(target)
     model.save(target)
     notes = list(dict.fromkeys(spoken(str(each.message)) for each in caught))

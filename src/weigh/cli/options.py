@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -88,6 +89,15 @@ def class_named(text: str, classes: list[Any], option: str) -> Any:
     raise click.BadParameter(
         f"the model has no class {text!r}; it has {errors.listing(classes)}.{near}", param_hint=f"'{option}'"
     )
+
+
+def keep_apart(output: str | None, *inputs: str) -> None:
+    """Refuse an output that would take the place of something that is read."""
+    from weigh import errors
+
+    for path in inputs:
+        if output and os.path.exists(output) and os.path.exists(path) and os.path.samefile(output, path):
+            raise errors.FileError(f"{output} is read by this very command. Give -o another name.")
 
 
 @contextmanager

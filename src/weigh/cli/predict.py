@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 import click
 
-from weigh.cli.options import as_json, class_named, model_argument, open_for, reading, writing
+from weigh.cli.options import as_json, class_named, keep_apart, model_argument, open_for, reading, writing
 from weigh.cli.taught import Taught
 
 SECTIONS = {
@@ -56,6 +56,7 @@ def command(
     from weigh.explain import Watch
     from weigh.model import Decision, load
 
+    keep_apart(output, model, data)
     loaded = load(model)
     table = dict(_cost(text, loaded.classes) for text in costs)
     decision = Decision(costs=table or None, unsure=unsure) if table or unsure is not None else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -41,7 +42,6 @@ class Incremental(Classifier):
         """Learn from labelled rows; y is one label per row or the name of the label column."""
         source = self._source(X, y, sample_weight, self._markers())
         model = run(self._task(source), source, threads=self.threads)
-        model.log_prior  # noqa: B018  # a class prior stated for other classes is refused here
         self.model_ = model
         self._remember(source)
         return self
@@ -89,7 +89,13 @@ class Incremental(Classifier):
 
 def _declaring(model: Any, classes: Any) -> Any:
     """Return a model with classes that exist even if no row has shown them."""
+    if isinstance(classes, str) or not isinstance(classes, Iterable):
+        raise errors.parameter("partial_fit", "classes", "a list of labels", classes)
     declared = [label.item() if hasattr(label, "item") else label for label in classes]
+    if not all(isinstance(label, (str, int, float)) and label == label for label in declared):
+        raise errors.parameter(
+            "partial_fit", "classes", "labels: strings, whole numbers or booleans", declared
+        )
     known = set(declared)
     beyond = [label for label in model.classes if label not in known]
     if beyond:

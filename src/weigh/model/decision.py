@@ -11,7 +11,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.blocks import Floats
-from weigh.priors.exact import fraction
+from weigh.priors.exact import LARGEST, fraction
 
 UNSURE = "unsure"
 # Scores that differ by less than rounding can explain are equal, and the tie rule decides.
@@ -52,12 +52,13 @@ class Decision:
     unsure: float | None = None
 
     def __post_init__(self) -> None:
+        must = "{(true, said): cost of at least 0}"
+        if not isinstance(self.costs, Mapping | None):
+            raise errors.parameter("Decision", "costs", must, self.costs)
         for pair, cost in (self.costs or {}).items():
-            if not isinstance(pair, tuple) or len(pair) != 2 or not 0 <= cost < np.inf:
-                raise errors.parameter(
-                    "Decision", "costs", "{(true, said): cost of at least 0}", {pair: cost}
-                )
-        if self.unsure is not None and not 0 <= self.unsure < np.inf:
+            if not isinstance(pair, tuple) or len(pair) != 2 or not _is_cost(cost):
+                raise errors.parameter("Decision", "costs", must, {pair: cost})
+        if self.unsure is not None and not _is_cost(self.unsure):
             raise errors.parameter("Decision", "unsure", "a cost of at least 0", self.unsure)
 
     def verdicts(self, scores: Floats, log_prior: Floats, classes: Sequence[Any]) -> Any:
@@ -91,6 +92,11 @@ class Decision:
         return table
 
 
+def _is_cost(value: object) -> bool:
+    cost = fraction(value)
+    return cost is not None and 0 <= cost <= LARGEST
+
+
 def log_shares(given: Mapping[Any, float] | str, classes: Sequence[Any], owner: str) -> Floats:
     """Return the logarithms of stated class probabilities, checked: one each, summing to one."""
     return np.array([_log(share) for share in stated_shares(given, classes, owner)])
@@ -98,7 +104,7 @@ def log_shares(given: Mapping[Any, float] | str, classes: Sequence[Any], owner: 
 
 def stated_shares(given: Mapping[Any, float] | str, classes: Sequence[Any], owner: str) -> list[Any]:
     """Return stated class probabilities as exact fractions, in the order of the classes."""
-    if given == "uniform":
+    if isinstance(given, str) and given == "uniform":
         return [Fraction(1, len(classes)) for _ in classes]
     if not isinstance(given, Mapping):
         raise errors.parameter(

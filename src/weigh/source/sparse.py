@@ -67,7 +67,8 @@ def canonical(data: Any) -> CSR:
     check_array(data.shape)
     if data.shape[1] > MOST_COLUMNS:
         raise DataError(
-            f"The sparse matrix has {data.shape[1]:,} columns; {MOST_COLUMNS:,} are the most. Hash them into fewer."
+            f"The sparse matrix has {data.shape[1]:,} columns; {MOST_COLUMNS:,} are the most. Hash them into "
+            f"fewer."
         )
     _check_parts(data)
     matrix = data.tocsr()
@@ -86,7 +87,9 @@ def _check_parts(data: Any) -> None:
         try:
             data.check_format(full_check=True)
         except (ValueError, IndexError) as error:
-            raise DataError(f"The sparse matrix is damaged: {error}. Build it again from its entries.") from error
+            raise DataError(
+                f"The sparse matrix is damaged: {error}. Build it again from its entries."
+            ) from error
 
 
 def no_named_columns(name: str) -> LabelError:
