@@ -64,6 +64,19 @@ nb::ndarray<nb::numpy, T, nb::ndim<2>> to_numpy(std::vector<T>&& values, std::si
     return nb::ndarray<nb::numpy, T, nb::ndim<2>>(data, {rows, columns}, owner);
 }
 
+// Lets other threads run Python while a loop is under way, if it is long: handing the lock over and
+// waiting for it again costs more than a few thousand steps.
+class Unlocked {
+public:
+    explicit Unlocked(std::size_t steps) {
+        if (steps >= kLong) release_.emplace();
+    }
+
+private:
+    static constexpr std::size_t kLong = 20'000;
+    std::optional<nb::gil_scoped_release> release_;
+};
+
 // Sizes are checked once here, so that the core may trust its views.
 inline void require(bool claim, const char* message) {
     if (!claim) throw std::invalid_argument(message);

@@ -10,7 +10,7 @@ using Weights = std::optional<Vector<double>>;
 
 void count_codes(const Vector<std::int32_t>& classes, const Vector<std::int32_t>& codes,
                  const Table<std::int64_t>& table) {
-    nb::gil_scoped_release unlocked;
+    const Unlocked unlocked(classes.shape(0));
     require(classes.shape(0) == codes.shape(0), "classes and codes differ in length");
     require_below(span_of(classes), table.shape(0), "a class lies outside the table");
     require_below(span_of(codes), table.shape(1), "a code lies outside the table");
@@ -19,7 +19,7 @@ void count_codes(const Vector<std::int32_t>& classes, const Vector<std::int32_t>
 
 void count_weighted_codes(const Vector<std::int32_t>& classes, const Vector<std::int32_t>& codes,
                           const Vector<double>& weights, const Table<double>& table) {
-    nb::gil_scoped_release unlocked;
+    const Unlocked unlocked(classes.shape(0));
     require(classes.shape(0) == codes.shape(0) && weights.shape(0) == codes.shape(0),
             "classes, codes and weights differ in length");
     require_below(span_of(classes), table.shape(0), "a class lies outside the table");
@@ -31,7 +31,7 @@ void count_weighted_codes(const Vector<std::int32_t>& classes, const Vector<std:
 void count_sparse(const Vector<std::int32_t>& classes, const Vector<std::int64_t>& indptr,
                   const Vector<std::int32_t>& indices, const Weights& values, const Weights& weights,
                   const Table<double>& table) {
-    nb::gil_scoped_release unlocked;
+    const Unlocked unlocked(classes.shape(0));
     require(!weights || weights->shape(0) == classes.shape(0), "weights and classes differ in length");
     require_below(span_of(classes), table.shape(0), "a class lies outside the table");
     const auto rows = sparse_of(indptr, indices, values, classes.shape(0), table.shape(1));

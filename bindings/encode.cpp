@@ -14,7 +14,7 @@ namespace {
 auto encode_keys(const Column<std::int64_t>& keys) {
     weigh::Encoded encoded;
     {
-        nb::gil_scoped_release unlocked;
+        const Unlocked unlocked(keys.shape(0));
         encoded = weigh::encode_keys(strided_of(keys));
     }
     return nb::make_tuple(to_numpy(std::move(encoded.codes)), to_numpy(std::move(encoded.distinct)));
@@ -25,7 +25,7 @@ nb::tuple encode_strings(const Vector<Offset>& offsets, const Vector<std::uint8_
                          const std::optional<Vector<std::uint8_t>>& valid, std::size_t bit) {
     weigh::EncodedStrings encoded;
     {
-        nb::gil_scoped_release unlocked;
+        const Unlocked unlocked(offsets.shape(0));
         const auto ends = span_of(offsets);
         require(!ends.empty() && ends.front() >= 0 && std::is_sorted(ends.begin(), ends.end()) &&
                     ends.back() <= static_cast<std::int64_t>(text.shape(0)),

@@ -14,7 +14,7 @@ std::span<const double> cells_in(const Cells& table) {
 }
 
 void score_codes(const Vector<std::int32_t>& codes, const Cells& table, const Table<double>& scores) {
-    nb::gil_scoped_release unlocked;
+    const Unlocked unlocked(scores.shape(0));
     require(codes.shape(0) == scores.shape(0), "codes and scores differ in length");
     require(table.shape(1) == scores.shape(1), "table and scores differ in classes");
     require_below(span_of(codes), table.shape(0), "a code lies outside the table");
@@ -22,7 +22,7 @@ void score_codes(const Vector<std::int32_t>& codes, const Cells& table, const Ta
 }
 
 void score_linear(const Column<double>& values, const Weights& weights, const Table<double>& scores) {
-    nb::gil_scoped_release unlocked;
+    const Unlocked unlocked(scores.shape(0));
     require(values.shape(0) == scores.shape(0), "values and scores differ in length");
     require(weights.shape(0) == scores.shape(1), "weights and scores differ in classes");
     weigh::score_linear(strided_of(values), span_of(weights), cells_of(scores));
@@ -31,7 +31,7 @@ void score_linear(const Column<double>& values, const Weights& weights, const Ta
 void score_sparse(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
                   const std::optional<Vector<double>>& values, const Cells& table,
                   const Table<double>& scores) {
-    nb::gil_scoped_release unlocked;
+    const Unlocked unlocked(scores.shape(0));
     require(table.shape(1) == scores.shape(1), "table and scores differ in classes");
     const auto rows = sparse_of(indptr, indices, values, scores.shape(0), table.shape(0));
     weigh::score_sparse(rows, cells_in(table), table.shape(1), cells_of(scores));
@@ -39,7 +39,7 @@ void score_sparse(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>
 
 void score_gaussian(const Column<double>& values, const Weights& mean, const Weights& steepness,
                     const Weights& constant, const Table<double>& scores) {
-    nb::gil_scoped_release unlocked;
+    const Unlocked unlocked(scores.shape(0));
     require(values.shape(0) == scores.shape(0), "values and scores differ in length");
     require(mean.shape(0) == scores.shape(1) && steepness.shape(0) == scores.shape(1) &&
                 constant.shape(0) == scores.shape(1),

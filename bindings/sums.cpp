@@ -14,7 +14,7 @@ nb::tuple class_sums(const Vector<std::int32_t>& classes, std::size_t n_classes,
                      const std::optional<Vector<double>>& weights) {
     weigh::ClassSums sums;
     {
-        nb::gil_scoped_release unlocked;
+        const Unlocked unlocked(values.shape(0));
         require(classes.shape(0) == values.shape(0), "classes and values differ in length");
         require(!weights || weights->shape(0) == values.shape(0), "weights and values differ in length");
         require_below(span_of(classes), n_classes, "a class lies outside the sums");
