@@ -4,16 +4,15 @@ from weigh.features.blocks import Block, Codes, Entries, Level, Numbered, Number
 from weigh.features.kinds import (
     Category,
     Count,
-    Derived,
     Flag,
     Kind,
-    Lag,
     Number,
     Skip,
     Text,
     Tokens,
     to_kind,
 )
+from weigh.features.made_kinds import Derived, Lag
 from weigh.features.schema import Part, Schema
 from weigh.features.schema_finder import find_schema
 

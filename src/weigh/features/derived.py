@@ -10,7 +10,8 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.columns import to_objects
-from weigh.features.kinds import Derived, Kind, Lag
+from weigh.features.kinds import Kind
+from weigh.features.made_kinds import Derived, Lag
 from weigh.source.chunk import Chunk, Column, cut_column, is_arrow
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from weigh import errors
 from weigh.features.blocks import Block, Level, Numbers, entries_from_dense
 from weigh.features.columns import to_bins, to_codes, to_numbers
+from weigh.features.count_checks import refuse_huge, refuse_negative
 from weigh.features.settings import finite, truth, whole
 from weigh.features.words import text_entries, token_entries, tokenizer
 from weigh.source.chunk import Column
@@ -239,50 +240,6 @@ class Skip(Kind):
     name: ClassVar[str] = "skip"
 
 
-@dataclass(frozen=True)
-class Derived(Kind):
-    """A column made from the others by `function(rows)`, where `rows["name"]` is a NumPy array.
-
-    The name and the kind are saved with a model; the function is not, and is given again when the
-    model is loaded: ``weigh.load(path, derived={"name": function})``.
-    """
-
-    name: ClassVar[str] = "derived"
-    function: Callable[[Mapping[str, Any]], Sequence[Any]] | None = field(compare=False)
-    kind: Kind = field(default_factory=Number)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "kind", to_kind(self.kind, "Derived"))
-        if self.function is not None and not callable(self.function):
-            raise errors.parameter("Derived", "function", "callable", self.function)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the kind as plain data, without the function."""
-        return {"kind": self.name, "of": self.kind.to_json()}
-
-
-@dataclass(frozen=True)
-class Lag(Kind):
-    """The value that another column had `by` rows before; missing in the first rows."""
-
-    name: ClassVar[str] = "lag"
-    column: str
-    by: int = 1
-    kind: Kind = field(default_factory=Number)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "kind", to_kind(self.kind, "Lag"))
-        whole("Lag", "by", self.by, 1)
-        if not isinstance(self.column, str):
-            raise errors.parameter("Lag", "column", "the name of a column", self.column)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the kind as plain data."""
-        return {"kind": self.name, "column": self.column, "by": self.by, "of": self.kind.to_json()}
-
-
-MOST_COUNTED = 2.0**53
-
 KINDS: dict[str, type[Kind]] = {
     kind.name: kind for kind in (Category, Flag, Count, Number, Text, Tokens, Skip)
 }
@@ -290,26 +247,6 @@ KINDS: dict[str, type[Kind]] = {
 
 def _matrix(columns: Columns, names: Sequence[str], missing: Markers) -> Any:
     return np.column_stack([to_numbers(columns[name], name, missing) for name in names])
-
-
-def refuse_negative(least: Any, names: Sequence[str]) -> None:
-    """Refuse counts whose least value in a column is below zero."""
-    if (least < 0).any():
-        at = int(np.argmax(least < 0))
-        raise errors.ColumnError(
-            f"Column {names[at]!r} holds counts, but one of them is negative ({least[at]:g}). Counts "
-            f"start at 0; for other numbers use columns={{{names[at]!r}: 'number'}}."
-        )
-
-
-def refuse_huge(greatest: Any, names: Sequence[str]) -> None:
-    """Refuse counts whose greatest value in a column is beyond what is counted exactly."""
-    if (greatest > MOST_COUNTED).any():
-        at = int(np.argmax(greatest > MOST_COUNTED))
-        raise errors.ColumnError(
-            f"Column {names[at]!r} holds counts, but one of them is {greatest[at]:g}, too large to count "
-            f"exactly. For such numbers use columns={{{names[at]!r}: 'number'}}."
-        )
 
 
 def to_kind(given: object, owner: str) -> Kind:
@@ -324,15 +261,3 @@ def to_kind(given: object, owner: str) -> Kind:
     raise errors.ParameterError(
         f"{owner}: a kind must be one of {errors.listing(KINDS)} or such an object, got {given!r}.{near}"
     )
-
-
-def from_json(data: Mapping[str, Any]) -> Kind:
-    """Return the kind that `to_json` wrote."""
-    settings = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
-    name = str(settings.pop("kind"))
-    inner = from_json(data["of"]) if "of" in data else None
-    if name == Derived.name and inner:
-        return Derived(None, inner)
-    if name == Lag.name and inner:
-        return Lag(str(data["column"]), int(data["by"]), inner)
-    return KINDS[name](**settings)

@@ -15,6 +15,7 @@ from weigh import errors
 from weigh.features import kinds as kd
 from weigh.features.blocks import Block, Numbered, Repeated
 from weigh.features.derived import with_derived
+from weigh.features.made_kinds import Derived, Lag, from_json
 from weigh.features.sparse import wide_entries
 from weigh.source import Chunk, Source
 from weigh.source.base import Piece, as_pieces
@@ -59,7 +60,7 @@ class Schema:
 
     def _made_kinds(self) -> Iterator[tuple[str, kd.Kind]]:
         for name, kind in self.made.items():
-            if isinstance(kind, (kd.Derived, kd.Lag)):
+            if isinstance(kind, (Derived, Lag)):
                 yield name, kind.kind
 
     @property
@@ -182,9 +183,9 @@ class Schema:
         kinds: Sequence[kd.Kind]
         if isinstance(columns, dict):
             names = Numbered(int(columns["width"]))
-            kinds = Repeated(kd.from_json(columns["kind"]), len(names))
+            kinds = Repeated(from_json(columns["kind"]), len(names))
         else:
-            names, kinds = [str(n) for n, _ in columns], [kd.from_json(k) for _, k in columns]
+            names, kinds = [str(n) for n, _ in columns], [from_json(k) for _, k in columns]
             names = names if data["named"] else Numbered(len(names))
-        made = {str(name): kd.from_json(kind) for name, kind in data["made"]}
+        made = {str(name): from_json(kind) for name, kind in data["made"]}
         return cls(names, kinds, bool(data["named"]), data["label"], tuple(data["missing"]), made)

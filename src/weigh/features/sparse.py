@@ -9,7 +9,8 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.blocks import Entries
-from weigh.features.kinds import Flag, Kind, refuse_huge, refuse_negative
+from weigh.features.count_checks import refuse_huge, refuse_negative
+from weigh.features.kinds import Flag, Kind
 
 
 def wide_entries(matrix: Any, kind: Kind, names: Sequence[str]) -> Entries:

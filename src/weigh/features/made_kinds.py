@@ -1,0 +1,65 @@
+"""Kinds of columns that are made from other columns, and all kinds read back from plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from weigh import errors
+from weigh.features.kinds import KINDS, Kind, Number, to_kind
+from weigh.features.settings import whole
+
+
+@dataclass(frozen=True)
+class Derived(Kind):
+    """A column made from the others by `function(rows)`, where `rows["name"]` is a NumPy array.
+
+    The name and the kind are saved with a model; the function is not, and is given again when the
+    model is loaded: ``weigh.load(path, derived={"name": function})``.
+    """
+
+    name: ClassVar[str] = "derived"
+    function: Callable[[Mapping[str, Any]], Sequence[Any]] | None = field(compare=False)
+    kind: Kind = field(default_factory=Number)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", to_kind(self.kind, "Derived"))
+        if self.function is not None and not callable(self.function):
+            raise errors.parameter("Derived", "function", "callable", self.function)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the kind as plain data, without the function."""
+        return {"kind": self.name, "of": self.kind.to_json()}
+
+
+@dataclass(frozen=True)
+class Lag(Kind):
+    """The value that another column had `by` rows before; missing in the first rows."""
+
+    name: ClassVar[str] = "lag"
+    column: str
+    by: int = 1
+    kind: Kind = field(default_factory=Number)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", to_kind(self.kind, "Lag"))
+        whole("Lag", "by", self.by, 1)
+        if not isinstance(self.column, str):
+            raise errors.parameter("Lag", "column", "the name of a column", self.column)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the kind as plain data."""
+        return {"kind": self.name, "column": self.column, "by": self.by, "of": self.kind.to_json()}
+
+
+def from_json(data: Mapping[str, Any]) -> Kind:
+    """Return the kind that `to_json` wrote."""
+    settings = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+    name = str(settings.pop("kind"))
+    inner = from_json(data["of"]) if "of" in data else None
+    if name == Derived.name and inner:
+        return Derived(None, inner)
+    if name == Lag.name and inner:
+        return Lag(str(data["column"]), int(data["by"]), inner)
+    return KINDS[name](**settings)
