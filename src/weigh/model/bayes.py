@@ -9,14 +9,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from weigh import errors, priors
+from weigh import errors
 from weigh.features import Block, Part, Schema
 from weigh.features.blocks import Floats, Level
-from weigh.model import store
+from weigh.model import column_priors, store
 from weigh.model.bayes_counts import BayesCounts
 from weigh.model.bernoulli import Bernoulli
 from weigh.model.categorical import Categorical
 from weigh.model.class_prior import ClassPrior
+from weigh.model.column_priors import PriorSpec
 from weigh.model.counted import KEPT, Counted, given
 from weigh.model.decision import normalised
 from weigh.model.evidence import Evidence, weighed
@@ -28,7 +29,6 @@ from weigh.model.worked import ClassWork
 from weigh.source import Chunk
 
 Distribution = Categorical | Multinomial | Bernoulli | Normal
-PriorSpec = priors.Prior | Mapping[str, priors.Prior]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +51,7 @@ class BayesModel(Counted):
     stated: bool = False
 
     def __post_init__(self) -> None:
-        if isinstance(self.prior, Mapping):
-            self._check_own_priors(self.prior)
-        else:
-            priors.check(self.prior, "NaiveBayes", "prior")
+        column_priors.check(self.prior, self.schema.parts)
         if self.complement and any(part.kind.family != "multinomial" for part in self.schema.parts):
             raise errors.ParameterError(
                 "NaiveBayes: complement must be False unless all columns are counts or text; the column "
@@ -114,15 +111,6 @@ class BayesModel(Counted):
         model.class_belief.exact  # noqa: B018  # a class prior that names other classes is refused here
         return model
 
-    def _check_own_priors(self, given: Mapping[str, priors.Prior]) -> None:
-        known = [name for part in self.schema.parts for name in part.names]
-        for name, prior in given.items():
-            if name not in known:
-                raise errors.unknown_column(
-                    name, known, "NaiveBayes: prior names columns of the table, which"
-                )
-            priors.check(prior, "NaiveBayes", f"prior[{name!r}]")
-
     def _first_other(self) -> str:
         return next(part.title for part in self.schema.parts if part.kind.family != "multinomial")
 
@@ -154,7 +142,7 @@ class BayesModel(Counted):
         return [self._finish(*pair) for pair in zip(self.schema.parts, self.counts.parts, strict=True)]
 
     def _finish(self, part: Part, counts: Any) -> Distribution:
-        prior, own = self._priors(part)
+        prior, own = column_priors.prior_of(self.prior, part)
         if part.kind.family == "normal":
             return Normal(part, counts)
         if part.kind.family == "bernoulli":
@@ -162,14 +150,6 @@ class BayesModel(Counted):
         if part.kind.family == "multinomial":
             return Multinomial(part, counts, prior, self.counts.rows, self.complement, own)
         return Categorical(part, counts, prior)
-
-    def _priors(self, part: Part) -> tuple[priors.Prior, dict[str, priors.Prior]]:
-        if not isinstance(self.prior, Mapping):
-            return self.prior, {}
-        if not part.kind.gathers:
-            return self.prior.get(part.names[0], 1.0), {}
-        named = set(part.names)
-        return 1.0, {name: prior for name, prior in self.prior.items() if name in named}
 
     @cached_property
     def _terms(self) -> list[Any]:
@@ -305,7 +285,7 @@ class BayesModel(Counted):
         arrays: dict[str, Any] = {}
         meta: dict[str, Any] = {
             "schema": self.schema.to_json(),
-            "prior": priors_to_json(self.prior),
+            "prior": column_priors.to_json(self.prior),
             "class_prior": self.class_belief.to_json(),
             "complement": self.complement,
             "stated": self.stated,
@@ -322,22 +302,8 @@ class BayesModel(Counted):
         return cls(
             schema,
             counts,
-            priors_from_json(meta["prior"]),
+            column_priors.from_json(meta["prior"]),
             class_prior,
             bool(meta["complement"]),
             bool(meta["stated"]),
         )
-
-
-def priors_to_json(given: PriorSpec) -> Any:
-    """Return a prior, or a prior per column, as plain data."""
-    if isinstance(given, Mapping):
-        return {"columns": {name: priors.to_json(prior) for name, prior in given.items()}}
-    return priors.to_json(given)
-
-
-def priors_from_json(data: Any) -> PriorSpec:
-    """Return what `priors_to_json` wrote."""
-    if isinstance(data, dict) and "columns" in data:
-        return {str(name): priors.from_json(prior) for name, prior in data["columns"].items()}
-    return priors.from_json(data)
