@@ -32,6 +32,7 @@ help: ## list the targets
 demo: $(READY) ## learn from a small table, explain a verdict, work it out in fractions
 	@mkdir -p build/demo
 	@$(BIN)/weigh demo --output build/demo
+	@echo 'The command is $(BIN)/weigh; after ". $(BIN)/activate" it is plain "weigh".'
 
 test: check native-test pytest ## everything that must hold: check, native-test and all of tests/
 

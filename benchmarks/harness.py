@@ -8,6 +8,7 @@ code costs, the median how the machine was. Ratios are of minima, against the fi
 from __future__ import annotations
 
 import gc
+import importlib
 import importlib.metadata
 import json
 import os
@@ -158,7 +159,8 @@ def _version(package: str) -> str:
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
-        return "(not installed as a package)"
+        # Found on the path without being installed.
+        return str(importlib.import_module(package).__version__)
 
 
 def _status(field: str) -> int:

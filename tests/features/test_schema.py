@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 
+import weigh
 from weigh.features import Number, Schema, find_schema
 from weigh.source import rows
 
@@ -24,3 +25,11 @@ def test_text_files_are_asked_for_texts_only_where_all_levels_were_texts():
     schema = find_schema(rows({"a": ["1", "x"], "b": [1, 2], "x": [0.5, 1.5], "y": [0, 1]}, "y"))
     levels = {"a": ["1", "x"], "b": [1, 2], "x": ["x ≤ 1", "x > 1"], "y": ["no", "yes"]}
     assert schema.spelling(levels) == {"a": "string", "b": "mixed", "y": "string"}
+
+
+def test_rows_without_names_are_read_in_the_order_of_the_columns():
+    nb = weigh.NaiveBayes().fit(
+        {"a": [1.5, 2.5, 8.5, 9.5], "b": [0.5, 0.1, 0.2, 0.3], "y": [0, 0, 1, 1]}, "y"
+    )
+    assert nb.predict(np.array([[9.0, 0.2]])).tolist() == [1]
+    assert nb.predict([[9.0, 0.2]]).tolist() == nb.predict({"a": 9.0, "b": 0.2}).tolist()

@@ -102,7 +102,8 @@ class Schema:
     def chunks(self, source: Source) -> Iterator[Chunk]:
         """Read a source chunk by chunk, columns checked, in this schema's names."""
         self.check(source)
-        chunks = (self._renamed(chunk) for chunk in source.chunks(self.storage()))
+        by_name = self.named and source.named
+        chunks = (self._renamed(chunk, by_name) for chunk in source.chunks(self.storage()))
         return with_derived(chunks, self.made) if self.made else chunks
 
     def pieces(self, source: Source) -> Iterator[Piece]:
@@ -111,10 +112,11 @@ class Schema:
             # A lag looks back into the chunk before, so these can only be made in order.
             return as_pieces(self.chunks(source))
         self.check(source)
-        return map(self._renamed_piece, source.pieces(self.storage()))
+        by_name = self.named and source.named
+        return (self._renamed_piece(piece, by_name) for piece in source.pieces(self.storage()))
 
-    def _renamed_piece(self, piece: Piece) -> Piece:
-        return lambda: self._renamed(piece())
+    def _renamed_piece(self, piece: Piece, by_name: bool) -> Piece:
+        return lambda: self._renamed(piece(), by_name)
 
     def check(self, source: Source) -> None:
         """Refuse a source whose columns are not this schema's."""
@@ -143,14 +145,15 @@ class Schema:
             if self.made or not isinstance(kind, kd.Skip):
                 yield name
 
-    def _renamed(self, chunk: Chunk) -> Chunk:
+    def _renamed(self, chunk: Chunk, by_name: bool) -> Chunk:
+        """Put a chunk's columns under this schema's names: by name, or in their order."""
         if chunk.wide is not None:
             if self.is_wide:
                 return chunk
             dense = chunk.wide.toarray()
             columns = {name: dense[:, j] for j, name in enumerate(self.names)}
             return replace(chunk, columns=columns, wide=None)
-        if self.named or list(chunk.columns) == list(self.names):
+        if by_name:
             return chunk
         return replace(chunk, columns=dict(zip(self.names, chunk.columns.values(), strict=True)))
 

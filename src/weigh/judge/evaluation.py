@@ -53,7 +53,7 @@ class ClassRow:
         }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """The result of `evaluate`; prints as tables of at most 80 columns.
 
@@ -114,6 +114,9 @@ class Evaluation:
             "unseen": [{"label": plain(label), "rows": rows} for label, rows in self.unseen],
             "impossible": self.impossible,
         }
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         """Print measures, confusion table and classes."""

@@ -56,6 +56,11 @@ class Model(ABC):
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what a model file holds: plain data, and arrays."""
 
+    def __repr__(self) -> str:
+        columns = f"{len(self.schema.names):,} column" + "s" * (len(self.schema.names) != 1)
+        label = "" if self.label is None else f" of {self.label!r}"
+        return f"<{type(self).__name__}: {columns}, classes{label} {errors.listing(self.classes)}>"
+
     @property
     def generative(self) -> bool:
         """Whether scores are joint log-probabilities."""

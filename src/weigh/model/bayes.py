@@ -31,7 +31,7 @@ from weigh.source import Chunk
 Distribution = Categorical | Multinomial | Bernoulli | Normal
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BayesModel(Counted):
     """score(class) = log P(class) + Σ log P(column's value | class), from exact counts.
 

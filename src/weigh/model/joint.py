@@ -31,7 +31,7 @@ MOST_CELLS = 100_000  # a table of probabilities with more cells is not written 
 TOGETHER = "all columns together"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class JointModel(Counted):
     """score(class) = log P(class) + log P(all columns together | class), from exact counts.
 

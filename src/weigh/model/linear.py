@@ -20,7 +20,7 @@ from weigh.model.worked import ClassWork
 from weigh.source import Chunk
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinearModel(Model):
     """score(class) = base(class) + Σ weight(feature, class) · feature.
 

@@ -25,7 +25,7 @@ from weigh.source import Chunk
 LEFT, RIGHT, MISSING = 0, 1, 2
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ThresholdModel(Model):
     """P(class | side) = (n_class + 1) / (n + C), counted where x ≤ cut, where x > cut, or x is missing.
 
