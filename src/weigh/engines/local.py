@@ -39,14 +39,10 @@ def run(
     if workers == 1:
         parts = [_fold(task, shared, progress)]
     else:
-        with ThreadPoolExecutor(workers) as pool:
-            jobs = [pool.submit(_fold, task, shared, progress) for _ in range(workers)]
-            try:
-                parts = [job.result() for job in jobs]
-            except BaseException:
-                # An interrupt reaches only this thread: the others would read on to the end.
-                shared.stop()
-                raise
+        # This thread works too: an interrupt, which reaches only it, then ends all of them.
+        with ThreadPoolExecutor(workers - 1) as pool:
+            jobs = [pool.submit(_fold, task, shared, progress) for _ in range(workers - 1)]
+            parts = [_fold(task, shared, progress), *(job.result() for job in jobs)]
     counted = [part for part in parts if part is not None]
     if not counted:
         raise errors.DataError("There are no rows to learn from.")
