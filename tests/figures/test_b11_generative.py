@@ -72,3 +72,14 @@ def test_without_a_stated_length_no_words_can_be_drawn() -> None:
     )
     with pytest.raises(Unsupported, match="How many words a row has was not stated"):
         model.sample(3)
+
+
+def test_rows_are_drawn_a_few_at_a_time_and_learned_from_as_they_come():
+    model = weigh.NaiveBayes().fit({"x": ["a", "b", "b", "b"], "y": [0, 0, 1, 1]}, "y").model_
+    drawn = list(model.samples(2500, seed=3, size=1000))
+    assert [len(rows["y"]) for rows in drawn] == [1000, 1000, 500]
+    again = weigh.NaiveBayes({"x": "category"})
+    for rows in drawn:
+        again.partial_fit(rows, "y")
+    assert again.model_.counts.rows.sum() == 2500
+    assert model.sample(5, seed=3)["x"].tolist() == next(model.samples(5, seed=3))["x"].tolist()

@@ -108,7 +108,7 @@ class BayesModel(Counted):
         """
         schema, counts = read_counts(columns, class_counts, kinds, label)
         model = cls(schema, counts, prior, class_prior)
-        model.class_belief.exact  # noqa: B018  # a class prior that names other classes is refused here
+        model.class_belief.check()
         return model
 
     def _first_other(self) -> str:
@@ -230,12 +230,23 @@ class BayesModel(Counted):
 
     def sample(self, n: int, seed: int = 0) -> dict[str, Any]:
         """Draw n rows from the model, class first, then each column; a dict of columns."""
+        return next(self.samples(n, seed, n))
+
+    def samples(self, n: int, seed: int = 0, size: int = 10_000) -> Iterator[dict[str, Any]]:
+        """Draw n rows, at most `size` at a time: as many as wanted, in bounded memory."""
+        for name, value in (("n", n), ("size", size)):
+            if not isinstance(value, int) or value < 1:
+                raise errors.parameter("sample", name, "a whole number of at least 1", value)
         if self.stated and any(part.kind.family == "multinomial" for part in self.schema.parts):
             raise errors.Unsupported(
                 "How many words a row has was not stated, so no rows can be drawn. Fit the model from rows, "
                 "or use BayesModel.from_counts."
             )
         rng = np.random.default_rng(seed)
+        for start in range(0, n, size):
+            yield self._drawn(rng, min(size, n - start))
+
+    def _drawn(self, rng: np.random.Generator, n: int) -> dict[str, Any]:
         codes = rng.choice(len(self.classes), size=n, p=np.exp(self.class_belief.logs)).astype(np.int32)
         columns: dict[str, Any] = {}
         for each in self.distributions:
