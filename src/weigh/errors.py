@@ -16,6 +16,7 @@ The tree::
 
     WeighWarning
     ├── DependentColumns     columns that repeat each other make naive Bayes over-sure
+    ├── OddValues            a column of numbers but for a word that may mean "missing"
     └── UnfilledTable        a joint table with more cells than rows
 """
 
@@ -81,6 +82,10 @@ class WeighWarning(UserWarning):
 
 class DependentColumns(WeighWarning):
     """Columns repeat each other, so naive Bayes counts the same evidence twice."""
+
+
+class OddValues(WeighWarning):
+    """A column holds numbers but for a few words, and was therefore taken for a category."""
 
 
 class UnfilledTable(WeighWarning):

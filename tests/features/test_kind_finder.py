@@ -86,3 +86,10 @@ def test_integers_beyond_64_bits_are_categories_or_numbers_like_others():
     assert kind_of(objects(2**70, 1)) == Category()
     assert kind_of(objects(*(2**70 + k for k in range(30)))) == Number()
     assert kind_of(np.array([2**63 + 1, 1], dtype=np.uint64)) == Category()
+
+
+def test_a_word_among_numbers_is_told():
+    column = objects("39", "50", "?", "38", "53", "28", "?")
+    with pytest.warns(errors.OddValues, match="Column 'x' holds numbers but for '\\?'.*missing=\\['\\?'\\]"):
+        assert kind_of(column) == Category()
+    assert kind_of(objects("a1", "2", "3", "4", "5", "b", "c")) == Category()

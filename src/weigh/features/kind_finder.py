@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from weigh.features.columns import encode, is_gap, to_objects
 from weigh.features.kinds import Category, Flag, Kind, Number, Text, Tokens
 from weigh.source.chunk import Coded, Column, is_arrow
 
+FEWEST_NUMERALS = 4  # distinct ones, to speak of a column of numbers
+MOST_LOOKED_AT = 200  # distinct values
 MOST_CATEGORIES = 20  # integers with more distinct values than this are numbers
 
 
@@ -104,6 +107,7 @@ def _kind_of_integers(column: Column, name: str, number: Number) -> Kind:
 
 def _kind_of_strings(column: Column, name: str) -> Kind:
     codes, values = encode(column, name)
+    _warn_of_odd_values(values, name)
     known = codes[codes >= 0]
     if 2 * len(values) <= len(known):
         return Category()
@@ -113,3 +117,23 @@ def _kind_of_strings(column: Column, name: str) -> Kind:
 
 def _has_several_words(value: Any) -> bool:
     return isinstance(value, str) and len(value.split(None, 2)) >= 2
+
+
+def _warn_of_odd_values(values: list[Any], name: str) -> None:
+    """Warn of a column that would hold numbers but for one or two words."""
+    odd = [value for value in values[:MOST_LOOKED_AT] if not _is_numeral(value)]
+    if 1 <= len(odd) <= 2 and len(values) >= FEWEST_NUMERALS + len(odd):
+        warnings.warn(
+            f"Column {name!r} holds numbers but for {errors.listing(odd)}, and was taken for a category. If "
+            f"that means missing, say missing={odd!r}.",
+            errors.OddValues,
+            stacklevel=2,
+        )
+
+
+def _is_numeral(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
