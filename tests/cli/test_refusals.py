@@ -149,3 +149,10 @@ def test_an_interrupt_ends_with_130(fitted, monkeypatch):
 
     monkeypatch.setattr("weigh.judge.diff", interrupted)
     assert main.code_of(["diff", "mails.weigh", "mails.weigh"]) == 130
+
+
+def test_advice_on_missing_values_is_in_the_words_of_the_command_line():
+    from weigh.cli.wording import spoken
+
+    said = "'?' is not a number. Give missing='?' to open() if it means missing."
+    assert spoken(said) == "'?' is not a number. Give --missing '?' if it means missing."

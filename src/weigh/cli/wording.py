@@ -7,6 +7,7 @@ import re
 _SPOKEN = (
     (re.compile(r"columns=\{'([^']*)': '(\w+)'\}"), r"--kind '\1=\2'"),
     (re.compile(r"missing=\[('[^']*')\]"), r"--missing \1"),
+    (re.compile(r"missing=('[^']*') to open\(\)"), r"--missing \1"),
     (re.compile(r"\b(delimiter|encoding)=('[^']*')"), r"--\1 \2"),
     (re.compile(r"\bformat='csv', 'tsv', 'parquet' or 'json'"), "--format csv, tsv, parquet or json"),
     (re.compile(r"\bprior=(\d+|None)\b"), r"--set prior=\1"),
