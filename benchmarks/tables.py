@@ -66,8 +66,8 @@ def adult_job(given: argparse.Namespace) -> str:
     extra = dict(zip(["folds", "test"], columns, strict=True))
     shown = {name: [f"{value:.4f}" for value in values] for name, values in extra.items()}
     title = (
-        f"UCI Adult, CSV file (32,561 rows) → fitted model, and accuracy; the {len(order)} best by their folds "
-        f"of {len(pipelines)} pipelines"
+        f"UCI Adult, CSV file (32,561 rows) → fitted model, and accuracy; the {len(order)} best by their "
+        f"folds of {len(pipelines)} pipelines"
     )
     return f"{title}\n\n{ratio_table(timings, shown)}"
 
