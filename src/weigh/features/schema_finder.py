@@ -42,6 +42,8 @@ def find_schema(
     found = []
     for name in names:
         kind = given if isinstance(given, Kind) else given.get(name)
+        if kind is None and name in source.kinds:
+            kind = to_kind(source.kinds[name], "the source")
         kind = kind or find_kind(prefix.columns[name], name, number or Number())
         found.append(_with_cuts(kind, prefix, name, schema.missing))
     return replace(schema, kinds=found, made=_made_with_cuts(made, prefix, schema.missing))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from weigh.errors import DataError, parameter
 from weigh.source.chunk import Chunk
@@ -28,6 +29,7 @@ class Source(ABC):
     named : whether the names came with the data, or are x0, x1, ... of a bare array
     label : the label column's name, if the labels are a column of the data
     n_rows : number of rows, or None when only reading to the end can tell
+    kinds : kinds that the format itself gives its columns, by name: a file of texts holds text
     missing : markers that the rows were read with; whoever reads more such rows needs them too
     bytes_total, bytes_read : size of the file and how far the latest pass has come, for progress
     rows_read : how many rows the latest pass over `pieces` has handed out
@@ -38,6 +40,7 @@ class Source(ABC):
     named: bool
     label: str | None
     n_rows: int | None
+    kinds: Kinds = MappingProxyType({})
     missing: tuple[Marker, ...] = ()
     bytes_total: int | None = None
     bytes_read: int = 0

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-# A NumPy array (any strides; objects are plain Python values), a `Coded` column or a pyarrow.Array.
-# A union would oblige every reader to import pyarrow in order to narrow it; `is_arrow` tells.
+# A NumPy array (any strides; objects are plain Python values), a `Coded`, `Texts` or `Lists` column,
+# or a pyarrow.Array. A union would oblige every reader to import pyarrow in order to narrow it; `is_arrow` tells.
 Column: TypeAlias = Any
 
 # A scipy.sparse matrix or array in canonical CSR form; scipy may be absent.
@@ -36,6 +37,78 @@ class Coded:
         """The value of every row, None where it is missing."""
         values = [*self.values, None]
         return [values[code] for code in self.codes.tolist()]
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """A column of texts as bytes of UTF-8 that lie where they were read.
+
+    Row i is data[begins[i] : begins[i] + sizes[i]]; a size of -1 is missing. A text that could not
+    stay where it was (its quotes were doubled, say) is in `spilled`, at the place ~begins[i].
+    """
+
+    begins: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    data: NDArray[np.uint8]
+    spilled: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, dtype=np.uint8))
+
+    def __len__(self) -> int:
+        return len(self.begins)
+
+    def __getitem__(self, rows: slice) -> Texts:
+        return Texts(self.begins[rows], self.sizes[rows], self.data, self.spilled)
+
+    def to_pylist(self) -> list[Any]:
+        """The text of every row, None where it is missing."""
+        return [self._text(*place) for place in zip(self.begins.tolist(), self.sizes.tolist(), strict=True)]
+
+    def _text(self, begin: int, size: int) -> str | None:
+        if size < 0:
+            return None
+        held = self.data[begin : begin + size] if begin >= 0 else self.spilled[~begin : ~begin + size]
+        # Half a surrogate pair is no UTF-8, but text that was read elsewhere may hold one.
+        return held.tobytes().decode("utf-8", "surrogatepass")
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """A column of lists of names: row i holds names indptr[i] to indptr[i + 1], each once or `values` times.
+
+    Rows that `known` denies are missing; None knows them all.
+    """
+
+    indptr: NDArray[np.int64]
+    names: Texts
+    values: NDArray[np.float64] | None = None
+    known: NDArray[np.bool_] | None = None
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def __getitem__(self, rows: slice) -> Lists:
+        start, stop, _ = rows.indices(len(self))
+        known = None if self.known is None else self.known[start:stop]
+        return Lists(self.indptr[start : max(start, stop) + 1], self.names, self.values, known)
+
+    def to_pylist(self) -> list[Any]:
+        """Every row's names as a list, or as a dict to their values where they have some; None is missing."""
+        names = self.names.to_pylist()
+        rows: list[Any] = []
+        for i, (start, stop) in enumerate(itertools.pairwise(self.indptr.tolist())):
+            if self.known is not None and not self.known[i]:
+                rows.append(None)
+            elif self.values is None:
+                rows.append(names[start:stop])
+            else:
+                rows.append(_summed(names[start:stop], self.values[start:stop].tolist()))
+        return rows
+
+
+def _summed(names: list[str], values: list[float]) -> dict[str, float]:
+    total: dict[str, float] = {}
+    for name, value in zip(names, values, strict=True):
+        total[name] = total.get(name, 0.0) + value
+    return total
 
 
 def is_arrow(column: Column) -> bool:
