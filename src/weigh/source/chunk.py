@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 # A NumPy array (any strides; objects are plain Python values), a `Coded`, `Texts` or `Lists` column,
-# or a pyarrow.Array. A union would oblige every reader to import pyarrow in order to narrow it; `is_arrow` tells.
+# or a pyarrow.Array. A union would oblige every reader to import pyarrow in order to narrow it;
+# `is_arrow` tells.
 Column: TypeAlias = Any
 
 # A scipy.sparse matrix or array in canonical CSR form; scipy may be absent.
