@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -62,6 +63,15 @@ nb::ndarray<nb::numpy, T, nb::ndim<2>> to_numpy(std::vector<T>&& values, std::si
     T* data = owned->data();
     nb::capsule owner(owned.release(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return nb::ndarray<nb::numpy, T, nb::ndim<2>>(data, {rows, columns}, owner);
+}
+
+// The bytes of a string, handed over likewise.
+inline nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> to_numpy(std::string&& bytes) {
+    auto owned = std::make_unique<std::string>(std::move(bytes));
+    auto* data = reinterpret_cast<std::uint8_t*>(owned->data());
+    const std::size_t size = owned->size();
+    nb::capsule owner(owned.release(), [](void* p) noexcept { delete static_cast<std::string*>(p); });
+    return nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>(data, {size}, owner);
 }
 
 // Lets other threads run Python while a loop is under way, if it is long: handing the lock over and

@@ -43,6 +43,8 @@ nb::object values_of(csv::Column& column) {
         case csv::Kind::real: return nb::cast(to_numpy(std::move(column.reals)));
         case csv::Kind::integer:
         case csv::Kind::flag: return nb::cast(to_numpy(std::move(column.integers)));
+        case csv::Kind::text:
+            return nb::make_tuple(to_numpy(std::move(column.sizes)), to_numpy(std::move(column.spilled)));
         default: return to_list(column.texts);
     }
 }
@@ -65,7 +67,9 @@ nb::tuple parse_csv(const Bytes& data, const std::vector<std::string>& kinds, ch
     nb::list columns;
     for (auto& column : table.columns) {
         const char* kind = kKinds[static_cast<std::size_t>(column.kind)];
-        columns.append(nb::make_tuple(kind, to_numpy(std::move(column.codes)), values_of(column)));
+        const nb::object values = values_of(column);
+        if (column.kind == csv::Kind::text) columns.append(nb::make_tuple(kind, to_numpy(std::move(column.begins)), values));
+        else columns.append(nb::make_tuple(kind, to_numpy(std::move(column.codes)), values));
     }
     return nb::make_tuple(table.records, columns, to_python(table.error));
 }
@@ -84,7 +88,7 @@ nb::tuple cut_csv(const Bytes& data, char delimiter, std::size_t most, bool clos
 void bind_csv(nb::module_& m) {
     m.def("parse_csv", &parse_csv, "data"_a, "kinds"_a, "delimiter"_a, "missing"_a, "most"_a,
           "Return (records, [(kind, codes, values) of every column], None or what is wrong: (fault, record, "
-          "offset, column, fields, text)).");
+          "offset, column, fields, text)). Of texts it is (kind, begins, (sizes, spilled)).");
     m.def("cut_csv", &cut_csv, "data"_a, "delimiter"_a, "most"_a, "closed"_a,
           "Return (end of the last whole record or of the first `most`, number of records up to there).");
 }

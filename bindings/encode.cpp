@@ -2,10 +2,10 @@
 #include "weigh/encode.h"
 
 #include <array>
-#include <cmath>
 #include <string_view>
 
 #include "arrays.h"
+#include "objects.h"
 
 using namespace nb::literals;
 
@@ -41,10 +41,6 @@ nb::tuple encode_strings(const Vector<Offset>& offsets, const Vector<std::uint8_
         distinct.append(nb::steal(text_of_word));
     }
     return nb::make_tuple(to_numpy(std::move(encoded.codes)), distinct);
-}
-
-bool is_missing(PyObject* value) {
-    return value == Py_None || (PyFloat_Check(value) && std::isnan(PyFloat_AS_DOUBLE(value)));
 }
 
 // Python values repeat as the same object far more often than as equal ones: remember the last
@@ -92,32 +88,6 @@ private:
     nb::dict others_;
     weigh::Dictionary texts_;
     std::array<Slot, 8192> recent_{};
-};
-
-// The elements of a NumPy array of Python objects, borrowed through the buffer protocol.
-class Objects {
-public:
-    explicit Objects(nb::handle array) {
-        if (PyObject_GetBuffer(array.ptr(), &view_, PyBUF_STRIDES | PyBUF_FORMAT) != 0) throw nb::python_error();
-        const bool fits = view_.ndim == 1 && view_.format && std::string_view(view_.format) == "O";
-        if (!fits) {
-            PyBuffer_Release(&view_);
-            throw std::invalid_argument("a one-dimensional array of objects is needed");
-        }
-    }
-    Objects(const Objects&) = delete;
-    ~Objects() { PyBuffer_Release(&view_); }
-
-    std::size_t size() const { return static_cast<std::size_t>(view_.shape[0]); }
-    // NumPy may hold null where nothing was ever stored: it means None.
-    PyObject* operator[](std::size_t i) const {
-        const char* at = static_cast<const char*>(view_.buf) + static_cast<Py_ssize_t>(i) * view_.strides[0];
-        PyObject* value = *reinterpret_cast<PyObject* const*>(at);
-        return value ? value : Py_None;
-    }
-
-private:
-    Py_buffer view_{};
 };
 
 nb::tuple encode_objects(nb::handle array) {

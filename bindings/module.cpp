@@ -2,15 +2,25 @@
 
 void bind_count(nanobind::module_& m);
 void bind_csv(nanobind::module_& m);
+void bind_documents(nanobind::module_& m);
 void bind_encode(nanobind::module_& m);
 void bind_score(nanobind::module_& m);
 void bind_sums(nanobind::module_& m);
+void bind_svmlight(nanobind::module_& m);
+void bind_tokens(nanobind::module_& m);
+void bind_vocabulary(nanobind::module_& m);
+void bind_word_counts(nanobind::module_& m);
 
 NB_MODULE(_core, m) {
-    m.doc() = "Loops that touch every value: reading, counting, encoding, exact sums, scoring.";
+    m.doc() = "Loops that touch every value: reading, splitting, counting, encoding, exact sums, scoring.";
     bind_count(m);
     bind_csv(m);
+    bind_documents(m);
     bind_encode(m);
     bind_score(m);
     bind_sums(m);
+    bind_svmlight(m);
+    bind_tokens(m);
+    bind_vocabulary(m);
+    bind_word_counts(m);
 }

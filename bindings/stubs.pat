@@ -31,3 +31,65 @@ weigh._core.parse_csv:
 
 weigh._core.cut_csv:
     def cut_csv(data: NDArray[numpy.uint8], delimiter: str, most: int, closed: bool) -> tuple[int, int]: ...
+
+weigh._core.scan_svmlight:
+    def scan_svmlight(
+        data: NDArray[numpy.uint8], begins: NDArray[numpy.int64], ends: NDArray[numpy.int64]
+    ) -> tuple[int, int, bool]: ...
+
+weigh._core.parse_svmlight:
+    def parse_svmlight(
+        data: NDArray[numpy.uint8], begins: NDArray[numpy.int64], ends: NDArray[numpy.int64], base: int, width: int
+    ) -> tuple[
+        NDArray[numpy.float64],
+        NDArray[numpy.int64],
+        NDArray[numpy.int32],
+        NDArray[numpy.float64],
+        tuple[str, int] | None,
+    ]: ...
+
+weigh._core.Documents.known:
+    @property
+    def known(self) -> NDArray[numpy.uint8] | None: ...
+
+weigh._core.split:
+    def split(documents: Documents, settings: TokenSettings) -> list[list[bytes]]: ...
+
+weigh._core.Vocabulary.find:
+    def find(
+        self, documents: Documents, settings: TokenSettings
+    ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+
+weigh._core.Vocabulary.learn:
+    def learn(
+        self, documents: Documents, settings: TokenSettings
+    ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+
+weigh._core.Vocabulary.names:
+    def names(self) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]: ...
+
+weigh._core.WordCounts.table:
+    def table(
+        self, places: NDArray[numpy.int64]
+    ) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64], NDArray[Any]]: ...
+
+weigh._core.merged_names:
+    def merged_names(
+        text: NDArray[numpy.uint8],
+        offsets: NDArray[numpy.int64],
+        other_text: NDArray[numpy.uint8],
+        other_offsets: NDArray[numpy.int64],
+    ) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]]: ...
+
+weigh._core.shorter_names:
+    def shorter_names(
+        text: NDArray[numpy.uint8],
+        offsets: NDArray[numpy.int64],
+        other_text: NDArray[numpy.uint8],
+        other_offsets: NDArray[numpy.int64],
+    ) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]: ...
+
+weigh._core.taken_names:
+    def taken_names(
+        text: NDArray[numpy.uint8], offsets: NDArray[numpy.int64], order: NDArray[numpy.int32]
+    ) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -280,6 +281,77 @@ def _() -> object:
     return weigh.open(
         written('{"legs": "two", "pet": "bird"}\n{"legs": "four" "pet": "cat"}\n', "pets.jsonl")
     )
+
+
+@case("A pattern that no file matches")
+def _() -> object:
+    return weigh.open("pets-*.csv")
+
+
+@case("Standard input without its format")
+def _() -> object:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"legs,pet\ntwo,bird\n")))
+        return weigh.open("-")
+
+
+@case("Several labels in a fastText line")
+def _() -> object:
+    return fit(weigh.open(written("__label__cat purrs\n__label__dog __label__pet barks\n", "pets.ft")), None)
+
+
+@case("A fastText label behind words")
+def _() -> object:
+    return fit(weigh.open(written("__label__cat purrs\nbarks __label__dog\n", "pets.ft")), None)
+
+
+@case("A line longer than a block")
+def _() -> object:
+    return fit(weigh.open(written("__label__cat purrs\n__label__dog" + " barks" * 200_000, "pets.ft")), None)
+
+
+@case("A cost-sensitive VW label")
+def _() -> object:
+    return fit(weigh.open(written("1 |legs four\n1:0.5 |legs two\n", "pets.vw")), None)
+
+
+@case("A VW value that is no number")
+def _() -> object:
+    return fit(weigh.open(written("1 |legs n:4\n2 |legs no:two\n", "pets.vw")), None)
+
+
+@case("A VW namespace that the first rows lack")
+def _() -> object:
+    return fit(weigh.open(written("1 |legs 4\n" * 10_000 + "2 |legs 2 |colour red\n", "pets.vw")), None)
+
+
+@case("LIBSVM indices that do not ascend")
+def _() -> object:
+    return fit(weigh.open(written("1 1:4 2:4\n2 2:2 1:0.1\n", "pets.svm")), None)
+
+
+@case("A LIBSVM label that is no number")
+def _() -> object:
+    return fit(weigh.open(written("1 1:4 2:4\nbird 1:2 2:0.1\n", "pets.svm")), None)
+
+
+@case("A LIBSVM query")
+def _() -> object:
+    return fit(weigh.open(written("1 qid:7 1:4 2:4\n", "pets.svm")), None)
+
+
+@case("A folder without a folder per class")
+def _() -> object:
+    Path("pets").mkdir()
+    written("legs,pet\ntwo,bird\n", "pets/birds.csv")
+    return weigh.open("pets")
+
+
+@case("A file in a folder that is not UTF-8")
+def _() -> object:
+    Path("pets/dog").mkdir(parents=True)
+    written("bâtard".encode("latin-1"), "pets/dog/1.txt")
+    return fit(weigh.open("pets"), None)
 
 
 @case("A model file cut short")

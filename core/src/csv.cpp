@@ -14,7 +14,7 @@ class Parser {
 public:
     Parser(std::string_view data, std::span<const Kind> kinds, const Dialect& dialect, std::size_t most)
         : data_(data), delimiter_(dialect.delimiter), most_(most), ends_(data, dialect.delimiter, '\n', '\r') {
-        for (const Kind kind : kinds) readers_.push_back(reader(kind, dialect.missing));
+        for (const Kind kind : kinds) readers_.push_back(reader(kind, dialect.missing, data));
         batch_ = std::clamp<std::size_t>(kBatchFields / std::max<std::size_t>(kinds.size(), 1), 1, kBatchRecords);
         fields_.resize(batch_ * kinds.size());
         begins_.resize(batch_);

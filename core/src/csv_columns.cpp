@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "csv_values.h"
@@ -72,18 +73,24 @@ private:
 
 class WholeTexts final : public Reader {
 public:
-    explicit WholeTexts(std::span<const std::string> missing) : markers_(missing) { column_.kind = Kind::text; }
+    WholeTexts(std::span<const std::string> missing, std::string_view data) : data_(data), markers_(missing) {
+        column_.kind = Kind::text;
+    }
 
-    void resize(std::size_t records) override { column_.codes.resize(records); }
+    void resize(std::size_t records) override {
+        column_.begins.resize(records);
+        column_.sizes.resize(records);
+    }
 
     Taken take(std::size_t first, std::span<const Field> fields) override {
         for (std::size_t k = 0; k < fields.size(); ++k) {
             const std::string_view text = fields[k].text();
-            column_.codes[first + k] = -1;
+            column_.begins[first + k] = 0;
+            column_.sizes[first + k] = -1;
             if (markers_.has(text)) continue;
             if (!is_utf8(text)) return {k, Fault::not_utf8};
-            column_.codes[first + k] = static_cast<std::int32_t>(column_.texts.size());
-            column_.texts.add(text);
+            column_.begins[first + k] = place(text);
+            column_.sizes[first + k] = static_cast<std::int64_t>(text.size());
         }
         return {fields.size()};
     }
@@ -91,6 +98,14 @@ public:
     Column finish() override { return std::move(column_); }
 
 private:
+    std::int64_t place(std::string_view text) {
+        if (std::less_equal<>()(data_.data(), text.data()) && std::less<>()(text.data(), data_.data() + data_.size()))
+            return text.data() - data_.data();
+        column_.spilled.append(text);
+        return ~static_cast<std::int64_t>(column_.spilled.size() - text.size());
+    }
+
+    std::string_view data_;
     Column column_;
     Markers markers_;
 };
@@ -237,11 +252,11 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Reader> reader(Kind kind, std::span<const std::string> missing) {
+std::unique_ptr<Reader> reader(Kind kind, std::span<const std::string> missing, std::string_view data) {
     switch (kind) {
         case Kind::skip: return std::make_unique<Skipped>();
         case Kind::number: return std::make_unique<Numbers>(missing);
-        case Kind::text: return std::make_unique<WholeTexts>(missing);
+        case Kind::text: return std::make_unique<WholeTexts>(missing, data);
         default: return std::make_unique<Coded>(kind, missing);
     }
 }

@@ -40,6 +40,7 @@ public:
     virtual Column finish() = 0;
 };
 
-std::unique_ptr<Reader> reader(Kind kind, std::span<const std::string> missing);
+// `data` is what all fields but unquoted ones are part of.
+std::unique_ptr<Reader> reader(Kind kind, std::span<const std::string> missing, std::string_view data);
 
 }  // namespace weigh::csv

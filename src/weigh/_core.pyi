@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -49,6 +49,92 @@ def parse_csv(
     data: NDArray[numpy.uint8], kinds: Sequence[str], delimiter: str, missing: Sequence[str], most: int
 ) -> tuple[int, list[tuple[str, Any, Any]], tuple[str, int, int, int, int, bytes] | None]: ...
 def cut_csv(data: NDArray[numpy.uint8], delimiter: str, most: int, closed: bool) -> tuple[int, int]: ...
+
+class Documents:
+    @staticmethod
+    def of_objects(values: object, missing: Sequence[str]) -> Documents: ...
+    @overload
+    @staticmethod
+    def of_strings(
+        offsets: Annotated[
+            NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        text: Annotated[
+            NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        valid: Annotated[
+            NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ]
+        | None,
+        bit: int,
+        missing: Sequence[str],
+    ) -> Documents: ...
+    @overload
+    @staticmethod
+    def of_strings(
+        offsets: Annotated[
+            NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        text: Annotated[
+            NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        valid: Annotated[
+            NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ]
+        | None,
+        bit: int,
+        missing: Sequence[str],
+    ) -> Documents: ...
+    @staticmethod
+    def of_views(
+        views: Annotated[
+            NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        buffers: Sequence[
+            Annotated[
+                NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+            ]
+        ],
+        valid: Annotated[
+            NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ]
+        | None,
+        bit: int,
+        missing: Sequence[str],
+    ) -> Documents: ...
+    @staticmethod
+    def of_spans(
+        begins: Annotated[
+            NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        sizes: Annotated[
+            NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        data: Annotated[
+            NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        spilled: Annotated[
+            NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        missing: Sequence[str],
+    ) -> Documents: ...
+    @staticmethod
+    def of_lists(
+        names: Documents,
+        indptr: Annotated[
+            NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        values: Annotated[
+            NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ]
+        | None,
+    ) -> Documents: ...
+    @property
+    def odd(self) -> list[int]: ...
+    @property
+    def known(self) -> NDArray[numpy.uint8] | None: ...
+    def __len__(self) -> int: ...
+
 def encode_keys(keys: NDArray[numpy.int64]) -> tuple[NDArray[numpy.int32], NDArray[numpy.int64]]: ...
 def encode_strings(
     offsets: NDArray[Any], text: NDArray[numpy.uint8], valid: NDArray[numpy.uint8] | None, bit: int
@@ -107,3 +193,124 @@ def class_sums(
     weights: NDArray[numpy.float64] | None,
 ) -> tuple[NDArray[numpy.float64], tuple[NDArray[numpy.int64], int], tuple[NDArray[numpy.int64], int]]: ...
 def carried(limbs: NDArray[numpy.int64], base: int) -> tuple[NDArray[numpy.int64], int]: ...
+def scan_svmlight(
+    data: NDArray[numpy.uint8], begins: NDArray[numpy.int64], ends: NDArray[numpy.int64]
+) -> tuple[int, int, bool]: ...
+def parse_svmlight(
+    data: NDArray[numpy.uint8],
+    begins: NDArray[numpy.int64],
+    ends: NDArray[numpy.int64],
+    base: int,
+    width: int,
+) -> tuple[
+    NDArray[numpy.float64],
+    NDArray[numpy.int64],
+    NDArray[numpy.int32],
+    NDArray[numpy.float64],
+    tuple[str, int] | None,
+]: ...
+
+UNICODE: str = "14.0.0"
+
+class TokenSettings:
+    def __init__(
+        self,
+        unit: str,
+        lower: bool,
+        strip_accents: bool,
+        min_length: int,
+        low: int,
+        high: int,
+        stop_words: Sequence[bytes],
+    ) -> None: ...
+
+def split(documents: Documents, settings: TokenSettings) -> list[list[bytes]]: ...
+
+class Vocabulary:
+    def __init__(self, buckets: int) -> None: ...
+    @staticmethod
+    def of_names(
+        text: Annotated[
+            NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        offsets: Annotated[
+            NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+    ) -> Vocabulary: ...
+    def __len__(self) -> int: ...
+    def find(
+        self, documents: Documents, settings: TokenSettings
+    ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+    def learn(
+        self, documents: Documents, settings: TokenSettings
+    ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+    def score(
+        self,
+        documents: Documents,
+        settings: TokenSettings,
+        table: Annotated[
+            NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+        ],
+        scores: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
+    ) -> None: ...
+    def names(self) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]: ...
+
+def sorted_order(
+    text: Annotated[
+        NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    offsets: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+) -> Annotated[NDArray[numpy.int32], {"shape": (None,)}]: ...
+def names_rise(
+    text: Annotated[
+        NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    offsets: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+) -> bool: ...
+def merged_names(
+    text: NDArray[numpy.uint8],
+    offsets: NDArray[numpy.int64],
+    other_text: NDArray[numpy.uint8],
+    other_offsets: NDArray[numpy.int64],
+) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]]: ...
+def shorter_names(
+    text: NDArray[numpy.uint8],
+    offsets: NDArray[numpy.int64],
+    other_text: NDArray[numpy.uint8],
+    other_offsets: NDArray[numpy.int64],
+) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]: ...
+def taken_names(
+    text: NDArray[numpy.uint8], offsets: NDArray[numpy.int64], order: NDArray[numpy.int32]
+) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]: ...
+
+class WordCounts:
+    def __init__(
+        self, tokens: TokenSettings, buckets: int, presence: bool, most: int = 4294967295
+    ) -> None: ...
+    def add(
+        self,
+        documents: Documents,
+        classes: Annotated[
+            NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        n_classes: int,
+        weights: Annotated[
+            NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ]
+        | None,
+    ) -> None: ...
+    def join(
+        self,
+        other: WordCounts,
+        places: Annotated[
+            NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        n_classes: int,
+    ) -> None: ...
+    def table(
+        self, places: NDArray[numpy.int64]
+    ) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64], NDArray[Any]]: ...

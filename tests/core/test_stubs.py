@@ -37,10 +37,15 @@ def test_the_stub_equals_what_the_module_generates(tmp_path: Path) -> None:
     assert STUB.read_text() == generated(tmp_path / "_core.pyi")
 
 
-def test_the_stub_names_every_function_of_the_module() -> None:
+def test_the_stub_names_everything_the_module_offers() -> None:
     offered = {name for name in dir(_core) if not name.startswith("_")}
-    nodes = ast.parse(STUB.read_text()).body
-    assert {node.name for node in nodes if isinstance(node, ast.FunctionDef)} == offered
+    found = set()
+    for node in ast.parse(STUB.read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found.add(node.target.id)
+    assert found == offered
 
 
 def test_the_package_says_that_it_is_typed() -> None:

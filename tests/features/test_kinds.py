@@ -7,8 +7,8 @@ import pytest
 
 import weigh
 from weigh import errors
-from weigh.features.kinds import to_kind
 from weigh.features.made_kinds import Lag, from_json
+from weigh.features.naming import to_kind
 
 
 @pytest.mark.parametrize(

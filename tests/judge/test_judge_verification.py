@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import weigh
+from tests.splitting import split
 from weigh import errors
 from weigh.features import Text
-from weigh.features.words import tokenizer
-from weigh.judge.recount import text_words
+from weigh.judge.splitting import text_words
 
 TABLE = {
     "colour": ["red", "green", None, "red", "?", "blue"],
@@ -179,7 +179,7 @@ def test_any_table_agrees(rows):
 @settings(max_examples=200)
 @given(st.text(max_size=30))
 def test_words_are_split_like_the_pattern_does(text):
-    assert text_words(text, Text()) == tokenizer(2, (1, 1))(text)
+    assert text_words(text, Text()) == split(text, Text())
 
 
 def test_it_prints_within_80_columns():

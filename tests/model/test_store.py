@@ -23,6 +23,7 @@ from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
 from weigh.errors import DataError, ModelFileError
+from weigh.features import Names
 from weigh.model import store, tensors
 from weigh.model.store import Name, Stored
 
@@ -524,10 +525,10 @@ texts = st.text(st.characters(codec=None, exclude_categories=()), max_size=6)
 @again
 @given(st.lists(texts))
 def test_packed_strings_come_back(values: list[str]) -> None:
-    text, offsets = store.pack_strings(values)
-    assert (text.dtype.name, offsets.dtype.name) == ("uint8", "int64")
-    assert len(offsets) == len(values) + 1
-    assert store.unpack_strings(text, offsets) == values
+    names = Names.of(values)
+    assert (names.text.dtype.name, names.offsets.dtype.name) == ("uint8", "int64")
+    assert len(names.offsets) == len(values) + 1
+    assert list(store.checked_names(names.text, names.offsets)) == values
 
 
 @pytest.mark.parametrize(
@@ -542,13 +543,13 @@ def test_damaged_strings_are_refused(text: str, offsets: list[Any]) -> None:
     raw = np.frombuffer(text.encode(), np.uint8)
     numbers = np.array(offsets, None if offsets else np.int64)
     with pytest.raises(ModelFileError, match=r"m.weigh is damaged"):
-        store.unpack_strings(raw, numbers, "m.weigh")
+        store.checked_names(raw, numbers, "m.weigh")
 
 
 def test_strings_that_are_not_utf8_are_refused() -> None:
     raw = np.array([0xFF, 0xFE], np.uint8)
     with pytest.raises(ModelFileError, match="is not UTF-8"):
-        store.unpack_strings(raw, np.array([0, 2]))
+        store.checked_names(raw, np.array([0, 2]))
 
 
 def names_through_a_file(path: Path, names: list[Name]) -> list[Name]:

@@ -91,21 +91,22 @@ def test_the_format_can_be_given() -> None:
     Path("t.dat").write_text(CSV)
     assert open("t.dat", format="csv").names == ("n", "x", "s", "y")
     assert refusal("t.dat")[0] == (
-        "The ending of t.dat does not tell its format. Give format='csv', 'tsv', 'parquet' or 'json'."
+        "The ending of t.dat does not tell its format. "
+        "Give format='csv', 'tsv', 'parquet', 'json', 'fasttext', 'vw' or 'libsvm'."
     )
 
 
 def test_files_that_cannot_be_opened_are_told() -> None:
     assert refusal("none.csv")[0] == "There is no file none.csv."
     Path("folder.csv").mkdir()
-    assert refusal("folder.csv")[0] == "folder.csv is a folder, not a file."
+    assert refusal("folder.csv")[0] == "folder.csv is a folder without a folder per class."
+    assert refusal("folder.csv", format="csv")[0] == "folder.csv is a folder, not a file."
 
 
 def test_wrong_options_are_refused() -> None:
     save()
-    with pytest.raises(
-        ParameterError, match="format must be one of 'csv', 'tsv', 'parquet', 'json', got 'xls'"
-    ):
+    every = "'csv', 'tsv', 'parquet', 'json', 'fasttext', 'vw', 'libsvm', 'folder'"
+    with pytest.raises(ParameterError, match=f"format must be one of {every}, got 'xls'"):
         open("t.csv", format="xls")
     with pytest.raises(ParameterError, match="names must be given only with has_header=False"):
         open("t.csv", names=["a"])

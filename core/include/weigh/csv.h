@@ -19,7 +19,7 @@ namespace weigh::csv {
 inline constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
 // What a column is read as. All but `skip`, `number` and `text` are coded: one code per record and
-// the distinct values in order of first appearance.
+// the distinct values in order of first appearance. A `text` stays where it is.
 enum class Kind { skip, number, text, integer, real, flag, string, any };
 
 struct Dialect {
@@ -47,10 +47,13 @@ struct Texts {
 struct Column {
     Kind kind = Kind::skip;
     std::vector<double> numbers;         // number: per record, NaN is missing
-    std::vector<std::int32_t> codes;     // coded and text: per record, -1 is missing
+    std::vector<std::int32_t> codes;     // coded: per record, -1 is missing
     std::vector<std::int64_t> integers;  // distinct values of integers and flags
     std::vector<double> reals;           // distinct values of reals
-    Texts texts;                         // distinct values of strings; all values of texts
+    Texts texts;                         // distinct values of strings
+    std::vector<std::int64_t> begins;    // text: where in the data, or (~begin) in `spilled`
+    std::vector<std::int64_t> sizes;     // text: -1 is missing
+    std::string spilled;                 // texts that had doubled quotes
 };
 
 enum class Fault { none, ragged, unfit, not_utf8, open_quote };

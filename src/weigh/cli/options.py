@@ -33,8 +33,8 @@ def reading(command: Command) -> Command:
         click.option("--encoding", default="utf-8", show_default=True, help="Of the text in the file."),
         click.option(
             "--format",
-            type=click.Choice(["csv", "tsv", "parquet", "json"]),
-            help="Of the file. [default: by ending]",
+            type=click.Choice(["csv", "tsv", "parquet", "json", "fasttext", "vw", "libsvm", "folder"]),
+            help="Of the file; '-', standard input, needs it. [default: by ending]",
         ),
     ]
     for option in reversed(options):
@@ -59,7 +59,7 @@ def open_for(
     encoding: str = "utf-8",
     format: str | None = None,
 ) -> Source:
-    """Open a file, or several as one, as the model's training file was read."""
+    """Open a file, or several as one, or standard input, as the model's training file was read."""
     from weigh.source import open as open_file
 
     source = open_file(
@@ -70,7 +70,7 @@ def open_for(
         format=format,
         missing=("", *model.schema.missing),
     )
-    return source.stored(model.storage)
+    return source.stored(model.storage).completed(model.schema.names)
 
 
 def echo(result: Any, as_json: bool) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 import click
 
 from weigh import errors
-from weigh.features.kinds import KINDS, Kind
+from weigh.features.kinds import Kind
+from weigh.features.naming import KINDS
 from weigh.priors import Beta, Dirichlet
 
 LEARNERS = {

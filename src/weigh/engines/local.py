@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from weigh import errors
-from weigh.learn import Task
+from weigh.learn import Counter, Task
 from weigh.model.pipeline import cores
 from weigh.source import Source
 from weigh.source.base import Piece
@@ -32,24 +33,22 @@ def run(
     """
     if threads is not None and threads < 1:
         raise errors.parameter("fit", "threads", "at least 1", threads)
-    wanted = threads or cores()
     shared = _Shared(task.pieces(source))
-    small = source.n_rows is not None and source.n_rows <= 20_000
-    workers = 1 if small else wanted
+    workers = 1 if shared.is_short() else threads or cores()
     if workers == 1:
-        parts = [_fold(task, shared, progress)]
+        parts = [_gather(task, shared, progress)]
     else:
         # This thread works too: an interrupt, which reaches only it, then ends all of them.
         with ThreadPoolExecutor(workers - 1) as pool:
-            jobs = [pool.submit(_fold, task, shared, progress) for _ in range(workers - 1)]
-            parts = [_fold(task, shared, progress), *(job.result() for job in jobs)]
-    counted = [part for part in parts if part is not None]
-    if not counted:
+            jobs = [pool.submit(_gather, task, shared, progress) for _ in range(workers - 1)]
+            parts = [_gather(task, shared, progress), *(job.result() for job in jobs)]
+    counters = [part for part in parts if part is not None]
+    if not counters:
         raise errors.DataError("There are no rows to learn from.")
-    total = counted[0]
-    for part in counted[1:]:
-        total = task.merge(total, part)
-    return task.finish(total)
+    total = counters.pop(0)
+    while counters:
+        total.join(counters.pop())
+    return task.finish(total.counts())
 
 
 class _Shared:
@@ -58,6 +57,12 @@ class _Shared:
     def __init__(self, pieces: Iterator[Piece]) -> None:
         self._pieces = pieces
         self._lock = threading.Lock()
+
+    def is_short(self) -> bool:
+        """Whether there is no more than one piece, which no second thread could share."""
+        first = list(itertools.islice(self._pieces, 2))
+        self._pieces = itertools.chain(first, self._pieces)
+        return len(first) < 2
 
     def next(self) -> Piece | None:
         with self._lock:
@@ -68,16 +73,16 @@ class _Shared:
             self._pieces = iter(())
 
 
-def _fold(task: Task[Counts, Model], shared: _Shared, progress: Progress | None) -> Counts | None:
-    total: Counts | None = None
+def _gather(task: Task[Counts, Model], shared: _Shared, progress: Progress | None) -> Counter[Counts] | None:
+    counter: Counter[Counts] | None = None
     try:
         while (piece := shared.next()) is not None:
             chunk = piece()
-            counts = task.count(chunk)
-            total = counts if total is None else task.merge(total, counts)
+            counter = counter or task.counter()
+            counter.add(chunk)
             if progress is not None:
                 progress(chunk.n_rows)
     except BaseException:
         shared.stop()
         raise
-    return total
+    return counter

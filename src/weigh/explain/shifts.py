@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from weigh.explain.chi_square import chi_square_tail
+from weigh.features import Words
 from weigh.features.blocks import Codes, Entries, Floats, Numbers
+from weigh.features.words import as_entries
 from weigh.model.bernoulli import Bernoulli
 from weigh.model.categorical import Categorical
 from weigh.model.multinomial import Multinomial
@@ -73,18 +75,25 @@ class WordShift:
     """Counts words, or the columns of one multinomial."""
 
     def __init__(self, part: Multinomial) -> None:
-        self._name = part.part.title
-        self._training = dict(zip(part.counts.names, part.counts.table.sum(axis=0).tolist(), strict=True))
-        self._now: Counter[Any] = Counter()
+        self._part = part
+        # The last is for words that the model has left out or never seen.
+        kept = part.table.sum(axis=0).astype(np.float64)
+        self._training = np.append(kept, float(part.counts.table.sum()) - kept.sum())
+        self._now = np.zeros(len(kept) + 1)
 
-    def add(self, block: Entries) -> None:
+    def add(self, block: Entries | Words) -> None:
         """Count a block."""
-        counts = np.bincount(block.indices, block.values, minlength=len(block.names)).tolist()
-        self._now.update({block.names[at]: n for at, n in enumerate(counts) if n})
+        found, everything = self._part.weights.entries(block), as_entries(block)
+        amounts = np.bincount(found.indices, found.values, minlength=len(self._now))
+        total = len(everything.indices) if everything.values is None else everything.values.sum()
+        amounts[-1] = total - amounts.sum()
+        self._now += amounts
 
     def shifts(self) -> Iterator[Shift]:
         """Yield the column's shift, if there are words enough."""
-        yield from counts_shift(self._name, self._training, self._now)
+        table = np.array([self._training, self._now])
+        names = [*self._part.words, "other words"] if len(self._part.words) else ["other words"]
+        yield from table_shift(self._part.part.title, names, table)
 
 
 class FlagShift:
@@ -96,9 +105,10 @@ class FlagShift:
         self._missing: Counter[str] = Counter()
         self._known = 0
 
-    def add(self, block: Entries) -> None:
+    def add(self, block: Entries | Words) -> None:
         """Count a block."""
         self._known += block.n_rows if block.known is None else int(block.known.sum())
+        block = as_entries(block)
         _count(self._present, block)
         if block.missing is not None:
             _count(self._missing, block.missing)
@@ -164,12 +174,17 @@ def counts_shift(name: str, training: Any, now: Any, shown: Any = None) -> Itera
     """Yield the shift between two mappings from value to count; one value's shares stand for it."""
     values = sorted({*training, *now}, key=lambda value: (str(type(value)), value))
     table = np.array([[counts.get(value, 0) for value in values] for counts in (training, now)], dtype=float)
+    yield from table_shift(name, values, table, None if shown is None else values.index(shown))
+
+
+def table_shift(name: str, values: Sequence[Any], table: Floats, shown: int | None = None) -> Iterator[Shift]:
+    """Yield the shift between two rows of counts of the same values."""
     totals = table.sum(axis=1)
     if (totals < FEWEST).any():
         return
     shares = table / totals[:, None]
     effect = 0.5 * float(np.abs(shares[0] - shares[1]).sum())
-    at = values.index(shown) if shown is not None else int(np.argmax(np.abs(shares[0] - shares[1])))
+    at = int(np.argmax(np.abs(shares[0] - shares[1]))) if shown is None else shown
     before, after = (f"{as_text(values[at])} {percent(float(share))}" for share in shares[:, at])
     yield Shift(name, "G", g_test(table), effect, before, after)
 

@@ -14,7 +14,9 @@ import numpy as np
 
 from weigh import errors
 from weigh.explain.shifts import Shift, shift_counter
-from weigh.features.blocks import Block, Codes, Entries, Numbers
+from weigh.features import Block, Codes, Entries, Numbers
+from weigh.features.blocks import Floats
+from weigh.features.words import as_entries
 from weigh.model import BayesModel
 from weigh.model.normal import Normal
 from weigh.model.weights import as_text
@@ -162,8 +164,8 @@ def _odd(part: Any, known: frozenset[Any], block: Block) -> Iterator[tuple[int, 
         yield from _odd_levels(name, known, block)
     elif isinstance(block, Numbers):
         yield from _odd_numbers(name, part, block)
-    elif not part.weights.fixed:
-        yield from _odd_words(name, known, block)
+    elif not part.weights.fixed and known:
+        yield from _odd_words(name, known, as_entries(block))
 
 
 def _odd_levels(name: str, known: frozenset[Any], block: Codes) -> Iterator[tuple[int, Reason]]:
@@ -187,10 +189,15 @@ def _odd_words(name: str, known: frozenset[Any], block: Entries) -> Iterator[tup
     new = np.array([word not in known for word in block.names], dtype=bool)
     if not new.any():
         return
-    lengths = np.diff(block.indptr)
-    before = np.concatenate([[0], np.cumsum(new[block.indices])])
-    strange = before[block.indptr[1:]] - before[block.indptr[:-1]]
+    amounts = np.ones(len(block.indices)) if block.values is None else block.values
+    lengths = _row_sums(block, amounts)
+    strange = _row_sums(block, np.where(new[block.indices], amounts, 0.0))
     for row in np.flatnonzero((lengths > 0) & (strange >= UNKNOWN_WORDS * lengths)).tolist():
-        share = "all" if strange[row] == lengths[row] else f"{strange[row]:,} of {lengths[row]:,}"
+        share = "all" if strange[row] == lengths[row] else f"{strange[row]:,.10g} of {lengths[row]:,.10g}"
         first = block.names[block.indices[block.indptr[row] : block.indptr[row + 1]][0]]
         yield row, Reason(name, f"{first} …" if lengths[row] > 1 else first, f"{share} words never seen")
+
+
+def _row_sums(block: Entries, amounts: Floats) -> Floats:
+    before = np.concatenate([[0.0], np.cumsum(amounts)])
+    return np.asarray(before[block.indptr[1:]] - before[block.indptr[:-1]])

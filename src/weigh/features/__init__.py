@@ -1,20 +1,14 @@
 """Features: a schema of kinds, and the blocks that columns are encoded into."""
 
-from weigh.features.blocks import Block, Codes, Entries, Level, Numbered, Numbers
-from weigh.features.kinds import (
-    Category,
-    Count,
-    Flag,
-    Kind,
-    Number,
-    Skip,
-    Text,
-    Tokens,
-    to_kind,
-)
+from weigh.features.blocks import Codes, Entries, Level, Numbered, Numbers
+from weigh.features.kinds import Category, Count, Flag, Kind, Number, Skip
 from weigh.features.made_kinds import Derived, Lag
+from weigh.features.names import Names
+from weigh.features.naming import to_kind
 from weigh.features.schema import Part, Schema
 from weigh.features.schema_finder import find_schema
+from weigh.features.text_kinds import Text, Tokens, Wordy
+from weigh.features.words import Block, Words
 
 __all__ = [
     "Block",
@@ -27,6 +21,7 @@ __all__ = [
     "Kind",
     "Lag",
     "Level",
+    "Names",
     "Number",
     "Numbered",
     "Numbers",
@@ -35,6 +30,8 @@ __all__ = [
     "Skip",
     "Text",
     "Tokens",
+    "Words",
+    "Wordy",
     "find_schema",
     "to_kind",
 ]

@@ -134,9 +134,6 @@ class Entries:
         return Entries(indptr, indices, values, names, missing, known)
 
 
-Block = Codes | Numbers | Entries
-
-
 def entries_from_dense(matrix: npt.NDArray[np.float64], names: Sequence[str], *, flags: bool) -> Entries:
     """Compress a dense matrix; flags keep no values but remember their missing cells."""
     if flags:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from weigh import _core, errors
 from weigh.features.blocks import Codes, Floats, Ints, Level
-from weigh.source.chunk import Coded, Column, is_arrow
+from weigh.source.chunk import Coded, Column, Lists, Texts, is_arrow
 from weigh.source.values import from_list
 
 
@@ -32,6 +32,12 @@ def to_objects(column: Column) -> npt.NDArray[Any]:
     """Return a column as a NumPy array, strings as Python objects."""
     if is_arrow(column):
         return np.asarray(column.to_numpy(zero_copy_only=False))
+    if isinstance(column, (Texts, Lists)):
+        # One by one, for NumPy would make a table of lists that are equally long.
+        values = np.empty(len(column), dtype=object)
+        for row, value in enumerate(column.to_pylist()):
+            values[row] = value
+        return values
     return _spread(column) if isinstance(column, Coded) else np.asarray(column)
 
 
@@ -46,6 +52,8 @@ def _spread(column: Coded) -> npt.NDArray[Any]:
 
 def to_numbers(column: Column, name: str, markers: Collection[object] = ()) -> Floats:
     """Return the column as floats, missing as NaN; anything else is a told error."""
+    if isinstance(column, (Texts, Lists)):
+        column = to_objects(column)
     if isinstance(column, Coded):
         return _finite(np.append(_numbers(column.values, name, markers), np.nan)[column.codes], name)
     if is_arrow(column):
@@ -98,6 +106,8 @@ def bin_names(cuts: Sequence[float]) -> list[Level]:
 
 def encode(column: Column, name: str) -> tuple[Ints, list[Any]]:
     """Return (codes, distinct values) of any column; missing is -1."""
+    if isinstance(column, (Texts, Lists)):
+        column = to_objects(column)
     if isinstance(column, Coded):
         return column.codes, column.values
     if is_arrow(column):

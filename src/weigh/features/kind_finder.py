@@ -9,8 +9,9 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.columns import encode, is_gap, to_objects
-from weigh.features.kinds import Category, Flag, Kind, Number, Text, Tokens
-from weigh.source.chunk import Coded, Column, is_arrow
+from weigh.features.kinds import Category, Flag, Kind, Number
+from weigh.features.text_kinds import Text, Tokens
+from weigh.source.chunk import Coded, Column, Lists, Texts, is_arrow
 
 FEWEST_NUMERALS = 4  # distinct ones, to speak of a column of numbers
 MOST_LOOKED_AT = 200  # distinct values
@@ -49,6 +50,8 @@ def find_kind(column: Column, name: str, number: Number) -> Kind:
 def _storage(column: Column) -> str:
     if isinstance(column, Coded):
         return _object_storage(column.values)
+    if isinstance(column, (Texts, Lists)):
+        column = to_objects(column)
     if is_arrow(column):
         if column.null_count == len(column):
             return "nothing"

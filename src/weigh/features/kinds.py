@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from weigh import errors
-from weigh.features.blocks import Block, Level, Numbers, entries_from_dense
+from weigh.features.blocks import Level, Numbers, entries_from_dense
 from weigh.features.columns import to_bins, to_codes, to_numbers
 from weigh.features.count_checks import refuse_huge, refuse_negative
-from weigh.features.settings import finite, truth, whole
-from weigh.features.words import text_entries, token_entries, tokenizer
+from weigh.features.settings import finite
+from weigh.features.words import Block
 from weigh.source.chunk import Column
 from weigh.source.missing import Marker
 
@@ -173,91 +173,11 @@ class Number(Kind):
 
 
 @dataclass(frozen=True)
-class Text(Kind):
-    """Running text: its words, lower-cased, as `CountVectorizer` finds them.
-
-    `counts=False` looks only at which words occur (Bernoulli), else at how often (multinomial).
-    `ngrams=(1, 2)` adds pairs of neighbours. Words seen fewer than `min_count` times are kept in
-    the counts and left out of the finished model.
-    """
-
-    name: ClassVar[str] = "text"
-    counts: bool = True
-    ngrams: tuple[int, int] = (1, 1)
-    min_length: int = 2
-    min_count: int = 1
-
-    def __post_init__(self) -> None:
-        given: Any = self.ngrams
-        if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
-            raise errors.parameter("Text", "ngrams", "two numbers, 1 <= low <= high", given)
-        low, high = (whole("Text", "ngrams", n, 1) for n in given)
-        if low > high:
-            raise errors.parameter("Text", "ngrams", "two numbers, 1 <= low <= high", given)
-        object.__setattr__(self, "ngrams", (low, high))
-        truth("Text", "counts", self.counts)
-        whole("Text", "min_length", self.min_length, 1)
-        whole("Text", "min_count", self.min_count, 1)
-
-    @property
-    def family(self) -> str:
-        """The distribution within a class."""
-        return "multinomial" if self.counts else "bernoulli"
-
-    def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
-        """Return the words of one column."""
-        split = tokenizer(self.min_length, self.ngrams)
-        column = columns[names[0]]
-        return text_entries(column, names[0], split, counts=self.counts, markers=missing)
-
-
-@dataclass(frozen=True)
-class Tokens(Kind):
-    """Lists of ready-made names, counted like the words of a text."""
-
-    name: ClassVar[str] = "tokens"
-    counts: bool = True
-    min_count: int = 1
-
-    def __post_init__(self) -> None:
-        truth("Tokens", "counts", self.counts)
-        whole("Tokens", "min_count", self.min_count, 1)
-
-    @property
-    def family(self) -> str:
-        """The distribution within a class."""
-        return "multinomial" if self.counts else "bernoulli"
-
-    def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
-        """Return the names in the lists of one column."""
-        return token_entries(columns[names[0]], names[0], counts=self.counts, markers=missing)
-
-
-@dataclass(frozen=True)
 class Skip(Kind):
     """A column that is left out."""
 
     name: ClassVar[str] = "skip"
 
 
-KINDS: dict[str, type[Kind]] = {
-    kind.name: kind for kind in (Category, Flag, Count, Number, Text, Tokens, Skip)
-}
-
-
 def _matrix(columns: Columns, names: Sequence[str], missing: Markers) -> Any:
     return np.column_stack([to_numbers(columns[name], name, missing) for name in names])
-
-
-def to_kind(given: object, owner: str) -> Kind:
-    """Return the kind that a user named, as an object or by its lower-case name."""
-    if isinstance(given, Kind):
-        return given
-    if isinstance(given, str) and given in KINDS:
-        return KINDS[given]()
-    if isinstance(given, type) and issubclass(given, Kind) and given in KINDS.values():
-        return given()
-    near = errors.hint(given, KINDS) if isinstance(given, str) else ""
-    raise errors.ParameterError(
-        f"{owner}: a kind must be one of {errors.listing(KINDS)} or such an object, got {given!r}.{near}"
-    )

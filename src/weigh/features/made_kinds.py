@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from weigh import errors
-from weigh.features.kinds import KINDS, Kind, Number, to_kind
+from weigh import _core, errors
+from weigh.features.kinds import Kind, Number
+from weigh.features.naming import KINDS, to_kind
 from weigh.features.settings import whole
 
 
@@ -57,6 +58,13 @@ def from_json(data: Mapping[str, Any]) -> Kind:
     """Return the kind that `to_json` wrote."""
     settings = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
     name = str(settings.pop("kind"))
+    version = settings.pop("unicode", _core.UNICODE)
+    if version != _core.UNICODE:
+        raise errors.ModelFileError(
+            f"The model's words were found by Unicode {version}, and this weigh knows Unicode "
+            f"{_core.UNICODE}: some texts would be split otherwise. Use the weigh that made the model, or "
+            f"train it again."
+        )
     inner = from_json(data["of"]) if "of" in data else None
     if name == Derived.name and inner:
         return Derived(None, inner)

@@ -13,13 +13,17 @@ from typing import Any
 
 from weigh import errors
 from weigh.features import kinds as kd
-from weigh.features.blocks import Block, Numbered, Repeated
+from weigh.features.blocks import Numbered, Repeated
 from weigh.features.derived import with_derived
 from weigh.features.made_kinds import Derived, Lag, from_json
 from weigh.features.sparse import wide_entries
+from weigh.features.text_kinds import Wordy
+from weigh.features.words import Block
 from weigh.source import Chunk, Source
-from weigh.source.base import Piece, as_pieces
+from weigh.source.base import CHUNK_ROWS, Piece, as_pieces
 from weigh.source.missing import Marker
+
+DOCUMENTS = 4_096  # texts that are read at a time
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,11 @@ class Schema:
         """Whether all columns form one block that a sparse matrix can be read into directly."""
         return self.is_uniform and self.kinds[0].gathers
 
+    @cached_property
+    def chunk_rows(self) -> int:
+        """How many rows are read at a time: fewer where each may be a whole document."""
+        return DOCUMENTS if any(isinstance(part.kind, Wordy) for part in self.parts) else CHUNK_ROWS
+
     def storage(self) -> dict[str, str]:
         """Return what every column holds, for sources that can read it as such."""
         if not self.named:
@@ -103,7 +112,7 @@ class Schema:
         """Read a source chunk by chunk, columns checked, in this schema's names."""
         self.check(source)
         by_name = self.named and source.named
-        chunks = (self._renamed(chunk, by_name) for chunk in source.chunks(self.storage()))
+        chunks = (self._renamed(chunk, by_name) for chunk in source.chunks(self.storage(), self.chunk_rows))
         return with_derived(chunks, self.made) if self.made else chunks
 
     def pieces(self, source: Source) -> Iterator[Piece]:
@@ -113,7 +122,8 @@ class Schema:
             return as_pieces(self.chunks(source))
         self.check(source)
         by_name = self.named and source.named
-        return (self._renamed_piece(piece, by_name) for piece in source.pieces(self.storage()))
+        pieces = source.pieces(self.storage(), self.chunk_rows)
+        return (self._renamed_piece(piece, by_name) for piece in pieces)
 
     def _renamed_piece(self, piece: Piece, by_name: bool) -> Piece:
         return lambda: self._renamed(piece(), by_name)

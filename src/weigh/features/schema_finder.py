@@ -12,8 +12,9 @@ from weigh.features.columns import to_numbers
 from weigh.features.cuts import find_cuts
 from weigh.features.derived import derive
 from weigh.features.kind_finder import find_kind
-from weigh.features.kinds import Kind, Number, to_kind
+from weigh.features.kinds import Kind, Number
 from weigh.features.made_kinds import Derived, Lag
+from weigh.features.naming import to_kind
 from weigh.features.schema import Schema
 from weigh.source import Chunk, Source
 from weigh.source.missing import Marker

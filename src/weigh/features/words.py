@@ -1,86 +1,179 @@
-"""Words of texts, and lists of ready-made names, as sparse rows."""
+"""Texts, and lists of ready-made names: split where they are counted or scored, not before."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from weigh import errors
-from weigh.features.blocks import Entries
-from weigh.features.columns import is_gap
-from weigh.source.chunk import Column, to_pylist
-
-Splitter = Callable[[str], list[str]]
-
-
-def text_entries(
-    column: Column, name: str, split: Splitter, *, counts: bool, markers: Collection[object]
-) -> Entries:
-    """Return the words of every text; a missing text is a row that is not known."""
-
-    def words(value: object) -> Iterable[str]:
-        if not isinstance(value, str):
-            raise errors.ColumnError(
-                f"Column {name!r} holds text, but one value is {value!r}. Turn it into a string, or "
-                f"give the column another kind, such as columns={{{name!r}: 'category'}}."
-            )
-        return split(value)
-
-    return _gather(to_pylist(column), words, counts, markers)
+from weigh import _core, errors
+from weigh.features.blocks import Codes, Entries, Floats, Longs, Numbers
+from weigh.features.columns import is_gap, to_objects
+from weigh.features.names import Names
+from weigh.source.chunk import Column, Lists, Texts, cut_column, is_arrow, to_pylist
 
 
-def token_entries(column: Column, name: str, *, counts: bool, markers: Collection[object]) -> Entries:
-    """Return the names in every list; a missing list is a row that is not known."""
+@dataclass(frozen=True, eq=False)
+class Words:
+    """A column of texts, or of lists of names, as a block that is not split yet.
 
-    def words(value: object) -> Iterable[str]:
-        names: list[Any] = [None]
-        if isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
-            names = list(value)
-        if not all(isinstance(word, str) for word in names):
-            raise errors.ColumnError(
-                f"Column {name!r} holds lists of names, but one value is {value!r}. Give every row a "
-                f"list of strings."
-            )
+    Counting and scoring split it natively; `entries` makes sparse rows of it for whoever needs
+    them. `known` marks rows that have a value at all; None means that all have.
+    """
+
+    column: Column
+    documents: _core.Documents
+    settings: _core.TokenSettings
+    known: npt.NDArray[np.bool_] | None
+    counts: bool = True
+    missing: None = None  # no single word can be missing
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.documents)
+
+    def row(self, i: int) -> Words:
+        """Return one row as a block of its own."""
+        column = cut_column(self.column, i, i + 1)
+        known = None if self.known is None else self.known[i : i + 1]
+        return Words(column, _documents(column, known), self.settings, known, self.counts)
+
+    def entries(self) -> Entries:
+        """Return the words as sparse rows with names of their own, in order of first appearance."""
+        vocabulary = _core.Vocabulary(0)
+        indptr, indices, values = vocabulary.learn(self.documents, self.settings)
+        return self._entries(indptr, indices, values, Names(*vocabulary.names()))
+
+    def found(self, vocabulary: _core.Vocabulary, names: Sequence[str]) -> Entries:
+        """Return the words that a vocabulary knows, under its numbers."""
+        return self._entries(*vocabulary.find(self.documents, self.settings), names)
+
+    def _entries(self, indptr: Longs, indices: Any, values: Floats, names: Sequence[str]) -> Entries:
+        return Entries(indptr, indices, values if self.counts else None, names, known=self.known)
+
+    def told(self, vocabulary: _core.Vocabulary) -> list[tuple[int, float, str]]:
+        """Return number, count and name of the known words of all rows, by number.
+
+        The names are those that occur here: a bucket that several words share has them all.
+        """
+        own = self.entries()
+        amounts = np.bincount(own.indices, own.values, minlength=len(own.names)).tolist()
+        told: dict[int, tuple[float, str]] = {}
+        for word, amount in zip(own.names, amounts, strict=True):
+            for number in vocabulary.find(_given([word]), self.settings)[1].tolist():
+                before, named = told.get(number, (0.0, ""))
+                together = before + amount if self.counts else 1.0
+                told[number] = together, f"{named} / {word}" if named else word
+        return [(number, *told[number]) for number in sorted(told)]
+
+
+def as_entries(block: Entries | Words) -> Entries:
+    """Return sparse rows, made of words that were not split yet."""
+    return block.entries() if isinstance(block, Words) else block
+
+
+Block = Codes | Numbers | Entries | Words
+
+
+def text_words(
+    column: Column, name: str, settings: _core.TokenSettings, *, counts: bool, markers: Collection[object]
+) -> Words:
+    """Return a column of texts as words; a missing text is a row that is not known."""
+    documents = _texts(column, [mark for mark in markers if isinstance(mark, str)])
+    if documents.odd:
+        for value in to_objects(column)[documents.odd]:
+            if not is_gap(value, markers):
+                raise errors.ColumnError(
+                    f"Column {name!r} holds text, but one value is {value!r}. Turn it into a string, or "
+                    f"give the column another kind, such as columns={{{name!r}: 'category'}}."
+                )
+    return Words(column, documents, settings, _bools(documents.known), counts)
+
+
+def token_words(
+    column: Column, name: str, settings: _core.TokenSettings, *, counts: bool, markers: Collection[object]
+) -> Words:
+    """Return a column of lists as words; a missing list is a row that is not known."""
+    lists = column if isinstance(column, Lists) else _lists(column, name, markers)
+    return Words(lists, _documents(lists, None), settings, lists.known, counts)
+
+
+def _texts(column: Column, marks: list[str]) -> _core.Documents:
+    if isinstance(column, Texts):
+        return _core.Documents.of_spans(column.begins, column.sizes, column.data, column.spilled, marks)
+    if is_arrow(column) and str(column.type) in _ARROW:
+        return _ARROW[str(column.type)](column, marks)
+    return _core.Documents.of_objects(np.asarray(to_objects(column), dtype=object), marks)
+
+
+def _arrow_strings(column: Column, marks: list[str], offset_type: Any) -> _core.Documents:
+    valid, offsets, text = column.buffers()
+    ends = np.frombuffer(offsets, dtype=offset_type)[column.offset : column.offset + len(column) + 1]
+    return _core.Documents.of_strings(ends, _bytes(text), _bitmap(valid), column.offset, marks)
+
+
+def _arrow_views(column: Column, marks: list[str]) -> _core.Documents:
+    valid, views, *texts = column.buffers()
+    held = np.frombuffer(views, dtype=np.uint8)[16 * column.offset : 16 * (column.offset + len(column))]
+    buffers = [_bytes(each) for each in texts]
+    return _core.Documents.of_views(held, buffers, _bitmap(valid), column.offset, marks)
+
+
+_ARROW: dict[str, Callable[[Column, list[str]], _core.Documents]] = {
+    "string": lambda column, marks: _arrow_strings(column, marks, np.int32),
+    "large_string": lambda column, marks: _arrow_strings(column, marks, np.int64),
+    "string_view": _arrow_views,
+}
+
+
+def _bytes(buffer: Any) -> npt.NDArray[np.uint8]:
+    return np.frombuffer(buffer if buffer is not None else b"", dtype=np.uint8)
+
+
+def _bitmap(buffer: Any) -> npt.NDArray[np.uint8] | None:
+    return None if buffer is None else np.frombuffer(buffer, dtype=np.uint8)
+
+
+def _bools(known: Any) -> npt.NDArray[np.bool_] | None:
+    return None if known is None else known.astype(bool)
+
+
+def _documents(column: Column, known: Any) -> _core.Documents:
+    if isinstance(column, Lists):
+        return _core.Documents.of_lists(_texts(column.names, []), column.indptr, column.values)
+    if known is not None and not known.all():
+        column = np.full(len(known), None, dtype=object)
+    return _texts(column, [])
+
+
+def _given(names: list[str]) -> _core.Documents:
+    """One row that is a list of names."""
+    texts = _texts(np.array(names, dtype=object), [])
+    return _core.Documents.of_lists(texts, np.array([0, len(names)]), None)
+
+
+def _lists(column: Column, name: str, markers: Collection[object]) -> Lists:
+    """Return lists of strings end to end."""
+    rows = to_pylist(column)
+    known = np.array([not is_gap(row, markers) for row in rows], dtype=bool)
+    flat: list[str] = []
+    indptr = np.zeros(len(rows) + 1, dtype=np.int64)
+    for i, row in enumerate(rows):
+        if known[i]:
+            flat.extend(_names(row, name))
+        indptr[i + 1] = len(flat)
+    packed = Names.of(flat)
+    texts = Texts(packed.offsets[:-1], np.diff(packed.offsets), packed.text)
+    return Lists(indptr, texts, None, None if known.all() else known)
+
+
+def _names(row: object, name: str) -> list[str]:
+    names: list[Any] = list(row) if isinstance(row, (list, tuple, set, frozenset, np.ndarray)) else [None]
+    if all(isinstance(word, str) for word in names):
         return names
-
-    return _gather(to_pylist(column), words, counts, markers)
-
-
-def tokenizer(min_length: int, ngrams: tuple[int, int]) -> Splitter:
-    """Return the function from a text to its words (and n-grams), lower-cased."""
-    pattern = re.compile(rf"\b\w{{{min_length},}}\b")
-    low, high = ngrams
-
-    def split(text: str) -> list[str]:
-        words = pattern.findall(text.lower())
-        if (low, high) == (1, 1):
-            return words
-        most = min(high, len(words))
-        return [" ".join(words[i : i + n]) for n in range(low, most + 1) for i in range(len(words) - n + 1)]
-
-    return split
-
-
-def _gather(
-    values: list[Any],
-    words: Callable[[object], Iterable[str]],
-    counts: bool,
-    markers: Collection[object],
-) -> Entries:
-    place: dict[str, int] = {}
-    indices: list[int] = []
-    known = np.ones(len(values), dtype=bool)
-    indptr = np.zeros(len(values) + 1, dtype=np.int64)
-    for row, value in enumerate(values):
-        if is_gap(value, markers):
-            known[row] = False
-        else:
-            found = words(value)
-            for word in found if counts else dict.fromkeys(found):
-                indices.append(place.setdefault(word, len(place)))
-        indptr[row + 1] = len(indices)
-    block = np.asarray(indices, dtype=np.int32)
-    return Entries(indptr, block, None, list(place), known=None if known.all() else known)
+    raise errors.ColumnError(
+        f"Column {name!r} holds lists of names, but one value is {row!r}. Give every row a list of strings."
+    )

@@ -155,7 +155,7 @@ def _kinds(model: BayesModel) -> dict[str, str]:
 
 
 def _kind(data: Mapping[str, Any]) -> str:
-    settings = ", ".join(f"{key}={value}" for key, value in data.items() if key != "kind")
+    settings = ", ".join(f"{key}={value}" for key, value in data.items() if key not in ("kind", "unicode"))
     return f"{data['kind']}({settings})" if settings else str(data["kind"])
 
 

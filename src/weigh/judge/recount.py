@@ -9,12 +9,13 @@ from __future__ import annotations
 import bisect
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from weigh.features import Kind, Number, Part, Schema, Text, Tokens
+from weigh.features import Kind, Number, Part, Schema, Text, Wordy
 from weigh.features.columns import bin_names
+from weigh.judge.splitting import bucket_of, text_words
 from weigh.source import Chunk, Source
 from weigh.source.chunk import to_pylist
 
@@ -108,12 +109,8 @@ def _meaning(kind: Kind, name: str, value: Any) -> Iterator[tuple[str, Any, Coun
     """Yield what one value adds to the counts, by what its kind means."""
     if isinstance(kind, Number):
         yield from _number(kind, float(value))
-    elif isinstance(kind, Text | Tokens):
-        words = text_words(value, kind) if isinstance(kind, Text) else list(value)
-        if not kind.counts:
-            yield KNOWN, "", 1
-        for word in words if kind.counts else set(words):
-            yield COUNT, word, 1
+    elif isinstance(kind, Wordy):
+        yield from _word_counts(kind, value)
     elif kind.name == "flag":
         yield KNOWN, name, 1
         if float(value) > 0:
@@ -122,6 +119,20 @@ def _meaning(kind: Kind, name: str, value: Any) -> Iterator[tuple[str, Any, Coun
         yield COUNT, name, Fraction(float(value))
     else:
         yield COUNT, _level(value), 1
+
+
+def _word_counts(kind: Wordy, value: Any) -> Iterator[tuple[str, Any, Count]]:
+    if isinstance(value, dict):
+        amounts = [(word, Fraction(amount)) for word, amount in value.items() if amount]
+    else:
+        words = text_words(value, kind) if isinstance(kind, Text) else list(value)
+        amounts = [(word, Fraction(1)) for word in words]
+    named = [(bucket_of(word, kind.buckets) if kind.buckets else word, amount) for word, amount in amounts]
+    if not kind.counts:
+        yield KNOWN, "", 1
+        named = [(name, Fraction(1)) for name in {name for name, _ in named}]
+    for name, amount in named:
+        yield COUNT, name, amount
 
 
 def _number(kind: Number, value: float) -> Iterator[tuple[str, Any, Count]]:
@@ -149,22 +160,6 @@ def _level(value: Any) -> Any:
         return str(value)
     number = value.item() if hasattr(value, "item") else value
     return int(number) if float(number).is_integer() else float(number)
-
-
-def text_words(text: str, kind: Text) -> list[str]:
-    """The words of a text: runs of letters, digits and underscores, lower-cased; then n-grams."""
-    words = [word for word in _runs(text.lower()) if len(word) >= kind.min_length]
-    low, high = kind.ngrams
-    return [
-        " ".join(words[at : at + length])
-        for length in range(low, high + 1)
-        for at in range(len(words) - length + 1)
-    ]
-
-
-def _runs(text: str) -> Iterable[str]:
-    spaced = "".join(sign if sign.isalnum() or sign == "_" else " " for sign in text)
-    return spaced.split(" ")
 
 
 def _wide_cells(part: Part, wide: Any) -> Iterator[tuple[int, str, Any, Count]]:

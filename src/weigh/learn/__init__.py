@@ -3,7 +3,15 @@
 from weigh.learn.bayes import BayesTask
 from weigh.learn.dependence import Dependence, dependent_columns
 from weigh.learn.joint import JointTask
-from weigh.learn.task import Task
+from weigh.learn.task import Counter, Task
 from weigh.learn.threshold import ThresholdTask
 
-__all__ = ["BayesTask", "Dependence", "JointTask", "Task", "ThresholdTask", "dependent_columns"]
+__all__ = [
+    "BayesTask",
+    "Counter",
+    "Dependence",
+    "JointTask",
+    "Task",
+    "ThresholdTask",
+    "dependent_columns",
+]

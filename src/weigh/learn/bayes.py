@@ -13,6 +13,7 @@ from weigh import errors
 from weigh.features import Number, Schema, find_schema
 from weigh.learn.dependence import dependent_columns
 from weigh.model import BayesCounts, BayesModel
+from weigh.model.counters import BayesCounter, count_rows
 from weigh.source import Chunk, Source
 from weigh.source.base import Piece
 from weigh.source.missing import Marker
@@ -73,7 +74,11 @@ class BayesTask:
 
     def count(self, chunk: Chunk) -> BayesCounts:
         """Count one chunk."""
-        return BayesCounts.of(chunk, self.schema)
+        return count_rows([chunk], self.schema)
+
+    def counter(self) -> BayesCounter:
+        """Return what gathers the counts of many chunks."""
+        return BayesCounter(self.schema)
 
     def merge(self, first: BayesCounts, second: BayesCounts) -> BayesCounts:
         """Return the counts of both together."""

@@ -13,6 +13,7 @@ from weigh import errors
 from weigh.features import Kind, Number, Schema, find_schema
 from weigh.features.columns import to_numbers
 from weigh.features.cuts import find_cuts
+from weigh.learn.task import Folded
 from weigh.model import BayesCounts, JointModel
 from weigh.model.class_prior import ClassPrior
 from weigh.model.joint import spelled
@@ -68,6 +69,10 @@ class JointTask:
     def count(self, chunk: Chunk) -> BayesCounts:
         """Count one chunk."""
         return count_joint(chunk, self.schema)
+
+    def counter(self) -> Folded[BayesCounts]:
+        """Return what gathers the counts of many chunks."""
+        return Folded(self.count, self.merge)
 
     def merge(self, first: BayesCounts, second: BayesCounts) -> BayesCounts:
         """Return the counts of both together."""

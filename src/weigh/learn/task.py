@@ -2,14 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Generic, Protocol, Self, TypeVar
 
 from weigh.source import Chunk, Source
 from weigh.source.base import Piece
 
 Counts = TypeVar("Counts")
+Counts_co = TypeVar("Counts_co", covariant=True)
 Model_co = TypeVar("Model_co", covariant=True)
+
+
+class Counter(Protocol[Counts_co]):
+    """What one worker gathers: the counts of the chunks it was given, whichever these are."""
+
+    def add(self, chunk: Chunk) -> None:
+        """Count one chunk."""
+
+    def join(self, other: Self) -> None:
+        """Take over what another worker has gathered."""
+
+    def counts(self) -> Counts_co:
+        """Return the counts, of one chunk at least."""
+
+
+class Folded(Generic[Counts]):
+    """A counter that counts each chunk by itself and adds it to those before."""
+
+    def __init__(self, count: Callable[[Chunk], Counts], merge: Callable[[Counts, Counts], Counts]) -> None:
+        self._count = count
+        self._merge = merge
+        self._total: list[Counts] = []
+
+    def add(self, chunk: Chunk) -> None:
+        """Count one chunk."""
+        self._plus(self._count(chunk))
+
+    def join(self, other: Self) -> None:
+        """Take over what another worker has gathered."""
+        for counts in other._total:
+            self._plus(counts)
+
+    def _plus(self, counts: Counts) -> None:
+        self._total = [self._merge(self._total[0], counts) if self._total else counts]
+
+    def counts(self) -> Counts:
+        """Return the counts, of one chunk at least."""
+        return self._total[0]
 
 
 class Task(Protocol[Counts, Model_co]):
@@ -21,8 +60,8 @@ class Task(Protocol[Counts, Model_co]):
     def pieces(self, source: Source) -> Iterator[Piece]:
         """Read like `chunks`, but leave making each chunk to whoever calls its piece."""
 
-    def count(self, chunk: Chunk) -> Counts:
-        """Count one chunk, knowing nothing of the others."""
+    def counter(self) -> Counter[Counts]:
+        """Return what gathers the counts of many chunks."""
 
     def merge(self, first: Counts, second: Counts) -> Counts:
         """Return the counts of both together; the order does not matter."""

@@ -13,6 +13,7 @@ from weigh.features import Category, Derived, Flag, Kind, Lag, Number, Schema, S
 from weigh.features.blocks import Floats, Ints
 from weigh.features.columns import encode, is_gap
 from weigh.learn.stump import best_cut, tolerance
+from weigh.learn.task import Folded
 from weigh.model import ThresholdModel
 from weigh.model.bayes_counts import Label, encode_labels
 from weigh.model.tally import Table, name_key, whole
@@ -82,6 +83,10 @@ class ThresholdTask:
             kept = weights > 0
             values, codes, weights = values[:, kept], codes[kept], weights[kept]
         return [Gathered(chunk.first_row, values, codes, classes, weights)]
+
+    def counter(self) -> Folded[list[Gathered]]:
+        """Return what gathers the counts of many chunks."""
+        return Folded(self.count, self.merge)
 
     def merge(self, first: list[Gathered], second: list[Gathered]) -> list[Gathered]:
         """Return the numbers of both together."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Self
@@ -19,6 +19,7 @@ from weigh.model.categorical import Categorical
 from weigh.model.class_prior import ClassPrior
 from weigh.model.column_priors import PriorSpec
 from weigh.model.counted import KEPT, Counted, given
+from weigh.model.counters import count_rows
 from weigh.model.decision import normalised
 from weigh.model.evidence import Evidence, weighed
 from weigh.model.linear import LinearModel
@@ -210,9 +211,9 @@ class BayesModel(Counted):
         """Return the same counts under other priors; what is not given stays."""
         return replace(self, **given(prior=prior, class_prior=class_prior))
 
-    def count_chunk(self, chunk: Chunk) -> BayesCounts:
-        """Count the rows of one chunk."""
-        return BayesCounts.of(chunk, self.schema)
+    def count(self, chunks: Iterable[Chunk]) -> BayesCounts:
+        """Count the rows of some chunks."""
+        return count_rows(chunks, self.schema)
 
     def with_counts(self, counts: BayesCounts) -> Self:
         """Return the same model with other counts."""

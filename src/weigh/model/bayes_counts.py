@@ -1,7 +1,7 @@
 """Everything naive Bayes counts: rows per class, and each part's counts.
 
-`of(chunk)`, `plus`, `canonical` are the whole of learning: fitting adds chunks, merging adds
-models, forgetting takes away. Smoothing never enters.
+`plus` and `canonical` are the whole of learning: fitting adds chunks, merging adds models,
+forgetting takes away. Smoothing never enters.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.features import Block, Part, Schema
+from weigh.features import Block, Part, Schema, Wordy
 from weigh.features.blocks import Ints, Longs
 from weigh.features.columns import encode
 from weigh.model import store
 from weigh.model.counts import FlagCounts, NumberCounts
 from weigh.model.tally import Counting, Table, Tally, get_table, name_key, placed, whole
+from weigh.model.word_tally import WordTally
 from weigh.source import Chunk
 from weigh.source.chunk import is_arrow
 
-PartCounts = Tally | FlagCounts | NumberCounts
+PartCounts = Tally | WordTally | FlagCounts | NumberCounts
 Label = str | int | float | bool
 
 
@@ -34,14 +35,6 @@ class BayesCounts:
     rows: Table
     parts: list[Any]
     declared: tuple[Label, ...] = ()
-
-    @classmethod
-    def of(cls, chunk: Chunk, schema: Schema) -> BayesCounts:
-        """Count the rows of one chunk."""
-        codes, classes = encode_labels(chunk)
-        by = Counting(codes, len(classes), chunk.weights)
-        parts = [count_part(*pair, by) for pair in zip(schema.parts, schema.encode(chunk), strict=True)]
-        return cls(classes, by.rows(), parts)
 
     def plus(self, other: BayesCounts, sign: int = 1) -> BayesCounts:
         """Return the sum or difference; classes are matched by their labels."""
@@ -106,13 +99,16 @@ def count_part(part: Part, block: Block, by: Counting) -> PartCounts:
 
 def get_part(stored: store.Stored, part: Part, key: str, classes: int) -> PartCounts:
     """Return one part's counts from a model file."""
-    columns = part.names if part.kind.gathers else None
-    family = part.kind.family
-    if family == "normal":
+    kind = part.kind
+    if kind.family == "normal":
         return NumberCounts.get(stored, key, classes)
-    if family == "bernoulli":
-        return FlagCounts.get(stored, key, classes, columns)
-    return Tally.get(stored, key, classes, columns)
+    at = f"{key}.present" if kind.family == "bernoulli" else key
+    counts: Tally | WordTally
+    if isinstance(kind, Wordy):
+        counts = WordTally.get(stored, at, classes, kind.buckets)
+    else:
+        counts = Tally.get(stored, at, classes, part.names if kind.gathers else None)
+    return FlagCounts.get(stored, key, classes, counts) if kind.family == "bernoulli" else counts
 
 
 _COUNT: dict[str, Any] = {

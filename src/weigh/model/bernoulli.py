@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from weigh import errors, priors
-from weigh.features import Entries, Part, Text, Tokens
-from weigh.features.blocks import Floats, Ints
+from weigh.features import Entries, Part, Tokens, Words
+from weigh.features.blocks import Floats, Ints, Longs
 from weigh.model.counts import FlagCounts
 from weigh.model.factors import Factor, estimate, to_fraction
 from weigh.model.outcomes import Curve, Held, Outcomes
+from weigh.model.pruning import kept_words, taken_names
 from weigh.model.weights import MOST_ABSENT, FlagWeights
+from weigh.model.word_tally import WordTally
 from weigh.text import counted
 
 
@@ -33,27 +35,30 @@ class Bernoulli:
     own: Mapping[str, priors.Prior]
 
     @cached_property
-    def _kept(self) -> Any:
-        least = self.part.kind.min_count if isinstance(self.part.kind, (Text, Tokens)) else 0
-        present = self.counts.present.table
-        return np.arange(present.shape[1]) if least <= 1 else np.flatnonzero(present.sum(axis=0) >= least)
+    def _kept(self) -> Longs | None:
+        return kept_words(self.part.kind, self.counts.present.table)
 
     @cached_property
     def names(self) -> Sequence[str]:
         """The flags of the finished model."""
-        names = self.counts.present.names
-        return names if len(self._kept) == len(names) else [names[at] for at in self._kept]
+        return taken_names(self.counts.present.names, self._kept)
 
     @cached_property
     def present(self) -> Any:
         """How often each flag was present, [C, d]."""
-        return self.counts.present.table[:, self._kept]
+        table = self.counts.present.table
+        return table if self._kept is None else table[:, self._kept]
+
+    @property
+    def is_hashed(self) -> bool:
+        """Whether words are told apart by their bucket only."""
+        return isinstance(self.counts.present, WordTally) and self.counts.present.hashed
 
     @cached_property
     def known(self) -> Any:
         """How often each flag was known, [C, d] or [C, 1]."""
         known = self.counts.known
-        return known if known.shape[1] == 1 else known[:, self._kept]
+        return known if known.shape[1] == 1 or self._kept is None else known[:, self._kept]
 
     def pseudo(self, at: int) -> tuple[Fraction, Fraction]:
         """Return the pseudo-counts of a flag, absent and present."""
@@ -86,14 +91,17 @@ class Bernoulli:
         present, absent = (
             np.ascontiguousarray(np.nan_to_num(log, nan=0.0, neginf=-np.inf).T) for log in logs
         )
-        return FlagWeights(self.part.title, self.names, present, absent, self.counts.present.fixed)
+        fixed = self.counts.present.fixed
+        return FlagWeights(self.part.title, self.names, present, absent, fixed, self.is_hashed)
 
-    def factors(self, block: Entries, row: int, c: int) -> Iterator[Factor]:
+    def factors(self, block: Entries | Words, row: int, c: int) -> Iterator[Factor]:
         """Yield the probability of each flag's state in class c, with its arithmetic."""
         here, absent = self.weights.states(block, row)
+        own = self.weights.own_names(block, row)
         for at in here:
-            yield self._factor(at, c, is_present=True)
-        if len(absent) <= MOST_ABSENT:
+            factor = self._factor(at, c, is_present=True)
+            yield replace(factor, feature=own[at]) if at in own else factor
+        if len(absent) <= MOST_ABSENT and not self.is_hashed:
             for at in absent:
                 yield self._factor(at, c, is_present=False)
         else:
@@ -192,17 +200,19 @@ class Bernoulli:
 
     def held(self) -> Iterator[Held]:
         """Yield the counts, as rows gave them."""
-        names = self.counts.present.names
+        # Buckets go by their numbers: their names are not what was counted.
+        names = range(len(self.names)) if self.is_hashed else self.counts.present.names
         yield "count", names, self.counts.present.table
         yield "known", names, self.counts.known
 
     def known_names(self) -> Iterable[str]:
         """Return the words that training has ever seen, pruned ones too; flags are always known."""
-        return () if self.counts.present.fixed else self.counts.present.names
+        return () if self.counts.present.fixed or self.is_hashed else self.counts.present.names
 
     def found(self) -> str:
         """Return what the column holds, in a few words; a flag needs none."""
-        return "" if self.part.kind.gathers else counted(len(self.names), "word")
+        word = "bucket" if self.is_hashed else "word"
+        return "" if self.part.kind.gathers else counted(len(self.names), word)
 
     @property
     def n_parameters(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -29,8 +30,8 @@ class Counted(Model):
     counts: BayesCounts
 
     @abstractmethod
-    def count_chunk(self, chunk: Chunk) -> BayesCounts:
-        """Count the rows of one chunk."""
+    def count(self, chunks: Iterable[Chunk]) -> BayesCounts:
+        """Count the rows of some chunks, of one at least."""
 
     @abstractmethod
     def with_counts(self, counts: BayesCounts) -> Self:
@@ -72,10 +73,8 @@ class Counted(Model):
             raise errors.MergeError("A model from stated numbers has no rows; fit one from rows instead.")
         if not (isinstance(rows, Source) and y is None):
             rows = rows_of(rows, self.label if y is None else y, missing=self.schema.missing)
-        counts = self.counts
-        for chunk in self.schema.chunks(rows.marked(self.schema.missing).stored(self.storage)):
-            counts = counts.plus(self.count_chunk(chunk), sign)
-        return counts
+        chunks = self.schema.chunks(rows.marked(self.schema.missing).stored(self.storage))
+        return self.counts.plus(self.count(chunks), sign)
 
     def _check_same(self, other: Self, verb: str) -> None:
         if not isinstance(other, type(self)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -13,6 +12,7 @@ from weigh.features.blocks import Entries, Longs, Numbers
 from weigh.model import store
 from weigh.model.sums import ExactSum, sums_of
 from weigh.model.tally import Counting, Table, Tally, get_table, placed, whole
+from weigh.model.word_tally import WordTally
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,7 @@ class FlagCounts:
     `known` has one column for all flags while no single cell was missing, else one per flag.
     """
 
-    present: Tally
+    present: Tally | WordTally
     known: Table
 
     @classmethod
@@ -36,7 +36,13 @@ class FlagCounts:
 
     def plus(self, other: FlagCounts, sign: int = 1) -> FlagCounts:
         """Return the sum or difference over the same classes."""
-        return FlagCounts(self.present.plus(other.present, sign), self.known + sign * other.known)
+        present: Any = self.present.plus(other.present, sign)  # type: ignore[arg-type]
+        return FlagCounts(present, self.known + sign * other.known)
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes the counts tell apart."""
+        return len(self.known)
 
     def placed(self, places: Longs, classes: int) -> FlagCounts:
         """Return the counts with class c moved to places[c]."""
@@ -63,9 +69,8 @@ class FlagCounts:
         arrays[f"{key}.known"] = self.known
 
     @classmethod
-    def get(cls, stored: store.Stored, key: str, classes: int, columns: Sequence[str] | None) -> FlagCounts:
-        """Return the counts that `put` added."""
-        present = Tally.get(stored, f"{key}.present", classes, columns)
+    def get(cls, stored: store.Stored, key: str, classes: int, present: Tally | WordTally) -> FlagCounts:
+        """Return the counts that `put` added; the present ones, under the key "present", are read before."""
         found = stored.arrays.get(f"{key}.known")
         width = found.shape[1] if found is not None and found.ndim == 2 else 1
         if width not in (1, len(present.names)):
@@ -113,6 +118,11 @@ class NumberCounts:
 
     def _exact_weight(self) -> ExactSum:
         return ExactSum.of([int(n) for n in self.known.tolist()], 0) if self.weight is None else self.weight
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes the counts tell apart."""
+        return len(self.known)
 
     def placed(self, places: Longs, classes: int) -> NumberCounts:
         """Return the counts with class c moved to places[c]."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -76,9 +76,9 @@ class JointModel(Counted):
         """The logarithm of each class's prior probability."""
         return self.class_belief.logs
 
-    def count_chunk(self, chunk: Chunk) -> BayesCounts:
-        """Count the rows of one chunk."""
-        return count_joint(chunk, self.schema)
+    def count(self, chunks: Iterable[Chunk]) -> BayesCounts:
+        """Count the rows of some chunks."""
+        return reduce(BayesCounts.plus, (count_joint(chunk, self.schema) for chunk in chunks))
 
     def with_counts(self, counts: BayesCounts) -> Self:
         """Return the same model with other counts."""

@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from weigh import priors
-from weigh.features import Entries, Part, Text, Tokens
-from weigh.features.blocks import Floats, Ints
+from weigh.features import Entries, Part, Tokens, Words
+from weigh.features.blocks import Floats, Ints, Longs, Repeated
 from weigh.model.factors import Factor, estimate, exact_shares, to_fraction
 from weigh.model.outcomes import Curve, Held, Outcomes
 from weigh.model.polya import Polya
+from weigh.model.pruning import kept_words, taken_names
 from weigh.model.tally import Tally
 from weigh.model.weights import WordWeights, as_text
+from weigh.model.word_tally import WordTally
 from weigh.text import counted
 
 
@@ -31,33 +33,38 @@ class Multinomial:
     """
 
     part: Part
-    counts: Tally
+    counts: Tally | WordTally
     prior: priors.Prior
     rows: Any
     complement: bool = False
     own: Mapping[str, priors.Prior] = field(default_factory=dict)
 
     @cached_property
-    def _kept(self) -> Any:
-        """Which words the finished model keeps: pruning happens here, never in the counts."""
-        least = self.part.kind.min_count if isinstance(self.part.kind, (Text, Tokens)) else 0
-        return slice(None) if least <= 1 else self.counts.table.sum(axis=0) >= least
+    def _kept(self) -> Longs | None:
+        return kept_words(self.part.kind, self.counts.table)
 
     @cached_property
     def words(self) -> Sequence[str]:
         """The words of the finished model."""
-        if isinstance(self._kept, slice):
-            return self.counts.names
-        return [self.counts.names[at] for at in np.flatnonzero(self._kept).tolist()]
+        return taken_names(self.counts.names, self._kept)
 
     @cached_property
     def table(self) -> Any:
         """The counts [C, V] of the kept words."""
-        return self.counts.table[:, self._kept]
+        return self.counts.table if self._kept is None else self.counts.table[:, self._kept]
+
+    @cached_property
+    def _even(self) -> Fraction | None:
+        """The pseudo-count that all words have, if it is one; a million need not be written down."""
+        if self.own or isinstance(self.prior, priors.Beta | priors.Dirichlet):
+            return None
+        return priors.concentration(self.prior, ("",))[0]
 
     @cached_property
     def pseudo(self) -> Sequence[Fraction]:
         """The pseudo-count of each word."""
+        if self._even is not None:
+            return Repeated(self._even, len(self.words))
         shares = priors.concentration(self.prior, self.words)
         for name, prior in self.own.items():
             shares[self.words.index(name)] = priors.concentration(prior, (name,))[0]
@@ -66,7 +73,10 @@ class Multinomial:
     @cached_property
     def probabilities(self) -> Floats:
         """P(word | class) as [C, V]; a class without words is given all classes' words."""
-        pseudo = np.fromiter(map(float, self.pseudo), np.float64, len(self.words))
+        if self._even is None:
+            pseudo = np.fromiter(map(float, self.pseudo), np.float64, len(self.words))
+        else:
+            pseudo = np.full(len(self.words), float(self._even))
         counts = self.table.astype(np.float64)
         if self.complement:
             counts = counts.sum(axis=0) - counts
@@ -85,16 +95,25 @@ class Multinomial:
             logs = np.ascontiguousarray(np.log(self.probabilities).T)
         if self.complement:
             logs = -logs
-        return WordWeights(self.part.title, self.words, logs, self.counts.fixed)
+        return WordWeights(self.part.title, self.words, logs, self.counts.fixed, self.is_hashed)
 
-    def factors(self, block: Entries, row: int, c: int) -> Iterator[Factor]:
+    @property
+    def is_hashed(self) -> bool:
+        """Whether words are told apart by their bucket only."""
+        return isinstance(self.counts, WordTally) and self.counts.hashed
+
+    @cached_property
+    def _pseudo_total(self) -> Fraction:
+        return sum(self.pseudo, Fraction(0)) if self._even is None else self._even * len(self.words)
+
+    def factors(self, block: Entries | Words, row: int, c: int) -> Iterator[Factor]:
         """Yield the probability of each word of the row, to the power of its count."""
-        pseudo_total = sum(self.pseudo, Fraction(0))
+        pseudo_total = self._pseudo_total
         total = to_fraction(self.table[c].sum().item())
-        is_plain = total + pseudo_total > 0 and all(a >= 0 for a in self.pseudo)
-        for at, count in self.weights.occurrences(block, row):
+        is_plain = total + pseudo_total > 0 and (self._even is not None or all(a >= 0 for a in self.pseudo))
+        for at, count, name in self.weights.occurrences(block, row):
             n = to_fraction(self.table[c, at].item())
-            name, value = self.weights.named(at), f"× {as_text(count)}"
+            value = f"× {as_text(count)}"
             if is_plain:
                 factor = estimate(name, value, n, self.pseudo[at], total, pseudo_total)
             else:
@@ -157,15 +176,18 @@ class Multinomial:
 
     def held(self) -> Iterator[Held]:
         """Yield the counts, as rows gave them."""
-        yield "count", self.counts.names, self.counts.table
+        # Buckets go by their numbers: their names are not what was counted.
+        names = range(len(self.words)) if self.is_hashed else self.counts.names
+        yield "count", names, self.counts.table
 
     def known_names(self) -> Iterable[str]:
         """Return the words that training has ever seen, pruned ones too; columns are always known."""
-        return () if self.counts.fixed else self.counts.names
+        return () if self.counts.fixed or self.is_hashed else self.counts.names
 
     def found(self) -> str:
         """Return what the column holds, in a few words; a count needs none."""
-        return "" if self.part.kind.gathers else counted(len(self.words), "word")
+        word = "bucket" if self.is_hashed else "word"
+        return "" if self.part.kind.gathers else counted(len(self.words), word)
 
     @property
     def n_parameters(self) -> int:

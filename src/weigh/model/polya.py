@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from weigh.features import Entries
+from weigh.features import Entries, Words
 from weigh.features.blocks import Floats
 from weigh.model.weights import Contribution, WordWeights, as_text
 
@@ -31,22 +31,22 @@ class Polya:
     def _total(self) -> Floats:
         return np.asarray(self.alpha.sum(axis=0))
 
-    def add(self, block: Entries, scores: Floats) -> None:
+    def add(self, block: Entries | Words, scores: Floats) -> None:
         """Add every row's log-probability to its scores."""
         for row in range(block.n_rows):
             for found in self.contributions(block, row):
                 scores[row] += found.logs
 
-    def contributions(self, block: Entries, row: int) -> Iterator[Contribution]:
+    def contributions(self, block: Entries | Words, row: int) -> Iterator[Contribution]:
         """Yield what each word adds; the row's length is shared out among them."""
         found = self.words.occurrences(block, row)
-        n = sum(count for _, count in found)
+        n = sum(count for _, count, _ in found)
         if not n:
             return
         length = _rise(self._total, n)
-        for at, count in found:
+        for at, count, name in found:
             logs = _rise(self.alpha[at], count) - length * (count / n)
-            yield Contribution(self.words.named(at), f"× {as_text(count)}", logs)
+            yield Contribution(name, f"× {as_text(count)}", logs)
 
 
 def _rise(alpha: Floats, count: float) -> Floats:

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.features import Category, Flag, Kind, Number, Schema, to_kind
+from weigh.features import Category, Flag, Kind, Number, Schema, Wordy, to_kind
 from weigh.model.bayes_counts import BayesCounts, PartCounts, encode_labels
 from weigh.model.counts import FlagCounts
 from weigh.model.decision import stated_shares
 from weigh.model.stated_numbers import to_number_counts, to_table
 from weigh.model.statement import CELLS, COUNT, FLAG, NUMBER, Parameters, Reading, Statement, Tables, objects
 from weigh.model.tally import Table, Tally
+from weigh.model.word_tally import WordTally
 from weigh.priors.exact import count, fraction
 from weigh.source import Chunk
 
@@ -149,7 +150,9 @@ def _part(reading: Reading, statements: list[Statement], rows: Table) -> PartCou
         return FlagCounts(Tally([each.name for each in statements], present, True), known)
     if one.kind.family == "bernoulli":
         present, known = reading.words(one, rows)
-        return FlagCounts(Tally(one.names, present), known)
+        return FlagCounts(WordTally.of(one.names, present), known)
+    if isinstance(one.kind, Wordy):
+        return WordTally.of(one.names, reading.cells(one))
     return Tally(one.names, reading.cells(one), one.kind.gathers)
 
 

@@ -57,7 +57,7 @@ class Statement:
             raise self.refuse(words, "name words, as strings")
         if isinstance(self.kind, Text):
             block: Any = self.kind.encode({self.name: objects(words)}, [self.name], ())
-            lost = sorted(set(words) - set(block.names))
+            lost = sorted(set(words) - set(block.entries().names))
             if lost:
                 raise self.refuse(lost, f"name words as {self.kind!r} reads them from a text, in lower case")
 

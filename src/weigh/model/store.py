@@ -9,7 +9,6 @@ arrays are in use; `write` never does that, it puts a new file in the old one's 
 
 from __future__ import annotations
 
-import itertools
 import math
 import mmap
 import os
@@ -22,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weigh.errors import DataError, ModelFileError
+from weigh.features.names import Names
 from weigh.model import tensors
 from weigh.model.tensors import Piece, foreign
 from weigh.model.tensors import damaged as damaged
@@ -94,31 +94,22 @@ def read(path: Path, check: bool | None = None) -> Stored:
     return Stored(meta, arrays, where)
 
 
-def pack_strings(values: Iterable[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Texts as their UTF-8 bytes end to end, and the n + 1 offsets that part them."""
-    # Lone surrogates occur in names read from broken data; they must come back as they went in.
-    pieces = [value.encode("utf-8", "surrogatepass") for value in values]
-    offsets = np.zeros(len(pieces) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)), out=offsets[1:])
-    return np.frombuffer(b"".join(pieces), np.uint8), offsets
-
-
-def unpack_strings(text: NDArray[Any], offsets: NDArray[Any], where: str = "The list of names") -> list[str]:
-    """The texts that `pack_strings` was given; `where` begins the sentence of a refusal."""
+def checked_names(text: NDArray[Any], offsets: NDArray[Any], where: str = "The list of names") -> Names:
+    """Names from a file, as they were packed; `where` begins the sentence of a refusal."""
     if text.dtype != np.uint8 or offsets.dtype != np.int64 or (text.ndim, offsets.ndim) != (1, 1):
         raise damaged(where, "the arrays of a list of names have the wrong type")
     if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(text):
         raise damaged(where, "the offsets of a list of names do not span its text")
     if (offsets[1:] < offsets[:-1]).any():
         raise damaged(where, "the offsets of a list of names go backwards")
-    whole = text.tobytes()
     try:
-        return [
-            whole[start:stop].decode("utf-8", "surrogatepass")
-            for start, stop in itertools.pairwise(offsets.tolist())
-        ]
+        text.tobytes().decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
         raise damaged(where, "a list of names is not UTF-8") from None
+    begins = offsets[offsets < len(text)]
+    if ((text[begins] & 0xC0) == 0x80).any():
+        raise damaged(where, "a list of names cuts a character in two")
+    return Names(text, offsets)
 
 
 def put_names(
@@ -130,7 +121,17 @@ def put_names(
     """Add names of classes, levels or words: long lists of text as arrays, others as JSON."""
     names = [value.item() if isinstance(value, np.generic) else value for value in values]
     if len(names) > INLINE_NAMES and all(isinstance(name, str) for name in names):
-        arrays[f"{key}.text"], arrays[f"{key}.offsets"] = pack_strings(map(str, names))
+        put_packed(arrays, meta, key, Names.of(map(str, names)))
+    else:
+        meta[key] = [_to_plain(name) for name in names]
+
+
+def put_packed(
+    arrays: MutableMapping[str, NDArray[Any]], meta: MutableMapping[str, Any], key: str, names: Names
+) -> None:
+    """Add names of words: long lists as arrays, others as JSON."""
+    if len(names) > INLINE_NAMES:
+        arrays[f"{key}.text"], arrays[f"{key}.offsets"] = names.text, names.offsets
     else:
         meta[key] = [_to_plain(name) for name in names]
 
@@ -139,11 +140,24 @@ def get_names(stored: Stored, key: str) -> list[Name]:
     """The names that `put_names` has added, of the same types and in the same order."""
     try:
         if key not in stored.meta:
-            text, offsets = stored.arrays[f"{key}.text"], stored.arrays[f"{key}.offsets"]
-            return [*unpack_strings(text, offsets, stored.path)]
+            return [*_packed(stored, key)]
         return [_from_plain(value) for value in stored.meta[key]]
     except (KeyError, TypeError, ValueError):
         raise damaged(stored.path, f"it has no list of names {key!r}") from None
+
+
+def get_packed(stored: Stored, key: str) -> Names:
+    """The names that `put_packed` has added."""
+    if key not in stored.meta and f"{key}.text" in stored.arrays:
+        return _packed(stored, key)
+    names = get_names(stored, key)
+    if not all(isinstance(name, str) for name in names):
+        raise damaged(stored.path, f"its list of names {key!r} holds what is no text")
+    return Names.of(map(str, names))
+
+
+def _packed(stored: Stored, key: str) -> Names:
+    return checked_names(stored.arrays[f"{key}.text"], stored.arrays[f"{key}.offsets"], stored.path)
 
 
 def get_distinct(stored: Stored, key: str) -> list[Name]:

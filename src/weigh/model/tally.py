@@ -23,6 +23,7 @@ from weigh.model import store
 
 Table = npt.NDArray[Any]  # int64, or float64 where weights are fractional
 LARGEST_WHOLE = 2.0**53
+STORED = (np.int64, np.float64, np.uint8, np.uint16, np.uint32)  # the types of tables in model files
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +72,11 @@ class Tally:
         table[:, : len(self.names)] = self.table
         table[:, [place[name] for name in other.names]] += sign * other.table
         return Tally(names, table)
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes the counts tell apart."""
+        return len(self.table)
 
     def placed(self, places: Longs, classes: int) -> Tally:
         """Return the tally with class c moved to places[c] among `classes` classes."""
@@ -124,6 +130,20 @@ def placed(table: Table, places: Longs, classes: int) -> Table:
     return moved
 
 
+def is_identity(places: Longs, n: int) -> bool:
+    """Whether places leave all of n things where they are."""
+    return len(places) == n and bool((places == np.arange(n)).all())
+
+
+def narrow(table: Table) -> Table:
+    """Return whole numbers in the narrowest type that holds them, as model files store long tables."""
+    largest = 0 if table.dtype == np.float64 else int(table.max(initial=0))
+    for kind in (np.uint8, np.uint16, np.uint32):
+        if table.dtype != np.float64 and largest <= np.iinfo(kind).max:
+            return table.astype(kind)
+    return table
+
+
 def whole(table: Table) -> Table:
     """Return whole numbers as integers; fractional weights leave floats."""
     if table.dtype == np.float64 and np.isfinite(table).all():
@@ -136,8 +156,10 @@ def whole(table: Table) -> Table:
 def get_table(stored: store.Stored, name: str, shape: tuple[int, ...]) -> Table:
     """Return a table of counts from a model file, its shape and values checked."""
     table = stored.arrays.get(name)
-    if table is None or table.shape != shape or table.dtype not in (np.int64, np.float64):
+    if table is None or table.shape != shape or table.dtype not in STORED:
         raise store.damaged(stored.path, f"its table {name!r} is missing or of the wrong shape")
+    if table.dtype.kind == "u":
+        return table.astype(np.int64)
     if table.size and not (table.min() >= 0 and np.isfinite(table).all()):
         raise store.damaged(stored.path, f"its table {name!r} holds impossible counts")
     return table

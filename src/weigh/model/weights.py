@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from weigh import _core
+from weigh.features import Names, Words
 from weigh.features.blocks import Codes, Entries, Floats, Ints, Numbers
 from weigh.model.tally import same_names
 
@@ -91,6 +92,7 @@ class FlagWeights:
     present: Floats
     absent: Floats
     fixed: bool
+    hashed: bool = False
 
     @cached_property
     def _veto(self) -> Floats:
@@ -106,11 +108,16 @@ class FlagWeights:
         """The number of each name; asked for only where a block's names differ."""
         return {name: at for at, name in enumerate(self.names)}
 
-    def _known(self, block: Entries) -> Floats:
+    def _known(self, block: Entries | Words) -> Floats:
         known = np.ones(block.n_rows) if block.known is None else block.known.astype(np.float64)
         return known[:, None]
 
-    def add(self, block: Entries, scores: Floats) -> None:
+    @cached_property
+    def vocabulary(self) -> _core.Vocabulary:
+        """The names as the native code looks them up."""
+        return vocabulary_of(self.names, self.hashed)
+
+    def add(self, block: Entries | Words, scores: Floats) -> None:
         """Add the weights of present flags, and of absent ones, to every row's scores."""
         here = matched(block, self)
         added = self._known(block) * self._finite_absent.sum(axis=0)
@@ -124,7 +131,7 @@ class FlagWeights:
             _score(gone, -self._veto, vetoes)
         scores += np.where(vetoes > 0.5, -np.inf, added)
 
-    def states(self, block: Entries, row: int) -> tuple[list[int], list[int]]:
+    def states(self, block: Entries | Words, row: int) -> tuple[list[int], list[int]]:
         """Return the numbers of the flags that are present in a row, and of those absent."""
         if block.known is not None and not block.known[row]:
             return [], []
@@ -133,12 +140,19 @@ class FlagWeights:
         absent = [at for at in range(len(self.names)) if at not in here and at not in gone]
         return sorted(here), absent
 
-    def contributions(self, block: Entries, row: int) -> Iterator[Contribution]:
+    def own_names(self, block: Entries | Words, row: int) -> dict[int, str]:
+        """Return what the words of a row are called there, which in a bucket may differ from training."""
+        if not self.hashed or isinstance(block, Entries):
+            return {}
+        return {at: f"{self.title}: {word}" for at, _, word in block.row(row).told(self.vocabulary)}
+
+    def contributions(self, block: Entries | Words, row: int) -> Iterator[Contribution]:
         """Yield what each flag adds; many absent ones are told together."""
         here, absent = self.states(block, row)
+        own = self.own_names(block, row)
         for at in here:
-            yield Contribution(self.named(at), self.word(True), self.present[at])
-        if len(absent) <= MOST_ABSENT:
+            yield Contribution(own.get(at) or self.named(at), self.word(True), self.present[at])
+        if len(absent) <= MOST_ABSENT and not self.hashed:
             for at in absent:
                 yield Contribution(self.named(at), self.word(False), self.absent[at])
         else:
@@ -150,9 +164,9 @@ class FlagWeights:
 
     def named(self, at: int) -> str:
         """Return a flag's name for people."""
-        return self.names[at] if self.fixed else f"{self.title}: {self.names[at]}"
+        return self.names[at] if self.fixed else f"{self.title}: {word_name(self.names, at)}"
 
-    def _indices(self, block: Entries, row: int) -> set[int]:
+    def _indices(self, block: Entries | Words, row: int) -> set[int]:
         one = matched(block.row(row), self)
         return set(one.indices.tolist())
 
@@ -164,41 +178,58 @@ class FlagWeights:
 
 @dataclass(frozen=True, eq=False)
 class WordWeights:
-    """Weights per occurrence of a word; words that are not listed add nothing."""
+    """Weights per occurrence of a word; words that are not listed add nothing.
+
+    `hashed` words are told apart by their bucket only, and are called what the row calls them.
+    """
 
     title: str
     names: Sequence[str]
     table: Floats
     fixed: bool
+    hashed: bool = False
 
     @cached_property
     def place(self) -> dict[str, int]:
         """The number of each name; asked for only where a block's names differ."""
         return {name: at for at, name in enumerate(self.names)}
 
-    def entries(self, block: Entries) -> Entries:
+    @cached_property
+    def vocabulary(self) -> _core.Vocabulary:
+        """The names as the native code looks them up."""
+        return vocabulary_of(self.names, self.hashed)
+
+    def entries(self, block: Entries | Words) -> Entries:
         """Return the block in this term's words, the others left out."""
         return matched(block, self)
 
-    def add(self, block: Entries, scores: Floats) -> None:
+    def add(self, block: Entries | Words, scores: Floats) -> None:
         """Add count × weights of every word to the rows' scores."""
-        _score(self.entries(block), self.table, scores)
+        if isinstance(block, Words):
+            self.vocabulary.score(block.documents, block.settings, self.table, scores)
+        else:
+            _score(self.entries(block), self.table, scores)
 
-    def occurrences(self, block: Entries, row: int) -> list[tuple[int, float]]:
-        """Return the row's words, by number, with how often they occur."""
+    def occurrences(self, block: Entries | Words, row: int) -> list[tuple[int, float, str]]:
+        """Return the row's words: number, how often they occur, and name."""
+        if isinstance(block, Words):
+            told = block.row(row).told(self.vocabulary)
+            return [(at, count, f"{self.title}: {word}") for at, count, word in told]
         one = self.entries(block.row(row))
-        values = np.ones(len(one.indices)) if one.values is None else one.values
-        at, inverse = np.unique(one.indices, return_inverse=True)
-        return list(zip(at.tolist(), np.bincount(inverse, values, len(at)).tolist(), strict=True))
+        counts = np.ones(len(one.indices)) if one.values is None else one.values
+        total: dict[int, float] = {}
+        for at, count in zip(one.indices.tolist(), counts.tolist(), strict=True):
+            total[at] = total.get(at, 0.0) + count
+        return [(at, count, self.named(at)) for at, count in sorted(total.items())]
 
     def named(self, at: int) -> str:
         """Return a word's name for people."""
-        return self.names[at] if self.fixed else f"{self.title}: {self.names[at]}"
+        return self.names[at] if self.fixed else f"{self.title}: {word_name(self.names, at)}"
 
-    def contributions(self, block: Entries, row: int) -> Iterator[Contribution]:
+    def contributions(self, block: Entries | Words, row: int) -> Iterator[Contribution]:
         """Yield what each word of the row adds."""
-        for at, count in self.occurrences(block, row):
-            yield Contribution(self.named(at), f"× {as_text(count)}", count * self.table[at])
+        for at, count, name in self.occurrences(block, row):
+            yield Contribution(name, f"× {as_text(count)}", count * self.table[at])
 
     def features(self) -> Features:
         """Return one column per word."""
@@ -230,8 +261,23 @@ class NumberWeights:
         return Features([self.name], self.slope[None, :], self.offset)
 
 
-def matched(block: Entries, term: FlagWeights | WordWeights) -> Entries:
+def vocabulary_of(names: Sequence[str], hashed: bool) -> _core.Vocabulary:
+    """Return names as the native code looks them up."""
+    if hashed:
+        return _core.Vocabulary(len(names))
+    packed = names if isinstance(names, Names) else Names.of(names)
+    return _core.Vocabulary.of_names(packed.text, packed.offsets)
+
+
+def word_name(names: Sequence[str], at: int) -> str:
+    """Return a word; a bucket that no word has named goes by its number."""
+    return names[at] or f"bucket {at:,}"
+
+
+def matched(block: Entries | Words, term: FlagWeights | WordWeights) -> Entries:
     """Return a block's entries under the numbers that a term's names give them, unknown ones left out."""
+    if isinstance(block, Words):
+        return block.found(term.vocabulary, term.names)
     if term.fixed and same_names(block.names, term.names):
         return block
     lookup = np.array([term.place.get(name, -1) for name in block.names], dtype=np.int32)

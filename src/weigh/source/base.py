@@ -84,6 +84,14 @@ class Source(ABC):
         del storage
         return self
 
+    def completed(self, names: Sequence[str]) -> Source:
+        """The same rows with all these columns, where what a file does not mention means empty.
+
+        Sparse formats write down only what there is: a short file may lack columns that a model has.
+        """
+        del names
+        return self
+
     def prefix(self, n: int = PREFIX_ROWS, kinds: Kinds | None = None) -> Chunk:
         """The first n rows, or all when there are fewer; consumes nothing."""
         return next(iter(self.chunks(kinds, size=n)))

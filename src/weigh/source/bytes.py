@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import lzma
 import mmap
+import os
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -86,24 +87,28 @@ def unpacked(path: Path) -> tuple[Any, Any]:
 
 
 class MappedText(FileText):
-    """A plain UTF-8 file, mapped: windows are views of it."""
+    """A plain UTF-8 file; windows are views of it, mapped one by one so that only those in use count."""
 
     def __init__(self, path: Path) -> None:
-        with path.open("rb") as file:
-            self._bytes: Bytes = np.frombuffer(
-                mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), dtype=np.uint8
-            )
+        self._file = path.open("rb")
+        self._size = os.fstat(self._file.fileno()).st_size
 
     def window(self, at: int, size: int) -> tuple[Bytes, bool]:
         """The `size` bytes from `at` on, fewer at the end, and whether the end is reached."""
-        return self._bytes[at : at + size], at + size >= len(self._bytes)
+        end = min(at + size, self._size)
+        if end <= at:
+            return np.empty(0, dtype=np.uint8), True
+        begin = at - at % mmap.ALLOCATIONGRANULARITY
+        held = mmap.mmap(self._file.fileno(), end - begin, access=mmap.ACCESS_READ, offset=begin)
+        return np.frombuffer(held, dtype=np.uint8)[at - begin :], end == self._size
 
     def read_up_to(self, at: int) -> int:
         """How many bytes of the file had to be read for the text up to `at`."""
         return at
 
     def close(self) -> None:
-        """Nothing to do: the mapping ends with its last view."""
+        """Close the file; a mapping ends with its last view."""
+        self._file.close()
 
 
 class StreamedText(FileText):

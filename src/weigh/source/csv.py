@@ -207,7 +207,7 @@ class CsvSource(FileSource):
         n_rows, natives, fault = _core.parse_csv(data, asked, self.dialect.delimiter, self._marks, most)
         if fault is not None:
             raise self._faults.of_record(fault, begin, asked)
-        return Parsed.of(list(kinds), natives, n_rows)
+        return Parsed.of(list(kinds), natives, n_rows, data)
 
     def _header(self, text: FileText) -> tuple[list[str], int]:
         """The fields of the first record, and where the rows begin."""
@@ -218,9 +218,9 @@ class CsvSource(FileSource):
             raise self._faults.no_rows()
         fault = _core.parse_csv(data[:end], [], delimiter, [], 1)[2]
         width = fault[4] if fault is not None else 0
-        _, natives, fault = _core.parse_csv(data[:end], ["text"] * width, delimiter, [], 1)
+        _, natives, fault = _core.parse_csv(data[:end], ["string"] * width, delimiter, [], 1)
         if fault is not None:
-            raise self._faults.of_record(fault, start, ["text"] * width)
+            raise self._faults.of_record(fault, start, ["string"] * width)
         names = [values[0] if values else "" for _, _, values in natives]
         return names, start + end if self.dialect.has_header else start
 

@@ -1,4 +1,4 @@
-"""What can be wrong with a CSV file, as sentences with file, line and column."""
+"""What can be wrong with a text file, as sentences with file, line and column."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from weigh.errors import SourceError
 from weigh.source.bytes import is_utf8
-from weigh.source.lines import is_blank, line_at, undecodable_line
+from weigh.source.lines import OVERLONG, is_blank, line_at, undecodable_line
 from weigh.source.values import shorten
 
 # (fault, record, offset of the record, column, fields, text), as the native reader tells it.
@@ -20,30 +20,12 @@ _FITS = {
 }
 
 
-class CsvFaults:
-    """The one edge where the CSV reader's errors become ours."""
+class TextFaults:
+    """What can be wrong with a text file of any format."""
 
-    def __init__(self, path: Path, delimiter: str, encoding: str, has_header: bool) -> None:
+    def __init__(self, path: Path, encoding: str) -> None:
         self.path = path
-        self.delimiter = delimiter
         self.encoding = encoding
-        self.has_header = has_header
-        self.names: Sequence[str] = ()
-
-    def of_record(self, fault: Fault, begin: int, kinds: Sequence[str]) -> SourceError:
-        """What is wrong with a record of the bytes that begin at an offset of the text."""
-        word, _, offset, column, fields, text = fault
-        if word == "not_utf8":
-            return self.not_text()
-        line = line_at(self.path, self.encoding, begin + offset)
-        if word == "ragged":
-            return self._ragged_row(line, fields, len(kinds))
-        if word == "open_quote":
-            return self._told(": a quote opens and is never closed.", line)
-        try:
-            return self._unfit_value(line, self.names[column], kinds[column], text.decode("utf-8"))
-        except UnicodeDecodeError:
-            return self.not_text()
 
     def of_reading(self, error: Exception) -> SourceError:
         """Why the file's bytes cannot be had as text."""
@@ -62,12 +44,6 @@ class CsvFaults:
         """Word the refusal of a file without a byte."""
         return SourceError(f"{self.path} is empty.", self.path)
 
-    def no_rows(self) -> SourceError:
-        """Word the refusal of a file without rows."""
-        blank = is_blank(self.path, self.encoding)
-        told = "has a header but no rows" if self.has_header and not blank else "has no rows"
-        return SourceError(f"{self.path} {told}.", self.path)
-
     def not_text(self) -> SourceError:
         """Word the refusal of bytes that are not in the encoding."""
         line = undecodable_line(self.path, self.encoding)
@@ -75,20 +51,68 @@ class CsvFaults:
             start = file.read(2)
         other = "utf-16" if start in {b"\xff\xfe", b"\xfe\xff"} else "latin-1"
         name = "UTF-8" if is_utf8(self.encoding) else self.encoding
-        return self._told(f" is not {name} text. Give encoding={other!r} if it is that.", line)
+        return self.told(f" is not {name} text. Give encoding={other!r} if it is that.", line)
+
+    def no_rows(self) -> SourceError:
+        """Word the refusal of a file without rows."""
+        return SourceError(f"{self.path} has no rows.", self.path)
 
     def endless_row(self, offset: int) -> SourceError:
         """Word the refusal of a row that no block can hold."""
-        return self._told(
+        return self.told(f": {OVERLONG}.", self.line(offset))
+
+    def line(self, offset: int) -> int:
+        """The line in which the byte at an offset of the text stands."""
+        return line_at(self.path, self.encoding, offset)
+
+    def told(self, what: str, line: int | None) -> SourceError:
+        """Word what is wrong with a line, or with the file if no line is known."""
+        place = "" if line is None else f", line {line:,}"
+        return SourceError(f"{self.path}{place}{what}", self.path, line)
+
+
+class CsvFaults(TextFaults):
+    """The one edge where the CSV reader's errors become ours."""
+
+    def __init__(self, path: Path, delimiter: str, encoding: str, has_header: bool) -> None:
+        super().__init__(path, encoding)
+        self.delimiter = delimiter
+        self.has_header = has_header
+        self.names: Sequence[str] = ()
+
+    def of_record(self, fault: Fault, begin: int, kinds: Sequence[str]) -> SourceError:
+        """What is wrong with a record of the bytes that begin at an offset of the text."""
+        word, _, offset, column, fields, text = fault
+        if word == "not_utf8":
+            return self.not_text()
+        line = self.line(begin + offset)
+        if word == "ragged":
+            return self._ragged_row(line, fields, len(kinds))
+        if word == "open_quote":
+            return self.told(": a quote opens and is never closed.", line)
+        try:
+            return self._unfit_value(line, self.names[column], kinds[column], text.decode("utf-8"))
+        except UnicodeDecodeError:
+            return self.not_text()
+
+    def no_rows(self) -> SourceError:
+        """Word the refusal of a file without rows."""
+        blank = is_blank(self.path, self.encoding)
+        told = "has a header but no rows" if self.has_header and not blank else "has no rows"
+        return SourceError(f"{self.path} {told}.", self.path)
+
+    def endless_row(self, offset: int) -> SourceError:
+        """Word the refusal of a row that no block can hold."""
+        return self.told(
             ": a row is longer than a block. Close the quote that is open there, or give block= more "
             "bytes than the longest row has.",
-            line_at(self.path, self.encoding, offset),
+            self.line(offset),
         )
 
     def _ragged_row(self, line: int, actual: int, expected: int) -> SourceError:
         model = "the header" if self.has_header else "the first row"
         fields = "1 field" if actual == 1 else f"{actual} fields"
-        return self._told(
+        return self.told(
             f" has {fields}, {model} has {expected}. "
             f"A field that contains {self.delimiter!r} must stand in double quotes.",
             line,
@@ -98,8 +122,4 @@ class CsvFaults:
         remedy = f"Give missing={value!r} to open() if it means missing"
         if kind != "number":
             remedy += f", or strings=[{name!r}] to read the column as text"
-        return self._told(f", column {name!r}: {shorten(value)} is not {_FITS[kind]}. {remedy}.", line)
-
-    def _told(self, what: str, line: int | None) -> SourceError:
-        place = "" if line is None else f", line {line:,}"
-        return SourceError(f"{self.path}{place}{what}", self.path, line)
+        return self.told(f", column {name!r}: {shorten(value)} is not {_FITS[kind]}. {remedy}.", line)

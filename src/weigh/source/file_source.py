@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -48,6 +49,11 @@ class FileSource(Source):
     def labelled(self, name: str) -> Source:
         """The same file with column `name` as the label."""
         return copy.copy(self).describe(self.types, name)
+
+    def beside(self, files: Sequence[FileSource]) -> FileSource:
+        """The same file with the columns it needs among these files; most formats have what they have."""
+        del files
+        return self
 
     def no_column(self, label: str, names: list[str]) -> SourceError:
         """Word the refusal of a column that does not exist."""

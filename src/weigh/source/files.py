@@ -1,35 +1,26 @@
-"""`open`: a data file as a source."""
+"""`open`: data files as a source."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from weigh.errors import SourceError, parameter
+from weigh.errors import parameter
 from weigh.source.base import Source
-from weigh.source.bytes import compression
 from weigh.source.csv import CsvSource, Dialect
+from weigh.source.fasttext import FastTextSource
 from weigh.source.file_source import FileSource
+from weigh.source.folder import FolderSource
+from weigh.source.formats import FORMATS, format_of
 from weigh.source.jsonlines import JsonSource
 from weigh.source.missing import Marker, marker_list
 from weigh.source.parquet import ParquetSource
+from weigh.source.paths import PathLike, check_readable, meant
 from weigh.source.several import one_after_another
-
-PathLike = str | os.PathLike[str]
-
-FORMATS = ("csv", "tsv", "parquet", "json")
-_ENDINGS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".json": "json",
-}
+from weigh.source.svmlight import SvmlightSource
+from weigh.source.vw import VwSource
 
 
 def open(
@@ -45,70 +36,78 @@ def open(
     strings: Sequence[str] = (),
     block: int = 1 << 20,
 ) -> Source:
-    """A CSV, TSV, Parquet or JSON lines file as a source of chunks, in bounded memory.
+    """Data files as a source of chunks, in bounded memory.
 
     Parameters
     ----------
-    path : the file; .gz, .bz2, .xz, .lz4 and .zst are unpacked while reading. A list of files with
-        the same columns is read as one table
-    label : name of the column that holds the labels
-    format : "csv", "tsv", "parquet" or "json" (one object per line); None goes by the ending
+    path : the file; .gz, .bz2, .xz, .lz4 and .zst are unpacked while reading. A pattern such as
+        "data/*.csv" or a list of files with the same columns is read as one table. A folder that
+        holds a folder per class gives a row per file. "-" is standard input
+    label : name of the column that holds the labels; where labels have a place of their own (fastText,
+        VW, LIBSVM, folders), what to call them instead of "label"
+    format : "csv", "tsv", "parquet", "json" (one object per line), "fasttext" (`__label__x words`),
+        "vw" (`label |namespace feature:value`), "libsvm" (`label index:value`) or "folder"; None
+        goes by the ending
     missing : markers that mean a missing value, in texts and numbers alike; "" always does in CSV
-    encoding : of the text in CSV and JSON files
+    encoding : of the text in files
     delimiter : between the fields of a CSV file; None is a comma, or a tab in TSV
     has_header : whether the first line of a CSV file names the columns
-    names : the columns' names in a CSV file without a header; None calls them x0, x1, ...
+    names : the columns' names in a CSV file without a header, where None calls them x0, x1, ...; or
+        all namespaces of a VW file, where None finds those of the first 10,000 rows
     strings : columns of a CSV file to read as text although they look like numbers
     block : bytes of text read at a time; a row must fit in
     """
     if format is not None and format not in FORMATS:
-        raise parameter("open", "format", "one of 'csv', 'tsv', 'parquet', 'json'", format)
+        raise parameter("open", "format", f"one of {', '.join(map(repr, FORMATS))}", format)
     if block < 1:
         raise parameter("open", "block", "at least 1", block)
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
         raise parameter("open", "delimiter", "one ASCII character, no quote and no end of line", delimiter)
-    marks = marker_list(missing)
-    dialect = Dialect(delimiter or ",", encoding, has_header, marks, block)
+    dialect = Dialect(delimiter or ",", encoding, has_header, marker_list(missing), block)
+    reading = _Reading(format, label, dialect, delimiter is not None, names, strings)
+    return one_after_another([reading.opened(each) for each in meant(path)])
 
-    def opened(where: Path) -> FileSource:
-        kind = format or _ending(where)
-        if names is not None and (has_header or kind not in {"csv", "tsv"}):
-            raise parameter("open", "names", "given only with has_header=False of a CSV file", names)
-        _check_exists(where)
+
+# Formats that need to be told no more than any text.
+_TEXTS: dict[str, Callable[..., FileSource]] = {
+    "json": JsonSource,
+    "fasttext": FastTextSource,
+    "libsvm": SvmlightSource,
+    "folder": FolderSource,
+}
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """How files shall be read."""
+
+    format: str | None
+    label: str | None
+    dialect: Dialect
+    delimited: bool  # whether the dialect's delimiter was given
+    names: Sequence[str] | None
+    strings: Sequence[str]
+
+    def opened(self, path: Path) -> FileSource:
+        """One file, or a folder of files, as a source."""
+        if not (path.is_dir() and self.format in {None, "folder"}):
+            check_readable(path)
+        kind = self.format or format_of(path, self.dialect.encoding)
+        self._check_names(kind)
+        label, missing = self.label, self.dialect.missing
         if kind == "parquet":
-            return ParquetSource(where, label, marks)
-        if kind == "json":
-            return JsonSource(where, label, marks, encoding=encoding, block=block)
-        tabbed = kind == "tsv" and delimiter is None
-        written = replace(dialect, delimiter="\t") if tabbed else dialect
-        return CsvSource(where, label, written, names=names, strings=strings)
+            return ParquetSource(path, label, missing)
+        text: Any = {"encoding": self.dialect.encoding, "block": self.dialect.block}
+        if kind == "vw":
+            return VwSource(path, label, missing, **text, namespaces=self.names)
+        if kind in _TEXTS:
+            return _TEXTS[kind](path, label, missing, **text)
+        tabbed = kind == "tsv" and not self.delimited
+        dialect = replace(self.dialect, delimiter="\t") if tabbed else self.dialect
+        return CsvSource(path, label, dialect, names=self.names, strings=self.strings)
 
-    if isinstance(path, (str, os.PathLike)):
-        return opened(Path(path))
-    return one_after_another([opened(Path(each)) for each in path])
-
-
-def _ending(path: Path) -> str:
-    """The format a file's name stands for."""
-    inner = path.with_suffix("") if compression(path) else path
-    kind = _ENDINGS.get(inner.suffix.lower())
-    if kind is None:
-        raise SourceError(
-            f"The ending of {path} does not tell its format. Give format='csv', 'tsv', 'parquet' or 'json'.",
-            path,
-        )
-    return kind
-
-
-def _check_exists(path: Path) -> None:
-    if path.is_dir():
-        raise SourceError(f"{path} is a folder, not a file.", path)
-    if not path.exists():
-        raise SourceError(f"There is no file {path}.", path)
-    if not path.is_file():
-        what = "a pipe" if path.is_fifo() else "not a regular file"
-        raise SourceError(
-            f"{path} is {what}, and rows are read more than once; save it to a file first.", path
-        )
-    if not os.access(path, os.R_OK):
-        raise SourceError(f"{path} may not be read: permission denied.", path)
+    def _check_names(self, kind: str) -> None:
+        fit = kind == "vw" or (kind in {"csv", "tsv"} and not self.dialect.has_header)
+        if self.names is not None and not fit:
+            must = "given only with has_header=False of a CSV file, or with a VW file"
+            raise parameter("open", "names", must, self.names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Generator, Iterator
 from itertools import islice
 from pathlib import Path
@@ -155,5 +156,5 @@ def _arrow_bytes(path: Path) -> tuple[Any, Any]:
     if codec == "xz":
         stream, raw = unpacked(path)
         return pa.PythonFile(stream, mode="r"), raw
-    raw = pa.OSFile(str(path))
+    raw = pa.OSFile(os.fspath(path))
     return (raw if codec is None else pa.CompressedInputStream(raw, codec)), raw

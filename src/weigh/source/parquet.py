@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ class ParquetSource(BatchSource):
         import pyarrow.parquet as pq
 
         try:
-            return pq.ParquetFile(self.path)
+            return pq.ParquetFile(os.fspath(self.path))
         except (pa.ArrowException, OSError) as error:
             raise self._damaged(error) from error
 

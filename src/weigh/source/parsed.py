@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from weigh.source.chunk import Coded, Column
+from weigh.source.bytes import Bytes
+from weigh.source.chunk import Coded, Column, Texts
 
-# The kind found, a code per record, and the values: distinct ones, or one per record of numbers.
-Native = tuple[str, NDArray[np.int32], Any]
+# The kind found, a code per record, and the values: distinct ones, or one per record of numbers. Of texts
+# where each begins, and their sizes and bytes.
+Native = tuple[str, NDArray[Any], Any]
 
 
 @dataclass(frozen=True)
@@ -25,9 +27,13 @@ class Parsed:
     n_rows: int
 
     @classmethod
-    def of(cls, names: Sequence[str], natives: Sequence[Native], n_rows: int) -> Parsed:
-        """Take over what the native reader returned for the named columns."""
-        return cls(dict(zip(names, natives, strict=True)), n_rows)
+    def of(cls, names: Sequence[str], natives: Sequence[Native], n_rows: int, data: Bytes) -> Parsed:
+        """Take over what the native reader returned for the named columns of some data."""
+        columns = dict(zip(names, natives, strict=True))
+        for name, (kind, begins, values) in columns.items():
+            if kind == "text":
+                columns[name] = kind, begins, (*values, data)
+        return cls(columns, n_rows)
 
     def gives(self, wanted: Mapping[str, str]) -> bool:
         """Whether the wanted columns can be had from these without reading the file again."""
@@ -46,8 +52,13 @@ def _numbers(codes: NDArray[np.int32], values: NDArray[Any]) -> NDArray[np.float
     return np.append(values.astype(np.float64), np.nan)[codes]
 
 
-def _texts(codes: NDArray[np.int32], values: list[str]) -> NDArray[Any]:
+def _objects(codes: NDArray[np.int32], values: list[str]) -> NDArray[Any]:
     return np.array([*values, None], dtype=object)[codes]
+
+
+def _texts(begins: NDArray[np.int64], held: tuple[NDArray[np.int64], Bytes, Bytes]) -> Texts:
+    sizes, spilled, data = held
+    return Texts(begins, sizes, data, spilled)
 
 
 # A number as people write it; the words "inf" and "nan" stay words.
@@ -74,7 +85,7 @@ def _value(text: str) -> str | int | float:
 
 
 # What was found (or asked for) and what is wanted of it.
-_READINGS: dict[tuple[str, str], Callable[[NDArray[np.int32], Any], Column]] = {
+_READINGS: dict[tuple[str, str], Callable[[NDArray[Any], Any], Column]] = {
     ("number", "number"): lambda codes, values: values,
     ("real", "number"): _numbers,
     ("integer", "number"): _numbers,
@@ -82,6 +93,6 @@ _READINGS: dict[tuple[str, str], Callable[[NDArray[np.int32], Any], Column]] = {
     ("flag", "flag"): lambda codes, values: Coded(codes, values.astype(bool).tolist()),
     ("string", "string"): Coded,
     ("string", "mixed"): _mixed,
-    ("string", "text"): _texts,
+    ("string", "text"): _objects,
     ("text", "text"): _texts,
 }

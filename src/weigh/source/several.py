@@ -16,6 +16,8 @@ def one_after_another(files: Sequence[FileSource]) -> Source:
     """One source of all files; a column that is text in one of them is text in all."""
     if not files:
         raise parameter("open", "path", "a file, or a list of one at least", [])
+    if len(files) > 1:
+        files = [file.beside(files) for file in files]
     first = files[0]
     for file in files:
         if set(file.names) != set(first.names):
@@ -36,7 +38,7 @@ class FileRow(Source):
     def __init__(self, sources: Sequence[Source]) -> None:
         first = sources[0]
         self.names, self.width, self.named, self.label = first.names, first.width, first.named, first.label
-        self.missing = first.missing
+        self.kinds, self.missing = first.kinds, first.missing
         self.n_rows = None
         self.bytes_total = sum(source.bytes_total or 0 for source in sources)
         self._sources = sources
@@ -65,6 +67,10 @@ class FileRow(Source):
     def labelled(self, name: str) -> Source:
         """The same files with another label column."""
         return FileRow([source.labelled(name) for source in self._sources])
+
+    def completed(self, names: Sequence[str]) -> Source:
+        """The same files, with columns of these names that they lack."""
+        return FileRow([source.completed(names) for source in self._sources])
 
     def _marked(self, missing: tuple[Marker, ...]) -> Source:
         return FileRow([source.marked(missing) for source in self._sources])

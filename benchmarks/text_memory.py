@@ -1,0 +1,115 @@
+"""Texts in memory: one fit in this process, or predictions side by side; prints JSON.
+
+python -m benchmarks.text_memory fit hashing train.csv
+python -m benchmarks.text_memory predict held-out.csv NAME=MODEL ...
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from benchmarks.harness import Contestant, peak_growth, race
+from benchmarks.text_peers import BUCKETS, CORES, LEARNERS
+
+WARM = 1_000  # documents of the warm-up
+SHORT = 80  # characters of a short text
+SINGLES, ROUNDS = 200, 5
+
+
+def texts_of(path: Path) -> tuple[list[str], list[str]]:
+    import pyarrow.csv as pc
+
+    table = pc.read_csv(path)
+    return table["text"].to_pylist(), table["label"].to_pylist()
+
+
+def ours(threads: int | None = None, **settings: Any) -> Any:
+    import weigh
+
+    return weigh.NaiveBayes(columns=weigh.Text(**settings), threads=threads)
+
+
+FITTERS: dict[str, tuple[str, Callable[[], Any]]] = {
+    "weigh-hashed": ("weigh, 2^20 buckets", partial(ours, buckets=BUCKETS)),
+    "weigh-hashed-1": ("weigh, 2^20 buckets, 1 thread", partial(ours, 1, buckets=BUCKETS)),
+    "weigh-exact": ("weigh, exact", ours),
+    "hashing": ("scikit-learn, HashingVectorizer + MultinomialNB", LEARNERS["hashing"]),
+    "halved": (f"the same, hashing in {CORES} processes (memory: without theirs)", LEARNERS["halved"]),
+    "counting": ("scikit-learn, CountVectorizer + MultinomialNB", LEARNERS["counting"]),
+}
+
+
+def fit(name: str, path: Path) -> dict[str, float]:
+    """Time one fit and its memory on top of the list; warmed up on the first documents."""
+    make = FITTERS[name][1]
+    seconds = []
+
+    def work(data: tuple[list[str], list[str]]) -> object:
+        start = time.perf_counter()
+        fitted = make().fit(*data)
+        seconds.append(time.perf_counter() - start)
+        return fitted
+
+    texts, labels = texts_of(path)
+    warm = texts[:WARM], labels[:WARM]
+    del texts, labels
+    facts = peak_growth(lambda: texts_of(path), work, warm)
+    return {"seconds": seconds[-1], "peak": facts["before"] + facts["growth"], "growth": facts["growth"]}
+
+
+def loaded(path: Path) -> Any:
+    if path.suffix == ".weigh":
+        import weigh
+
+        return weigh.load(path)
+    return import_module("joblib").load(path)
+
+
+def predict(path: Path, models: dict[str, Any], repeats: int) -> dict[str, Any]:
+    """Time all documents at once and one short text at a time, the models taking turns."""
+    texts, _ = texts_of(path)
+    calls = [Contestant(name, partial(model.predict, texts)) for name, model in models.items()]
+    many = {t.name: t.seconds for t in race(calls, repeats)}
+    short = [text[:SHORT].rsplit(" ", 1)[0] for text in texts[:SINGLES]]
+    single: dict[str, list[float]] = {name: [] for name in models}
+    for _ in range(ROUNDS):
+        for name, model in models.items():
+            single[name] += _each(model.predict, short)
+    return {"many": many, "single": {name: statistics.median(found) for name, found in single.items()}}
+
+
+def _each(call: Callable[[list[str]], object], texts: Sequence[str]) -> list[float]:
+    seconds = []
+    for text in texts:
+        start = time.perf_counter()
+        call([text])
+        seconds.append(time.perf_counter() - start)
+    return seconds
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.text_memory")
+    parser.add_argument("action", choices=["fit", "predict"])
+    parser.add_argument("given", nargs="+")
+    parser.add_argument("--repeats", type=int, default=3)
+    given = parser.parse_args()
+    if given.action == "fit":
+        name, path = given.given
+        print(json.dumps(fit(name, Path(path))))
+        return
+    path, *named = given.given
+    pairs = [pair.split("=", 1) for pair in named]
+    models = {name: loaded(Path(model)) for name, model in pairs}
+    print(json.dumps(predict(Path(path), models, given.repeats)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""scikit-learn's pipelines from texts to classes, at their best.
+
+Labels are coded before the learner sees them; counts are float32, which makes the matrix smaller
+and nothing slower; `SGDClassifier` takes hashed words with signs and unit length, averages its
+weights (alpha 1e-6) and uses a thread per core over the classes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any
+
+BUCKETS = 2**20
+CORES = len(os.sched_getaffinity(0))
+
+
+def hashing() -> Any:
+    import numpy as np
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    return HashingVectorizer(n_features=BUCKETS, alternate_sign=False, norm=None, dtype=np.float32)
+
+
+def counting() -> Any:
+    import numpy as np
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    return CountVectorizer(dtype=np.float32)
+
+
+def signed() -> Any:
+    import numpy as np
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    return HashingVectorizer(n_features=BUCKETS, dtype=np.float32)
+
+
+class Halved:
+    """A vectoriser without state, its texts shared out over as many processes as there are cores."""
+
+    def __init__(self, vectoriser: Any) -> None:
+        self.vectoriser = vectoriser
+
+    def fit_transform(self, texts: list[str]) -> Any:
+        import scipy.sparse as sp
+
+        joblib = import_module("joblib")
+        share = -(-len(texts) // CORES)
+        parts = [texts[at : at + share] for at in range(0, len(texts), share)]
+        done = joblib.Parallel(CORES)(joblib.delayed(self.vectoriser.transform)(part) for part in parts)
+        return sp.vstack(done, format="csr")
+
+    def transform(self, texts: list[str]) -> Any:
+        return self.vectoriser.transform(texts)
+
+
+class Fitted:
+    """A vectoriser, a learner of sparse rows, and the names of the classes."""
+
+    def __init__(self, vectoriser: Any, learner: Any) -> None:
+        self.vectoriser, self.learner = vectoriser, learner
+        self.names: Any = None
+
+    def fit(self, texts: list[str], labels: Any) -> Fitted:
+        import numpy as np
+        import pandas as pd
+
+        y, self.names = pd.factorize(np.asarray(labels, dtype=object), sort=True)
+        self.learner.fit(self.vectoriser.fit_transform(texts), y)
+        return self
+
+    def fit_in_chunks(self, chunks: Iterator[Any], names: list[str]) -> Fitted:
+        import numpy as np
+
+        self.names = np.array(names, dtype=object)
+        codes = {name: k for k, name in enumerate(names)}
+        for frame in chunks:
+            y = frame["label"].map(codes).to_numpy()
+            X = self.vectoriser.transform(frame["text"].tolist())
+            self.learner.partial_fit(X, y, classes=range(len(names)))
+        return self
+
+    def predict(self, texts: list[str]) -> Any:
+        return self.names[self.learner.predict(self.vectoriser.transform(texts))]
+
+
+def naive_bayes(vectoriser: Any) -> Fitted:
+    from sklearn.naive_bayes import MultinomialNB
+
+    return Fitted(vectoriser, MultinomialNB())
+
+
+def descent() -> Fitted:
+    from sklearn.linear_model import SGDClassifier
+
+    one_pass = {"max_iter": 1, "tol": None, "average": True, "alpha": 1e-6}
+    learner = SGDClassifier(loss="log_loss", n_jobs=CORES, random_state=0, **one_pass)
+    return Fitted(signed(), learner)
+
+
+LEARNERS: dict[str, Callable[[], Fitted]] = {
+    "hashing": lambda: naive_bayes(hashing()),
+    "halved": lambda: naive_bayes(Halved(hashing())),
+    "counting": lambda: naive_bayes(counting()),
+    "chunks": lambda: naive_bayes(hashing()),
+    "descent": descent,
+}

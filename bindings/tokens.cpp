@@ -1,0 +1,52 @@
+#include "weigh/tokens.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+
+#include "documents.h"
+
+using namespace nb::literals;
+
+namespace {
+
+constexpr std::array<const char*, 3> kUnits{"words", "characters", "characters within words"};
+
+weigh::Unit unit_of(const std::string& name) {
+    const auto found = std::find(kUnits.begin(), kUnits.end(), name);
+    require(found != kUnits.end(), "there is no such unit of tokens");
+    return static_cast<weigh::Unit>(found - kUnits.begin());
+}
+
+void make_settings(weigh::TokenSettings* self, const std::string& unit, bool lower, bool strip_accents,
+                   std::size_t min_length, std::size_t low, std::size_t high,
+                   const std::vector<nb::bytes>& stop_words) {
+    require(low >= 1 && low <= high, "tokens are made of low to high units, one at least");
+    new (self) weigh::TokenSettings{unit_of(unit), {lower, strip_accents}, min_length, low, high, {}};
+    for (const auto& word : stop_words) self->stop_words.emplace_back(word.c_str(), word.size());
+}
+
+// All tokens of every row, for people and tests: learners take them where they are found.
+nb::list split(const HeldDocuments& documents, const weigh::TokenSettings& settings) {
+    weigh::Tokenizer tokenizer(settings);
+    nb::list rows;
+    for (std::size_t row = 0; row < documents.rows(); ++row) {
+        nb::list tokens;
+        tokenizer.each(documents.view(), row, [&](std::span<const weigh::Token> found) {
+            for (const auto& token : found) tokens.append(nb::bytes(token.text.data(), token.text.size()));
+        });
+        rows.append(tokens);
+    }
+    return rows;
+}
+
+}  // namespace
+
+void bind_tokens(nb::module_& m) {
+    m.attr("UNICODE") = weigh::unicode::kVersion;
+    nb::class_<weigh::TokenSettings>(m, "TokenSettings", "How texts are folded and split into tokens.")
+        .def("__init__", &make_settings, "unit"_a, "lower"_a, "strip_accents"_a, "min_length"_a, "low"_a, "high"_a,
+             "stop_words"_a);
+    m.def("split", &split, "documents"_a, "settings"_a, "Return the tokens of every row as bytes of UTF-8.");
+}

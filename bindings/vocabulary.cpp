@@ -1,0 +1,130 @@
+#include "weigh/vocabulary.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "documents.h"
+#include "names.h"
+
+using namespace nb::literals;
+
+namespace {
+
+using Bytes = Vector<std::uint8_t>;
+using Offsets = Vector<std::int64_t>;
+
+void make_vocabulary(weigh::Vocabulary* self, std::size_t buckets) {
+    require(buckets == 0 || std::has_single_bit(buckets), "the number of buckets is a power of two");
+    new (self) weigh::Vocabulary(buckets);
+}
+
+weigh::Vocabulary of_names(const Bytes& text, const Offsets& offsets) {
+    const auto names = names_of(text, offsets);
+    weigh::Vocabulary vocabulary;
+    const Unlocked unlocked(names.size());
+    require(vocabulary.add_all(names), "a name occurs twice");
+    return vocabulary;
+}
+
+nb::tuple to_tuple(weigh::Names&& names) {
+    auto [text, offsets] = to_numpy(std::move(names));
+    return nb::make_tuple(text, offsets);
+}
+
+nb::tuple to_tuple(weigh::TokenRows&& rows) {
+    return nb::make_tuple(to_numpy(std::move(rows.indptr)), to_numpy(std::move(rows.indices)),
+                          to_numpy(std::move(rows.values)));
+}
+
+nb::tuple find(const weigh::Vocabulary& self, const HeldDocuments& documents, const weigh::TokenSettings& settings) {
+    weigh::TokenRows rows;
+    {
+        const Unlocked unlocked(documents.units());
+        rows = weigh::find_tokens(documents.view(), settings, self);
+    }
+    return to_tuple(std::move(rows));
+}
+
+nb::tuple learn(weigh::Vocabulary& self, const HeldDocuments& documents, const weigh::TokenSettings& settings) {
+    weigh::TokenRows rows;
+    {
+        const Unlocked unlocked(documents.units());
+        rows = weigh::learn_tokens(documents.view(), settings, self);
+    }
+    return to_tuple(std::move(rows));
+}
+
+void score(const weigh::Vocabulary& self, const HeldDocuments& documents, const weigh::TokenSettings& settings,
+           const Table<const double>& table, const Table<double>& scores) {
+    require(table.shape(0) >= self.size(), "the table has too few rows");
+    require(scores.shape(0) == documents.rows(), "scores and documents differ in length");
+    require(table.shape(1) == scores.shape(1), "the table and the scores differ in width");
+    const Unlocked unlocked(documents.units());
+    weigh::score_tokens(documents.view(), settings, self, cells_of(table), table.shape(1), cells_of(scores));
+}
+
+auto sorted_order(const Bytes& text, const Offsets& offsets) {
+    const auto names = names_of(text, offsets);
+    std::vector<std::int32_t> order;
+    {
+        const Unlocked unlocked(names.size());
+        order = weigh::sorted_order(names);
+    }
+    return to_numpy(std::move(order));
+}
+
+bool names_rise(const Bytes& text, const Offsets& offsets) {
+    const auto names = names_of(text, offsets);
+    for (std::size_t k = 1; k < names.size(); ++k)
+        if (!(names[k - 1] < names[k])) return false;
+    return true;
+}
+
+nb::tuple taken_names(const Bytes& text, const Offsets& offsets, const Vector<std::int32_t>& order) {
+    const auto names = names_of(text, offsets);
+    require_below(span_of(order), names.size(), "a number is beyond the names");
+    require(std::all_of(order.data(), order.data() + order.shape(0), [](auto k) { return k >= 0; }),
+            "a number is negative");
+    return to_tuple(weigh::taken(names, span_of(order)));
+}
+
+nb::tuple merged_names(const Bytes& text, const Offsets& offsets, const Bytes& other_text,
+                       const Offsets& other_offsets) {
+    const auto first = names_of(text, offsets), second = names_of(other_text, other_offsets);
+    weigh::MergedNames merged;
+    {
+        const Unlocked unlocked(first.size() + second.size());
+        merged = weigh::merged(first, second);
+    }
+    auto [letters, ends] = to_numpy(std::move(merged.names));
+    return nb::make_tuple(letters, ends, to_numpy(std::move(merged.first)), to_numpy(std::move(merged.second)));
+}
+
+nb::tuple shorter_names(const Bytes& text, const Offsets& offsets, const Bytes& other_text,
+                        const Offsets& other_offsets) {
+    const auto first = names_of(text, offsets), second = names_of(other_text, other_offsets);
+    require(first.size() == second.size(), "the lists of names differ in length");
+    return to_tuple(weigh::shorter(first, second));
+}
+
+}  // namespace
+
+void bind_vocabulary(nb::module_& m) {
+    nb::class_<weigh::Vocabulary>(m, "Vocabulary", "Numbers for tokens: by name, or by bucket.")
+        .def("__init__", &make_vocabulary, "buckets"_a)
+        .def_static("of_names", &of_names, "text"_a, "offsets"_a)
+        .def("__len__", &weigh::Vocabulary::size)
+        .def("find", &find, "documents"_a, "settings"_a, "Return (indptr, numbers, counts) of the known tokens.")
+        .def("learn", &learn, "documents"_a, "settings"_a, "Return the same of all tokens; new ones become known.")
+        .def("score", &score, "documents"_a, "settings"_a, "table"_a, "scores"_a,
+             "Add count × table[number] of every known token to the scores of its row.")
+        .def("names", [](const weigh::Vocabulary& self) { return to_tuple(self.names()); },
+             "Return (text, offsets) of the names by number.");
+    m.def("sorted_order", &sorted_order, "text"_a, "offsets"_a, "Return the numbers that sort names by code points.");
+    m.def("names_rise", &names_rise, "text"_a, "offsets"_a, "Whether names are distinct and sorted by code points.");
+    m.def("merged_names", &merged_names, "text"_a, "offsets"_a, "other_text"_a, "other_offsets"_a,
+          "Return (text, offsets) of two sorted lists of names as one, and the places of both lists' names in it.");
+    m.def("shorter_names", &shorter_names, "text"_a, "offsets"_a, "other_text"_a, "other_offsets"_a,
+          "Return (text, offsets) of the better of two names for each bucket.");
+    m.def("taken_names", &taken_names, "text"_a, "offsets"_a, "order"_a, "Return (text, offsets) of some names.");
+}

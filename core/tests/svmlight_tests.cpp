@@ -1,0 +1,143 @@
+// The reader of sparse lines against plain loops, and on random bytes, in buffers without a spare byte.
+#include <algorithm>
+#include <cstdio>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "weigh/svmlight.h"
+
+namespace {
+
+namespace svmlight = weigh::svmlight;
+using svmlight::Fault;
+
+int passed = 0, failed = 0;
+
+void expect(bool holds, const char* claim, int line) {
+    if (!holds) std::printf("line %d: %s\n", line, claim);
+    ++(holds ? passed : failed);
+}
+#define EXPECT(claim) expect((claim), #claim, __LINE__)
+
+using Random = std::mt19937_64;
+
+// A text on the heap and of the exact size, so that the sanitizer sees every byte read beyond it.
+struct Exact {
+    explicit Exact(const std::string& text) : bytes(text.begin(), text.end()) {
+        bytes.shrink_to_fit();
+        for (std::size_t begin = 0, at = 0; at <= text.size(); ++at)
+            if (at == text.size() || text[at] == '\n') {
+                begins.push_back(static_cast<std::int64_t>(begin));
+                ends.push_back(static_cast<std::int64_t>(at));
+                begin = at + 1;
+            }
+    }
+    svmlight::Lines lines() const { return {{bytes.data(), bytes.size()}, begins, ends}; }
+
+    std::vector<char> bytes;
+    std::vector<std::int64_t> begins, ends;
+};
+
+svmlight::Rows parsed(const std::string& text, std::int64_t base = 1, std::int64_t width = 100) {
+    return svmlight::parse(Exact(text).lines(), base, width);
+}
+
+struct Told {
+    Fault fault;
+    std::size_t place;
+    bool operator==(const Told&) const = default;
+};
+
+Told told(const std::string& text, std::int64_t base = 1, std::int64_t width = 100) {
+    const Exact exact(text);
+    const svmlight::Rows rows = svmlight::parse(exact.lines(), base, width);
+    return {rows.fault, rows.place};
+}
+
+void written_rows_are_read_back(Random& random) {
+    std::vector<double> labels, values;
+    std::vector<std::int64_t> indptr{0};
+    std::vector<std::int32_t> indices;
+    std::string text;
+    const std::size_t rows = 1 + random() % 5;
+    std::int64_t smallest = -1, largest = -1;
+    for (std::size_t row = 0; row < rows; ++row) {
+        const int label = static_cast<int>(random() % 7) - 3;
+        text += (row ? "\n" : "") + std::string(random() % 2, ' ') + std::to_string(label);
+        labels.push_back(label);
+        for (std::int32_t index = 0; index < 20; ++index) {
+            if (random() % 4) continue;
+            const double value = static_cast<double>(static_cast<std::int64_t>(random() % 2001) - 1000) / 8;
+            text += (random() % 3 ? " " : "\t ") + std::to_string(index) + ":" + std::to_string(value);
+            indices.push_back(index);
+            values.push_back(value);
+            if (smallest < 0 || index < smallest) smallest = index;
+            largest = std::max<std::int64_t>(largest, index);
+        }
+        indptr.push_back(static_cast<std::int64_t>(indices.size()));
+        text += random() % 3 ? "" : random() % 2 ? "\r" : " # 3:4 word";
+    }
+    const Exact exact(text);
+    const svmlight::Rows found = svmlight::parse(exact.lines(), 0, 20);
+    EXPECT(found.fault == Fault::none && found.labels == labels && found.indptr == indptr);
+    EXPECT(found.indices == indices && found.values == values);
+    const svmlight::Extent extent = svmlight::scan(exact.lines());
+    EXPECT(extent.smallest == smallest && extent.largest == largest && extent.whole_labels);
+}
+
+void any_bytes_are_read_or_refused(Random& random) {
+    constexpr std::string_view kSigns = "0123456789 :.-+e#\n\t\rnaqid";
+    std::string text;
+    for (std::size_t size = random() % 40; size > 0; --size)
+        text += random() % 20 ? kSigns[random() % kSigns.size()] : static_cast<char>(random());
+    const Exact exact(text);
+    svmlight::scan(exact.lines());
+    const svmlight::Rows rows = svmlight::parse(exact.lines(), 1, 50);
+    EXPECT(rows.place <= text.size());
+    for (const std::int32_t index : rows.indices) EXPECT(index >= 0 && index < 50);
+}
+
+void faults_are_told_with_their_word() {
+    EXPECT(told("1 1:2\n-1 3:4") == (Told{Fault::none, 0}));
+    EXPECT(told("1 1:2\nx 3:4") == (Told{Fault::label, 6}));
+    EXPECT(told("1,2 1:2") == (Told{Fault::label, 0}));
+    EXPECT(told("1:2") == (Told{Fault::label, 0}));
+    EXPECT(told("nan 1:2") == (Told{Fault::label, 0}));
+    EXPECT(told("+-1 1:2") == (Told{Fault::label, 0}));
+    EXPECT(told("1 qid:2 1:2") == (Told{Fault::index, 2}));
+    EXPECT(told("1 0:2") == (Told{Fault::index, 2}));
+    EXPECT(told("1 0:2", 0) == (Told{Fault::none, 0}));
+    EXPECT(told("1 7") == (Told{Fault::index, 2}));
+    EXPECT(told("1 9999999999999999:1") == (Told{Fault::index, 2}));
+    EXPECT(told("1 5:1 4:1") == (Told{Fault::order, 6}));
+    EXPECT(told("1 5:1 5:1") == (Told{Fault::order, 6}));
+    EXPECT(told("1 5:1 6:") == (Told{Fault::value, 6}));
+    EXPECT(told("1 5:1 6:1:2") == (Told{Fault::value, 6}));
+    EXPECT(told("1 100:1") == (Told{Fault::none, 0}));
+    EXPECT(told("1 101:1") == (Told{Fault::beyond, 2}));
+}
+
+void labels_are_whole_or_not() {
+    const auto whole = [](const char* text) { return svmlight::scan(Exact(text).lines()).whole_labels; };
+    EXPECT(whole("1\n-1\n+1"));
+    EXPECT(!whole("1\n0.5"));
+    EXPECT(!whole("1\n1e3"));
+    EXPECT(!whole("1234567890123456789"));
+    EXPECT(parsed("+1 2:+3.5").labels == std::vector<double>{1});
+    EXPECT(parsed("+1 2:+3.5").values == std::vector<double>{3.5});
+}
+
+}  // namespace
+
+int main() {
+    Random random(1);
+    for (int round = 0; round < 5000; ++round) {
+        written_rows_are_read_back(random);
+        any_bytes_are_read_or_refused(random);
+    }
+    faults_are_told_with_their_word();
+    labels_are_whole_or_not();
+    std::printf("%d passed, %d failed\n", passed, failed);
+    return failed ? 1 : 0;
+}

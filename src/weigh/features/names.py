@@ -1,0 +1,101 @@
+"""Names end to end: a million words in two arrays, read without making a million strings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from weigh import _core
+from weigh.features.blocks import Ints, Longs
+
+Bytes = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Names(Sequence[str]):
+    """A list of names as their bytes of UTF-8; name k is text[offsets[k] : offsets[k + 1]]."""
+
+    text: Bytes
+    offsets: Longs
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> Names:
+        """Return names that were strings."""
+        # Half a surrogate pair occurs in names read from broken data; it must come back as it went in.
+        pieces = [name.encode("utf-8", "surrogatepass") for name in names]
+        offsets = np.zeros(len(pieces) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)), out=offsets[1:])
+        return cls(np.frombuffer(b"".join(pieces), np.uint8), offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        numbers = range(len(self))[at]
+        if isinstance(numbers, range):
+            return [self._name(k) for k in numbers]
+        return self._name(numbers)
+
+    def _name(self, k: int) -> str:
+        return _decoded(self.text[self.offsets[k] : self.offsets[k + 1]].tobytes())
+
+    def __iter__(self) -> Iterator[str]:
+        whole = self.text.tobytes()
+        return (_decoded(whole[start:stop]) for start, stop in pairwise(self.offsets.tolist()))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Names):
+            return np.array_equal(self.offsets, other.offsets) and np.array_equal(self.text, other.text)
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    def __hash__(self) -> int:
+        return hash(self.text.tobytes())
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.find(name) >= 0
+
+    def find(self, name: str) -> int:
+        """Return a name's number, or -1; the names must be sorted."""
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if self._name(middle) < name:
+                low = middle + 1
+            else:
+                high = middle
+        return low if low < len(self) and self._name(low) == name else -1
+
+    @cached_property
+    def are_sorted(self) -> bool:
+        """Whether the names rise, so that none occurs twice."""
+        return _core.names_rise(self.text, self.offsets)
+
+    def order(self) -> Ints:
+        """Return the numbers that sort the names by their code points, as Python sorts strings."""
+        return _core.sorted_order(self.text, self.offsets)
+
+    def taken(self, numbers: npt.NDArray[Any]) -> Names:
+        """Return some of the names."""
+        return Names(*_core.taken_names(self.text, self.offsets, numbers.astype(np.int32)))
+
+    def sorted_with(self, other: Names) -> tuple[Names, Longs, Longs]:
+        """Return the sorted names of both, and where each of ours and of theirs stands among them.
+
+        Both must be sorted.
+        """
+        text, offsets, ours, theirs = _core.merged_names(self.text, self.offsets, other.text, other.offsets)
+        return Names(text, offsets), ours, theirs
+
+
+def _decoded(name: bytes) -> str:
+    return name.decode("utf-8", "surrogatepass")

@@ -1,0 +1,132 @@
+"""Kinds of columns whose values are made of many words: running text, and lists of names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+from weigh import _core, errors
+from weigh.features.kinds import Columns, Kind, Markers
+from weigh.features.settings import truth, whole
+from weigh.features.stop_words import ENGLISH
+from weigh.features.words import Block, text_words, token_words
+
+UNITS = {False: "words", True: "characters", "words": "characters within words"}
+MOST_BUCKETS = 2**26
+
+
+@dataclass(frozen=True)
+class Wordy(Kind):
+    """What text and tokens have in common: how their words are counted and which are kept.
+
+    `counts=False` looks only at which words occur (Bernoulli), else at how often (multinomial).
+    Words seen fewer than `min_count` times, and all but the `max_words` most frequent, are kept in
+    the counts and left out of the finished model. With `buckets` (a power of two) words are not
+    told apart by name but sorted into so many buckets by a hash: memory stays the same however many
+    words there are, and words that share a bucket share its counts.
+    """
+
+    counts: bool = True
+    min_count: int = field(default=1, kw_only=True)
+    max_words: int | None = field(default=None, kw_only=True)
+    buckets: int | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        truth(owner, "counts", self.counts)
+        whole(owner, "min_count", self.min_count, 1)
+        if self.max_words is not None:
+            whole(owner, "max_words", self.max_words, 1)
+        if self.buckets is not None:
+            number = whole(owner, "buckets", self.buckets, 2)
+            if number & (number - 1) or number > MOST_BUCKETS:
+                raise errors.parameter(
+                    owner, "buckets", "a power of two from 2 to 2**26, such as 2**20", self.buckets
+                )
+
+    @property
+    def family(self) -> str:
+        """The distribution within a class."""
+        return "multinomial" if self.counts else "bernoulli"
+
+    @cached_property
+    def splitting(self) -> _core.TokenSettings:
+        """How the native code splits values into words."""
+        return _core.TokenSettings("words", False, False, 1, 1, 1, [])
+
+
+@dataclass(frozen=True)
+class Text(Wordy):
+    """Running text: its words, lower-cased, as `CountVectorizer` finds them.
+
+    `ngrams=(1, 2)` adds pairs of neighbours. `chars=True` takes runs of characters instead of words,
+    `chars="words"` those within words only, with a blank at both ends; `ngrams` then says how many
+    characters. Words shorter than `min_length` and `stop_words` (a list, or "english") are left out
+    before neighbours are joined; `lowercase=False` keeps capitals, `strip_accents=True` turns é
+    into e.
+    """
+
+    name: ClassVar[str] = "text"
+    ngrams: tuple[int, int] = (1, 1)
+    chars: bool | str = False
+    min_length: int = 2
+    lowercase: bool = True
+    strip_accents: bool = False
+    stop_words: str | tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given: Any = self.ngrams
+        if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
+            raise errors.parameter("Text", "ngrams", "two numbers, 1 <= low <= high", given)
+        low, high = (whole("Text", "ngrams", n, 1) for n in given)
+        if low > high:
+            raise errors.parameter("Text", "ngrams", "two numbers, 1 <= low <= high", given)
+        object.__setattr__(self, "ngrams", (low, high))
+        whole("Text", "min_length", self.min_length, 1)
+        truth("Text", "lowercase", self.lowercase)
+        truth("Text", "strip_accents", self.strip_accents)
+        if not (self.chars is True or self.chars is False or self.chars == "words"):
+            raise errors.parameter("Text", "chars", "True, False or 'words'", self.chars)
+        self._check_stop_words()
+
+    def _check_stop_words(self) -> None:
+        given: Any = self.stop_words
+        if given == "english":
+            return
+        plain = isinstance(given, Iterable) and not isinstance(given, str)
+        words = tuple(given) if plain else (None,)
+        if not all(isinstance(word, str) for word in words):
+            raise errors.parameter("Text", "stop_words", "a list of words, or 'english'", given)
+        object.__setattr__(self, "stop_words", tuple(sorted(set(words))))
+
+    @cached_property
+    def splitting(self) -> _core.TokenSettings:
+        """How the native code splits texts into words."""
+        words = ENGLISH if self.stop_words == "english" else self.stop_words
+        stops = [word.encode("utf-8", "surrogatepass") for word in words]
+        settings = self.lowercase, self.strip_accents, self.min_length, *self.ngrams
+        return _core.TokenSettings(UNITS[self.chars], *settings, stops)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the kind as plain data, with the version of Unicode that says what a letter is."""
+        return super().to_json() | {"unicode": _core.UNICODE}
+
+    def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
+        """Return the words of one column."""
+        column = columns[names[0]]
+        return text_words(column, names[0], self.splitting, counts=self.counts, markers=missing)
+
+
+@dataclass(frozen=True)
+class Tokens(Wordy):
+    """Lists of ready-made names, counted like the words of a text."""
+
+    name: ClassVar[str] = "tokens"
+
+    def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
+        """Return the names in the lists of one column."""
+        column = columns[names[0]]
+        return token_words(column, names[0], self.splitting, counts=self.counts, markers=missing)

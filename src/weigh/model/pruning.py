@@ -1,0 +1,33 @@
+"""Which words a finished model keeps: pruning happens here, never in the counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from weigh.features import Kind, Names, Wordy
+from weigh.features.blocks import Longs
+from weigh.model.tally import Table
+
+
+def kept_words(kind: Kind, table: Table) -> Longs | None:
+    """Return the numbers of the words to keep, in order; None if all are kept."""
+    if not isinstance(kind, Wordy) or (kind.min_count <= 1 and kind.max_words is None):
+        return None
+    if kind.buckets is not None:
+        # A bucket is no word: it cannot be left out, or words it never saw would be left out with it.
+        return None
+    totals = table.sum(axis=0)
+    kept = np.flatnonzero(totals >= kind.min_count)
+    if kind.max_words is not None and len(kept) > kind.max_words:
+        # Of words that are equally frequent the first in the alphabet stay.
+        kept = np.sort(kept[np.argsort(-totals[kept], kind="stable")[: kind.max_words]])
+    return None if len(kept) == table.shape[1] else kept
+
+
+def taken_names(names: Sequence[str], kept: Longs | None) -> Sequence[str]:
+    """Return the kept names."""
+    if kept is None:
+        return names
+    return names.taken(kept) if isinstance(names, Names) else [names[at] for at in kept.tolist()]

@@ -1,0 +1,98 @@
+"""Counts of words by class, with the same algebra as a tally, for vocabularies of any size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weigh import _core
+from weigh.features import Names
+from weigh.features.blocks import Longs
+from weigh.model import store
+from weigh.model.tally import Table, get_table, is_identity, narrow, placed, whole
+
+
+@dataclass(frozen=True, eq=False)
+class WordTally:
+    """Counts [classes, words]; the names are sorted, or, if words were hashed, stand by bucket.
+
+    A bucket's name is the shortest word ever seen in it (of equally short ones that of the smallest
+    hash): whatever the order of the rows, the same. It may outlive a row that was taken away.
+    """
+
+    names: Names
+    table: Table
+    hashed: bool = False
+    fixed: bool = False  # words come and go
+
+    @classmethod
+    def of(cls, names: Sequence[str], table: Table) -> WordTally:
+        """Return a tally of words in any order."""
+        packed = Names.of(names)
+        order = packed.order()
+        return cls(packed.taken(order), table[:, order])
+
+    def plus(self, other: WordTally, sign: int = 1) -> WordTally:
+        """Return the sum or difference of two tallies over the same classes."""
+        kind = np.result_type(self.table, other.table)
+        if self.hashed:
+            names = self.names
+            if sign > 0:
+                text, offsets = _core.shorter_names(
+                    names.text, names.offsets, other.names.text, other.names.offsets
+                )
+                names = Names(text, offsets)
+            return WordTally(names, self.table + sign * other.table, True)
+        names, ours, theirs = self.names.sorted_with(other.names)
+        table = np.zeros((len(self.table), len(names)), dtype=kind)
+        table[:, ours] = self.table
+        table[:, theirs] += sign * other.table
+        return WordTally(names, table)
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes the counts tell apart."""
+        return len(self.table)
+
+    def placed(self, places: Longs, classes: int) -> WordTally:
+        """Return the tally with class c moved to places[c] among `classes` classes."""
+        return WordTally(self.names, placed(self.table, places, classes), self.hashed)
+
+    def taken(self, classes: Longs) -> WordTally:
+        """Return the tally of some classes."""
+        if is_identity(classes, len(self.table)):
+            return self
+        return WordTally(self.names, self.table[classes], self.hashed)
+
+    def canonical(self) -> WordTally:
+        """Return the one form that equal counts have: without the names of what has no counts."""
+        used = np.asarray(self.table.any(axis=0))
+        if used.all():
+            return WordTally(self.names, whole(self.table), self.hashed)
+        if not self.hashed:
+            kept = np.flatnonzero(used)
+            return WordTally(self.names.taken(kept), whole(self.table[:, kept]))
+        # An unused bucket takes an empty name from behind the last one.
+        numbers = np.where(used, np.arange(len(used)), len(used))
+        offsets = np.append(self.names.offsets, self.names.offsets[-1])
+        return WordTally(Names(self.names.text, offsets).taken(numbers), whole(self.table), True)
+
+    def least(self) -> float:
+        """Return the smallest count, which is negative if more was taken away than there was."""
+        return float(self.table.min(initial=0))
+
+    def put(self, arrays: dict[str, Any], meta: dict[str, Any], key: str) -> None:
+        """Add the tally to what a model file will hold."""
+        arrays[f"{key}.table"] = narrow(self.table)
+        store.put_packed(arrays, meta, f"{key}.names", self.names)
+
+    @classmethod
+    def get(cls, stored: store.Stored, key: str, classes: int, buckets: int | None) -> WordTally:
+        """Return the tally that `put` added."""
+        names = store.get_packed(stored, f"{key}.names")
+        if not (names.are_sorted if buckets is None else len(names) == buckets):
+            raise store.damaged(stored.path, f"its list of names {key!r} is not in order")
+        return cls(names, get_table(stored, f"{key}.table", (classes, len(names))), buckets is not None)

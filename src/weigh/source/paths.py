@@ -1,0 +1,47 @@
+"""Which files a path means: one, those that match a pattern, or standard input."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from weigh.errors import SourceError
+from weigh.source.standard_input import NAME, spooled
+
+PathLike = str | os.PathLike[str]
+
+
+def meant(path: PathLike | Sequence[PathLike]) -> list[Path]:
+    """The files that a path, a pattern or a list of such means."""
+    given = [path] if isinstance(path, (str, os.PathLike)) else path
+    return [file for each in given for file in _meant_by(os.fspath(each))]
+
+
+def _meant_by(path: str) -> Iterator[Path]:
+    if path == NAME:
+        yield spooled()
+        return
+    if not glob.has_magic(path) or os.path.lexists(path):
+        yield Path(path)
+        return
+    found = sorted(file for file in glob.glob(path, recursive=True) if not os.path.isdir(file))
+    if not found:
+        raise SourceError(f"No file matches {path}.", path)
+    yield from map(Path, found)
+
+
+def check_readable(path: Path) -> None:
+    """Refuse what is no file, or may not be read."""
+    if path.is_dir():
+        raise SourceError(f"{path} is a folder, not a file.", path)
+    if not path.exists():
+        raise SourceError(f"There is no file {path}.", path)
+    if not path.is_file():
+        what = "a pipe" if path.is_fifo() else "not a regular file"
+        raise SourceError(
+            f"{path} is {what}, and rows are read more than once; save it to a file first.", path
+        )
+    if not os.access(path, os.R_OK):
+        raise SourceError(f"{path} may not be read: permission denied.", path)

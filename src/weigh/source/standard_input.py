@@ -1,0 +1,63 @@
+"""Standard input as a file: kept on disk, because rows are read more than once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import weakref
+from pathlib import Path
+
+NAME = "-"
+# How packed files begin.
+_MAGIC = {
+    b"\x1f\x8b": ".gz",
+    b"BZh": ".bz2",
+    b"\xfd7zXZ\x00": ".xz",
+    b"\x28\xb5\x2f\xfd": ".zst",
+    b"\x04\x22\x4d\x18": ".lz4",
+}
+
+
+class Spooled(Path):
+    """A temporary file that messages call standard input, and whose packing was found in its bytes."""
+
+    # Before Python 3.12, only the two concrete kinds of paths have one.
+    _flavour = getattr(type(Path()), "_flavour", None)
+    packing: str
+
+    def __str__(self) -> str:
+        return "standard input"
+
+    def __fspath__(self) -> str:
+        return super().__str__()
+
+    @property
+    def suffix(self) -> str:
+        """The ending that the packing has in file names."""
+        return self.packing
+
+
+def spooled() -> Path:
+    """Everything that standard input still holds, in a file without a name where the system allows it."""
+    kept = tempfile.NamedTemporaryFile(prefix="weigh-", delete=False)  # noqa: SIM115
+    try:
+        shutil.copyfileobj(sys.stdin.buffer, kept, 1 << 20)
+        kept.seek(0)
+        start = kept.read(max(map(len, _MAGIC)))
+    except BaseException:
+        kept.close()
+        os.unlink(kept.name)
+        raise
+    nameless = f"/proc/self/fd/{kept.fileno()}"
+    if os.path.exists(nameless):
+        path = Spooled(nameless)
+        os.unlink(kept.name)
+        weakref.finalize(path, kept.close)
+    else:
+        path = Spooled(kept.name)
+        kept.close()
+        weakref.finalize(path, os.unlink, kept.name)
+    path.packing = next((ending for magic, ending in _MAGIC.items() if start.startswith(magic)), "")
+    return path

@@ -1,0 +1,154 @@
+"""LIBSVM (svmlight) files: a label and numbered values per line, as wide rows."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weigh import _core
+from weigh.errors import SourceError
+from weigh.source.base import Kinds, Source
+from weigh.source.bytes import Bytes
+from weigh.source.chunk import Chunk, Column
+from weigh.source.csr import SparseRows
+from weigh.source.file_source import FileSource
+from weigh.source.labels import coded_labels
+from weigh.source.line_block import LineBlock
+from weigh.source.line_source import LineSource
+from weigh.source.missing import Marker
+from weigh.source.sparse import MOST_COLUMNS
+from weigh.source.values import shorten
+
+
+@dataclass(frozen=True)
+class Extent:
+    """The index of the first column, the number of columns, and whether all labels are whole numbers."""
+
+    base: int
+    width: int
+    whole: bool
+
+    def beside(self, other: Extent) -> Extent:
+        """The extent of both together: one index 0 in either means that both count from 0."""
+        base = min(self.base, other.base)
+        width = max(self.base + self.width, other.base + other.width) - base
+        return Extent(base, width, self.whole and other.whole)
+
+
+class SvmlightSource(LineSource):
+    """Lines `label index:value ... # comment`, read as sparse rows.
+
+    Indices ascend; they count from 1 unless an index 0 occurs. How many columns there are, and
+    whether labels are whole numbers or fractions, is found by a first pass over the whole file.
+    """
+
+    comment: ClassVar[bytes] = b"#"
+    named = False
+
+    def __init__(
+        self, path: Path, label: str | None, missing: tuple[Marker, ...], *, encoding: str, block: int
+    ) -> None:
+        super().__init__(path, label, missing, encoding=encoding, block=block)
+        self.names = ()
+        self.label = self.label_column
+        self.types = {self.label_column: "mixed"}
+        self.first(1)
+        self._fitted(self._scanned())
+
+    def _fitted(self, extent: Extent) -> SvmlightSource:
+        if extent.width > MOST_COLUMNS:
+            raise SourceError(
+                f"{self.path} has an index beyond {MOST_COLUMNS:,}, the most there may be. "
+                f"Hash the columns into fewer.",
+                self.path,
+            )
+        self._extent = extent
+        self.width = extent.width
+        return self
+
+    def _scanned(self) -> Extent:
+        smallest, largest, whole = 1, 0, True
+        for block in self.blocks():
+            low, high, only_whole = _core.scan_svmlight(block.data, block.begins, block.ends)
+            smallest = min(smallest, low if low >= 0 else smallest)
+            largest = max(largest, high)
+            whole = whole and only_whole
+        base = min(smallest, 1)
+        return Extent(base, max(1, largest + 1 - base), whole)
+
+    def completed(self, names: Sequence[str]) -> Source:
+        """The same rows with as many columns as there are names, if that is more."""
+        beyond = len(names) > self.width
+        extent = Extent(self._extent.base, len(names), self._extent.whole)
+        return copy.copy(self)._fitted(extent) if beyond else self
+
+    def beside(self, files: Sequence[FileSource]) -> FileSource:
+        """The same file, its columns counted as those of all files together."""
+        extent = self._extent
+        for file in files:
+            if isinstance(file, SvmlightSource):
+                extent = extent.beside(file._extent)
+        return copy.copy(self)._fitted(extent)
+
+    def labelled(self, name: str) -> Source:
+        """Refuse any other label: the columns have no names."""
+        if name == self.label:
+            return self
+        raise SourceError(
+            f"{self.path} has no column {name!r}: columns of this format have numbers, and its labels are "
+            f"called {self.label!r}.",
+            self.path,
+        )
+
+    def read(self, block: LineBlock, kinds: Kinds | None) -> Chunk:
+        """The labels and sparse rows of a block."""
+        del kinds  # there are no named columns they could speak of
+        extent = self._extent
+        labels, indptr, indices, values, fault = _core.parse_svmlight(
+            block.data, block.begins, block.ends, extent.base, extent.width
+        )
+        if fault is not None:
+            raise self._told(block, *fault)
+        wide = SparseRows.of(indptr, indices, values, extent.width)
+        return Chunk({}, block.n_rows, wide=wide, labels=self._labels(labels), first_row=block.first_row)
+
+    def _labels(self, labels: NDArray[np.float64]) -> Column:
+        numbers: NDArray[Any] = labels.astype(np.int64) if self._extent.whole else labels
+        if self.types[self.label_column] != "string":
+            return numbers
+        distinct, codes = np.unique(numbers, return_inverse=True)
+        return coded_labels(codes.astype(np.int32), list(map(str, distinct.tolist())), "string", ())
+
+    def _told(self, block: LineBlock, fault: str, place: int) -> SourceError:
+        word = _word_at(block.data, place)
+        line = self.faults.line(block.offset + place)
+        return self.faults.told(f": {_sentence(fault, word, self.width)}", line)
+
+
+def _word_at(data: Bytes, place: int) -> str:
+    found = data[place : place + 100].tobytes().split(None, 1)
+    return found[0].decode("utf-8", "replace") if found else ""
+
+
+def _sentence(fault: str, word: str, width: int) -> str:
+    """What is wrong with a word of a line."""
+    told = shorten(word)
+    if word.startswith("qid:"):
+        return f"{told} groups rows for ranking, which is not read. Leave qid: out."
+    if fault == "label" and "," in word:
+        return f"{told} is several labels; a classifier learns one. Write one label per line."
+    if fault == "label":
+        return f"the label {told} is not a number. Write 0 where it is not known."
+    if fault == "index":
+        return f"{told} is not index:value with a whole number as index."
+    if fault == "order":
+        return f"{told} comes after an index as large. Write the indices of a line in ascending order."
+    if fault == "value":
+        return f"the value of {told} is not a number."
+    return f"the index of {told} is beyond the {width:,} columns of the file."
