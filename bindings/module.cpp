@@ -8,6 +8,7 @@ void bind_score(nanobind::module_& m);
 void bind_sums(nanobind::module_& m);
 void bind_svmlight(nanobind::module_& m);
 void bind_tokens(nanobind::module_& m);
+void bind_unicode(nanobind::module_& m);
 void bind_vocabulary(nanobind::module_& m);
 void bind_word_counts(nanobind::module_& m);
 
@@ -21,6 +22,7 @@ NB_MODULE(_core, m) {
     bind_sums(m);
     bind_svmlight(m);
     bind_tokens(m);
+    bind_unicode(m);
     bind_vocabulary(m);
     bind_word_counts(m);
 }

@@ -32,6 +32,11 @@ weigh._core.parse_csv:
 weigh._core.cut_csv:
     def cut_csv(data: NDArray[numpy.uint8], delimiter: str, most: int, closed: bool) -> tuple[int, int]: ...
 
+weigh._core.read_numbers:
+    def read_numbers(
+        data: NDArray[numpy.uint8], begins: NDArray[numpy.int64], ends: NDArray[numpy.int64]
+    ) -> NDArray[numpy.float64]: ...
+
 weigh._core.scan_svmlight:
     def scan_svmlight(
         data: NDArray[numpy.uint8], begins: NDArray[numpy.int64], ends: NDArray[numpy.int64]

@@ -54,9 +54,21 @@ nb::tuple parse_svmlight(const Bytes& data, const Places& begins, const Places& 
                           to_numpy(std::move(rows.indices)), to_numpy(std::move(rows.values)), fault);
 }
 
+nb::object read_numbers(const Bytes& data, const Places& begins, const Places& ends) {
+    const svmlight::Lines words = lines_of(data, begins, ends);
+    std::vector<double> numbers(words.size());
+    {
+        nb::gil_scoped_release unlocked;
+        numbers.resize(svmlight::read_numbers(words, numbers));
+    }
+    return nb::cast(to_numpy(std::move(numbers)));
+}
+
 }  // namespace
 
 void bind_svmlight(nb::module_& m) {
+    m.def("read_numbers", &read_numbers, "data"_a, "begins"_a, "ends"_a,
+          "Return the finite numbers that words mean, up to the first word that means none.");
     m.def("scan_svmlight", &scan_svmlight, "data"_a, "begins"_a, "ends"_a,
           "Return (smallest index, largest index, whether all labels look like whole numbers); -1 is no index.");
     m.def("parse_svmlight", &parse_svmlight, "data"_a, "begins"_a, "ends"_a, "base"_a, "width"_a,

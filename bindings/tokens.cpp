@@ -44,7 +44,6 @@ nb::list split(const HeldDocuments& documents, const weigh::TokenSettings& setti
 }  // namespace
 
 void bind_tokens(nb::module_& m) {
-    m.attr("UNICODE") = weigh::unicode::kVersion;
     nb::class_<weigh::TokenSettings>(m, "TokenSettings", "How texts are folded and split into tokens.")
         .def("__init__", &make_settings, "unit"_a, "lower"_a, "strip_accents"_a, "min_length"_a, "low"_a, "high"_a,
              "stop_words"_a);

@@ -71,6 +71,13 @@ bool read_number(std::string_view word, double& number) {
     }
     const char* end = word.data() + word.size();
     const auto [stop, error] = std::from_chars(word.data(), end, number);
+    if (error == std::errc::result_out_of_range) {
+        // A wider type tells what is too small, and so zero, from what is too large.
+        long double wide = 0;
+        const auto [wide_stop, wide_error] = std::from_chars(word.data(), end, wide);
+        number = static_cast<double>(wide);
+        return wide_error == std::errc() && wide_stop == end;
+    }
     return error == std::errc() && stop == end;
 }
 
@@ -103,6 +110,12 @@ Trouble parse_line(std::string_view line, std::int64_t base, std::int64_t width,
 }
 
 }  // namespace
+
+std::size_t read_numbers(const Lines& words, std::span<double> numbers) {
+    std::size_t i = 0;
+    while (i < words.size() && read_number(words[i], numbers[i]) && std::isfinite(numbers[i])) ++i;
+    return i;
+}
 
 Extent scan(const Lines& lines) {
     Extent extent;

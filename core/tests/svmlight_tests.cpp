@@ -128,6 +128,19 @@ void labels_are_whole_or_not() {
     EXPECT(parsed("+1 2:+3.5").values == std::vector<double>{3.5});
 }
 
+void numbers_are_read_up_to_the_first_that_is_none() {
+    const auto read = [](const char* text) {
+        const Exact exact(text);
+        std::vector<double> numbers(exact.begins.size());
+        numbers.resize(svmlight::read_numbers(exact.lines(), numbers));
+        return numbers;
+    };
+    EXPECT((read("1\n-2.5\n+3e2") == std::vector<double>{1, -2.5, 300}));
+    EXPECT((read("1e-400\n5e-324") == std::vector<double>{0, 5e-324}));
+    for (const char* none : {"", "1_0", "nan", "inf", "1e400", "1e9999", "0x1", "1 ", "+-1", "-", "1:2"})
+        EXPECT((read((std::string("7\n") + none + "\n8").c_str()) == std::vector<double>{7}));
+}
+
 }  // namespace
 
 int main() {
@@ -138,6 +151,7 @@ int main() {
     }
     faults_are_told_with_their_word();
     labels_are_whole_or_not();
+    numbers_are_read_up_to_the_first_that_is_none();
     std::printf("%d passed, %d failed\n", passed, failed);
     return failed ? 1 : 0;
 }

@@ -11,7 +11,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "weigh.estimators": ("JointBayes", "NaiveBayes", "Threshold", "expected_failed_checks"),
+    "weigh.estimators": ("JointBayes", "NaiveBayes", "TextVectorizer", "Threshold", "expected_failed_checks"),
     "weigh.explain": ("strongest", "unfamiliar"),
     "weigh.features": (
         "Category",

@@ -193,6 +193,9 @@ def class_sums(
     weights: NDArray[numpy.float64] | None,
 ) -> tuple[NDArray[numpy.float64], tuple[NDArray[numpy.int64], int], tuple[NDArray[numpy.int64], int]]: ...
 def carried(limbs: NDArray[numpy.int64], base: int) -> tuple[NDArray[numpy.int64], int]: ...
+def read_numbers(
+    data: NDArray[numpy.uint8], begins: NDArray[numpy.int64], ends: NDArray[numpy.int64]
+) -> NDArray[numpy.float64]: ...
 def scan_svmlight(
     data: NDArray[numpy.uint8], begins: NDArray[numpy.int64], ends: NDArray[numpy.int64]
 ) -> tuple[int, int, bool]: ...
@@ -210,8 +213,6 @@ def parse_svmlight(
     tuple[str, int] | None,
 ]: ...
 
-UNICODE: str = "14.0.0"
-
 class TokenSettings:
     def __init__(
         self,
@@ -225,6 +226,10 @@ class TokenSettings:
     ) -> None: ...
 
 def split(documents: Documents, settings: TokenSettings) -> list[list[bytes]]: ...
+
+UNICODE: str = "14.0.0"
+
+def fold(text: bytes, lower: bool, strip_accents: bool) -> bytes: ...
 
 class Vocabulary:
     def __init__(self, buckets: int) -> None: ...

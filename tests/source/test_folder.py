@@ -76,6 +76,27 @@ def test_the_label_is_called_as_asked() -> None:
     assert weigh.NaiveBayes().fit(open("mails", label="class")).model_.label == "class"
 
 
+def test_a_folder_without_files_is_no_class() -> None:
+    assert weigh.NaiveBayes().fit(open("mails")).model_.classes == ["ham", "spam"]
+
+
+def test_a_folder_that_may_not_be_read_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(path: str) -> object:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("os.scandir", denied)
+    assert refused("mails")[0] == "mails cannot be read: [Errno 13] Permission denied: 'mails'."
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names of files are text there")
+def test_a_folder_whose_name_is_no_text_is_told() -> None:
+    try:
+        os.mkdir(b"mails/\xff")
+    except OSError:
+        pytest.skip("this file system takes names in UTF-8 only")
+    assert refused("mails")[0] == "The folder '\\udcff' in mails is not named in UTF-8. Rename it."
+
+
 def test_several_folders_are_one_table() -> None:
     rows = read(open(["mails", "mails/"]))
     assert [(row["label"], row["text"]) for row in rows] == ROWS + ROWS

@@ -9,7 +9,7 @@
 
 namespace weigh::svmlight {
 
-// Some lines of a text: line i is text[begins[i]] .. text[ends[i]], without its end of line.
+// Some lines (or words) of a text: line i is text[begins[i]] .. text[ends[i]], without its end of line.
 struct Lines {
     std::string_view text;
     std::span<const std::int64_t> begins;
@@ -29,6 +29,9 @@ struct Extent {
 };
 
 Extent scan(const Lines& lines);
+
+// Read words that are finite numbers, up to the first that is none; return how many there were.
+std::size_t read_numbers(const Lines& words, std::span<double> numbers);
 
 enum class Fault { none, label, index, order, value, beyond };
 

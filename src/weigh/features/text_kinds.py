@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from weigh import _core, errors
@@ -51,9 +51,13 @@ class Wordy(Kind):
         """The distribution within a class."""
         return "multinomial" if self.counts else "bernoulli"
 
-    @cached_property
+    @property
     def splitting(self) -> _core.TokenSettings:
         """How the native code splits values into words."""
+        return _splitting(self)
+
+    def to_native(self) -> _core.TokenSettings:
+        """Return the settings of the native code."""
         return _core.TokenSettings("words", False, False, 1, 1, 1, [])
 
 
@@ -102,9 +106,8 @@ class Text(Wordy):
             raise errors.parameter("Text", "stop_words", "a list of words, or 'english'", given)
         object.__setattr__(self, "stop_words", tuple(sorted(set(words))))
 
-    @cached_property
-    def splitting(self) -> _core.TokenSettings:
-        """How the native code splits texts into words."""
+    def to_native(self) -> _core.TokenSettings:
+        """Return the settings of the native code."""
         words = ENGLISH if self.stop_words == "english" else self.stop_words
         stops = [word.encode("utf-8", "surrogatepass") for word in words]
         settings = self.lowercase, self.strip_accents, self.min_length, *self.ngrams
@@ -116,8 +119,7 @@ class Text(Wordy):
 
     def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
         """Return the words of one column."""
-        column = columns[names[0]]
-        return text_words(column, names[0], self.splitting, counts=self.counts, markers=missing)
+        return text_words(columns[names[0]], names[0], self, missing)
 
 
 @dataclass(frozen=True)
@@ -128,5 +130,10 @@ class Tokens(Wordy):
 
     def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
         """Return the names in the lists of one column."""
-        column = columns[names[0]]
-        return token_words(column, names[0], self.splitting, counts=self.counts, markers=missing)
+        return token_words(columns[names[0]], names[0], self, missing)
+
+
+# Kept here and not with the kind, which must remain plain data: it is compared, copied and pickled.
+@lru_cache(maxsize=64)
+def _splitting(kind: Wordy) -> _core.TokenSettings:
+    return kind.to_native()

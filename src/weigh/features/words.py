@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,18 @@ from weigh.features.names import Names
 from weigh.source.chunk import Column, Lists, Texts, cut_column, is_arrow, to_pylist
 
 
+class Splitting(Protocol):
+    """What a block must know of its kind: how to split, and whether to count."""
+
+    @property
+    def splitting(self) -> _core.TokenSettings:
+        """How the native code splits values into words."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether occurrences are counted, or only presence."""
+
+
 @dataclass(frozen=True, eq=False)
 class Words:
     """A column of texts, or of lists of names, as a block that is not split yet.
@@ -25,11 +37,24 @@ class Words:
     """
 
     column: Column
-    documents: _core.Documents
-    settings: _core.TokenSettings
+    kind: Splitting
     known: npt.NDArray[np.bool_] | None
-    counts: bool = True
+    documents: _core.Documents
     missing: None = None  # no single word can be missing
+
+    @classmethod
+    def of(cls, column: Column, kind: Splitting, known: npt.NDArray[np.bool_] | None) -> Words:
+        """Return the block of a column of which it is known which rows have a value."""
+        return cls(column, kind, known, _documents(column, known))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Documents are views of the column's memory, and mean nothing elsewhere.
+        return Words.of, (self.column, self.kind, self.known)
+
+    @property
+    def settings(self) -> _core.TokenSettings:
+        """How the native code splits the rows."""
+        return self.kind.splitting
 
     @property
     def n_rows(self) -> int:
@@ -39,7 +64,7 @@ class Words:
         """Return one row as a block of its own."""
         column = cut_column(self.column, i, i + 1)
         known = None if self.known is None else self.known[i : i + 1]
-        return Words(column, _documents(column, known), self.settings, known, self.counts)
+        return Words.of(column, self.kind, known)
 
     def entries(self) -> Entries:
         """Return the words as sparse rows with names of their own, in order of first appearance."""
@@ -52,7 +77,7 @@ class Words:
         return self._entries(*vocabulary.find(self.documents, self.settings), names)
 
     def _entries(self, indptr: Longs, indices: Any, values: Floats, names: Sequence[str]) -> Entries:
-        return Entries(indptr, indices, values if self.counts else None, names, known=self.known)
+        return Entries(indptr, indices, values if self.kind.counts else None, names, known=self.known)
 
     def told(self, vocabulary: _core.Vocabulary) -> list[tuple[int, float, str]]:
         """Return number, count and name of the known words of all rows, by number.
@@ -65,7 +90,7 @@ class Words:
         for word, amount in zip(own.names, amounts, strict=True):
             for number in vocabulary.find(_given([word]), self.settings)[1].tolist():
                 before, named = told.get(number, (0.0, ""))
-                together = before + amount if self.counts else 1.0
+                together = before + amount if self.kind.counts else 1.0
                 told[number] = together, f"{named} / {word}" if named else word
         return [(number, *told[number]) for number in sorted(told)]
 
@@ -78,9 +103,7 @@ def as_entries(block: Entries | Words) -> Entries:
 Block = Codes | Numbers | Entries | Words
 
 
-def text_words(
-    column: Column, name: str, settings: _core.TokenSettings, *, counts: bool, markers: Collection[object]
-) -> Words:
+def text_words(column: Column, name: str, kind: Splitting, markers: Collection[object]) -> Words:
     """Return a column of texts as words; a missing text is a row that is not known."""
     documents = _texts(column, [mark for mark in markers if isinstance(mark, str)])
     if documents.odd:
@@ -90,15 +113,13 @@ def text_words(
                     f"Column {name!r} holds text, but one value is {value!r}. Turn it into a string, or "
                     f"give the column another kind, such as columns={{{name!r}: 'category'}}."
                 )
-    return Words(column, documents, settings, _bools(documents.known), counts)
+    return Words(column, kind, _bools(documents.known), documents)
 
 
-def token_words(
-    column: Column, name: str, settings: _core.TokenSettings, *, counts: bool, markers: Collection[object]
-) -> Words:
+def token_words(column: Column, name: str, kind: Splitting, markers: Collection[object]) -> Words:
     """Return a column of lists as words; a missing list is a row that is not known."""
     lists = column if isinstance(column, Lists) else _lists(column, name, markers)
-    return Words(lists, _documents(lists, None), settings, lists.known, counts)
+    return Words.of(lists, kind, lists.known)
 
 
 def _texts(column: Column, marks: list[str]) -> _core.Documents:

@@ -5,6 +5,7 @@ from weigh.learn.dependence import Dependence, dependent_columns
 from weigh.learn.joint import JointTask
 from weigh.learn.task import Counter, Task
 from weigh.learn.threshold import ThresholdTask
+from weigh.learn.vocabulary import VocabularyTask
 
 __all__ = [
     "BayesTask",
@@ -13,5 +14,6 @@ __all__ = [
     "JointTask",
     "Task",
     "ThresholdTask",
+    "VocabularyTask",
     "dependent_columns",
 ]

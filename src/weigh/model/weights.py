@@ -7,7 +7,7 @@ value adds nothing, in all three.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -117,6 +117,9 @@ class FlagWeights:
         """The names as the native code looks them up."""
         return vocabulary_of(self.names, self.hashed)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return without_vocabulary(vars(self))
+
     def add(self, block: Entries | Words, scores: Floats) -> None:
         """Add the weights of present flags, and of absent ones, to every row's scores."""
         here = matched(block, self)
@@ -199,6 +202,9 @@ class WordWeights:
         """The names as the native code looks them up."""
         return vocabulary_of(self.names, self.hashed)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return without_vocabulary(vars(self))
+
     def entries(self, block: Entries | Words) -> Entries:
         """Return the block in this term's words, the others left out."""
         return matched(block, self)
@@ -267,6 +273,11 @@ def vocabulary_of(names: Sequence[str], hashed: bool) -> _core.Vocabulary:
         return _core.Vocabulary(len(names))
     packed = names if isinstance(names, Names) else Names.of(names)
     return _core.Vocabulary.of_names(packed.text, packed.offsets)
+
+
+def without_vocabulary(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what may be copied: a vocabulary cannot, and is made again where it is needed."""
+    return {name: value for name, value in state.items() if name != "vocabulary"}
 
 
 def word_name(names: Sequence[str], at: int) -> str:

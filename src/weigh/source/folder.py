@@ -41,14 +41,10 @@ class FolderSource(FileSource):
         self.encoding = encoding
         self.block = block
         self._is_utf8 = self._known_encoding()
-        self.classes = _class_names(path)
-        if not self.classes:
-            raise _no_classes(path)
-        self._files = [
-            _File(file, code, os.stat(file).st_size)
-            for code, name in enumerate(self.classes)
-            for file in _files_below(os.path.join(path, name))
-        ]
+        try:
+            self.classes, self._files = _listed(path)
+        except OSError as error:
+            raise TextFaults(path, encoding).of_reading(error) from error
         if not self._files:
             raise SourceError(f"The folders in {path} hold no files.", path)
         self.n_rows = len(self._files)
@@ -128,6 +124,19 @@ class FolderSource(FileSource):
             raise TextFaults(self.path, self.encoding).of_reading(error) from error
 
 
+def _listed(path: Path) -> tuple[list[str], list[_File]]:
+    """The classes of a folder, and all files below them."""
+    classes = _class_names(path)
+    if not classes:
+        raise _no_classes(path)
+    files = [
+        _File(file, code, os.stat(file).st_size)
+        for code, name in enumerate(classes)
+        for file in _files_below(os.path.join(path, name))
+    ]
+    return classes, files
+
+
 def _class_names(path: Path) -> list[str]:
     """The folders of a folder, sorted."""
     if not path.is_dir():
@@ -136,8 +145,12 @@ def _class_names(path: Path) -> list[str]:
         entry.name for entry in os.scandir(path) if entry.is_dir() and not entry.name.startswith(".")
     )
     for name in names:
-        if not name.isprintable() and any(0xD800 <= ord(sign) < 0xE000 for sign in name):
-            raise SourceError(f"{path}: the folder {name!r} is not named in UTF-8. Rename it.", path)
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            raise SourceError(
+                f"The folder {name!r} in {path} is not named in UTF-8. Rename it.", path
+            ) from error
     return names
 
 

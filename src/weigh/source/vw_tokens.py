@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from weigh import _core
 from weigh.source.line_block import IS_BLANK, NEWLINE, LineBlock, Places, encoded
 from weigh.source.values import shorten
 
@@ -49,7 +50,6 @@ class VwTokens:
 
     def __init__(self, block: LineBlock) -> None:
         self.block = block
-        self.text = block.data.tobytes()
         inside = np.zeros(len(block.data) + 2, dtype=bool)
         inside[1:-1] = ~_SEPARATES[block.data]
         edges = np.flatnonzero(inside[1:] != inside[:-1])
@@ -123,7 +123,7 @@ class VwTokens:
         quoted = self.block.data[self.begins[words]] == _QUOTE
         alone = last & np.append(True, last[:-1])[: len(words)]
         for word in words[alone & touching & ~quoted]:
-            if self._is_number(self.text[self.begins[word] : self.ends[word]]):
+            if len(_core.read_numbers(self.block.data, self.begins[[word]], self.ends[[word]])):
                 raise VwFault(
                     self.begins[word],
                     "a number that touches '|' is a tag. Put a blank between label and '|'.",
@@ -132,16 +132,16 @@ class VwTokens:
         return rest
 
     def _check_labels(self, words: Places) -> None:
-        """Refuse labels that are no numbers: each distinct one is looked at once."""
-        spelled = [self.text[b:e] for b, e in zip(self.begins[words], self.ends[words], strict=True)]
-        odd = {label for label in set(spelled) if not self._is_number(label)}
-        if odd:
-            at = next(at for at, label in enumerate(spelled) if label in odd)
-            word = spelled[at].decode()
-            told = f"the label {shorten(word)} is not a number."
-            if ":" in word or word == "shared":
-                told = f"{shorten(word)} is a multiline or cost-sensitive label; only plain numbers are read."
-            raise VwFault(self.begins[words[at]], told)
+        """Refuse labels that are no numbers."""
+        begins, ends = self.begins[words], self.ends[words]
+        at = len(_core.read_numbers(self.block.data, begins, ends))
+        if at == len(words):
+            return
+        word = self._spelled(begins[at], ends[at])
+        told = f"the label {shorten(word)} is not a number."
+        if ":" in word or word == "shared":
+            told = f"{shorten(word)} is a multiline or cost-sensitive label; only plain numbers are read."
+        raise VwFault(begins[at], told)
 
     def _weights(self, words: Places) -> NDArray[np.float64] | None:
         if not len(words):
@@ -154,20 +154,11 @@ class VwTokens:
         return weights
 
     def _numbers(self, begins: Places, ends: Places) -> NDArray[np.float64]:
-        spelled = [self.text[b:e] for b, e in zip(begins.tolist(), ends.tolist(), strict=True)]
-        try:
-            numbers = np.array(list(map(float, spelled)), dtype=np.float64)
-            fit = bool(np.isfinite(numbers).all()) and b"_" not in b"".join(spelled)
-        except ValueError:
-            fit = False
-        if fit:
-            return numbers
-        at = next(at for at, word in enumerate(spelled) if not self._is_number(word))
-        raise VwFault(begins[at], f"{shorten(spelled[at].decode())} is not a number.")
+        numbers = _core.read_numbers(self.block.data, begins, ends)
+        if len(numbers) < len(begins):
+            at = len(numbers)
+            raise VwFault(begins[at], f"{shorten(self._spelled(begins[at], ends[at]))} is not a number.")
+        return numbers
 
-    @staticmethod
-    def _is_number(word: bytes) -> bool:
-        try:
-            return bool(np.isfinite(float(word))) and b"_" not in word
-        except ValueError:
-            return False
+    def _spelled(self, begin: int, end: int) -> str:
+        return self.block.data[begin:end].tobytes().decode()
