@@ -17,75 +17,32 @@ import argparse
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks import corpus, text_contenders, text_memory, text_real
-from benchmarks.harness import ROOT, Timing, fresh_process, machine, markdown, megabytes, ratio_table
-from benchmarks.harness import write_between as write_result
-from benchmarks.processes import Failed, Run, Turns, last_line, measured
+from benchmarks.harness import (
+    ROOT,
+    Timing,
+    fresh_process,
+    machine,
+    markdown,
+    megabytes,
+    ratio_table,
+    write_between,
+)
+from benchmarks.processes import Failed, Run, Turns, last_line
+from benchmarks.text_bench import SLICE, Bench, read_once
 from benchmarks.text_contenders import Contender
 
-SLICE = 3  # megabytes for the warm-up, and for river
+RESULTS = ROOT / "benchmarks" / "RESULTS.md"
+USUAL = 300  # megabytes
 GROWTH = (0.1, 1.0, 2.0, 3.0)  # sizes of row e, in shares of --size
 TWICE = 2.2  # how much longer twice the data may take
 DISTRIBUTIONS = [
     "weigh", "numpy", "pyarrow", "pandas", "scikit-learn", "polars", "vowpalwabbit", "river",
 ]  # fmt: skip
-
-
-@dataclass
-class Bench:
-    """What was asked, the files, and which models this run has made."""
-
-    given: argparse.Namespace
-    made: set[str] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        self.folder: Path = self.given.work
-        self.size: int = self.given.size
-        self.contenders = text_contenders.present(self.given.peers)
-        self.models: Path = self.folder / f"models-{self.size}"
-
-    def files(self) -> tuple[corpus.Files, corpus.Files]:
-        return corpus.ready(self.folder, self.size)
-
-    def small(self) -> corpus.Files:
-        return corpus.ready(self.folder, SLICE)[0]
-
-    def model(self, contender: Contender) -> Path:
-        self.models.mkdir(exist_ok=True)
-        return self.models / f"{contender.key}{'.weigh' if contender.is_ours else ''}"
-
-    def fit(self, contender: Contender, files: corpus.Files, model: Path | None = None) -> Run:
-        model = model or self.model(contender)
-        return measured(contender.fit(files, model), Path(f"{model}.out"))
-
-    def have_model(self, contender: Contender) -> None:
-        """Fit unless this run has; a peer's model of an earlier run will do."""
-        kept = not contender.is_ours and self._done(contender).exists()
-        if contender.key not in self.made and not kept:
-            self.fit(contender, self.files()[0])
-            self.note_model(contender)
-
-    def note_model(self, contender: Contender) -> None:
-        """Remember that this run has fitted the model."""
-        self.made.add(contender.key)
-        self._done(contender).touch()
-
-    def _done(self, contender: Contender) -> Path:
-        return Path(f"{self.model(contender)}.done")
-
-    def predict(self, contender: Contender) -> tuple[Run, list[str]]:
-        """Run the prediction of held-out documents; the labels come in their order."""
-        assert contender.predict is not None
-        output = Path(f"{self.model(contender)}.predictions")
-        printed = Path(f"{output}.out")
-        run = measured(contender.predict(self.files()[1], self.model(contender), output), printed)
-        lines = (printed if contender.prints else output).read_text().splitlines()
-        return run, [contender.label(line) for line in lines[contender.is_ours :]]
 
 
 def list_job(bench: Bench) -> str:
@@ -112,9 +69,9 @@ def list_job(bench: Bench) -> str:
 def file_job(bench: Bench) -> str:
     """A file to a saved model, start of the process included."""
     train, _ = bench.files()
-    warm_up = Turns.taken({c.name: partial(_warm, bench, c) for c in bench.contenders}, 1)
+    warm_up = Turns.taken({c.name: partial(bench.warm_up, c) for c in bench.contenders}, 1)
     for path in (train.csv, train.vw, train.fasttext):
-        _read(path)
+        read_once(path)
     calls = {c.name: partial(bench.fit, c, train) for c in bench.contenders if c.name in warm_up.runs}
     turns = Turns.taken(calls, bench.given.repeats)
     turns.failures |= warm_up.failures
@@ -123,16 +80,6 @@ def file_job(bench: Bench) -> str:
             bench.note_model(contender)
     parts = [f"{bench.size} MB file → fitted and saved model, whole process", turns.table()]
     return "\n\n".join([*parts, *_river(bench)])
-
-
-def _warm(bench: Bench, contender: Contender) -> Run:
-    return bench.fit(contender, bench.small(), bench.folder / f"warm-{contender.key}.weigh")
-
-
-def _read(path: Path) -> None:
-    with path.open("rb", buffering=0) as file:
-        while file.read(1 << 24):
-            pass
 
 
 def _river(bench: Bench) -> list[str]:
@@ -214,11 +161,14 @@ def growth_job(bench: Bench) -> str:
     sizes = [max(round(bench.size * share), 1) for share in GROWTH]
     model = bench.folder / "growth.weigh"
     files = {f"{size} MB": corpus.ready(bench.folder, size, ("csv",))[0] for size in sizes}
+    title = f"{text_contenders.HASHED.name}, from a CSV file to the saved model, whole process"
+    warm_up = Turns.taken({title: partial(bench.warm_up, text_contenders.HASHED)}, 1)
+    if warm_up.failures:
+        return "\n\n".join(warm_up.sentences())
     for each in files.values():
-        _read(each.csv)
+        read_once(each.csv)
     calls = {name: partial(bench.fit, text_contenders.HASHED, each, model) for name, each in files.items()}
     turns = Turns.taken(calls, bench.given.repeats)
-    title = f"{text_contenders.HASHED.name}, from a CSV file to the saved model, whole process"
     if turns.failures:
         return "\n\n".join([title, *turns.sentences()])
     best = [min(run.seconds for run in turns.runs[name]) for name in files]
@@ -249,7 +199,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--rows", default=",".join(JOBS), help="letters with commas between")
-    parser.add_argument("--size", type=int, default=300, help="megabytes of the corpus")
+    parser.add_argument("--size", type=int, default=USUAL, help="megabytes of the corpus")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--work", type=Path, help="where corpora and models are kept; else a temporary one")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="of row f")
@@ -263,14 +213,18 @@ def _run(given: argparse.Namespace, rows: list[str]) -> None:
     if absent := text_contenders.absence():
         print(absent, flush=True)
     for row in rows:
+        without = " --peers" if given.peers else ""
         of_size = "" if row == "f" else f" --size {given.size} --repeats {given.repeats}"
-        command = f"`python -m benchmarks.text --rows {row}{of_size}`"
+        command = f"`python -m benchmarks.text --rows {row}{of_size}{without}`"
         found = JOBS[row](bench)
         text = f"{found}\n\n{command}; {machine(text_contenders.packages(DISTRIBUTIONS))}"
         print(f"\n## {row}\n\n{text}", flush=True)
         if given.write:
-            other = "" if given.size == 300 or row == "f" else f" {given.size} MB"
-            write_result(ROOT / "benchmarks" / "RESULTS.md", f"text {row}{other}", text)
+            write_between(RESULTS, _marker(row, given), text)
+
+
+def _marker(row: str, given: argparse.Namespace) -> str:
+    return f"text {row}" + ("" if given.size == USUAL or row == "f" else f" {given.size} MB")
 
 
 def main() -> None:
@@ -279,6 +233,10 @@ def main() -> None:
     rows = given.rows.split(",")
     if unknown := sorted(set(rows) - set(JOBS)):
         parser.error(f"no row {', '.join(unknown)}; there are {', '.join(JOBS)}")
+    page = RESULTS.read_text(encoding="utf-8")
+    unmarked = [m for m in (_marker(row, given) for row in rows) if f"begin {m} -->" not in page]
+    if given.write and unmarked:
+        parser.error(f"{RESULTS} has no place marked {', '.join(unmarked)}; leave --write out or add it")
     if given.work is not None:
         given.work = given.work.resolve()
         given.work.mkdir(parents=True, exist_ok=True)

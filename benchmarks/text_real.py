@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from benchmarks.harness import duration, markdown
 
-GRID = (1.0, 0.3, 0.1, 0.03, 0.01)
+GRID = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
 FORMS = ("multinomial", "Bernoulli", "complement")
 NEWS = "20news_bydate.tar.xz"
 SMS = "sms_spam.tsv"

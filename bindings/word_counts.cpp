@@ -39,6 +39,15 @@ void join(weigh::WordCounts& self, const weigh::WordCounts& other, const Vector<
     self.join(other, span_of(places), n_classes);
 }
 
+// Hand the memory of a table to NumPy; it is freed with the array.
+template <class Cell>
+nb::ndarray<nb::numpy, Cell, nb::ndim<2>> to_table(weigh::Zeroed<Cell>&& cells, std::size_t rows, std::size_t columns) {
+    auto owned = std::make_unique<weigh::Zeroed<Cell>>(std::move(cells));
+    Cell* data = owned->data();
+    nb::capsule owner(owned.release(), [](void* p) noexcept { delete static_cast<weigh::Zeroed<Cell>*>(p); });
+    return nb::ndarray<nb::numpy, Cell, nb::ndim<2>>(data, {rows, columns}, owner);
+}
+
 nb::tuple table(const weigh::WordCounts& self, const Vector<std::int64_t>& places) {
     require_places(places, places.shape(0));
     weigh::WordTable found;
@@ -48,8 +57,8 @@ nb::tuple table(const weigh::WordCounts& self, const Vector<std::int64_t>& place
     }
     auto [text, offsets] = to_numpy(std::move(found.names));
     if (found.is_whole)
-        return nb::make_tuple(text, offsets, to_numpy(std::move(found.whole), found.classes, found.words));
-    return nb::make_tuple(text, offsets, to_numpy(std::move(found.weighted), found.classes, found.words));
+        return nb::make_tuple(text, offsets, to_table(std::move(found.whole), found.classes, found.words));
+    return nb::make_tuple(text, offsets, to_table(std::move(found.weighted), found.classes, found.words));
 }
 
 }  // namespace

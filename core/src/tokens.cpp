@@ -8,6 +8,9 @@
 namespace weigh {
 namespace {
 
+// The bits that are set in bytes beyond ASCII.
+constexpr std::uint64_t kWideBits = 0x8080808080808080ULL;
+
 // A character's first byte tells it apart from those that follow.
 bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
 
@@ -84,24 +87,23 @@ void Tokenizer::each_word(std::string_view text) {
         bool inside = before != 0;
         for (; edges != 0; edges &= edges - 1, inside = !inside) {
             const std::size_t at = base + static_cast<std::size_t>(std::countr_zero(edges));
-            if (inside) take_word(text.substr(begin, at - begin), masks.has_wide());
+            if (inside) take_word({text.data() + begin, at - begin});
             else begin = at;
         }
         before = words >> 63;
     }
 }
 
-void Tokenizer::take_word(std::string_view word, bool may_be_wide) {
+void Tokenizer::take_word(std::string_view word) {
     if (word.size() < settings_.min_length) return;
-    // A character has four bytes at most.
-    if (may_be_wide && word.size() < 4 * settings_.min_length && characters_in(word) < settings_.min_length) return;
-    if (stops_.size() != 0 && is_stopped(word)) return;
-    if (settings_.low == 1) push(key_of(word, true), word);
+    const Key key = key_of(word, true);
+    // A character has four bytes at most; of short words the key tells whether one has more than one.
+    if (word.size() < 4 * settings_.min_length && (word.size() > kShortText || (key.low | key.high) & kWideBits) &&
+        characters_in(word) < settings_.min_length)
+        return;
+    if (stops_.size() != 0 && stops_.find(key, word) != Dictionary::kNew) return;
+    if (settings_.low == 1) push(key, word);
     if (settings_.high > 1) take_runs(word);
-}
-
-bool Tokenizer::is_stopped(std::string_view word) const {
-    return stops_.find(key_of(word, true), word) != Dictionary::kNew;
 }
 
 // The runs of several words that end with this one.

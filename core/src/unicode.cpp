@@ -227,7 +227,20 @@ void append_units(std::string& out, const Unit* from, std::size_t size) {
     const std::size_t before = out.size();
     out.resize(before + room);
     char* to = out.data() + before;
-    for (std::size_t i = 0; i < size; ++i) to = encode(to, from[i]);
+    // Most texts are ASCII for long stretches: eight units at a time, which compilers make one step.
+    constexpr std::size_t kStep = 8;
+    std::size_t i = 0;
+    for (; i + kStep <= size; i += kStep) {
+        Unit any = 0;
+        for (std::size_t k = 0; k < kStep; ++k) any = static_cast<Unit>(any | from[i + k]);
+        if (any < 0x80) {
+            for (std::size_t k = 0; k < kStep; ++k) to[k] = static_cast<char>(from[i + k]);
+            to += kStep;
+        } else {
+            for (std::size_t k = 0; k < kStep; ++k) to = encode(to, from[i + k]);
+        }
+    }
+    for (; i < size; ++i) to = encode(to, from[i]);
     out.resize(static_cast<std::size_t>(to - out.data()));
 }
 

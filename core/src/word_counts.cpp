@@ -96,6 +96,7 @@ private:
         for (std::size_t i = 0; i < tokens.size(); ++i) {
             numbers_[i] = vocabulary_.number(tokens[i]);
             reach_words(numbers_[i] + 1);
+            near_.prefetch(numbers_[i], 0);
             near_.prefetch(numbers_[i], head_ + c);
         }
         if (head_ != 0) name(tokens);
@@ -155,23 +156,18 @@ private:
     }
 
     void join_row(const Impl& other, std::size_t from, std::size_t to, std::span<const std::int64_t> places) {
-        for (std::size_t c = 0; c < places.size(); ++c) {
-            const auto place = static_cast<std::size_t>(places[c]);
-            if (const std::int64_t count = other.whole(from, c); count != 0) join_count(to, place, count);
-            if (const double weight = other.extra(from, c); weight != 0) {
-                weighted_.reach(near_.rows(), classes_);
-                weighted_[to][place] += weight;
-            }
-        }
-    }
-
-    void join_count(std::size_t number, std::size_t c, std::int64_t count) {
+        const std::size_t known = std::min(places.size(), other.near_.width() - head_);
+        const std::uint32_t* theirs = other.near_[from] + head_;
         if (gathered_ <= settings_.most) {
-            near_[number][head_ + c] += static_cast<std::uint32_t>(count);
+            std::uint32_t* ours = near_[to] + head_;
+            for (std::size_t c = 0; c < known; ++c) ours[places[c]] += theirs[c];
         } else {
             far_.reach(near_.rows(), classes_);
-            far_[number][c] += count;
+            for (std::size_t c = 0; c < known; ++c) far_[to][places[c]] += other.whole(from, c);
         }
+        if (other.weighted_.rows() == 0) return;
+        weighted_.reach(near_.rows(), classes_);
+        for (std::size_t c = 0; c < known; ++c) weighted_[to][places[c]] += other.extra(from, c);
     }
 
     std::int64_t whole(std::size_t k, std::size_t c) const {
@@ -184,14 +180,20 @@ private:
         return k < weighted_.rows() && c < weighted_.width() ? weighted_[k][c] : 0.0;
     }
 
+    // Turn rows of words into rows of classes, a few words at a time: one that is written to `places`
+    // rows at once would touch as many pages for every word.
     template <class Cell, class Value>
-    static void fill(std::vector<Cell>& cells, std::span<const std::int32_t> order,
+    static void fill(Zeroed<Cell>& cells, std::span<const std::int32_t> order,
                      std::span<const std::int64_t> places, const Value& value) {
-        cells.resize(order.size() * places.size());
-        for (std::size_t at = 0; at < order.size(); ++at)
-            for (std::size_t c = 0; c < places.size(); ++c)
-                cells[static_cast<std::size_t>(places[c]) * order.size() + at] =
-                    value(static_cast<std::size_t>(order[at]), c);
+        constexpr std::size_t kStep = 64;
+        cells = Zeroed<Cell>(order.size() * places.size());
+        for (std::size_t first = 0; first < order.size(); first += kStep) {
+            const std::size_t last = std::min(first + kStep, order.size());
+            for (std::size_t c = 0; c < places.size(); ++c) {
+                Cell* row = cells.data() + static_cast<std::size_t>(places[c]) * order.size();
+                for (std::size_t at = first; at < last; ++at) row[at] = value(static_cast<std::size_t>(order[at]), c);
+            }
+        }
     }
 
     CountSettings settings_;

@@ -29,9 +29,6 @@ public:
         return words | wide(base, others);
     }
 
-    // Whether characters of several bytes have been met.
-    bool has_wide() const { return has_wide_; }
-
 private:
 #ifdef __SSE2__
     // Bits of ASCII letters, digits and underscores, and of bytes beyond ASCII.
@@ -65,7 +62,6 @@ private:
 
     // The bits of characters beyond ASCII, of which the last may reach into the next window.
     std::uint64_t wide(std::size_t base, std::uint64_t others) {
-        has_wide_ = true;
         std::uint64_t words = carried_ & bits_below(reach_);
         std::size_t at = reach_;
         carried_ = reach_ = 0;
@@ -92,7 +88,6 @@ private:
     std::string_view text_;
     std::size_t reach_ = 0;       // bytes of this window that belong to a character of the last one
     std::uint64_t carried_ = 0;   // all ones if that character is part of a word
-    bool has_wide_ = false;
 };
 
 }  // namespace weigh

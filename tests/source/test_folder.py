@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,9 +34,9 @@ def mails(here: Path) -> None:
         Path(name).write_bytes(content)
 
 
-def refused(path: str, **options: object) -> tuple[str, str]:
+def refused(path: str, **options: Any) -> tuple[str, str]:
     with pytest.raises(SourceError) as caught:
-        read(open(path, **options))  # type: ignore[arg-type]
+        read(open(path, **options))
     return str(caught.value), caught.value.path
 
 
@@ -74,6 +75,13 @@ def test_the_first_rows_consume_nothing() -> None:
 def test_the_label_is_called_as_asked() -> None:
     assert open("mails", label="class").label == "class"
     assert weigh.NaiveBayes().fit(open("mails", label="class")).model_.label == "class"
+
+
+def test_labels_are_stored_as_a_model_knows_them() -> None:
+    os.rename("mails/ham", "mails/1")
+    source = open("mails", missing="spam")
+    assert [row["label"] for row in read(source)] == ["1", "1", "1", None, None]
+    assert [row["label"] for row in read(source.stored({"label": "mixed"}))] == [1, 1, 1, None, None]
 
 
 def test_a_folder_without_files_is_no_class() -> None:

@@ -75,7 +75,7 @@ def test_ends_of_lines_and_blanks_do_not_matter(name: str, shape: str, ended: bo
 @pytest.mark.parametrize("size", [1, 2, 100])
 @pytest.mark.parametrize("block", [28, 1 << 20])
 def test_blocks_and_chunks_do_not_matter(name: str, size: int, block: int) -> None:
-    Path(name).write_text("\n".join(LINES[name] * 5))
+    Path(name).write_text("\n".join(LINES[name] * 5) + "\n" * 100)
     source = open(name, block=block)
     expected = [{**ROWS[name][row % 3], "row": row} for row in range(15)]
     for _ in range(2):

@@ -10,6 +10,7 @@ import lzma
 import os
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -35,8 +36,8 @@ def given(monkeypatch: pytest.MonkeyPatch):
     return lambda data: monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(data)))
 
 
-def numbers(path: object, **options: object) -> list[object]:
-    return [row["n"] for row in read(open(path, "y", **options))]  # type: ignore[arg-type]
+def numbers(path: Any, **options: Any) -> list[Any]:
+    return [row["n"] for row in read(open(path, "y", **options))]
 
 
 def test_a_pattern_means_the_files_that_match_sorted() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -13,9 +14,9 @@ from weigh.source.chunk import Lists
 pytestmark = pytest.mark.usefixtures("here")
 
 
-def rows(text: str, **options: object) -> list[dict[str, object]]:
+def rows(text: str, **options: Any) -> list[dict[str, Any]]:
     Path("a.vw").write_text(text)
-    return read(open("a.vw", **options))  # type: ignore[arg-type]
+    return read(open("a.vw", **options))
 
 
 def test_namespaces_are_columns_of_tokens() -> None:
@@ -81,6 +82,7 @@ def test_a_namespace_may_come_twice_in_a_line() -> None:
 def test_labels_importances_and_tags_are_told_apart(head: str, label: object, weight: float) -> None:
     found = rows(f"{head}|a x\n1 3 |a y\n")
     assert [(row["label"], row["weight"]) for row in found] == [(label, weight), (1, 3.0)]
+    assert type(found[0]["label"]) is type(label)
 
 
 def test_rows_equal_those_of_a_plain_loop() -> None:
@@ -88,7 +90,7 @@ def test_rows_equal_those_of_a_plain_loop() -> None:
     lines, expected = [], []
     for row in range(500):
         label, weight = random.choice([1, -1, 7]), random.choice([1.0, 2.5])
-        spaces = {"a": {}, "b": {}}  # type: dict[str, dict[str, float]]
+        spaces: dict[str, dict[str, float]] = {"a": {}, "b": {}}
         line = f"{label} {weight}" if weight != 1 or random.random() < 0.5 else str(label)
         for name in random.sample("ab", random.randint(1, 2)):
             line += f" |{name}"

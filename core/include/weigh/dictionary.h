@@ -5,9 +5,9 @@
 #include <cstring>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "weigh/key.h"
+#include "weigh/zeroed.h"
 
 namespace weigh {
 
@@ -24,13 +24,13 @@ public:
     std::int32_t& code(const Key& key, std::string_view text) {
         if (2 * used_ >= slots_.size()) grow();
         Slot& slot = slots_[place(key, text)];
-        return slot.code == kFree ? fill(slot, key, text) : slot.code;
+        return slot.is_free() ? fill(slot, key, text) : slot.code;
     }
 
     // The code of a text, or `kNew` if it has none.
     std::int32_t find(const Key& key, std::string_view text) const {
-        const std::int32_t code = slots_[place(key, text)].code;
-        return code == kFree ? kNew : code;
+        const Slot& slot = slots_[place(key, text)];
+        return slot.is_free() ? kNew : slot.code;
     }
 
     // Bring the memory that a look-up will read nearer.
@@ -47,27 +47,30 @@ public:
     template <class Visit>
     void each(Visit visit) const {
         for (const Slot& slot : slots_) {
-            if (slot.code == kFree) continue;
-            if (slot.size > kShortText) {
-                visit(std::string_view(bytes_).substr(slot.high, slot.size), slot.code);
+            if (slot.is_free()) continue;
+            if (slot.size() > kShortText) {
+                visit(std::string_view(bytes_).substr(slot.high, slot.size()), slot.code);
                 continue;
             }
             char letters[kShortText];
             for (std::size_t byte = 0; byte < kShortText; ++byte)
                 letters[byte] = static_cast<char>((byte < 8 ? slot.low : slot.high) >> (8 * (byte % 8)));
-            visit(std::string_view(letters, slot.size), slot.code);
+            visit(std::string_view(letters, slot.size()), slot.code);
         }
     }
 
 private:
-    static constexpr std::int32_t kFree = -3;
     static constexpr std::size_t kFewSlots = 1 << 16;
 
     // Short texts: their bytes. Long ones: `low` is their hash, `high` their place among the bytes.
+    // All zero: free.
     struct Slot {
-        std::uint64_t low = 0, high = 0;
-        std::uint32_t size = 0;
-        std::int32_t code = kFree;
+        std::uint64_t low, high;
+        std::uint32_t size_and_one;
+        std::int32_t code;
+
+        bool is_free() const { return size_and_one == 0; }
+        std::size_t size() const { return size_and_one - 1; }
     };
 
     // Where a text is, or the free slot where it belongs.
@@ -75,7 +78,7 @@ private:
         const std::size_t mask = slots_.size() - 1;
         for (std::size_t at = key.hash & mask;; at = (at + 1) & mask) {
             const Slot& slot = slots_[at];
-            if (slot.code == kFree || (slot.low == key.low && slot.size == text.size() && holds(slot, key, text)))
+            if (slot.is_free() || (slot.low == key.low && slot.size() == text.size() && holds(slot, key, text)))
                 return at;
         }
     }
@@ -87,7 +90,7 @@ private:
 
     std::int32_t& fill(Slot& slot, const Key& key, std::string_view text) {
         ++used_;
-        slot = {key.low, key.high, static_cast<std::uint32_t>(text.size()), kNew};
+        slot = {key.low, key.high, static_cast<std::uint32_t>(text.size() + 1), kNew};
         if (text.size() > kShortText) {
             slot.high = bytes_.size();
             bytes_.append(text);
@@ -96,18 +99,18 @@ private:
     }
 
     void grow() {
-        std::vector<Slot> old(slots_.size() * (slots_.size() < kFewSlots ? 4 : 2));
+        Zeroed<Slot> old(slots_.size() * (slots_.size() < kFewSlots ? 4 : 2));
         old.swap(slots_);
         const std::size_t mask = slots_.size() - 1;
         for (const Slot& slot : old) {
-            if (slot.code == kFree) continue;
-            std::size_t at = mix(slot.low, slot.size <= kShortText ? slot.high : 0) & mask;
-            while (slots_[at].code != kFree) at = (at + 1) & mask;
+            if (slot.is_free()) continue;
+            std::size_t at = mix(slot.low, slot.size() <= kShortText ? slot.high : 0) & mask;
+            while (!slots_[at].is_free()) at = (at + 1) & mask;
             slots_[at] = slot;
         }
     }
 
-    std::vector<Slot> slots_;
+    Zeroed<Slot> slots_;
     std::string bytes_;  // the long texts
     std::size_t used_ = 0;
 };

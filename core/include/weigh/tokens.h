@@ -55,10 +55,9 @@ private:
     void each_character(std::string_view text);
     void each_character_within_words(std::string_view text);
 
-    void take_word(std::string_view word, bool may_be_wide);
+    void take_word(std::string_view word);
     void take_runs(std::string_view word);
     void take_character_runs(std::string_view text);
-    bool is_stopped(std::string_view word) const;
     void push(const Key& key, std::string_view text, double value = 1);
     void flush();
     void make_room(std::size_t size);

@@ -25,8 +25,8 @@ struct WordTable {
     Names names;
     std::size_t classes = 0, words = 0;
     bool is_whole = true;
-    std::vector<std::int64_t> whole;  // class-major
-    std::vector<double> weighted;     // in place of `whole` if rows had weights or tokens values
+    Zeroed<std::int64_t> whole;  // class-major
+    Zeroed<double> weighted;     // in place of `whole` if rows had weights or tokens values
 };
 
 class WordCounts {

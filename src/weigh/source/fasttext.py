@@ -9,7 +9,6 @@ import numpy as np
 from weigh.source.base import Kinds
 from weigh.source.bytes import Bytes
 from weigh.source.chunk import Chunk, Texts
-from weigh.source.labels import coded_labels
 from weigh.source.line_block import IS_BLANK, NEWLINE, LineBlock, Places, encoded, past_blanks
 from weigh.source.line_source import LineSource
 from weigh.source.missing import Marker
@@ -41,12 +40,12 @@ class FastTextSource(LineSource):
         ends = _label_ends(block.data, begins, block.ends[rows])
         codes = np.full(block.n_rows, -1, dtype=np.int32)
         codes[rows], names = encoded(block.data, begins, ends - begins)
-        labels = coded_labels(codes, names, self.types[self.label_column], self.missing)
+        labels = self.labels_of(codes, names)
         starts = block.begins.copy()
         starts[rows] = np.minimum(ends + 1, block.ends[rows])
         starts = past_blanks(block.data, starts, block.ends)
         texts = Texts(starts, block.ends - starts, block.data)
-        return self.chunk_of(block, {self.label_column: labels, TEXT: texts}, kinds)
+        return self.chunk_of({self.label_column: labels, TEXT: texts}, block.first_row, kinds)
 
     def _check_labels(self, block: LineBlock, marks: Places, rows: Places) -> None:
         """Refuse a label that is not the first word of its line, or not the only one there."""

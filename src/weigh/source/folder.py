@@ -12,11 +12,12 @@ import numpy as np
 from weigh.errors import SourceError
 from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, Kinds, Piece, check_size
 from weigh.source.bytes import DAMAGE, MARK, is_utf8, unpacked
-from weigh.source.chunk import Chunk, Coded, Texts
+from weigh.source.chunk import Chunk, Texts
 from weigh.source.faults import TextFaults
-from weigh.source.file_source import PREFIX_BYTES, FileSource
+from weigh.source.file_source import PREFIX_BYTES
 from weigh.source.formats import data_ending
 from weigh.source.missing import Marker
+from weigh.source.text_source import TextSource
 
 TEXT = "text"
 
@@ -28,7 +29,7 @@ class _File:
     size: int
 
 
-class FolderSource(FileSource):
+class FolderSource(TextSource):
     """Files below folders that name their classes; each file's text is a row.
 
     Files are read in the order of their sorted names, folder by folder; hidden ones are left out.
@@ -37,20 +38,18 @@ class FolderSource(FileSource):
     def __init__(
         self, path: Path, label: str | None, missing: tuple[Marker, ...], *, encoding: str, block: int
     ) -> None:
-        super().__init__(path, missing)
-        self.encoding = encoding
-        self.block = block
+        super().__init__(path, label, missing, encoding=encoding, block=block)
         self._is_utf8 = self._known_encoding()
         try:
             self.classes, self._files = _listed(path)
         except OSError as error:
-            raise TextFaults(path, encoding).of_reading(error) from error
+            raise self.faults.of_reading(error) from error
         if not self._files:
             raise SourceError(f"The folders in {path} hold no files.", path)
         self.n_rows = len(self._files)
         self.bytes_total = sum(file.size for file in self._files)
         self.kinds = {TEXT: "text"}
-        self.describe({label or "label": "string", TEXT: "text"}, label or "label")
+        self.describe({self.label_column: "string", TEXT: "text"}, self.label_column)
 
     def chunks(self, kinds: Kinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
         """Read all files, at most `size` of them and about a block at a time."""
@@ -89,14 +88,10 @@ class FolderSource(FileSource):
             data = np.frombuffer(b"".join(texts), dtype=np.uint8)
             codes = np.array([file.label for file in files], dtype=np.int32)
             columns = {
-                name: Texts(np.cumsum(sizes) - sizes, sizes, data)
-                if name == TEXT
-                else Coded(codes, self.classes)
-                for name in self.types
-                if name == self.label or (kinds or {}).get(name) != "skip"
+                self.label_column: self.labels_of(codes, self.classes),
+                TEXT: Texts(np.cumsum(sizes) - sizes, sizes, data),
             }
-            labels = None if self.label is None else columns.pop(self.label)
-            return Chunk(columns, len(files), labels=labels, first_row=start)
+            return self.chunk_of(columns, start, kinds)
 
         return read
 
@@ -121,7 +116,7 @@ class FolderSource(FileSource):
         try:
             return is_utf8(self.encoding)
         except LookupError as error:
-            raise TextFaults(self.path, self.encoding).of_reading(error) from error
+            raise self.faults.of_reading(error) from error
 
 
 def _listed(path: Path) -> tuple[list[str], list[_File]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,20 +10,17 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, Kinds, Piece, Source, check_size
+from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, Kinds, Piece, check_size
 from weigh.source.bytes import DAMAGE, MARK, Bytes, FileText, open_text
-from weigh.source.chunk import Chunk, Column
-from weigh.source.faults import TextFaults
-from weigh.source.file_source import PREFIX_BYTES, FileSource
+from weigh.source.chunk import Chunk
+from weigh.source.file_source import PREFIX_BYTES
 from weigh.source.line_block import LineBlock, cut_lines
 from weigh.source.missing import Marker
+from weigh.source.text_source import TextSource
 
-LABEL = "label"
 
-
-class LineSource(FileSource):
+class LineSource(TextSource):
     """A file cut into blocks of whole lines; a subclass makes a chunk of a block."""
 
     comment: ClassVar[bytes] = b""  # what begins a line that is no row
@@ -32,11 +28,7 @@ class LineSource(FileSource):
     def __init__(
         self, path: Path, label: str | None, missing: tuple[Marker, ...], *, encoding: str, block: int
     ) -> None:
-        super().__init__(path, missing)
-        self.encoding = encoding
-        self.block = block
-        self.label_column = label or LABEL
-        self.faults = TextFaults(path, encoding)
+        super().__init__(path, label, missing, encoding=encoding, block=block)
         if self.bytes_total == 0:
             raise self.faults.empty()
 
@@ -85,33 +77,6 @@ class LineSource(FileSource):
         if block.n_rows == 0:
             raise self.faults.no_rows()
         return block
-
-    def stored(self, storage: Kinds) -> Source:
-        """The same file, its labels read as "string" or, numbers where they look like some, "mixed"."""
-        kind = storage.get(self.label_column)
-        if kind is None or kind == self.types.get(self.label_column):
-            return self
-        stored = copy.copy(self)
-        stored.types = {**self.types, self.label_column: kind}
-        return stored
-
-    def _marked(self, missing: tuple[Marker, ...]) -> Source:
-        marked = copy.copy(self)
-        marked.missing = missing
-        return marked
-
-    def chunk_of(
-        self,
-        block: LineBlock,
-        columns: dict[str, Column],
-        kinds: Kinds | None,
-        weights: NDArray[np.float64] | None = None,
-    ) -> Chunk:
-        """A block's columns as a chunk: the label apart, and without those that are skipped."""
-        kinds = kinds or {}
-        labels = None if self.label is None else columns[self.label]
-        kept = {name: columns[name] for name in self.names if kinds.get(name) != "skip"}
-        return Chunk(kept, block.n_rows, labels=labels, weights=weights, first_row=block.first_row)
 
     def check_text(self, data: Bytes) -> None:
         """Refuse bytes that are not UTF-8: later steps rely on it."""

@@ -18,7 +18,6 @@ from weigh.source.bytes import Bytes
 from weigh.source.chunk import Chunk, Column
 from weigh.source.csr import SparseRows
 from weigh.source.file_source import FileSource
-from weigh.source.labels import coded_labels
 from weigh.source.line_block import LineBlock
 from weigh.source.line_source import LineSource
 from weigh.source.missing import Marker
@@ -123,7 +122,7 @@ class SvmlightSource(LineSource):
         if self.types[self.label_column] != "string":
             return numbers
         distinct, codes = np.unique(numbers, return_inverse=True)
-        return coded_labels(codes.astype(np.int32), list(map(str, distinct.tolist())), "string", ())
+        return self.labels_of(codes.astype(np.int32), list(map(str, distinct.tolist())))
 
     def _told(self, block: LineBlock, fault: str, place: int) -> SourceError:
         word = _word_at(block.data, place)

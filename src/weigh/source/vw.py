@@ -12,7 +12,6 @@ from weigh.errors import SourceError, listing
 from weigh.source.base import PREFIX_ROWS, Kinds, Source
 from weigh.source.chunk import Chunk, Lists, Texts
 from weigh.source.file_source import FileSource
-from weigh.source.labels import coded_labels
 from weigh.source.line_block import LineBlock
 from weigh.source.line_source import LineSource
 from weigh.source.missing import Marker
@@ -74,10 +73,10 @@ class VwSource(LineSource):
             head, features = tokens.head(), tokens.features()
         except VwFault as fault:
             raise self._told(block, fault) from fault
-        labels = coded_labels(head.codes, head.labels, self.types[self.label_column], self.missing)
+        labels = self.labels_of(head.codes, head.labels)
         number = {name: at for at, name in enumerate(tokens.namespaces)}
         columns = {name: _lists(block, features, number.get(name, -1)) for name in self.kinds}
-        return self.chunk_of(block, {self.label_column: labels, **columns}, kinds, head.weights)
+        return self.chunk_of({self.label_column: labels, **columns}, block.first_row, kinds, head.weights)
 
     def _tokens(self, block: LineBlock) -> VwTokens:
         self.check_text(block.data)

@@ -1,0 +1,81 @@
+// Large arrays of zeros. Tables that are read at random spend their time finding pages: where the
+// system has huge ones, these are asked for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+namespace weigh {
+
+template <class Item>
+class Zeroed {
+    static_assert(std::is_trivially_copyable_v<Item>);
+
+public:
+    Zeroed() = default;
+    // Memory is taken from the system only as it is touched.
+    explicit Zeroed(std::size_t size) : size_(size) {
+        const std::size_t bytes = size * sizeof(Item);
+#ifdef __linux__
+        if (bytes >= kHuge) {
+            mapped_ = bytes + kHuge;
+            base_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            if (base_ == MAP_FAILED) throw std::bad_alloc();
+            const auto begin = (reinterpret_cast<std::uintptr_t>(base_) + kHuge - 1) / kHuge * kHuge;
+            items_ = reinterpret_cast<Item*>(begin);
+            madvise(items_, bytes, MADV_HUGEPAGE);
+            return;
+        }
+#endif
+        base_ = std::calloc(size == 0 ? 1 : size, sizeof(Item));
+        if (!base_) throw std::bad_alloc();
+        items_ = static_cast<Item*>(base_);
+    }
+
+    Zeroed(Zeroed&& other) noexcept { swap(other); }
+    Zeroed& operator=(Zeroed&& other) noexcept {
+        Zeroed(std::move(other)).swap(*this);
+        return *this;
+    }
+
+    ~Zeroed() {
+#ifdef __linux__
+        if (mapped_ != 0) {
+            munmap(base_, mapped_);
+            return;
+        }
+#endif
+        std::free(base_);
+    }
+
+    void swap(Zeroed& other) noexcept {
+        std::swap(items_, other.items_);
+        std::swap(size_, other.size_);
+        std::swap(base_, other.base_);
+        std::swap(mapped_, other.mapped_);
+    }
+
+    std::size_t size() const { return size_; }
+    Item* data() const { return items_; }
+    Item& operator[](std::size_t at) const { return items_[at]; }
+    Item* begin() const { return items_; }
+    Item* end() const { return items_ + size_; }
+
+private:
+    static constexpr std::size_t kHuge = std::size_t{2} << 20;
+
+    Item* items_ = nullptr;
+    std::size_t size_ = 0;
+    void* base_ = nullptr;
+    std::size_t mapped_ = 0;
+};
+
+}  // namespace weigh

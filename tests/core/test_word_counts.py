@@ -1,0 +1,219 @@
+"""Counts of words by class, against a Counter for every class."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weigh
+from tests.splitting import documents
+from tests.texts import MULTILINGUAL, mixed
+from weigh import _core
+from weigh.features.names import Names
+from weigh.judge.splitting import bucket_of, text_words
+
+KINDS = [weigh.Text(), weigh.Text(ngrams=(1, 3), min_length=1), weigh.Text(chars="words", ngrams=(2, 4))]
+MANY = 2**64
+
+
+@dataclass
+class Twin:
+    """Counts as anybody would write them down."""
+
+    kind: weigh.Text
+    presence: bool = False
+    cells: Counter[tuple[int, str]] = field(default_factory=Counter)
+
+    def add(self, texts: list[Any], classes: Any, weights: Any = None) -> None:
+        for i, (text, c) in enumerate(zip(texts, classes.tolist(), strict=True)):
+            words = [] if text is None or c < 0 else text_words(text, self.kind)
+            for word in set(words) if self.presence else words:
+                self.cells[c, word] += 1 if weights is None else weights[i]
+
+    def table(self, classes: int, buckets: int = 0) -> tuple[list[str], Any]:
+        if not buckets:
+            names = sorted({word for _, word in self.cells})
+            return names, np.array([[self.cells[c, name] for name in names] for c in range(classes)])
+        table = np.zeros((classes, buckets))
+        best: list[tuple[int, int, str]] = [(64, MANY, "")] * buckets
+        for (c, word), count in self.cells.items():
+            at = bucket_of(word, buckets)
+            table[c, at] += count
+            # A bucket's name has 63 bytes at most.
+            claim = len(word.encode("utf-8", "surrogatepass")), bucket_of(word, MANY), word
+            best[at] = min(best[at], claim) if claim[0] else best[at]
+        return [name for _, _, name in best], table
+
+
+def random_rows(seed: int, rows: int, classes: int) -> tuple[list[Any], Any, Any]:
+    """Texts, some empty and some missing, with classes of which some are none, and weights."""
+    rng = random.Random(seed)
+    texts = [None if i % 13 == 5 else mixed(rng, 8) if i % 3 else rng.choice(MULTILINGUAL) for i in range(rows)]
+    labels = np.array([rng.randint(-1, classes - 1) for _ in range(rows)], dtype=np.int32)
+    return texts, labels, np.array([rng.choice([0.0, 1.0, 2.5, 0.125]) for _ in range(rows)])
+
+
+def counts_of(kind: weigh.Text, buckets: int = 0, presence: bool = False, **most: int) -> _core.WordCounts:
+    return _core.WordCounts(kind.splitting, buckets, presence, **most)
+
+
+def table_of(counts: _core.WordCounts, classes: int) -> tuple[list[str], Any]:
+    text, offsets, table = counts.table(np.arange(classes))
+    return list(Names(text, offsets)), table
+
+
+def check(found: tuple[list[str], Any], expected: tuple[list[str], Any]) -> None:
+    assert found[0] == expected[0]
+    np.testing.assert_array_equal(found[1], expected[1].reshape(found[1].shape))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("presence", [False, True])
+@pytest.mark.parametrize("with_weights", [False, True])
+def test_words_are_counted_by_class(kind: weigh.Text, presence: bool, with_weights: bool) -> None:
+    native, twin = counts_of(kind, presence=presence), Twin(kind, presence)
+    # Classes come as they may: later chunks know more of them.
+    for seed, (rows, classes) in enumerate([(40, 1), (0, 1), (90, 3), (1, 3), (60, 7)]):
+        texts, labels, weights = random_rows(seed, rows, classes)
+        given = weights if with_weights else None
+        native.add(documents(texts), labels, classes, given)
+        twin.add(texts, labels, given)
+    found = table_of(native, 7)
+    assert found[1].dtype == (np.float64 if with_weights else np.int64)
+    check(found, twin.table(7))
+
+
+@pytest.mark.parametrize("presence", [False, True])
+def test_counts_that_outgrow_32_bits_go_on_in_64(presence: bool) -> None:
+    kind = KINDS[1]
+    plain, drained = counts_of(kind, 0, presence), counts_of(kind, 0, presence, most=128)
+    for seed, classes in enumerate([1, 2, 5]):
+        texts, labels, _ = random_rows(seed, 80, classes)
+        plain.add(documents(texts), labels, classes, None)
+        drained.add(documents(texts), labels, classes, None)
+    check(table_of(drained, 5), table_of(plain, 5))
+
+
+@pytest.mark.parametrize("buckets", [0, 8, 1024])
+@pytest.mark.parametrize("most", [128, 2**32 - 1])
+@pytest.mark.parametrize("with_weights", [False, True])
+def test_joined_counts_are_those_of_all_rows(buckets: int, most: int, with_weights: bool) -> None:
+    kind = KINDS[0]
+    native, twin = counts_of(kind, buckets, most=most), Twin(kind)
+    for seed, places in enumerate([[0], [1, 0], [4, 2, 0, 1], [3]]):
+        texts, labels, weights = random_rows(seed, 70, len(places))
+        # Only the second part has weights: whole and weighted counts must join too.
+        given = weights if with_weights and seed == 1 else None
+        part = counts_of(kind, buckets, most=most)
+        part.add(documents(texts), labels, len(places), given)
+        native.join(part, np.array(places), 5)
+        moved = np.where(labels < 0, -1, np.array(places)[labels])
+        twin.add(texts, moved, given)
+        # What was joined goes on counting.
+        native.add(documents(texts[:9]), moved[:9].astype(np.int32), 5, None)
+        twin.add(texts[:9], moved[:9])
+    check(table_of(native, 5), twin.table(5, buckets))
+
+
+@pytest.mark.parametrize("buckets", [2, 64, 4096])
+@pytest.mark.parametrize("presence", [False, True])
+def test_hashed_words_are_counted_by_bucket_and_named_by_the_shortest(buckets: int, presence: bool) -> None:
+    texts, labels, _ = random_rows(9, 120, 3)
+    native, twin = counts_of(KINDS[0], buckets), Twin(KINDS[0])
+    native.add(documents(texts), labels, 3, None)
+    twin.add(texts, labels)
+    check(table_of(native, 3), twin.table(3, buckets))
+    if presence:
+        shared = counts_of(KINDS[0], buckets, True)
+        shared.add(documents(texts), labels, 3, None)
+        _, table = table_of(shared, 3)
+        expected = np.zeros((3, buckets))
+        for text, c in zip(texts, labels.tolist(), strict=True):
+            if text is not None and c >= 0:
+                expected[c, sorted({bucket_of(word, buckets) for word in text_words(text, KINDS[0])})] += 1
+        np.testing.assert_array_equal(table, expected)
+
+
+def test_names_of_buckets_do_not_depend_on_the_order_of_the_rows() -> None:
+    texts, labels, _ = random_rows(4, 100, 2)
+    whole = counts_of(KINDS[0], 32)
+    whole.add(documents(texts), labels, 2, None)
+    rng = random.Random(0)
+    for _ in range(5):
+        order = rng.sample(range(100), 100)
+        first, second = counts_of(KINDS[0], 32), counts_of(KINDS[0], 32)
+        for counts, part in ((first, order[:37]), (second, order[37:])):
+            counts.add(documents([texts[i] for i in part]), labels[part], 2, None)
+        first.join(second, np.arange(2), 2)
+        check(table_of(first, 2), table_of(whole, 2))
+
+
+def test_a_word_too_long_for_a_name_leaves_its_bucket_nameless() -> None:
+    counts = counts_of(weigh.Text(), 2)
+    counts.add(documents(["x" * 64, "y" * 63]), np.zeros(2, np.int32), 1, None)
+    names, table = table_of(counts, 1)
+    expected = ["", ""]
+    expected[bucket_of("y" * 63, 2)] = "y" * 63
+    assert names == expected
+    assert table.sum() == 2
+
+
+def test_names_are_counted_as_often_as_they_say() -> None:
+    values = documents(["a", "b", "a", "c", "b"])
+    lists = _core.Documents.of_lists(values, np.array([0, 3, 3, 5]), np.array([0.5, 2.0, 0.25, 0.0, -1.0]))
+    counts = _core.WordCounts(weigh.Tokens().splitting, 0, False)
+    counts.add(lists, np.array([0, 1, 1], dtype=np.int32), 2, np.array([2.0, 1.0, 3.0]))
+    check(table_of(counts, 2), (["a", "b"], np.array([[1.5, 4.0], [0.0, -3.0]])))
+
+
+def test_nothing_gives_an_empty_table() -> None:
+    for texts in ([], ["", " .", None]):
+        counts = counts_of(weigh.Text())
+        counts.add(documents(texts), np.zeros(len(texts), np.int32), 3, None)
+        names, table = table_of(counts, 3)
+        assert (names, table.shape, table.dtype) == ([], (3, 0), np.int64)
+
+
+def test_classes_are_moved_to_their_places() -> None:
+    counts = counts_of(weigh.Text())
+    counts.add(documents(["one", "two two", "three"]), np.array([0, 1, 2], dtype=np.int32), 3, None)
+    text, offsets, table = counts.table(np.array([2, 0, 1]))
+    assert list(Names(text, offsets)) == ["one", "three", "two"]
+    assert table.tolist() == [[0, 0, 2], [0, 1, 0], [1, 0, 0]]
+
+
+def test_thousands_of_words_in_hundreds_of_classes_are_counted() -> None:
+    rng = np.random.default_rng(0)
+    numbers, labels = rng.integers(0, 9_000, (300, 100)), rng.integers(0, 200, 300).astype(np.int32)
+    texts = [" ".join(f"w{k}" for k in row) for row in numbers]
+    counts, twin = counts_of(weigh.Text()), Twin(weigh.Text())
+    for start in range(0, 300, 50):
+        part = slice(start, start + 50)
+        counts.add(documents(texts[part]), labels[part], int(labels[: start + 50].max()) + 1, None)
+        twin.add(texts[part], labels[part])
+    classes = int(labels.max()) + 1
+    check(table_of(counts, classes), twin.table(classes))
+
+
+BAD: list[tuple[str, Any]] = [
+    ("classes and documents differ in length", lambda c: c.add(documents(["a"]), np.zeros(2, np.int32), 1, None)),
+    ("weights and documents differ in length", lambda c: c.add(documents(["a"]), np.zeros(1, np.int32), 1, np.ones(2))),
+    ("a class is out of range", lambda c: c.add(documents(["a"]), np.ones(1, np.int32), 1, None)),
+    ("counts cannot join themselves", lambda c: c.join(c, np.zeros(0, np.int64), 1)),
+    ("a place is out of range", lambda c: c.join(counts_of(weigh.Text()), np.array([1]), 1)),
+    ("a place is out of range", lambda c: c.table(np.array([1]))),
+    ("the number of buckets is a power of two", lambda c: counts_of(weigh.Text(), 3)),
+    ("counts are gathered in 32 bits", lambda c: counts_of(weigh.Text(), most=127)),
+    ("counts are gathered in 32 bits", lambda c: counts_of(weigh.Text(), most=2**32)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("told", "ask"), BAD)
+def test_what_does_not_fit_together_is_refused(told: str, ask: Any) -> None:
+    with pytest.raises(ValueError, match=f"^{told}$"):
+        ask(counts_of(weigh.Text()))

@@ -1,0 +1,115 @@
+"""Names end to end behave like a list of strings."""
+
+from __future__ import annotations
+
+import pickle
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.texts import MULTILINGUAL
+from weigh import _core
+from weigh.features.names import Names
+
+ANY = st.lists(st.text(st.characters(), max_size=12), max_size=12)
+same = settings(max_examples=60, derandomize=True, deadline=None, database=None)
+WORDS = sorted({word for text in MULTILINGUAL for word in text.split()} | {"", "\ud800", "a\0", "a\0\0"})
+
+
+@same
+@given(ANY)
+def test_names_come_back_as_they_went_in(words: list[str]) -> None:
+    names = Names.of(words)
+    assert len(names) == len(words)
+    assert list(names) == words
+    assert [names[k] for k in range(-len(words), len(words))] == words + words
+    assert names[1:-1] == words[1:-1]
+    assert names[::-2] == words[::-2]
+    assert names == words
+    assert names == Names.of(words)
+    assert hash(names) == hash(Names.of(words))
+    assert pickle.loads(pickle.dumps(names)) == names
+
+
+def test_a_name_beyond_the_last_is_refused() -> None:
+    for at in (2, -3):
+        with pytest.raises(IndexError):
+            Names.of(["a", "b"])[at]
+
+
+def test_names_that_differ_only_in_where_they_end_differ() -> None:
+    assert Names.of(["ab", "c"]) != Names.of(["a", "bc"])
+    assert Names.of(["ab"]) != ["ab", ""]
+    assert Names.of([]) == []
+    assert Names.of(["a"]) != "a b"
+
+
+@same
+@given(ANY)
+def test_names_are_sorted_as_python_sorts_strings(words: list[str]) -> None:
+    names = Names.of(words)
+    order = names.order()
+    assert list(names.taken(order)) == sorted(words)
+    assert names.are_sorted == (words == sorted(set(words)))
+
+
+def test_long_common_beginnings_are_told_apart_when_sorting() -> None:
+    words = ["prefix" * 5 + end for end in ("", "\0", "a", "é", "中", "😀", "aa")] + ["prefix", "prefi\0", "p"]
+    random.Random(0).shuffle(words)
+    names = Names.of(words)
+    assert list(names.taken(names.order())) == sorted(words)
+
+
+@same
+@given(ANY, ANY)
+def test_two_sorted_lists_are_merged_with_the_places_of_both(first: list[str], second: list[str]) -> None:
+    ours, theirs = sorted(set(first)), sorted(set(second))
+    names, places, others = Names.of(ours).sorted_with(Names.of(theirs))
+    both = sorted({*ours, *theirs})
+    assert list(names) == both
+    assert places.tolist() == [both.index(word) for word in ours]
+    assert others.tolist() == [both.index(word) for word in theirs]
+
+
+def test_a_name_is_found_where_it_is() -> None:
+    names = Names.of(WORDS)
+    assert [names.find(word) for word in WORDS] == list(range(len(WORDS)))
+    assert all(word in names for word in WORDS)
+    for absent in ("no such word", "\uffff\uffff", "\0"):
+        assert names.find(absent) == -1
+        assert absent not in names
+    assert 7 not in names
+    assert "a" not in Names.of([])
+
+
+def test_a_vocabulary_gives_the_names_back_under_their_numbers() -> None:
+    names = Names.of(WORDS)
+    vocabulary = _core.Vocabulary.of_names(names.text, names.offsets)
+    assert len(vocabulary) == len(WORDS)
+    assert Names(*vocabulary.names()) == names
+
+
+def test_a_vocabulary_refuses_a_name_that_occurs_twice() -> None:
+    names = Names.of(["b", "a", "b"])
+    with pytest.raises(ValueError, match="^a name occurs twice$"):
+        _core.Vocabulary.of_names(names.text, names.offsets)
+
+
+REFUSED: list[list[int]] = [[], [0, 3, 2], [0, 4], [-1, 3], [0, -1, 3]]
+
+
+@pytest.mark.parametrize("offsets", REFUSED)
+def test_offsets_that_are_none_are_refused(offsets: list[int]) -> None:
+    text = np.frombuffer(b"abc", np.uint8)
+    for ask in (_core.sorted_order, _core.names_rise, _core.Vocabulary.of_names):
+        with pytest.raises(ValueError, match="offsets"):
+            ask(text, np.array(offsets, dtype=np.int64))
+
+
+@pytest.mark.parametrize("number", [-1, 2])
+def test_numbers_of_no_name_are_refused(number: int) -> None:
+    with pytest.raises(ValueError, match="^a number is"):
+        Names.of(["a", "b"]).taken(np.array([number]))
