@@ -14,6 +14,7 @@ in the --work folder for rows c and d; ours are made anew in every run.
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
@@ -202,7 +203,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--size", type=int, default=USUAL, help="megabytes of the corpus")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--work", type=Path, help="where corpora and models are kept; else a temporary one")
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="of row f")
+    data = os.environ.get("WEIGH_DATA", ROOT.parent / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=data, help="folder of row f; else $WEIGH_DATA")
     parser.add_argument("--peers", action="store_true", help="leave the library out")
     parser.add_argument("--write", action="store_true", help="fill benchmarks/RESULTS.md")
     return parser

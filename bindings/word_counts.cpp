@@ -56,9 +56,11 @@ nb::tuple table(const weigh::WordCounts& self, const Vector<std::int64_t>& place
         found = self.table(span_of(places));
     }
     auto [text, offsets] = to_numpy(std::move(found.names));
-    if (found.is_whole)
-        return nb::make_tuple(text, offsets, to_table(std::move(found.whole), found.classes, found.words));
-    return nb::make_tuple(text, offsets, to_table(std::move(found.weighted), found.classes, found.words));
+    return std::visit(
+        [&](auto&& cells) {
+            return nb::make_tuple(text, offsets, to_table(std::move(cells), found.classes, found.words));
+        },
+        std::move(found.cells));
 }
 
 }  // namespace

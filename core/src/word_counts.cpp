@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "bucket_names.h"
@@ -61,7 +62,6 @@ public:
     WordTable table(std::span<const std::int64_t> places) const {
         WordTable table;
         table.classes = places.size();
-        table.is_whole = weighted_.rows() == 0;
         std::vector<std::int32_t> order(near_.rows());
         std::iota(order.begin(), order.end(), 0);
         if (vocabulary_.is_hashed()) {
@@ -72,8 +72,17 @@ public:
             table.names = taken({names.text, names.offsets}, order);
         }
         table.words = order.size();
-        if (table.is_whole) fill(table.whole, order, places, [&](auto k, auto c) { return whole(k, c); });
-        else fill(table.weighted, order, places, [&](auto k, auto c) { return static_cast<double>(whole(k, c)) + extra(k, c); });
+        const auto put = [&]<class Cell>(Cell, const auto& value) {
+            table.cells = filled<Cell>(order, places, value);
+        };
+        const auto count = [&](std::size_t k, std::size_t c) { return whole(k, c); };
+        const std::int64_t most = largest();
+        if (weighted_.rows() != 0)
+            put(double{}, [&](auto k, auto c) { return static_cast<double>(whole(k, c)) + extra(k, c); });
+        else if (most <= std::numeric_limits<std::uint8_t>::max()) put(std::uint8_t{}, count);
+        else if (most <= std::numeric_limits<std::uint16_t>::max()) put(std::uint16_t{}, count);
+        else if (most <= std::numeric_limits<std::uint32_t>::max()) put(std::uint32_t{}, count);
+        else put(std::int64_t{}, count);
         return table;
     }
 
@@ -176,6 +185,13 @@ private:
         return count;
     }
 
+    std::int64_t largest() const {
+        std::int64_t most = 0;
+        for (std::size_t k = 0; k < near_.rows(); ++k)
+            for (std::size_t c = 0; c < near_.width() - head_; ++c) most = std::max(most, whole(k, c));
+        return most;
+    }
+
     double extra(std::size_t k, std::size_t c) const {
         return k < weighted_.rows() && c < weighted_.width() ? weighted_[k][c] : 0.0;
     }
@@ -183,17 +199,19 @@ private:
     // Turn rows of words into rows of classes, a few words at a time: one that is written to `places`
     // rows at once would touch as many pages for every word.
     template <class Cell, class Value>
-    static void fill(Zeroed<Cell>& cells, std::span<const std::int32_t> order,
-                     std::span<const std::int64_t> places, const Value& value) {
+    static Zeroed<Cell> filled(std::span<const std::int32_t> order, std::span<const std::int64_t> places,
+                               const Value& value) {
         constexpr std::size_t kStep = 64;
-        cells = Zeroed<Cell>(order.size() * places.size());
+        Zeroed<Cell> cells(order.size() * places.size());
         for (std::size_t first = 0; first < order.size(); first += kStep) {
             const std::size_t last = std::min(first + kStep, order.size());
             for (std::size_t c = 0; c < places.size(); ++c) {
                 Cell* row = cells.data() + static_cast<std::size_t>(places[c]) * order.size();
-                for (std::size_t at = first; at < last; ++at) row[at] = value(static_cast<std::size_t>(order[at]), c);
+                for (std::size_t at = first; at < last; ++at)
+                    row[at] = static_cast<Cell>(value(static_cast<std::size_t>(order[at]), c));
             }
         }
+        return cells;
     }
 
     CountSettings settings_;

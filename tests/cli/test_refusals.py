@@ -55,7 +55,11 @@ def test_a_refusal_is_one_line_and_exit_code_1(fitted, arguments, told):
     ("arguments", "told"),
     [
         (("fti", "mails.csv"), "No such command 'fti'. Did you mean 'fit'?"),
-        (("fit", "mails.csv"), "Missing option '--label'."),
+        (
+            ("fit", "mails.csv"),
+            "Say which column to predict, with --label. The columns are 'CS373', 'investment', 'familiarity', "
+            "'spam'.",
+        ),
         (
             ("fit", "mails.csv", "--label", "spam", "--set", "smoothing=2"),
             "Invalid value for '--set': 'smoothing=2' is not NAME=VALUE with a parameter of naive-bayes: "

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "weigh/views.h"
@@ -24,9 +25,11 @@ struct CountSettings {
 struct WordTable {
     Names names;
     std::size_t classes = 0, words = 0;
-    bool is_whole = true;
-    Zeroed<std::int64_t> whole;  // class-major
-    Zeroed<double> weighted;     // in place of `whole` if rows had weights or tokens values
+    // Class-major, in the narrowest type that holds all counts; doubles if rows had weights or tokens
+    // had values.
+    std::variant<Zeroed<std::uint8_t>, Zeroed<std::uint16_t>, Zeroed<std::uint32_t>, Zeroed<std::int64_t>,
+                 Zeroed<double>>
+        cells;
 };
 
 class WordCounts {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,9 @@ SECTIONS = {
         weigh fit adult.csv --label income --missing '?' -o income.weigh
         weigh fit adult.csv --label income --kind fnlwgt=skip --kind age=number:bins=16
         weigh fit sms.tsv --label label --kind text=text:ngrams=1-2,min_count=2
+        weigh fit 'reviews-*.csv.gz' --label stars --kind body=text:buckets=2^20
+        weigh fit mails/ -o mails.weigh
+        zcat log.csv.gz | weigh fit - --format csv --label level
         weigh fit mails.csv --label spam --set prior=dirichlet:2
         weigh fit mails.csv --label spam --set class_prior='{"spam": 0.9, "ham": 0.1}'
     """,
@@ -39,16 +43,20 @@ SECTIONS = {
     "--kind, with the settings of each kind after a colon": """
         category   levels=a|b|c
         number     bins=16 or bins=0|10|20, spread=own, shared or a number, floor=0.01
-        text       ngrams=1-2, counts=false, min_length=2, min_count=1
-        tokens     counts=false, min_count=1
+        text       ngrams=1-2, chars=true or words, counts=false, min_length=2,
+                   min_count=1, max_words=10000, stop_words=english or a|b|c,
+                   lowercase=false, strip_accents=true,
+                   buckets=2^20 (hashed: memory stays the same)
+        tokens     counts=false, min_count=1, max_words=10000, buckets=2^20
         flag, count, skip
+        A kind without a column, such as --kind count, is for all columns.
     """,
 }
 
 
 @click.command(cls=Taught, sections=SECTIONS, short_help="Learn a model from files.")
 @click.argument("data", nargs=-1, required=True, metavar="DATA...")
-@click.option("--label", required=True, metavar="COLUMN", help="The column to predict.")
+@click.option("--label", metavar="COLUMN", help="The column to predict; not needed where the format tells.")
 @click.option("-o", "--output", metavar="MODEL", help="The model file. [default: DATA's name with .weigh]")
 @click.option(
     "--learner",
@@ -65,7 +73,7 @@ SECTIONS = {
 @as_json
 def command(
     data: tuple[str, ...],
-    label: str,
+    label: str | None,
     output: str | None,
     learner: str,
     settings: tuple[str, ...],
@@ -75,18 +83,25 @@ def command(
     as_json: bool,
     **written: Any,
 ) -> None:
-    """Learn a model from one or more CSV, TSV, Parquet or JSON lines files.
+    """Learn a model from files.
 
-    Columns are categories, flags, numbers or text, as found in the first rows; --kind overrules
-    what was found. Several files of the same columns are one table.
+    DATA is CSV, TSV, Parquet or JSON lines, fastText, Vowpal Wabbit or LIBSVM lines, a folder with a
+    folder per class, a pattern such as 'mails-*.csv', or - for standard input; .gz, .bz2, .xz, .zst
+    and .lz4 are unpacked. Several files of the same columns are one table. Columns are categories,
+    flags, numbers or text, as found in the first rows; --kind overrules what was found.
     """
+    from weigh import errors
     from weigh.cli.learned import learned, told
     from weigh.source import open as open_file
 
     written["delimiter"] = sign(written["delimiter"])
-    target = output or os.path.basename(data[0]).split(".")[0] + ".weigh"
+    target = output or _default_name(data[0])
     keep_apart(target, *data)
     source = open_file(data, label, missing=("", *missing), **written)
+    if source.label is None:
+        raise click.UsageError(
+            f"Say which column to predict, with --label. The columns are {errors.listing(source.names)}."
+        )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = _learned(learner, source, settings, kinds, missing, threads)
@@ -95,6 +110,12 @@ def command(
     notes = list(dict.fromkeys(spoken(str(each.message)) for each in caught))
     facts = learned(model, learner, data) | {"notes": notes, "model": target}
     click.echo(json.dumps(facts, ensure_ascii=False, indent=2) if as_json else told(facts, replaced))
+
+
+def _default_name(data: str) -> str:
+    """The name of a model file for what it was learned from."""
+    stem = os.path.basename(os.path.normpath(data)).split(".")[0]
+    return f"{stem if re.fullmatch(r'[^*?]*[^*?-][^*?]*', stem) else 'model'}.weigh"
 
 
 def _learned(

@@ -47,6 +47,7 @@ def told(facts: dict[str, Any], replaced: bool) -> str:
     classes = facts["classes"]
     total = sum(each["rows"] for each in classes)
     files = facts["data"][0] if len(facts["data"]) == 1 else counted(len(facts["data"]), "file")
+    files = "standard input" if files == "-" else files
     shares = [[cut(c["class"], 40), amount(c["rows"]), percent(c["rows"] / total)] for c in classes]
     columns = [[cut(c["column"], 30), c["kind"], cut(c["found"], 36)] for c in facts["columns"]]
     parts = [

@@ -70,7 +70,7 @@ def open_for(
         format=format,
         missing=("", *model.schema.missing),
     )
-    return source.stored(model.storage).completed(model.schema.names)
+    return source.stored(model.storage)
 
 
 def echo(result: Any, as_json: bool) -> None:

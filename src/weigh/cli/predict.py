@@ -63,7 +63,7 @@ def command(
     watch = Watch(loaded) if check else None
     opened = open_for(loaded, data, **written)
     # Refused before anything is written.
-    loaded.schema.check(opened)
+    opened = loaded.schema.matched(opened)
     with writing(output) as file, watched(opened, not file.isatty()) as source:
         writer = _JsonLines(file, proba) if as_json else _Table(file, loaded.classes, proba, check)
         for batch in _batches(loaded, source, decision, watch):

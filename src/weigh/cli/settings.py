@@ -102,8 +102,13 @@ _READERS: dict[str, Callable[[str], Any]] = {
 }
 
 
-def read_kinds(given: Iterable[str]) -> dict[str, Kind]:
-    """The kinds of columns from texts such as age=number or body=text:ngrams=1-2,min_count=2."""
+def read_kinds(given: Sequence[str]) -> dict[str, Kind] | Kind:
+    """The kinds of columns from texts such as age=number or body=text:ngrams=1-2,min_count=2.
+
+    A kind without a column, such as count, is for all columns.
+    """
+    if len(given) == 1 and re.fullmatch(rf"({'|'.join(KINDS)})(:.*)?", given[0], re.DOTALL):
+        return _read_kind(f"all={given[0]}")[1]
     return dict(_read_kind(text) for text in given)
 
 
@@ -139,8 +144,15 @@ def _setting(key: str, value: str) -> Any:
     if key == "ngrams":
         low, _, high = value.partition("-")
         return int(_kind_number(low)), int(_kind_number(high or low))
-    if key == "counts":
+    if key in ("counts", "lowercase", "strip_accents") or (key == "chars" and value != "words"):
         return _flag(value)
+    if key == "stop_words" and value != "english":
+        return tuple(value.split("|"))
+    if key in ("chars", "stop_words"):
+        return value
+    power = re.fullmatch(r"2(?:\*\*|\^)(\d{1,2})", value)
+    if key == "buckets" and power:
+        return 2 ** int(power[1])
     if key == "spread" and value in ("own", "shared"):
         return value
     if key == "bins" and "|" in value:

@@ -108,7 +108,7 @@ def _to_labels(y: Any) -> Any:
     """Return labels as a column; several labels per row, and measured numbers, are refused."""
     if hasattr(y, "dictionary_encode"):
         return y
-    if isinstance(y, (list, tuple)) and any(_is_several(value) for value in y):
+    if isinstance(y, (list, tuple)) and _LISTS & set(map(type, y)) and any(map(_is_several, y)):
         raise errors.several_labels("lists")
     # Foreign containers may offer nothing but their conversion to an array.
     y = y if hasattr(y, "shape") else np.asarray(y)
@@ -123,5 +123,8 @@ def _to_labels(y: Any) -> Any:
     return y
 
 
-def _is_several(value: object) -> bool:
-    return isinstance(value, (list, tuple, set, frozenset)) and len(value) != 1
+_LISTS = {list, tuple, set, frozenset}
+
+
+def _is_several(value: Any) -> bool:
+    return type(value) in _LISTS and len(value) != 1

@@ -110,9 +110,9 @@ class Schema:
 
     def chunks(self, source: Source) -> Iterator[Chunk]:
         """Read a source chunk by chunk, columns checked, in this schema's names."""
-        self.check(source)
+        source = self.matched(source)
         by_name = self.named and source.named
-        chunks = (self._renamed(chunk, by_name) for chunk in source.chunks(self.storage(), self.chunk_rows))
+        chunks = (self._renamed(c, by_name) for c in source.chunks(self.storage(), self.chunk_rows))
         return with_derived(chunks, self.made) if self.made else chunks
 
     def pieces(self, source: Source) -> Iterator[Piece]:
@@ -120,10 +120,16 @@ class Schema:
         if self.made:
             # A lag looks back into the chunk before, so these can only be made in order.
             return as_pieces(self.chunks(source))
-        self.check(source)
+        source = self.matched(source)
         by_name = self.named and source.named
         pieces = source.pieces(self.storage(), self.chunk_rows)
         return (self._renamed_piece(piece, by_name) for piece in pieces)
+
+    def matched(self, source: Source) -> Source:
+        """Return the source with columns that its format left out because they are empty, checked."""
+        source = source.completed(self.names)
+        self.check(source)
+        return source
 
     def _renamed_piece(self, piece: Piece, by_name: bool) -> Piece:
         return lambda: self._renamed(piece(), by_name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -15,9 +15,10 @@ from weigh.features.words import Block, text_words, token_words
 
 UNITS = {False: "words", True: "characters", "words": "characters within words"}
 MOST_BUCKETS = 2**26
+LONGEST = 2**31  # beyond any text, within any machine word
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Wordy(Kind):
     """What text and tokens have in common: how their words are counted and which are kept.
 
@@ -46,6 +47,11 @@ class Wordy(Kind):
                     owner, "buckets", "a power of two from 2 to 2**26, such as 2**20", self.buckets
                 )
 
+    def __repr__(self) -> str:
+        # There are many settings, and nearly all of them at their defaults.
+        given = [f for f in fields(self) if getattr(self, f.name) != f.default]
+        return f"{type(self).__name__}({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in given)})"
+
     @property
     def family(self) -> str:
         """The distribution within a class."""
@@ -61,7 +67,7 @@ class Wordy(Kind):
         return _core.TokenSettings("words", False, False, 1, 1, 1, [])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Text(Wordy):
     """Running text: its words, lower-cased, as `CountVectorizer` finds them.
 
@@ -110,8 +116,10 @@ class Text(Wordy):
         """Return the settings of the native code."""
         words = ENGLISH if self.stop_words == "english" else self.stop_words
         stops = [word.encode("utf-8", "surrogatepass") for word in words]
-        settings = self.lowercase, self.strip_accents, self.min_length, *self.ngrams
-        return _core.TokenSettings(UNITS[self.chars], *settings, stops)
+        shortest, low, high = (min(n, LONGEST) for n in (self.min_length, *self.ngrams))
+        return _core.TokenSettings(
+            UNITS[self.chars], self.lowercase, self.strip_accents, shortest, low, high, stops
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the kind as plain data, with the version of Unicode that says what a letter is."""
@@ -122,7 +130,7 @@ class Text(Wordy):
         return text_words(columns[names[0]], names[0], self, missing)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tokens(Wordy):
     """Lists of ready-made names, counted like the words of a text."""
 

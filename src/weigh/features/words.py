@@ -166,7 +166,9 @@ def _documents(column: Column, known: Any) -> _core.Documents:
     if isinstance(column, Lists):
         return _core.Documents.of_lists(_texts(column.names, []), column.indptr, column.values)
     if known is not None and not known.all():
-        column = np.full(len(known), None, dtype=object)
+        # What was missing because of a marker is missing without it too.
+        column = to_objects(column).copy()
+        column[~known] = None
     return _texts(column, [])
 
 

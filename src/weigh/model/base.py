@@ -100,6 +100,9 @@ class Model(ABC):
             pieces = self.schema.chunks(source)
         step = max(1, SCORE_CELLS // max(1, len(self.classes)))
         for piece in pieces:
+            if piece.n_rows <= step:
+                yield piece
+                continue
             for start in range(0, piece.n_rows, step):
                 yield piece.slice(start, start + step)
 
@@ -109,7 +112,7 @@ class Model(ABC):
 
     def _checked(self, chunk: Chunk) -> Floats:
         scores = self.score_chunk(chunk)
-        impossible = np.isneginf(scores).all(axis=1)
+        impossible = scores.max(axis=1) == -np.inf
         if impossible.any():
             raise self.impossible(chunk, int(np.argmax(impossible)))
         return scores

@@ -21,9 +21,10 @@ from weigh import _core
 from weigh.features.blocks import Codes, Entries, Floats, Ints, Longs, Numbered
 from weigh.model import store
 
-Table = npt.NDArray[Any]  # int64, or float64 where weights are fractional
+Table = npt.NDArray[Any]  # int64, or float64 where weights are fractional; of words, narrower
 LARGEST_WHOLE = 2.0**53
-STORED = (np.int64, np.float64, np.uint8, np.uint16, np.uint32)  # the types of tables in model files
+STORED = (np.int64, np.float64)  # the types of tables in model files
+NARROW = (np.uint8, np.uint16, np.uint32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,12 +137,12 @@ def is_identity(places: Longs, n: int) -> bool:
 
 
 def narrow(table: Table) -> Table:
-    """Return whole numbers in the narrowest type that holds them, as model files store long tables."""
-    largest = 0 if table.dtype == np.float64 else int(table.max(initial=0))
-    for kind in (np.uint8, np.uint16, np.uint32):
-        if table.dtype != np.float64 and largest <= np.iinfo(kind).max:
-            return table.astype(kind)
-    return table
+    """Return whole numbers in the narrowest type that holds them; negative ones stay as they are."""
+    if table.dtype == np.float64 or (table.dtype == np.int64 and table.min(initial=0) < 0):
+        return table
+    largest = int(table.max(initial=0))
+    kind = next(kind for kind in (*NARROW, np.int64) if largest <= np.iinfo(kind).max)
+    return table.astype(kind, copy=False)
 
 
 def whole(table: Table) -> Table:
@@ -153,14 +154,14 @@ def whole(table: Table) -> Table:
     return np.ascontiguousarray(table)
 
 
-def get_table(stored: store.Stored, name: str, shape: tuple[int, ...]) -> Table:
+def get_table(
+    stored: store.Stored, name: str, shape: tuple[int, ...], types: Sequence[type] = STORED
+) -> Table:
     """Return a table of counts from a model file, its shape and values checked."""
     table = stored.arrays.get(name)
-    if table is None or table.shape != shape or table.dtype not in STORED:
+    if table is None or table.shape != shape or table.dtype not in types:
         raise store.damaged(stored.path, f"its table {name!r} is missing or of the wrong shape")
-    if table.dtype.kind == "u":
-        return table.astype(np.int64)
-    if table.size and not (table.min() >= 0 and np.isfinite(table).all()):
+    if table.dtype.kind != "u" and table.size and not (table.min() >= 0 and np.isfinite(table).all()):
         raise store.damaged(stored.path, f"its table {name!r} holds impossible counts")
     return table
 

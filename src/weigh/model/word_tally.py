@@ -12,12 +12,14 @@ from weigh import _core
 from weigh.features import Names
 from weigh.features.blocks import Longs
 from weigh.model import store
-from weigh.model.tally import Table, get_table, is_identity, narrow, placed, whole
+from weigh.model.tally import NARROW, STORED, Table, get_table, is_identity, narrow, placed, whole
 
 
 @dataclass(frozen=True, eq=False)
 class WordTally:
     """Counts [classes, words]; the names are sorted, or, if words were hashed, stand by bucket.
+
+    Whole counts are held in the narrowest type, for a table may be long: sums are made in 64 bits.
 
     A bucket's name is the shortest word ever seen in it (of equally short ones that of the smallest
     hash): whatever the order of the rows, the same. It may outlive a row that was taken away.
@@ -37,7 +39,7 @@ class WordTally:
 
     def plus(self, other: WordTally, sign: int = 1) -> WordTally:
         """Return the sum or difference of two tallies over the same classes."""
-        kind = np.result_type(self.table, other.table)
+        ours, theirs = _wide(self.table), _wide(other.table)
         if self.hashed:
             names = self.names
             if sign > 0:
@@ -45,11 +47,11 @@ class WordTally:
                     names.text, names.offsets, other.names.text, other.names.offsets
                 )
                 names = Names(text, offsets)
-            return WordTally(names, self.table + sign * other.table, True)
-        names, ours, theirs = self.names.sorted_with(other.names)
-        table = np.zeros((len(self.table), len(names)), dtype=kind)
-        table[:, ours] = self.table
-        table[:, theirs] += sign * other.table
+            return WordTally(names, ours + sign * theirs, True)
+        names, places, others = self.names.sorted_with(other.names)
+        table = np.zeros((len(ours), len(names)), dtype=np.result_type(ours, theirs))
+        table[:, places] = ours
+        table[:, others] += sign * theirs
         return WordTally(names, table)
 
     @property
@@ -71,14 +73,16 @@ class WordTally:
         """Return the one form that equal counts have: without the names of what has no counts."""
         used = np.asarray(self.table.any(axis=0))
         if used.all():
-            return WordTally(self.names, whole(self.table), self.hashed)
+            return WordTally(self.names, narrow(whole(self.table)), self.hashed)
         if not self.hashed:
             kept = np.flatnonzero(used)
-            return WordTally(self.names.taken(kept), whole(self.table[:, kept]))
-        # An unused bucket takes an empty name from behind the last one.
-        numbers = np.where(used, np.arange(len(used)), len(used))
-        offsets = np.append(self.names.offsets, self.names.offsets[-1])
-        return WordTally(Names(self.names.text, offsets).taken(numbers), whole(self.table), True)
+            return WordTally(self.names.taken(kept), narrow(whole(self.table[:, kept])))
+        names = self.names
+        if np.diff(names.offsets)[~used].any():
+            # An unused bucket takes an empty name from behind the last one.
+            numbers = np.where(used, np.arange(len(used)), len(used))
+            names = Names(names.text, np.append(names.offsets, names.offsets[-1])).taken(numbers)
+        return WordTally(names, narrow(whole(self.table)), True)
 
     def least(self) -> float:
         """Return the smallest count, which is negative if more was taken away than there was."""
@@ -86,7 +90,7 @@ class WordTally:
 
     def put(self, arrays: dict[str, Any], meta: dict[str, Any], key: str) -> None:
         """Add the tally to what a model file will hold."""
-        arrays[f"{key}.table"] = narrow(self.table)
+        arrays[f"{key}.table"] = self.table
         store.put_packed(arrays, meta, f"{key}.names", self.names)
 
     @classmethod
@@ -95,4 +99,9 @@ class WordTally:
         names = store.get_packed(stored, f"{key}.names")
         if not (names.are_sorted if buckets is None else len(names) == buckets):
             raise store.damaged(stored.path, f"its list of names {key!r} is not in order")
-        return cls(names, get_table(stored, f"{key}.table", (classes, len(names))), buckets is not None)
+        table = get_table(stored, f"{key}.table", (classes, len(names)), (*STORED, *NARROW))
+        return cls(names, narrow(table), buckets is not None)
+
+
+def _wide(table: Table) -> Table:
+    return table.astype(np.int64) if table.dtype.kind == "u" else table

@@ -84,7 +84,9 @@ def _is_text(values: Any) -> bool:
     """Whether values are strings, some perhaps missing."""
     if hasattr(values, "type"):
         return "string" in str(values.type)
-    some = {type(value) for value in values if value is not None and value == value}
+    some = set(map(type, values)) - {type(None)}
+    if float in some:
+        some = {type(value) for value in values if value is not None and value == value}
     return bool(some) and all(issubclass(kind, str) for kind in some)
 
 

@@ -1,0 +1,129 @@
+// Tokens, dictionaries and names against short twins, on random texts and random bytes.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "texts.h"
+#include "weigh/dictionary.h"
+
+namespace {
+
+using namespace weigh;
+using namespace weigh::tests;
+
+Strings tokens_of(const Documents& documents, std::size_t row, const TokenSettings& settings) {
+    Strings found;
+    Tokenizer(settings).each(documents, row, [&](std::span<const Token> tokens) {
+        for (const Token& token : tokens) {
+            EXPECT(token.key.hash == key_of(token.text, false).hash);
+            found.emplace_back(token.text);
+        }
+    });
+    return found;
+}
+
+void tokens_are_those_of_the_definition(Random& random, std::size_t n) {
+    const TokenSettings settings = random_settings(random);
+    const std::string text = random_text(random, n);
+    const Held held({text, std::nullopt, std::string()});
+    Strings found = tokens_of(held.view(), 0, settings), expected = plain_tokens(text, settings);
+    std::sort(found.begin(), found.end());
+    std::sort(expected.begin(), expected.end());
+    EXPECT(found == expected);
+    EXPECT(tokens_of(held.view(), 1, settings).empty());
+    EXPECT(tokens_of(held.view(), 2, settings).empty());
+}
+
+void texts_of_every_width_have_the_same_tokens(Random& random, std::size_t n) {
+    std::vector<unsigned char> narrow;
+    for (std::size_t i = 0; i < n; ++i) narrow.push_back(static_cast<unsigned char>(32 + random() % 224));
+    const std::vector<std::uint16_t> two(narrow.begin(), narrow.end());
+    const std::vector<std::uint32_t> four(narrow.begin(), narrow.end());
+    std::string utf8;
+    unicode::append_latin1(utf8, narrow.data(), narrow.size());
+    const std::vector<Text> texts{{utf8.data(), utf8.size(), Encoding::utf8},
+                                  {n ? narrow.data() : static_cast<const void*>(""), n, Encoding::latin1},
+                                  {n ? two.data() : static_cast<const void*>(""), n, Encoding::ucs2},
+                                  {n ? four.data() : static_cast<const void*>(""), n, Encoding::ucs4}};
+    const TokenSettings settings = random_settings(random);
+    const Strings expected = tokens_of({texts, {}, {}}, 0, settings);
+    for (std::size_t row = 1; row < texts.size(); ++row)
+        EXPECT(tokens_of({texts, {}, {}}, row, settings) == expected);
+    // As given names they are not split, whatever their width.
+    const std::vector<std::int64_t> indptr{0, 0, 4};
+    EXPECT(tokens_of({texts, indptr, {}}, 0, settings).empty());
+    EXPECT(tokens_of({texts, indptr, {}}, 1, settings) == Strings(4, utf8));
+}
+
+void a_dictionary_keeps_every_text_apart(Random& random, std::size_t n) {
+    Dictionary dictionary;
+    std::map<std::string, std::int32_t> twin;
+    if (n % 2 != 0) dictionary.reserve(n);
+    for (std::size_t i = 0; i < 20 * n; ++i) {
+        std::string text(below(random, 40), '\0');
+        for (char& letter : text) letter = static_cast<char>(random() % 3);
+        std::int32_t& code = dictionary.code(text, false);
+        const auto [place, is_new] = twin.try_emplace(text, static_cast<std::int32_t>(twin.size()));
+        if (is_new) EXPECT(code == Dictionary::kNew), code = place->second;
+        else if (code != place->second) EXPECT(code == place->second);
+    }
+    EXPECT(dictionary.size() == twin.size());
+    std::map<std::string, std::int32_t> visited;
+    dictionary.each([&](std::string_view text, std::int32_t code) { visited.emplace(text, code); });
+    EXPECT(visited == twin);
+    for (const auto& [text, code] : twin)
+        if (dictionary.find(key_of(text, false), text) != code) EXPECT(false);
+    const std::string absent(41, 'x');
+    EXPECT(dictionary.find(key_of(absent, false), absent) == Dictionary::kNew);
+}
+
+void names_are_sorted_merged_and_found(Random& random, std::size_t n) {
+    std::array<std::set<std::string>, 2> sets;
+    for (auto& set : sets)
+        for (std::size_t i = 0; i < n; ++i) set.insert(random_text(random, below(random, 30)));
+    const Strings first(sets[0].begin(), sets[0].end()), second(sets[1].begin(), sets[1].end());
+    Strings shuffled = first, both;
+    std::shuffle(shuffled.begin(), shuffled.end(), random);
+    const Names names = names_of(shuffled), one = names_of(first), two = names_of(second);
+    EXPECT(strings_of(taken(view_of(names), sorted_order(view_of(names)))) == first);
+    std::set_union(first.begin(), first.end(), second.begin(), second.end(), std::back_inserter(both));
+    const MergedNames all = merged(view_of(one), view_of(two));
+    EXPECT(strings_of(all.names) == both);
+    for (std::size_t k = 0; k < first.size(); ++k) EXPECT(both[static_cast<std::size_t>(all.first[k])] == first[k]);
+    for (std::size_t k = 0; k < second.size(); ++k) EXPECT(both[static_cast<std::size_t>(all.second[k])] == second[k]);
+    Vocabulary vocabulary, twice;
+    EXPECT(vocabulary.add_all(view_of(names)) && strings_of(vocabulary.names()) == shuffled);
+    shuffled.insert(shuffled.end(), shuffled.begin(), shuffled.begin() + (n > 0));
+    EXPECT(twice.add_all(view_of(names_of(shuffled))) == (n == 0));
+}
+
+void the_better_name_is_the_shorter_one() {
+    const Names first = names_of({"", "abc", "ab", "", std::string(64, 'x')});
+    const Names second = names_of({"a", "ab", "abc", "", std::string(63, 'y')});
+    EXPECT(strings_of(shorter(view_of(first), view_of(second))) ==
+           (Strings{"a", "ab", "ab", "", std::string(63, 'y')}));
+    const bool ab_wins = key_of("ab", false).hash < key_of("cd", false).hash;
+    for (const auto& [one, other] : {std::pair("ab", "cd"), std::pair("cd", "ab")})
+        EXPECT(strings_of(shorter(view_of(names_of({one})), view_of(names_of({other})))) == Strings{ab_wins ? "ab" : "cd"});
+}
+
+}  // namespace
+
+int main() {
+    Random random(1);
+    the_better_name_is_the_shorter_one();
+    for (std::size_t n = 0; n < 400; ++n) {
+        tokens_are_those_of_the_definition(random, n);
+        texts_of_every_width_have_the_same_tokens(random, n);
+    }
+    for (std::size_t n = 0; n < 40; ++n) {
+        a_dictionary_keeps_every_text_apart(random, n * n);
+        names_are_sorted_merged_and_found(random, n);
+    }
+    std::printf("%d passed, %d failed\n", passed, failed);
+    return failed ? 1 : 0;
+}

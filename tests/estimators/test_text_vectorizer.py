@@ -1,0 +1,193 @@
+"""TextVectorizer gives CountVectorizer's matrix."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import Perceptron
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+import weigh
+from tests.texts import MULTILINGUAL, edges, peer
+from weigh import errors
+from weigh.judge.splitting import bucket_of, text_words
+
+TEXTS = MULTILINGUAL + edges()
+NEW = ["the quick unheard FOX", "", "Привет 世界 unheard", MULTILINGUAL[22], "unheard"]
+SETTINGS: dict[str, dict[str, Any]] = {
+    "words": {},
+    "pairs": {"ngrams": (1, 2)},
+    "runs": {"ngrams": (2, 3), "min_length": 1},
+    "characters": {"chars": True, "ngrams": (1, 3)},
+    "within words": {"chars": "words", "ngrams": (3, 5)},
+    "presence": {"counts": False, "ngrams": (1, 2)},
+    "presence of characters": {"counts": False, "chars": True},
+    "capitals": {"lowercase": False},
+    "accents": {"strip_accents": True},
+    "stop words": {"stop_words": ["the", "fox"], "ngrams": (1, 2)},
+    "long words": {"min_length": 5},
+}
+
+
+def assert_same_matrix(first: Any, second: Any) -> None:
+    assert type(first) is type(second)
+    assert first.shape == second.shape
+    assert first.dtype == second.dtype
+    for part in ("indptr", "indices", "data"):
+        ours, theirs = getattr(first, part), getattr(second, part)
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def assert_same(first: Any, second: Any, texts: Any = TEXTS) -> None:
+    """Assert the same matrix and names after fitting, and the same matrix of new texts."""
+    ours, theirs = first.fit_transform(texts), second.fit_transform(texts)
+    theirs.sort_indices()
+    assert_same_matrix(ours, theirs)
+    assert first.get_feature_names_out().tolist() == second.get_feature_names_out().tolist()
+    assert first.vocabulary_ == second.vocabulary_
+    assert_same_matrix(first.transform(NEW), second.transform(NEW))
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_matrix_is_that_of_count_vectorizer(name: str) -> None:
+    options = SETTINGS[name]
+    assert_same(weigh.TextVectorizer(**options), peer(weigh.Text(**options)))
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int32, np.float64, np.float32, np.uint8])
+def test_the_counts_have_the_type_that_was_asked_for(dtype: Any) -> None:
+    assert_same(weigh.TextVectorizer(dtype=dtype), CountVectorizer(dtype=dtype))
+
+
+# A word more with every line: no two are equally frequent.
+STAIRS = [" ".join(f"word{k}" for k in range(n)) for n in range(1, 30)]
+
+
+@pytest.mark.parametrize("most", [1, 7, 28, 100])
+def test_the_most_frequent_words_are_kept(most: int) -> None:
+    assert_same(weigh.TextVectorizer(max_words=most), CountVectorizer(max_features=most), STAIRS)
+
+
+@pytest.mark.parametrize("least", [1, 2, 3, 12])
+def test_words_in_few_texts_are_left_out(least: int) -> None:
+    ours = weigh.TextVectorizer(counts=False, min_count=least)
+    assert_same(ours, CountVectorizer(binary=True, min_df=least), [*STAIRS, *TEXTS])
+
+
+def test_words_that_occur_rarely_are_left_out() -> None:
+    words = weigh.TextVectorizer(min_count=2).fit(["one one", "two", "three two"])
+    assert words.get_feature_names_out().tolist() == ["one", "two"]
+
+
+STORAGES: dict[str, Any] = {
+    "array": lambda texts: np.array(texts, dtype=object),
+    "Series": pd.Series,
+    "Arrow": pa.array,
+    "column of a frame": lambda texts: pd.DataFrame({"body": texts}),
+    "source": weigh.rows,
+}
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+def test_texts_of_any_storage_give_the_same_matrix(storage: str) -> None:
+    texts = [text for text in TEXTS if "\\ud" not in ascii(text)]
+    held = STORAGES[storage]
+    expected = weigh.TextVectorizer().fit(texts)
+    found = weigh.TextVectorizer().fit(held(texts))
+    assert found.names_ == expected.names_
+    assert_same_matrix(found.transform(held(texts)), expected.transform(texts))
+
+
+def test_a_file_gives_the_same_matrix(tmp_path: Path) -> None:
+    path = tmp_path / "texts.csv"
+    pd.DataFrame({"body": STAIRS}).to_csv(path, index=False)
+    found = weigh.TextVectorizer().fit(weigh.open(path))
+    assert_same_matrix(found.transform(weigh.open(path)), weigh.TextVectorizer().fit_transform(STAIRS))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_any_number_of_threads_finds_the_same_words(threads: int) -> None:
+    texts = [f"w{i % 977} w{i % 1009} w{i * i % 65536}" for i in range(150_000)]
+    found = weigh.TextVectorizer(threads=threads, min_count=2).fit(texts)
+    counts = {word: 0 for text in texts for word in text.split()}
+    for text in texts:
+        for word in text.split():
+            counts[word] += 1
+    assert list(found.names_) == sorted(word for word, n in counts.items() if n >= 2 and len(word) > 1)
+
+
+def test_a_missing_text_is_an_empty_row() -> None:
+    words = weigh.TextVectorizer().fit(["one two", None])
+    assert words.transform([None, "two", ""]).toarray().tolist() == [[0, 0], [0, 1], [0, 0]]
+
+
+@pytest.mark.parametrize("buckets", [2, 64, 2**12])
+@pytest.mark.parametrize("counts", [True, False])
+def test_buckets_are_those_of_the_words_hashes(buckets: int, counts: bool) -> None:
+    kind = weigh.Text(counts, ngrams=(1, 2))
+    found = weigh.TextVectorizer(counts, ngrams=(1, 2), buckets=buckets).fit_transform(TEXTS)
+    expected = np.zeros((len(TEXTS), buckets), dtype=np.int64)
+    for row, text in enumerate(TEXTS):
+        for word in text_words(text, kind):
+            expected[row, bucket_of(word, buckets)] += 1
+    np.testing.assert_array_equal(found.toarray(), expected if counts else expected > 0)
+    if counts:
+        whole = peer(kind).fit_transform(TEXTS)
+        np.testing.assert_array_equal(found.sum(axis=1), whole.sum(axis=1))
+
+
+def test_buckets_have_no_vocabulary() -> None:
+    words = weigh.TextVectorizer(buckets=4).fit(["one two"])
+    with pytest.raises(errors.Unsupported) as told:
+        _ = words.vocabulary_
+    assert str(told.value) == "Words that are hashed into buckets have no columns of their own."
+
+
+@pytest.mark.parametrize("options", [{}, {"buckets": 64}, {"counts": False, "stop_words": ["two"]}])
+def test_it_can_be_pickled_and_cloned(options: dict[str, Any]) -> None:
+    words = weigh.TextVectorizer(**options).fit(["one two two", "three"])
+    rows = words.transform(["two one", "two"])
+    copy = pickle.loads(pickle.dumps(words))
+    assert_same_matrix(copy.transform(["two one", "two"]), rows)
+    again = clone(words)
+    assert again.get_params() == words.get_params()
+    with pytest.raises(NotFittedError):
+        again.transform(["one"])
+
+
+def test_it_serves_in_pipelines_and_searches() -> None:
+    texts, y = ["good fine", "bad poor", "fine good good", "poor bad bad"] * 6, [1, 0, 1, 0] * 6
+    chain = make_pipeline(weigh.TextVectorizer(), Perceptron())
+    assert chain.fit(texts, y).score(texts, y) == 1.0
+    grid = {"textvectorizer__ngrams": [(1, 1), (1, 2)], "textvectorizer__buckets": [None, 256]}
+    search = GridSearchCV(chain, grid, cv=3, n_jobs=2).fit(texts, y)
+    assert search.best_score_ == 1.0
+    assert chain[:-1].get_feature_names_out().tolist() == ["bad", "fine", "good", "poor"]
+
+
+def test_texts_that_are_none_are_refused() -> None:
+    with pytest.raises(errors.DataError) as told:
+        weigh.TextVectorizer().fit("one text")
+    assert str(told.value) == "One string was given where a list of texts is expected. Give [text]."
+    with pytest.raises(errors.DataError) as told:
+        weigh.TextVectorizer().fit([["one", "two"]])
+    assert str(told.value) == (
+        "A vocabulary is made of one column of texts, but there are 2: 'x0', 'x1'. Give that column alone."
+    )
+
+
+def test_settings_are_refused_when_fitting() -> None:
+    words = weigh.TextVectorizer(buckets=3)
+    with pytest.raises(errors.ParameterError, match="^Text: buckets must be a power of two from 2 to"):
+        words.fit(["one"])
