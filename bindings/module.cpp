@@ -5,6 +5,7 @@ void bind_csv(nanobind::module_& m);
 void bind_documents(nanobind::module_& m);
 void bind_encode(nanobind::module_& m);
 void bind_score(nanobind::module_& m);
+void bind_shares(nanobind::module_& m);
 void bind_sums(nanobind::module_& m);
 void bind_svmlight(nanobind::module_& m);
 void bind_tokens(nanobind::module_& m);
@@ -19,6 +20,7 @@ NB_MODULE(_core, m) {
     bind_documents(m);
     bind_encode(m);
     bind_score(m);
+    bind_shares(m);
     bind_sums(m);
     bind_svmlight(m);
     bind_tokens(m);

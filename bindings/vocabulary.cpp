@@ -116,7 +116,7 @@ void bind_vocabulary(nb::module_& m) {
         .def("__len__", &weigh::Vocabulary::size)
         .def("find", &find, "documents"_a, "settings"_a, "Return (indptr, numbers, counts) of the known tokens.")
         .def("learn", &learn, "documents"_a, "settings"_a, "Return the same of all tokens; new ones become known.")
-        .def("score", &score, "documents"_a, "settings"_a, "table"_a, "scores"_a,
+        .def("score", &score, "documents"_a, "settings"_a, "table"_a, "scores"_a.noconvert(),
              "Add count × table[number] of every known token to the scores of its row.")
         .def("names", [](const weigh::Vocabulary& self) { return to_tuple(self.names()); },
              "Return (text, offsets) of the names by number.");

@@ -4,6 +4,7 @@
 
 #include "documents.h"
 #include "names.h"
+#include "tables.h"
 
 using namespace nb::literals;
 
@@ -37,15 +38,6 @@ void join(weigh::WordCounts& self, const weigh::WordCounts& other, const Vector<
     require(&self != &other, "counts cannot join themselves");
     const nb::gil_scoped_release unlocked;
     self.join(other, span_of(places), n_classes);
-}
-
-// Hand the memory of a table to NumPy; it is freed with the array.
-template <class Cell>
-nb::ndarray<nb::numpy, Cell, nb::ndim<2>> to_table(weigh::Zeroed<Cell>&& cells, std::size_t rows, std::size_t columns) {
-    auto owned = std::make_unique<weigh::Zeroed<Cell>>(std::move(cells));
-    Cell* data = owned->data();
-    nb::capsule owner(owned.release(), [](void* p) noexcept { delete static_cast<weigh::Zeroed<Cell>*>(p); });
-    return nb::ndarray<nb::numpy, Cell, nb::ndim<2>>(data, {rows, columns}, owner);
 }
 
 nb::tuple table(const weigh::WordCounts& self, const Vector<std::int64_t>& places) {

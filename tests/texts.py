@@ -52,7 +52,9 @@ def edges() -> list[str]:
     made = [letter * n for letter in ("a", "é", "中", "😀", " ") for n in range(0, 201, 7)]
     made += ["x" * n + " yz" for n in range(58, 70)] + ["x " * n + "é中😀ab" for n in range(26, 34)]
     made += ["." * n + letter + "b c" for n in range(58, 68) for letter in "aé中𝐀😀"]
-    return made + [letter * n + " end" for letter in "aé中𝐀" for n in (15, 16, 17, 31, 32, 33, 63, 64, 65, 128)]
+    return made + [
+        letter * n + " end" for letter in "aé中𝐀" for n in (15, 16, 17, 31, 32, 33, 63, 64, 65, 128)
+    ]
 
 
 def mixed(rng: random.Random, most: int) -> str:

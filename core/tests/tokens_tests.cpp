@@ -68,15 +68,14 @@ void a_dictionary_keeps_every_text_apart(Random& random, std::size_t n) {
         for (char& letter : text) letter = static_cast<char>(random() % 3);
         std::int32_t& code = dictionary.code(text, false);
         const auto [place, is_new] = twin.try_emplace(text, static_cast<std::int32_t>(twin.size()));
-        if (is_new) EXPECT(code == Dictionary::kNew), code = place->second;
-        else if (code != place->second) EXPECT(code == place->second);
+        EXPECT(code == (is_new ? Dictionary::kNew : place->second));
+        code = place->second;
     }
     EXPECT(dictionary.size() == twin.size());
     std::map<std::string, std::int32_t> visited;
     dictionary.each([&](std::string_view text, std::int32_t code) { visited.emplace(text, code); });
     EXPECT(visited == twin);
-    for (const auto& [text, code] : twin)
-        if (dictionary.find(key_of(text, false), text) != code) EXPECT(false);
+    for (const auto& [text, code] : twin) EXPECT(dictionary.find(key_of(text, false), text) == code);
     const std::string absent(41, 'x');
     EXPECT(dictionary.find(key_of(absent, false), absent) == Dictionary::kNew);
 }
@@ -93,22 +92,32 @@ void names_are_sorted_merged_and_found(Random& random, std::size_t n) {
     std::set_union(first.begin(), first.end(), second.begin(), second.end(), std::back_inserter(both));
     const MergedNames all = merged(view_of(one), view_of(two));
     EXPECT(strings_of(all.names) == both);
-    for (std::size_t k = 0; k < first.size(); ++k) EXPECT(both[static_cast<std::size_t>(all.first[k])] == first[k]);
-    for (std::size_t k = 0; k < second.size(); ++k) EXPECT(both[static_cast<std::size_t>(all.second[k])] == second[k]);
+    const auto stand = [&](const Strings& words, const std::vector<std::int64_t>& places) {
+        return std::equal(words.begin(), words.end(), places.begin(), places.end(),
+                          [&](const auto& word, auto place) { return both[static_cast<std::size_t>(place)] == word; });
+    };
+    EXPECT(stand(first, all.first) && stand(second, all.second));
     Vocabulary vocabulary, twice;
     EXPECT(vocabulary.add_all(view_of(names)) && strings_of(vocabulary.names()) == shuffled);
-    shuffled.insert(shuffled.end(), shuffled.begin(), shuffled.begin() + (n > 0));
-    EXPECT(twice.add_all(view_of(names_of(shuffled))) == (n == 0));
+    if (n == 0) return;
+    shuffled.push_back(std::string(shuffled.front()));
+    const Names repeated = names_of(shuffled);
+    EXPECT(!twice.add_all(view_of(repeated)));
 }
 
 void the_better_name_is_the_shorter_one() {
-    const Names first = names_of({"", "abc", "ab", "", std::string(64, 'x')});
-    const Names second = names_of({"a", "ab", "abc", "", std::string(63, 'y')});
-    EXPECT(strings_of(shorter(view_of(first), view_of(second))) ==
-           (Strings{"a", "ab", "ab", "", std::string(63, 'y')}));
+    const auto better = [](const std::string& one, const std::string& other) {
+        const Names first = names_of({one}), second = names_of({other});
+        return strings_of(shorter(view_of(first), view_of(second)));
+    };
+    const std::string longest(63, 'y'), too_long(64, 'x');
+    EXPECT(better("", "a") == Strings{"a"} && better("a", "") == Strings{"a"});
+    EXPECT(better("", "") == Strings{""});
+    EXPECT(better("abc", "ab") == Strings{"ab"} && better("ab", "abc") == Strings{"ab"});
+    EXPECT(better(too_long, longest) == Strings{longest} && better(longest, too_long) == Strings{longest});
     const bool ab_wins = key_of("ab", false).hash < key_of("cd", false).hash;
     for (const auto& [one, other] : {std::pair("ab", "cd"), std::pair("cd", "ab")})
-        EXPECT(strings_of(shorter(view_of(names_of({one})), view_of(names_of({other})))) == Strings{ab_wins ? "ab" : "cd"});
+        EXPECT(better(one, other) == Strings{ab_wins ? "ab" : "cd"});
 }
 
 }  // namespace

@@ -27,15 +27,16 @@ struct Batch {
 Batch random_batch(Random& random, std::size_t rows, std::size_t classes, bool weighted) {
     Batch batch;
     for (std::size_t i = 0; i < rows; ++i) {
-        const bool is_missing = below(random, 9) == 0;
-        batch.texts.push_back(is_missing ? std::nullopt : std::optional(random_text(random, below(random, 150))));
+        batch.texts.emplace_back();
+        if (below(random, 9) != 0) batch.texts.back() = random_text(random, below(random, 150));
         batch.classes.push_back(static_cast<std::int32_t>(below(random, classes + 1)) - 1);
         if (weighted) batch.weights.push_back(0.25 * static_cast<double>(below(random, 9)));
     }
     return batch;
 }
 
-void count_plainly(Cells& cells, const Batch& batch, const CountSettings& settings, std::span<const std::int64_t> places) {
+void count_plainly(Cells& cells, const Batch& batch, const CountSettings& settings,
+                   std::span<const std::int64_t> places) {
     for (std::size_t i = 0; i < batch.texts.size(); ++i) {
         if (!batch.texts[i] || batch.classes[i] < 0) continue;
         std::set<std::string> seen;
@@ -50,7 +51,8 @@ void count_plainly(Cells& cells, const Batch& batch, const CountSettings& settin
 }
 
 void counts_are_those_of_a_map(Random& random, std::size_t n) {
-    CountSettings settings{random_settings(random), n % 3 == 0 ? 8u : 0u, n % 2 == 0, n % 5 == 0 ? 128u : 0xFFFFFFFFu};
+    CountSettings settings{random_settings(random), n % 3 == 0 ? 8u : 0u, n % 2 == 0};
+    if (n % 5 == 0) settings.most = 128;
     const std::vector<std::int64_t> places{2, 0, 1}, identity{0, 1, 2};
     WordCounts whole(settings);
     Cells cells;
@@ -67,13 +69,14 @@ void counts_are_those_of_a_map(Random& random, std::size_t n) {
     const Strings names = strings_of(table.names);
     EXPECT(names.size() == table.words && (settings.buckets || std::is_sorted(names.begin(), names.end())));
     Cells found;
-    for (std::size_t c = 0; c < 3; ++c) {
-        for (std::size_t k = 0; k < table.words; ++k) {
-            const std::size_t at = c * table.words + k;
-            const double count = std::visit([&](const auto& cells) { return static_cast<double>(cells.data()[at]); }, table.cells);
+    const auto take = [&](const auto& cells) {
+        for (std::size_t at = 0; at < 3 * table.words; ++at) {
+            const std::size_t k = at % table.words, c = at / table.words;
+            const auto count = static_cast<double>(cells.data()[at]);
             if (count != 0) found[{settings.buckets ? std::to_string(k) : names[k], c}] = count;
         }
-    }
+    };
+    std::visit(take, table.cells);
     std::erase_if(cells, [](const auto& cell) { return cell.second == 0; });
     EXPECT(found == cells);
 }
@@ -91,7 +94,8 @@ void scores_are_the_sums_over_the_sparse_rows(Random& random, std::size_t n) {
     score_tokens(held.view(), settings, vocabulary, table, 2, scores);
     for (std::size_t i = 0; i < n; ++i) {
         std::array<double, 2> expected{1.0, 1.0};
-        for (auto e = static_cast<std::size_t>(rows.indptr[i]); e < static_cast<std::size_t>(rows.indptr[i + 1]); ++e)
+        const auto end = static_cast<std::size_t>(rows.indptr[i + 1]);
+        for (auto e = static_cast<std::size_t>(rows.indptr[i]); e < end; ++e)
             for (std::size_t c = 0; c < 2; ++c)
                 expected[c] += rows.values[e] * table[2 * static_cast<std::size_t>(rows.indices[e]) + c];
         EXPECT(scores[2 * i] == expected[0] && scores[2 * i + 1] == expected[1]);

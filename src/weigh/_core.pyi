@@ -186,6 +186,46 @@ def score_gaussian(
     ],
     scores: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
 ) -> None: ...
+@overload
+def log_shares(
+    counts: Annotated[
+        NDArray[numpy.uint8], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    pseudo: float,
+    totals: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
+@overload
+def log_shares(
+    counts: Annotated[
+        NDArray[numpy.uint16], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    pseudo: float,
+    totals: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
+@overload
+def log_shares(
+    counts: Annotated[
+        NDArray[numpy.uint32], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    pseudo: float,
+    totals: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
+@overload
+def log_shares(
+    counts: Annotated[
+        NDArray[numpy.int64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    pseudo: float,
+    totals: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
 def class_sums(
     classes: NDArray[numpy.int32],
     n_classes: int,

@@ -25,7 +25,9 @@ SETTINGS: list[dict[str, Any]] = [
     for strip in (False, True)
 ]
 SETTINGS += [{"min_length": length, "ngrams": ngrams} for length in (1, 3, 5) for ngrams in RANGES[:3]]
-SETTINGS += [{"stop_words": ("fox", "the", "été", "世界", "lang" * 40), "ngrams": ngrams} for ngrams in RANGES]
+SETTINGS += [
+    {"stop_words": ("fox", "the", "été", "世界", "lang" * 40), "ngrams": ngrams} for ngrams in RANGES
+]
 KINDS = {" ".join(f"{name}={value}"[:24] for name, value in each.items()): each for each in SETTINGS}
 same = settings(max_examples=25, derandomize=True, deadline=None, database=None)
 

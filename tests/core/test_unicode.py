@@ -70,7 +70,9 @@ def test_every_mark_is_sorted_and_dropped_as_python_does_it(lower: bool, strip: 
     marks = [chr(c) for c in range(0x110000) if unicodedata.combining(chr(c))]
     rng = random.Random(3)
     for _ in range(300):
-        syllables = [rng.choice("aeΣÀ각") + "".join(rng.choices(marks, k=rng.randint(0, 6))) for _ in range(5)]
+        syllables = [
+            rng.choice("aeΣÀ각") + "".join(rng.choices(marks, k=rng.randint(0, 6))) for _ in range(5)
+        ]
         check("".join(syllables), lower, strip)
     check("".join(f"a{mark}" for mark in marks), lower, strip)
 

@@ -189,5 +189,5 @@ def test_texts_that_are_none_are_refused() -> None:
 
 def test_settings_are_refused_when_fitting() -> None:
     words = weigh.TextVectorizer(buckets=3)
-    with pytest.raises(errors.ParameterError, match="^Text: buckets must be a power of two from 2 to"):
+    with pytest.raises(errors.ParameterError, match=r"^Text: buckets must be a power of two from 2 to"):
         words.fit(["one"])

@@ -57,7 +57,11 @@ def test_names_are_sorted_as_python_sorts_strings(words: list[str]) -> None:
 
 
 def test_long_common_beginnings_are_told_apart_when_sorting() -> None:
-    words = ["prefix" * 5 + end for end in ("", "\0", "a", "é", "中", "😀", "aa")] + ["prefix", "prefi\0", "p"]
+    words = ["prefix" * 5 + end for end in ("", "\0", "a", "é", "中", "😀", "aa")] + [
+        "prefix",
+        "prefi\0",
+        "p",
+    ]
     random.Random(0).shuffle(words)
     names = Names.of(words)
     assert list(names.taken(names.order())) == sorted(words)
@@ -94,7 +98,7 @@ def test_a_vocabulary_gives_the_names_back_under_their_numbers() -> None:
 
 def test_a_vocabulary_refuses_a_name_that_occurs_twice() -> None:
     names = Names.of(["b", "a", "b"])
-    with pytest.raises(ValueError, match="^a name occurs twice$"):
+    with pytest.raises(ValueError, match=r"^a name occurs twice$"):
         _core.Vocabulary.of_names(names.text, names.offsets)
 
 
@@ -111,5 +115,5 @@ def test_offsets_that_are_none_are_refused(offsets: list[int]) -> None:
 
 @pytest.mark.parametrize("number", [-1, 2])
 def test_numbers_of_no_name_are_refused(number: int) -> None:
-    with pytest.raises(ValueError, match="^a number is"):
+    with pytest.raises(ValueError, match=r"^a number is"):
         Names.of(["a", "b"]).taken(np.array([number]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import pickle
 from collections.abc import Callable
@@ -104,7 +105,7 @@ def rows_of(block: Words) -> list[list[str]]:
     found = block.entries()
     names = list(found.names)
     ends = found.indptr.tolist()
-    return [sorted(names[k] for k in found.indices[a:b]) for a, b in zip(ends, ends[1:], strict=False)]
+    return [sorted(names[k] for k in found.indices[a:b]) for a, b in itertools.pairwise(ends)]
 
 
 def write(path: Path, texts: list[str]) -> None:
@@ -236,9 +237,7 @@ TOLD_TEXT = (
     "Column 'body' holds text, but one value is 3. Turn it into a string, or give the column another kind, "
     "such as columns={'body': 'category'}."
 )
-TOLD_LIST = (
-    "Column 'tags' holds lists of names, but one value is {}. Give every row a list of strings."
-)
+TOLD_LIST = "Column 'tags' holds lists of names, but one value is {}. Give every row a list of strings."
 
 
 def test_what_is_no_text_is_told() -> None:

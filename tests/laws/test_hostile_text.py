@@ -20,7 +20,18 @@ from tests.splitting import split
 from weigh import errors
 
 law = settings(max_examples=40, derandomize=True, deadline=None, database=None)
-PIECES = [b"caf\xc3\xa9", b"caf\xe9", b"\xff\xfe", b"\xe4\xb8", b"\xf0\x9f\x98", b"\x80", b"\xc0\x80", b"\0", b"ok", b" "]
+PIECES = [
+    b"caf\xc3\xa9",
+    b"caf\xe9",
+    b"\xff\xfe",
+    b"\xe4\xb8",
+    b"\xf0\x9f\x98",
+    b"\x80",
+    b"\xc0\x80",
+    b"\0",
+    b"ok",
+    b" ",
+]
 
 
 def unchecked(pieces: list[bytes]) -> Any:
@@ -34,7 +45,9 @@ def random_bytes(seed: int, rows: int) -> list[bytes]:
     return made + [bytes(rng.choices(range(256), k=rng.randint(0, 90))) for _ in range(rows)]
 
 
-@pytest.mark.parametrize("kind", [weigh.Text(), weigh.Text(chars=True), weigh.Text(False, buckets=16)], ids=str)
+@pytest.mark.parametrize(
+    "kind", [weigh.Text(), weigh.Text(chars=True), weigh.Text(False, buckets=16)], ids=str
+)
 def test_bytes_that_are_no_text_are_read_as_replaced_ones(kind: weigh.Text, tmp_path: Path) -> None:
     raw = random_bytes(1, 60)
     # Python replaces the three bytes of half a pair one by one; they are left out here.
@@ -98,7 +111,9 @@ def decodes(line: bytes) -> bool:
 HALVES = ["a\ud800b", "\udfff cc\udc00", "\ud83d\ude00", "whole 😀"]
 
 
-@pytest.mark.parametrize("kind", [weigh.Text(chars=True, ngrams=(1, 2)), weigh.Text(), weigh.Tokens()], ids=str)
+@pytest.mark.parametrize(
+    "kind", [weigh.Text(chars=True, ngrams=(1, 2)), weigh.Text(), weigh.Tokens()], ids=str
+)
 def test_half_pairs_are_learned_explained_and_saved(kind: Any, tmp_path: Path) -> None:
     body: list[Any] = HALVES if isinstance(kind, weigh.Text) else [list(text) for text in HALVES]
     rows = {"body": body, "y": ["\ud800", "b", "\ud800", "b"]}

@@ -31,7 +31,10 @@ Y = np.array([f"class {i if i < 3 else rng.randint(0, 2)}" for i in range(len(TR
 
 def weights_of(name: str) -> Any:
     chance = np.random.default_rng(1)
-    given = {"whole": chance.integers(1, 5, len(Y)).astype(float), "fractional": chance.uniform(0.1, 3, len(Y))}
+    given = {
+        "whole": chance.integers(1, 5, len(Y)).astype(float),
+        "fractional": chance.uniform(0.1, 3, len(Y)),
+    }
     return given.get(name)
 
 

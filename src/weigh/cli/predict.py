@@ -110,13 +110,16 @@ def _batches(model: Any, source: Any, decision: Any, watch: Any) -> Iterator[_Ba
 
     from weigh.model.decision import best, normalised
 
-    for chunk in model.chunks(source):
+    def judged(chunk: Any) -> tuple[Any, list[Any], Any]:
         scores = model.scores(chunk)
         if decision is None:
             verdicts = model.labels[best(scores, model.tie)]
         else:
             verdicts = decision.verdicts(scores, model.log_prior, model.classes)
-        yield _Batch(model.classes, verdicts.tolist(), np.exp(normalised(scores)), _odd(watch, chunk))
+        return chunk, verdicts.tolist(), np.exp(normalised(scores))
+
+    for chunk, verdicts, posteriors in model.worked(judged, source):
+        yield _Batch(model.classes, verdicts, posteriors, _odd(watch, chunk))
 
 
 def _odd(watch: Any, chunk: Any) -> dict[int, list[str]]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from weigh.model.evidence import Evidence
 from weigh.model.pipeline import in_order
 from weigh.source import Chunk
 from weigh.source import rows as rows_of
+from weigh.source.base import Piece, made
 
+Result = TypeVar("Result")
 SCORE_CELLS = 4_000_000  # scores held at once: rows × classes
 
 
@@ -89,26 +91,35 @@ class Model(ABC):
 
     def chunks(self, rows: Any) -> Iterator[Chunk]:
         """Read rows of any storage, a few at a time, in the schema's names."""
+        return (chunk for piece in self._pieces(rows) for chunk in self._cut(piece()))
+
+    def worked(self, work: Callable[[Chunk], Result], rows: Any) -> Iterator[Result]:
+        """Yield work(chunk) for all chunks of rows, in order, read and worked on by all cores."""
+
+        def done(piece: Piece) -> list[Result]:
+            return [work(chunk) for chunk in self._cut(piece())]
+
+        return (result for results in in_order(done, self._pieces(rows)) for result in results)
+
+    def _pieces(self, rows: Any) -> Iterator[Piece]:
         if not self.classes:
             raise errors.Unsupported(
                 "This model knows no class, because it has forgotten all its rows. Let it learn some first."
             )
         if isinstance(rows, Chunk):
-            pieces = iter([rows])
-        else:
-            source = rows_of(rows, missing=self.schema.missing).stored(self.storage)
-            pieces = self.schema.chunks(source)
+            return iter([made(rows)])
+        return self.schema.pieces(rows_of(rows, missing=self.schema.missing).stored(self.storage))
+
+    def _cut(self, chunk: Chunk) -> list[Chunk]:
+        """Return a chunk in parts whose scores do not take too much memory."""
         step = max(1, SCORE_CELLS // max(1, len(self.classes)))
-        for piece in pieces:
-            if piece.n_rows <= step:
-                yield piece
-                continue
-            for start in range(0, piece.n_rows, step):
-                yield piece.slice(start, start + step)
+        if chunk.n_rows <= step:
+            return [chunk]
+        return [chunk.slice(start, start + step) for start in range(0, chunk.n_rows, step)]
 
     def scores(self, rows: Any) -> Floats:
         """Return the score of every class for every row."""
-        return np.concatenate(list(in_order(self._checked, self.chunks(rows))))
+        return np.concatenate(list(self.worked(self._checked, rows)))
 
     def _checked(self, chunk: Chunk) -> Floats:
         scores = self.score_chunk(chunk)
@@ -133,7 +144,7 @@ class Model(ABC):
 
     def predict(self, rows: Any, decision: Decision | None = None) -> Any:
         """Return one verdict per row: the best class, or what `decision` says."""
-        return np.concatenate(list(in_order(partial(self._verdicts, decision), self.chunks(rows))))
+        return np.concatenate(list(self.worked(partial(self._verdicts, decision), rows)))
 
     def _verdicts(self, decision: Decision | None, chunk: Chunk) -> Any:
         scores = self._checked(chunk)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from weigh import priors
+from weigh import _core, priors
 from weigh.features import Entries, Part, Tokens, Words
 from weigh.features.blocks import Floats, Ints, Longs, Repeated
 from weigh.model.factors import Factor, estimate, exact_shares, to_fraction
@@ -91,11 +91,17 @@ class Multinomial:
     @cached_property
     def weights(self) -> WordWeights:
         """The logarithms of the probabilities, as weights per occurrence."""
+        logs = self._logs()
+        return WordWeights(self.part.title, self.words, logs, self.counts.fixed, self.is_hashed)
+
+    def _logs(self) -> Floats:
+        if self._even is not None and not self.complement and self.table.dtype != np.float64:
+            totals = self.table.sum(axis=1) + float(self._even) * len(self.words)
+            if totals.all():
+                return _core.log_shares(np.ascontiguousarray(self.table), float(self._even), totals)
         with np.errstate(divide="ignore"):
             logs = np.ascontiguousarray(np.log(self.probabilities).T)
-        if self.complement:
-            logs = -logs
-        return WordWeights(self.part.title, self.words, logs, self.counts.fixed, self.is_hashed)
+        return -logs if self.complement else logs
 
     @property
     def is_hashed(self) -> bool:

@@ -100,7 +100,8 @@ class WordTally:
         if not (names.are_sorted if buckets is None else len(names) == buckets):
             raise store.damaged(stored.path, f"its list of names {key!r} is not in order")
         table = get_table(stored, f"{key}.table", (classes, len(names)), (*STORED, *NARROW))
-        return cls(names, narrow(table), buckets is not None)
+        # Only files of the first kind hold wide tables; to look at a narrow one would read all of it.
+        return cls(names, narrow(table) if table.dtype == np.int64 else table, buckets is not None)
 
 
 def _wide(table: Table) -> Table:
