@@ -127,6 +127,13 @@ def test_any_number_of_threads_finds_the_same_words(threads: int) -> None:
     assert list(found.names_) == sorted(word for word, n in counts.items() if n >= 2 and len(word) > 1)
 
 
+def test_a_named_series_and_a_list_are_the_same_texts() -> None:
+    named = pd.Series(["one two", "three"], name="body")
+    expected = weigh.TextVectorizer().fit_transform(list(named))
+    assert_same_matrix(weigh.TextVectorizer().fit(named).transform(list(named)), expected)
+    assert_same_matrix(weigh.TextVectorizer().fit(list(named)).transform(named), expected)
+
+
 def test_a_missing_text_is_an_empty_row() -> None:
     words = weigh.TextVectorizer().fit(["one two", None])
     assert words.transform([None, "two", ""]).toarray().tolist() == [[0, 0], [0, 1], [0, 0]]

@@ -16,7 +16,7 @@ from weigh.engines import run
 from weigh.features import Names, Schema, Text
 from weigh.learn import VocabularyTask
 from weigh.model.pipeline import in_order
-from weigh.model.weights import WordWeights
+from weigh.model.word_weights import WordWeights
 from weigh.source import Chunk, Source
 from weigh.source import rows as rows_of
 

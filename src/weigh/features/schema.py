@@ -83,8 +83,12 @@ class Schema:
         """How many rows are read at a time: fewer where each may be a whole document."""
         return DOCUMENTS if any(isinstance(part.kind, Wordy) for part in self.parts) else CHUNK_ROWS
 
-    def storage(self) -> dict[str, str]:
+    def storage(self) -> Mapping[str, str]:
         """Return what every column holds, for sources that can read it as such."""
+        return self._storage
+
+    @cached_property
+    def _storage(self) -> Mapping[str, str]:
         if not self.named:
             return {}
         wanted = {name: kind.name for name, kind in zip(self.names, self.kinds, strict=True)}
@@ -137,8 +141,8 @@ class Schema:
     def check(self, source: Source) -> None:
         """Refuse a source whose columns are not this schema's."""
         if self.named and source.named:
-            given, known = set(source.names), {*self.names, self.label}
-            lacking = [n for n in self._needed() if n not in given]
+            given, known = set(source.names), self._known
+            lacking = [n for n in self._needed if n not in given]
             if lacking:
                 raise errors.ColumnError(
                     f"The rows lack the column {errors.listing(lacking)} that the model was trained on; "
@@ -156,10 +160,14 @@ class Schema:
                 f"as input, as in training: {errors.listing(self.names)}."
             )
 
-    def _needed(self) -> Iterator[str]:
-        for name, kind in zip(self.names, self.kinds, strict=True):
-            if self.made or not isinstance(kind, kd.Skip):
-                yield name
+    @cached_property
+    def _needed(self) -> list[str]:
+        pairs = zip(self.names, self.kinds, strict=True)
+        return [name for name, kind in pairs if self.made or not isinstance(kind, kd.Skip)]
+
+    @cached_property
+    def _known(self) -> frozenset[str | None]:
+        return frozenset({*self.names, self.label})
 
     def _renamed(self, chunk: Chunk, by_name: bool) -> Chunk:
         """Put a chunk's columns under this schema's names: by name, or in their order."""

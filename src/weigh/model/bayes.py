@@ -162,7 +162,8 @@ class BayesModel(Counted):
 
     def _score(self, blocks: Sequence[Block], terms: Sequence[Any]) -> Floats:
         n = blocks[0].n_rows if blocks else 0
-        scores = np.tile(self.log_prior, (n, 1))
+        scores = np.empty((n, len(self.classes)))
+        scores[:] = self.log_prior
         for term, block in zip(terms, blocks, strict=True):
             term.add(block, scores)
         return scores

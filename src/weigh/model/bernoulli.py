@@ -17,8 +17,8 @@ from weigh.model.counts import FlagCounts
 from weigh.model.factors import Factor, estimate, to_fraction
 from weigh.model.outcomes import Curve, Held, Outcomes
 from weigh.model.pruning import kept_words, taken_names
-from weigh.model.weights import MOST_ABSENT, FlagWeights
 from weigh.model.word_tally import WordTally
+from weigh.model.word_weights import MOST_ABSENT, FlagWeights
 from weigh.text import counted
 
 

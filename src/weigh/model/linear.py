@@ -15,9 +15,12 @@ from weigh.features.blocks import Floats
 from weigh.model import store
 from weigh.model.base import Model
 from weigh.model.evidence import Evidence, weighed
-from weigh.model.weights import Features, FlagWeights, LevelWeights, NumberWeights, Weights, WordWeights
+from weigh.model.weights import Features, LevelWeights, NumberWeights
+from weigh.model.word_weights import FlagWeights, WordWeights
 from weigh.model.worked import ClassWork
 from weigh.source import Chunk
+
+Weights = LevelWeights | FlagWeights | WordWeights | NumberWeights
 
 
 @dataclass(frozen=True, eq=False, repr=False)

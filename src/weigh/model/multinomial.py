@@ -18,8 +18,9 @@ from weigh.model.outcomes import Curve, Held, Outcomes
 from weigh.model.polya import Polya
 from weigh.model.pruning import kept_words, taken_names
 from weigh.model.tally import Tally
-from weigh.model.weights import WordWeights, as_text
+from weigh.model.weights import as_text
 from weigh.model.word_tally import WordTally
+from weigh.model.word_weights import WordWeights
 from weigh.text import counted
 
 

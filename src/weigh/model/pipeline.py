@@ -28,11 +28,11 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[
     for first in rest:
         yield work(first)
         break
-    most = cores()
-    waiting: deque[Future[Result]] = deque()
     second = next(rest, None)
     if second is None:
         return
+    most = cores()
+    waiting: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(most) as pool:
         waiting.append(pool.submit(work, second))
         for item in rest:

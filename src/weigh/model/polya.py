@@ -11,7 +11,8 @@ import numpy as np
 
 from weigh.features import Entries, Words
 from weigh.features.blocks import Floats
-from weigh.model.weights import Contribution, WordWeights, as_text
+from weigh.model.weights import Contribution, as_text
+from weigh.model.word_weights import WordWeights
 
 _log_gamma = np.frompyfunc(math.lgamma, 1, 1)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,13 @@ class Fields:
 
 def origins(data: object) -> frozenset[str]:
     """The foreign classes data is an instance of, as 'library.Class', importing none of them."""
-    return frozenset(f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(data).__mro__)
+    kind: Any = type(data)
+    return _origins_of(kind)
+
+
+@lru_cache(maxsize=256)
+def _origins_of(kind: type) -> frozenset[str]:
+    return frozenset(f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in kind.__mro__)
 
 
 def column_field(name: str, values: Any) -> Field:

@@ -16,6 +16,8 @@ Marker = str | int | float
 
 def marker_list(missing: Marker | Iterable[Marker], owner: str = "open") -> tuple[Marker, ...]:
     """The markers as a tuple; one marker may be given alone."""
+    if isinstance(missing, tuple) and not missing:
+        return ()
     if isinstance(missing, (str, int, float, np.generic)):
         missing = (missing,)
     elif not isinstance(missing, Iterable):

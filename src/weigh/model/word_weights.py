@@ -1,0 +1,188 @@
+"""Weights of words and flags: columns that are found by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from weigh import _core
+from weigh.features import Names, Words
+from weigh.features.blocks import Entries, Floats
+from weigh.model.tally import same_names
+from weigh.model.weights import Contribution, Features, as_text
+
+MOST_ABSENT = 100  # beyond so many flags the absent ones are told together
+
+
+class NamedWeights:
+    """What flags and words have in common: a row of weights for each name.
+
+    `fixed` names are columns of the schema, others are words; `hashed` words are told apart by
+    their bucket only, and are called what the row calls them.
+    """
+
+    title: str
+    names: Sequence[str]
+    fixed: bool
+    hashed: bool
+
+    @cached_property
+    def place(self) -> dict[str, int]:
+        """The number of each name; asked for only where a block's names differ."""
+        return {name: at for at, name in enumerate(self.names)}
+
+    @cached_property
+    def vocabulary(self) -> _core.Vocabulary:
+        """The names as the native code looks them up."""
+        if self.hashed:
+            return _core.Vocabulary(len(self.names))
+        packed = self.names if isinstance(self.names, Names) else Names.of(self.names)
+        return _core.Vocabulary.of_names(packed.text, packed.offsets)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A vocabulary cannot be copied, and is made again where it is needed.
+        return {name: value for name, value in vars(self).items() if name != "vocabulary"}
+
+    def named(self, at: int) -> str:
+        """Return a name for people; a bucket that no word has named goes by its number."""
+        return self.names[at] if self.fixed else f"{self.title}: {self.names[at] or f'bucket {at:,}'}"
+
+    def entries(self, block: Entries | Words) -> Entries:
+        """Return a block's entries under the numbers of these names, unknown ones left out."""
+        if isinstance(block, Words):
+            return block.found(self.vocabulary, self.names)
+        if self.fixed and same_names(block.names, self.names):
+            return block
+        lookup = np.array([self.place.get(name, -1) for name in block.names], dtype=np.int32)
+        indices = lookup[block.indices] if len(lookup) else block.indices
+        kept = indices >= 0
+        before = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
+        values = None if block.values is None else block.values[kept]
+        return Entries(before[block.indptr], indices[kept], values, self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class FlagWeights(NamedWeights):
+    """Weights of flags when present and when absent; absence is evidence too."""
+
+    title: str
+    names: Sequence[str]
+    present: Floats
+    absent: Floats
+    fixed: bool
+    hashed: bool = False
+
+    @cached_property
+    def _veto(self) -> Floats:
+        """One where absence makes a class impossible, which no finite weight can say."""
+        return np.isneginf(self.absent).astype(np.float64)
+
+    @cached_property
+    def _finite_absent(self) -> Floats:
+        return np.where(np.isneginf(self.absent), 0.0, self.absent)
+
+    def _known(self, block: Entries | Words) -> Floats:
+        known = np.ones(block.n_rows) if block.known is None else block.known.astype(np.float64)
+        return known[:, None]
+
+    def add(self, block: Entries | Words, scores: Floats) -> None:
+        """Add the weights of present flags, and of absent ones, to every row's scores."""
+        here = self.entries(block)
+        added = self._known(block) * self._finite_absent.sum(axis=0)
+        _score(here, self.present - self._finite_absent, added)
+        vetoes = self._known(block) * self._veto.sum(axis=0)
+        if vetoes.any():
+            _score(here, -self._veto, vetoes)
+        if block.missing is not None:
+            gone = self.entries(block.missing)
+            _score(gone, -self._finite_absent, added)
+            _score(gone, -self._veto, vetoes)
+        scores += np.where(vetoes > 0.5, -np.inf, added)
+
+    def states(self, block: Entries | Words, row: int) -> tuple[list[int], list[int]]:
+        """Return the numbers of the flags that are present in a row, and of those absent."""
+        if block.known is not None and not block.known[row]:
+            return [], []
+        here = self._indices(block, row)
+        gone = set() if block.missing is None else self._indices(block.missing, row)
+        absent = [at for at in range(len(self.names)) if at not in here and at not in gone]
+        return sorted(here), absent
+
+    def own_names(self, block: Entries | Words, row: int) -> dict[int, str]:
+        """Return what the words of a row are called there, which in a bucket may differ from training."""
+        if not self.hashed or isinstance(block, Entries):
+            return {}
+        return {at: f"{self.title}: {word}" for at, _, word in block.row(row).told(self.vocabulary)}
+
+    def contributions(self, block: Entries | Words, row: int) -> Iterator[Contribution]:
+        """Yield what each flag adds; many absent ones are told together."""
+        here, absent = self.states(block, row)
+        own = self.own_names(block, row)
+        for at in here:
+            yield Contribution(own.get(at) or self.named(at), self.word(True), self.present[at])
+        if len(absent) <= MOST_ABSENT and not self.hashed:
+            for at in absent:
+                yield Contribution(self.named(at), self.word(False), self.absent[at])
+        else:
+            yield Contribution(f"{len(absent):,} others", "absent", self.absent[absent].sum(axis=0))
+
+    def word(self, is_present: bool) -> str:
+        """Return a flag's state for people."""
+        return str(int(is_present)) if self.fixed else ("present" if is_present else "absent")
+
+    def _indices(self, block: Entries | Words, row: int) -> set[int]:
+        one = self.entries(block.row(row))
+        return set(one.indices.tolist())
+
+    def features(self) -> Features:
+        """Return one column per flag, whose absence is part of the offset."""
+        names = [self.named(at) for at in range(len(self.names))]
+        return Features(names, self.present - self.absent, self.absent.sum(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class WordWeights(NamedWeights):
+    """Weights per occurrence of a word; words that are not listed add nothing."""
+
+    title: str
+    names: Sequence[str]
+    table: Floats
+    fixed: bool
+    hashed: bool = False
+
+    def add(self, block: Entries | Words, scores: Floats) -> None:
+        """Add count × weights of every word to the rows' scores."""
+        if isinstance(block, Words):
+            self.vocabulary.score(block.documents, block.settings, self.table, scores)
+        else:
+            _score(self.entries(block), self.table, scores)
+
+    def occurrences(self, block: Entries | Words, row: int) -> list[tuple[int, float, str]]:
+        """Return the row's words: number, how often they occur, and name."""
+        if isinstance(block, Words):
+            told = block.row(row).told(self.vocabulary)
+            return [(at, count, f"{self.title}: {word}") for at, count, word in told]
+        one = self.entries(block.row(row))
+        counts = np.ones(len(one.indices)) if one.values is None else one.values
+        total: dict[int, float] = {}
+        for at, count in zip(one.indices.tolist(), counts.tolist(), strict=True):
+            total[at] = total.get(at, 0.0) + count
+        return [(at, count, self.named(at)) for at, count in sorted(total.items())]
+
+    def contributions(self, block: Entries | Words, row: int) -> Iterator[Contribution]:
+        """Yield what each word of the row adds."""
+        for at, count, name in self.occurrences(block, row):
+            yield Contribution(name, f"× {as_text(count)}", count * self.table[at])
+
+    def features(self) -> Features:
+        """Return one column per word."""
+        names = [self.named(at) for at in range(len(self.names))]
+        return Features(names, self.table, np.zeros(self.table.shape[1]))
+
+
+def _score(block: Entries, table: Floats, scores: Floats) -> None:
+    _core.score_sparse(block.indptr, block.indices, block.values, np.ascontiguousarray(table), scores)
