@@ -21,16 +21,18 @@ class RowBuilder {
 public:
     RowBuilder(std::size_t rows) { rows_.indptr.reserve(rows + 1), rows_.indptr.push_back(0); }
 
-    void add(std::int32_t number, double value) { row_.push_back({number, value}); }
+    void add(std::int32_t number, double value) {
+        // A row may be a whole book: what repeats is added up before it takes much room.
+        if (row_.size() >= most_) {
+            unite();
+            most_ = std::max(kMost, 2 * row_.size());
+        }
+        row_.push_back({number, value});
+    }
 
     void end_row() {
-        std::sort(row_.begin(), row_.end(), [](const Entry& a, const Entry& b) { return a.number < b.number; });
-        const std::size_t begin = rows_.indices.size();
+        unite();
         for (const Entry& entry : row_) {
-            if (rows_.indices.size() > begin && rows_.indices.back() == entry.number) {
-                rows_.values.back() += entry.value;
-                continue;
-            }
             rows_.indices.push_back(entry.number);
             rows_.values.push_back(entry.value);
         }
@@ -41,13 +43,27 @@ public:
     TokenRows finish() { return std::move(rows_); }
 
 private:
+    static constexpr std::size_t kMost = 1 << 20;
+
     struct Entry {
         std::int32_t number;
         double value;
     };
 
+    // Sort the row's entries, those of the same number made one.
+    void unite() {
+        std::sort(row_.begin(), row_.end(), [](const Entry& a, const Entry& b) { return a.number < b.number; });
+        std::size_t kept = 0;
+        for (const Entry& entry : row_) {
+            if (kept > 0 && row_[kept - 1].number == entry.number) row_[kept - 1].value += entry.value;
+            else row_[kept++] = entry;
+        }
+        row_.resize(kept);
+    }
+
     TokenRows rows_;
     std::vector<Entry> row_;
+    std::size_t most_ = kMost;
 };
 
 template <class Number>

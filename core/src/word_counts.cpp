@@ -32,7 +32,8 @@ public:
             take_weighted(find(tokens, c), tokens, c, weights.empty() ? 1.0 : weights[row]);
         };
         for (; row < documents.rows(); ++row) {
-            if (classes[row] < 0) continue;
+            // A row without weight must leave no trace, not even the names of its words.
+            if (classes[row] < 0 || (!weights.empty() && weights[row] == 0)) continue;
             ++document_;
             tokenizer_.each(documents, row, take);
         }

@@ -1,12 +1,12 @@
 // The core against reference loops, on random shapes with empty rows, missing values and one class.
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <map>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "expect.h"
 #include "weigh/count.h"
 #include "weigh/encode.h"
 #include "weigh/score.h"
@@ -14,17 +14,7 @@
 
 namespace {
 
-int passed = 0, failed = 0;
-
-void expect(bool holds, const char* claim, int line) {
-    if (!holds) std::printf("line %d: %s\n", line, claim);
-    ++(holds ? passed : failed);
-}
-#define EXPECT(claim) expect((claim), #claim, __LINE__)
-
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
-
-using Random = std::mt19937_64;
 
 std::vector<std::int32_t> codes(Random& random, std::size_t n, int levels) {
     std::uniform_int_distribution<std::int32_t> draw(-1, levels - 1);
@@ -248,6 +238,5 @@ int main() {
     a_weight_is_a_repeated_row();
     extremes_stay_within_their_limbs();
     carrying_finds_one_form();
-    std::printf("%d passed, %d failed\n", passed, failed);
-    return failed ? 1 : 0;
+    return told();
 }

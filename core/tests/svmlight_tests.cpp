@@ -1,26 +1,15 @@
 // The reader of sparse lines against plain loops, and on random bytes, in buffers without a spare byte.
 #include <algorithm>
-#include <cstdio>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "expect.h"
 #include "weigh/svmlight.h"
 
 namespace {
 
 namespace svmlight = weigh::svmlight;
 using svmlight::Fault;
-
-int passed = 0, failed = 0;
-
-void expect(bool holds, const char* claim, int line) {
-    if (!holds) std::printf("line %d: %s\n", line, claim);
-    ++(holds ? passed : failed);
-}
-#define EXPECT(claim) expect((claim), #claim, __LINE__)
-
-using Random = std::mt19937_64;
 
 // A text on the heap and of the exact size, so that the sanitizer sees every byte read beyond it.
 struct Exact {
@@ -152,6 +141,5 @@ int main() {
     faults_are_told_with_their_word();
     labels_are_whole_or_not();
     numbers_are_read_up_to_the_first_that_is_none();
-    std::printf("%d passed, %d failed\n", passed, failed);
-    return failed ? 1 : 0;
+    return told();
 }

@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <optional>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "expect.h"
 #include "weigh/tokens.h"
 #include "weigh/vocabulary.h"
 
@@ -17,15 +16,6 @@ namespace weigh::tests {
 
 using namespace std::string_view_literals;
 
-inline int passed = 0, failed = 0;
-
-inline void expect(bool holds, const char* claim, int line) {
-    if (!holds) std::printf("line %d: %s\n", line, claim);
-    ++(holds ? passed : failed);
-}
-#define EXPECT(claim) expect((claim), #claim, __LINE__)
-
-using Random = std::mt19937_64;
 using Strings = std::vector<std::string>;
 
 inline std::size_t below(Random& random, std::size_t n) { return static_cast<std::size_t>(random() % n); }

@@ -1,11 +1,10 @@
 // Unicode against plain definitions: known letters, every code point there and back, random bytes.
 #include <array>
-#include <cstdio>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "expect.h"
 #include "weigh/unicode.h"
 
 namespace {
@@ -13,16 +12,6 @@ namespace {
 namespace unicode = weigh::unicode;
 using unicode::Folding;
 using namespace std::string_view_literals;
-
-int passed = 0, failed = 0;
-
-void expect(bool holds, const char* claim, int line) {
-    if (!holds) std::printf("line %d: %s\n", line, claim);
-    ++(holds ? passed : failed);
-}
-#define EXPECT(claim) expect((claim), #claim, __LINE__)
-
-using Random = std::mt19937_64;
 
 constexpr Folding kNothing{false, false}, kLower{true, false}, kBare{false, true}, kBoth{true, true};
 constexpr std::array kFoldings{kNothing, kLower, kBare, kBoth};
@@ -211,6 +200,5 @@ int main() {
         folding_wrong_bytes_is_folding_their_replacements(random, n);
         texts_without_sigma_fold_letter_by_letter(random, n);
     }
-    std::printf("%d passed, %d failed\n", passed, failed);
-    return failed ? 1 : 0;
+    return told();
 }

@@ -57,8 +57,8 @@ def test_a_refusal_is_one_line_and_exit_code_1(fitted, arguments, told):
         (("fti", "mails.csv"), "No such command 'fti'. Did you mean 'fit'?"),
         (
             ("fit", "mails.csv"),
-            "Say which column to predict, with --label. The columns are 'CS373', 'investment', 'familiarity', "
-            "'spam'.",
+            "Say which column to predict, with --label. The columns are 'CS373', 'investment', "
+            "'familiarity', 'spam'.",
         ),
         (
             ("fit", "mails.csv", "--label", "spam", "--set", "smoothing=2"),

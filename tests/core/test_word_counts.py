@@ -31,7 +31,8 @@ class Twin:
 
     def add(self, texts: list[Any], classes: Any, weights: Any = None) -> None:
         for i, (text, c) in enumerate(zip(texts, classes.tolist(), strict=True)):
-            words = [] if text is None or c < 0 else text_words(text, self.kind)
+            is_there = text is not None and c >= 0 and (weights is None or weights[i])
+            words = text_words(text, self.kind) if is_there else []
             for word in set(words) if self.presence else words:
                 self.cells[c, word] += 1 if weights is None else weights[i]
 

@@ -198,3 +198,20 @@ def test_settings_are_refused_when_fitting() -> None:
     words = weigh.TextVectorizer(buckets=3)
     with pytest.raises(errors.ParameterError, match=r"^Text: buckets must be a power of two from 2 to"):
         words.fit(["one"])
+
+
+def test_a_column_may_be_called_otherwise_when_transformed() -> None:
+    frame = pd.DataFrame({"body": ["free money", "lunch"]})
+    words = weigh.TextVectorizer().fit(frame)
+    assert words.transform(["free lunch"]).toarray().tolist() == [[1, 1, 0]]
+
+
+def test_no_texts_have_no_rows() -> None:
+    words = weigh.TextVectorizer().fit(["free money"])
+    assert words.transform([]).shape == (0, 2)
+
+
+def test_bytes_are_told() -> None:
+    with pytest.raises(errors.DataError) as told:
+        weigh.TextVectorizer().fit([b"free money"])
+    assert str(told.value) == "Texts are strings, but these are bytes. Decode them first: text.decode()."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -98,13 +99,18 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     def transform(self, texts: Any) -> csr_matrix:
         """Return the counts of the known words as a sparse matrix."""
         check_is_fitted(self, "names_")
-        parts = list(in_order(self._counted, self._schema.chunks(_source(texts))))
+        if hasattr(texts, "__len__") and len(texts) == 0:
+            return csr_matrix((0, len(self.names_)), dtype=self.dtype)
+        source = _source(texts)
+        # There is one column, whatever it is called here.
+        schema = replace(self._schema, names=source.names) if source.width == 1 else self._schema
+        parts = list(in_order(self._counted, schema.chunks(source)))
         indptr, indices, values = (np.concatenate(part) for part in zip(*parts, strict=True))
         ends = np.concatenate([[0], np.cumsum(indptr)])
         return csr_matrix((values, indices, ends), shape=(len(indptr), len(self.names_)))
 
     def _counted(self, chunk: Chunk) -> tuple[Any, Any, Any]:
-        block: Any = self._schema.encode(chunk)[0]
+        block: Any = replace(self._schema, names=list(chunk.columns)).encode(chunk)[0]
         found = self._words.entries(block)
         values = np.ones(len(found.indices)) if found.values is None else found.values
         return np.diff(found.indptr), found.indices, values.astype(self.dtype)
@@ -112,7 +118,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """Return the words, in the order of the columns; a bucket is called by its shortest word."""
         check_is_fitted(self, "names_")
-        return np.array(list(self.names_), dtype=object)
+        return np.array([name or f"bucket {at}" for at, name in enumerate(self.names_)], dtype=object)
 
     @property
     def vocabulary_(self) -> dict[str, int]:
@@ -132,4 +138,6 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 def _source(texts: Any) -> Source:
     if isinstance(texts, str):
         raise errors.DataError("One string was given where a list of texts is expected. Give [text].")
+    if isinstance(texts, (list, tuple)) and any(isinstance(text, bytes) for text in texts[:1]):
+        raise errors.DataError("Texts are strings, but these are bytes. Decode them first: text.decode().")
     return texts if isinstance(texts, Source) else rows_of(texts)

@@ -7,8 +7,8 @@ NaN, and the markers that the user named.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,8 @@ from weigh import _core, errors
 from weigh.features.blocks import Codes, Floats, Ints, Level
 from weigh.source.chunk import Coded, Column, Lists, Texts, is_arrow
 from weigh.source.values import from_list
+
+T = TypeVar("T")
 
 
 def is_gap(value: object, markers: Collection[object] = ()) -> bool:
@@ -112,7 +114,7 @@ def encode(column: Column, name: str) -> tuple[Ints, list[Any]]:
         return column.codes, column.values
     if is_arrow(column):
         if str(column.type) in _OFFSETS:
-            return _encode_strings(column)
+            return readable(column, name, _encode_strings)
         encoded = column.dictionary_encode()
         codes = encoded.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
         return codes.astype(np.int32, copy=False), encoded.dictionary.to_pylist()
@@ -128,6 +130,17 @@ def encode(column: Column, name: str) -> tuple[Ints, list[Any]]:
             f"Column {name!r} holds values that cannot be compared ({cause}); a category needs strings, "
             f"numbers or booleans. Leave the column out with columns={{{name!r}: 'skip'}}."
         ) from cause
+
+
+def readable(column: Column, name: str, read: Callable[[Column], T]) -> T:
+    """Return read(column); bytes that Arrow calls text and are none are told."""
+    try:
+        return read(column)
+    except UnicodeDecodeError as cause:
+        raise errors.ColumnError(
+            f"Column {name!r} holds bytes that are no UTF-8: {cause.object[:40]!r}. Decode them as what they "
+            f"are, or take them as texts, columns={{{name!r}: 'text'}}, in which such bytes part words."
+        ) from None
 
 
 def _is_beyond(column: npt.NDArray[Any]) -> bool:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from weigh import _core, errors
 from weigh.features.blocks import Codes, Entries, Floats, Longs, Numbers
-from weigh.features.columns import is_gap, to_objects
+from weigh.features.columns import is_gap, readable, to_objects
 from weigh.features.names import Names
 from weigh.source.chunk import Column, Lists, Texts, cut_column, is_arrow, to_pylist
 
@@ -33,23 +33,31 @@ class Words:
     """A column of texts, or of lists of names, as a block that is not split yet.
 
     Counting and scoring split it natively; `entries` makes sparse rows of it for whoever needs
-    them. `known` marks rows that have a value at all; None means that all have.
+    them. Texts that are `marks` are missing. `known` marks rows that have a value at all; None
+    means that all have.
     """
 
     column: Column
     kind: Splitting
-    known: npt.NDArray[np.bool_] | None
+    marks: tuple[str, ...]
     documents: _core.Documents
+    known: npt.NDArray[np.bool_] | None
     missing: None = None  # no single word can be missing
 
     @classmethod
-    def of(cls, column: Column, kind: Splitting, known: npt.NDArray[np.bool_] | None) -> Words:
-        """Return the block of a column of which it is known which rows have a value."""
-        return cls(column, kind, known, _documents(column, known))
+    def of(cls, column: Column, kind: Splitting, marks: tuple[str, ...] = ()) -> Words:
+        """Return the block of a column of texts or lists."""
+        if isinstance(column, Lists):
+            names = _texts(column.names, [])
+            lists = _core.Documents.of_lists(names, column.indptr, column.values)
+            return cls(column, kind, marks, lists, column.known)
+        documents = _texts(column, list(marks))
+        known = documents.known
+        return cls(column, kind, marks, documents, None if known is None else known.astype(bool))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Documents are views of the column's memory, and mean nothing elsewhere.
-        return Words.of, (self.column, self.kind, self.known)
+        return Words.of, (self.column, self.kind, self.marks)
 
     @property
     def settings(self) -> _core.TokenSettings:
@@ -62,9 +70,7 @@ class Words:
 
     def row(self, i: int) -> Words:
         """Return one row as a block of its own."""
-        column = cut_column(self.column, i, i + 1)
-        known = None if self.known is None else self.known[i : i + 1]
-        return Words.of(column, self.kind, known)
+        return Words.of(cut_column(self.column, i, i + 1), self.kind, self.marks)
 
     def entries(self) -> Entries:
         """Return the words as sparse rows with names of their own, in order of first appearance."""
@@ -105,21 +111,20 @@ Block = Codes | Numbers | Entries | Words
 
 def text_words(column: Column, name: str, kind: Splitting, markers: Collection[object]) -> Words:
     """Return a column of texts as words; a missing text is a row that is not known."""
-    documents = _texts(column, [mark for mark in markers if isinstance(mark, str)])
-    if documents.odd:
-        for value in to_objects(column)[documents.odd]:
+    words = Words.of(column, kind, tuple(mark for mark in markers if isinstance(mark, str)))
+    if words.documents.odd:
+        for value in to_objects(column)[words.documents.odd]:
             if not is_gap(value, markers):
                 raise errors.ColumnError(
                     f"Column {name!r} holds text, but one value is {value!r}. Turn it into a string, or "
                     f"give the column another kind, such as columns={{{name!r}: 'category'}}."
                 )
-    return Words(column, kind, _bools(documents.known), documents)
+    return words
 
 
 def token_words(column: Column, name: str, kind: Splitting, markers: Collection[object]) -> Words:
     """Return a column of lists as words; a missing list is a row that is not known."""
-    lists = column if isinstance(column, Lists) else _lists(column, name, markers)
-    return Words.of(lists, kind, lists.known)
+    return Words.of(column if isinstance(column, Lists) else _lists(column, name, markers), kind)
 
 
 def _texts(column: Column, marks: list[str]) -> _core.Documents:
@@ -158,20 +163,6 @@ def _bitmap(buffer: Any) -> npt.NDArray[np.uint8] | None:
     return None if buffer is None else np.frombuffer(buffer, dtype=np.uint8)
 
 
-def _bools(known: Any) -> npt.NDArray[np.bool_] | None:
-    return None if known is None else known.astype(bool)
-
-
-def _documents(column: Column, known: Any) -> _core.Documents:
-    if isinstance(column, Lists):
-        return _core.Documents.of_lists(_texts(column.names, []), column.indptr, column.values)
-    if known is not None and not known.all():
-        # What was missing because of a marker is missing without it too.
-        column = to_objects(column).copy()
-        column[~known] = None
-    return _texts(column, [])
-
-
 def _given(names: list[str]) -> _core.Documents:
     """One row that is a list of names."""
     texts = _texts(np.array(names, dtype=object), [])
@@ -180,7 +171,7 @@ def _given(names: list[str]) -> _core.Documents:
 
 def _lists(column: Column, name: str, markers: Collection[object]) -> Lists:
     """Return lists of strings end to end."""
-    rows = to_pylist(column)
+    rows = readable(column, name, to_pylist)
     known = np.array([not is_gap(row, markers) for row in rows], dtype=bool)
     flat: list[str] = []
     indptr = np.zeros(len(rows) + 1, dtype=np.int64)

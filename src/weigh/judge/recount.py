@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from weigh.features import Kind, Number, Part, Schema, Text, Wordy
-from weigh.features.columns import bin_names
+from weigh.features.columns import bin_names, readable
 from weigh.judge.splitting import bucket_of, text_words
 from weigh.source import Chunk, Source
 from weigh.source.chunk import to_pylist
@@ -66,7 +66,7 @@ class Recount:
             if chunk.wide is not None:
                 cells = _wide_cells(part, chunk.wide)
             else:
-                columns = [to_pylist(chunk.columns[name]) for name in part.names]
+                columns = [readable(chunk.columns[name], name, to_pylist) for name in part.names]
                 cells = _part_cells(part, columns, frozenset(self.schema.missing))
             for row, what, name, amount in cells:
                 counts[what, labels[row], name] += weights[row] * amount

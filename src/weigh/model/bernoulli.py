@@ -16,7 +16,7 @@ from weigh.features.blocks import Floats, Ints, Longs
 from weigh.model.counts import FlagCounts
 from weigh.model.factors import Factor, estimate, to_fraction
 from weigh.model.outcomes import Curve, Held, Outcomes
-from weigh.model.pruning import kept_words, taken_names
+from weigh.model.pruning import kept_words, no_words, taken_names
 from weigh.model.word_tally import WordTally
 from weigh.model.word_weights import MOST_ABSENT, FlagWeights
 from weigh.text import counted
@@ -157,6 +157,8 @@ class Bernoulli:
 
     def sample(self, rng: np.random.Generator, classes: Ints) -> dict[str, Any]:
         """Draw every flag of every row."""
+        if self.is_hashed:
+            raise no_words(self.part.title)
         drawn = rng.random((len(classes), len(self.names))) < self.probabilities[classes]
         if self.counts.present.fixed:
             return {name: drawn[:, at].astype(np.int64) for at, name in enumerate(self.names)}

@@ -16,7 +16,7 @@ from weigh.features.blocks import Floats, Ints, Longs, Repeated
 from weigh.model.factors import Factor, estimate, exact_shares, to_fraction
 from weigh.model.outcomes import Curve, Held, Outcomes
 from weigh.model.polya import Polya
-from weigh.model.pruning import kept_words, taken_names
+from weigh.model.pruning import kept_words, no_words, taken_names
 from weigh.model.tally import Tally
 from weigh.model.weights import as_text
 from weigh.model.word_tally import WordTally
@@ -146,7 +146,9 @@ class Multinomial:
     def posterior(self, c: int, column: str = "") -> priors.Dirichlet:
         """Return what is believed of the word probabilities in class c after the counts."""
         after = [b + to_fraction(n) for b, n in zip(self._before, self.table[c].tolist(), strict=True)]
-        return priors.Dirichlet(dict(zip(self.words, after, strict=True)))
+        # A bucket without a name goes by its number, or all of them would be one.
+        words = [word or f"bucket {at:,}" for at, word in enumerate(self.words)]
+        return priors.Dirichlet(dict(zip(words, after, strict=True)))
 
     def predictive(self) -> Polya:
         """Return the part with the probabilities integrated out: a Dirichlet-multinomial."""
@@ -154,6 +156,8 @@ class Multinomial:
 
     def sample(self, rng: np.random.Generator, classes: Ints) -> dict[str, Any]:
         """Draw words for every row, as many as rows of its class had on average (Poisson)."""
+        if self.is_hashed:
+            raise no_words(self.part.title)
         drawn = np.zeros((len(classes), len(self.words)), dtype=np.int64)
         for c in np.unique(classes):
             mean = float(self.table[c].sum()) / max(float(self.rows[c]), 1.0)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from weigh import errors
 from weigh.features import Kind, Names, Wordy
 from weigh.features.blocks import Longs
 from weigh.model.tally import Table
@@ -18,7 +19,7 @@ def kept_words(kind: Kind, table: Table) -> Longs | None:
     if kind.buckets is not None:
         # A bucket is no word: it cannot be left out, or words it never saw would be left out with it.
         return None
-    totals = table.sum(axis=0)
+    totals = table.sum(axis=0, dtype=np.float64 if table.dtype == np.float64 else np.int64)
     kept = np.flatnonzero(totals >= kind.min_count)
     if kind.max_words is not None and len(kept) > kind.max_words:
         # Of words that are equally frequent the first in the alphabet stay.
@@ -31,3 +32,11 @@ def taken_names(names: Sequence[str], kept: Longs | None) -> Sequence[str]:
     if kept is None:
         return names
     return names.taken(kept) if isinstance(names, Names) else [names[at] for at in kept.tolist()]
+
+
+def no_words(column: str) -> errors.Unsupported:
+    """Word the refusal to draw texts from buckets."""
+    return errors.Unsupported(
+        f"The words of column {column!r} were hashed into buckets, and a bucket is no word that could be "
+        f"drawn. Train without buckets."
+    )
