@@ -97,12 +97,21 @@ class _Batch:
     posteriors: Any
     odd: dict[int, list[str]] = field(default_factory=dict)
 
-    def rows(self) -> Iterator[tuple[Any, float, list[float], list[str]]]:
-        """Yield verdict, its probability, all probabilities and reasons; 'unsure' has the best one's."""
+    def shares(self) -> list[float]:
+        """The probability of each verdict; 'unsure' has the best one's."""
         place = {label: at for at, label in enumerate(self.classes)}
-        for row, (verdict, shares) in enumerate(zip(self.verdicts, self.posteriors.tolist(), strict=True)):
-            at = place.get(verdict)
-            yield verdict, max(shares) if at is None else shares[at], shares, self.odd.get(row, [])
+        places = [place.get(verdict, -1) for verdict in self.verdicts]
+        own = self.posteriors[range(len(places)), places]
+        if -1 in places:
+            best = self.posteriors.max(axis=1)
+            own = [top if at < 0 else p for at, p, top in zip(places, own, best, strict=True)]
+        return [float(p) for p in own]
+
+    def rows(self) -> Iterator[tuple[Any, float, list[float], list[str]]]:
+        """Yield verdict, its probability, all probabilities and reasons."""
+        columns = zip(self.verdicts, self.shares(), self.posteriors.tolist(), strict=True)
+        for row, (verdict, share, shares) in enumerate(columns):
+            yield verdict, share, shares, self.odd.get(row, [])
 
 
 def _batches(model: Any, source: Any, decision: Any, watch: Any) -> Iterator[_Batch]:
@@ -139,6 +148,10 @@ class _Table:
 
     def write(self, batch: _Batch) -> None:
         """Write a batch."""
+        if not self._proba and not self._check:
+            told = [f"{share:.6g}" for share in batch.shares()]
+            self._writer.writerows(zip(batch.verdicts, told, strict=True))
+            return
         for verdict, share, shares, odd in batch.rows():
             extra = [f"{p:.6g}" for p in shares] if self._proba else []
             reasons = ["; ".join(odd)] if self._check else []
