@@ -7,6 +7,10 @@ written as CSV (`label,text`) and, for programs that split at blanks and nothing
 lines of ready-made words: lower-cased and without punctuation, so that what `CountVectorizer`
 would find is there for everybody.
 
+How much classes differ (`LIKING`) was set so that naive Bayes is right about three times in four.
+Words are drawn independently given the class, which is what naive Bayes assumes: accuracy here shows
+that a fit worked and what hashing costs, not which learner is better on real texts.
+
     python -m benchmarks.corpus FOLDER --size 300
 """
 

@@ -56,12 +56,13 @@ class Bench:
         """Fit the first megabytes, into a model that nobody uses."""
         return self.fit(contender, self.small(), self.folder / f"warm-{contender.key}.weigh")
 
-    def predict(self, contender: Contender) -> tuple[Run, list[str]]:
-        """Run the prediction of held-out documents; the labels come in their order."""
+    def predict(self, contender: Contender, files: corpus.Files | None = None) -> tuple[Run, list[str]]:
+        """Run the prediction of documents, the held-out ones by default; the labels come in their order."""
         assert contender.predict is not None
         output = Path(f"{self.model(contender)}.predictions")
         printed = Path(f"{output}.out")
-        run = measured(contender.predict(self.files()[1], self.model(contender), output), printed)
+        files = files or self.files()[1]
+        run = measured(contender.predict(files, self.model(contender), output), printed)
         lines = (printed if contender.prints else output).read_text().splitlines()
         # ours begins with a header
         return run, [contender.label(line) for line in (lines[1:] if contender.is_ours else lines)]
