@@ -23,7 +23,7 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 NATIVE := CMakeLists.txt $(shell find core bindings -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check native-test pytest bench docs dist stubs clean FORCE
+.PHONY: help demo test check native-test pytest bench bench-text docs dist stubs clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -57,6 +57,10 @@ pytest: $(READY) ## the Python tests alone; `make pytest ARGS="tests/model -k me
 bench: $(READY) ## side by side with the peers; `make bench ARGS=--write` fills benchmarks/RESULTS.md
 	$(PIP) install psutil
 	$(BIN)/python -m benchmarks.tables $(ARGS)
+
+bench-text: $(READY) ## the same for text, with Vowpal Wabbit, river and Polars (fastText if it is installed)
+	$(PIP) install psutil vowpalwabbit river polars
+	$(BIN)/python -m benchmarks.text $(ARGS)
 
 docs: $(READY) ## the documentation, as pages in site/
 	$(BIN)/mkdocs build --quiet --strict

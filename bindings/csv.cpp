@@ -55,14 +55,14 @@ nb::object to_python(const csv::Error& error) {
                           error.fields, nb::bytes(error.text.data(), error.text.size()));
 }
 
-nb::tuple parse_csv(const Bytes& data, const std::vector<std::string>& kinds, char delimiter,
+nb::tuple parse_csv(const Bytes& data, const std::vector<std::string>& kinds, char delimiter, bool quotes,
                     const std::vector<std::string>& missing, std::size_t most) {
     csv::Table table;
     {
         std::vector<csv::Kind> wanted;
         for (const auto& name : kinds) wanted.push_back(kind_of(name));
         nb::gil_scoped_release unlocked;
-        table = csv::parse(view_of(data), wanted, {delimiter, missing}, most);
+        table = csv::parse(view_of(data), wanted, {delimiter, quotes, missing}, most);
     }
     nb::list columns;
     for (auto& column : table.columns) {
@@ -74,11 +74,11 @@ nb::tuple parse_csv(const Bytes& data, const std::vector<std::string>& kinds, ch
     return nb::make_tuple(table.records, columns, to_python(table.error));
 }
 
-nb::tuple cut_csv(const Bytes& data, char delimiter, std::size_t most, bool closed) {
+nb::tuple cut_csv(const Bytes& data, char delimiter, bool quotes, std::size_t most, bool closed) {
     csv::Cut found;
     {
         nb::gil_scoped_release unlocked;
-        found = csv::cut(view_of(data), delimiter, most, closed);
+        found = csv::cut(view_of(data), delimiter, quotes, most, closed);
     }
     return nb::make_tuple(found.end, found.records);
 }
@@ -86,9 +86,9 @@ nb::tuple cut_csv(const Bytes& data, char delimiter, std::size_t most, bool clos
 }  // namespace
 
 void bind_csv(nb::module_& m) {
-    m.def("parse_csv", &parse_csv, "data"_a, "kinds"_a, "delimiter"_a, "missing"_a, "most"_a,
+    m.def("parse_csv", &parse_csv, "data"_a, "kinds"_a, "delimiter"_a, "quotes"_a, "missing"_a, "most"_a,
           "Return (records, [(kind, codes, values) of every column], None or what is wrong: (fault, record, "
           "offset, column, fields, text)). Of texts it is (kind, begins, (sizes, spilled)).");
-    m.def("cut_csv", &cut_csv, "data"_a, "delimiter"_a, "most"_a, "closed"_a,
+    m.def("cut_csv", &cut_csv, "data"_a, "delimiter"_a, "quotes"_a, "most"_a, "closed"_a,
           "Return (end of the last whole record or of the first `most`, number of records up to there).");
 }

@@ -26,11 +26,11 @@ weigh._core.carried:
 weigh._core.parse_csv:
     \from collections.abc import Sequence
     def parse_csv(
-        data: NDArray[numpy.uint8], kinds: Sequence[str], delimiter: str, missing: Sequence[str], most: int
+        data: NDArray[numpy.uint8], kinds: Sequence[str], delimiter: str, quotes: bool, missing: Sequence[str], most: int
     ) -> tuple[int, list[tuple[str, Any, Any]], tuple[str, int, int, int, int, bytes] | None]: ...
 
 weigh._core.cut_csv:
-    def cut_csv(data: NDArray[numpy.uint8], delimiter: str, most: int, closed: bool) -> tuple[int, int]: ...
+    def cut_csv(data: NDArray[numpy.uint8], delimiter: str, quotes: bool, most: int, closed: bool) -> tuple[int, int]: ...
 
 weigh._core.read_numbers:
     def read_numbers(

@@ -13,7 +13,7 @@ namespace {
 class Parser {
 public:
     Parser(std::string_view data, std::span<const Kind> kinds, const Dialect& dialect, std::size_t most)
-        : data_(data), delimiter_(dialect.delimiter), most_(most), ends_(data, dialect.delimiter, '\n', '\r') {
+        : data_(data), delimiter_(dialect.delimiter), quotes_(dialect.quotes), most_(most), ends_(data, dialect.delimiter, '\n', '\r') {
         for (const Kind kind : kinds) readers_.push_back(reader(kind, dialect.missing, data));
         batch_ = std::clamp<std::size_t>(kBatchFields / std::max<std::size_t>(kinds.size(), 1), 1, kBatchRecords);
         fields_.resize(batch_ * kinds.size());
@@ -53,7 +53,8 @@ private:
         std::size_t column = 0;
         begins_[record] = at_;
         for (;; ++column) {
-            const Field field = at_ < data_.size() && data_[at_] == '"' ? quoted_field() : plain_field();
+            const bool is_quoted = quotes_ && at_ < data_.size() && data_[at_] == '"';
+            const Field field = is_quoted ? quoted_field() : plain_field();
             if (column < width) fields_[column * batch_ + record] = field;
             if (at_ == data_.size() || data_[at_] != delimiter_) break;
             ++at_;
@@ -123,6 +124,7 @@ private:
 
     std::string_view data_;
     char delimiter_;
+    bool quotes_;
     std::size_t most_;
     Scanner ends_;
     std::vector<std::unique_ptr<Reader>> readers_;
@@ -141,8 +143,8 @@ Table parse(std::string_view data, std::span<const Kind> kinds, const Dialect& d
     return Parser(data, kinds, dialect, most).parse();
 }
 
-Cut cut(std::string_view data, char delimiter, std::size_t most, bool closed) {
-    Scanner marks(data, '"', '\n', '\r');
+Cut cut(std::string_view data, char delimiter, bool quotes, std::size_t most, bool closed) {
+    Scanner marks(data, quotes ? '"' : '\n', '\n', '\r');
     Cut found;
     std::size_t begin = 0, at = 0;  // of the record, and of the mark in it
     while (found.records < most && (at = marks.next()) < data.size()) {

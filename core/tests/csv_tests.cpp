@@ -89,12 +89,29 @@ void cuts_lose_no_record(Random& random) {
     std::size_t found = 0;
     for (std::size_t at = 0, size = 1 + random() % 40; at < data.bytes.size();) {
         const Exact window(std::string(data.view().substr(at, size)));
-        const auto cut = csv::cut(window.view(), ',', 1 + random() % 5, at + size >= data.bytes.size());
+        const auto cut = csv::cut(window.view(), ',', true, 1 + random() % 5, at + size >= data.bytes.size());
         found += cut.records;
         at += cut.end;
         if (cut.end == 0) size *= 2;
     }
     EXPECT(found == expected->size());
+}
+
+// Without quotes a record is a line and a field what lies between commas.
+void quotes_may_mean_nothing(Random& random) {
+    const Exact data(random_text(random, "ab,\"\n", 200));
+    std::vector<std::string> lines(1);
+    for (const char c : data.view()) {
+        if (c == '\n') lines.emplace_back();
+        else lines.back() += c;
+    }
+    std::erase(lines, "");
+    const auto cut = csv::cut(data.view(), ',', false, csv::kAll, true);
+    EXPECT(cut.records == lines.size());
+    const std::vector<csv::Kind> kinds{csv::Kind::text};
+    const auto table = csv::parse(data.view(), kinds, {';', false, {}}, csv::kAll);
+    EXPECT(table.records == lines.size() && table.error.fault == csv::Fault::none);
+    for (std::size_t r = 0; r < table.records; ++r) EXPECT(value(table.columns[0], r, data.view()) == lines[r]);
 }
 
 void any_bytes_are_read_or_refused(Random& random) {
@@ -103,7 +120,7 @@ void any_bytes_are_read_or_refused(Random& random) {
     std::vector<csv::Kind> kinds(random() % 5);
     for (auto& kind : kinds) kind = all[random() % all.size()];
     const Exact data(random_text(random, "019-.einftrueNa,,,\n\n\" \xC3\xA9\xF0", 120));
-    const auto table = csv::parse(data.view(), kinds, {',', {"?", "1"}}, random() % 2 ? csv::kAll : random() % 9);
+    const auto table = csv::parse(data.view(), kinds, {',', true, {"?", "1"}}, random() % 2 ? csv::kAll : random() % 9);
     EXPECT(table.columns.size() == kinds.size());
     for (const auto& column : table.columns) {
         const std::size_t values = column.integers.size() + column.reals.size() + column.texts.size();
@@ -147,6 +164,7 @@ int main() {
     for (int round = 0; round < 5000; ++round) {
         fields_equal_the_plain_machine(random);
         cuts_lose_no_record(random);
+        quotes_may_mean_nothing(random);
         any_bytes_are_read_or_refused(random);
     }
     for (const char* stem : {"", "eight by", "value number by "}) many_values_keep_their_codes(stem);

@@ -46,9 +46,16 @@ def count_sparse(
     table: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
 ) -> None: ...
 def parse_csv(
-    data: NDArray[numpy.uint8], kinds: Sequence[str], delimiter: str, missing: Sequence[str], most: int
+    data: NDArray[numpy.uint8],
+    kinds: Sequence[str],
+    delimiter: str,
+    quotes: bool,
+    missing: Sequence[str],
+    most: int,
 ) -> tuple[int, list[tuple[str, Any, Any]], tuple[str, int, int, int, int, bytes] | None]: ...
-def cut_csv(data: NDArray[numpy.uint8], delimiter: str, most: int, closed: bool) -> tuple[int, int]: ...
+def cut_csv(
+    data: NDArray[numpy.uint8], delimiter: str, quotes: bool, most: int, closed: bool
+) -> tuple[int, int]: ...
 
 class Documents:
     @staticmethod

@@ -25,11 +25,11 @@ def as_bytes(data: bytes) -> Any:
 
 
 def parse(data: bytes, kinds: list[str], missing: tuple[str, ...] = (), most: int = ALL) -> Any:
-    return _core.parse_csv(as_bytes(data), kinds, ",", missing, most)
+    return _core.parse_csv(as_bytes(data), kinds, ",", True, missing, most)
 
 
 def cut(data: bytes, most: int = ALL, closed: bool = False) -> tuple[int, int]:
-    end, records = _core.cut_csv(as_bytes(data), ",", most, closed)
+    end, records = _core.cut_csv(as_bytes(data), ",", True, most, closed)
     return end, records
 
 

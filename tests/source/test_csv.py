@@ -309,3 +309,12 @@ def test_a_numeric_marker_is_found_in_rows_after_the_first(write):
 
 def test_a_column_of_nothing_but_numeric_markers_is_missing(write):
     assert contents(open(write(b"n,k\n-9.0,1\n-9,2\n"), missing=-9)) == {"n": [None, None], "k": [1, 2]}
+
+
+def test_stray_quotes_part_no_rows_where_they_mean_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "sms.tsv"
+    path.write_text('ham\t"Hello\nham\tsays "so"\nspam\tfree" now\n')
+    source = open(path, "label", names=["label", "text"], has_header=False, quotes=False)
+    chunk = source.prefix()
+    assert to_pylist(chunk.columns["text"]) == ['"Hello', 'says "so"', 'free" now']
+    assert to_pylist(chunk.labels) == ["ham", "ham", "spam"]

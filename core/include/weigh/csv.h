@@ -2,8 +2,8 @@
 //
 // A record ends at \n, \r\n or \r; blank lines are no records. A field that begins with '"' runs to
 // the next '"' that is not doubled, over ends of lines too; what follows up to the delimiter is
-// appended to it. A '"' elsewhere is a character like any other. The bytes are UTF-8, without a
-// byte order mark.
+// appended to it. A '"' elsewhere is a character like any other, and everywhere in files without
+// `quotes`. The bytes are UTF-8, without a byte order mark.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +24,7 @@ enum class Kind { skip, number, text, integer, real, flag, string, any };
 
 struct Dialect {
     char delimiter = ',';
+    bool quotes = true;
     std::vector<std::string> missing;  // fields that mean "missing"; the empty one always does
 };
 
@@ -84,6 +85,6 @@ struct Cut {
 
 // Find the end of the last whole record, or of the first `most`. `closed` says that nothing follows
 // the data, so that its last record is whole even without an end of line.
-Cut cut(std::string_view data, char delimiter, std::size_t most, bool closed);
+Cut cut(std::string_view data, char delimiter, bool quotes, std::size_t most, bool closed);
 
 }  // namespace weigh::csv

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weigh.cli.options import as_json, keep_apart, reading, sign
+from weigh.cli.options import as_json, keep_apart, open_as, reading
 from weigh.cli.taught import Taught
 from weigh.cli.wording import spoken
 
@@ -25,7 +25,8 @@ SECTIONS = {
         weigh fit mails.csv --label spam
         weigh fit adult.csv --label income --missing '?' -o income.weigh
         weigh fit adult.csv --label income --kind fnlwgt=skip --kind age=number:bins=16
-        weigh fit sms.tsv --label label --kind text=text:ngrams=1-2,min_count=2
+        weigh fit sms.tsv --names label,text --no-quotes --label label
+        weigh fit sms.csv --label label --kind text=text:ngrams=1-2,min_count=2
         weigh fit 'reviews-*.csv.gz' --label stars --kind body=text:buckets=2^20
         weigh fit mails/ -o mails.weigh
         zcat log.csv.gz | weigh fit - --format csv --label level
@@ -92,12 +93,10 @@ def command(
     """
     from weigh import errors
     from weigh.cli.learned import learned, told
-    from weigh.source import open as open_file
 
-    written["delimiter"] = sign(written["delimiter"])
     target = output or _default_name(data[0])
     keep_apart(target, *data)
-    source = open_file(data, label, missing=("", *missing), **written)
+    source = open_as(data, label, missing, **written)
     if source.label is None:
         raise click.UsageError(
             f"Say which column to predict, with --label. The columns are {errors.listing(source.names)}."

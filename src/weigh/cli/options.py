@@ -31,6 +31,9 @@ def reading(command: Command) -> Command:
             "--delimiter", metavar="SIGN", help="Between fields: ';', 'tab', ... [default: by ending]"
         ),
         click.option("--encoding", default="utf-8", show_default=True, help="Of the text in the file."),
+        click.option("--names", metavar="A,B,...", help="Of the columns, in CSV files without a header."),
+        click.option("--no-quotes", is_flag=True, help="A '\"' in CSV files is a sign like any other."),
+        click.option("--strings", metavar="A,B,...", help="CSV columns of text that look like numbers."),
         click.option(
             "--format",
             type=click.Choice(["csv", "tsv", "parquet", "json", "fasttext", "vw", "libsvm", "folder"]),
@@ -50,27 +53,38 @@ def sign(delimiter: str | None) -> str | None:
     return found
 
 
-def open_for(
-    model: Any,
+def open_as(
     path: str | Sequence[str],
-    label: str | None = None,
+    label: str | None,
+    missing: Sequence[Any],
     *,
     delimiter: str | None = None,
     encoding: str = "utf-8",
     format: str | None = None,
+    names: str | None = None,
+    strings: str | None = None,
+    no_quotes: bool = False,
 ) -> Source:
-    """Open a file, or several as one, or standard input, as the model's training file was read."""
+    """Open a file, or several as one, or standard input, written as the options say."""
     from weigh.source import open as open_file
 
-    source = open_file(
+    return open_file(
         path,
         label,
         delimiter=sign(delimiter),
         encoding=encoding,
         format=format,
-        missing=("", *model.schema.missing),
+        missing=("", *missing),
+        has_header=names is None,
+        names=None if names is None else names.split(","),
+        strings=strings.split(",") if strings else (),
+        quotes=not no_quotes,
     )
-    return source.stored(model.storage)
+
+
+def open_for(model: Any, path: str | Sequence[str], label: str | None = None, **written: Any) -> Source:
+    """Open a file, or several as one, or standard input, as the model's training file was read."""
+    return open_as(path, label, model.schema.missing, **written).stored(model.storage)
 
 
 def echo(result: Any, as_json: bool) -> None:

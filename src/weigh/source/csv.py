@@ -33,6 +33,7 @@ class Dialect:
     has_header: bool = True
     missing: tuple[Marker, ...] = ("",)
     block: int = 1 << 20
+    quotes: bool = True
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ class CsvSource(FileSource):
         block = self._block_size(text)
         while not closed:
             data, last = self._window(text, at, block)
-            end, n_rows = _core.cut_csv(data, self.dialect.delimiter, size, last)
+            end, n_rows = _core.cut_csv(data, self.dialect.delimiter, self.dialect.quotes, size, last)
             closed = last and (n_rows < size or end == len(data))
             if end == 0 and not closed:
                 if block >= self.dialect.block:
@@ -204,21 +205,22 @@ class CsvSource(FileSource):
     def _parse(self, data: Bytes, begin: int, kinds: Mapping[str, str], most: int) -> Parsed:
         """Parse records; `begin` is where in the text they begin, for messages."""
         asked = ["string" if kind == "mixed" else kind for kind in kinds.values()]
-        n_rows, natives, fault = _core.parse_csv(data, asked, self.dialect.delimiter, self._marks, most)
+        written = self.dialect.delimiter, self.dialect.quotes
+        n_rows, natives, fault = _core.parse_csv(data, asked, *written, self._marks, most)
         if fault is not None:
             raise self._faults.of_record(fault, begin, asked)
         return Parsed.of(list(kinds), natives, n_rows, data)
 
     def _header(self, text: FileText) -> tuple[list[str], int]:
         """The fields of the first record, and where the rows begin."""
-        delimiter = self.dialect.delimiter
+        written = self.dialect.delimiter, self.dialect.quotes
         start = len(MARK) if self._window(text, 0, len(MARK))[0].tobytes() == MARK else 0
         data, end, n = self._first(text, start, 1)
         if n == 0:
             raise self._faults.no_rows()
-        fault = _core.parse_csv(data[:end], [], delimiter, [], 1)[2]
+        fault = _core.parse_csv(data[:end], [], *written, [], 1)[2]
         width = fault[4] if fault is not None else 0
-        _, natives, fault = _core.parse_csv(data[:end], ["string"] * width, delimiter, [], 1)
+        _, natives, fault = _core.parse_csv(data[:end], ["string"] * width, *written, [], 1)
         if fault is not None:
             raise self._faults.of_record(fault, start, ["string"] * width)
         names = [values[0] if values else "" for _, _, values in natives]
@@ -238,7 +240,7 @@ class CsvSource(FileSource):
         size = 2 * self.dialect.block
         while True:
             data, closed = self._window(text, begin, size)
-            end, n_rows = _core.cut_csv(data, self.dialect.delimiter, n, closed)
+            end, n_rows = _core.cut_csv(data, self.dialect.delimiter, self.dialect.quotes, n, closed)
             if n_rows >= n or closed or (size >= PREFIX_BYTES and n_rows):
                 return data, end, n_rows
             if size >= PREFIX_BYTES:

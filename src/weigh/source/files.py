@@ -34,6 +34,7 @@ def open(
     has_header: bool = True,
     names: Sequence[str] | None = None,
     strings: Sequence[str] = (),
+    quotes: bool = True,
     block: int = 1 << 20,
 ) -> Source:
     """Data files as a source of chunks, in bounded memory.
@@ -55,6 +56,7 @@ def open(
     names : the columns' names in a CSV file without a header, where None calls them x0, x1, ...; or
         all namespaces of a VW file, where None finds those of the first 10,000 rows
     strings : columns of a CSV file to read as text although they look like numbers
+    quotes : whether a field of a CSV file that begins with '"' is quoted; False takes every '"' as it is
     block : bytes of text read at a time; a row must fit in
     """
     if format is not None and format not in FORMATS:
@@ -63,7 +65,7 @@ def open(
         raise parameter("open", "block", "at least 1", block)
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
         raise parameter("open", "delimiter", "one ASCII character, no quote and no end of line", delimiter)
-    dialect = Dialect(delimiter or ",", encoding, has_header, marker_list(missing), block)
+    dialect = Dialect(delimiter or ",", encoding, has_header, marker_list(missing), block, quotes)
     reading = _Reading(format, label, dialect, delimiter is not None, names, strings)
     return one_after_another([reading.opened(each) for each in meant(path)])
 
