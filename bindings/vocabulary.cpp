@@ -18,6 +18,11 @@ void make_vocabulary(weigh::Vocabulary* self, std::size_t buckets) {
     new (self) weigh::Vocabulary(buckets);
 }
 
+weigh::Vocabulary of_buckets(const Vector<std::int32_t>& places) {
+    require(std::has_single_bit(places.shape(0)), "the number of buckets is a power of two");
+    return weigh::Vocabulary(span_of(places));
+}
+
 weigh::Vocabulary of_names(const Bytes& text, const Offsets& offsets) {
     const auto names = names_of(text, offsets);
     weigh::Vocabulary vocabulary;
@@ -112,6 +117,7 @@ nb::tuple shorter_names(const Bytes& text, const Offsets& offsets, const Bytes& 
 void bind_vocabulary(nb::module_& m) {
     nb::class_<weigh::Vocabulary>(m, "Vocabulary", "Numbers for tokens: by name, or by bucket.")
         .def("__init__", &make_vocabulary, "buckets"_a)
+        .def_static("of_buckets", &of_buckets, "places"_a)
         .def_static("of_names", &of_names, "text"_a, "offsets"_a)
         .def("__len__", &weigh::Vocabulary::size)
         .def("find", &find, "documents"_a, "settings"_a, "Return (indptr, numbers, counts) of the known tokens.")

@@ -100,7 +100,7 @@ Trouble parse_line(std::string_view line, std::int64_t base, std::int64_t width,
         if (colon == word.size() || index < base) return {Fault::index, word.data()};
         if (index <= before) return {Fault::order, word.data()};
         if (index - base >= width) return {Fault::beyond, word.data()};
-        if (!read_number(word.substr(colon + 1), number)) return {Fault::value, word.data()};
+        if (!read_number(word.substr(colon + 1), number) || !std::isfinite(number)) return {Fault::value, word.data()};
         rows.indices.push_back(static_cast<std::int32_t>(index - base));
         rows.values.push_back(number);
         before = index;

@@ -281,6 +281,12 @@ def fold(text: bytes, lower: bool, strip_accents: bool) -> bytes: ...
 class Vocabulary:
     def __init__(self, buckets: int) -> None: ...
     @staticmethod
+    def of_buckets(
+        places: Annotated[
+            NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+    ) -> Vocabulary: ...
+    @staticmethod
     def of_names(
         text: Annotated[
             NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
@@ -340,9 +346,7 @@ def taken_names(
 ) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]: ...
 
 class WordCounts:
-    def __init__(
-        self, tokens: TokenSettings, buckets: int, presence: bool, most: int = 4294967295
-    ) -> None: ...
+    def __init__(self, tokens: TokenSettings, buckets: int, presence: bool, most: int) -> None: ...
     def add(
         self,
         documents: Documents,

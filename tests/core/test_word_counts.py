@@ -62,7 +62,7 @@ def random_rows(seed: int, rows: int, classes: int) -> tuple[list[Any], Any, Any
 
 
 def counts_of(kind: weigh.Text, buckets: int = 0, presence: bool = False, **most: int) -> _core.WordCounts:
-    return _core.WordCounts(kind.splitting, buckets, presence, **most)
+    return _core.WordCounts(kind.splitting, buckets, presence, **({"most": 2**32 - 1} | most))
 
 
 def table_of(counts: _core.WordCounts, classes: int) -> tuple[list[str], Any]:
@@ -169,7 +169,7 @@ def test_a_word_too_long_for_a_name_leaves_its_bucket_nameless() -> None:
 def test_names_are_counted_as_often_as_they_say() -> None:
     values = documents(["a", "b", "a", "c", "b"])
     lists = _core.Documents.of_lists(values, np.array([0, 3, 3, 5]), np.array([0.5, 2.0, 0.25, 0.0, -1.0]))
-    counts = _core.WordCounts(weigh.Tokens().splitting, 0, False)
+    counts = _core.WordCounts(weigh.Tokens().splitting, 0, False, 2**32 - 1)
     counts.add(lists, np.array([0, 1, 1], dtype=np.int32), 2, np.array([2.0, 1.0, 3.0]))
     check(table_of(counts, 2), (["a", "b"], np.array([[1.5, 4.0], [0.0, -3.0]])))
 

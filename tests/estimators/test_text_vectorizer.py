@@ -215,3 +215,10 @@ def test_bytes_are_told() -> None:
     with pytest.raises(errors.DataError) as told:
         weigh.TextVectorizer().fit([b"free money"])
     assert str(told.value) == "Texts are strings, but these are bytes. Decode them first: text.decode()."
+
+
+def test_a_type_that_cannot_hold_the_counts_is_refused() -> None:
+    words = weigh.TextVectorizer(dtype=np.uint8).fit(["ab"])
+    assert words.transform(["ab " * 255]).toarray().tolist() == [[255]]
+    with pytest.raises(errors.ParameterError, match="dtype must be a type that holds counts up to 300"):
+        words.transform(["ab " * 300])

@@ -108,7 +108,7 @@ def test_english_stop_words_are_left_out() -> None:
 
 def test_kinds_are_plain_data() -> None:
     for kind in (
-        weigh.Text(ngrams=(1, 2), chars="words", stop_words=["a"], buckets=8, min_count=2),
+        weigh.Text(ngrams=(1, 2), chars="words", stop_words=["a"], buckets=8),
         weigh.Tokens(counts=False, max_words=5),
     ):
         assert kind.splitting is kind.splitting
@@ -129,6 +129,11 @@ def test_equal_counts_are_cut_in_the_order_of_the_alphabet() -> None:
     assert list(nb.model_.distributions[0].words) == ["aa", "bb"]
 
 
-def test_buckets_are_never_cut() -> None:
-    nb = weigh.NaiveBayes(weigh.Text(max_words=1, min_count=5, buckets=8)).fit(["one two", "three"], [0, 1])
-    assert len(nb.model_.distributions[0].words) == 8
+@pytest.mark.parametrize("limit", [{"min_count": 2}, {"max_words": 5}])
+def test_buckets_are_never_cut(limit: dict[str, int]) -> None:
+    with pytest.raises(errors.ParameterError) as told:
+        weigh.Text(buckets=8, **limit)
+    assert str(told.value) == (
+        "Text: buckets must be None with min_count or max_words: a bucket is no word that could be left out, "
+        "got 8."
+    )

@@ -256,3 +256,11 @@ def test_what_is_no_list_of_names_is_told(odd: Any) -> None:
 def test_no_text_has_ngrams_longer_than_itself() -> None:
     runs = split("one two three", weigh.Text(ngrams=(2, 10**12)))
     assert sorted(runs) == ["one two", "one two three", "two three"]
+
+
+def test_texts_outlive_changes_of_the_array_they_came_from() -> None:
+    given = np.array([f"word{i} other{i}" for i in range(1000)], dtype=object)
+    block = weigh.Text().encode({"text": given}, ["text"], ())
+    expected = block.entries().names
+    given[:] = None
+    assert list(block.entries().names) == list(expected)

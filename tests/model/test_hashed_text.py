@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 import weigh
 from weigh import errors
+from weigh.judge.splitting import bucket_of
 
 TEXTS = ["aa bb", "cc"]
 
@@ -15,10 +19,32 @@ def fitted(buckets: int = 16, counts: bool = True) -> weigh.NaiveBayes:
     return weigh.NaiveBayes(columns=kind).fit(TEXTS, ["x", "y"])
 
 
-def test_the_posterior_has_every_bucket() -> None:
+def test_the_posterior_has_every_bucket_that_was_used() -> None:
     posterior = fitted().model_.posterior("text", "x")
-    assert len(posterior.values) == 16
-    assert {"aa", "bb", "cc"} < set(posterior.values)
+    assert set(posterior.values) == {"aa", "bb", "cc"}
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_buckets_without_collisions_are_words(counts: bool) -> None:
+    exact = weigh.NaiveBayes(columns=weigh.Text(counts=counts)).fit(TEXTS, ["x", "y"])
+    rows = [*TEXTS, "aa aa cc", "never seen", ""]
+    np.testing.assert_allclose(
+        fitted(2**16, counts).predict_proba(rows), exact.predict_proba(rows), atol=1e-15
+    )
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_the_linear_form_of_buckets_is_saved(counts: bool, tmp_path: Path) -> None:
+    nb = fitted(counts=counts)
+    nb.model_.linear().save(tmp_path / "m.weigh")
+    loaded = weigh.load(tmp_path / "m.weigh")
+    assert loaded.predict(TEXTS).tolist() == nb.predict(TEXTS).tolist() == ["x", "y"]
+
+
+def test_a_bucket_of_very_long_words_goes_by_its_number() -> None:
+    nb = weigh.NaiveBayes(columns=weigh.Text(buckets=16)).fit(["x" * 64, "aa"], ["x", "y"])
+    names = {row.feature for row in weigh.strongest(nb, "x").classes["x"]}
+    assert names == {f"text: bucket {bucket_of('x' * 64, 16)}"}
 
 
 @pytest.mark.parametrize("counts", [True, False])

@@ -88,9 +88,12 @@ def test_models_of_hashed_text_agree(
 ) -> None:
     text = weigh.Text(counts, buckets=buckets, **KINDS[kind])
     given = weights_of(weights)
-    theirs = model(alpha=0.5).fit(buckets_of(TRAIN, text, buckets), Y, given)
+    train = buckets_of(TRAIN, text, buckets)
+    # Buckets that no text of any weight fell into are no words.
+    used = np.flatnonzero(train[given > 0 if given is not None else slice(None)].sum(axis=0))
+    theirs = model(alpha=0.5).fit(train[:, used], Y, given)
     ours = weigh.NaiveBayes(text, prior=0.5, **settings).fit(TRAIN, Y, given)
-    check_agreement(ours, theirs, NEW, buckets_of(NEW, text, buckets))
+    check_agreement(ours, theirs, NEW, buckets_of(NEW, text, buckets)[:, used])
 
 
 @pytest.mark.parametrize(("model", "counts"), [(MultinomialNB, True), (BernoulliNB, False)])

@@ -258,12 +258,23 @@ def test_a_quote_that_never_closes_is_told_with_its_line(write: Write) -> None:
         "data.csv, line 5: a quote opens and is never closed.",
         5,
     )
-    told, line = refusal(write(b"a,b\n" + ROW * 11_000 + b'1,"x\n' + ROW * 900_000))
+    late = b"a,b\n" + ROW * 11_000 + b'1,"x\n'
+    assert refusal(write(late + ROW * 9)) == (
+        "data.csv, line 11,002: a quote opens and is never closed.",
+        11_002,
+    )
+    told, line = refusal(write(late + ROW * ((40 << 20) // len(ROW))))
     assert (told, line) == (
         "data.csv, line 11,002: a row is longer than a block. Close the quote that is open there, "
         "or give block= more bytes than the longest row has.",
         11_002,
     )
+
+
+def test_a_row_may_be_longer_than_what_is_read_at_a_time(write: Write) -> None:
+    long = b"x" * (5 << 20)
+    path = write(b"a,b\n" + ROW * 11_000 + b"1," + long + b"\n" + ROW)
+    assert sum(chunk.n_rows for chunk in open(path).chunks()) == 11_002
 
 
 def test_label_columns_that_do_not_exist_are_told_with_those_that_do(write: Write) -> None:

@@ -9,6 +9,7 @@ from sklearn.datasets import load_svmlight_file, load_svmlight_files
 
 import weigh
 from tests.source.conftest import Refusal, read
+from weigh.errors import SourceError
 from weigh.source import open
 from weigh.source.chunk import to_pylist
 from weigh.source.csr import SparseRows
@@ -90,10 +91,24 @@ def test_a_model_of_sparse_rows_is_the_one_of_the_matrix() -> None:
 def test_a_file_is_completed_to_the_width_of_a_model() -> None:
     Path("a.svm").write_text("1 2:1\n")
     source = open("a.svm")
-    wider = source.completed(["x0", "x1", "x2"])
-    assert wider.width == 3
+    wider = source.completed(["x1", "x2", "x3"])
+    assert (wider.width, wider.start) == (3, 1)
     assert read(wider)[0]["wide"] == [0.0, 1.0, 0.0]
-    assert source.completed(["x0"]) is source
+    assert source.completed(["x1"]).width == 2
+
+
+def test_a_file_that_lacks_index_0_is_counted_as_the_model_counts() -> None:
+    Path("train.svm").write_text("1 0:1 1:1 5:1\n2 0:1 2:1 5:1\n")
+    Path("test.svm").write_text("1 1:1 5:1\n2 2:1 5:1\n")
+    nb = weigh.NaiveBayes(columns="count").fit(open("train.svm"))
+    assert nb.predict(open("test.svm")).tolist() == [1, 2]
+    whole = weigh.NaiveBayes(columns="count").fit(open("test.svm"))
+    assert whole.model_.schema.names[0] == "x1"
+    with pytest.raises(SourceError) as told:
+        whole.predict(open("train.svm"))
+    assert str(told.value) == (
+        "train.svm has an index 0, but the model's columns are counted from 1. Count them alike."
+    )
 
 
 def test_chunks_are_cut_without_a_copy() -> None:

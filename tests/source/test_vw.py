@@ -8,6 +8,7 @@ import pytest
 
 import weigh
 from tests.source.conftest import Refusal, read
+from weigh import errors
 from weigh.source import open
 from weigh.source.chunk import Lists
 
@@ -186,3 +187,9 @@ def test_a_namespace_called_like_the_label_is_told(refusal: Refusal) -> None:
     told = "a.vw has a namespace 'label', and its labels are called so too. Give label= another name."
     assert refusal("a.vw", "1 |label x\n") == (told, None)
     assert open("a.vw", label="y").names == ("label",)
+
+
+def test_a_negative_value_is_refused_by_whoever_counts() -> None:
+    Path("a.vw").write_text("1 |f a:-1.5 b\n-1 |f a b:2\n")
+    with pytest.raises(errors.ColumnError, match="'f'"):
+        weigh.NaiveBayes().fit(open("a.vw"))

@@ -1,6 +1,7 @@
 // A vocabulary: tokens and their numbers, known by name or only by bucket.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
@@ -34,19 +35,25 @@ struct NamesView {
     }
 };
 
-// Numbers for tokens. With buckets (a power of two) a token's number is its hash's last bits, and
-// nothing is stored; else numbers are given in order of first appearance.
+// Numbers for tokens. With buckets (a power of two) a token's number is its hash's last bits, or the
+// place that is given to that bucket; else numbers are given in order of first appearance.
 class Vocabulary {
 public:
     static constexpr std::int32_t kUnknown = Dictionary::kNew;
 
-    explicit Vocabulary(std::size_t buckets = 0) : buckets_(buckets) {}
+    explicit Vocabulary(std::size_t buckets = 0) : buckets_(buckets), size_(buckets) {}
+    // One place for every bucket; a negative one means that the bucket is unknown.
+    explicit Vocabulary(std::span<const std::int32_t> places)
+        : buckets_(places.size()), places_(places.begin(), places.end()) {
+        for (const std::int32_t place : places) size_ = std::max(size_, static_cast<std::size_t>(place + 1));
+    }
 
     bool is_hashed() const { return buckets_ != 0; }
-    std::size_t size() const { return is_hashed() ? buckets_ : dictionary_.size(); }
+    std::size_t size() const { return is_hashed() ? size_ : dictionary_.size(); }
 
     void prefetch(const Key& key) const {
         if (!is_hashed()) dictionary_.prefetch(key);
+        else if (!places_.empty()) __builtin_prefetch(&places_[bucket(key)]);
     }
 
     // The token's number; a token that is new gets the next one.
@@ -62,8 +69,10 @@ public:
 
     // The token's number, or `kUnknown`.
     std::int32_t find(const Token& token) const {
-        if (is_hashed()) return static_cast<std::int32_t>(bucket(token.key));
-        return dictionary_.find(token.key, token.text);
+        if (!is_hashed()) return dictionary_.find(token.key, token.text);
+        if (places_.empty()) return static_cast<std::int32_t>(bucket(token.key));
+        const std::int32_t place = places_[bucket(token.key)];
+        return place < 0 ? kUnknown : place;
     }
 
     // Number the names 0, 1, ...; false if one of them occurs twice.
@@ -78,6 +87,8 @@ private:
     std::size_t bucket(const Key& key) const { return key.hash & (buckets_ - 1); }
 
     std::size_t buckets_;
+    std::size_t size_ = 0;
+    std::vector<std::int32_t> places_;
     Dictionary dictionary_;
 };
 

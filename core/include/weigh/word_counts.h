@@ -21,7 +21,8 @@ struct CountSettings {
 };
 
 // All counts: one name and one column per token, in the order of the names' code points; with
-// buckets one column per bucket, whose name is that of the shortest token seen in it.
+// buckets one column per bucket, whose name is that of the shortest token seen in it (of at most 63
+// bytes; a bucket with none such has no name).
 struct WordTable {
     Names names;
     std::size_t classes = 0, words = 0;

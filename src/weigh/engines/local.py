@@ -28,7 +28,8 @@ def run(
 ) -> Model:
     """Return the model a task makes of a source.
 
-    `threads` left out means all cores this process may use; any number gives the same model.
+    `threads` left out means all cores this process may use; any number gives the same model (with
+    fractional weights to rounding, for which thread adds which row is not fixed).
     `progress` is called with the number of rows of each chunk that has been counted.
     """
     if threads is not None and threads < 1:

@@ -17,7 +17,7 @@ from weigh.engines import run
 from weigh.features import Names, Schema, Text
 from weigh.learn import VocabularyTask
 from weigh.model.pipeline import in_order
-from weigh.model.word_weights import WordWeights
+from weigh.model.word_weights import Buckets, KnownWords
 from weigh.source import Chunk, Source
 from weigh.source import rows as rows_of
 
@@ -93,7 +93,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         task = VocabularyTask.over(source, self._kind())
         self.names_: Names = run(task, source, threads=self.threads)
         self._schema: Schema = task.schema
-        self._words = WordWeights("text", self.names_, np.empty((0, 0)), False, self.buckets is not None)
+        every = None if self.buckets is None else Buckets(self.buckets, np.arange(self.buckets))
+        self._words = KnownWords(self.names_, every)
         return self
 
     def transform(self, texts: Any) -> csr_matrix:
@@ -113,7 +114,11 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         block: Any = replace(self._schema, names=list(chunk.columns)).encode(chunk)[0]
         found = self._words.entries(block)
         values = np.ones(len(found.indices)) if found.values is None else found.values
-        return np.diff(found.indptr), found.indices, values.astype(self.dtype)
+        counts = values.astype(self.dtype)
+        if (counts != values).any():
+            must = f"a type that holds counts up to {values.max():,.0f}"
+            raise errors.parameter("TextVectorizer", "dtype", must, self.dtype)
+        return np.diff(found.indptr), found.indices, counts
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """Return the words, in the order of the columns; a bucket is called by its shortest word."""
@@ -138,6 +143,6 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 def _source(texts: Any) -> Source:
     if isinstance(texts, str):
         raise errors.DataError("One string was given where a list of texts is expected. Give [text].")
-    if isinstance(texts, (list, tuple)) and any(isinstance(text, bytes) for text in texts[:1]):
+    if isinstance(texts, (list, tuple)) and bytes in set(map(type, texts)):
         raise errors.DataError("Texts are strings, but these are bytes. Decode them first: text.decode().")
     return texts if isinstance(texts, Source) else rows_of(texts)

@@ -44,10 +44,14 @@ class Repeated(Sequence[T]):
 
 
 class Numbered(Sequence[str]):
-    """The names x0, x1, ... of the columns of a bare matrix, without storing them."""
+    """The names x0, x1, ... of the columns of a bare matrix, without storing them.
 
-    def __init__(self, width: int) -> None:
+    Files that number their columns themselves may begin with another number than 0.
+    """
+
+    def __init__(self, width: int, start: int = 0) -> None:
         self.width = width
+        self.start = start
 
     def __len__(self) -> int:
         return self.width
@@ -58,11 +62,13 @@ class Numbered(Sequence[str]):
     def __getitem__(self, at: slice) -> list[str]: ...
     def __getitem__(self, at: int | slice) -> str | list[str]:
         numbers = range(self.width)[at]
-        return [f"x{j}" for j in numbers] if isinstance(numbers, range) else f"x{numbers}"
+        if isinstance(numbers, range):
+            return [f"x{j + self.start}" for j in numbers]
+        return f"x{numbers + self.start}"
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Numbered):
-            return self.width == other.width
+            return (self.width, self.start) == (other.width, other.start)
         return isinstance(other, Sequence) and list(self) == list(other)
 
     def __hash__(self) -> int:

@@ -192,6 +192,8 @@ class Schema:
         columns: Any
         if self.is_uniform:
             columns = {"width": len(self.names), "kind": self.kinds[0].to_json()}
+            if isinstance(self.names, Numbered) and self.names.start:
+                columns["start"] = self.names.start
         else:
             columns = [[n, k.to_json()] for n, k in zip(self.names, self.kinds, strict=True)]
         return {
@@ -209,7 +211,7 @@ class Schema:
         names: Sequence[str]
         kinds: Sequence[kd.Kind]
         if isinstance(columns, dict):
-            names = Numbered(int(columns["width"]))
+            names = Numbered(int(columns["width"]), int(columns.get("start", 0)))
             kinds = Repeated(from_json(columns["kind"]), len(names))
         else:
             names, kinds = [str(n) for n, _ in columns], [from_json(k) for _, k in columns]

@@ -33,7 +33,7 @@ def find_schema(
     """
     if isinstance(columns, Schema):
         return replace(columns, label=source.label or columns.label)
-    names = source.names if source.named else Numbered(source.width)
+    names = source.names if source.named else Numbered(source.width, source.start)
     given, made = _given_kinds(columns, names, source.named)
     marks = tuple(dict.fromkeys([*missing, *source.missing]))
     schema = Schema(names, (), source.named, source.label, marks, made)

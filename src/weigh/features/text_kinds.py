@@ -41,6 +41,9 @@ class Wordy(Kind):
         if self.max_words is not None:
             whole(owner, "max_words", self.max_words, 1)
         if self.buckets is not None:
+            if self.min_count > 1 or self.max_words is not None:
+                must = "None with min_count or max_words: a bucket is no word that could be left out"
+                raise errors.parameter(owner, "buckets", must, self.buckets)
             number = whole(owner, "buckets", self.buckets, 2)
             if number & (number - 1) or number > MOST_BUCKETS:
                 raise errors.parameter(
@@ -115,11 +118,15 @@ class Text(Wordy):
     def to_native(self) -> _core.TokenSettings:
         """Return the settings of the native code."""
         words = ENGLISH if self.stop_words == "english" else self.stop_words
-        stops = [word.encode("utf-8", "surrogatepass") for word in words]
+        stops = [self._folded(word) for word in words]
         shortest, low, high = (min(n, LONGEST) for n in (self.min_length, *self.ngrams))
         return _core.TokenSettings(
             UNITS[self.chars], self.lowercase, self.strip_accents, shortest, low, high, stops
         )
+
+    def _folded(self, word: str) -> bytes:
+        """Return a stop word as texts are folded, or it would never be met."""
+        return _core.fold(word.encode("utf-8", "surrogatepass"), self.lowercase, self.strip_accents)
 
     def to_json(self) -> dict[str, Any]:
         """Return the kind as plain data, with the version of Unicode that says what a letter is."""

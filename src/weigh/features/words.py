@@ -12,6 +12,7 @@ import numpy.typing as npt
 from weigh import _core, errors
 from weigh.features.blocks import Codes, Entries, Floats, Longs, Numbers
 from weigh.features.columns import is_gap, readable, to_objects
+from weigh.features.count_checks import refuse_huge, refuse_negative
 from weigh.features.names import Names
 from weigh.source.chunk import Column, Lists, Texts, cut_column, is_arrow, to_pylist
 
@@ -124,7 +125,11 @@ def text_words(column: Column, name: str, kind: Splitting, markers: Collection[o
 
 def token_words(column: Column, name: str, kind: Splitting, markers: Collection[object]) -> Words:
     """Return a column of lists as words; a missing list is a row that is not known."""
-    return Words.of(column if isinstance(column, Lists) else _lists(column, name, markers), kind)
+    lists = column if isinstance(column, Lists) else _lists(column, name, markers)
+    if lists.values is not None:
+        refuse_negative(np.array([lists.values.min(initial=0.0)]), [name])
+        refuse_huge(np.array([lists.values.max(initial=0.0)]), [name])
+    return Words.of(lists, kind)
 
 
 def _texts(column: Column, marks: list[str]) -> _core.Documents:
@@ -132,7 +137,8 @@ def _texts(column: Column, marks: list[str]) -> _core.Documents:
         return _core.Documents.of_spans(column.begins, column.sizes, column.data, column.spilled, marks)
     if is_arrow(column) and str(column.type) in _ARROW:
         return _ARROW[str(column.type)](column, marks)
-    return _core.Documents.of_objects(np.asarray(to_objects(column), dtype=object), marks)
+    # An array of our own: strings are read without Python's lock, and must outlive changes of the given one.
+    return _core.Documents.of_objects(np.array(to_objects(column), dtype=object), marks)
 
 
 def _arrow_strings(column: Column, marks: list[str], offset_type: Any) -> _core.Documents:

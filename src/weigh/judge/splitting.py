@@ -20,15 +20,19 @@ SHORT = 16  # bytes of a word that is its own key
 
 def text_words(text: str, kind: Text) -> list[str]:
     """The words of a text, or its runs of characters, as the kind asks for them."""
-    text = text.lower() if kind.lowercase else text
-    text = _without_accents(text) if kind.strip_accents else text
+    text = _folded(text, kind)
     if kind.chars == "words":
         return [run for word in text.split() for run in _runs_within(f" {word} ", *kind.ngrams)]
     if kind.chars:
         return list(_runs(re.sub(r"\s\s+", " ", text), "", *kind.ngrams))
-    stops = set(ENGLISH if kind.stop_words == "english" else kind.stop_words)
+    stops = {_folded(word, kind) for word in (ENGLISH if kind.stop_words == "english" else kind.stop_words)}
     words = [w for w in _words(text) if len(w) >= kind.min_length and w not in stops]
     return list(_runs(words, " ", *kind.ngrams))
+
+
+def _folded(text: str, kind: Text) -> str:
+    text = text.lower() if kind.lowercase else text
+    return _without_accents(text) if kind.strip_accents else text
 
 
 def _without_accents(text: str) -> str:

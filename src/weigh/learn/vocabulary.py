@@ -78,5 +78,7 @@ class VocabularyTask:
     def finish(self, counts: WordTally) -> Names:
         """Return the names that are kept, in order; of buckets, those of their shortest words."""
         counts = counts.canonical()
+        if counts.hashed:
+            return counts.names
         names = taken_names(counts.names, kept_words(self.kind, counts.table))
         return names if isinstance(names, Names) else Names.of(names)

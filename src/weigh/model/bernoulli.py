@@ -18,7 +18,7 @@ from weigh.model.factors import Factor, estimate, to_fraction
 from weigh.model.outcomes import Curve, Held, Outcomes
 from weigh.model.pruning import kept_words, no_words, taken_names
 from weigh.model.word_tally import WordTally
-from weigh.model.word_weights import MOST_ABSENT, FlagWeights
+from weigh.model.word_weights import MOST_ABSENT, Buckets, FlagWeights
 from weigh.text import counted
 
 
@@ -53,6 +53,10 @@ class Bernoulli:
     def is_hashed(self) -> bool:
         """Whether words are told apart by their bucket only."""
         return isinstance(self.counts.present, WordTally) and self.counts.present.hashed
+
+    @property
+    def _buckets(self) -> Buckets | None:
+        return Buckets.of(self.counts.present.table) if self.is_hashed else None
 
     @cached_property
     def known(self) -> Any:
@@ -92,7 +96,7 @@ class Bernoulli:
             np.ascontiguousarray(np.nan_to_num(log, nan=0.0, neginf=-np.inf).T) for log in logs
         )
         fixed = self.counts.present.fixed
-        return FlagWeights(self.part.title, self.names, present, absent, fixed, self.is_hashed)
+        return FlagWeights(self.part.title, self.names, present, absent, fixed, self._buckets)
 
     def factors(self, block: Entries | Words, row: int, c: int) -> Iterator[Factor]:
         """Yield the probability of each flag's state in class c, with its arithmetic."""
@@ -203,7 +207,7 @@ class Bernoulli:
     def held(self) -> Iterator[Held]:
         """Yield the counts, as rows gave them."""
         # Buckets go by their numbers: their names are not what was counted.
-        names = range(len(self.names)) if self.is_hashed else self.counts.present.names
+        names = range(self.counts.present.table.shape[1]) if self.is_hashed else self.counts.present.names
         yield "count", names, self.counts.present.table
         yield "known", names, self.counts.known
 
@@ -213,8 +217,9 @@ class Bernoulli:
 
     def found(self) -> str:
         """Return what the column holds, in a few words; a flag needs none."""
-        word = "bucket" if self.is_hashed else "word"
-        return "" if self.part.kind.gathers else counted(len(self.names), word)
+        if self.is_hashed:
+            return f"{len(self.names):,} of {self.counts.present.table.shape[1]:,} buckets used"
+        return "" if self.part.kind.gathers else counted(len(self.names), "word")
 
     @property
     def n_parameters(self) -> int:

@@ -16,6 +16,8 @@ from weigh.model.tally import Counting, Table, is_identity, name_key, placed
 from weigh.model.word_tally import WordTally
 from weigh.source import Chunk
 
+MOST = 2**32 - 1  # words that are counted in 32 bits before the counts are moved into 64
+
 
 class PartCounter(Protocol):
     """What gathers the counts of one part; classes are numbers that only ever grow."""
@@ -68,7 +70,7 @@ class WordCounter:
 
     def __init__(self, kind: Wordy) -> None:
         self._kind = kind
-        self._native = _core.WordCounts(kind.splitting, kind.buckets or 0, not kind.counts)
+        self._native = _core.WordCounts(kind.splitting, kind.buckets or 0, not kind.counts, MOST)
         self._known: Table = np.zeros(0, dtype=np.int64)  # rows of each class that have words at all
 
     def add(self, block: Any, by: Counting) -> None:

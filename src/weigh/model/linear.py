@@ -12,11 +12,12 @@ import numpy as np
 from weigh import errors
 from weigh.features import Schema
 from weigh.features.blocks import Floats
+from weigh.features.text_kinds import MOST_BUCKETS
 from weigh.model import store
 from weigh.model.base import Model
 from weigh.model.evidence import Evidence, weighed
 from weigh.model.weights import Features, LevelWeights, NumberWeights
-from weigh.model.word_weights import FlagWeights, WordWeights
+from weigh.model.word_weights import Buckets, FlagWeights, WordWeights
 from weigh.model.worked import ClassWork
 from weigh.source import Chunk
 
@@ -143,6 +144,8 @@ def _put_term(term: Weights, arrays: dict[str, Any], meta: dict[str, Any], key: 
         store.put_names(arrays, meta, f"{key}.names", term.levels)
     elif not term.fixed:
         store.put_names(arrays, meta, f"{key}.names", term.names)
+        if term.buckets is not None:
+            meta[f"{key}.buckets"], arrays[f"{key}.used"] = term.buckets.number, term.buckets.used
     if isinstance(term, FlagWeights):
         arrays[f"{key}.present"], arrays[f"{key}.absent"] = term.present, term.absent
     else:
@@ -155,18 +158,33 @@ def _get_term(stored: store.Stored, key: str, title: str, columns: Any, classes:
         return NumberWeights(
             title, _get(stored, f"{key}.slope", classes), _get(stored, f"{key}.offset", classes)
         )
-    names: Any = columns if columns is not None else store.get_distinct(stored, f"{key}.names")
+    buckets = _get_buckets(stored, key)
+    get_names = store.get_distinct if buckets is None else store.get_names
+    names: Any = columns if columns is not None else get_names(stored, f"{key}.names")
     fixed = columns is not None
+    if buckets is not None and len(buckets.used) != len(names):
+        raise store.damaged(stored.path, f"its part {key!r} has more buckets than names")
     if kind == "LevelWeights":
         return LevelWeights(title, names, _get(stored, f"{key}.table", len(names) + 1, classes))
     if kind == "FlagWeights":
         present, absent = (
             _get(stored, f"{key}.{state}", len(names), classes) for state in ("present", "absent")
         )
-        return FlagWeights(title, names, present, absent, fixed)
+        return FlagWeights(title, names, present, absent, fixed, buckets)
     if kind == "WordWeights":
-        return WordWeights(title, names, _get(stored, f"{key}.table", len(names), classes), fixed)
+        return WordWeights(title, names, _get(stored, f"{key}.table", len(names), classes), fixed, buckets)
     raise store.damaged(stored.path, f"its part {key!r} is of an unknown type")
+
+
+def _get_buckets(stored: store.Stored, key: str) -> Buckets | None:
+    number, used = stored.meta.get(f"{key}.buckets"), stored.arrays.get(f"{key}.used")
+    if number is None:
+        return None
+    whole = isinstance(number, int) and 1 < number <= MOST_BUCKETS and not number & (number - 1)
+    fits = used is not None and used.dtype == np.int64 and used.ndim == 1
+    if not whole or used is None or not fits or (np.diff(used, prepend=-1, append=number) <= 0).any():
+        raise store.damaged(stored.path, f"its buckets {key!r} are not in order")
+    return Buckets(number, used)
 
 
 def _get(stored: store.Stored, name: str, *shape: int) -> Floats:

@@ -20,7 +20,7 @@ from weigh.model.pruning import kept_words, no_words, taken_names
 from weigh.model.tally import Tally
 from weigh.model.weights import as_text
 from weigh.model.word_tally import WordTally
-from weigh.model.word_weights import WordWeights
+from weigh.model.word_weights import Buckets, WordWeights
 from weigh.text import counted
 
 
@@ -93,7 +93,7 @@ class Multinomial:
     def weights(self) -> WordWeights:
         """The logarithms of the probabilities, as weights per occurrence."""
         logs = self._logs()
-        return WordWeights(self.part.title, self.words, logs, self.counts.fixed, self.is_hashed)
+        return WordWeights(self.part.title, self.words, logs, self.counts.fixed, self._buckets)
 
     def _logs(self) -> Floats:
         if self._even is not None and not self.complement and self.table.dtype != np.float64:
@@ -108,6 +108,10 @@ class Multinomial:
     def is_hashed(self) -> bool:
         """Whether words are told apart by their bucket only."""
         return isinstance(self.counts, WordTally) and self.counts.hashed
+
+    @property
+    def _buckets(self) -> Buckets | None:
+        return Buckets.of(self.counts.table) if self.is_hashed else None
 
     @cached_property
     def _pseudo_total(self) -> Fraction:
@@ -146,8 +150,7 @@ class Multinomial:
     def posterior(self, c: int, column: str = "") -> priors.Dirichlet:
         """Return what is believed of the word probabilities in class c after the counts."""
         after = [b + to_fraction(n) for b, n in zip(self._before, self.table[c].tolist(), strict=True)]
-        # A bucket without a name goes by its number, or all of them would be one.
-        words = [word or f"bucket {at:,}" for at, word in enumerate(self.words)]
+        words = [self.weights.spelled(at) for at in range(len(self.words))] if self.is_hashed else self.words
         return priors.Dirichlet(dict(zip(words, after, strict=True)))
 
     def predictive(self) -> Polya:
@@ -188,7 +191,7 @@ class Multinomial:
     def held(self) -> Iterator[Held]:
         """Yield the counts, as rows gave them."""
         # Buckets go by their numbers: their names are not what was counted.
-        names = range(len(self.words)) if self.is_hashed else self.counts.names
+        names = range(self.counts.table.shape[1]) if self.is_hashed else self.counts.names
         yield "count", names, self.counts.table
 
     def known_names(self) -> Iterable[str]:
@@ -197,8 +200,9 @@ class Multinomial:
 
     def found(self) -> str:
         """Return what the column holds, in a few words; a count needs none."""
-        word = "bucket" if self.is_hashed else "word"
-        return "" if self.part.kind.gathers else counted(len(self.words), word)
+        if self.is_hashed:
+            return f"{len(self.words):,} of {self.counts.table.shape[1]:,} buckets used"
+        return "" if self.part.kind.gathers else counted(len(self.words), "word")
 
     @property
     def n_parameters(self) -> int:

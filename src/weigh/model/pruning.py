@@ -14,11 +14,11 @@ from weigh.model.tally import Table
 
 def kept_words(kind: Kind, table: Table) -> Longs | None:
     """Return the numbers of the words to keep, in order; None if all are kept."""
-    if not isinstance(kind, Wordy) or (kind.min_count <= 1 and kind.max_words is None):
+    if not isinstance(kind, Wordy) or (not kind.buckets and kind.min_count <= 1 and kind.max_words is None):
         return None
-    if kind.buckets is not None:
-        # A bucket is no word: it cannot be left out, or words it never saw would be left out with it.
-        return None
+    if kind.buckets:
+        # Buckets that nothing fell into are no words: to smooth over them would drown those that are.
+        return np.flatnonzero(table.any(axis=0))
     totals = table.sum(axis=0, dtype=np.float64 if table.dtype == np.float64 else np.int64)
     kept = np.flatnonzero(totals >= kind.min_count)
     if kind.max_words is not None and len(kept) > kind.max_words:

@@ -174,5 +174,5 @@ def name_key(name: object) -> tuple[int, Any]:
 def same_names(first: Iterable[Any], second: Iterable[Any]) -> bool:
     """Whether two lists of names are the same, without spelling out numbered ones."""
     if isinstance(first, Numbered) and isinstance(second, Numbered):
-        return first.width == second.width
+        return first == second
     return first is second or list(first) == list(second)

@@ -21,8 +21,9 @@ class WordTally:
 
     Whole counts are held in the narrowest type, for a table may be long: sums are made in 64 bits.
 
-    A bucket's name is the shortest word ever seen in it (of equally short ones that of the smallest
-    hash): whatever the order of the rows, the same. It may outlive a row that was taken away.
+    A bucket's name is the shortest word of at most 63 bytes ever seen in it (of equally short ones
+    that of the smallest hash): whatever the order of the rows, the same. It may outlive a row that
+    was taken away.
     """
 
     names: Names

@@ -11,24 +11,43 @@ import numpy as np
 
 from weigh import _core
 from weigh.features import Names, Words
-from weigh.features.blocks import Entries, Floats
-from weigh.model.tally import same_names
+from weigh.features.blocks import Entries, Floats, Ints, Longs
+from weigh.model.tally import Table, same_names
 from weigh.model.weights import Contribution, Features, as_text
 
 MOST_ABSENT = 100  # beyond so many flags the absent ones are told together
 
 
+@dataclass(frozen=True, eq=False)
+class Buckets:
+    """Which of so many buckets have names; the others were never seen, and are no evidence."""
+
+    number: int
+    used: Longs
+
+    @classmethod
+    def of(cls, table: Table) -> Buckets:
+        """Return the buckets of counts [classes, buckets] that hold anything."""
+        return cls(table.shape[1], np.flatnonzero(table.any(axis=0)))
+
+    def vocabulary(self) -> _core.Vocabulary:
+        """Return what finds the place of a word's bucket among those in use."""
+        places: Ints = np.full(self.number, -1, dtype=np.int32)
+        places[self.used] = np.arange(len(self.used))
+        return _core.Vocabulary.of_buckets(places)
+
+
 class NamedWeights:
     """What flags and words have in common: a row of weights for each name.
 
-    `fixed` names are columns of the schema, others are words; `hashed` words are told apart by
-    their bucket only, and are called what the row calls them.
+    `fixed` names are columns of the schema, others are words. Words that were hashed are told apart
+    by their bucket only, and are called what the row calls them.
     """
 
     title: str
     names: Sequence[str]
     fixed: bool
-    hashed: bool
+    buckets: Buckets | None
 
     @cached_property
     def place(self) -> dict[str, int]:
@@ -38,8 +57,8 @@ class NamedWeights:
     @cached_property
     def vocabulary(self) -> _core.Vocabulary:
         """The names as the native code looks them up."""
-        if self.hashed:
-            return _core.Vocabulary(len(self.names))
+        if self.buckets is not None:
+            return self.buckets.vocabulary()
         packed = self.names if isinstance(self.names, Names) else Names.of(self.names)
         return _core.Vocabulary.of_names(packed.text, packed.offsets)
 
@@ -48,8 +67,14 @@ class NamedWeights:
         return {name: value for name, value in vars(self).items() if name != "vocabulary"}
 
     def named(self, at: int) -> str:
-        """Return a name for people; a bucket that no word has named goes by its number."""
-        return self.names[at] if self.fixed else f"{self.title}: {self.names[at] or f'bucket {at:,}'}"
+        """Return a name for people."""
+        return self.names[at] if self.fixed else f"{self.title}: {self.spelled(at)}"
+
+    def spelled(self, at: int) -> str:
+        """Return a word; a bucket that only very long words fell into goes by its number."""
+        if self.buckets is None or self.names[at]:
+            return self.names[at]
+        return f"bucket {self.buckets.used[at]:,}"
 
     def entries(self, block: Entries | Words) -> Entries:
         """Return a block's entries under the numbers of these names, unknown ones left out."""
@@ -66,6 +91,16 @@ class NamedWeights:
 
 
 @dataclass(frozen=True, eq=False)
+class KnownWords(NamedWeights):
+    """Words that are only looked up, for learners that have weights of their own."""
+
+    names: Sequence[str]
+    buckets: Buckets | None = None
+    title: str = "text"
+    fixed: bool = False
+
+
+@dataclass(frozen=True, eq=False)
 class FlagWeights(NamedWeights):
     """Weights of flags when present and when absent; absence is evidence too."""
 
@@ -74,7 +109,7 @@ class FlagWeights(NamedWeights):
     present: Floats
     absent: Floats
     fixed: bool
-    hashed: bool = False
+    buckets: Buckets | None = None
 
     @cached_property
     def _veto(self) -> Floats:
@@ -82,8 +117,21 @@ class FlagWeights(NamedWeights):
         return np.isneginf(self.absent).astype(np.float64)
 
     @cached_property
+    def _vetoes(self) -> Floats:
+        return np.asarray(self._veto.sum(axis=0))
+
+    @cached_property
     def _finite_absent(self) -> Floats:
         return np.where(np.isneginf(self.absent), 0.0, self.absent)
+
+    @cached_property
+    def _all_absent(self) -> Floats:
+        return np.asarray(self._finite_absent.sum(axis=0))
+
+    @cached_property
+    def _gain(self) -> Floats:
+        """What a flag adds when it is present, beyond what its absence would have added."""
+        return np.ascontiguousarray(self.present - self._finite_absent)
 
     def _known(self, block: Entries | Words) -> Floats:
         known = np.ones(block.n_rows) if block.known is None else block.known.astype(np.float64)
@@ -92,9 +140,9 @@ class FlagWeights(NamedWeights):
     def add(self, block: Entries | Words, scores: Floats) -> None:
         """Add the weights of present flags, and of absent ones, to every row's scores."""
         here = self.entries(block)
-        added = self._known(block) * self._finite_absent.sum(axis=0)
-        _score(here, self.present - self._finite_absent, added)
-        vetoes = self._known(block) * self._veto.sum(axis=0)
+        added = self._known(block) * self._all_absent
+        _score(here, self._gain, added)
+        vetoes = self._known(block) * self._vetoes
         if vetoes.any():
             _score(here, -self._veto, vetoes)
         if block.missing is not None:
@@ -114,7 +162,7 @@ class FlagWeights(NamedWeights):
 
     def own_names(self, block: Entries | Words, row: int) -> dict[int, str]:
         """Return what the words of a row are called there, which in a bucket may differ from training."""
-        if not self.hashed or isinstance(block, Entries):
+        if self.buckets is None or isinstance(block, Entries):
             return {}
         return {at: f"{self.title}: {word}" for at, _, word in block.row(row).told(self.vocabulary)}
 
@@ -124,7 +172,7 @@ class FlagWeights(NamedWeights):
         own = self.own_names(block, row)
         for at in here:
             yield Contribution(own.get(at) or self.named(at), self.word(True), self.present[at])
-        if len(absent) <= MOST_ABSENT and not self.hashed:
+        if len(absent) <= MOST_ABSENT and self.buckets is None:
             for at in absent:
                 yield Contribution(self.named(at), self.word(False), self.absent[at])
         else:
@@ -152,7 +200,7 @@ class WordWeights(NamedWeights):
     names: Sequence[str]
     table: Floats
     fixed: bool
-    hashed: bool = False
+    buckets: Buckets | None = None
 
     def add(self, block: Entries | Words, scores: Floats) -> None:
         """Add count × weights of every word to the rows' scores."""

@@ -27,6 +27,7 @@ class Source(ABC):
     names : feature columns in order, without the label; empty when the rows are wide (sparse)
     width : number of feature columns
     named : whether the names came with the data, or are x0, x1, ... of a bare array
+    start : the number of the first column where columns have numbers and no names
     label : the label column's name, if the labels are a column of the data
     n_rows : number of rows, or None when only reading to the end can tell
     kinds : kinds that the format itself gives its columns, by name: a file of texts holds text
@@ -38,6 +39,7 @@ class Source(ABC):
     names: tuple[str, ...]
     width: int
     named: bool
+    start: int = 0
     label: str | None
     n_rows: int | None
     kinds: Kinds = MappingProxyType({})

@@ -14,7 +14,14 @@ from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, Kinds, Piece, Source, che
 from weigh.source.bytes import DAMAGE, MARK, Bytes, FileText, MappedText, open_text
 from weigh.source.chunk import Chunk
 from weigh.source.faults import CsvFaults
-from weigh.source.file_source import JOINED_BYTES, JOINED_ROWS, PREFIX_BYTES, FileSource
+from weigh.source.file_source import (
+    BLOCK,
+    JOINED_BYTES,
+    JOINED_ROWS,
+    PREFIX_BYTES,
+    FileSource,
+    longest_row,
+)
 from weigh.source.missing import Marker
 from weigh.source.parsed import Parsed
 
@@ -32,7 +39,7 @@ class Dialect:
     encoding: str = "utf-8"
     has_header: bool = True
     missing: tuple[Marker, ...] = ("",)
-    block: int = 1 << 20
+    block: int = BLOCK
     quotes: bool = True
 
 
@@ -133,16 +140,18 @@ class CsvSource(FileSource):
 
     def _blocks(self, text: FileText, wanted: Mapping[str, str], size: int) -> Iterator[Piece]:
         at, done, closed = self._head.end, self._head.n_rows, False
-        block = self._block_size(text)
+        block = usual = self._block_size(text)
         while not closed:
             data, last = self._window(text, at, block)
             end, n_rows = _core.cut_csv(data, self.dialect.delimiter, self.dialect.quotes, size, last)
             closed = last and (n_rows < size or end == len(data))
             if end == 0 and not closed:
-                if block >= self.dialect.block:
+                longest = longest_row(self.dialect.block)
+                if block >= longest:
                     raise self._faults.endless_row(at)
-                block = self.dialect.block
+                block = min(4 * block, longest)
                 continue
+            block = usual
             self.bytes_read = text.read_up_to(at + end)
             if n_rows:
                 yield self._piece(data[:end], at, wanted, n_rows, done)

@@ -17,7 +17,15 @@ PREFIX_BYTES = 32 << 20
 JOINED_ROWS = 8_192
 JOINED_BYTES = 8 << 20
 
+# What is read at a time unless another size is asked for.
+BLOCK = 1 << 20
+
 _Self = TypeVar("_Self", bound="FileSource")
+
+
+def longest_row(block: int) -> int:
+    """How many bytes a row may have: as many as a block that was asked for, else what a prefix may have."""
+    return PREFIX_BYTES if block == BLOCK else block
 
 
 class FileSource(Source):

@@ -11,7 +11,7 @@ from weigh.errors import parameter
 from weigh.source.base import Source
 from weigh.source.csv import CsvSource, Dialect
 from weigh.source.fasttext import FastTextSource
-from weigh.source.file_source import FileSource
+from weigh.source.file_source import BLOCK, FileSource
 from weigh.source.folder import FolderSource
 from weigh.source.formats import FORMATS, format_of
 from weigh.source.jsonlines import JsonSource
@@ -35,7 +35,7 @@ def open(
     names: Sequence[str] | None = None,
     strings: Sequence[str] = (),
     quotes: bool = True,
-    block: int = 1 << 20,
+    block: int = BLOCK,
 ) -> Source:
     """Data files as a source of chunks, in bounded memory.
 
@@ -57,7 +57,7 @@ def open(
         all namespaces of a VW file, where None finds those of the first 10,000 rows
     strings : columns of a CSV file to read as text although they look like numbers
     quotes : whether a field of a CSV file that begins with '"' is quoted; False takes every '"' as it is
-    block : bytes of text read at a time; a row must fit in
+    block : bytes of text read at a time; a row has at most 32 MB, or so many if another number is given
     """
     if format is not None and format not in FORMATS:
         raise parameter("open", "format", f"one of {', '.join(map(repr, FORMATS))}", format)

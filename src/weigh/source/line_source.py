@@ -14,7 +14,7 @@ import numpy as np
 from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, Kinds, Piece, check_size
 from weigh.source.bytes import DAMAGE, MARK, Bytes, FileText, open_text
 from weigh.source.chunk import Chunk
-from weigh.source.file_source import PREFIX_BYTES
+from weigh.source.file_source import PREFIX_BYTES, longest_row
 from weigh.source.line_block import LineBlock, cut_lines
 from weigh.source.missing import Marker
 from weigh.source.text_source import TextSource
@@ -71,7 +71,7 @@ class LineSource(TextSource):
                 if block.n_rows >= n or closed or size >= PREFIX_BYTES or not len(block.data):
                     break
                 size *= 4
-        long = np.flatnonzero(block.ends - block.begins > self.block)
+        long = np.flatnonzero(block.ends - block.begins > longest_row(self.block))
         if len(long) or not (closed or len(block.data)):
             raise self.faults.endless_row(begin + int(block.begins[long[0]] if len(long) else 0))
         if block.n_rows == 0:
@@ -87,12 +87,17 @@ class LineSource(TextSource):
 
     def _blocks(self, text: FileText, size: int) -> Iterator[LineBlock]:
         at, done, closed = self._begin(text), 0, False
+        window = self.block
         while not closed:
-            data, last = self._window(text, at, self.block)
+            data, last = self._window(text, at, window)
             block = cut_lines(data, at, size, closed=last, comment=self.comment, first_row=done)
             closed = last and len(block.data) == len(data)
             if not len(block.data) and not closed:
-                raise self.faults.endless_row(at)
+                if window >= longest_row(self.block):
+                    raise self.faults.endless_row(at)
+                window = min(4 * window, longest_row(self.block))
+                continue
+            window = self.block
             if block.n_rows:
                 yield block
             at = block.stop

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +11,7 @@ from numpy.typing import NDArray
 
 from weigh.source.bytes import Bytes
 from weigh.source.chunk import Coded, Column, Texts
+from weigh.source.labels import numeral
 
 # The kind found, a code per record, and the values: distinct ones, or one per record of numbers. Of texts
 # where each begins, and their sizes and bytes.
@@ -61,10 +60,6 @@ def _texts(begins: NDArray[np.int64], held: tuple[NDArray[np.int64], Bytes, Byte
     return Texts(begins, sizes, data, spilled)
 
 
-# A number as people write it; the words "inf" and "nan" stay words.
-_NUMERAL = re.compile(r"[ \t]*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[ \t]*", re.ASCII)
-
-
 def _mixed(codes: NDArray[np.int32], texts: list[str]) -> Coded:
     """Texts, of which those that are numerals become the numbers they mean."""
     place: dict[Any, int] = {}
@@ -73,15 +68,8 @@ def _mixed(codes: NDArray[np.int32], texts: list[str]) -> Coded:
 
 
 def _value(text: str) -> str | int | float:
-    if not _NUMERAL.fullmatch(text):
-        return text
-    number = float(text)
-    if not number.is_integer():
-        return number if math.isfinite(number) else text
-    try:
-        return int(text)
-    except ValueError:
-        return int(number)
+    number = numeral(text.strip(" \t"))
+    return text if number is None else number
 
 
 # What was found (or asked for) and what is wanted of it.

@@ -38,7 +38,7 @@ class FileRow(Source):
     def __init__(self, sources: Sequence[Source]) -> None:
         first = sources[0]
         self.names, self.width, self.named, self.label = first.names, first.width, first.named, first.label
-        self.kinds, self.missing = first.kinds, first.missing
+        self.kinds, self.missing, self.start = first.kinds, first.missing, first.start
         self.n_rows = None
         self.bytes_total = sum(source.bytes_total or 0 for source in sources)
         self._sources = sources

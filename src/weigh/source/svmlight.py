@@ -68,7 +68,7 @@ class SvmlightSource(LineSource):
                 self.path,
             )
         self._extent = extent
-        self.width = extent.width
+        self.width, self.start = extent.width, extent.base
         return self
 
     def _scanned(self) -> Extent:
@@ -82,10 +82,18 @@ class SvmlightSource(LineSource):
         return Extent(base, max(1, largest + 1 - base), whole)
 
     def completed(self, names: Sequence[str]) -> Source:
-        """The same rows with as many columns as there are names, if that is more."""
-        beyond = len(names) > self.width
-        extent = Extent(self._extent.base, len(names), self._extent.whole)
-        return copy.copy(self)._fitted(extent) if beyond else self
+        """The same rows with at least the columns x0, x1, ... or x1, x2, ... that are named.
+
+        A file that happens to lack index 0 cannot tell by itself from where it counts.
+        """
+        start = int(names[0][1:]) if names and names[0] in {"x0", "x1"} else self._extent.base
+        if start > self._extent.base:
+            raise SourceError(
+                f"{self.path} has an index 0, but the model's columns are counted from 1. Count them alike.",
+                self.path,
+            )
+        named = Extent(start, len(names), self._extent.whole)
+        return copy.copy(self)._fitted(self._extent.beside(named))
 
     def beside(self, files: Sequence[FileSource]) -> FileSource:
         """The same file, its columns counted as those of all files together."""
