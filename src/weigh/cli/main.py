@@ -57,10 +57,19 @@ class Commands(Taught, click.Group):
                 return super().invoke(ctx)
         except errors.WeighError as refusal:
             raise Told(spoken(str(refusal))) from refusal
+        except MemoryError as cause:
+            raise Told(
+                "There is not enough memory. Text takes less with buckets (--kind COLUMN=text:buckets=2^18) "
+                "or fewer n-grams, and fewer classes take less."
+            ) from cause
         except BrokenPipeError:
-            # Whoever read our output has seen enough; Python would complain once more at its end.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise click.exceptions.Exit(BROKEN_PIPE) from None
+            raise click.exceptions.Exit(_hushed()) from None
+
+
+def _hushed() -> int:
+    """Whoever read our output has seen enough; Python would complain once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return BROKEN_PIPE
 
 
 def _note(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -81,7 +90,7 @@ SECTIONS = {
 @click.command(cls=Commands, sections=SECTIONS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="weigh", message="%(prog)s %(version)s")
 def app() -> None:
-    """Naive Bayes that trains straight from tables and explains every number."""
+    """Naive Bayes that trains straight from tables and text and explains every number."""
 
 
 def run(arguments: Sequence[str] | None = None) -> None:
@@ -94,6 +103,8 @@ def code_of(arguments: Sequence[str] | None = None) -> int:
     try:
         code = app.main(arguments, prog_name="weigh", standalone_mode=False)
         sys.stdout.flush()
+    except BrokenPipeError:
+        return _hushed()
     except click.ClickException as refusal:
         refusal.show()
         return refusal.exit_code

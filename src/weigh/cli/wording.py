@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
-_SPOKEN = (
+_SPOKEN: tuple[tuple[re.Pattern[str], Any], ...] = (
     (re.compile(r"columns=\{'([^']*)': '(\w+)'\}"), r"--kind '\1=\2'"),
     (re.compile(r"missing=\[('[^']*')\]"), r"--missing \1"),
     (re.compile(r"missing=('[^']*') to open\(\)"), r"--missing \1"),
     (re.compile(r"\b(delimiter|encoding)=('[^']*')"), r"--\1 \2"),
-    (re.compile(r"\bformat='csv', 'tsv', 'parquet' or 'json'"), "--format csv, tsv, parquet or json"),
+    (
+        re.compile(r"\bformat=('\w+'(?:, '\w+')* or '\w+')"),
+        lambda found: "--format " + found[1].replace("'", ""),
+    ),
+    (re.compile(r"; give block= more bytes than the longest row has"), "; divide it"),
+    (re.compile(r", or give block= more bytes than the longest row has"), ""),
+    (re.compile(r"Give None where a value is missing\."), "Leave its fields empty where there is no value."),
     (re.compile(r"\bprior=(\d+|None)\b"), r"--set prior=\1"),
     (re.compile(r"\bclass_prior='uniform'"), "--set class_prior=uniform"),
     (re.compile(r"\bcomplement=(True|False)\b"), r"--set complement=\1"),

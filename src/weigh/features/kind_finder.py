@@ -112,10 +112,18 @@ def _kind_of_strings(column: Column, name: str) -> Kind:
     codes, values = encode(column, name)
     _warn_of_odd_values(values, name)
     known = codes[codes >= 0]
-    if 2 * len(values) <= len(known):
-        return Category()
     several = np.fromiter((_has_several_words(v) for v in values), dtype=bool, count=len(values))
-    return Text() if 2 * several[known].sum() > len(known) else Category()
+    is_wordy = 2 * several[known].sum() > len(known)
+    if 2 * len(values) <= len(known):
+        if is_wordy and len(values) > MOST_LOOKED_AT:
+            warnings.warn(
+                f"Column {name!r} was taken for a category of {len(values):,} values or more, most of them of "
+                f"several words. If that is running text, say columns={{{name!r}: 'text'}}.",
+                errors.OddValues,
+                stacklevel=2,
+            )
+        return Category()
+    return Text() if is_wordy else Category()
 
 
 def _has_several_words(value: Any) -> bool:

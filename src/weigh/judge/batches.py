@@ -61,6 +61,8 @@ def _of_source(
     subject: Subject, data: Any, y: Any, label: str | None, size: int
 ) -> Iterator[tuple[Any, list[Any], Any]]:
     source = _opened(subject, data, y, label).stored(subject.storage)
+    if subject.schema is not None:
+        source = subject.schema.matched(source)
     start = 0
     for chunk in source.chunks(subject.kinds, size=size):
         stop = start + chunk.n_rows

@@ -123,14 +123,14 @@ def _meaning(kind: Kind, name: str, value: Any) -> Iterator[tuple[str, Any, Coun
 
 def _word_counts(kind: Wordy, value: Any) -> Iterator[tuple[str, Any, Count]]:
     if isinstance(value, dict):
-        amounts = [(word, Fraction(amount)) for word, amount in value.items() if amount]
+        amounts: list[tuple[str, Count]] = [(w, Fraction(amount)) for w, amount in value.items() if amount]
     else:
         words = text_words(value, kind) if isinstance(kind, Text) else list(value)
-        amounts = [(word, Fraction(1)) for word in words]
+        amounts = [(word, 1) for word in words]
     named = [(bucket_of(word, kind.buckets) if kind.buckets else word, amount) for word, amount in amounts]
     if not kind.counts:
         yield KNOWN, "", 1
-        named = [(name, Fraction(1)) for name in {name for name, _ in named}]
+        named = [(name, 1) for name in {name for name, _ in named}]
     for name, amount in named:
         yield COUNT, name, amount
 

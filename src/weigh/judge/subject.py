@@ -40,6 +40,7 @@ class Subject:
     answer: Callable[[Any], Answer]
     named: bool = False
     kinds: Mapping[str, str] | None = None
+    schema: Any = None
     missing: tuple[Any, ...] = ()
     storage: Mapping[str, str] = field(default_factory=dict)
 
@@ -89,7 +90,7 @@ def _of_model(model: Any) -> Subject:
     schema = getattr(model, "schema", None)
     kinds, missing = (None, ()) if schema is None else (schema.storage(), schema.missing)
     label, storage = getattr(model, "label", None), getattr(model, "storage", {})
-    return Subject(classes, label, True, answer, kinds=kinds, missing=missing, storage=storage)
+    return Subject(classes, label, True, answer, kinds=kinds, schema=schema, missing=missing, storage=storage)
 
 
 def _of_sklearn(model: Any) -> Subject:

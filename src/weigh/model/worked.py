@@ -25,7 +25,12 @@ class ClassWork:
     @cached_property
     def is_exact(self) -> bool:
         """Whether every factor is a ratio of counts, and their product short enough to write down."""
-        return sum(_bits(f) for f in self.factors) <= LONGEST
+        return self.bits <= LONGEST
+
+    @cached_property
+    def bits(self) -> float:
+        """About how many bits the product has."""
+        return sum(_bits(f) for f in self.factors)
 
     @property
     def above(self) -> Fraction:
@@ -45,8 +50,8 @@ class ClassWork:
 
 
 def posteriors(work: Sequence[ClassWork]) -> list[Fraction | float]:
-    """Return the posterior of each class, exact if every factor is."""
-    if all(each.is_exact for each in work):
+    """Return the posterior of each class, exact if every factor is and all classes together are short enough."""
+    if all(each.is_exact for each in work) and sum(each.bits for each in work) <= LONGEST:
         products = [each.above / each.below for each in work]
         total = sum(products)
         return [product / total for product in products] if total else [math.nan] * len(work)

@@ -77,7 +77,8 @@ def from_texts(data: Any) -> Fields | None:
         column = numpy_field(TEXT, np.fromiter(data, dtype=object, count=len(data)))
     else:
         return None
-    return Fields({TEXT: column}, column.length, True, what="The list of texts")
+    # Whoever gives strings and nothing else means texts, however short they are or often they repeat.
+    return Fields({TEXT: column}, column.length, True, what="The list of texts", kinds={TEXT: TEXT})
 
 
 def _is_text(values: Any) -> bool:

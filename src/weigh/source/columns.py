@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -35,6 +35,7 @@ class Fields:
     n_rows: int
     named: bool
     what: str = field(default="The table", kw_only=True)
+    kinds: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
 
 def origins(data: object) -> frozenset[str]:

@@ -82,6 +82,7 @@ class TableSource(Source):
         self.label = label
         self.n_rows: int = fields.n_rows
         self._fields = fields
+        self.kinds = fields.kinds
         self._labels = labels if label is None else fields.columns[label]
         self._marked_labels = label is not None
         self._weights = weights
