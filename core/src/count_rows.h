@@ -27,7 +27,8 @@ public:
     // Have at least so many rows of at least so many cells.
     void reach(std::size_t rows, std::size_t width) {
         if (width > width_) widen(width);
-        while (blocks_.size() << shift_ < rows) blocks_.emplace_back(width_ << shift_);
+        // Small tables never leave the first block, of which they touch little.
+        while (blocks_.size() << shift_ < rows) blocks_.emplace_back(width_ << shift_, !blocks_.empty());
         rows_ = std::max(rows_, rows);
     }
 
@@ -37,7 +38,8 @@ private:
     void widen(std::size_t width) {
         CountRows wider;
         wider.width_ = width;
-        wider.shift_ = static_cast<int>(std::bit_width(std::max<std::size_t>(kBlockBytes / (width * sizeof(Cell)), 1))) - 1;
+        const std::size_t fitting = std::max<std::size_t>(kBlockBytes / (width * sizeof(Cell)), 1);
+        wider.shift_ = static_cast<int>(std::bit_width(fitting)) - 1;
         wider.reach(rows_, width);
         for (std::size_t row = 0; row < rows_ && width_ != 0; ++row)
             std::memcpy(wider[row], (*this)[row], width_ * sizeof(Cell));

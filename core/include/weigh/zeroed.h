@@ -21,11 +21,12 @@ class Zeroed {
 
 public:
     Zeroed() = default;
-    // Memory is taken from the system only as it is touched.
-    explicit Zeroed(std::size_t size) : size_(size) {
+    // Memory is taken from the system only as it is touched: page by page, or in huge ones if it will
+    // all be needed.
+    explicit Zeroed(std::size_t size, bool huge = true) : size_(size) {
         const std::size_t bytes = size * sizeof(Item);
 #ifdef __linux__
-        if (bytes >= kHuge) {
+        if (huge && bytes >= kHuge) {
             mapped_ = bytes + kHuge;
             base_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
             if (base_ == MAP_FAILED) throw std::bad_alloc();

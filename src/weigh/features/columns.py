@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from weigh import _core, errors
 from weigh.features.blocks import Codes, Floats, Ints, Level
-from weigh.source.chunk import Coded, Column, Lists, Texts, is_arrow
+from weigh.source.chunk import Coded, Column, Lists, Texts, is_arrow, to_pylist
 from weigh.source.values import from_list
 
 T = TypeVar("T")
@@ -113,11 +113,19 @@ def encode(column: Column, name: str) -> tuple[Ints, list[Any]]:
     if isinstance(column, Coded):
         return column.codes, column.values
     if is_arrow(column):
+        if str(column.type) == "string_view":
+            column = column.cast("large_string")
         if str(column.type) in _OFFSETS:
             return readable(column, name, _encode_strings)
-        encoded = column.dictionary_encode()
+        try:
+            encoded = column.dictionary_encode()
+        except NotImplementedError:
+            raise errors.ColumnError(
+                f"Column {name!r} is of type {column.type}; a category needs strings, numbers or booleans. "
+                f"Leave the column out with columns={{{name!r}: 'skip'}}."
+            ) from None
         codes = encoded.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
-        return codes.astype(np.int32, copy=False), encoded.dictionary.to_pylist()
+        return codes.astype(np.int32, copy=False), readable(encoded.dictionary, name, to_pylist)
     if column.dtype.kind in "biu" and not _is_beyond(column):
         codes, keys = _core.encode_keys(column.astype(np.int64, copy=False))
         return codes, (keys.astype(bool) if column.dtype.kind == "b" else keys).tolist()

@@ -117,8 +117,8 @@ def _kind_of_strings(column: Column, name: str) -> Kind:
     if 2 * len(values) <= len(known):
         if is_wordy and len(values) > MOST_LOOKED_AT:
             warnings.warn(
-                f"Column {name!r} was taken for a category of {len(values):,} values or more, most of them of "
-                f"several words. If that is running text, say columns={{{name!r}: 'text'}}.",
+                f"Column {name!r} was taken for a category of {len(values):,} values or more, most of them "
+                f"of several words. If that is running text, say columns={{{name!r}: 'text'}}.",
                 errors.OddValues,
                 stacklevel=2,
             )

@@ -217,4 +217,6 @@ class Schema:
             names, kinds = [str(n) for n, _ in columns], [from_json(k) for _, k in columns]
             names = names if data["named"] else Numbered(len(names))
         made = {str(name): from_json(kind) for name, kind in data["made"]}
+        if not isinstance(data["label"], str | None):
+            raise ValueError(f"the label {data['label']!r}")
         return cls(names, kinds, bool(data["named"]), data["label"], tuple(data["missing"]), made)

@@ -61,10 +61,8 @@ def _of_source(
     subject: Subject, data: Any, y: Any, label: str | None, size: int
 ) -> Iterator[tuple[Any, list[Any], Any]]:
     source = _opened(subject, data, y, label).stored(subject.storage)
-    if subject.schema is not None:
-        source = subject.schema.matched(source)
     start = 0
-    for chunk in source.chunks(subject.kinds, size=size):
+    for chunk in _chunks(subject, source, size):
         stop = start + chunk.n_rows
         labels = chunk.labels if y is None else _piece(y, start, stop)
         if labels is None:
@@ -74,6 +72,16 @@ def _of_source(
         taken = chunk if subject.takes_chunks else _plain(chunk, subject.named)
         yield taken, listed(labels), chunk.weights
         start = stop
+
+
+def _chunks(subject: Subject, source: Any, size: int) -> Iterator[Any]:
+    """Read in the schema of a model that has one, else as the source gives the rows."""
+    if subject.schema is None:
+        yield from source.chunks(subject.kinds, size=size)
+        return
+    for chunk in subject.schema.chunks(source):
+        for start in range(0, chunk.n_rows, size):
+            yield chunk.slice(start, start + size)
 
 
 def _opened(subject: Subject, data: Any, y: Any, label: str | None) -> Any:

@@ -50,7 +50,7 @@ class ClassWork:
 
 
 def posteriors(work: Sequence[ClassWork]) -> list[Fraction | float]:
-    """Return the posterior of each class, exact if every factor is and all classes together are short enough."""
+    """Return the posterior of each class, exact if every factor is and all together are short enough."""
     if all(each.is_exact for each in work) and sum(each.bits for each in work) <= LONGEST:
         products = [each.above / each.below for each in work]
         total = sum(products)

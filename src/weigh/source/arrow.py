@@ -44,7 +44,6 @@ def _rules() -> list[tuple[Callable[[Any], bool], Convert]]:
 
     return [
         (_is_ready, _same),
-        (t.is_string_view, lambda array: array.cast(pa.large_string())),
         (t.is_float16, lambda array: array.cast(pa.float32())),
         (t.is_decimal, lambda array: array.cast(pa.float64())),
         (t.is_duration, _seconds),
@@ -60,6 +59,7 @@ def _is_ready(kind: Any) -> bool:
         t.is_float64(kind)
         or t.is_string(kind)
         or t.is_large_string(kind)
+        or t.is_string_view(kind)
         or t.is_integer(kind)
         or t.is_boolean(kind)
         or t.is_float32(kind)

@@ -31,6 +31,8 @@ def compression(path: Path) -> str | None:
 
 def is_utf8(encoding: str) -> bool:
     """Whether an encoding is UTF-8 under any of its names; LookupError when there is none such."""
+    if "\0" in encoding or not getattr(codecs.lookup(encoding), "_is_text_encoding", True):
+        raise LookupError(f"unknown encoding: {encoding}")
     return codecs.lookup(encoding).name in {"utf-8", "utf-8-sig"}
 
 

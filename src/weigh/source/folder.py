@@ -159,10 +159,18 @@ def _no_classes(path: Path) -> SourceError:
 
 def _files_below(path: str) -> Iterator[str]:
     """The files of a folder and of those below it, sorted; links to folders are not followed."""
-    with os.scandir(path) as found:
-        entries = sorted((entry for entry in found if not entry.name.startswith(".")), key=lambda e: e.name)
-    for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            yield from _files_below(entry.path)
+    # A stack and no recursion: folders may be nested as deeply as paths are long.
+    waiting = [_entries(path)]
+    while waiting:
+        entry = next(waiting[-1], None)
+        if entry is None:
+            waiting.pop()
+        elif entry.is_dir(follow_symlinks=False):
+            waiting.append(_entries(entry.path))
         elif entry.is_file():
             yield entry.path
+
+
+def _entries(path: str) -> Iterator[os.DirEntry[str]]:
+    with os.scandir(path) as found:
+        return iter(sorted((e for e in found if not e.name.startswith(".")), key=lambda e: e.name))

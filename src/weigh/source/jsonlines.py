@@ -12,7 +12,7 @@ from typing import Any
 from weigh.errors import SourceError
 from weigh.source.base import PREFIX_ROWS
 from weigh.source.batches import BatchSource, text_type
-from weigh.source.bytes import compression, unpacked
+from weigh.source.bytes import compression, is_utf8, unpacked
 from weigh.source.file_source import PREFIX_BYTES
 from weigh.source.lines import OVERLONG, check_json_line, line_parts, odd_json_line
 from weigh.source.missing import Marker
@@ -121,7 +121,7 @@ class JsonSource(BatchSource):
         import pyarrow as pa
 
         stream, raw = _arrow_bytes(self.path)
-        if self.encoding.lower() in {"utf-8", "utf8"}:
+        if is_utf8(self.encoding):
             return stream, raw
         return pa.transcoding_input_stream(stream, self.encoding, "utf-8"), raw
 

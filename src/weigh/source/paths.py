@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from weigh.errors import SourceError
+from weigh.replacing import reason
 from weigh.source.standard_input import NAME, spooled
 
 PathLike = str | os.PathLike[str]
@@ -34,6 +36,11 @@ def _meant_by(path: str) -> Iterator[Path]:
 
 def check_readable(path: Path) -> None:
     """Refuse what is no file, or may not be read."""
+    try:
+        path.stat()
+    except OSError as cause:
+        if cause.errno in {errno.ENAMETOOLONG, errno.ELOOP}:
+            raise SourceError(f"{str(path)[:60]}… cannot be opened: {reason(cause)}.", path) from cause
     if path.is_dir():
         raise SourceError(f"{path} is a folder, not a file.", path)
     if not path.exists():

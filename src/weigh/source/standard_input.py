@@ -9,6 +9,9 @@ import tempfile
 import weakref
 from pathlib import Path
 
+from weigh.errors import SourceError
+from weigh.replacing import reason
+
 NAME = "-"
 # How packed files begin.
 _MAGIC = {
@@ -41,14 +44,21 @@ class Spooled(Path):
 
 def spooled() -> Path:
     """Everything that standard input still holds, in a file without a name where the system allows it."""
+    if sys.stdin is None:
+        raise SourceError("Standard input is closed. Give a file, or something to read.")
     kept = tempfile.NamedTemporaryFile(prefix="weigh-", delete=False)  # noqa: SIM115
     try:
         shutil.copyfileobj(sys.stdin.buffer, kept, 1 << 20)
         kept.seek(0)
         start = kept.read(max(map(len, _MAGIC)))
-    except BaseException:
+    except BaseException as cause:
         kept.close()
         os.unlink(kept.name)
+        if isinstance(cause, OSError):
+            raise SourceError(
+                f"Standard input cannot be read and kept in {os.path.dirname(kept.name)}: {reason(cause)}. "
+                f"Make room there, or set TMPDIR to a folder that has some."
+            ) from cause
         raise
     nameless = f"/proc/self/fd/{kept.fileno()}"
     if os.path.exists(nameless):
