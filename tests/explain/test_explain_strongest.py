@@ -134,3 +134,14 @@ def test_what_has_no_answer_is_refused(arguments, error, told):
 def test_one_class_has_no_rest():
     with pytest.raises(errors.Unsupported, match="one class only"):
         weigh.strongest(weigh.NaiveBayes().fit({"x": ["a", "b"], "y": [1, 1]}, "y"))
+
+
+def test_long_evidence_is_printed_by_its_strongest_rows() -> None:
+    texts = [" ".join(f"w{i}" for i in range(60)), "other words"]
+    evidence = weigh.NaiveBayes().fit(texts, ["a", "b"]).explain(texts[:1])[0]
+    assert len(evidence.table) == 61
+    assert len(str(evidence).splitlines()) == 2 + 21 + 1
+    short = evidence.shortened(3)
+    assert [row.feature for row in short.table][-1] == "58 others together"
+    assert short.total == evidence.total
+    assert evidence.shortened(60) is evidence

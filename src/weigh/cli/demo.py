@@ -6,7 +6,6 @@ import csv
 import os
 import textwrap
 import warnings
-from dataclasses import replace
 from typing import Any
 
 import click
@@ -85,7 +84,7 @@ def _for_real(folder: str) -> None:
         "against it:"
     )
     first = model.explain(open_file(test, "diagnosis").prefix(1))[0]
-    click.echo(textwrap.indent(str(_shortened(first)), "  "))
+    click.echo(textwrap.indent(str(first.shortened(SHOWN)), "  "))
     _next_steps(target, train, test)
 
 
@@ -119,16 +118,6 @@ def _write_tables(folder: str) -> tuple[str, str]:
             writer.writerow(names)
             writer.writerows(line for at, line in enumerate(lines) if (at % HELD_OUT == 0) is is_test)
     return paths[0], paths[1]
-
-
-def _shortened(evidence: Any) -> Any:
-    """The evidence with its weaker rows added up in one."""
-    from weigh.model.evidence import Row
-
-    strong = evidence.strongest(SHOWN)
-    rest = [row for row in evidence.table if row not in strong]
-    together = Row(f"{len(rest)} others together", "", sum(row.nats for row in rest))
-    return replace(evidence, table=(*strong, together))
 
 
 def _next_steps(model: str, train: str, test: str) -> None:

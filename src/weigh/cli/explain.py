@@ -28,7 +28,7 @@ SECTIONS = {
 @click.option("--worked", is_flag=True, help="Work the posterior out in exact fractions.")
 @click.option("--latex", is_flag=True, help="The same as LaTeX.")
 @click.option("--class", "label", metavar="CLASS", help="Without a row: features of this class only.")
-@click.option("--most", type=click.IntRange(1), default=10, show_default=True, help="Features per class.")
+@click.option("--most", type=click.IntRange(1), help="How many features to tell. [default: 10 of each class]")
 @reading
 @as_json
 def command(
@@ -39,7 +39,7 @@ def command(
     worked: bool,
     latex: bool,
     label: str | None,
-    most: int,
+    most: int | None,
     as_json: bool,
     **written: Any,
 ) -> None:
@@ -56,7 +56,7 @@ def command(
         if data is not None or worked or latex:
             raise click.UsageError("Say which row: --row N of DATA, or --values JSON.")
         wanted = None if label is None else class_named(label, loaded.classes, "--class")
-        echo(strongest(loaded, wanted, most), as_json)
+        echo(strongest(loaded, wanted, most or 10), as_json)
         return
     rows = _from_json(loaded, values) if values is not None else _from_file(loaded, data, row, written)
     evidence = loaded.explain(rows)[0]
@@ -64,7 +64,7 @@ def command(
         text = evidence.worked("latex" if latex else "text")
         click.echo(json.dumps({"worked": text}, ensure_ascii=False) if as_json else text)
     else:
-        echo(evidence, as_json)
+        echo(evidence if most is None else evidence.shortened(most), as_json)
 
 
 def _from_json(model: Any, values: str) -> dict[str, Any]:

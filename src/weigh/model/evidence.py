@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from weigh.model.decision import best, normalised
 from weigh.model.weights import Contribution
 from weigh.model.worked import ClassWork, worked_latex, worked_text
 from weigh.text import plain, signed
+
+LONGEST = 40  # rows that are printed one by one; longer evidence is printed by its strongest
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,15 @@ class Evidence:
         """Return the rows that weigh most, for or against."""
         return tuple(sorted(self.table, key=lambda row: -abs(row.nats))[:most])
 
+    def shortened(self, most: int = 20) -> Evidence:
+        """Return the evidence with all but the strongest rows added up in one; the total stays."""
+        if len(self.table) <= most + 1:
+            return self
+        strong = self.strongest(most)
+        kept = set(map(id, strong))
+        rest = [row.nats for row in self.table if id(row) not in kept]
+        return replace(self, table=(*strong, Row(f"{len(rest):,} others together", "", exact_sum(rest))))
+
     def worked(self, format: str = "text") -> str:
         """Return the whole calculation in exact fractions, as "text" or "latex"."""
         writer = {"text": worked_text, "latex": worked_latex}.get(format)
@@ -86,6 +97,8 @@ class Evidence:
         }
 
     def __str__(self) -> str:
+        if len(self.table) > LONGEST:
+            return str(self.shortened())
         against = f" against {self.runner_up}" if self.runner_up is not None else ""
         lines = [f"{self.verdict}: probability {_percent(self.probability)}{against}", ""]
         names = [row.title for row in self.table]
@@ -100,6 +113,8 @@ class Evidence:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
+        if len(self.table) > LONGEST:
+            return self.shortened()._repr_html_()
         rows = "".join(
             f"<tr><td>{html.escape(row.feature)}</td><td>{html.escape(row.value)}</td>"
             f"<td style='text-align:right'>{signed(row.nats, 4)}</td></tr>"
