@@ -135,11 +135,18 @@ std::optional<std::int64_t> to_flag(std::string_view text) {
 bool is_utf8(std::string_view text) {
     const auto* at = reinterpret_cast<const unsigned char*>(text.data());
     for (std::size_t left = text.size(); left > 0;) {
-        std::uint64_t eight = 0;
-        if (left >= 8 && (std::memcpy(&eight, at, 8), (eight & 0x8080808080808080ULL) == 0)) {
-            at += 8;
-            left -= 8;
-            continue;
+        if (left >= 8) {
+            std::uint64_t eight = 0;
+            std::memcpy(&eight, at, 8);
+            eight &= 0x8080808080808080ULL;
+            // How many of the eight bytes come before the first beyond ASCII; other machines count none.
+            const std::size_t plain = eight == 0 ? 8
+                                      : std::endian::native == std::endian::little
+                                          ? static_cast<std::size_t>(std::countr_zero(eight)) / 8
+                                          : 0;
+            at += plain;
+            left -= plain;
+            if (plain == 8) continue;
         }
         const std::size_t size = character(at, left);
         if (size == 0) return false;

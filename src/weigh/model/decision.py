@@ -29,12 +29,9 @@ def normalised(scores: Floats) -> Floats:
 def best(scores: Floats, tie: str = "first") -> Any:
     """Return the number of the best class of each row; at a tie the first (or last) class wins."""
     top = scores.max(axis=1, keepdims=True)
-    slack = ROUNDING * np.maximum(1.0, np.abs(top))
-    if np.isfinite(slack).all():
-        near = scores >= top - slack
-    else:
-        with np.errstate(invalid="ignore"):
-            near = (scores == top) | (top - scores <= slack)
+    # top − ROUNDING · max(1, |top|), in steps that are defined for infinite scores too
+    least = np.minimum(top - ROUNDING, np.minimum(top * (1.0 - ROUNDING), top * (1.0 + ROUNDING)))
+    near = scores >= least
     if tie == "first":
         return near.argmax(axis=1)
     return near.shape[1] - 1 - near[:, ::-1].argmax(axis=1)
