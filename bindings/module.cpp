@@ -1,9 +1,13 @@
 #include <nanobind/nanobind.h>
 
+void bind_assembly(nanobind::module_& m);
 void bind_count(nanobind::module_& m);
 void bind_csv(nanobind::module_& m);
 void bind_documents(nanobind::module_& m);
 void bind_encode(nanobind::module_& m);
+void bind_numbering(nanobind::module_& m);
+void bind_online(nanobind::module_& m);
+void bind_replay(nanobind::module_& m);
 void bind_score(nanobind::module_& m);
 void bind_shares(nanobind::module_& m);
 void bind_sums(nanobind::module_& m);
@@ -14,11 +18,15 @@ void bind_vocabulary(nanobind::module_& m);
 void bind_word_counts(nanobind::module_& m);
 
 NB_MODULE(_core, m) {
-    m.doc() = "Loops that touch every value: reading, splitting, counting, encoding, exact sums, scoring.";
+    m.doc() = "Loops that touch every value: reading, splitting, counting, encoding, exact sums, scoring, perceptrons.";
+    bind_assembly(m);
     bind_count(m);
     bind_csv(m);
     bind_documents(m);
     bind_encode(m);
+    bind_numbering(m);
+    bind_online(m);
+    bind_replay(m);
     bind_score(m);
     bind_shares(m);
     bind_sums(m);

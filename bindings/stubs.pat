@@ -98,3 +98,34 @@ weigh._core.taken_names:
     def taken_names(
         text: NDArray[numpy.uint8], offsets: NDArray[numpy.int64], order: NDArray[numpy.int32]
     ) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]: ...
+
+weigh._core.Assembly.rows:
+    def rows(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+
+weigh._core.Numbering.names:
+    def names(self) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]: ...
+
+weigh._core.Examples.taken:
+    def taken(
+        self, places: NDArray[numpy.int64]
+    ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+
+weigh._core.online_pass:
+    def online_pass(
+        examples: Examples,
+        order: NDArray[numpy.int64] | None,
+        settings: OnlineSettings,
+        table: NDArray[numpy.float64],
+        updates: NDArray[numpy.int64],
+        seen: int,
+        length2: float,
+        radius2: float,
+        recorded: bool,
+    ) -> tuple[
+        int,
+        int,
+        float,
+        float,
+        float,
+        tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]],
+    ]: ...

@@ -11,7 +11,14 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "weigh.estimators": ("JointBayes", "NaiveBayes", "TextVectorizer", "Threshold", "expected_failed_checks"),
+    "weigh.estimators": (
+        "JointBayes",
+        "NaiveBayes",
+        "Perceptron",
+        "TextVectorizer",
+        "Threshold",
+        "expected_failed_checks",
+    ),
     "weigh.explain": ("strongest", "unfamiliar"),
     "weigh.features": (
         "Category",
@@ -20,6 +27,7 @@ _HOMES = {
         "Flag",
         "Lag",
         "Number",
+        "Products",
         "Schema",
         "Skip",
         "Text",
@@ -32,8 +40,10 @@ _HOMES = {
         "Evidence",
         "JointModel",
         "LinearModel",
+        "PerceptronModel",
         "ProbabilityTable",
         "ThresholdModel",
+        "VotedModel",
         "load",
     ),
     "weigh.priors": ("Beta", "Dirichlet"),

@@ -4,6 +4,40 @@ from typing import Annotated, Any, overload
 import numpy
 from numpy.typing import NDArray
 
+class Assembly:
+    def __init__(self, rows: int) -> None: ...
+    def add_codes(
+        self,
+        codes: Annotated[
+            NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        numbers: Annotated[
+            NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+    ) -> None: ...
+    def add_column(
+        self,
+        column: Annotated[NDArray[numpy.float64], {"shape": (None,), "device": "cpu", "writable": False}],
+        number: int,
+    ) -> None: ...
+    def add_entries(
+        self,
+        indptr: Annotated[
+            NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        indices: Annotated[
+            NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        values: Annotated[
+            NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ]
+        | None,
+        numbers: Annotated[
+            NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+    ) -> None: ...
+    def rows(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+
 def count_codes(
     classes: Annotated[
         NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
@@ -148,6 +182,110 @@ def encode_strings(
 ) -> tuple[NDArray[numpy.int32], list[str]]: ...
 def encode_objects(values: NDArray[Any]) -> tuple[NDArray[numpy.int32], list[Any]]: ...
 def are_plain(values: NDArray[Any], types: tuple[type, ...]) -> bool: ...
+
+class Numbering:
+    def __init__(self, buckets: int) -> None: ...
+    def __len__(self) -> int: ...
+    def numbers(
+        self,
+        text: Annotated[
+            NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        offsets: Annotated[
+            NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        grow: bool,
+    ) -> Annotated[NDArray[numpy.int32], {"shape": (None,)}]: ...
+    def names(self) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]: ...
+
+class Examples:
+    def __init__(self) -> None: ...
+    def add(
+        self,
+        indptr: Annotated[
+            NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        indices: Annotated[
+            NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        values: Annotated[
+            NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ]
+        | None,
+        labels: Annotated[
+            NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        weights: Annotated[
+            NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ]
+        | None,
+        width: int,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def taken(
+        self, places: NDArray[numpy.int64]
+    ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+
+class OnlineSettings:
+    def __init__(
+        self, rate: float, margin: float, relative: bool, separate: bool, bias: bool, mean: str, columns: int
+    ) -> None: ...
+
+def online_pass(
+    examples: Examples,
+    order: NDArray[numpy.int64] | None,
+    settings: OnlineSettings,
+    table: NDArray[numpy.float64],
+    updates: NDArray[numpy.int64],
+    seen: int,
+    length2: float,
+    radius2: float,
+    recorded: bool,
+) -> tuple[
+    int,
+    int,
+    float,
+    float,
+    float,
+    tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]],
+]: ...
+def replay(
+    run_indptr: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    run_indices: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    run_values: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    plus: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    minus: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    amounts: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    lives: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    bias: bool,
+    separate: bool,
+    indptr: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    indices: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    values: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ]
+    | None,
+    width: int,
+    votes: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
+) -> None: ...
 def score_codes(
     codes: Annotated[
         NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}

@@ -63,6 +63,16 @@ def signed(nats: float, digits: int = 2) -> str:
     return f"{nats:+.{digits}f}".replace("-", "−")
 
 
+_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
+    sign: "\\" + sign for sign in "&%$#_{}"
+}
+
+
+def latex(value: object) -> str:
+    """A value as text in LaTeX, its special signs escaped."""
+    return "".join(_LATEX.get(sign, sign) for sign in str(value))
+
+
 def plain(value: Any) -> Any:
     """A value for JSON: nan as None, infinities as "inf" and "-inf", others as they are."""
     if isinstance(value, float) and not math.isfinite(value):

@@ -72,12 +72,12 @@ def test_a_refusal_is_one_line_and_exit_code_1(fitted, arguments, told):
         ),
         (
             ("fit", "mails.csv", "--label", "spam", "--kind", "CS373=nmber"),
-            "Invalid value for '--kind': 'nmber' is not a kind: category, flag, count, number, text, tokens, "
-            "skip. Did you mean 'number'?",
+            "Invalid value for '--kind': 'nmber' is not a kind: category, flag, count, number, value, products, "
+            "text, tokens, skip. Did you mean 'number'?",
         ),
         (
             ("fit", "mails.csv", "--label", "spam", "--kind", "CS373=number:bin=3"),
-            "Invalid value for '--kind': 'bin=3' is not a setting of number: spread, floor, bins.",
+            "Invalid value for '--kind': 'bin=3' is not a setting of number: spread, floor, bins, scale.",
         ),
         (
             ("predict", "mails.weigh", "new.csv", "--cost", "ham:spam=3"),

@@ -17,7 +17,12 @@ from weigh.cli.wording import spoken
 if TYPE_CHECKING:
     from weigh.source import Source
 
-TASKS = {"naive-bayes": "BayesTask", "joint": "JointTask", "threshold": "ThresholdTask"}
+TASKS = {
+    "naive-bayes": "BayesTask",
+    "joint": "JointTask",
+    "perceptron": "PerceptronTask",
+    "threshold": "ThresholdTask",
+}
 
 
 SECTIONS = {
@@ -32,6 +37,7 @@ SECTIONS = {
         zcat log.csv.gz | weigh fit - --format csv --label level
         weigh fit mails.csv --label spam --set prior=dirichlet:2
         weigh fit mails.csv --label spam --set class_prior='{"spam": 0.9, "ham": 0.1}'
+        weigh fit mails.csv --label spam --learner perceptron --set margin=1
     """,
     "--set, for naive-bayes (joint has the first two, threshold none)": """
         prior=2              pseudo-count of every value; 1 (Laplace's) if left out
@@ -41,9 +47,21 @@ SECTIONS = {
         class_prior=uniform  or a number, or JSON {"class": probability, ...}
         complement=true      weights from all other classes; counts and text only
     """,
+    "--set, for perceptron": """
+        keep=averaged        or last, voted, lazy: which hypothesis predicts
+        margin=1             rows that are right by less are learned too;
+                             relative=true in lengths of the weight vector
+        max_iter=20          passes at most; rate=1, shuffle=true, random_state=0
+        multiclass=joint     or one-vs-rest
+        scale=unit           numbers in standard deviations; bias=true
+        class_weight=balanced  or JSON {"class": weight, ...}
+        record=true          keep the mistaken rows, so that all four can be had
+    """,
     "--kind, with the settings of each kind after a colon": """
-        category   levels=a|b|c
-        number     bins=16 or bins=0|10|20, spread=own, shared or a number, floor=0.01
+        category   levels=a|b|c, against=a (a level without a weight of its own)
+        number     bins=16 or bins=0|10|20, spread=own, shared or a number, floor=0.01,
+                   scale=unit
+        products   degree=2, powers=false: columns and their products (perceptron)
         text       ngrams=1-2, chars=true or words, counts=false, min_length=2,
                    min_count=1, max_words=10000, stop_words=english or a|b|c,
                    lowercase=false, strip_accents=true,
@@ -132,9 +150,10 @@ def _learned(
     from weigh.source.chunk import to_pylist
 
     parameters = read_settings(settings, learner)
-    if isinstance(parameters.get("class_prior"), dict):
-        labels = list(dict.fromkeys(to_pylist(source.prefix().labels)))
-        parameters["class_prior"] = match_classes(parameters["class_prior"], labels)
+    for name in ("class_prior", "class_weight"):
+        if isinstance(parameters.get(name), dict):
+            labels = list(dict.fromkeys(to_pylist(source.prefix().labels)))
+            parameters[name] = match_classes(parameters[name], labels)
     columns: Any = read_kinds(kinds) or "auto"
     bar = Bar(source)
     try:

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from weigh.model import BayesModel, JointModel, ThresholdModel
+from weigh.model import BayesModel, Certificate, JointModel, PerceptronModel, ThresholdModel
 from weigh.text import aligned, amount, counted, cut, percent, short
 
 SHOWN = 25
@@ -15,18 +15,30 @@ WIDTH = 80
 
 def learned(model: Any, learner: str, data: Sequence[str]) -> dict[str, Any]:
     """What was learned, as plain data."""
-    counts = model.counts
-    rows = (counts.sum(axis=0) if isinstance(model, ThresholdModel) else counts.rows).tolist()
+    if isinstance(model, PerceptronModel):
+        classes = [{"class": label} for label in model.classes]
+    else:
+        counts = model.counts
+        rows = (counts.sum(axis=0) if isinstance(model, ThresholdModel) else counts.rows).tolist()
+        classes = [{"class": c, "rows": n} for c, n in zip(model.classes, rows, strict=True)]
     found = dict(_found(model))
     pairs = [*zip(model.schema.names, model.schema.kinds, strict=True), *model.schema.made.items()]
     return {
         "learner": learner,
         "data": list(data),
         "label": model.label,
-        "classes": [{"class": c, "rows": n} for c, n in zip(model.classes, rows, strict=True)],
+        "classes": classes,
         "columns": [{"column": n, "kind": kind.name, "found": found.get(n, "")} for n, kind in pairs],
         "n_parameters": getattr(model, "n_parameters", None),
+        **_run(model),
     }
+
+
+def _run(model: Any) -> dict[str, Any]:
+    """What a perceptron's run proves."""
+    if not isinstance(model, PerceptronModel):
+        return {}
+    return {"kept": model.kept, "certificate": model.certificate.to_dict()}
 
 
 def _found(model: Any) -> Iterator[tuple[str, str]]:
@@ -37,6 +49,10 @@ def _found(model: Any) -> Iterator[tuple[str, str]]:
     elif isinstance(model, JointModel):
         for name, levels in zip(model.table.columns, model.table.levels, strict=True):
             yield name, counted(len(levels), "level")
+    elif isinstance(model, PerceptronModel):
+        for block, term in zip(model.schema.parts, model.terms, strict=True):
+            if not block.kind.gathers:
+                yield block.names[0], counted(len(term.features().names), "feature")
     elif isinstance(model, ThresholdModel):
         left, right = (model.classes[int(side.argmax())] for side in model.counts[:2])
         yield model.column, f"≤ {short(model.cut)}: {left}, else {right}"
@@ -44,17 +60,24 @@ def _found(model: Any) -> Iterator[tuple[str, str]]:
 
 def told(facts: dict[str, Any], replaced: bool) -> str:
     """The facts as text of at most 80 columns."""
+    run = facts.get("certificate")
     classes = facts["classes"]
-    total = sum(each["rows"] for each in classes)
+    total = run["examples"] // run["passes"] if run else sum(each["rows"] for each in classes)
     files = facts["data"][0] if len(facts["data"]) == 1 else counted(len(facts["data"]), "file")
     files = "standard input" if files == "-" else files
-    shares = [[cut(c["class"], 40), amount(c["rows"]), percent(c["rows"] / total)] for c in classes]
+    if run:
+        heads, shares = ["class"], [[cut(c["class"], 40)] for c in classes]
+    else:
+        heads = ["class", "rows", "share"]
+        shares = [[cut(c["class"], 40), amount(c["rows"]), percent(c["rows"] / total)] for c in classes]
     columns = [[cut(c["column"], 30), c["kind"], cut(c["found"], 36)] for c in facts["columns"]]
     parts = [
         f"Learned {facts['label']} from {counted(total, 'row')} of {files}.",
-        aligned(_some([["class", "rows", "share"], *shares])),
+        aligned(_some([heads, *shares])),
         aligned(_some([["column", "kind", "found"], *columns]), left=3),
     ]
+    if run:
+        parts.append(f"Kept: {facts['kept']}. {Certificate(**run)}")
     if facts["n_parameters"] is not None:
         parts.append(f"{counted(facts['n_parameters'], 'free parameter')}.")
     parts += [filled(f"Note: {note}") for note in facts["notes"]]

@@ -49,9 +49,12 @@ def command(
 ) -> None:
     """Write a prediction and its probability for every row of a file, as CSV.
 
+    A perceptron has no probabilities: it tells by how much the prediction leads the next class.
+
     The rows need the columns of training; a label column may be there and is ignored. With --json
     every row is one line of JSON.
     """
+    from weigh import errors
     from weigh.cli.progress import watched
     from weigh.explain import Watch
     from weigh.model import Decision, load
@@ -60,12 +63,20 @@ def command(
     loaded = load(model)
     table = dict(_cost(text, loaded.classes) for text in costs)
     decision = Decision(costs=table or None, unsure=unsure) if table or unsure is not None else None
+    if not loaded.probable and (proba or decision is not None):
+        raise errors.Unsupported(
+            "This model's scores are no probabilities, so --proba, --unsure and --cost have nothing to go "
+            "by. Train naive-bayes for them."
+        )
     watch = Watch(loaded) if check else None
     opened = open_for(loaded, data, **written)
     # Refused before anything is written.
     opened = loaded.schema.matched(opened)
     with writing(output) as file, watched(opened, not file.isatty()) as source:
-        writer = _JsonLines(file, proba) if as_json else _Table(file, loaded.classes, proba, check)
+        told = "probability" if loaded.probable else "lead"
+        writer = (
+            _JsonLines(file, proba, told) if as_json else _Table(file, loaded.classes, proba, check, told)
+        )
         for batch in _batches(loaded, source, decision, watch):
             writer.write(batch)
     if watch is not None and watch.n_rows:
@@ -90,15 +101,18 @@ def _cost(text: str, classes: list[Any]) -> tuple[tuple[Any, Any], float]:
 
 @dataclass(frozen=True, eq=False)
 class _Batch:
-    """Verdicts, posteriors [rows, classes], and the reasons of odd rows by their place."""
+    """Verdicts, posteriors or scores [rows, classes], and the reasons of odd rows by their place."""
 
     classes: list[Any]
     verdicts: list[Any]
     posteriors: Any
     odd: dict[int, list[str]] = field(default_factory=dict)
+    leads: list[float] | None = None
 
     def shares(self) -> list[float]:
-        """The probability of each verdict; 'unsure' has the best one's."""
+        """The probability of each verdict, or its lead; 'unsure' has the best one's."""
+        if self.leads is not None:
+            return self.leads
         place = {label: at for at, label in enumerate(self.classes)}
         places = [place.get(verdict, -1) for verdict in self.verdicts]
         own = self.posteriors[range(len(places)), places]
@@ -117,18 +131,20 @@ class _Batch:
 def _batches(model: Any, source: Any, decision: Any, watch: Any) -> Iterator[_Batch]:
     import numpy as np
 
-    from weigh.model.decision import best, normalised
+    from weigh.model.decision import normalised
 
-    def judged(chunk: Any) -> tuple[Any, list[Any], Any]:
+    def judged(chunk: Any) -> tuple[Any, list[Any], Any, list[float] | None]:
         scores = model.scores(chunk)
         if decision is None:
-            verdicts = model.labels[best(scores, model.tie)]
+            verdicts = model.labels[model.best(scores)]
         else:
             verdicts = decision.verdicts(scores, model.log_prior, model.classes)
-        return chunk, verdicts.tolist(), np.exp(normalised(scores))
+        if not model.probable:
+            return chunk, verdicts.tolist(), scores, model.leads(scores).tolist()
+        return chunk, verdicts.tolist(), np.exp(normalised(scores)), None
 
-    for chunk, verdicts, posteriors in model.worked(judged, source):
-        yield _Batch(model.classes, verdicts, posteriors, _odd(watch, chunk))
+    for chunk, verdicts, posteriors, leads in model.worked(judged, source):
+        yield _Batch(model.classes, verdicts, posteriors, _odd(watch, chunk), leads)
 
 
 def _odd(watch: Any, chunk: Any) -> dict[int, list[str]]:
@@ -140,11 +156,11 @@ def _odd(watch: Any, chunk: Any) -> dict[int, list[str]]:
 class _Table:
     """Rows as CSV."""
 
-    def __init__(self, file: TextIO, classes: list[Any], proba: bool, check: bool) -> None:
+    def __init__(self, file: TextIO, classes: list[Any], proba: bool, check: bool, told: str) -> None:
         self._writer = csv.writer(file, lineterminator="\n")
         self._proba, self._check = proba, check
         shares = [f"P({label})" for label in classes] if proba else []
-        self._writer.writerow(["prediction", "probability", *shares, *["unfamiliar"] * check])
+        self._writer.writerow(["prediction", told, *shares, *["unfamiliar"] * check])
 
     def write(self, batch: _Batch) -> None:
         """Write a batch."""
@@ -161,14 +177,14 @@ class _Table:
 class _JsonLines:
     """Rows as JSON, one object per line."""
 
-    def __init__(self, file: TextIO, proba: bool) -> None:
-        self._file, self._proba = file, proba
+    def __init__(self, file: TextIO, proba: bool, told: str) -> None:
+        self._file, self._proba, self._told = file, proba, told
 
     def write(self, batch: _Batch) -> None:
         """Write a batch."""
         names = [str(label) for label in batch.classes]
         for verdict, share, shares, odd in batch.rows():
-            row: dict[str, Any] = {"prediction": verdict, "probability": share}
+            row: dict[str, Any] = {"prediction": verdict, self._told: share}
             if self._proba:
                 row["probabilities"] = dict(zip(names, shares, strict=True))
             if odd:

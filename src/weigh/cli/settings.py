@@ -19,6 +19,20 @@ from weigh.priors import Beta, Dirichlet
 LEARNERS = {
     "naive-bayes": ("prior", "class_prior", "complement"),
     "joint": ("prior", "class_prior"),
+    "perceptron": (
+        "keep",
+        "margin",
+        "relative",
+        "rate",
+        "max_iter",
+        "shuffle",
+        "random_state",
+        "multiclass",
+        "bias",
+        "scale",
+        "class_weight",
+        "record",
+    ),
     "threshold": (),
 }
 
@@ -95,10 +109,30 @@ def _flag(text: str) -> bool:
     return words[text.strip().lower()]
 
 
+def _word(text: str) -> str | None:
+    return None if text.strip().lower() == "none" else text.strip()
+
+
+def _plain_number(text: str) -> int | float:
+    try:
+        number = Fraction(text.strip())
+    except (ValueError, ZeroDivisionError):
+        raise _bad_set(f"{text!r} is not a number.") from None
+    return int(number) if number.denominator == 1 else float(number)
+
+
+def _class_weight(text: str) -> Any:
+    return _json(text) if text.lstrip().startswith("{") else _word(text)
+
+
 _READERS: dict[str, Callable[[str], Any]] = {
     "prior": _prior,
     "class_prior": _class_prior,
     "complement": _flag,
+    **dict.fromkeys(("keep", "multiclass", "scale"), _word),
+    **dict.fromkeys(("margin", "rate", "max_iter", "random_state"), _plain_number),
+    **dict.fromkeys(("relative", "shuffle", "bias", "record"), _flag),
+    "class_weight": _class_weight,
 }
 
 
@@ -144,11 +178,11 @@ def _setting(key: str, value: str) -> Any:
     if key == "ngrams":
         low, _, high = value.partition("-")
         return int(_kind_number(low)), int(_kind_number(high or low))
-    if key in ("counts", "lowercase", "strip_accents") or (key == "chars" and value != "words"):
+    if key in ("counts", "lowercase", "strip_accents", "powers") or (key == "chars" and value != "words"):
         return _flag(value)
     if key == "stop_words" and value != "english":
         return tuple(value.split("|"))
-    if key in ("chars", "stop_words"):
+    if key in ("chars", "stop_words", "against", "scale"):
         return value
     power = re.fullmatch(r"2(?:\*\*|\^)(\d{1,2})", value)
     if key == "buckets" and power:

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from weigh import errors
-from weigh.learn import Counter, Task
+from weigh.learn import Counter, OrderedTask, Task
 from weigh.model.pipeline import cores
 from weigh.source import Source
 from weigh.source.base import Piece
@@ -20,7 +20,7 @@ Progress = Callable[[int], None]
 
 
 def run(
-    task: Task[Counts, Model],
+    task: Task[Counts, Model] | OrderedTask[Model],
     source: Source,
     *,
     threads: int | None = None,
@@ -30,10 +30,13 @@ def run(
 
     `threads` left out means all cores this process may use; any number gives the same model (with
     fractional weights to rounding, for which thread adds which row is not fixed).
-    `progress` is called with the number of rows of each chunk that has been counted.
+    `progress` is called with the number of rows of each chunk that has been counted. Learners for
+    which the order of the rows matters have one thread, whatever `threads` says.
     """
     if threads is not None and threads < 1:
         raise errors.parameter("fit", "threads", "at least 1", threads)
+    if isinstance(task, OrderedTask):
+        return task.learn(source, progress=progress)
     shared = _Shared(task.pieces(source))
     workers = 1 if shared.is_short() else threads or cores()
     if workers == 1:

@@ -3,7 +3,8 @@
 from weigh.estimators.contract import expected_failed_checks
 from weigh.estimators.joint_bayes import JointBayes
 from weigh.estimators.naive_bayes import NaiveBayes
+from weigh.estimators.perceptron import Perceptron
 from weigh.estimators.text_vectorizer import TextVectorizer
 from weigh.estimators.threshold import Threshold
 
-__all__ = ["JointBayes", "NaiveBayes", "TextVectorizer", "Threshold", "expected_failed_checks"]
+__all__ = ["JointBayes", "NaiveBayes", "Perceptron", "TextVectorizer", "Threshold", "expected_failed_checks"]

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from weigh import errors
 from weigh.features import Schema
-from weigh.features.blocks import Floats
 from weigh.model import Decision, Evidence
 from weigh.source import Source
 from weigh.source import rows as rows_of
@@ -57,21 +56,6 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """Return one label per row; `decision` states costs, another class prior, or 'unsure'."""
         check_is_fitted(self)
         return self.model_.predict(X, decision)
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of every class, in the order of `classes_`."""
-        check_is_fitted(self)
-        return np.asarray(self.model_.predict_proba(X))
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Return the logarithm of the probability of every class."""
-        check_is_fitted(self)
-        return np.asarray(self.model_.log_proba(X))
-
-    def predict_joint_log_proba(self, X: Any) -> Floats:
-        """Return the score of every class: log P(class) + log P(row | class)."""
-        check_is_fitted(self)
-        return np.asarray(self.model_.scores(X))
 
     def explain(self, X: Any) -> list[Evidence]:
         """Return the evidence for each row: named contributions that sum to the score."""

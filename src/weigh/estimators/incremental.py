@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from weigh import errors
 from weigh.engines import run
-from weigh.estimators.base import Classifier
+from weigh.estimators.declared import declared_classes, refuse_beyond
+from weigh.estimators.probable import Probable
 from weigh.learn import Task
 from weigh.source import Source
 from weigh.source.missing import marker_list
 
 
-class Incremental(Classifier):
+class Incremental(Probable):
     """A classifier whose model is made of counts.
 
     Subclasses name two tasks: the one that finds the columns' kinds in a source, and the one that
@@ -89,18 +88,6 @@ class Incremental(Classifier):
 
 def _declaring(model: Any, classes: Any) -> Any:
     """Return a model with classes that exist even if no row has shown them."""
-    if isinstance(classes, str) or not isinstance(classes, Iterable):
-        raise errors.parameter("partial_fit", "classes", "a list of labels", classes)
-    declared = [label.item() if hasattr(label, "item") else label for label in classes]
-    if not all(isinstance(label, (str, int, float)) and label == label for label in declared):
-        raise errors.parameter(
-            "partial_fit", "classes", "labels: strings, whole numbers or booleans", declared
-        )
-    known = set(declared)
-    beyond = [label for label in model.classes if label not in known]
-    if beyond:
-        raise errors.LabelError(
-            f"y has the label {errors.listing(beyond)} that is not among the classes "
-            f"{errors.listing(declared)}."
-        )
+    declared = declared_classes(classes)
+    refuse_beyond(model.classes, declared)
     return replace(model, counts=model.counts.declaring(declared).canonical())

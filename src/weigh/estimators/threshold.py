@@ -8,12 +8,12 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from weigh.engines import run
-from weigh.estimators.base import Classifier
+from weigh.estimators.probable import Probable
 from weigh.learn import ThresholdTask
 from weigh.source.missing import marker_list
 
 
-class Threshold(Classifier):
+class Threshold(Probable):
     """The best single column and cut: a decision stump, the smallest classifier there is.
 
     All numeric columns, all cuts and all classes on either side are tried; the fewest (weighted)

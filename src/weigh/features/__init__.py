@@ -1,10 +1,11 @@
 """Features: a schema of kinds, and the blocks that columns are encoded into."""
 
 from weigh.features.blocks import Codes, Entries, Level, Numbered, Numbers
-from weigh.features.kinds import Category, Count, Flag, Kind, Number, Skip
+from weigh.features.kinds import Category, Count, Flag, Kind, Number, Skip, Value
 from weigh.features.made_kinds import Derived, Lag
 from weigh.features.names import Names
 from weigh.features.naming import to_kind
+from weigh.features.products import Products
 from weigh.features.schema import Part, Schema
 from weigh.features.schema_finder import find_schema
 from weigh.features.text_kinds import Text, Tokens, Wordy
@@ -26,10 +27,12 @@ __all__ = [
     "Numbered",
     "Numbers",
     "Part",
+    "Products",
     "Schema",
     "Skip",
     "Text",
     "Tokens",
+    "Value",
     "Words",
     "Wordy",
     "find_schema",

@@ -24,12 +24,18 @@ Columns = Mapping[str, Column]
 Markers = tuple[Marker, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Kind:
     """Base of all kinds; `name` is the lower-case word users may write instead of the object."""
 
     name: ClassVar[str]
     gathers: ClassVar[bool] = False  # whether all columns of this kind form one block
+    sparse: ClassVar[bool] = False  # whether that block can be read from a sparse matrix directly
+
+    def __repr__(self) -> str:
+        # There are many settings, and nearly all of them at their defaults.
+        given = [f for f in fields(self) if getattr(self, f.name) != f.default]
+        return f"{type(self).__name__}({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in given)})"
 
     @property
     def family(self) -> str:
@@ -39,6 +45,10 @@ class Kind:
     def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
         """Return the block of the named columns: one, or all of them for a kind that gathers."""
         raise errors.Unsupported(f"A {self.name} column has no values of its own.")
+
+    def features(self, names: Sequence[str]) -> Sequence[str]:
+        """Return the names of the block that the named columns form, for a kind that gathers."""
+        return names
 
     def to_json(self) -> dict[str, Any]:
         """Return the kind as plain data; settings left at their defaults are not written."""
@@ -52,17 +62,21 @@ class Kind:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Category(Kind):
     """One of several values without order.
 
-    `levels` declares the possible values; left out, they are the values seen, and grow.
+    `levels` declares the possible values; left out, they are the values seen, and grow. Learners of
+    weights have one feature per level, but none for the level that the others are weighed `against`.
     """
 
     name: ClassVar[str] = "category"
     levels: tuple[Level, ...] | None = None
+    against: Level | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.against, str | int | float | None) or self.against != self.against:
+            raise errors.parameter("Category", "against", "one of the levels, or None", self.against)
         if self.levels is None:
             return
         given: Any = self.levels
@@ -71,6 +85,8 @@ class Category(Kind):
         if not levels or not plain or len(set(levels)) < len(levels):
             must = "distinct values, one at least: strings or numbers"
             raise errors.parameter("Category", "levels", must, self.levels)
+        if self.against is not None and self.against not in levels:
+            raise errors.parameter("Category", "against", "one of the levels, or None", self.against)
         object.__setattr__(self, "levels", levels)
 
     @property
@@ -83,12 +99,13 @@ class Category(Kind):
         return to_codes(columns[names[0]], names[0], missing)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Flag(Kind):
     """Present or absent: a number greater than zero, or True, is present."""
 
     name: ClassVar[str] = "flag"
     gathers: ClassVar[bool] = True
+    sparse: ClassVar[bool] = True
 
     @property
     def family(self) -> str:
@@ -97,15 +114,16 @@ class Flag(Kind):
 
     def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
         """Return the present flags of all columns."""
-        return entries_from_dense(_matrix(columns, names, missing), names, flags=True)
+        return entries_from_dense(number_matrix(columns, names, missing), names, flags=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Count(Kind):
     """How often something occurs; all count columns share one multinomial."""
 
     name: ClassVar[str] = "count"
     gathers: ClassVar[bool] = True
+    sparse: ClassVar[bool] = True
 
     @property
     def family(self) -> str:
@@ -114,13 +132,13 @@ class Count(Kind):
 
     def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
         """Return the counts of all columns."""
-        matrix = _matrix(columns, names, missing)
+        matrix = number_matrix(columns, names, missing)
         refuse_negative(np.nanmin(matrix, axis=0, initial=0.0), names)
         refuse_huge(np.nanmax(matrix, axis=0, initial=0.0), names)
         return entries_from_dense(matrix, names, flags=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Number(Kind):
     """A measured number, normally distributed within each class.
 
@@ -128,14 +146,19 @@ class Number(Kind):
     number = that standard deviation. `floor`: no class is believed to be narrower than this share
     of the whole column's standard deviation. `bins`: instead of a normal curve, a histogram: the
     number of equally filled bins (cut at quantiles of the first rows) or the cuts themselves.
+    `scale`: "unit" lets learners of weights see the number centred and in standard deviations of the
+    training rows; None as it is.
     """
 
     name: ClassVar[str] = "number"
     spread: str | float = "own"
     floor: float = 0.01
     bins: int | tuple[float, ...] | None = None
+    scale: str | None = None
 
     def __post_init__(self) -> None:
+        if self.scale not in (None, "unit"):
+            raise errors.parameter("Number", "scale", "None or 'unit'", self.scale)
         if isinstance(self.spread, str):
             if self.spread not in ("own", "shared"):
                 raise errors.parameter("Number", "spread", SPREADS, self.spread)
@@ -172,12 +195,26 @@ class Number(Kind):
         return to_bins(numbers, self.bins) if isinstance(self.bins, tuple) else Numbers(numbers)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
+class Value(Kind):
+    """A number that is weighed as it is; all such columns form one block."""
+
+    name: ClassVar[str] = "value"
+    gathers: ClassVar[bool] = True
+    sparse: ClassVar[bool] = True
+
+    def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
+        """Return the values of all columns; a missing one adds nothing, like zero."""
+        return entries_from_dense(number_matrix(columns, names, missing), names, flags=False)
+
+
+@dataclass(frozen=True, repr=False)
 class Skip(Kind):
     """A column that is left out."""
 
     name: ClassVar[str] = "skip"
 
 
-def _matrix(columns: Columns, names: Sequence[str], missing: Markers) -> Any:
+def number_matrix(columns: Columns, names: Sequence[str], missing: Markers) -> Any:
+    """Return columns of numbers side by side, missing ones as NaN."""
     return np.column_stack([to_numbers(columns[name], name, missing) for name in names])

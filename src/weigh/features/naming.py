@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from weigh import errors
-from weigh.features.kinds import Category, Count, Flag, Kind, Number, Skip
+from weigh.features.kinds import Category, Count, Flag, Kind, Number, Skip, Value
+from weigh.features.products import Products
 from weigh.features.text_kinds import Text, Tokens
 
 KINDS: dict[str, type[Kind]] = {
-    kind.name: kind for kind in (Category, Flag, Count, Number, Text, Tokens, Skip)
+    kind.name: kind for kind in (Category, Flag, Count, Number, Value, Products, Text, Tokens, Skip)
 }
 
 
@@ -20,6 +21,7 @@ def to_kind(given: object, owner: str) -> Kind:
     if isinstance(given, type) and issubclass(given, Kind) and given in KINDS.values():
         return given()
     near = errors.hint(given, KINDS) if isinstance(given, str) else ""
+    known = errors.listing(KINDS, len(KINDS))
     raise errors.ParameterError(
-        f"{owner}: a kind must be one of {errors.listing(KINDS)} or such an object, got {given!r}.{near}"
+        f"{owner}: a kind must be one of {known} or such an object, got {given!r}.{near}"
     )

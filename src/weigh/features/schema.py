@@ -36,7 +36,12 @@ class Part:
     @property
     def title(self) -> str:
         """The column's name, or a word for a group of columns."""
-        return self.names[0] if len(self.names) == 1 else f"{self.kind.name}s"
+        return self.names[0] if len(self.names) == 1 else f"{self.kind.name.removesuffix('s')}s"
+
+    @property
+    def features(self) -> Sequence[str]:
+        """The names of the block that the columns form, for a kind that gathers."""
+        return self.kind.features(self.names)
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ class Schema:
         groups: dict[object, tuple[kd.Kind, list[str]]] = {}
         for name, kind in [*zip(self.names, self.kinds, strict=True), *self._made_kinds()]:
             if not isinstance(kind, kd.Skip):
-                group = kind.name if kind.gathers else (name,)
+                group = kind if kind.gathers else (name,)
                 groups.setdefault(group, (kind, []))[1].append(name)
         return tuple(Part(kind, names) for kind, names in groups.values())
 
@@ -76,7 +81,7 @@ class Schema:
     @property
     def is_wide(self) -> bool:
         """Whether all columns form one block that a sparse matrix can be read into directly."""
-        return self.is_uniform and self.kinds[0].gathers
+        return self.is_uniform and self.kinds[0].sparse
 
     @cached_property
     def chunk_rows(self) -> int:

@@ -10,20 +10,22 @@ import numpy as np
 from weigh import errors
 from weigh.features.blocks import Entries
 from weigh.features.count_checks import refuse_huge, refuse_negative
-from weigh.features.kinds import Flag, Kind
+from weigh.features.kinds import Flag, Kind, Value
 
 
 def wide_entries(matrix: Any, kind: Kind, names: Sequence[str]) -> Entries:
-    """Return the entries of a sparse matrix whose columns are all flags or all counts."""
+    """Return the entries of a sparse matrix whose columns are all flags, all counts or all values."""
     values = matrix.data.astype(np.float64, copy=False)
     indices = matrix.indices.astype(np.int32, copy=False)
     indptr = matrix.indptr.astype(np.int64, copy=False)
     if not np.isfinite(values).all():
         at = int(indices[np.argmin(np.isfinite(values))])
         raise errors.ColumnError(
-            f"Column {names[at]!r} of the sparse matrix contains NaN or infinity. Flags and counts in "
-            f"a sparse matrix cannot be missing: leave absent entries out."
+            f"Column {names[at]!r} of the sparse matrix contains NaN or infinity. Entries of a sparse "
+            f"matrix cannot be missing: leave absent entries out."
         )
+    if isinstance(kind, Value):
+        return Entries(indptr, indices, values, names)
     if not isinstance(kind, Flag):
         if (values < 0).any():
             at = int(np.argmax(values < 0))

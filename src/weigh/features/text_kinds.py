@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -49,11 +49,6 @@ class Wordy(Kind):
                 raise errors.parameter(
                     owner, "buckets", "a power of two from 2 to 2**26, such as 2**20", self.buckets
                 )
-
-    def __repr__(self) -> str:
-        # There are many settings, and nearly all of them at their defaults.
-        given = [f for f in fields(self) if getattr(self, f.name) != f.default]
-        return f"{type(self).__name__}({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in given)})"
 
     @property
     def family(self) -> str:

@@ -77,6 +77,8 @@ def _of_model(model: Any) -> Subject:
     def answer(rows: Any) -> Answer:
         if hasattr(model, "scores"):
             scores = model.scores(rows)
+            if not getattr(model, "probable", True):
+                return Answer(model.best(scores))
             # Without a finite score no posterior exists: the model itself says why.
             is_known = np.isfinite(scores.max(axis=1)).all()
             posterior = normalised(scores) if is_known else model.log_proba(rows)

@@ -2,8 +2,10 @@
 
 from weigh.learn.bayes import BayesTask
 from weigh.learn.dependence import Dependence, dependent_columns
+from weigh.learn.design import Design, design
 from weigh.learn.joint import JointTask
-from weigh.learn.task import Counter, Task
+from weigh.learn.perceptron import PerceptronTask
+from weigh.learn.task import Counter, OrderedTask, Task
 from weigh.learn.threshold import ThresholdTask
 from weigh.learn.vocabulary import VocabularyTask
 
@@ -11,9 +13,13 @@ __all__ = [
     "BayesTask",
     "Counter",
     "Dependence",
+    "Design",
     "JointTask",
+    "OrderedTask",
+    "PerceptronTask",
     "Task",
     "ThresholdTask",
     "VocabularyTask",
     "dependent_columns",
+    "design",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Generic, Protocol, Self, TypeVar, runtime_checkable
 
 from weigh.source import Chunk, Source
 from weigh.source.base import Piece
@@ -49,6 +49,14 @@ class Folded(Generic[Counts]):
     def counts(self) -> Counts:
         """Return the counts, of one chunk at least."""
         return self._total[0]
+
+
+@runtime_checkable
+class OrderedTask(Protocol[Model_co]):
+    """What an engine needs to know of a learner that goes through the rows in order, perhaps often."""
+
+    def learn(self, source: Source, *, progress: Callable[[int], None] | None = None) -> Model_co:
+        """Return the model of a source."""
 
 
 class Task(Protocol[Counts, Model_co]):

@@ -3,23 +3,28 @@
 from weigh.model.base import Model
 from weigh.model.bayes import BayesModel
 from weigh.model.bayes_counts import BayesCounts
+from weigh.model.certificate import Certificate
 from weigh.model.decision import Decision
 from weigh.model.evidence import Evidence
 from weigh.model.joint import JointModel
 from weigh.model.linear import LinearModel
 from weigh.model.loading import load
+from weigh.model.perceptron import PerceptronModel, VotedModel
 from weigh.model.table import ProbabilityTable
 from weigh.model.threshold import ThresholdModel
 
 __all__ = [
     "BayesCounts",
     "BayesModel",
+    "Certificate",
     "Decision",
     "Evidence",
     "JointModel",
     "LinearModel",
     "Model",
+    "PerceptronModel",
     "ProbabilityTable",
     "ThresholdModel",
+    "VotedModel",
     "load",
 ]

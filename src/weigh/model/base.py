@@ -34,6 +34,7 @@ class Model(ABC):
 
     type_name: ClassVar[str]
     tie: ClassVar[str] = "first"
+    probable: ClassVar[bool] = True  # whether scores, normalised, are probabilities
     schema: Schema
 
     @property
@@ -149,8 +150,12 @@ class Model(ABC):
     def _verdicts(self, decision: Decision | None, chunk: Chunk) -> Any:
         scores = self._checked(chunk)
         if decision is None:
-            return self.labels[best(scores, self.tie)]
+            return self.labels[self.best(scores)]
         return decision.verdicts(scores, self.log_prior, self.classes)
+
+    def best(self, scores: Floats) -> Any:
+        """Return the number of the best class of each row."""
+        return best(scores, self.tie)
 
     def explain(self, rows: Any) -> list[Evidence]:
         """Return the evidence for each row: named contributions that sum to the score."""

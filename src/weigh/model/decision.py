@@ -26,11 +26,11 @@ def normalised(scores: Floats) -> Floats:
         return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
 
 
-def best(scores: Floats, tie: str = "first") -> Any:
+def best(scores: Floats, tie: str = "first", rounding: float = ROUNDING) -> Any:
     """Return the number of the best class of each row; at a tie the first (or last) class wins."""
     top = scores.max(axis=1, keepdims=True)
-    # top − ROUNDING · max(1, |top|), in steps that are defined for infinite scores too
-    least = np.minimum(top - ROUNDING, np.minimum(top * (1.0 - ROUNDING), top * (1.0 + ROUNDING)))
+    # top − rounding · max(1, |top|), in steps that are defined for infinite scores too
+    least = np.minimum(top - rounding, np.minimum(top * (1.0 - rounding), top * (1.0 + rounding)))
     near = scores >= least
     if tie == "first":
         return near.argmax(axis=1)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from weigh.features.blocks import Floats
-from weigh.model.decision import best, normalised
-from weigh.model.weights import Contribution
+from weigh.model.decision import ROUNDING, best, normalised
+from weigh.model.weights import Contribution, as_text
 from weigh.model.worked import ClassWork, worked_latex, worked_text
 from weigh.text import plain, signed
 
@@ -21,7 +21,7 @@ LONGEST = 40  # rows that are printed one by one; longer evidence is printed by 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of evidence: how many nats a feature speaks for the verdict."""
+    """One line of evidence: how many nats (or points of a score) a feature speaks for the verdict."""
 
     feature: str
     value: str
@@ -43,7 +43,9 @@ class Evidence:
 
     `table` lists what each feature adds to log P(verdict | row) − log P(runner-up | row), in nats
     (natural logarithms), beginning with the class prior; `total` is their sum. With one class only
-    there is no runner-up, and the contributions are those to the class's own score.
+    there is no runner-up, and the contributions are those to the class's own score. Learners without
+    probabilities tell differences of scores instead, in points or votes, as `unit` says, beginning
+    with the bias.
     """
 
     verdict: Any
@@ -51,6 +53,7 @@ class Evidence:
     probabilities: dict[Any, float]
     table: tuple[Row, ...]
     _work: Callable[[], list[ClassWork]] = field(repr=False, compare=False)
+    unit: str = "nats"
 
     @property
     def total(self) -> float:
@@ -86,21 +89,28 @@ class Evidence:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the evidence as plain data for JSON; infinite nats are the text "inf"."""
+        shares = {"probabilities": {str(label): p for label, p in self.probabilities.items()}}
         return {
             "verdict": self.verdict,
             "runner_up": self.runner_up,
-            "probabilities": {str(label): p for label, p in self.probabilities.items()},
+            **(shares if self.probabilities else {}),
             "evidence": [
-                {"feature": row.feature, "value": row.value, "nats": plain(row.nats)} for row in self.table
+                {"feature": row.feature, "value": row.value, self.unit: plain(row.nats)} for row in self.table
             ],
             "total": plain(self.total),
         }
+
+    @property
+    def _headline(self) -> str:
+        if self.probabilities:
+            return f"probability {_percent(self.probability)}"
+        return f"leads by {as_text(self.total)} {self.unit}"
 
     def __str__(self) -> str:
         if len(self.table) > LONGEST:
             return str(self.shortened())
         against = f" against {self.runner_up}" if self.runner_up is not None else ""
-        lines = [f"{self.verdict}: probability {_percent(self.probability)}{against}", ""]
+        lines = [f"{self.verdict}: {self._headline}{against}", ""]
         names = [row.title for row in self.table]
         names = [name if len(name) <= 44 else name[:43] + "…" for name in names]
         width = max(map(len, [*names, "total"]))
@@ -109,7 +119,7 @@ class Evidence:
             length = 12 if math.isinf(row.nats) else round(12 * abs(row.nats) / largest)
             bar = ("+" if row.nats > 0 else "−") * length
             lines.append(f"  {name:<{width}}  {signed(row.nats, 4):>9}  {bar}".rstrip())
-        lines += [f"  {'total':<{width}}  {signed(self.total, 4):>9}  nats"]
+        lines += [f"  {'total':<{width}}  {signed(self.total, 4):>9}  {self.unit}"]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -122,9 +132,8 @@ class Evidence:
         )
         against = f" against <b>{html.escape(str(self.runner_up))}</b>" if self.runner_up is not None else ""
         return (
-            f"<table><caption><b>{html.escape(str(self.verdict))}</b>, probability "
-            f"{_percent(self.probability)}{against}</caption>"
-            f"<thead><tr><th>feature</th><th>value</th><th>nats</th></tr></thead><tbody>{rows}"
+            f"<table><caption><b>{html.escape(str(self.verdict))}</b>, {self._headline}{against}</caption>"
+            f"<thead><tr><th>feature</th><th>value</th><th>{self.unit}</th></tr></thead><tbody>{rows}"
             f"<tr><th colspan=2>total</th><th style='text-align:right'>{signed(self.total, 4)}</th></tr>"
             f"</tbody></table>"
         )
@@ -136,21 +145,27 @@ def weighed(
     contributions: Sequence[Contribution],
     work: Callable[[], list[ClassWork]],
     tie: str = "first",
+    unit: str = "nats",
 ) -> Evidence:
-    """Return the evidence of one row from what each feature adds to each class's score."""
+    """Return the evidence of one row from what each feature adds to each class's score.
+
+    In nats scores are logarithms and have probabilities; of other scores only equal ones are a tie.
+    """
     logs = [log_prior, *(found.logs for found in contributions)]
     scores = np.array([[exact_sum([float(part[c]) for part in logs]) for c in range(len(classes))]])
-    verdict = int(best(scores, tie)[0])
+    verdict = int(best(scores, tie, ROUNDING if unit == "nats" else 0.0)[0])
     rest = [c for c in range(len(classes)) if c != verdict]
     second = max(rest, key=lambda c: (scores[0, c], -c)) if rest else None
-    names = [("class prior", ""), *((found.feature, found.value) for found in contributions)]
+    start = {"nats": "class prior", "votes": "no votes yet"}.get(unit, "bias")
+    names = [(start, ""), *((found.feature, found.value) for found in contributions)]
     table = tuple(
         Row(feature, value, _difference(part, verdict, second))
         for (feature, value), part in zip(names, logs, strict=True)
     )
-    shares = np.exp(normalised(scores))[0].tolist()
+    shares = np.exp(normalised(scores))[0].tolist() if unit == "nats" else []
     runner_up = None if second is None else classes[second]
-    return Evidence(classes[verdict], runner_up, dict(zip(classes, shares, strict=True)), table, work)
+    probabilities = dict(zip(classes, shares, strict=True)) if shares else {}
+    return Evidence(classes[verdict], runner_up, probabilities, table, work, unit)
 
 
 def exact_sum(parts: Sequence[float]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -12,16 +12,13 @@ import numpy as np
 from weigh import errors
 from weigh.features import Schema
 from weigh.features.blocks import Floats
-from weigh.features.text_kinds import MOST_BUCKETS
 from weigh.model import store
 from weigh.model.base import Model
 from weigh.model.evidence import Evidence, weighed
-from weigh.model.weights import Features, LevelWeights, NumberWeights
-from weigh.model.word_weights import Buckets, FlagWeights, WordWeights
+from weigh.model.term_store import Weights, get_floats, get_terms, put_terms
+from weigh.model.weights import Features
 from weigh.model.worked import ClassWork
 from weigh.source import Chunk
-
-Weights = LevelWeights | FlagWeights | WordWeights | NumberWeights
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,7 +35,7 @@ class LinearModel(Model):
     schema: Schema
     class_list: list[Any]
     base: Floats
-    terms: list[Weights]
+    terms: Sequence[Weights]
 
     @property
     def classes(self) -> list[Any]:
@@ -106,89 +103,24 @@ class LinearModel(Model):
             blocks: list[Any] = [block.row(row) for block in whole]
             pairs = zip(self.terms, blocks, strict=True)
             found = [c for term, block in pairs for c in term.contributions(block, 0)]
-            yield weighed(self.class_list, self.base, found, _no_work, self.tie)
+            yield weighed(self.class_list, self.base, found, no_work, self.tie)
 
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what a model file holds."""
         arrays: dict[str, Any] = {"base": self.base}
         meta: dict[str, Any] = {"schema": self.schema.to_json()}
         store.put_names(arrays, meta, "classes", self.class_list)
-        for at, term in enumerate(self.terms):
-            _put_term(term, arrays, meta, f"part{at}")
+        put_terms(self.terms, arrays, meta)
         return meta, arrays
 
     @classmethod
     def from_store(cls, stored: store.Stored, schema: Schema) -> LinearModel:
         """Return the model that `to_store` described."""
         classes = store.get_distinct(stored, "classes")
-        base = _get(stored, "base", len(classes))
-        terms = [
-            _get_term(
-                stored, f"part{at}", part.title, part.names if part.kind.gathers else None, len(classes)
-            )
-            for at, part in enumerate(schema.parts)
-        ]
-        return cls(schema, classes, base, terms)
+        base = get_floats(stored, "base", len(classes))
+        return cls(schema, classes, base, get_terms(stored, schema, len(classes)))
 
 
-def _no_work() -> list[ClassWork]:
+def no_work() -> list[ClassWork]:
+    """Refuse to work out fractions."""
     raise errors.Unsupported("A linear model keeps weights, not counts: there are no fractions to work out.")
-
-
-def _put_term(term: Weights, arrays: dict[str, Any], meta: dict[str, Any], key: str) -> None:
-    meta[f"{key}.type"] = type(term).__name__
-    if isinstance(term, NumberWeights):
-        arrays[f"{key}.slope"], arrays[f"{key}.offset"] = term.slope, term.offset
-        return
-    if isinstance(term, LevelWeights):
-        store.put_names(arrays, meta, f"{key}.names", term.levels)
-    elif not term.fixed:
-        store.put_names(arrays, meta, f"{key}.names", term.names)
-        if term.buckets is not None:
-            meta[f"{key}.buckets"], arrays[f"{key}.used"] = term.buckets.number, term.buckets.used
-    if isinstance(term, FlagWeights):
-        arrays[f"{key}.present"], arrays[f"{key}.absent"] = term.present, term.absent
-    else:
-        arrays[f"{key}.table"] = term.table
-
-
-def _get_term(stored: store.Stored, key: str, title: str, columns: Any, classes: int) -> Weights:
-    kind = stored.meta.get(f"{key}.type")
-    if kind == "NumberWeights":
-        return NumberWeights(
-            title, _get(stored, f"{key}.slope", classes), _get(stored, f"{key}.offset", classes)
-        )
-    buckets = _get_buckets(stored, key)
-    get_names = store.get_distinct if buckets is None else store.get_names
-    names: Any = columns if columns is not None else get_names(stored, f"{key}.names")
-    fixed = columns is not None
-    if buckets is not None and len(buckets.used) != len(names):
-        raise store.damaged(stored.path, f"its part {key!r} has more buckets than names")
-    if kind == "LevelWeights":
-        return LevelWeights(title, names, _get(stored, f"{key}.table", len(names) + 1, classes))
-    if kind == "FlagWeights":
-        present, absent = (
-            _get(stored, f"{key}.{state}", len(names), classes) for state in ("present", "absent")
-        )
-        return FlagWeights(title, names, present, absent, fixed, buckets)
-    if kind == "WordWeights":
-        return WordWeights(title, names, _get(stored, f"{key}.table", len(names), classes), fixed, buckets)
-    raise store.damaged(stored.path, f"its part {key!r} is of an unknown type")
-
-
-def _get_buckets(stored: store.Stored, key: str) -> Buckets | None:
-    number, used = stored.meta.get(f"{key}.buckets"), stored.arrays.get(f"{key}.used")
-    if number is None:
-        return None
-    whole = isinstance(number, int) and 1 < number <= MOST_BUCKETS and not number & (number - 1)
-    fits = used is not None and used.dtype == np.int64 and used.ndim == 1
-    if not whole or used is None or not fits or (np.diff(used, prepend=-1, append=number) <= 0).any():
-        raise store.damaged(stored.path, f"its buckets {key!r} are not in order")
-    return Buckets(number, used)
-
-
-def _get(stored: store.Stored, name: str, *shape: int) -> Floats:
-    array = stored.arrays.get(name)
-    if array is None or array.dtype != np.float64 or array.shape != shape or not (array < np.inf).all():
-        raise store.damaged(stored.path, f"its table {name!r} is missing or of the wrong shape")
-    return array

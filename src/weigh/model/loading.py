@@ -14,10 +14,12 @@ from weigh.model.base import Model
 from weigh.model.bayes import BayesModel
 from weigh.model.joint import JointModel
 from weigh.model.linear import LinearModel
+from weigh.model.perceptron import PerceptronModel, VotedModel
 from weigh.model.threshold import ThresholdModel
 
 MODELS: dict[str, Any] = {
-    model.type_name: model for model in (BayesModel, JointModel, LinearModel, ThresholdModel)
+    model.type_name: model
+    for model in (BayesModel, JointModel, LinearModel, PerceptronModel, ThresholdModel, VotedModel)
 }
 
 

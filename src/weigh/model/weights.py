@@ -8,7 +8,7 @@ value adds nothing, in all three.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -45,11 +45,15 @@ def as_text(value: object) -> str:
 
 @dataclass(frozen=True, eq=False)
 class LevelWeights:
-    """One row of weights per level of a category; the last row is for a level never seen."""
+    """One row of weights per level of a category; the last row is for a level never seen.
+
+    The level that the others are weighed `against`, if any, adds nothing and is not listed.
+    """
 
     name: str
     levels: Sequence[Any]
     table: Floats
+    against: Any = None
 
     @cached_property
     def _place(self) -> dict[Any, int]:
@@ -69,8 +73,10 @@ class LevelWeights:
         """Yield what the row's level adds."""
         code = int(block.codes[row])
         if code >= 0:
-            at = self._place.get(block.levels[code], len(self.levels))
-            note = "" if at < len(self.levels) else " (never seen)"
+            level = block.levels[code]
+            at = self._place.get(level, len(self.levels))
+            is_known = at < len(self.levels) or (self.against is not None and level == self.against)
+            note = "" if is_known else " (never seen)"
             yield Contribution(self.name, as_text(block.levels[code]) + note, self.table[at])
 
     def features(self) -> Features:
@@ -78,14 +84,23 @@ class LevelWeights:
         names = [f"{self.name}={level}" for level in self.levels]
         return Features(names, self.table[:-1], np.zeros(self.table.shape[1]))
 
+    def reweighed(self, table: Floats) -> LevelWeights:
+        """Return the same levels with other weights; a level never seen adds nothing."""
+        return replace(self, table=np.vstack([table, np.zeros((1, table.shape[1]))]))
 
-@dataclass(frozen=True, eq=False)
-class NumberWeights:
-    """A number's weight per unit, and an offset that only a known value adds."""
+    def put_rows(self, assembly: _core.Assembly, block: Codes, first: int) -> None:
+        """Add a block's rows to others as features that are numbered from `first` on."""
+        numbers = np.arange(first, first + len(self.levels) + 1, dtype=np.int32)
+        numbers[-1] = -1
+        assembly.add_codes(self.codes(block), numbers)
+
+
+class Slope:
+    """What numbers have in common whose score is a straight line: offset + value × slope."""
 
     name: str
-    slope: Floats
-    offset: Floats
+    slope: Any
+    offset: Any
 
     def add(self, block: Numbers, scores: Floats) -> None:
         """Add value × slope + offset to every row's scores."""
@@ -101,3 +116,40 @@ class NumberWeights:
     def features(self) -> Features:
         """Return the one column."""
         return Features([self.name], self.slope[None, :], self.offset)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberWeights(Slope):
+    """A number's weight per unit, and an offset that only a known value adds."""
+
+    name: str
+    slope: Floats
+    offset: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledWeights(Slope):
+    """The weights [1, classes] of a number that was learned as (value − centre) / unit."""
+
+    name: str
+    table: Floats
+    centre: float
+    unit: float
+
+    @property
+    def slope(self) -> Floats:
+        """The weight per unit of the number as it is."""
+        return np.asarray(self.table[0] / self.unit)
+
+    @property
+    def offset(self) -> Floats:
+        """What every known value adds."""
+        return np.asarray(-self.slope * self.centre)
+
+    def reweighed(self, table: Floats) -> ScaledWeights:
+        """Return the same number with other weights."""
+        return replace(self, table=table)
+
+    def put_rows(self, assembly: _core.Assembly, block: Numbers, first: int) -> None:
+        """Add a block's rows to others as the feature with the number `first`."""
+        assembly.add_column((block.values - self.centre) / self.unit, first)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -204,7 +204,7 @@ class WordWeights(NamedWeights):
 
     def add(self, block: Entries | Words, scores: Floats) -> None:
         """Add count × weights of every word to the rows' scores."""
-        if isinstance(block, Words):
+        if isinstance(block, Words) and block.kind.counts:
             self.vocabulary.score(block.documents, block.settings, self.table, scores)
         else:
             _score(self.entries(block), self.table, scores)
@@ -224,12 +224,35 @@ class WordWeights(NamedWeights):
     def contributions(self, block: Entries | Words, row: int) -> Iterator[Contribution]:
         """Yield what each word of the row adds."""
         for at, count, name in self.occurrences(block, row):
-            yield Contribution(name, f"× {as_text(count)}", count * self.table[at])
+            yield Contribution(name, self.amount(count), count * self.table[at])
+
+    def amount(self, count: float) -> str:
+        """Return how often a word occurs, for people."""
+        return f"× {as_text(count)}"
 
     def features(self) -> Features:
         """Return one column per word."""
         names = [self.named(at) for at in range(len(self.names))]
         return Features(names, self.table, np.zeros(self.table.shape[1]))
+
+    def reweighed(self, table: Floats) -> WordWeights:
+        """Return the same words with other weights."""
+        return replace(self, table=table)
+
+    def put_rows(self, assembly: _core.Assembly, block: Entries | Words, first: int) -> None:
+        """Add a block's rows to others as features that are numbered from `first` on."""
+        here = self.entries(block)
+        numbers = np.arange(first, first + max(1, len(self.names)), dtype=np.int32)
+        assembly.add_entries(here.indptr, here.indices, here.values, numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class ValueWeights(WordWeights):
+    """Weights per unit of columns that are numbers, or flags, which are one or nothing."""
+
+    def amount(self, count: float) -> str:
+        """Return a value, for people."""
+        return as_text(count)
 
 
 def _score(block: Entries, table: Floats, scores: Floats) -> None:

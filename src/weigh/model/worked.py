@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from weigh.model.factors import Factor, number_text
-from weigh.text import aligned
+from weigh.text import aligned, latex
 
 LONGEST = 8_000  # bits of a product; a long text's would take minutes to reduce, and no one reads it
 
@@ -160,10 +160,5 @@ def _latex_number(share: Fraction | float) -> str:
     return _latex_fraction(Fraction(share.numerator), Fraction(share.denominator))
 
 
-_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
-    sign: "\\" + sign for sign in "&%$#_{}"
-}
-
-
 def _latex_text(value: object) -> str:
-    return r"\text{" + "".join(_LATEX.get(sign, sign) for sign in str(value)) + "}"
+    return rf"\text{{{latex(value)}}}"

@@ -1,0 +1,124 @@
+#include "weigh/online.h"
+
+#include <nanobind/stl/string.h>
+
+#include "arrays.h"
+
+using namespace nb::literals;
+
+namespace {
+
+// Examples are views of arrays, which live as long as they do.
+class HeldExamples {
+public:
+    void add(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
+             const std::optional<Vector<double>>& values, const Vector<std::int32_t>& labels,
+             const std::optional<Vector<double>>& weights, std::size_t width) {
+        const auto rows = sparse_of(indptr, indices, values, labels.shape(0), width);
+        require(!weights || weights->shape(0) == labels.shape(0), "weights and labels differ in length");
+        for (const std::int32_t label : span_of(labels)) {
+            require(label >= 0, "a label is negative");
+            labels_ = std::max(labels_, static_cast<std::size_t>(label) + 1);
+        }
+        append(examples_, rows, span_of(labels), span_of(weights));
+        held_.push_back({indices, values, weights});
+        width_ = std::max(width_, width);
+    }
+
+    std::span<const weigh::Example> view() const { return examples_; }
+    std::size_t size() const { return examples_.size(); }
+    std::size_t width() const { return width_; }
+    std::size_t labels() const { return labels_; }
+
+    // The rows of some examples, in the given order.
+    nb::tuple taken(const Vector<std::int64_t>& places) const {
+        std::vector<std::int64_t> indptr{0};
+        std::vector<std::int32_t> indices;
+        std::vector<double> values;
+        for (const std::int64_t place : span_of(places)) {
+            require(place >= 0 && static_cast<std::size_t>(place) < size(), "there is no such example");
+            const weigh::Example& example = examples_[static_cast<std::size_t>(place)];
+            indices.insert(indices.end(), example.indices, example.indices + example.size);
+            for (std::uint32_t j = 0; j < example.size; ++j) values.push_back(example.values ? example.values[j] : 1.0);
+            indptr.push_back(static_cast<std::int64_t>(indices.size()));
+        }
+        return nb::make_tuple(to_numpy(std::move(indptr)), to_numpy(std::move(indices)), to_numpy(std::move(values)));
+    }
+
+private:
+    struct Held {
+        Vector<std::int32_t> indices;
+        std::optional<Vector<double>> values, weights;
+    };
+    std::vector<weigh::Example> examples_;
+    std::vector<Held> held_;
+    std::size_t width_ = 0, labels_ = 0;
+};
+
+using Counts = nb::ndarray<std::int64_t, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+void make_settings(weigh::OnlineSettings* self, double rate, double margin, bool relative, bool separate, bool bias,
+                   const std::string& mean, std::size_t columns) {
+    require(mean == "none" || mean == "examples" || mean == "updates", "a mean is of examples or updates");
+    require(columns >= 1, "there is at least one column");
+    const auto of = mean == "none" ? weigh::Mean::none : mean == "examples" ? weigh::Mean::examples : weigh::Mean::updates;
+    new (self) weigh::OnlineSettings{rate, margin, relative, separate, bias, of, columns};
+}
+
+nb::tuple to_tuple(const std::vector<weigh::Update>& record) {
+    std::vector<std::int64_t> examples;
+    std::vector<std::int32_t> plus, minus;
+    std::vector<double> amounts;
+    for (const weigh::Update& update : record) {
+        examples.push_back(update.example);
+        plus.push_back(update.plus);
+        minus.push_back(update.minus);
+        amounts.push_back(update.amount);
+    }
+    return nb::make_tuple(to_numpy(std::move(examples)), to_numpy(std::move(plus)), to_numpy(std::move(minus)),
+                          to_numpy(std::move(amounts)));
+}
+
+nb::tuple online_pass(const HeldExamples& examples, const std::optional<Vector<std::int64_t>>& order,
+                      const weigh::OnlineSettings& settings, const Table<double>& table, const Counts& updates,
+                      std::int64_t seen, double length2, double radius2, bool recorded) {
+    const std::size_t slots = settings.mean == weigh::Mean::none ? 1 : 2;
+    require(table.shape(1) == slots * settings.columns, "the table's width does not suit the settings");
+    require(table.shape(0) > examples.width(), "the table has too few rows");
+    require(updates.shape(0) == settings.columns, "there is one count of updates per column");
+    require(examples.labels() <= std::max<std::size_t>(settings.columns, 2), "a label is beyond the columns");
+    require(settings.columns > 1 || !settings.separate, "two classes are one column");
+    std::span<const std::int64_t> places;
+    if (order) {
+        places = span_of(*order);
+        require(places.size() == examples.size(), "the order has as many places as there are examples");
+        for (const std::int64_t place : places)
+            require(place >= 0 && static_cast<std::size_t>(place) < examples.size(), "the order has a wrong place");
+    }
+    weigh::OnlineState state{cells_of(table), {updates.data(), updates.shape(0)}, seen, 0, length2, radius2};
+    std::vector<weigh::Update> record;
+    weigh::PassResult result;
+    {
+        const Unlocked unlocked(20 * examples.size());
+        result = weigh::online_pass(examples.view(), places, settings, state, recorded ? &record : nullptr);
+    }
+    return nb::make_tuple(result.mistakes, result.updates, result.least, state.length2, state.radius2,
+                          to_tuple(record));
+}
+
+}  // namespace
+
+void bind_online(nb::module_& m) {
+    nb::class_<HeldExamples>(m, "Examples", "Labelled sparse rows for learners that go through them in order.")
+        .def(nb::init<>())
+        .def("add", &HeldExamples::add, "indptr"_a, "indices"_a, "values"_a.none(), "labels"_a, "weights"_a.none(),
+             "width"_a, "Add rows; their arrays are kept, not copied.")
+        .def("__len__", &HeldExamples::size)
+        .def("taken", &HeldExamples::taken, "places"_a, "Return (indptr, indices, values) of some examples.");
+    nb::class_<weigh::OnlineSettings>(m, "OnlineSettings", "How a perceptron learns.")
+        .def("__init__", &make_settings, "rate"_a, "margin"_a, "relative"_a, "separate"_a, "bias"_a, "mean"_a,
+             "columns"_a);
+    m.def("online_pass", &online_pass, "examples"_a, "order"_a.none(), "settings"_a, "table"_a.noconvert(),
+          "updates"_a.noconvert(), "seen"_a, "length2"_a, "radius2"_a, "recorded"_a,
+          "Learn from all examples once; return (mistakes, updates, least, length2, radius2, record).");
+}

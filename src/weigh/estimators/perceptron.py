@@ -1,0 +1,208 @@
+"""The perceptron as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from weigh.estimators.base import Classifier
+from weigh.estimators.declared import declared_classes, refuse_beyond
+from weigh.features.blocks import Floats
+from weigh.learn import PerceptronTask
+from weigh.model import Certificate
+from weigh.source import Source
+from weigh.source.missing import marker_list
+
+
+class Perceptron(Classifier):
+    """The perceptron over any columns: last, averaged, voted or lazy, with margin and certificate.
+
+    Rows go by, one after the other; a row that is predicted wrongly is added to the weights of its
+    class and taken from those of the class it was mistaken for. If some plane separates the classes
+    with margin γ, there are at most (R / γ)² mistakes, however many rows there are.
+
+    Parameters
+    ----------
+    keep : "averaged", "last", "voted" or "lazy"
+        Which hypothesis of the run predicts: the mean of the weights over all examples, the last
+        ones, all of them by vote, or the mean of those that followed an error.
+    record : keep the mistaken rows, so that ``model_.keep("voted")`` and the others come from this one
+        run; "voted" does so anyway.
+    margin : number
+        A row that is right by less is learned too (the thick separator); `relative=True` gives it in
+        lengths of the weight vector.
+    rate : number
+        What a mistaken row is multiplied with; without margin it changes no prediction.
+    max_iter : passes at most; fewer if one changes nothing.
+    shuffle, random_state : whether rows are shuffled before every pass, and by which seed.
+    multiclass : "joint" or "one-vs-rest"
+        Several classes: all weight vectors against each other, or each by itself.
+    bias : whether the planes may miss the origin.
+    scale : None or "unit"
+        "unit" learns numbers centred and in standard deviations; the weights are told for the numbers
+        as they are.
+    class_weight : None, "balanced" or a mapping from class to weight
+    warm_start : whether `fit` goes on from the weights there are.
+    columns : "auto", a kind for all columns, a mapping from names to kinds, or a schema
+        Categories have one feature per level, two-valued ones a single feature.
+        ``weigh.Products(2)`` adds products.
+    missing : values that mean "missing", such as ``["?"]``; None and NaN always do.
+
+    Examples
+    --------
+    >>> import weigh
+    >>> table = {"x": [0, 0, 1, 1], "y": [0, 1, 0, 1], "both": ["no", "no", "no", "yes"]}
+    >>> p = weigh.Perceptron(keep="last", shuffle=False).fit(table, "both")
+    >>> p.predict({"x": 1, "y": 1})
+    array(['yes'], dtype='<U3')
+    >>> p.coef_, p.intercept_, p.mistakes_, p.converged_
+    (array([[2., 1.]]), array([-3.]), 8, True)
+    """
+
+    _failed_checks: ClassVar[dict[str, str]] = dict.fromkeys(
+        (
+            "check_sample_weight_equivalence_on_dense_data",
+            "check_sample_weight_equivalence_on_sparse_data",
+        ),
+        "a row of weight 2 is one larger step, not two steps",
+    )
+
+    def __init__(
+        self,
+        keep: str = "averaged",
+        record: bool = False,
+        margin: float = 0.0,
+        relative: bool = False,
+        rate: float = 1.0,
+        max_iter: int = 20,
+        shuffle: bool = True,
+        random_state: Any = 0,
+        multiclass: str = "joint",
+        bias: bool = True,
+        scale: str | None = None,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        columns: Any = "auto",
+        missing: Any = (),
+    ) -> None:
+        self.keep = keep
+        self.record = record
+        self.margin = margin
+        self.relative = relative
+        self.rate = rate
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.multiclass = multiclass
+        self.bias = bias
+        self.scale = scale
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.columns = columns
+        self.missing = missing
+
+    def _task(self, source: Source) -> PerceptronTask:
+        seed = self.random_state
+        if not isinstance(seed, int | np.integer):
+            seed = int(check_random_state(seed).randint(2**31 - 1))
+        return PerceptronTask.over(
+            source,
+            self.columns,
+            keep=self.keep,
+            record=self.record,
+            margin=self.margin,
+            relative=self.relative,
+            rate=self.rate,
+            max_iter=self.max_iter,
+            shuffle=self.shuffle,
+            random_state=seed,
+            multiclass=self.multiclass,
+            bias=self.bias,
+            scale=self.scale,
+            class_weight=self.class_weight,
+            missing=marker_list(self.missing, type(self).__name__),
+        )
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from labelled rows; y is one label per row or the name of the label column."""
+        source = self._source(X, y, sample_weight, marker_list(self.missing, type(self).__name__))
+        before = self._course.copy() if self.warm_start and hasattr(self, "_course") else None
+        if before is not None:
+            source = source.stored(self.model_.storage)
+        self._become(self._task(source).course(source, before), source)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Go once through more rows, in their order; `classes` names all classes there will be.
+
+        Without `classes` later calls may bring new ones, whose weights begin at zero then.
+        """
+        before = getattr(self, "_course", None)
+        if before is None:
+            source = self._source(X, y, sample_weight, marker_list(self.missing, type(self).__name__))
+        else:
+            label = self.model_.label if y is None and getattr(X, "label", None) is None else y
+            source = self._source(X, label, sample_weight, before.schema.missing).stored(self.model_.storage)
+        declared = () if classes is None else tuple(declared_classes(classes))
+        task = replace(self._task(source), max_iter=1, shuffle=False, classes=declared)
+
+        def check(labels: Any) -> None:
+            if declared:
+                refuse_beyond([*labels, *(before.run.classes if before else ())], declared)
+
+        self._become(task.course(source, before, check=check), source)
+        return self
+
+    def _become(self, course: Any, source: Source) -> None:
+        self.model_ = course.model()
+        self._course = course
+        self._remember(source)
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the score of the second of two classes, else one score per class."""
+        check_is_fitted(self)
+        scores = self.model_.scores(X)
+        return np.asarray(scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores)
+
+    @property
+    def coef_(self) -> Floats:
+        """The weights: one row for two classes, else one per class."""
+        check_is_fitted(self)
+        return np.atleast_2d(self.model_.coef)
+
+    @property
+    def intercept_(self) -> Floats:
+        """The bias of each row of `coef_`."""
+        check_is_fitted(self)
+        return np.atleast_1d(self.model_.intercept)
+
+    @property
+    def certificate_(self) -> Certificate:
+        """Mistakes, radius and, if the run converged, the margin of the last plane."""
+        check_is_fitted(self)
+        certificate: Certificate = self.model_.certificate
+        return certificate
+
+    @property
+    def mistakes_(self) -> int:
+        """How many rows were predicted wrongly while learning."""
+        return self.certificate_.mistakes
+
+    @property
+    def converged_(self) -> bool:
+        """Whether the last pass changed nothing: the last plane separates the rows."""
+        return self.certificate_.converged
+
+    @property
+    def n_iter_(self) -> int:
+        """How many passes were made."""
+        return self.certificate_.passes
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = True
+        return tags

@@ -1,0 +1,243 @@
+"""A perceptron's run: weights that change while examples go by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from weigh import _core, errors
+from weigh.features.blocks import Floats, Ints, Longs
+from weigh.model.certificate import Certificate
+from weigh.model.record import Record
+
+MEANS = {"averaged": "examples", "lazy": "updates", "last": "none", "voted": "none"}
+
+
+@dataclass(frozen=True)
+class OnlineSettings:
+    """How a perceptron learns; `keep` and `record` say what is kept of the run."""
+
+    keep: str = "averaged"
+    record: bool = False
+    margin: float = 0.0
+    relative: bool = False
+    rate: float = 1.0
+    separate: bool = False
+    bias: bool = True
+
+    @property
+    def mean(self) -> str:
+        """Over what the weights are averaged while learning; of a recorded run the record tells."""
+        return "none" if self.records else MEANS[self.keep]
+
+    @property
+    def records(self) -> bool:
+        """Whether the mistaken rows are kept."""
+        return self.record or self.keep == "voted"
+
+    def native(self, columns: int) -> _core.OnlineSettings:
+        """Return the settings of the native code."""
+        separate = self.separate and columns > 1
+        return _core.OnlineSettings(
+            self.rate, self.margin, self.relative, separate, self.bias, self.mean, columns
+        )
+
+
+class _Changes(NamedTuple):
+    """The updates of one pass: the rows that caused them, when, and what they changed."""
+
+    indptr: Longs
+    indices: Ints
+    values: Floats
+    times: Longs
+    plus: Ints
+    minus: Ints
+    amounts: Floats
+
+
+@dataclass
+class OnlineRun:
+    """Weights, and all that is known of the way to them.
+
+    Two classes share one column of weights, more have one each. Row 0 of the table is the bias, row
+    f + 1 the feature f; beside the weights stand the sums that averages are made of.
+    """
+
+    settings: OnlineSettings
+    classes: list[Any]
+    table: Floats = field(init=False)
+    updates: Longs = field(init=False)
+    examples: int = 0
+    mistakes: int = 0
+    n_updates: int = 0
+    length2: float = 0.0
+    radius2: float = 0.0
+    passes: int = 0
+    converged: bool = False
+    least: float = math.inf
+    changes: list[_Changes] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.table = np.zeros((1, self.columns * self._slots))
+        self.updates = np.zeros(self.columns, dtype=np.int64)
+
+    @property
+    def columns(self) -> int:
+        """How many columns of weights there are."""
+        return 1 if len(self.classes) == 2 else len(self.classes)
+
+    @property
+    def _slots(self) -> int:
+        return 1 if self.settings.mean == "none" else 2
+
+    def begin_pass(self) -> None:
+        """Start to look for updates, whose absence means that the run has converged."""
+        self.passes += 1
+        self.converged, self.least = True, math.inf
+
+    def learn(self, examples: _core.Examples, order: Longs | None, width: int) -> int:
+        """Learn from examples over so many features, in order; return how many were mistaken."""
+        self._widen(width)
+        result = _core.online_pass(
+            examples,
+            order,
+            self.settings.native(self.columns),
+            self.table,
+            self.updates,
+            self.examples,
+            self.length2,
+            self.radius2,
+            self.settings.records,
+        )
+        mistakes, updates, least, self.length2, self.radius2, record = result
+        if self.settings.records and updates:
+            self._remember(examples, order, *record)
+        self.examples += len(examples)
+        self.mistakes += mistakes
+        self.n_updates += updates
+        self.converged = self.converged and updates == 0
+        self.least = min(self.least, least)
+        return int(mistakes)
+
+    def _widen(self, width: int) -> None:
+        if len(self.table) <= width:
+            # Twice as much as needed, so that vocabularies may grow often at little cost.
+            room = max(width + 1, 2 * len(self.table) if len(self.table) > 1 else 0)
+            table = np.zeros((room, self.table.shape[1]))
+            table[: len(self.table)] = self.table
+            self.table = table
+
+    def _remember(
+        self,
+        examples: _core.Examples,
+        order: Longs | None,
+        at: Longs,
+        plus: Ints,
+        minus: Ints,
+        amounts: Floats,
+    ) -> None:
+        indptr, indices, values = examples.taken(at if order is None else order[at])
+        times = self.examples + at
+        self.changes.append(_Changes(indptr, indices, values, times, plus, minus, amounts))
+
+    def weights(self) -> tuple[Floats, Floats]:
+        """Return the kept weights [features, columns] and biases; of a recorded run the last ones."""
+        columns = self.columns
+        kept = self.table[:, :columns]
+        if self.settings.mean != "none":
+            ticks = np.full(columns, self.examples) if self.settings.mean == "examples" else self.updates
+            ticks = np.maximum(ticks, 1).astype(np.float64)
+            # T·w − u is exact for whole numbers, so that only the division rounds.
+            kept = (ticks * kept - self.table[:, columns:]) / ticks
+        return np.ascontiguousarray(kept[1:]), np.ascontiguousarray(kept[0])
+
+    def certificate(self) -> Certificate:
+        """Return what the run proves."""
+        margin = augmented = None
+        if self.converged and math.isfinite(self.least):
+            last = self.table[:, : self.columns]
+            length2, bias2 = float(np.square(last[1:]).sum()), float(np.square(last[0]).sum())
+            margin = self.least / math.sqrt(length2) if length2 else 0.0
+            augmented = self.least / math.sqrt(length2 + bias2) if length2 + bias2 else 0.0
+        return Certificate(
+            self.mistakes,
+            self.n_updates,
+            self.examples,
+            self.passes,
+            self.converged,
+            math.sqrt(self.radius2),
+            margin,
+            augmented,
+        )
+
+    def record(self, numbers: Ints, width: int) -> Record | None:
+        """Return the record of the run, features renumbered as a model has them."""
+        if not self.settings.records:
+            return None
+        parts = self.changes or [_NO_CHANGES]
+        columns = [np.concatenate(part) for part in zip(*(c[1:] for c in parts), strict=True)]
+        indices, values, times, plus, minus, amounts = columns
+        sizes = np.concatenate([np.diff(part.indptr) for part in parts])
+        indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        lives = np.diff(times, prepend=0, append=self.examples).astype(np.int64)
+        separate = self.settings.separate and self.columns > 1
+        return Record(
+            indptr,
+            numbers[indices],
+            values,
+            plus,
+            minus,
+            amounts,
+            lives,
+            width,
+            self.columns,
+            self.settings.bias,
+            separate,
+        )
+
+    def check_classes(self, labels: Iterable[Any]) -> None:
+        """Refuse labels that the run cannot take up any more."""
+        known = set(self.classes)
+        beyond = [label for label in labels if label not in known]
+        if beyond and self.settings.records:
+            raise errors.LabelError(
+                f"y has the label {errors.listing(beyond)}, and a recorded perceptron cannot take up a class "
+                f"later, for its earlier hypotheses did not know it. Give all classes to the first "
+                f"partial_fit: classes=[...]."
+            )
+
+    def declare(self, classes: Sequence[Any]) -> None:
+        """Give classes that are new weights of zero; two classes that shared a column part ways."""
+        if list(classes) == self.classes:
+            return
+        places = np.array([list(classes).index(label) for label in self.classes])
+        old, slots = self.columns, self._slots
+        halves = self.table.reshape(len(self.table), slots, old)
+        if old == 1:
+            share = 1.0 if self.settings.separate else 0.5
+            halves = np.concatenate([-share * halves, share * halves], axis=2)
+            self.updates = np.repeat(self.updates, 2)
+        table = np.zeros((len(self.table), slots, len(classes)))
+        table[:, :, places] = halves
+        updates = np.zeros(len(classes), dtype=np.int64)
+        updates[places] = self.updates
+        if not self.settings.separate:
+            updates[:] = self.n_updates
+        self.classes, self.updates = list(classes), updates
+        self.table = np.ascontiguousarray(table.reshape(len(self.table), -1))
+        self.length2 = float(np.square(table[1:, 0]).sum())
+
+
+_NO_CHANGES = _Changes(
+    np.zeros(1, np.int64),
+    np.zeros(0, np.int32),
+    np.zeros(0),
+    np.zeros(0, np.int64),
+    np.zeros(0, np.int32),
+    np.zeros(0, np.int32),
+    np.zeros(0),
+)

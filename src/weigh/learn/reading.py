@@ -1,0 +1,139 @@
+"""Labelled rows of a source as features: read once and kept, or read again for every pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from weigh.features import Block, Schema, Words
+from weigh.features.blocks import Floats, Ints
+from weigh.learn.preparation import needs_preparation, prepare
+from weigh.learn.space import Rows, Space
+from weigh.model.bayes_counts import Label, encode_labels
+from weigh.model.pipeline import in_order
+from weigh.model.tally import name_key
+from weigh.source import Source
+from weigh.source.base import Piece
+
+HELD_BYTES = 256 << 20  # of a file's features, that are kept from pass to pass
+
+Progress = Callable[[int], None]
+Check = Callable[[Collection[Label]], None]
+
+
+class Encoded(NamedTuple):
+    """Some rows: their features, their labels as codes, and their weights (None: one each)."""
+
+    rows: Rows
+    codes: Ints
+    weights: Floats | None
+
+    @property
+    def size(self) -> int:
+        """How many bytes the rows take."""
+        return sum(part.nbytes for part in (*self.rows, self.codes, self.weights) if part is not None)
+
+
+class _Blocks(NamedTuple):
+    blocks: list[Block]
+    codes: Ints
+    labels: list[Label]
+    weights: Floats | None
+
+
+class Reading:
+    """The rows of a source over a space that grows while they are first read.
+
+    Rows in memory are kept as features; a file's only if they are small, and else the file is read
+    again for every pass, so that memory does not grow with it.
+    """
+
+    def __init__(self, schema: Schema, source: Source, space: Space) -> None:
+        self._schema, self._source, self.space = schema, source, space
+        self.labels: dict[Label, int] = {}  # every label's code, in order of appearance
+        self.n_rows = 0
+        self._kept: list[Encoded] | None = []
+
+    @classmethod
+    def of(
+        cls, schema: Schema, source: Source, progress: Progress | None = None, check: Check | None = None
+    ) -> Reading:
+        """Read a source for the first time, over a new space."""
+        prepared = prepare(schema, schema.chunks(source)) if needs_preparation(schema) else {}
+        return cls(schema, source, Space(schema, prepared)).first(progress, check)
+
+    def first(self, progress: Progress | None = None, check: Check | None = None) -> Reading:
+        """Read all rows; with a check of their labels, nothing grows before all were found to be right."""
+        given: Iterable[_Blocks] = self._blocks()
+        if check is not None:
+            given = list(given)
+            check({label for found in given for label in found.labels})
+        held, most = 0, None if self._source.bytes_total is None else HELD_BYTES
+        for found in given:
+            encoded = self._encoded(found, grow=True)
+            self.n_rows += len(encoded.codes)
+            held += encoded.size
+            if self._kept is not None:
+                self._kept.append(encoded)
+                if most is not None and held > most:
+                    self._kept = None
+            if progress is not None:
+                progress(len(found.codes))
+        return self
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether all rows are in memory."""
+        return self._kept is not None
+
+    def chunks(self) -> Iterator[Encoded]:
+        """Return all rows, some at a time."""
+        if self._kept is not None:
+            return iter(self._kept)
+        return (self._encoded(found, grow=False) for found in self._blocks())
+
+    def classes(self, known: Sequence[Label] = ()) -> list[Label]:
+        """Return the classes in canonical order."""
+        return sorted({*known, *self.labels}, key=name_key)
+
+    def places(self, classes: Sequence[Label]) -> Ints:
+        """Return the place of every code's label among the classes."""
+        place = {label: at for at, label in enumerate(classes)}
+        return np.array([place[label] for label in self.labels], dtype=np.int32)
+
+    def _blocks(self) -> Iterator[_Blocks]:
+        """Yield the blocks of each chunk, made by all cores, in order."""
+        return in_order(self._made, self._schema.pieces(self._source))
+
+    def _made(self, piece: Piece) -> _Blocks:
+        chunk = piece()
+        blocks: list[Block] = [
+            block.entries() if isinstance(block, Words) else block for block in self._schema.encode(chunk)
+        ]
+        return _Blocks(blocks, *encode_labels(chunk), chunk.weights)
+
+    def _encoded(self, found: _Blocks, *, grow: bool) -> Encoded:
+        places = np.array(
+            [self.labels.setdefault(label, len(self.labels)) for label in found.labels], dtype=np.int32
+        )
+        encoded = Encoded(self.space.rows(found.blocks, grow=grow), places[found.codes], found.weights)
+        return encoded if found.weights is None else _weighty(encoded, found.weights)
+
+
+def _weighty(encoded: Encoded, weights: Floats) -> Encoded:
+    """Return the rows without those of no weight, which are as if they were not there."""
+    kept = weights > 0
+    if kept.all():
+        return encoded
+    indptr, indices, values = encoded.rows
+    sizes = np.diff(indptr)
+    entries = np.repeat(kept, sizes)
+    within = slice(int(indptr[0]), int(indptr[-1]))
+    rows = Rows(
+        np.concatenate([[0], np.cumsum(sizes[kept])]).astype(np.int64),
+        indices[within][entries],
+        None if values is None else values[within][entries],
+    )
+    return Encoded(rows, encoded.codes[kept], weights[kept])

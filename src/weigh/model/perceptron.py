@@ -1,0 +1,153 @@
+"""Perceptrons: a plane for two classes, a weight vector for each of several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from weigh import _core, errors
+from weigh.features import Schema
+from weigh.features.blocks import Floats
+from weigh.model import store
+from weigh.model.certificate import Certificate
+from weigh.model.evidence import Evidence, weighed
+from weigh.model.linear import LinearModel, no_work
+from weigh.model.record import Record, check_kept
+from weigh.model.scored import ScoredModel
+from weigh.model.term_store import get_floats, get_terms
+from weigh.model.weights import Contribution
+from weigh.source import Chunk
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PerceptronModel(ScoredModel, LinearModel):
+    """score(class) = bias(class) + Σ weight(feature, class) · feature; the greatest score wins.
+
+    Of two classes the first has the score 0, so that the other's score is that of the plane: zero or
+    more speaks for it. `kept` says which hypothesis of the run this is: the "last", the mean of all
+    ("averaged"), or the mean of those that followed an error ("lazy"). With a `record` of the run,
+    `keep` gives the others too, and "voted".
+    """
+
+    type_name: ClassVar[str] = "perceptron"
+
+    kept: str
+    certificate: Certificate
+    record: Record | None = None
+
+    def keep(self, how: str) -> PerceptronModel:
+        """Return the same run's last, averaged, lazy or voted hypothesis."""
+        check_kept(how)
+        if how == self.kept:
+            return self
+        if self.record is None:
+            raise errors.Unsupported(
+                f"Only the {self.kept} hypothesis of the run was kept. Train with record=True to have all of "
+                f"them."
+            )
+        if how == "voted":
+            return VotedModel(
+                self.schema, self.class_list, self.base, self.terms, how, self.certificate, self.record
+            )
+        table, biases = (as_classes(part) for part in self.record.weights(how))
+        terms, first = [], 0
+        for term in self.terms:
+            size = len(term.features().names)
+            terms.append(term.reweighed(np.ascontiguousarray(table[first : first + size])))  # type: ignore[union-attr]
+            first += size
+        return PerceptronModel(
+            self.schema, self.class_list, biases[0], terms, how, self.certificate, self.record
+        )
+
+    def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
+        """Yield the evidence for each row of a chunk."""
+        whole = self.schema.encode(chunk)
+        for row in range(chunk.n_rows):
+            blocks: list[Any] = [block.row(row) for block in whole]
+            pairs = zip(self.terms, blocks, strict=True)
+            found = [c for term, block in pairs for c in term.contributions(block, 0)]
+            yield weighed(self.class_list, self.base, found, no_work, self.tie, unit="points")
+
+    def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what a model file holds."""
+        meta, arrays = super().to_store()
+        meta |= {"kept": self.kept, "certificate": self.certificate.to_dict()}
+        if self.record is not None:
+            self.record.put(arrays, meta)
+        return meta, arrays
+
+    @classmethod
+    def from_store(cls, stored: store.Stored, schema: Schema) -> PerceptronModel:
+        """Return the model that `to_store` described."""
+        classes = store.get_distinct(stored, "classes")
+        base = get_floats(stored, "base", len(classes))
+        terms = get_terms(stored, schema, len(classes))
+        certificate = Certificate(**stored.meta["certificate"])
+        width = sum(len(term.features().names) for term in terms)
+        record = Record.get(stored, width, 1 if len(classes) == 2 else len(classes))
+        kept = check_kept(stored.meta["kept"])
+        if (kept == "voted") != (cls is VotedModel) or (kept == "voted" and record is None):
+            raise store.damaged(stored.path, f"its hypothesis is {kept!r}, which does not suit it")
+        return cls(schema, classes, base, terms, kept, certificate, record)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class VotedModel(PerceptronModel):
+    """Every hypothesis of a run decides, and its vote counts as long as it lived.
+
+    Scores are votes: of two classes those for the second minus those against it. The weights are
+    those of the run's last hypothesis.
+    """
+
+    type_name: ClassVar[str] = "voted"
+
+    def score_chunk(self, chunk: Chunk) -> Floats:
+        """Return the votes on a chunk's rows."""
+        assert self.record is not None
+        assembly, first = _core.Assembly(chunk.n_rows), 0
+        for term, block in zip(self.terms, self.schema.encode(chunk), strict=True):
+            term.put_rows(assembly, block, first)  # type: ignore[union-attr, arg-type]
+            first += len(term.features().names)
+        return as_classes(self.record.votes(*assembly.rows()))
+
+    def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
+        """Yield the evidence for each row: all votes together, for hypotheses share no features."""
+        assert self.record is not None
+        lives = self.record.lives
+        title = f"{len(lives):,} hypotheses, {int(lives.sum()):,} votes"
+        for votes in self.score_chunk(chunk):
+            yield weighed(
+                self.class_list,
+                np.zeros(len(self.class_list)),
+                [Contribution(title, "", votes)],
+                no_work,
+                self.tie,
+                unit="votes",
+            )
+
+    def keep(self, how: str) -> PerceptronModel:
+        """Return the same run's last, averaged, lazy or voted hypothesis."""
+        return self if how == "voted" else super().keep(how)
+
+    @property
+    def coef(self) -> Floats:
+        """Refuse: votes are no linear function."""
+        raise errors.Unsupported(
+            "A vote of many planes has no weights of its own. Ask keep('averaged') or keep('last') for some."
+        )
+
+    @property
+    def intercept(self) -> Floats:
+        """Refuse: votes are no linear function."""
+        return self.coef
+
+
+def as_classes(table: Floats) -> Floats:
+    """Return columns as classes: one column is the second of two, and the first has nothing."""
+    table = np.atleast_2d(table)
+    if table.shape[1] != 1:
+        return np.ascontiguousarray(table)
+    return np.hstack([np.zeros_like(table), table])
