@@ -23,7 +23,7 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 NATIVE := CMakeLists.txt $(shell find core bindings -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check native-test pytest bench bench-text docs dist stubs clean FORCE
+.PHONY: help demo test check native-test pytest bench bench-text bench-online docs dist stubs clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -61,6 +61,10 @@ bench: $(READY) ## side by side with the peers; `make bench ARGS=--write` fills 
 bench-text: $(READY) ## the same for text, with Vowpal Wabbit, river and Polars (fastText if it is installed)
 	$(PIP) install psutil vowpalwabbit river polars
 	$(BIN)/python -m benchmarks.text $(ARGS)
+
+bench-online: $(READY) ## the same for perceptrons, with Vowpal Wabbit and a bare loop in C++
+	$(PIP) install psutil vowpalwabbit
+	CXX="$(CXX)" $(BIN)/python -m benchmarks.online $(ARGS)
 
 docs: $(READY) ## the documentation, as pages in site/
 	$(BIN)/mkdocs build --quiet --strict

@@ -48,15 +48,24 @@ DISTRIBUTIONS = [
 
 def list_job(bench: Bench) -> str:
     """A list of str in memory to a fitted model, each in a fresh process."""
-    train, _ = bench.files()
+    return list_turns(bench)[1]
+
+
+def list_turns(bench: Bench, *, judged: bool = False) -> tuple[Turns, str]:
+    """Return the runs and their table; with `judged` it tells the accuracy on held-out documents."""
+    train, held_out = bench.files()
+    paths = [str(files.csv) for files in ((train, held_out) if judged else (train,))]
     growth: dict[str, str] = {}
+    accuracy: dict[str, str] = {}
 
     def call(key: str, name: str) -> Run:
         try:
-            facts = fresh_process("benchmarks.text_memory", "fit", key, str(train.csv))
+            facts = fresh_process("benchmarks.text_memory", "fit", key, *paths)
         except subprocess.CalledProcessError as failure:
             raise Failed(last_line(failure.stderr)) from failure
         growth[name] = megabytes(facts["growth"])
+        if judged:
+            accuracy[name] = f"{facts['accuracy']:.4f}"
         return Run(facts["seconds"], facts["peak"])
 
     keys = {c.key for c in bench.contenders}
@@ -64,11 +73,17 @@ def list_job(bench: Bench) -> str:
     fitters = {key: name for key, (name, _) in text_memory.FITTERS.items() if key in keys}
     calls = {name: partial(call, key, name) for key, name in fitters.items()}
     turns = Turns.taken(calls, bench.given.repeats)
-    return f"{bench.size} MB as a list of str → fitted model\n\n{turns.table({'of it the fit': growth})}"
+    columns = {"of it the fit": growth} | ({"accuracy": accuracy} if judged else {})
+    return turns, f"{bench.size} MB as a list of str → fitted model\n\n{turns.table(columns)}"
 
 
 def file_job(bench: Bench) -> str:
     """A file to a saved model, start of the process included."""
+    return "\n\n".join([file_turns(bench)[1], *_river(bench)])
+
+
+def file_turns(bench: Bench) -> tuple[Turns, str]:
+    """Return the runs from a file to a saved model and their table."""
     train, _ = bench.files()
     warm_up = Turns.taken({c.name: partial(bench.warm_up, c) for c in bench.contenders}, 1)
     for path in (train.csv, train.vw, train.fasttext):
@@ -79,8 +94,7 @@ def file_job(bench: Bench) -> str:
     for contender in bench.contenders:
         if contender.name in turns.runs:
             bench.note_model(contender)
-    parts = [f"{bench.size} MB file → fitted and saved model, whole process", turns.table()]
-    return "\n\n".join([*parts, *_river(bench)])
+    return turns, f"{bench.size} MB file → fitted and saved model, whole process\n\n{turns.table()}"
 
 
 def _river(bench: Bench) -> list[str]:

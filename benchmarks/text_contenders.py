@@ -55,7 +55,7 @@ def _python(*arguments: str | Path) -> Command:
     return [sys.executable, "-m", *map(str, arguments)]
 
 
-def _ours(name: str, key: str, kind: str, *options: str) -> Contender:
+def ours(name: str, key: str, kind: str, *options: str) -> Contender:
     def fit(files: Files, model: Path) -> Command:
         kinds = ["--kind", f"text={kind}", *options]
         return _python("weigh.cli.main", "fit", files.csv, "--label", "label", *kinds, "-o", model)
@@ -66,7 +66,7 @@ def _ours(name: str, key: str, kind: str, *options: str) -> Contender:
     return Contender(name, key, ("weigh",), fit, predict, lambda line: line.split(",")[0], is_ours=True)
 
 
-def _script(name: str, key: str, *needs: str) -> Contender:
+def script(name: str, key: str, *needs: str) -> Contender:
     def fit(files: Files, model: Path) -> Command:
         return _python("benchmarks.text_scripts", key, "fit", files.csv, model)
 
@@ -114,16 +114,17 @@ def _polars() -> Contender:
 
 
 SKLEARN = ("sklearn", "pandas", "pyarrow", "joblib")
-HASHED = _ours("weigh, 2^20 buckets", "weigh-hashed", f"text:buckets={BUCKETS}")
+HASHED = ours("weigh, 2^20 buckets", "weigh-hashed", f"text:buckets={BUCKETS}")
+VW25 = _vw(25)
 ALL = (
     HASHED,
-    _ours("weigh, 2^20 buckets, 1 thread", "weigh-hashed-1", f"text:buckets={BUCKETS}", "--threads", "1"),
-    _ours("weigh, exact", "weigh-exact", "text"),
-    _script("scikit-learn, HashingVectorizer + MultinomialNB", "hashing", *SKLEARN),
-    _script("the same in chunks, partial_fit", "chunks", *SKLEARN),
-    _script("scikit-learn, CountVectorizer + MultinomialNB", "counting", *SKLEARN),
-    _script("scikit-learn, HashingVectorizer + SGDClassifier", "descent", *SKLEARN),
-    _vw(25),
+    ours("weigh, 2^20 buckets, 1 thread", "weigh-hashed-1", f"text:buckets={BUCKETS}", "--threads", "1"),
+    ours("weigh, exact", "weigh-exact", "text"),
+    script("scikit-learn, HashingVectorizer + MultinomialNB", "hashing", *SKLEARN),
+    script("the same in chunks, partial_fit", "chunks", *SKLEARN),
+    script("scikit-learn, CountVectorizer + MultinomialNB", "counting", *SKLEARN),
+    script("scikit-learn, HashingVectorizer + SGDClassifier", "descent", *SKLEARN),
+    VW25,
     _vw(20),
     _fasttext(),
     _polars(),

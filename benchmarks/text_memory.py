@@ -1,6 +1,6 @@
 """Texts in memory: one fit in this process, or predictions side by side; prints JSON.
 
-python -m benchmarks.text_memory fit hashing train.csv
+python -m benchmarks.text_memory fit hashing train.csv [held-out.csv]
 python -m benchmarks.text_memory predict held-out.csv NAME=MODEL ...
 """
 
@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.harness import Contestant, peak_growth, race
-from benchmarks.text_peers import BUCKETS, CORES, LEARNERS
+from benchmarks.text_peers import BUCKETS, CORES, LEARNERS, LOSSES, PASSES
 
 WARM = 1_000  # documents of the warm-up
+DESCENT = "HashingVectorizer + SGDClassifier"
 SHORT = 80  # characters of a short text
 SINGLES, ROUNDS = 200, 5
 
@@ -37,6 +38,25 @@ def ours(threads: int | None = None, **settings: Any) -> Any:
     return weigh.NaiveBayes(columns=weigh.Text(**settings), threads=threads)
 
 
+def perceptron(passes: int) -> Any:
+    import weigh
+
+    return weigh.Perceptron(columns=weigh.Text(buckets=BUCKETS), max_iter=passes)
+
+
+def online_fitters() -> dict[str, tuple[str, Callable[[], Any]]]:
+    """Return perceptrons and their peers, by how often they go through the texts."""
+    found: dict[str, tuple[str, Callable[[], Any]]] = {}
+    for number in PASSES:
+        said = f"{number} pass{'es' if number > 1 else ''}"
+        mine = f"weigh, perceptron, 2^20 buckets, {said}"
+        found[f"weigh-perceptron-{number}"] = (mine, partial(perceptron, number))
+        for loss in LOSSES:
+            key = f"{loss}-{number}"
+            found[key] = (f"scikit-learn, {DESCENT}, {loss}, {said}", LEARNERS[key])
+    return found
+
+
 FITTERS: dict[str, tuple[str, Callable[[], Any]]] = {
     "weigh-hashed": ("weigh, 2^20 buckets", partial(ours, buckets=BUCKETS)),
     "weigh-hashed-1": ("weigh, 2^20 buckets, 1 thread", partial(ours, 1, buckets=BUCKETS)),
@@ -44,25 +64,38 @@ FITTERS: dict[str, tuple[str, Callable[[], Any]]] = {
     "hashing": ("scikit-learn, HashingVectorizer + MultinomialNB", LEARNERS["hashing"]),
     "halved": (f"the same, hashing in {CORES} processes (memory: without theirs)", LEARNERS["halved"]),
     "counting": ("scikit-learn, CountVectorizer + MultinomialNB", LEARNERS["counting"]),
+    **online_fitters(),
 }
 
 
-def fit(name: str, path: Path) -> dict[str, float]:
-    """Time one fit and its memory on top of the list; warmed up on the first documents."""
+def fit(name: str, path: Path, held_out: Path | None = None) -> dict[str, float]:
+    """Time one fit and its memory on top of the list; warmed up on the first documents.
+
+    With held-out documents the accuracy on them is told too.
+    """
     make = FITTERS[name][1]
     seconds = []
+    models: list[Any] = []
 
     def work(data: tuple[list[str], list[str]]) -> object:
         start = time.perf_counter()
         fitted = make().fit(*data)
         seconds.append(time.perf_counter() - start)
+        if data is not warm:
+            # a model of the warm-up would count as memory that was there before
+            models.append(fitted)
         return fitted
 
     texts, labels = texts_of(path)
     warm = texts[:WARM], labels[:WARM]
     del texts, labels
     facts = peak_growth(lambda: texts_of(path), work, warm)
-    return {"seconds": seconds[-1], "peak": facts["before"] + facts["growth"], "growth": facts["growth"]}
+    found = {"seconds": seconds[-1], "peak": facts["before"] + facts["growth"], "growth": facts["growth"]}
+    if held_out is not None:
+        new, true = texts_of(held_out)
+        hits = sum(a == b for a, b in zip(models[-1].predict(new), true, strict=True))
+        found["accuracy"] = hits / len(true)
+    return found
 
 
 def loaded(path: Path) -> Any:
@@ -102,8 +135,8 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     given = parser.parse_args()
     if given.action == "fit":
-        name, path = given.given
-        print(json.dumps(fit(name, Path(path))))
+        name, *paths = given.given
+        print(json.dumps(fit(name, *map(Path, paths))))
         return
     path, *named = given.given
     pairs = [pair.split("=", 1) for pair in named]

@@ -2,18 +2,24 @@
 
 Labels are coded before the learner sees them; counts are float32, which makes the matrix smaller
 and nothing slower; `SGDClassifier` takes hashed words with signs and unit length, averages its
-weights (alpha 1e-6) and uses a thread per core over the classes.
+weights (alpha 1e-6, or 1e-5 for several passes) and uses a thread per core over the classes. With
+the loss of a perceptron it takes plain counts, a rate of 1 and no penalty. Of the settings tried for
+perceptron and hinge on 30 MB (counts and unit length, alpha 1e-4 to 1e-6, for perceptron rate 1 too)
+these had the best accuracy on 8,000 held-out documents, or one within 0.001 of it.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 BUCKETS = 2**20
 CORES = len(os.sched_getaffinity(0))
+LOSSES = ("perceptron", "hinge")  # of perceptrons' peers
+PASSES = (1, 5)
 
 
 def hashing() -> Any:
@@ -92,12 +98,15 @@ def naive_bayes(vectoriser: Any) -> Fitted:
     return Fitted(vectoriser, MultinomialNB())
 
 
-def descent() -> Fitted:
+def descent(loss: str = "log_loss", passes: int = 1) -> Fitted:
     from sklearn.linear_model import SGDClassifier
 
-    one_pass = {"max_iter": 1, "tol": None, "average": True, "alpha": 1e-6}
-    learner = SGDClassifier(loss="log_loss", n_jobs=CORES, random_state=0, **one_pass)
-    return Fitted(signed(), learner)
+    usual = {"max_iter": passes, "tol": None, "average": True, "n_jobs": CORES, "random_state": 0}
+    if loss == "perceptron":
+        steady = {"learning_rate": "constant", "eta0": 1.0, "penalty": None}
+        return Fitted(hashing(), SGDClassifier(loss=loss, **steady, **usual))
+    alpha = 1e-6 if passes == 1 else 1e-5
+    return Fitted(signed(), SGDClassifier(loss=loss, alpha=alpha, **usual))
 
 
 LEARNERS: dict[str, Callable[[], Fitted]] = {
@@ -106,4 +115,5 @@ LEARNERS: dict[str, Callable[[], Fitted]] = {
     "counting": lambda: naive_bayes(counting()),
     "chunks": lambda: naive_bayes(hashing()),
     "descent": descent,
+    **{f"{loss}-{passes}": partial(descent, loss, passes) for loss in LOSSES for passes in PASSES},
 }

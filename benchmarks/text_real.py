@@ -112,6 +112,11 @@ def table(title: str, splits: Sequence[tuple[Texts, Texts]], peers_only: bool) -
     return f"{title}\n\n{markdown(head, body)}"
 
 
+def read_sms(path: Path) -> Texts:
+    pairs = [line.split("\t", 1) for line in path.read_text(encoding="utf-8").splitlines()]
+    return Texts([text for _, text in pairs], np.array([label for label, _ in pairs]))
+
+
 def read_folder(folder: Path) -> Texts:
     from sklearn.datasets import load_files
 
@@ -171,9 +176,7 @@ def job(data: Path, work: Path, peers_only: bool) -> str:
         parts.append(table("20 Newsgroups, official split", splits, peers_only))
         parts.append(from_folders(train, test, peers_only))
     if (data / SMS).exists():
-        lines = (data / SMS).read_text(encoding="utf-8").splitlines()
-        pairs = [line.split("\t", 1) for line in lines]
-        sms = Texts([text for _, text in pairs], np.array([label for label, _ in pairs]))
+        sms = read_sms(data / SMS)
         splits = [(sms[a], sms[b]) for a, b in sms.folds()]
         parts.append(table("SMS spam, means of five folds", splits, peers_only))
     absent = [name for name in (NEWS, SMS) if not (data / name).exists()]

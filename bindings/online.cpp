@@ -2,7 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
-#include "arrays.h"
+#include "tables.h"
 
 using namespace nb::literals;
 
@@ -55,6 +55,7 @@ private:
     std::size_t width_ = 0, labels_ = 0;
 };
 
+using Lengths = nb::ndarray<double, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Counts = nb::ndarray<std::int64_t, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 void make_settings(weigh::OnlineSettings* self, double rate, double margin, bool relative, bool separate, bool bias,
@@ -81,11 +82,12 @@ nb::tuple to_tuple(const std::vector<weigh::Update>& record) {
 
 nb::tuple online_pass(const HeldExamples& examples, const std::optional<Vector<std::int64_t>>& order,
                       const weigh::OnlineSettings& settings, const Table<double>& table, const Counts& updates,
-                      std::int64_t seen, double length2, double radius2, bool recorded) {
+                      const Lengths& lengths2, std::int64_t seen, double radius2, bool recorded) {
     const std::size_t slots = settings.mean == weigh::Mean::none ? 1 : 2;
     require(table.shape(1) == slots * settings.columns, "the table's width does not suit the settings");
     require(table.shape(0) > examples.width(), "the table has too few rows");
     require(updates.shape(0) == settings.columns, "there is one count of updates per column");
+    require(lengths2.shape(0) == settings.columns, "there is one length per column");
     require(examples.labels() <= std::max<std::size_t>(settings.columns, 2), "a label is beyond the columns");
     require(settings.columns > 1 || !settings.separate, "two classes are one column");
     std::span<const std::int64_t> places;
@@ -95,15 +97,28 @@ nb::tuple online_pass(const HeldExamples& examples, const std::optional<Vector<s
         for (const std::int64_t place : places)
             require(place >= 0 && static_cast<std::size_t>(place) < examples.size(), "the order has a wrong place");
     }
-    weigh::OnlineState state{cells_of(table), {updates.data(), updates.shape(0)}, seen, 0, length2, radius2};
+    weigh::OnlineState state{cells_of(table), {updates.data(), updates.shape(0)}, seen,
+                             {lengths2.data(), lengths2.shape(0)}, radius2};
     std::vector<weigh::Update> record;
     weigh::PassResult result;
     {
         const Unlocked unlocked(20 * examples.size());
         result = weigh::online_pass(examples.view(), places, settings, state, recorded ? &record : nullptr);
     }
-    return nb::make_tuple(result.mistakes, result.updates, result.least, state.length2, state.radius2,
-                          to_tuple(record));
+    return nb::make_tuple(result.mistakes, result.updates, result.least, state.radius2, to_tuple(record));
+}
+
+auto kept_weights(const Table<const double>& table, const weigh::OnlineSettings& settings,
+                  const Vector<std::int64_t>& rows, const Vector<std::int64_t>& ticks) {
+    const std::size_t slots = settings.mean == weigh::Mean::none ? 1 : 2;
+    require(table.shape(1) == slots * settings.columns, "the table's width does not suit the settings");
+    require(ticks.shape(0) == settings.columns, "there is one count of ticks per column");
+    for (const std::int64_t row : span_of(rows))
+        require(row >= 0 && static_cast<std::size_t>(row) < table.shape(0), "a row is beyond the table");
+    weigh::Zeroed<double> kept(rows.shape(0) * settings.columns);
+    weigh::kept_weights(cells_of(table), settings, span_of(rows), span_of(ticks),
+                        {kept.data(), rows.shape(0) * settings.columns});
+    return to_table(std::move(kept), rows.shape(0), settings.columns);
 }
 
 }  // namespace
@@ -118,7 +133,12 @@ void bind_online(nb::module_& m) {
     nb::class_<weigh::OnlineSettings>(m, "OnlineSettings", "How a perceptron learns.")
         .def("__init__", &make_settings, "rate"_a, "margin"_a, "relative"_a, "separate"_a, "bias"_a, "mean"_a,
              "columns"_a);
+    m.def("zeros", [](std::size_t rows, std::size_t columns) {
+        return to_table(weigh::Zeroed<double>(rows * columns), rows, columns);
+    }, "rows"_a, "columns"_a, "Return a table of zeros, in huge pages where the system has them.");
+    m.def("kept_weights", &kept_weights, "table"_a, "settings"_a, "rows"_a, "ticks"_a,
+          "Return the weights [rows, columns] of some rows; of a mean, times the ticks.");
     m.def("online_pass", &online_pass, "examples"_a, "order"_a.none(), "settings"_a, "table"_a.noconvert(),
-          "updates"_a.noconvert(), "seen"_a, "length2"_a, "radius2"_a, "recorded"_a,
-          "Learn from all examples once; return (mistakes, updates, least, length2, radius2, record).");
+          "updates"_a.noconvert(), "lengths2"_a.noconvert(), "seen"_a, "radius2"_a, "recorded"_a,
+          "Learn from all examples once; return (mistakes, updates, least, radius2, record).");
 }

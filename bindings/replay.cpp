@@ -23,6 +23,10 @@ void replay(const Longs& run_indptr, const Ints& run_indices, const Doubles& run
     run.rows = sparse_of(run_indptr, run_indices, run_values, updates, width);
     require(plus.shape(0) == updates && minus.shape(0) == updates, "columns and amounts differ in length");
     require(lives.shape(0) == updates + 1, "there is one life more than updates");
+    require(columns == 1 || separate || std::all_of(plus.data(), plus.data() + updates, [](auto c) { return c >= 0; }),
+            "classes against each other have two columns per update");
+    require(columns == 1 || separate || std::all_of(minus.data(), minus.data() + updates, [](auto c) { return c >= 0; }),
+            "classes against each other have two columns per update");
     require_columns(plus, columns);
     require_columns(minus, columns);
     run.plus = span_of(plus);

@@ -117,8 +117,8 @@ weigh._core.online_pass:
         settings: OnlineSettings,
         table: NDArray[numpy.float64],
         updates: NDArray[numpy.int64],
+        lengths2: NDArray[numpy.float64],
         seen: int,
-        length2: float,
         radius2: float,
         recorded: bool,
     ) -> tuple[
@@ -126,6 +126,10 @@ weigh._core.online_pass:
         int,
         float,
         float,
-        float,
         tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]],
     ]: ...
+
+weigh._core.Numbering.learn:
+    def learn(
+        self, documents: Documents, settings: TokenSettings
+    ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...

@@ -42,6 +42,10 @@ def fit(table: Any, label: Any = "pet", **settings: Any) -> weigh.NaiveBayes:
     return weigh.NaiveBayes(**settings).fit(table, label)
 
 
+def perceptron(table: Any = PETS, **settings: Any) -> weigh.Perceptron:
+    return weigh.Perceptron(**settings).fit(table, "pet")
+
+
 def replaced(name: str, values: Any, table: dict[str, Any] = PETS) -> dict[str, Any]:
     return {**table, name: values}
 
@@ -224,6 +228,107 @@ def _() -> object:
 @case("The linear form of a model that is not linear")
 def _() -> object:
     return fit({"weight": [4.0, 5.0, 30.0, 50.0], "pet": ["cat", "cat", "dog", "dog"]}).model_.linear()
+
+
+@case("Rows of one class for a perceptron")
+def _() -> object:
+    return perceptron(replaced("pet", ["cat", "cat", "cat", "cat"]))
+
+
+@case("A hypothesis that does not exist")
+def _() -> object:
+    return perceptron(keep="best")
+
+
+@case("Another hypothesis of a run that was not recorded")
+def _() -> object:
+    return perceptron().model_.keep("voted")
+
+
+@case("The weights of a vote")
+def _() -> object:
+    return perceptron(keep="voted").coef_
+
+
+@case("A margin below zero")
+def _() -> object:
+    return perceptron(margin=-1)
+
+
+@case("A class weight for a class that does not exist")
+def _() -> object:
+    return perceptron(class_weight={"cow": 2})
+
+
+@case("A class that a recorded perceptron meets too late")
+def _() -> object:
+    return perceptron(record=True).partial_fit({"legs": ["four"], "weight": [90.0], "pet": ["sheep"]}, "pet")
+
+
+@case("A setting that changes while a run goes on")
+def _() -> object:
+    return perceptron(warm_start=True).set_params(keep="last").fit(PETS, "pet")
+
+
+@case("Probabilities of a perceptron")
+def _() -> object:
+    return perceptron().model_.predict_proba(PETS)
+
+
+@case("A decision by costs of a perceptron")
+def _() -> object:
+    return perceptron().predict(PETS, weigh.Decision(unsure=0.1))
+
+
+@case("The exact fractions of a perceptron")
+def _() -> object:
+    return perceptron().explain(PETS)[0].worked()
+
+
+@case("Values too large to be squared")
+def _() -> object:
+    return perceptron(replaced("weight", [4.0, 1e200, 30.0, 1.5]))
+
+
+@case("Products that make too many features")
+def _() -> object:
+    return weigh.Perceptron(columns=weigh.Products(3)).fit(np.ones((2, 200)), [0, 1])
+
+
+@case("A product that is too large")
+def _() -> object:
+    return weigh.Perceptron(columns=weigh.Products(2)).fit(np.full((2, 2), 1e200), [0, 1])
+
+
+@case("A trace of another learner")
+def _() -> object:
+    return weigh.trace(weigh.NaiveBayes(), PETS, "pet")
+
+
+@case("A trace of too many steps")
+def _() -> object:
+    return weigh.trace(weigh.Perceptron(), np.ones((5000, 2)), np.arange(5000) % 2)
+
+
+@case("A trace of rescaled numbers")
+def _() -> object:
+    return weigh.trace(weigh.Perceptron(scale="unit"), PETS, "pet")
+
+
+@case("A picture of a trace that has more than two features")
+def _() -> object:
+    return weigh.trace(weigh.Perceptron(), PETS, "pet").plot()
+
+
+@case("The margin of more than two classes")
+def _() -> object:
+    return weigh.margin(PETS, "pet")
+
+
+@case("A mistake bound for a run with a margin")
+def _() -> object:
+    cats = replaced("pet", ["cat", "bird", "cat", "bird"])
+    return weigh.mistake_bound(cats, "pet", learner=perceptron(cats, margin=1))
 
 
 @case("A file that does not exist")

@@ -1,15 +1,9 @@
 #include "weigh/assembly.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace weigh {
 namespace {
-
-struct Entry {
-    std::int32_t number;
-    double value;
-};
 
 class Assembler {
 public:
@@ -43,38 +37,15 @@ private:
         rows_.values.push_back(value);
     }
 
-    // Numbers that were given in another order than the block's own are sorted, for sums of features
-    // shall not depend on the chunk that a row was read in.
     void add_entries(const Part& part, std::size_t row) {
         const SparseRows& entries = part.entries;
-        sorted_.clear();
-        bool rises = true;
         for (auto e = entries.indptr[row]; e < entries.indptr[row + 1]; ++e) {
             const auto at = static_cast<std::size_t>(e);
-            const std::int32_t number = part.numbers[static_cast<std::size_t>(entries.indices[at])];
-            if (number < 0) continue;
-            rises = rises && (sorted_.empty() || sorted_.back().number < number);
-            sorted_.push_back({number, entries.value(at)});
+            put(part.numbers[static_cast<std::size_t>(entries.indices[at])], entries.value(at));
         }
-        if (!rises) unite(!entries.values.empty());
-        for (const Entry& entry : sorted_) put(entry.number, entry.value);
-    }
-
-    void unite(bool valued) {
-        // By value too: the sum of equal numbers must not depend on the order they came in.
-        std::sort(sorted_.begin(), sorted_.end(), [](const Entry& a, const Entry& b) {
-            return a.number != b.number ? a.number < b.number : a.value < b.value;
-        });
-        std::size_t kept = 0;
-        for (const Entry& entry : sorted_) {
-            if (kept == 0 || sorted_[kept - 1].number != entry.number) sorted_[kept++] = entry;
-            else if (valued) sorted_[kept - 1].value += entry.value;
-        }
-        sorted_.resize(kept);
     }
 
     FeatureRows rows_;
-    std::vector<Entry> sorted_;
 };
 
 }  // namespace

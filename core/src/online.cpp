@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace weigh {
 namespace {
@@ -45,7 +46,6 @@ private:
         else if (settings_.separate) wrong = learn_separately(example);
         else wrong = learn_jointly(example);
         result_.mistakes += wrong;
-        state_.mistakes += wrong;
     }
 
     void score(const Example& example) {
@@ -86,8 +86,11 @@ private:
         }
     }
 
-    double margin() const {
-        return settings_.relative ? settings_.margin * std::sqrt(std::max(0.0, state_.length2)) : settings_.margin;
+    double margin(std::size_t column) const {
+        if (!settings_.relative) return settings_.margin;
+        double length2 = state_.lengths2[column];
+        if (!settings_.separate) length2 = std::reduce(state_.lengths2.begin(), state_.lengths2.end());
+        return settings_.margin * std::sqrt(std::max(0.0, length2));
     }
 
     // Two classes: a score of zero or more speaks for the second.
@@ -96,7 +99,7 @@ private:
         const double lead = second ? scores_[0] : -scores_[0];
         result_.least = std::min(result_.least, lead);
         const bool wrong = said != second;
-        if (wrong || (settings_.margin > 0 && lead < margin()))
+        if (wrong || (settings_.margin > 0 && lead < margin(0)))
             update(example, second ? 0 : -1, second ? -1 : 0);
         return wrong;
     }
@@ -110,7 +113,7 @@ private:
         const double lead = scores_[truth] - scores_[rival];
         result_.least = std::min(result_.least, lead);
         const bool wrong = lead < 0 || (lead == 0 && rival < truth);
-        if (wrong || (settings_.margin > 0 && lead < margin()))
+        if (wrong || (settings_.margin > 0 && lead < margin(truth)))
             update(example, static_cast<std::int32_t>(truth), static_cast<std::int32_t>(rival));
         return wrong;
     }
@@ -124,7 +127,7 @@ private:
             const double lead = own ? scores_[c] : -scores_[c];
             result_.least = std::min(result_.least, lead);
             wrong = wrong || said != own;
-            if (said != own || (settings_.margin > 0 && lead < margin()))
+            if (said != own || (settings_.margin > 0 && lead < margin(c)))
                 update(example, own ? column : -1, own ? -1 : column);
         }
         return wrong;
@@ -170,7 +173,7 @@ private:
         const auto one = [&](std::int32_t column, double by) {
             if (column < 0) return;
             const auto c = static_cast<std::size_t>(column);
-            state_.length2 += 2 * by * (scores_[c] - bias_[c]) + by * by * square;
+            state_.lengths2[c] += 2 * by * (scores_[c] - bias_[c]) + by * by * square;
         };
         one(plus, amount);
         one(minus, -amount);
@@ -200,6 +203,20 @@ void append(std::vector<Example>& examples, const SparseRows& rows, Codes labels
 PassResult online_pass(std::span<const Example> examples, std::span<const std::int64_t> order,
                        const OnlineSettings& settings, OnlineState& state, std::vector<Update>* record) {
     return Pass(settings, state, record).run(examples, order);
+}
+
+void kept_weights(std::span<const double> table, const OnlineSettings& settings, std::span<const std::int64_t> rows,
+                  std::span<const std::int64_t> ticks, std::span<double> kept) {
+    const std::size_t columns = settings.columns;
+    const bool is_mean = settings.mean != Mean::none;
+    double* out = kept.data();
+    for (const std::int64_t row : rows) {
+        const double* cells = table.data() + static_cast<std::size_t>(row) * columns * (is_mean ? 2 : 1);
+        for (std::size_t c = 0; c < columns; ++c) {
+            const auto n = static_cast<double>(std::max<std::int64_t>(1, ticks[c]));
+            *out++ = is_mean ? n * cells[c] - cells[columns + c] : cells[c];
+        }
+    }
 }
 
 }  // namespace weigh

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "bucket_names.h"
+#include "token_rows.h"
 
 namespace weigh {
 namespace {
@@ -15,67 +16,6 @@ std::uint64_t prefix_of(std::string_view name) {
     for (std::size_t at = 0; at < 8; ++at)
         prefix = prefix << 8 | (at < name.size() ? static_cast<unsigned char>(name[at]) : 0);
     return prefix;
-}
-
-class RowBuilder {
-public:
-    RowBuilder(std::size_t rows) { rows_.indptr.reserve(rows + 1), rows_.indptr.push_back(0); }
-
-    void add(std::int32_t number, double value) {
-        // A row may be a whole book: what repeats is added up before it takes much room.
-        if (row_.size() >= most_) {
-            unite();
-            most_ = std::max(kMost, 2 * row_.size());
-        }
-        row_.push_back({number, value});
-    }
-
-    void end_row() {
-        unite();
-        for (const Entry& entry : row_) {
-            rows_.indices.push_back(entry.number);
-            rows_.values.push_back(entry.value);
-        }
-        row_.clear();
-        rows_.indptr.push_back(static_cast<std::int64_t>(rows_.indices.size()));
-    }
-
-    TokenRows finish() { return std::move(rows_); }
-
-private:
-    static constexpr std::size_t kMost = 1 << 20;
-
-    struct Entry {
-        std::int32_t number;
-        double value;
-    };
-
-    // Sort the row's entries, those of the same number made one.
-    void unite() {
-        std::sort(row_.begin(), row_.end(), [](const Entry& a, const Entry& b) { return a.number < b.number; });
-        std::size_t kept = 0;
-        for (const Entry& entry : row_) {
-            if (kept > 0 && row_[kept - 1].number == entry.number) row_[kept - 1].value += entry.value;
-            else row_[kept++] = entry;
-        }
-        row_.resize(kept);
-    }
-
-    TokenRows rows_;
-    std::vector<Entry> row_;
-    std::size_t most_ = kMost;
-};
-
-template <class Number>
-TokenRows rows_of(const Documents& documents, const TokenSettings& settings, const Number& number) {
-    Tokenizer tokenizer(settings);
-    RowBuilder builder(documents.rows());
-    const Tokenizer::Consume take = [&](std::span<const Token> tokens) { number(tokens, builder); };
-    for (std::size_t row = 0; row < documents.rows(); ++row) {
-        tokenizer.each(documents, row, take);
-        builder.end_row();
-    }
-    return builder.finish();
 }
 
 }  // namespace
@@ -155,7 +95,8 @@ Names shorter(NamesView first, NamesView second) {
 }
 
 TokenRows find_tokens(const Documents& documents, const TokenSettings& settings, const Vocabulary& vocabulary) {
-    return rows_of(documents, settings, [&](std::span<const Token> tokens, RowBuilder& builder) {
+    RowBuilder rows(documents.rows());
+    return rows_of(documents, settings, rows, [&](std::span<const Token> tokens, RowBuilder& builder) {
         for (const Token& token : tokens) vocabulary.prefetch(token.key);
         for (const Token& token : tokens)
             if (const std::int32_t number = vocabulary.find(token); number != Vocabulary::kUnknown)
@@ -164,7 +105,8 @@ TokenRows find_tokens(const Documents& documents, const TokenSettings& settings,
 }
 
 TokenRows learn_tokens(const Documents& documents, const TokenSettings& settings, Vocabulary& vocabulary) {
-    return rows_of(documents, settings, [&](std::span<const Token> tokens, RowBuilder& builder) {
+    RowBuilder rows(documents.rows());
+    return rows_of(documents, settings, rows, [&](std::span<const Token> tokens, RowBuilder& builder) {
         for (const Token& token : tokens) vocabulary.prefetch(token.key);
         for (const Token& token : tokens)
             builder.add(static_cast<std::int32_t>(vocabulary.number(token)), token.value);

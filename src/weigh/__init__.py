@@ -18,8 +18,9 @@ _HOMES = {
         "TextVectorizer",
         "Threshold",
         "expected_failed_checks",
+        "tune",
     ),
-    "weigh.explain": ("strongest", "unfamiliar"),
+    "weigh.explain": ("strongest", "trace", "unfamiliar"),
     "weigh.features": (
         "Category",
         "Count",
@@ -33,7 +34,7 @@ _HOMES = {
         "Text",
         "Tokens",
     ),
-    "weigh.judge": ("Evaluation", "diff", "evaluate", "verify"),
+    "weigh.judge": ("Evaluation", "diff", "evaluate", "margin", "mistake_bound", "verify"),
     "weigh.model": (
         "BayesModel",
         "Decision",

@@ -196,7 +196,28 @@ class Numbering:
         ],
         grow: bool,
     ) -> Annotated[NDArray[numpy.int32], {"shape": (None,)}]: ...
+    def learn(
+        self, documents: Documents, settings: TokenSettings
+    ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+    def join(self, other: Numbering) -> None: ...
     def names(self) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]: ...
+
+class Places:
+    def __init__(
+        self,
+        places: Annotated[
+            NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def numbers(
+        self,
+        items: Annotated[
+            NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        grow: bool,
+    ) -> Annotated[NDArray[numpy.int32], {"shape": (None,)}]: ...
+    def places(self) -> Annotated[NDArray[numpy.int32], {"shape": (None,)}]: ...
 
 class Examples:
     def __init__(self) -> None: ...
@@ -231,20 +252,32 @@ class OnlineSettings:
         self, rate: float, margin: float, relative: bool, separate: bool, bias: bool, mean: str, columns: int
     ) -> None: ...
 
+def zeros(rows: int, columns: int) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
+def kept_weights(
+    table: Annotated[
+        NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    settings: OnlineSettings,
+    rows: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    ticks: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
 def online_pass(
     examples: Examples,
     order: NDArray[numpy.int64] | None,
     settings: OnlineSettings,
     table: NDArray[numpy.float64],
     updates: NDArray[numpy.int64],
+    lengths2: NDArray[numpy.float64],
     seen: int,
-    length2: float,
     radius2: float,
     recorded: bool,
 ) -> tuple[
     int,
     int,
-    float,
     float,
     float,
     tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]],

@@ -72,8 +72,8 @@ def test_a_refusal_is_one_line_and_exit_code_1(fitted, arguments, told):
         ),
         (
             ("fit", "mails.csv", "--label", "spam", "--kind", "CS373=nmber"),
-            "Invalid value for '--kind': 'nmber' is not a kind: category, flag, count, number, value, products, "
-            "text, tokens, skip. Did you mean 'number'?",
+            "Invalid value for '--kind': 'nmber' is not a kind: category, flag, count, number, value, "
+            "products, text, tokens, skip. Did you mean 'number'?",
         ),
         (
             ("fit", "mails.csv", "--label", "spam", "--kind", "CS373=number:bin=3"),

@@ -19,6 +19,7 @@ MAILS = {
     "spam": ["spam", "not-spam", "spam", "not-spam", "not-spam"],
 }
 MODEL = weigh.NaiveBayes().fit(MAILS, "spam").model_
+JOINT = weigh.JointBayes().fit({"x": ["a", "b"] * 9, "y": [0, 1] * 9}, "y").model_
 
 
 def test_strength_is_the_log_ratio_of_the_two_probabilities():
@@ -123,12 +124,34 @@ def test_classes_that_nothing_speaks_for_are_said_so():
     [
         ((MODEL, "ham"), errors.LabelError, "no class 'ham'; it has 'not-spam', 'spam'"),
         ((MODEL, None, 0), errors.ParameterError, "strongest: most must be at least 1, got 0"),
-        ((MODEL.linear(),), errors.Unsupported, "reads a naive Bayes model, got LinearModel"),
+        ((JOINT,), errors.Unsupported, "reads a naive Bayes or linear model, got JointModel"),
     ],
 )
 def test_what_has_no_answer_is_refused(arguments, error, told):
     with pytest.raises(error, match=told):
         weigh.strongest(*arguments)
+
+
+def test_a_linear_model_tells_its_heaviest_features():
+    found = weigh.strongest(MODEL.linear())
+    best = found.classes["spam"][0]
+    assert best.feature == "investment"
+    linear = MODEL.linear()
+    assert (
+        best.weight
+        == dict(zip(linear.features, linear.coef, strict=True))["investment"]
+        == max(linear.coef)
+    )
+    assert str(found).startswith("What speaks for not-spam:")
+
+
+def test_several_classes_are_weighed_against_the_mean_of_the_others():
+    rows = {"x": ["a", "a", "b", "b", "c", "c"], "y": [0, 0, 1, 1, 2, 2]}
+    model = weigh.Perceptron(keep="last", shuffle=False).fit(rows, "y").model_
+    coef = dict(zip(model.features, model.coef.T.tolist(), strict=True))["x=b"]
+    best = weigh.strongest(model, 1).classes[1][0]
+    assert best.feature == "x=b"
+    assert best.weight == coef[1] - (coef[0] + coef[2]) / 2
 
 
 def test_one_class_has_no_rest():

@@ -18,7 +18,7 @@ struct Part {
     std::span<const std::int32_t> numbers;  // of a column: one
     Codes codes;                            // the value is one
     Strided<double> column;                 // NaN and zero are left out
-    SparseRows entries;                     // of several with one number the sum; without values one
+    SparseRows entries;                     // no two of a row with one number; without values one each
 };
 
 struct FeatureRows {
@@ -27,7 +27,7 @@ struct FeatureRows {
     std::vector<double> values;
 };
 
-// Rows with the features of all parts, part by part, those of one part in order of their numbers.
+// Rows with the features of all parts, part by part, within a part as the block has them.
 FeatureRows assembled(std::size_t rows, std::span<const Part> parts);
 
 }  // namespace weigh

@@ -28,7 +28,8 @@ enum class Mean { none, examples, updates };
 struct OnlineSettings {
     double rate = 1;
     double margin = 0;          // an example that is right by less is learned too
-    bool relative = false;      // the margin is given in lengths of the weight vector
+    bool relative = false;      // the margin is given in lengths of the weights: the column's own if they
+                                // are separate, else of all together
     bool separate = false;      // every class against the rest, instead of all against each other
     bool bias = true;
     Mean mean = Mean::none;
@@ -44,9 +45,8 @@ struct OnlineState {
     std::span<double> table;
     std::span<std::int64_t> updates;  // of every column
     std::int64_t examples = 0;
-    std::int64_t mistakes = 0;
-    double length2 = 0;   // ‖w‖² without the bias; kept for relative margins only
-    double radius2 = 0;   // the largest ‖x‖² so far, the bias's one included
+    std::span<double> lengths2;  // ‖w‖² of every column without the bias; kept for relative margins only
+    double radius2 = 0;          // the largest ‖x‖² so far, the bias's one included
 };
 
 struct PassResult {
@@ -65,5 +65,10 @@ struct Update {
 // Learn from the examples in the given order; `record`, if any, receives every update.
 PassResult online_pass(std::span<const Example> examples, std::span<const std::int64_t> order,
                        const OnlineSettings& settings, OnlineState& state, std::vector<Update>* record);
+
+// The weights of some rows of a table: with a mean T w − u, where T is each column's number of ticks. For
+// whole numbers that is exact, and so are sums of it: ties stay ties.
+void kept_weights(std::span<const double> table, const OnlineSettings& settings, std::span<const std::int64_t> rows,
+                  std::span<const std::int64_t> ticks, std::span<double> kept);
 
 }  // namespace weigh

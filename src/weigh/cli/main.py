@@ -15,7 +15,7 @@ from weigh import __version__, errors
 from weigh.cli.taught import Taught
 from weigh.cli.wording import spoken
 
-COMMANDS = ("demo", "fit", "predict", "evaluate", "explain", "verify", "diff")
+COMMANDS = ("demo", "fit", "predict", "evaluate", "explain", "trace", "verify", "diff")
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 

@@ -6,5 +6,15 @@ from weigh.estimators.naive_bayes import NaiveBayes
 from weigh.estimators.perceptron import Perceptron
 from weigh.estimators.text_vectorizer import TextVectorizer
 from weigh.estimators.threshold import Threshold
+from weigh.estimators.tuning import Tuned, tune
 
-__all__ = ["JointBayes", "NaiveBayes", "Perceptron", "TextVectorizer", "Threshold", "expected_failed_checks"]
+__all__ = [
+    "JointBayes",
+    "NaiveBayes",
+    "Perceptron",
+    "TextVectorizer",
+    "Threshold",
+    "Tuned",
+    "expected_failed_checks",
+    "tune",
+]

@@ -38,12 +38,15 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def _remember(self, source: Source) -> None:
         """Set what scikit-learn expects of a fitted classifier."""
-        self.classes_ = self.model_.labels
+        self.classes_ = self._labels()
         self.n_features_in_ = source.width
         if source.named:
             self.feature_names_in_ = np.array(source.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+
+    def _labels(self) -> Any:
+        return self.model_.labels
 
     @property
     def schema_(self) -> Schema:

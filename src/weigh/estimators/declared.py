@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from weigh import errors
+from weigh.model.tally import name_key
 
 
 def declared_classes(classes: Any) -> list[Any]:
@@ -22,8 +23,7 @@ def declared_classes(classes: Any) -> list[Any]:
 
 def refuse_beyond(labels: Iterable[Any], declared: Sequence[Any]) -> None:
     """Refuse labels that are not among the declared classes."""
-    known = set(declared)
-    beyond = [label for label in labels if label not in known]
+    beyond = sorted(set(labels) - set(declared), key=name_key)
     if beyond:
         raise errors.LabelError(
             f"y has the label {errors.listing(beyond)} that is not among the classes "

@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from weigh.estimators.base import Classifier
 from weigh.estimators.declared import declared_classes, refuse_beyond
 from weigh.features.blocks import Floats
-from weigh.learn import PerceptronTask
-from weigh.model import Certificate
+from weigh.learn import Course, PerceptronTask
+from weigh.model import Certificate, PerceptronModel
+from weigh.model.decision import to_labels
 from weigh.source import Source
 from weigh.source.missing import marker_list
 
@@ -70,6 +71,8 @@ class Perceptron(Classifier):
         ),
         "a row of weight 2 is one larger step, not two steps",
     )
+
+    _course: Course
 
     def __init__(
         self,
@@ -132,7 +135,7 @@ class Perceptron(Classifier):
         source = self._source(X, y, sample_weight, marker_list(self.missing, type(self).__name__))
         before = self._course.copy() if self.warm_start and hasattr(self, "_course") else None
         if before is not None:
-            source = source.stored(self.model_.storage)
+            source = source.stored(before.storage())
         self._become(self._task(source).course(source, before), source)
         return self
 
@@ -145,8 +148,8 @@ class Perceptron(Classifier):
         if before is None:
             source = self._source(X, y, sample_weight, marker_list(self.missing, type(self).__name__))
         else:
-            label = self.model_.label if y is None and getattr(X, "label", None) is None else y
-            source = self._source(X, label, sample_weight, before.schema.missing).stored(self.model_.storage)
+            label = before.schema.label if y is None and getattr(X, "label", None) is None else y
+            source = self._source(X, label, sample_weight, before.schema.missing).stored(before.storage())
         declared = () if classes is None else tuple(declared_classes(classes))
         task = replace(self._task(source), max_iter=1, shuffle=False, classes=declared)
 
@@ -157,10 +160,21 @@ class Perceptron(Classifier):
         self._become(task.course(source, before, check=check), source)
         return self
 
-    def _become(self, course: Any, source: Source) -> None:
-        self.model_ = course.model()
+    def _become(self, course: Course, source: Source) -> None:
         self._course = course
         self._remember(source)
+
+    def _labels(self) -> Any:
+        return to_labels(self._course.run.classes)
+
+    @property
+    def model_(self) -> PerceptronModel:
+        """The model of the run as it stands, made when it is first asked for."""
+        check_is_fitted(self)
+        return self._course.model()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_course")
 
     def decision_function(self, X: Any) -> Floats:
         """Return the score of the second of two classes, else one score per class."""

@@ -1,19 +1,25 @@
-"""Explaining models: what they look for, and which rows they know little about."""
+"""Explaining: what models look for, which rows they know little about, and how perceptrons learn."""
 
 from __future__ import annotations
 
+from weigh.explain.heaviest import Heaviest, Weight
 from weigh.explain.shifts import Shift
 from weigh.explain.strongest import Strength, Strongest, strongest
+from weigh.explain.trace import Trace, trace
 from weigh.explain.unfamiliar import Reason, Unfamiliar, UnfamiliarRow, Watch, unfamiliar
 
 __all__ = [
+    "Heaviest",
     "Reason",
     "Shift",
     "Strength",
     "Strongest",
+    "Trace",
     "Unfamiliar",
     "UnfamiliarRow",
     "Watch",
+    "Weight",
     "strongest",
+    "trace",
     "unfamiliar",
 ]

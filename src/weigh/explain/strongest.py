@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.explain.heaviest import Heaviest, heaviest
 from weigh.explain.ranges import divergence, speaking_range
 from weigh.features.blocks import Floats
-from weigh.model import BayesModel
+from weigh.model import BayesModel, LinearModel
 from weigh.model.bayes import Distribution
 from weigh.model.outcomes import Curve, Outcomes
 from weigh.text import aligned, cut, html_table, percent, plain, short, signed
@@ -86,19 +87,22 @@ class Strongest:
             yield (title, rows) if found else (f"Nothing speaks for {label}.", [[""]])
 
 
-def strongest(model: Any, label: Any = None, most: int = 10) -> Strongest:
+def strongest(model: Any, label: Any = None, most: int = 10) -> Strongest | Heaviest:
     """The features that speak most for each class, or for the class `label` only.
+
+    Of a linear model, such as a perceptron's, these are the features with the greatest weights.
 
     Parameters
     ----------
-    model : a naive Bayes model, or an estimator that holds one
+    model : a naive Bayes or linear model, or an estimator that holds one
     label : a class; None means all
     most : how many features to list per class
     """
     model = getattr(model, "model_", model)
-    if not isinstance(model, BayesModel):
+    if not isinstance(model, BayesModel | LinearModel):
         raise errors.Unsupported(
-            f"strongest reads a naive Bayes model, got {type(model).__name__}; explain single rows instead."
+            f"strongest reads a naive Bayes or linear model, got {type(model).__name__}; explain single rows "
+            f"instead."
         )
     if len(model.classes) < 2:
         raise errors.Unsupported("The model has one class only, so nothing speaks for it against others.")
@@ -107,6 +111,8 @@ def strongest(model: Any, label: Any = None, most: int = 10) -> Strongest:
     if label is not None and label not in model.classes:
         raise errors.LabelError(f"The model has no class {label!r}; it has {errors.listing(model.classes)}.")
     wanted = model.classes if label is None else [label]
+    if isinstance(model, LinearModel):
+        return heaviest(model, wanted, most)
     # The complement's own weights say the same in another form; the definition here needs P(value | class).
     model = replace(model, complement=False) if model.complement else model
     return Strongest({each: _of_class(model, model.classes.index(each), most) for each in wanted})

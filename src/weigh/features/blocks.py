@@ -17,6 +17,7 @@ Level = str | int | float
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 T = TypeVar("T")
 
 
@@ -86,6 +87,13 @@ class Codes:
     def n_rows(self) -> int:
         return len(self.codes)
 
+    def where(self, kept: Mask) -> Codes:
+        """Return some of the rows, with their own levels only."""
+        used, codes = np.unique(self.codes[kept], return_inverse=True)
+        missing = int(np.searchsorted(used, 0))  # whether the first is the code of what is missing
+        levels = [self.levels[code] for code in used[missing:].tolist()]
+        return Codes((codes - missing).astype(np.int32), levels)
+
     def row(self, i: int) -> Codes:
         """Return one row as a block of its own, with its own level only."""
         code = int(self.codes[i])
@@ -101,6 +109,10 @@ class Numbers:
     @property
     def n_rows(self) -> int:
         return len(self.values)
+
+    def where(self, kept: Mask) -> Numbers:
+        """Return some of the rows."""
+        return Numbers(self.values[kept])
 
     def row(self, i: int) -> Numbers:
         """Return one row as a block of its own."""
@@ -125,6 +137,16 @@ class Entries:
     @property
     def n_rows(self) -> int:
         return len(self.indptr) - 1
+
+    def where(self, kept: Mask) -> Entries:
+        """Return some of the rows; names that are no columns are cut down to those they have."""
+        sizes = np.diff(self.indptr)
+        entries = np.repeat(kept, sizes)
+        indptr = np.concatenate([[0], np.cumsum(sizes[kept])]).astype(np.int64)
+        start, stop = int(self.indptr[0]), int(self.indptr[-1])
+        indices = self.indices[start:stop][entries]
+        values = None if self.values is None else self.values[start:stop][entries]
+        return Entries(indptr, indices, values, self.names)
 
     def row(self, i: int) -> Entries:
         """Return one row as a block of its own; listed names are cut down to those it has."""

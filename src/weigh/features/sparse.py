@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from weigh import errors
-from weigh.features.blocks import Entries
+from weigh.features.blocks import Entries, Mask
 from weigh.features.count_checks import refuse_huge, refuse_negative
 from weigh.features.kinds import Flag, Kind, Value
 
@@ -25,7 +26,8 @@ def wide_entries(matrix: Any, kind: Kind, names: Sequence[str]) -> Entries:
             f"matrix cannot be missing: leave absent entries out."
         )
     if isinstance(kind, Value):
-        return Entries(indptr, indices, values, names)
+        entries = Entries(indptr, indices, values, names)
+        return entries if values.all() else entries_without_zeros(entries)
     if not isinstance(kind, Flag):
         if (values < 0).any():
             at = int(np.argmax(values < 0))
@@ -37,5 +39,15 @@ def wide_entries(matrix: Any, kind: Kind, names: Sequence[str]) -> Entries:
     present = values > 0
     if present.all():
         return Entries(indptr, indices, None, names)
-    kept = np.concatenate([[0], np.cumsum(present)])[indptr]
-    return Entries(kept.astype(np.int64), indices[present], None, names)
+    return replace(_where(Entries(indptr, indices, values, names), present), values=None)
+
+
+def entries_without_zeros(entries: Entries) -> Entries:
+    """Return only the entries that are not zero."""
+    return _where(entries, np.asarray(entries.values != 0))
+
+
+def _where(entries: Entries, kept: Mask) -> Entries:
+    before = np.concatenate([[0], np.cumsum(kept)])[entries.indptr].astype(np.int64)
+    values = None if entries.values is None else entries.values[kept]
+    return Entries(before, entries.indices[kept], values, entries.names)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weigh import _core, errors
-from weigh.features.blocks import Codes, Entries, Floats, Longs, Numbers
+from weigh.features.blocks import Codes, Entries, Floats, Longs, Mask, Numbers
 from weigh.features.columns import is_gap, readable, to_objects
 from weigh.features.count_checks import refuse_huge, refuse_negative
 from weigh.features.names import Names
@@ -68,6 +68,12 @@ class Words:
     @property
     def n_rows(self) -> int:
         return len(self.documents)
+
+    def where(self, kept: Mask) -> Words:
+        """Return some of the rows."""
+        if isinstance(self.column, Lists):
+            return Words.of(_lists_where(self.column, kept), self.kind, self.marks)
+        return Words.of(to_objects(self.column)[kept], self.kind, self.marks)
 
     def row(self, i: int) -> Words:
         """Return one row as a block of its own."""
@@ -188,6 +194,19 @@ def _lists(column: Column, name: str, markers: Collection[object]) -> Lists:
     packed = Names.of(flat)
     texts = Texts(packed.offsets[:-1], np.diff(packed.offsets), packed.text)
     return Lists(indptr, texts, None, None if known.all() else known)
+
+
+def _lists_where(lists: Lists, kept: Mask) -> Lists:
+    sizes = np.diff(lists.indptr)
+    names = np.repeat(kept, sizes)
+    texts = to_objects(lists.names)[int(lists.indptr[0]) : int(lists.indptr[-1])][names]
+    packed = Names.of(texts)
+    return Lists(
+        np.concatenate([[0], np.cumsum(sizes[kept])]).astype(np.int64),
+        Texts(packed.offsets[:-1], np.diff(packed.offsets), packed.text),
+        None if lists.values is None else lists.values[int(lists.indptr[0]) : int(lists.indptr[-1])][names],
+        None if lists.known is None else lists.known[kept],
+    )
 
 
 def _names(row: object, name: str) -> list[str]:

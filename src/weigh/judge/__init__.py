@@ -1,9 +1,22 @@
-"""Judging learners and models: losses with their uncertainty, counts checked, models compared."""
+"""Judging learners and models: losses with their uncertainty, margins, counts checked, models compared."""
 
 from __future__ import annotations
 
 from weigh.judge.difference import Difference, diff
 from weigh.judge.evaluation import Evaluation, evaluate
+from weigh.judge.margins import Margin, margin
+from weigh.judge.mistakes import MistakeBound, mistake_bound
 from weigh.judge.verification import Verification, verify
 
-__all__ = ["Difference", "Evaluation", "Verification", "diff", "evaluate", "verify"]
+__all__ = [
+    "Difference",
+    "Evaluation",
+    "Margin",
+    "MistakeBound",
+    "Verification",
+    "diff",
+    "evaluate",
+    "margin",
+    "mistake_bound",
+    "verify",
+]

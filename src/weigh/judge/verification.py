@@ -13,7 +13,8 @@ from weigh import errors
 from weigh.judge.checks import Check, ones
 from weigh.judge.holdings import class_check, joint_checks, naive_checks, threshold_checks
 from weigh.judge.recount import Recount
-from weigh.model import BayesModel, JointModel, ThresholdModel, load
+from weigh.judge.run_checks import run_checks
+from weigh.model import BayesModel, JointModel, PerceptronModel, ThresholdModel, load
 from weigh.source import Source
 from weigh.source import rows as rows_of
 from weigh.text import aligned, counted, cut
@@ -28,6 +29,7 @@ class Verification:
 
     n_rows: int
     checks: tuple[Check, ...]
+    done: str = "Counted"
 
     @property
     def ok(self) -> bool:
@@ -45,7 +47,7 @@ class Verification:
         rows = [["checked", "numbers", "result"]]
         rows += [[cut(c.name, 44), f"{c.compared:,}", f"{len(c.differing):,} differ"] for c in bad[:SHOWN]]
         rows += [[cut(c.name, 44), f"{c.compared:,}", "agree"] for c in good[:SHOWN]]
-        lines = [f"Counted {counted(self.n_rows, 'row')} again: {told}.", "", aligned(rows, indent="  ")]
+        lines = [f"{self.done} {counted(self.n_rows, 'row')} again: {told}.", "", aligned(rows, indent="  ")]
         hidden = len(self.checks) - len(rows) + 1
         lines += [f"  … and {hidden:,} more"] if hidden else []
         for check in bad[:SHOWN]:
@@ -62,11 +64,12 @@ def verify(model: Any, data: Any, y: Any = None) -> Verification:
     Classes, rows, levels, words, flags, cells of a joint table, sides of a cut and the exact sums
     of numbers must agree to the last digit (with fractional weights: to rounding), and the model's
     probabilities must sum to one. A model given by its path is also compared with the digest in
-    its file.
+    its file. Of a perceptron the certificate is found again: the radius and, if the last plane was kept
+    and separates the rows, that it does, and by which margin.
 
     Parameters
     ----------
-    model : a naive Bayes, joint or threshold model, an estimator that holds one, or the path of a
+    model : a naive Bayes, joint, threshold or perceptron model, an estimator that holds one, or the path of a
         model file
     data : the rows the model was trained on, of any storage, or a source
     y : one label per row or the label column's name; None takes the model's label column
@@ -76,6 +79,10 @@ def verify(model: Any, data: Any, y: Any = None) -> Verification:
         model = load(model, check=True)
         checks.append(Check("the file's digest", 1))
     model = getattr(model, "model_", model)
+    if isinstance(model, PerceptronModel):
+        source = _labelled(model, data, y).marked(model.schema.missing).stored(model.storage)
+        n_rows, found = run_checks(model, source)
+        return Verification(n_rows, (*checks, *found), "Went through")
     counted_again = _counterpart(model)
     source = _labelled(model, data, y).marked(model.schema.missing).stored(model.storage)
     recount = Recount(model.schema, together=not isinstance(model, BayesModel)).read(source)
@@ -91,8 +98,8 @@ def _counterpart(model: Any) -> Callable[[Any, Recount], Iterator[Check]]:
         if isinstance(model, kind):
             return checks
     raise errors.Unsupported(
-        f"verify counts the rows of Bayes and threshold models again, got {type(model).__name__}, which has "
-        f"no such counts."
+        f"verify goes through the rows of Bayes, threshold and perceptron models again, got "
+        f"{type(model).__name__}, of which the rows tell nothing."
     )
 
 

@@ -59,7 +59,8 @@ def design(X: Any, y: Any = None, columns: object = "auto", *, missing: Sequence
     schema = linear_schema(source, columns, missing=missing)
     reading = Reading.of(schema, source)
     classes = reading.classes()
-    places, order = reading.places(classes), reading.space.order()
+    places, orders = reading.places(classes), reading.space.orders()
+    order = np.concatenate(orders)
     numbers = np.full(reading.space.width + 1, -1, dtype=np.int32)
     numbers[order] = np.arange(len(order), dtype=np.int32)
     parts = list(reading.chunks())
@@ -71,7 +72,7 @@ def design(X: Any, y: Any = None, columns: object = "auto", *, missing: Sequence
     rise = np.lexsort((indices, np.repeat(np.arange(len(sizes)), sizes)))
     names = [
         name
-        for term in reading.space.terms(np.zeros((reading.space.width, 1)))
+        for term in reading.space.terms(orders, np.zeros((len(order), 1)))
         for name in term.features().names
     ]
     weights = None

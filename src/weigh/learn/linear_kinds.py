@@ -35,8 +35,8 @@ def linear_schema(
     "unit" (or their kind says so). A column that was found to have two values is one feature: the
     value 1 of zeros and ones, else the second of the two. Kinds that were given stay as they are.
     """
-    if scale not in (None, "unit"):
-        raise errors.parameter("scale", "scale", "None or 'unit'", scale)
+    if not isinstance(scale, str | None) or scale not in (None, "unit"):
+        raise errors.parameter("Perceptron", "scale", "None or 'unit'", scale)
     if isinstance(columns, Schema):
         found = find_schema(source, columns)
         return replace(found, kinds=_each(found.kinds, scale), made=_made(found.made, scale))

@@ -13,6 +13,7 @@ from weigh import _core, errors
 from weigh.features.blocks import Floats, Ints, Longs
 from weigh.model.certificate import Certificate
 from weigh.model.record import Record
+from weigh.model.tally import name_key
 
 MEANS = {"averaged": "examples", "lazy": "updates", "last": "none", "voted": "none"}
 
@@ -40,11 +41,10 @@ class OnlineSettings:
         return self.record or self.keep == "voted"
 
     def native(self, columns: int) -> _core.OnlineSettings:
-        """Return the settings of the native code."""
+        """Return the settings of the native code, which learns in units of the rate."""
         separate = self.separate and columns > 1
-        return _core.OnlineSettings(
-            self.rate, self.margin, self.relative, separate, self.bias, self.mean, columns
-        )
+        margin = self.margin if self.relative else self.margin / self.rate
+        return _core.OnlineSettings(1.0, margin, self.relative, separate, self.bias, self.mean, columns)
 
 
 class _Changes(NamedTuple):
@@ -64,17 +64,18 @@ class OnlineRun:
     """Weights, and all that is known of the way to them.
 
     Two classes share one column of weights, more have one each. Row 0 of the table is the bias, row
-    f + 1 the feature f; beside the weights stand the sums that averages are made of.
+    f + 1 the feature f; beside the weights stand the sums that averages are made of. All of them are in
+    units of the rate: of whole numbers they stay whole, whatever the rate.
     """
 
     settings: OnlineSettings
     classes: list[Any]
     table: Floats = field(init=False)
     updates: Longs = field(init=False)
+    lengths2: Floats = field(init=False)
     examples: int = 0
     mistakes: int = 0
     n_updates: int = 0
-    length2: float = 0.0
     radius2: float = 0.0
     passes: int = 0
     converged: bool = False
@@ -84,6 +85,7 @@ class OnlineRun:
     def __post_init__(self) -> None:
         self.table = np.zeros((1, self.columns * self._slots))
         self.updates = np.zeros(self.columns, dtype=np.int64)
+        self.lengths2 = np.zeros(self.columns)
 
     @property
     def columns(self) -> int:
@@ -101,19 +103,19 @@ class OnlineRun:
 
     def learn(self, examples: _core.Examples, order: Longs | None, width: int) -> int:
         """Learn from examples over so many features, in order; return how many were mistaken."""
-        self._widen(width)
+        self.widen(width)
         result = _core.online_pass(
             examples,
             order,
             self.settings.native(self.columns),
             self.table,
             self.updates,
+            self.lengths2,
             self.examples,
-            self.length2,
             self.radius2,
             self.settings.records,
         )
-        mistakes, updates, least, self.length2, self.radius2, record = result
+        mistakes, updates, least, self.radius2, record = result
         if self.settings.records and updates:
             self._remember(examples, order, *record)
         self.examples += len(examples)
@@ -123,11 +125,12 @@ class OnlineRun:
         self.least = min(self.least, least)
         return int(mistakes)
 
-    def _widen(self, width: int) -> None:
+    def widen(self, width: int) -> None:
+        """Make room for so many features."""
         if len(self.table) <= width:
             # Twice as much as needed, so that vocabularies may grow often at little cost.
             room = max(width + 1, 2 * len(self.table) if len(self.table) > 1 else 0)
-            table = np.zeros((room, self.table.shape[1]))
+            table = _core.zeros(room, self.table.shape[1])
             table[: len(self.table)] = self.table
             self.table = table
 
@@ -144,16 +147,25 @@ class OnlineRun:
         times = self.examples + at
         self.changes.append(_Changes(indptr, indices, values, times, plus, minus, amounts))
 
-    def weights(self) -> tuple[Floats, Floats]:
-        """Return the kept weights [features, columns] and biases; of a recorded run the last ones."""
-        columns = self.columns
-        kept = self.table[:, :columns]
+    def weights(self, features: Longs) -> tuple[Floats, Floats, float]:
+        """Return the kept weights [features, columns] and biases, and what they are to be divided by.
+
+        Undivided means of whole numbers are whole, so that ties stay ties. Of a recorded run these are
+        the last weights.
+        """
+        ticks, divisor = self.updates, 1.0
+        if self.settings.mean == "examples":
+            ticks = np.full(self.columns, self.examples, dtype=np.int64)
+        native = self.settings.native(self.columns)
+        kept = _core.kept_weights(self.table, native, features + 1, ticks)
+        biases = _core.kept_weights(self.table, native, np.zeros(1, dtype=np.int64), ticks)[0]
         if self.settings.mean != "none":
-            ticks = np.full(columns, self.examples) if self.settings.mean == "examples" else self.updates
-            ticks = np.maximum(ticks, 1).astype(np.float64)
-            # T·w − u is exact for whole numbers, so that only the division rounds.
-            kept = (ticks * kept - self.table[:, columns:]) / ticks
-        return np.ascontiguousarray(kept[1:]), np.ascontiguousarray(kept[0])
+            if (ticks == ticks[0]).all():
+                divisor = float(max(1, ticks[0]))
+            else:
+                own = np.maximum(1, ticks)
+                kept, biases = kept / own, biases / own
+        return kept, biases, divisor
 
     def certificate(self) -> Certificate:
         """Return what the run proves."""
@@ -172,6 +184,7 @@ class OnlineRun:
             math.sqrt(self.radius2),
             margin,
             augmented,
+            self.settings.bias,
         )
 
     def record(self, numbers: Ints, width: int) -> Record | None:
@@ -199,10 +212,29 @@ class OnlineRun:
             separate,
         )
 
+    def change_settings(self, settings: OnlineSettings) -> None:
+        """Go on with another rate or margin."""
+        share = self.settings.rate / settings.rate
+        if share != 1.0:
+            self.table *= share
+            self.lengths2 *= share * share
+            self.changes = [each._replace(amounts=share * each.amounts) for each in self.changes]
+        self.settings = settings
+
+    def check_settings(self, settings: OnlineSettings) -> None:
+        """Refuse settings that a run cannot change on its way; rate and margin may change."""
+        for name in ("keep", "record", "separate", "bias"):
+            before, now = getattr(self.settings, name), getattr(settings, name)
+            if before != now:
+                known = {"separate": "multiclass"}.get(name, name)
+                raise errors.ParameterError(
+                    f"Perceptron: {known} cannot change while a run goes on. Begin a new one: fit without "
+                    f"warm_start, or a new Perceptron."
+                )
+
     def check_classes(self, labels: Iterable[Any]) -> None:
         """Refuse labels that the run cannot take up any more."""
-        known = set(self.classes)
-        beyond = [label for label in labels if label not in known]
+        beyond = sorted(set(labels) - set(self.classes), key=name_key)
         if beyond and self.settings.records:
             raise errors.LabelError(
                 f"y has the label {errors.listing(beyond)}, and a recorded perceptron cannot take up a class "
@@ -229,7 +261,7 @@ class OnlineRun:
             updates[:] = self.n_updates
         self.classes, self.updates = list(classes), updates
         self.table = np.ascontiguousarray(table.reshape(len(self.table), -1))
-        self.length2 = float(np.square(table[1:, 0]).sum())
+        self.lengths2 = np.square(table[1:, 0]).sum(axis=0)
 
 
 _NO_CHANGES = _Changes(

@@ -16,11 +16,12 @@ from weigh.features.settings import finite, truth, whole
 from weigh.learn.linear_kinds import linear_schema
 from weigh.learn.online import OnlineRun, OnlineSettings
 from weigh.learn.order import pass_order
-from weigh.learn.reading import Check, Encoded, Progress, Reading
+from weigh.learn.reading import Check, Encoded, EncodedRows, Progress, Reading
 from weigh.learn.space import Space
 from weigh.model import PerceptronModel
 from weigh.model.perceptron import as_classes
 from weigh.model.record import check_kept
+from weigh.model.tally import name_key
 from weigh.source import Source
 from weigh.source.missing import Marker
 
@@ -34,25 +35,38 @@ class Course:
     schema: Schema
     space: Space
     run: OnlineRun
+    made: PerceptronModel | None = None  # of the run as it stands, once it was asked for
 
     def copy(self) -> Course:
         """Return a course that may go on without this one."""
         return Course(self.schema, self.space, copy.deepcopy(self.run))
 
+    def storage(self) -> dict[str, str]:
+        """Return how text files must be read to match what was learned, for `Source.stored`."""
+        label = self.schema.label
+        named = {} if label is None else {label: self.run.classes}
+        return self.schema.spelling({**self.space.levels(), **named})
+
     def model(self) -> PerceptronModel:
         """Return the model of the run as it stands."""
-        run, order = self.run, self.space.order()
-        table, biases = run.weights()
-        if len(table) < self.space.width:
-            table = np.vstack([table, np.zeros((self.space.width - len(table), table.shape[1]))])
-        terms = self.space.terms(as_classes(table))
+        if self.made is None:
+            self.made = self._model()
+        return self.made
+
+    def _model(self) -> PerceptronModel:
+        run, orders = self.run, self.space.orders()
+        order = np.concatenate(orders)
+        run.widen(self.space.width)
+        table, biases, divisor = run.weights(order)
+        terms = self.space.terms(orders, as_classes(table))
         numbers = np.full(self.space.width + 1, -1, dtype=np.int32)
         numbers[order] = np.arange(len(order), dtype=np.int32)
         record = run.record(numbers, len(order))
         keep = run.settings.keep
         first = keep if record is None else "last"
         base = as_classes(biases)[0]
-        model = PerceptronModel(self.schema, run.classes, base, terms, first, run.certificate(), record)
+        facts = first, run.certificate(), run.settings.rate, divisor, record
+        model = PerceptronModel(self.schema, run.classes, base, terms, *facts)
         return model if keep == first else model.keep(keep)
 
 
@@ -97,7 +111,7 @@ class PerceptronTask:
             raise errors.parameter(owner, "margin", "a number of at least 0", margin)
         if finite(owner, "rate", rate, "a number above 0") <= 0:
             raise errors.parameter(owner, "rate", "a number above 0", rate)
-        if multiclass not in MULTICLASS:
+        if not isinstance(multiclass, str) or multiclass not in MULTICLASS:
             raise errors.parameter(owner, "multiclass", " or ".join(map(repr, MULTICLASS)), multiclass)
         whole(owner, "max_iter", max_iter, 1)
         whole(owner, "random_state", random_state, 0)
@@ -127,17 +141,21 @@ class PerceptronTask:
         """
         if before is None:
             reading = Reading.of(self.schema, source, progress, check)
-            run = OnlineRun(self.settings, self._classes(reading))
+            run = OnlineRun(self.settings, self.classes_of(reading))
             course = Course(self.schema, reading.space, run)
         else:
             course = before
+            course.run.check_settings(self.settings)
             reading = Reading(course.schema, source, course.space)
             reading.first(progress, lambda labels: self._check_more(course.run, labels, check))
-            course.run.declare(reading.classes(course.run.classes))
+            course.run.change_settings(self.settings)
+            course.run.declare(reading.classes([*course.run.classes, *self.classes]))
+        course.made = None
         self.run(course.run, reading, progress)
         return course
 
-    def _classes(self, reading: Reading) -> list[Any]:
+    def classes_of(self, reading: Reading) -> list[Any]:
+        """Return the classes of rows, two at least."""
         if not reading.n_rows:
             raise errors.DataError("There are no rows to learn from.")
         classes = reading.classes(self.classes)
@@ -151,7 +169,8 @@ class PerceptronTask:
     def _check_more(self, run: OnlineRun, labels: Collection[Any], check: Check | None) -> None:
         if check is not None:
             check(labels)
-        run.check_classes(labels)
+        run.check_classes({*labels, *self.classes})
+        check_named_classes(self.class_weight, {*labels, *run.classes, *self.classes})
 
     def run(self, run: OnlineRun, reading: Reading, progress: Progress | None = None) -> None:
         """Go through the rows of a reading until a pass changes nothing."""
@@ -169,7 +188,7 @@ class PerceptronTask:
 class Passes:
     """The examples of a reading, pass by pass: all at once if they are in memory."""
 
-    def __init__(self, reading: Reading, classes: Sequence[Any], class_weight: Any = None) -> None:
+    def __init__(self, reading: EncodedRows, classes: Sequence[Any], class_weight: Any = None) -> None:
         self._reading = reading
         self._places = reading.places(classes)
         self._weights = class_weights(class_weight, classes, reading, self._places)
@@ -199,7 +218,7 @@ class Passes:
 
 def check_class_weight(given: Any) -> None:
     """Refuse class weights that are no weights."""
-    if given is None or given == "balanced":
+    if given is None or (isinstance(given, str) and given == "balanced"):
         return
     must = "None, 'balanced' or a mapping from class to a number above 0"
     if not isinstance(given, Mapping):
@@ -209,17 +228,22 @@ def check_class_weight(given: Any) -> None:
             raise errors.parameter("Perceptron", "class_weight", must, {label: weight})
 
 
-def class_weights(given: Any, classes: Sequence[Any], reading: Reading, places: Any) -> Floats | None:
+def check_named_classes(given: Any, classes: Collection[Any]) -> None:
+    """Refuse weights of classes that do not exist."""
+    beyond = [label for label in given if label not in classes] if isinstance(given, Mapping) else []
+    if beyond:
+        raise errors.ParameterError(
+            f"Perceptron: class_weight names the class {errors.listing(beyond)}; the rows have "
+            f"{errors.listing(sorted(classes, key=name_key))}."
+        )
+
+
+def class_weights(given: Any, classes: Sequence[Any], reading: EncodedRows, places: Any) -> Floats | None:
     """Return the weight of each class; "balanced" ones are the less the more rows a class has."""
     if given is None:
         return None
     if isinstance(given, Mapping):
-        beyond = [label for label in given if label not in classes]
-        if beyond:
-            raise errors.ParameterError(
-                f"Perceptron: class_weight names the class {errors.listing(beyond)}; the rows have "
-                f"{errors.listing(classes)}."
-            )
+        check_named_classes(given, classes)
         return np.array([float(given.get(label, 1.0)) for label in classes])
     counts = np.zeros(len(classes))
     for chunk in reading.chunks():

@@ -40,8 +40,10 @@ def prepare(schema: Schema, chunks: Iterable[Chunk]) -> dict[int, Names | Scale]
     for chunk in chunks:
         blocks: list[Any] = schema.encode(chunk)
         by = Counting(np.zeros(chunk.n_rows, dtype=np.int32), 1, chunk.weights)
+        # Rows of no weight have no words; others have all of theirs, for a word is seen or not.
+        seen = by.classes if chunk.weights is None else np.where(chunk.weights > 0, 0, -1).astype(np.int32)
         for at, counter in words.items():
-            counter.add(blocks[at], Counting(by.classes, 1))
+            counter.add(blocks[at], Counting(seen, 1))
         for at, before in sums.items():
             counts = NumberCounts.of(blocks[at], by)
             sums[at] = counts if before is None else before.plus(counts)

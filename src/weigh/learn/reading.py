@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from weigh.features import Block, Schema, Words
+from weigh import errors
+from weigh.features import Codes, Schema
 from weigh.features.blocks import Floats, Ints
 from weigh.learn.preparation import needs_preparation, prepare
 from weigh.learn.space import Rows, Space
@@ -17,6 +18,7 @@ from weigh.model.tally import name_key
 from weigh.source import Source
 from weigh.source.base import Piece
 
+HUGE = 1e150  # what can still be squared
 HELD_BYTES = 256 << 20  # of a file's features, that are kept from pass to pass
 
 Progress = Callable[[int], None]
@@ -36,8 +38,26 @@ class Encoded(NamedTuple):
         return sum(part.nbytes for part in (*self.rows, self.codes, self.weights) if part is not None)
 
 
+class EncodedRows(Protocol):
+    """Rows that can be gone through again and again."""
+
+    @property
+    def space(self) -> Space:
+        """The features of the rows."""
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether all rows are in memory."""
+
+    def chunks(self) -> Iterator[Encoded]:
+        """Return all rows, some at a time."""
+
+    def places(self, classes: Sequence[Label]) -> Ints:
+        """Return the place of every code's label among the classes."""
+
+
 class _Blocks(NamedTuple):
-    blocks: list[Block]
+    blocks: list[Any]
     codes: Ints
     labels: list[Label]
     weights: Floats | None
@@ -51,7 +71,8 @@ class Reading:
     """
 
     def __init__(self, schema: Schema, source: Source, space: Space) -> None:
-        self._schema, self._source, self.space = schema, source, space
+        self._schema, self._source = schema, source
+        self.space: Space = space
         self.labels: dict[Label, int] = {}  # every label's code, in order of appearance
         self.n_rows = 0
         self._kept: list[Encoded] | None = []
@@ -68,8 +89,12 @@ class Reading:
         """Read all rows; with a check of their labels, nothing grows before all were found to be right."""
         given: Iterable[_Blocks] = self._blocks()
         if check is not None:
-            given = list(given)
-            check({label for found in given for label in found.labels})
+            try:
+                given = list(given)
+                check({label for found in given for label in found.labels})
+            except BaseException:
+                self.space.settle(accepted=False)
+                raise
         held, most = 0, None if self._source.bytes_total is None else HELD_BYTES
         for found in given:
             encoded = self._encoded(found, grow=True)
@@ -81,6 +106,7 @@ class Reading:
                     self._kept = None
             if progress is not None:
                 progress(len(found.codes))
+        self.space.settle(accepted=True)
         return self
 
     @property
@@ -92,7 +118,12 @@ class Reading:
         """Return all rows, some at a time."""
         if self._kept is not None:
             return iter(self._kept)
-        return (self._encoded(found, grow=False) for found in self._blocks())
+        return self._again()
+
+    def _again(self) -> Iterator[Encoded]:
+        for found in self._blocks():
+            yield self._encoded(found, grow=False)
+        self.space.settle(accepted=False)
 
     def classes(self, known: Sequence[Label] = ()) -> list[Label]:
         """Return the classes in canonical order."""
@@ -109,31 +140,35 @@ class Reading:
 
     def _made(self, piece: Piece) -> _Blocks:
         chunk = piece()
-        blocks: list[Block] = [
-            block.entries() if isinstance(block, Words) else block for block in self._schema.encode(chunk)
-        ]
-        return _Blocks(blocks, *encode_labels(chunk), chunk.weights)
+        codes, labels = encode_labels(chunk)
+        weights, kept = chunk.weights, None
+        if weights is not None and not weights.all():
+            # Rows of no weight are as if they were not there: their values and labels too.
+            kept = weights > 0
+            seen = Codes(codes, labels).where(kept)
+            codes, labels, weights = seen.codes, seen.levels, weights[kept]
+        blocks = self.space.made(self._schema.encode(chunk), kept)
+        _refuse_huge(blocks)
+        return _Blocks(blocks, codes, labels, weights)
 
     def _encoded(self, found: _Blocks, *, grow: bool) -> Encoded:
         places = np.array(
             [self.labels.setdefault(label, len(self.labels)) for label in found.labels], dtype=np.int32
         )
-        encoded = Encoded(self.space.rows(found.blocks, grow=grow), places[found.codes], found.weights)
-        return encoded if found.weights is None else _weighty(encoded, found.weights)
+        codes = places[found.codes] if len(places) else found.codes
+        return Encoded(self.space.rows(found.blocks, grow=grow), codes, found.weights)
 
 
-def _weighty(encoded: Encoded, weights: Floats) -> Encoded:
-    """Return the rows without those of no weight, which are as if they were not there."""
-    kept = weights > 0
-    if kept.all():
-        return encoded
-    indptr, indices, values = encoded.rows
-    sizes = np.diff(indptr)
-    entries = np.repeat(kept, sizes)
-    within = slice(int(indptr[0]), int(indptr[-1]))
-    rows = Rows(
-        np.concatenate([[0], np.cumsum(sizes[kept])]).astype(np.int64),
-        indices[within][entries],
-        None if values is None else values[within][entries],
-    )
-    return Encoded(rows, encoded.codes[kept], weights[kept])
+def _refuse_huge(blocks: list[Any]) -> None:
+    """Refuse numbers whose squares are none any more."""
+    for block in blocks:
+        values = getattr(block, "values", None)
+        if values is None or not len(values):
+            continue
+        # Without a copy: fmin and fmax pass over what is missing.
+        least, most = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))
+        if max(-least, most) > HUGE:
+            raise errors.DataError(
+                f"A value is {most if most > HUGE else least:.6g}; beyond {HUGE:g} the square of a number is "
+                f"none any more. Divide the columns by their largest values, or give scale='unit'."
+            )

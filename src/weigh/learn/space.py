@@ -9,8 +9,9 @@ import numpy as np
 
 from weigh import _core
 from weigh.features import Block, Names, Schema, Wordy
-from weigh.features.blocks import Floats, Ints, Longs
-from weigh.learn.numbered_parts import Fixed, Levels, NumberedPart, Scaled, WordNumbers
+from weigh.features.blocks import Floats, Ints, Longs, Mask
+from weigh.learn.numbered_parts import Fixed, Levels, NumberedPart, Scaled
+from weigh.learn.numbered_words import BucketNumbers, WordNumbers
 from weigh.learn.preparation import Scale
 
 
@@ -38,7 +39,9 @@ class Space:
 
     def _numbered(self, part: Any, known: Any) -> NumberedPart:
         if isinstance(part.kind, Wordy):
-            return WordNumbers(part, self.take, known)
+            return (
+                BucketNumbers(part, self.take) if part.kind.buckets else WordNumbers(part, self.take, known)
+            )
         if part.kind.gathers:
             return Fixed(part, self.take)
         return Levels(part, self.take) if known is None else Scaled(part, self.take, known)
@@ -49,20 +52,36 @@ class Space:
         self.width += number
         return first
 
-    def rows(self, blocks: list[Block], *, grow: bool) -> Rows:
+    def made(self, blocks: list[Block], kept: Mask | None) -> list[Any]:
+        """Return blocks, or the kept rows of them, ready to be put into rows; may be done in any thread."""
+        return [part.made(block, kept) for part, block in zip(self.parts, blocks, strict=True)]
+
+    def settle(self, accepted: bool) -> None:
+        """Keep what was learned of blocks while they were made, or drop it with their rows."""
+        for part in self.parts:
+            if isinstance(part, BucketNumbers):
+                part.settle(accepted)
+
+    def rows(self, blocks: list[Any], *, grow: bool) -> Rows:
         """Return the blocks of some rows as one; unless they may grow, new features are left out."""
-        if len(self.parts) == 1 and isinstance(self.parts[0], Fixed):
-            only: Any = blocks[0]
+        only = self.parts[0].alone(blocks[0], grow) if len(self.parts) == 1 else None
+        if only is not None:
             return Rows(only.indptr, only.indices, only.values)
         assembly = _core.Assembly(blocks[0].n_rows)
         for part, block in zip(self.parts, blocks, strict=True):
             part.add(assembly, block, grow)
         return Rows(*assembly.rows())
 
-    def order(self) -> Longs:
-        """Return the numbers of the features in the order of a model."""
-        return np.concatenate([part.order() for part in self.parts])
+    def levels(self) -> dict[str, list[Any]]:
+        """Return the levels that columns of categories have, by column."""
+        return {part.name: part.known() for part in self.parts if isinstance(part, Levels)}
 
-    def terms(self, table: Floats) -> list[Any]:
-        """Return the terms of a model from weights [features, classes]."""
-        return [part.term(np.ascontiguousarray(table[part.order()])) for part in self.parts]
+    def orders(self) -> list[Longs]:
+        """Return the numbers of each part's features in the order of a model."""
+        return [part.order() for part in self.parts]
+
+    def terms(self, orders: list[Longs], table: Floats) -> list[Any]:
+        """Return the terms of a model from the weights of those features, one after the other."""
+        ends = np.cumsum([len(order) for order in orders])
+        pieces = zip(self.parts, orders, np.split(table, ends[:-1]), strict=True)
+        return [part.term(order, piece) for part, order, piece in pieces]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,11 +14,11 @@ class Certificate:
     """The facts of a run.
 
     `mistakes` are wrong predictions while learning; `updates` also counts right ones within the
-    margin. `radius` is the largest length of a row, the bias's constant 1 included. `converged`
-    says that the last pass changed nothing, so that the last plane separates the rows; then `margin` is
-    the distance of the nearest row to it, and `augmented_margin` the same with the bias as part of the
-    weight vector, which is the margin of the mistake bound (radius / augmented_margin)². Both are None
-    for a run that did not converge.
+    margin. `radius` is the largest length of a row, the bias's constant 1 included if there is a `bias`.
+    `converged` says that the last pass changed nothing, so that the last plane separates the rows; then
+    `margin` is the distance of the nearest row to it, and `augmented_margin` the same with the bias as part
+    of the weight vector, which is the margin of the mistake bound (radius / augmented_margin)². Both are
+    None for a run that did not converge.
     """
 
     mistakes: int
@@ -28,6 +29,24 @@ class Certificate:
     radius: float
     margin: float | None = None
     augmented_margin: float | None = None
+    bias: bool = True
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Certificate:
+        """Return the facts that `to_dict` gave; others raise a ValueError."""
+        facts = cls(**data)
+        counts = (facts.mistakes, facts.updates, facts.examples, facts.passes)
+        margins = [each for each in (facts.margin, facts.augmented_margin) if each is not None]
+        whole = all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in counts)
+        numbers = all(isinstance(x, int | float) and math.isfinite(x) for x in (facts.radius, *margins))
+        if (
+            not whole
+            or not numbers
+            or not isinstance(facts.converged, bool)
+            or not isinstance(facts.bias, bool)
+        ):
+            raise ValueError("the certificate holds other things than numbers")
+        return facts
 
     def to_dict(self) -> dict[str, Any]:
         """Return the facts as plain data."""

@@ -78,6 +78,14 @@ class Evidence:
         rest = [row.nats for row in self.table if id(row) not in kept]
         return replace(self, table=(*strong, Row(f"{len(rest):,} others together", "", exact_sum(rest))))
 
+    def scaled(self, factor: float, divisor: float) -> Evidence:
+        """Return the evidence with all its amounts times one number above zero by another."""
+        if factor == divisor:
+            return self
+        return replace(
+            self, table=tuple(replace(row, nats=row.nats * factor / divisor) for row in self.table)
+        )
+
     def worked(self, format: str = "text") -> str:
         """Return the whole calculation in exact fractions, as "text" or "latex"."""
         writer = {"text": worked_text, "latex": worked_latex}.get(format)

@@ -16,7 +16,7 @@ from weigh.model import store
 from weigh.model.base import Model
 from weigh.model.evidence import Evidence, weighed
 from weigh.model.term_store import Weights, get_floats, get_terms, put_terms
-from weigh.model.weights import Features
+from weigh.model.weights import Features, LevelWeights
 from weigh.model.worked import ClassWork
 from weigh.source import Chunk
 
@@ -51,6 +51,11 @@ class LinearModel(Model):
     def generative(self) -> bool:
         """Linear scores are not joint probabilities."""
         return False
+
+    @property
+    def levels(self) -> dict[str, list[Any]]:
+        """The values that columns of categories are known to have."""
+        return {term.name: term.known_levels() for term in self.terms if isinstance(term, LevelWeights)}
 
     @cached_property
     def _features(self) -> list[Features]:

@@ -15,7 +15,7 @@ from weigh.model import store
 from weigh.model.certificate import Certificate
 from weigh.model.evidence import Evidence, weighed
 from weigh.model.linear import LinearModel, no_work
-from weigh.model.record import Record, check_kept
+from weigh.model.record import KEPT, Record, check_kept
 from weigh.model.scored import ScoredModel
 from weigh.model.term_store import get_floats, get_terms
 from weigh.model.weights import Contribution
@@ -30,12 +30,18 @@ class PerceptronModel(ScoredModel, LinearModel):
     more speaks for it. `kept` says which hypothesis of the run this is: the "last", the mean of all
     ("averaged"), or the mean of those that followed an error ("lazy"). With a `record` of the run,
     `keep` gives the others too, and "voted".
+
+    Base and terms are held in units of the `rate` and undivided: weights and scores are theirs times the
+    rate by `divisor`, the number of hypotheses that a mean is over, so that sums of whole numbers are
+    exact and ties are ties.
     """
 
     type_name: ClassVar[str] = "perceptron"
 
     kept: str
     certificate: Certificate
+    rate: float = 1.0
+    divisor: float = 1.0
     record: Record | None = None
 
     def keep(self, how: str) -> PerceptronModel:
@@ -49,18 +55,35 @@ class PerceptronModel(ScoredModel, LinearModel):
                 f"them."
             )
         if how == "voted":
-            return VotedModel(
-                self.schema, self.class_list, self.base, self.terms, how, self.certificate, self.record
-            )
-        table, biases = (as_classes(part) for part in self.record.weights(how))
+            last = self.keep("last")
+            facts = how, self.certificate, self.rate, 1.0, self.record
+            return VotedModel(self.schema, self.class_list, last.base, last.terms, *facts)
+        table, biases, divisor = self.record.weights(how)
+        table, biases = as_classes(table), as_classes(biases)[0]
         terms, first = [], 0
         for term in self.terms:
             size = len(term.features().names)
             terms.append(term.reweighed(np.ascontiguousarray(table[first : first + size])))  # type: ignore[union-attr]
             first += size
-        return PerceptronModel(
-            self.schema, self.class_list, biases[0], terms, how, self.certificate, self.record
-        )
+        facts = how, self.certificate, self.rate, divisor, self.record
+        return PerceptronModel(self.schema, self.class_list, biases, terms, *facts)
+
+    @property
+    def coef(self) -> Floats:
+        """The weights: [features] for two classes, else [classes, features]."""
+        return self._scaled(super().coef)
+
+    @property
+    def intercept(self) -> Floats:
+        """The bias: a number for two classes, else one per class."""
+        return self._scaled(super().intercept)
+
+    def score_chunk(self, chunk: Chunk) -> Floats:
+        """Return the scores of a chunk in the schema's names."""
+        return self._scaled(super().score_chunk(chunk))
+
+    def _scaled(self, held: Floats) -> Floats:
+        return np.asarray(held * self.rate / self.divisor)
 
     def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
         """Yield the evidence for each row of a chunk."""
@@ -69,12 +92,18 @@ class PerceptronModel(ScoredModel, LinearModel):
             blocks: list[Any] = [block.row(row) for block in whole]
             pairs = zip(self.terms, blocks, strict=True)
             found = [c for term, block in pairs for c in term.contributions(block, 0)]
-            yield weighed(self.class_list, self.base, found, no_work, self.tie, unit="points")
+            evidence = weighed(self.class_list, self.base, found, no_work, self.tie, unit="points")
+            yield evidence.scaled(self.rate, self.divisor)
 
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what a model file holds."""
         meta, arrays = super().to_store()
-        meta |= {"kept": self.kept, "certificate": self.certificate.to_dict()}
+        meta |= {
+            "kept": self.kept,
+            "rate": self.rate,
+            "divisor": self.divisor,
+            "certificate": self.certificate.to_dict(),
+        }
         if self.record is not None:
             self.record.put(arrays, meta)
         return meta, arrays
@@ -85,13 +114,21 @@ class PerceptronModel(ScoredModel, LinearModel):
         classes = store.get_distinct(stored, "classes")
         base = get_floats(stored, "base", len(classes))
         terms = get_terms(stored, schema, len(classes))
-        certificate = Certificate(**stored.meta["certificate"])
+        if not all(np.isfinite(table).all() for table in (base, *(term.features().coef for term in terms))):
+            raise store.damaged(stored.path, "its weights are not all finite")
+        certificate = Certificate.from_dict(stored.meta["certificate"])
         width = sum(len(term.features().names) for term in terms)
         record = Record.get(stored, width, 1 if len(classes) == 2 else len(classes))
-        kept = check_kept(stored.meta["kept"])
-        if (kept == "voted") != (cls is VotedModel) or (kept == "voted" and record is None):
+        kept, rate, divisor = (stored.meta[name] for name in ("kept", "rate", "divisor"))
+        if (
+            (kept == "voted") != (cls is VotedModel)
+            or kept not in KEPT
+            or (kept == "voted" and record is None)
+        ):
             raise store.damaged(stored.path, f"its hypothesis is {kept!r}, which does not suit it")
-        return cls(schema, classes, base, terms, kept, certificate, record)
+        if not (0.0 < rate < np.inf and 1.0 <= divisor < np.inf):
+            raise store.damaged(stored.path, "its weights have an impossible rate or divisor")
+        return cls(schema, classes, base, terms, kept, certificate, float(rate), float(divisor), record)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

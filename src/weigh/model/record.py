@@ -45,8 +45,8 @@ class Record:
     bias: bool = True
     separate: bool = False
 
-    def weights(self, how: str) -> tuple[Floats, Floats]:
-        """Return the weights [features, columns] and biases of the last, averaged or lazy hypothesis."""
+    def weights(self, how: str) -> tuple[Floats, Floats, float]:
+        """Return the last, averaged or lazy weights [features, columns] and biases, and their divisor."""
         table, biases = np.zeros((self.width, self.columns)), np.zeros(self.columns)
         for columns, sign in ((self.plus, 1.0), (self.minus, -1.0)):
             shares = sign * self.amounts * self._shares(how, columns)
@@ -56,8 +56,11 @@ class Record:
             at = (self.indices[entries], columns[rows[entries]])
             np.add.at(table, at, shares[rows[entries]] * self.values[entries])
             np.add.at(biases, columns[here], shares[here])
+        biases = biases if self.bias else np.zeros(self.columns)
         total = self._total(how)
-        return table / total, (biases / total if self.bias else np.zeros(self.columns))
+        if isinstance(total, float):
+            return table, biases, total
+        return table / total, biases / total, 1.0
 
     def _shares(self, how: str, columns: Ints) -> Floats:
         """Return in how many of the hypotheses that are added up each update is."""
@@ -82,7 +85,8 @@ class Record:
         if not self.separate:
             return float(max(1, len(self.amounts)))
         touched = np.concatenate([self.plus[self.plus >= 0], self.minus[self.minus >= 0]])
-        return np.maximum(1, np.bincount(touched, minlength=self.columns)).astype(np.float64)
+        ticks = np.maximum(1, np.bincount(touched, minlength=self.columns)).astype(np.float64)
+        return float(ticks[0]) if (ticks == ticks[0]).all() else ticks
 
     def votes(self, indptr: Longs, indices: Ints, values: Floats | None) -> Floats:
         """Return the votes [rows, columns] of all hypotheses on rows of the same features."""
@@ -128,7 +132,8 @@ class Record:
     def _check(self, stored: store.Stored) -> None:
         updates = len(self.amounts)
         sizes = len(self.plus) == len(self.minus) == updates == len(self.lives) - 1 == len(self.indptr) - 1
-        if not sizes or self.lives.min(initial=0) < 0 or not np.isfinite(self.amounts).all():
+        finite = np.isfinite(self.amounts).all() and np.isfinite(self.values).all()
+        if not sizes or self.lives.min(initial=0) < 0 or not finite:
             raise store.damaged(stored.path, "its record does not fit together")
         try:
             # The native code checks every index before it reads anything.
@@ -139,6 +144,6 @@ class Record:
 
 def check_kept(how: object) -> str:
     """Return which hypothesis is asked for, checked."""
-    if how not in KEPT:
+    if not isinstance(how, str) or how not in KEPT:
         raise errors.parameter("keep", "keep", " or ".join(map(repr, KEPT)), how)
-    return str(how)
+    return how

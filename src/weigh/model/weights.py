@@ -59,6 +59,10 @@ class LevelWeights:
     def _place(self) -> dict[Any, int]:
         return {level: at for at, level in enumerate(self.levels)}
 
+    def known_levels(self) -> list[Any]:
+        """Return all levels that were seen, with or without a weight."""
+        return [*self.levels, *([] if self.against is None else [self.against])]
+
     def codes(self, block: Codes) -> Ints:
         """Return the block's codes in this term's levels; a level never seen has the last code."""
         unseen = len(self.levels)

@@ -1,0 +1,262 @@
+// Rows put together from blocks, and numbers for names, against maps.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "texts.h"
+#include "weigh/assembly.h"
+#include "weigh/numbering.h"
+
+namespace {
+
+using namespace weigh;
+using namespace weigh::tests;
+
+using Row = std::vector<std::pair<std::int32_t, double>>;
+
+// One block with memory of the exact size, and the rows it stands for by the definition.
+struct Block {
+    Block(Random& random, std::size_t rows) : expected(rows) {
+        const std::size_t width = 1 + below(random, 6);
+        for (std::size_t k = 0; k < width; ++k) numbers.push_back(static_cast<std::int32_t>(k) - 1);
+        std::shuffle(numbers.begin(), numbers.end(), random);
+        part.form = std::vector{Part::Form::codes, Part::Form::column, Part::Form::entries}[below(random, 3)];
+        switch (part.form) {
+            case Part::Form::codes: fill_codes(random); break;
+            case Part::Form::column: fill_column(random); break;
+            case Part::Form::entries: fill_entries(random);
+        }
+        numbers.shrink_to_fit();
+        part.numbers = numbers;
+    }
+    Block(const Block&) = delete;
+
+    void fill_codes(Random& random) {
+        for (Row& row : expected) {
+            codes.push_back(static_cast<std::int32_t>(below(random, numbers.size() + 1)) - 1);
+            if (codes.back() < 0) continue;
+            const std::int32_t number = numbers[static_cast<std::size_t>(codes.back())];
+            if (number >= 0) row.emplace_back(number, 1.0);
+        }
+        codes.shrink_to_fit();
+        part.codes = codes;
+    }
+
+    void fill_column(Random& random) {
+        numbers.resize(1);
+        for (Row& row : expected) {
+            const std::size_t die = below(random, 5);
+            const double value = die == 0 ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(die) - 1;
+            if (!column.empty()) column.push_back(99);  // a neighbour of a strided column
+            column.push_back(value);
+            if (numbers[0] >= 0 && !std::isnan(value) && value != 0) row.emplace_back(numbers[0], value);
+        }
+        column.shrink_to_fit();
+        part.column = {column.data(), expected.size(), 2};
+    }
+
+    void fill_entries(Random& random) {
+        const bool valued = below(random, 2);
+        std::vector<std::int32_t> own(numbers.size());
+        std::iota(own.begin(), own.end(), 0);
+        for (Row& row : expected) {
+            std::shuffle(own.begin(), own.end(), random);
+            for (std::size_t k = below(random, own.size() + 1); k > 0; --k) {
+                indices.push_back(own[k - 1]);
+                const double value = valued ? static_cast<double>(below(random, 5)) - 2 : 1;
+                if (valued) values.push_back(value);
+                const std::int32_t number = numbers[static_cast<std::size_t>(own[k - 1])];
+                if (number >= 0 && value != 0) row.emplace_back(number, value);
+            }
+            indptr.push_back(static_cast<std::int64_t>(indices.size()));
+        }
+        // Entries of no row at the end are nobody's.
+        if (below(random, 2)) indices.push_back(0), valued ? values.push_back(7) : void();
+        part.entries = {indptr, indices, values};
+    }
+
+    Part part;
+    std::vector<std::int32_t> numbers, codes, indices;
+    std::vector<std::int64_t> indptr{0};
+    std::vector<double> column, values;
+    std::vector<Row> expected;
+};
+
+void rows_have_the_features_of_all_their_parts(Random& random) {
+    const std::size_t rows = below(random, 12);
+    std::vector<std::unique_ptr<Block>> blocks;
+    std::vector<Part> parts;
+    for (std::size_t size = below(random, 4); size > 0; --size) {
+        blocks.push_back(std::make_unique<Block>(random, rows));
+        parts.push_back(blocks.back()->part);
+    }
+    const FeatureRows found = assembled(rows, parts);
+    EXPECT(found.indptr.size() == rows + 1 && found.indptr[0] == 0 && found.indices.size() == found.values.size());
+    for (std::size_t i = 0; i < rows; ++i) {
+        Row row, expected;
+        for (auto e = static_cast<std::size_t>(found.indptr[i]); e < static_cast<std::size_t>(found.indptr[i + 1]); ++e)
+            row.emplace_back(found.indices[e], found.values[e]);
+        for (const auto& block : blocks)
+            expected.insert(expected.end(), block->expected[i].begin(), block->expected[i].end());
+        EXPECT(row == expected);
+    }
+}
+
+std::string random_name(Random& random) {
+    std::string name;
+    for (std::size_t size = below(random, 20) == 0 ? 40 + below(random, 40) : below(random, 4); size > 0; --size)
+        name += static_cast<char>('a' + below(random, 3));
+    return name;
+}
+
+Names random_names(Random& random) {
+    Names names;
+    for (std::size_t size = below(random, 30); size > 0; --size) names.add(random_name(random));
+    return names;
+}
+
+void names_are_numbered_as_they_appear(Random& random) {
+    Numbering numbering;
+    std::map<std::string, std::int32_t> place;
+    std::vector<std::string> in_order;
+    for (int batch = 0; batch < 4; ++batch) {
+        const Names names = random_names(random);
+        const NamesView view{names.text, names.offsets};
+        const bool grow = below(random, 3) != 0;
+        const std::vector<std::int32_t> found = numbering.numbers(view, grow);
+        for (std::size_t k = 0; k < view.size(); ++k) {
+            const std::string name(view[k]);
+            if (grow && place.emplace(name, static_cast<std::int32_t>(place.size())).second) in_order.push_back(name);
+            const auto known = place.find(name);
+            EXPECT(found[k] == (known == place.end() ? Vocabulary::kUnknown : known->second));
+        }
+        EXPECT(numbering.size() == place.size());
+    }
+    const Names told = numbering.names();
+    const NamesView view{told.text, told.offsets};
+    EXPECT(view.size() == in_order.size());
+    for (std::size_t k = 0; k < view.size(); ++k) EXPECT(view[k] == in_order[k]);
+}
+
+// The name that a bucket goes by: its shortest, of equally short ones that of the smallest hash.
+struct Shortest {
+    static constexpr std::size_t kBuckets = 8, kLongest = 63;
+
+    static std::uint64_t hash(std::string_view name) { return key_of(name, false).hash; }
+    static std::size_t bucket(std::string_view name) { return hash(name) & (kBuckets - 1); }
+
+    void claim(std::string_view name) {
+        std::string& best = names[bucket(name)];
+        const auto rank = [](std::string_view name) { return std::pair(name.size(), hash(name)); };
+        if (name.empty() || name.size() > kLongest) return;
+        if (best.empty() || rank(name) < rank(best)) best = name;
+    }
+
+    Strings names = Strings(kBuckets);
+};
+
+void names_fall_into_buckets_which_go_by_their_shortest(Random& random) {
+    Numbering numbering(Shortest::kBuckets), other(Shortest::kBuckets);
+    EXPECT(numbering.size() == Shortest::kBuckets);
+    Shortest shortest;
+    for (int batch = 0; batch < 6; ++batch) {
+        const Names names = random_names(random);
+        const NamesView view = view_of(names);
+        const bool grow = below(random, 3) != 0;
+        const std::vector<std::int32_t> found = (batch % 2 ? other : numbering).numbers(view, grow);
+        for (std::size_t k = 0; k < view.size(); ++k) {
+            EXPECT(static_cast<std::size_t>(found[k]) == Shortest::bucket(view[k]));
+            if (grow) shortest.claim(view[k]);
+        }
+    }
+    numbering.join(other);
+    EXPECT(strings_of(numbering.names()) == shortest.names);
+}
+
+void documents_are_rows_of_their_tokens(Random& random, std::size_t round) {
+    const TokenSettings settings = random_settings(random);
+    const std::size_t buckets = round % 2 ? Shortest::kBuckets : 0;
+    Numbering numbering(buckets);
+    Shortest shortest;
+    for (int batch = 0; batch < 3; ++batch) {
+        std::vector<std::optional<std::string>> texts;
+        for (std::size_t rows = below(random, 4); rows > 0; --rows) {
+            texts.emplace_back();
+            if (below(random, 9) != 0) texts.back() = random_text(random, below(random, 100));
+        }
+        const Held held(texts);
+        const TokenRows found = numbering.learn(held.view(), settings);
+        const Strings names = strings_of(numbering.names());
+        EXPECT(found.indptr.size() == texts.size() + 1);
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            std::map<std::string, double> counts, own;
+            for (const auto& token : texts[i] ? plain_tokens(*texts[i], settings) : Strings()) {
+                ++counts[buckets ? std::to_string(Shortest::bucket(token)) : token];
+                shortest.claim(token);
+            }
+            for (auto e = static_cast<std::size_t>(found.indptr[i]); e < static_cast<std::size_t>(found.indptr[i + 1]); ++e) {
+                const auto number = static_cast<std::size_t>(found.indices[e]);
+                EXPECT(number < numbering.size());
+                EXPECT(own.emplace(buckets ? std::to_string(number) : names[number], found.values[e]).second);
+            }
+            EXPECT(own == counts);
+        }
+    }
+    if (buckets) EXPECT(strings_of(numbering.names()) == shortest.names);
+}
+
+// Unlike the numbers, the order within a row must not depend on what came before it.
+void words_of_a_row_stand_in_the_order_of_their_first_appearance() {
+    Numbering numbering;
+    const Held first({"noon free money"}), second({"money free free noon free lunch"});
+    TokenSettings settings;
+    settings.low = settings.high = 1;
+    settings.min_length = 2;
+    EXPECT((numbering.learn(first.view(), settings).indices == std::vector<std::int32_t>{0, 1, 2}));
+    const TokenRows rows = numbering.learn(second.view(), settings);
+    EXPECT((rows.indices == std::vector<std::int32_t>{2, 1, 0, 3}));
+    EXPECT((rows.values == std::vector<double>{1, 3, 1, 1}));
+}
+
+void items_are_placed_as_they_are_used(Random& random) {
+    const std::size_t size = 1 + below(random, 9);
+    Places places(std::vector<std::int32_t>(size, -1));
+    std::vector<std::int32_t> expected(size, -1);
+    std::int32_t next = 0;
+    for (int batch = 0; batch < 4; ++batch) {
+        std::vector<std::int32_t> items;
+        for (std::size_t k = below(random, 12); k > 0; --k) items.push_back(static_cast<std::int32_t>(below(random, size)));
+        const bool grow = below(random, 2);
+        const std::vector<std::int32_t> found = places.numbers(items, grow);
+        for (std::size_t k = 0; k < items.size(); ++k) {
+            std::int32_t& place = expected[static_cast<std::size_t>(items[k])];
+            if (place < 0 && grow) place = next++;
+            EXPECT(found[k] == place);
+        }
+        EXPECT(places.size() == static_cast<std::size_t>(next));
+        EXPECT(std::equal(expected.begin(), expected.end(), places.places().begin(), places.places().end()));
+        places = Places({places.places().begin(), places.places().end()});
+    }
+}
+
+}  // namespace
+
+int main() {
+    Random random(1);
+    for (int round = 0; round < 5000; ++round) rows_have_the_features_of_all_their_parts(random);
+    for (int round = 0; round < 500; ++round) {
+        names_are_numbered_as_they_appear(random);
+        names_fall_into_buckets_which_go_by_their_shortest(random);
+        items_are_placed_as_they_are_used(random);
+    }
+    for (std::size_t round = 0; round < 2000; ++round) documents_are_rows_of_their_tokens(random, round);
+    words_of_a_row_stand_in_the_order_of_their_first_appearance();
+    return told();
+}

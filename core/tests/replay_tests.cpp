@@ -1,0 +1,124 @@
+// The votes of a run against its hypotheses, each one written out and asked by itself.
+#include <algorithm>
+#include <vector>
+
+#include "expect.h"
+#include "weigh/replay.h"
+
+namespace {
+
+using namespace weigh;
+
+std::size_t below(Random& random, std::size_t bound) { return random() % bound; }
+
+struct Rows {
+    Rows(Random& random, std::size_t rows, std::size_t width, bool valued) : dense(rows, std::vector<double>(width)) {
+        for (auto& row : dense) {
+            for (std::size_t f = 0; f < width; ++f) {
+                if (below(random, 2)) continue;
+                row[f] = valued ? static_cast<double>(below(random, 7)) - 3 : 1;
+                indices.push_back(static_cast<std::int32_t>(f));
+                if (valued) values.push_back(row[f]);
+            }
+            indptr.push_back(static_cast<std::int64_t>(indices.size()));
+        }
+        indices.shrink_to_fit();
+        values.shrink_to_fit();
+    }
+    SparseRows view() const { return {indptr, indices, values}; }
+
+    std::vector<std::vector<double>> dense;
+    std::vector<std::int64_t> indptr{0};
+    std::vector<std::int32_t> indices;
+    std::vector<double> values;
+};
+
+struct Course {
+    Course(Random& random, std::size_t updates, std::size_t width, std::size_t columns)
+        : rows(random, updates, width, below(random, 2)), columns(columns), bias(below(random, 3) != 0),
+          separate(columns > 1 && below(random, 2)) {
+        const std::size_t none = columns == 1 || separate;  // classes against each other change in pairs
+        lives.push_back(static_cast<std::int64_t>(below(random, 3)));
+        for (std::size_t k = 0; k < updates; ++k) {
+            for (auto* side : {&plus, &minus})
+                side->push_back(static_cast<std::int32_t>(below(random, columns + none)) - static_cast<int>(none));
+            amounts.push_back(static_cast<double>(1 + below(random, 3)));
+            lives.push_back(static_cast<std::int64_t>(below(random, 4)));
+        }
+    }
+    Run run() const { return {rows.view(), plus, minus, amounts, lives, bias, separate, columns}; }
+
+    Rows rows;
+    std::size_t columns;
+    bool bias, separate;
+    std::vector<std::int32_t> plus, minus;
+    std::vector<double> amounts;
+    std::vector<std::int64_t> lives;
+};
+
+// The weights of the hypothesis after so many updates, by column: the bias, then one per feature.
+std::vector<std::vector<double>> hypothesis(const Course& course, std::size_t updates, std::size_t width) {
+    std::vector<std::vector<double>> w(course.columns, std::vector<double>(width + 1));
+    for (std::size_t k = 0; k < updates; ++k) {
+        const auto change = [&](std::int32_t column, double amount) {
+            if (column < 0) return;
+            auto& own = w[static_cast<std::size_t>(column)];
+            if (course.bias) own[0] += amount;
+            for (std::size_t f = 0; f < width; ++f) own[f + 1] += amount * course.rows.dense[k][f];
+        };
+        change(course.plus[k], course.amounts[k]);
+        change(course.minus[k], -course.amounts[k]);
+    }
+    return w;
+}
+
+void vote(const Course& course, const std::vector<double>& scores, double lives, double* votes) {
+    if (course.columns == 1 || course.separate) {
+        for (std::size_t c = 0; c < scores.size(); ++c) votes[c] += scores[c] >= 0 ? lives : -lives;
+    } else {
+        votes[std::max_element(scores.begin(), scores.end()) - scores.begin()] += lives;
+    }
+}
+
+void votes_are_those_of_every_hypothesis(Random& random) {
+    const std::size_t width = below(random, 7), columns = std::vector<std::size_t>{1, 1, 2, 4}[below(random, 4)];
+    const Course course(random, below(random, 9), width, columns);
+    const Rows asked(random, below(random, 6), width, below(random, 2));
+    std::vector<double> expected(asked.dense.size() * columns, 0.5), found = expected;
+    for (std::size_t k = 0; k < course.lives.size(); ++k) {
+        const auto w = hypothesis(course, k, width);
+        for (std::size_t i = 0; i < asked.dense.size(); ++i) {
+            std::vector<double> scores;
+            for (const auto& own : w) {
+                scores.push_back(own[0]);
+                for (std::size_t f = 0; f < width; ++f) scores.back() += own[f + 1] * asked.dense[i][f];
+            }
+            vote(course, scores, static_cast<double>(course.lives[k]), expected.data() + i * columns);
+        }
+    }
+    replay(course.run(), asked.view(), width, found);
+    EXPECT(found == expected);
+}
+
+// Zero weights speak for the second of two classes, and for the first of several.
+void a_run_without_updates_votes_by_the_tie_rule() {
+    const std::vector<std::int64_t> lives{5}, none{0}, indptr{0, 0};
+    for (const std::size_t columns : {1u, 3u}) {
+        Run run;
+        run.rows = {none, {}, {}};
+        run.lives = lives;
+        run.columns = columns;
+        std::vector<double> votes(columns);
+        replay(run, {indptr, {}, {}}, 0, votes);
+        EXPECT(votes[0] == 5 && std::count(votes.begin(), votes.end(), 0.0) == static_cast<int>(columns) - 1);
+    }
+}
+
+}  // namespace
+
+int main() {
+    Random random(1);
+    for (int round = 0; round < 5000; ++round) votes_are_those_of_every_hypothesis(random);
+    a_run_without_updates_votes_by_the_tie_rule();
+    return told();
+}

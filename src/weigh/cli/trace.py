@@ -1,0 +1,95 @@
+"""`weigh trace`: every step of a perceptron, in exact fractions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from weigh.cli.options import as_json, echo, keep_apart, open_as, reading, writing
+from weigh.cli.taught import Taught
+
+SECTIONS = {
+    "Examples": """
+        weigh trace mails.csv --label spam --set shuffle=false
+        weigh trace mails.csv --label spam --set shuffle=false --set max_iter=2
+        weigh trace mails.csv --label spam --set keep=last --set margin=0.5 --passes 1
+        weigh trace leaves.csv --label tree -o leaves.html
+        weigh trace mails.csv --label spam --latex
+    """,
+    "--set, as for weigh fit --learner perceptron": """
+        keep=averaged        or last, voted, lazy
+        margin=0.5           rows that are right by less are learned too
+        relative=true        the margin in lengths of the weight vector
+        rate=0.1             how far an error moves the weights
+        max_iter=2           passes at most; 20 if left out
+        shuffle=false        rows in the order of the file
+        random_state=1       another order
+        multiclass=one-vs-rest    more than two classes: each by itself
+        bias=false           planes through the origin
+        class_weight='{"spam": 2}'    how far errors of a class move the weights
+    """,
+}
+
+
+@click.command(cls=Taught, sections=SECTIONS, short_help="Show every step of a perceptron.")
+@click.argument("data", nargs=-1, required=True, metavar="DATA...")
+@click.option("--label", metavar="COLUMN", help="The column to predict; not needed where the format tells.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter; see below.")
+@click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND", help="What a column means.")
+@click.option("--missing", multiple=True, metavar="MARK", help="A value that means 'missing', such as '?'.")
+@click.option("--passes", type=click.IntRange(1), metavar="N", help="Show the first N passes only.")
+@click.option("--most", type=click.IntRange(1), metavar="N", help="Show at most N steps. [default: 60]")
+@click.option("-o", "--output", metavar="PAGE", help="Write a page; of two features, the plane that turns.")
+@click.option("--latex", is_flag=True, help="The table as LaTeX.")
+@reading
+@as_json
+def command(
+    data: tuple[str, ...],
+    label: str | None,
+    settings: tuple[str, ...],
+    kinds: tuple[str, ...],
+    missing: tuple[str, ...],
+    passes: int | None,
+    most: int | None,
+    output: str | None,
+    latex: bool,
+    as_json: bool,
+    **written: Any,
+) -> None:
+    """Show every step of a perceptron over a small table, worked out in exact fractions.
+
+    Each row met is a line: its score w·x+b, the prediction, the error, and the weights after it. The
+    rows are shuffled for every pass unless --set shuffle=false.
+    """
+    from weigh import errors
+    from weigh.cli.settings import match_classes, read_kinds, read_settings
+    from weigh.explain.trace import SHOWN, trace
+    from weigh.explain.trace_rules import Rules
+    from weigh.source.chunk import to_pylist
+
+    keep_apart(output, *data)
+    source = open_as(data, label, missing, **written)
+    if source.label is None:
+        raise click.UsageError(
+            f"Say which column to predict, with --label. The columns are {errors.listing(source.names)}."
+        )
+    columns: Any = read_kinds(kinds) or "auto"
+    parameters = read_settings(settings, "perceptron")
+    # A trace has the whole run anyway.
+    parameters.pop("record", None)
+    labels = list(dict.fromkeys(to_pylist(source.prefix().labels)))
+    parameters["class_weight"] = match_classes(parameters.get("class_weight"), labels)
+    found = trace(Rules(columns=columns, missing=missing, **parameters), source)
+    if output is not None:
+        page = found.to_html()
+        with writing(output) as file:
+            file.write(page)
+    if as_json:
+        echo(found, as_json)
+    elif latex:
+        click.echo(found.table("latex", passes, most))
+    elif output is None:
+        click.echo(found.table("text", passes, SHOWN if most is None else most))
+    elif output != "-":
+        click.echo(f"The page is in {output}.")

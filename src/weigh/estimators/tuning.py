@@ -1,0 +1,188 @@
+"""`tune`: which settings of a learner are best on rows that were held out."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, ShuffleSplit
+
+from weigh import errors
+from weigh.estimators.perceptron import Perceptron
+from weigh.features.settings import finite, whole
+from weigh.learn import PerceptronTask
+from weigh.learn.together import judge_together
+from weigh.source import Source
+from weigh.source.missing import marker_list
+from weigh.text import aligned, cut, html_table
+
+SHOWN = 30
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One combination of settings, with its accuracy on the held-out rows."""
+
+    settings: Mapping[str, Any]
+    accuracy: float
+
+
+@dataclass(frozen=True, repr=False)
+class Tuned:
+    """The result of `tune`: all trials, the best first; `learner` is trained on all rows with the best."""
+
+    trials: tuple[Trial, ...]
+    learner: Any
+    held_out: float
+
+    @property
+    def best(self) -> dict[str, Any]:
+        """The best settings; of equally good ones the first that was tried."""
+        return dict(self.trials[0].settings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything for JSON."""
+        return {
+            "best": {name: _plain(value) for name, value in self.best.items()},
+            "held_out": self.held_out,
+            "trials": [
+                {"settings": {k: _plain(v) for k, v in trial.settings.items()}, "accuracy": trial.accuracy}
+                for trial in self.trials
+            ],
+        }
+
+    def _rows(self) -> list[list[str]]:
+        heads = [*self.trials[0].settings, "accuracy"]
+        rows = [
+            [*(cut(value, 24) for value in trial.settings.values()), f"{trial.accuracy:.4f}"]
+            for trial in self.trials[:SHOWN]
+        ]
+        hidden = len(self.trials) - SHOWN
+        more = [[f"… and {hidden:,} more", *[""] * (len(heads) - 1)]] if hidden > 0 else []
+        return [heads, *rows, *more]
+
+    def __str__(self) -> str:
+        title = f"{len(self.trials):,} settings of {type(self.learner).__name__}, best first"
+        return f"{title} ({self.held_out:.0%} of the rows held out)\n\n{aligned(self._rows(), indent='  ')}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(str(self).split("\n")[0], self._rows())
+
+
+def tune(
+    learner: Any,
+    grid: Mapping[str, Iterable[Any]],
+    X: Any,
+    y: Any = None,
+    *,
+    validation: float = 0.25,
+    random_state: int = 0,
+) -> Tuned:
+    """Try all combinations of settings on held-out rows, and train the best on all rows.
+
+    Perceptrons of the same columns are trained side by side, in one reading of the rows; those that
+    differ in `max_iter` only are one run that is judged on its way. Other learners go through
+    scikit-learn's search.
+
+    Parameters
+    ----------
+    learner : an estimator; it stays as it is
+    grid : mapping from a parameter to the values to try, such as ``{"margin": [0, 0.1, 1]}``
+    X, y : rows as `fit` takes them
+    validation : the share of the rows that is held out and judged on
+    random_state : which rows are held out
+
+    Examples
+    --------
+    >>> import weigh
+    >>> rows = {"x": [k % 90 / 9 for k in range(900)], "big": [str(k % 90 > 60) for k in range(900)]}
+    >>> weigh.tune(weigh.Perceptron(), {"max_iter": [1, 10]}, rows, "big").best
+    {'max_iter': 10}
+    """
+    combinations = _combinations(learner, grid)
+    share = finite("tune", "validation", validation, "a share between 0 and 1")
+    if not 0 < share < 1:
+        raise errors.parameter("tune", "validation", "a share between 0 and 1", validation)
+    seed = whole("tune", "random_state", random_state, 0)
+    judge = _perceptrons if isinstance(learner, Perceptron) else _others
+    accuracies = judge(learner, combinations, X, y, share, seed)
+    trials = [Trial(settings, a) for settings, a in zip(combinations, accuracies, strict=True)]
+    trials.sort(key=lambda trial: -trial.accuracy)
+    best = clone(learner).set_params(**trials[0].settings)
+    return Tuned(tuple(trials), best.fit(X, y), share)
+
+
+def _combinations(learner: Any, grid: Any) -> list[dict[str, Any]]:
+    must = "a mapping from parameters to lists of values"
+    if not isinstance(grid, Mapping) or not grid:
+        raise errors.parameter("tune", "grid", must, grid)
+    known = learner.get_params()
+    for name, values in grid.items():
+        if name not in known:
+            raise errors.ParameterError(
+                f"tune: {type(learner).__name__} has no parameter {name!r}; it has "
+                f"{errors.listing(known, 20)}.{errors.hint(str(name), known)}"
+            )
+        if isinstance(values, str) or not isinstance(values, Iterable) or not list(values):
+            raise errors.parameter("tune", "grid", must, {name: values})
+    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*map(list, grid.values()))]
+
+
+def _perceptrons(
+    learner: Perceptron, combinations: Sequence[dict[str, Any]], X: Any, y: Any, share: float, seed: int
+) -> list[float]:
+    """Judge perceptrons, those of the same columns together."""
+    learners = [clone(learner).set_params(**settings) for settings in combinations]
+    source = learner._source(X, y, None, marker_list(learner.missing, "Perceptron"))
+    groups: dict[Any, list[tuple[int, PerceptronTask]]] = {}
+    for at, each in enumerate(learners):
+        own = each._source(X, y, None, marker_list(each.missing, "Perceptron")) if each.missing else source
+        task = each._task(own)
+        groups.setdefault(json.dumps(task.schema.to_json(), default=repr), []).append((at, task))
+    accuracies = [0.0] * len(learners)
+    for group in groups.values():
+        own = _marked(source, learners[group[0][0]])
+        judged = judge_together([task for _, task in group], own, share, seed)
+        for (at, _), found in zip(group, judged, strict=True):
+            accuracies[at] = found.accuracy
+    return accuracies
+
+
+def _marked(source: Source, learner: Perceptron) -> Source:
+    return source.marked(marker_list(learner.missing, "Perceptron"))
+
+
+def _others(
+    learner: Any, combinations: Sequence[dict[str, Any]], X: Any, y: Any, share: float, seed: int
+) -> list[float]:
+    rows, labels = _apart(X, y)
+    search = GridSearchCV(
+        learner,
+        [{name: [value] for name, value in settings.items()} for settings in combinations],
+        cv=ShuffleSplit(1, test_size=share, random_state=seed),
+        refit=False,
+        error_score="raise",
+    ).fit(rows, labels)
+    return [float(score) for score in search.cv_results_["mean_test_score"]]
+
+
+def _apart(X: Any, y: Any) -> tuple[Any, Any]:
+    """Return rows and labels of a table that has both, as scikit-learn takes them."""
+    if not isinstance(y, str):
+        return X, y
+    if hasattr(X, "drop") and hasattr(X, "columns"):
+        return X.drop(columns=y) if hasattr(X, "loc") else X.drop(y), X[y]
+    raise errors.Unsupported(
+        "tune cuts tables for this learner with scikit-learn, which takes frames and arrays. Give a pandas "
+        "or polars frame, or X and y."
+    )
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str | int | float | bool | None) else repr(value)

@@ -1,0 +1,67 @@
+"""The heaviest features of a linear model: what adds most to each class's score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weigh.features.blocks import Floats
+from weigh.model import LinearModel, VotedModel
+from weigh.text import aligned, cut, html_table, signed
+
+
+@dataclass(frozen=True)
+class Weight:
+    """One feature that speaks for a class: by how much one unit of it moves the class ahead of the rest."""
+
+    feature: str
+    weight: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The feature for JSON."""
+        return {"feature": self.feature, "weight": self.weight}
+
+
+@dataclass(frozen=True)
+class Heaviest:
+    """The heaviest features of each class asked for, heaviest first."""
+
+    classes: dict[Any, tuple[Weight, ...]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The features by class, for JSON."""
+        return {str(label): [each.to_dict() for each in found] for label, found in self.classes.items()}
+
+    def __str__(self) -> str:
+        tables = (f"{title}\n{aligned(rows, indent='  ')}".rstrip() for title, rows in self._tables())
+        return "\n\n".join(tables)
+
+    def _repr_html_(self) -> str:
+        return "".join(html_table(title, rows) for title, rows in self._tables())
+
+    def _tables(self) -> Iterator[tuple[str, list[list[str]]]]:
+        for label, found in self.classes.items():
+            rows = [["", "weight"], *([cut(each.feature, 50), signed(each.weight, 4)] for each in found)]
+            title = f"What speaks for {label}:"
+            yield (title, rows) if found else (f"Nothing speaks for {label}.", [[""]])
+
+
+def heaviest(model: LinearModel, classes: Sequence[Any], most: int) -> Heaviest:
+    """Return the features whose weights exceed the mean of the other classes' most; of votes, the mean's."""
+    linear = model.keep("averaged") if isinstance(model, VotedModel) else model
+    names, coef = linear.features, np.atleast_2d(linear.coef)
+    table = np.vstack([-coef[0], coef[0]]) if len(coef) == 1 else coef - _others(coef)
+    return Heaviest({each: _of_class(names, table[model.classes.index(each)], most) for each in classes})
+
+
+def _others(coef: Floats) -> Floats:
+    """Return, for each class, the mean weights of all others."""
+    return np.asarray((coef.sum(axis=0) - coef) / (len(coef) - 1))
+
+
+def _of_class(names: Sequence[str], weights: Floats, most: int) -> tuple[Weight, ...]:
+    first = np.argsort(-weights, kind="stable")[:most]
+    return tuple(Weight(names[at], float(weights[at])) for at in first.tolist() if weights[at] > 0)

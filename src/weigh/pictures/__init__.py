@@ -1,0 +1,9 @@
+"""Facts made into charts: the one drawing path, which knows no learner."""
+
+from __future__ import annotations
+
+from weigh.pictures.curves import curves
+from weigh.pictures.output import image, page
+from weigh.pictures.plane import Point, Turn, plane_steps
+
+__all__ = ["Point", "Turn", "curves", "image", "page", "plane_steps"]

@@ -1,0 +1,68 @@
+"""Charts as files: a page that needs no network, or an image."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+from weigh import errors
+from weigh.pictures.style import altair
+
+ENDINGS = (".png", ".svg")
+
+
+def page(charts: Sequence[Any], title: str, body_html: str = "") -> str:
+    """Return a page with charts above `body_html`; all it needs is in it.
+
+    The body is taken as it is: whoever writes it has escaped what came from the data.
+    """
+    home = files("weigh.pictures")
+    shown = "".join(
+        f'<div class="chart"><script type="application/json">{_embedded(chart)}</script></div>'
+        for chart in charts
+    )
+    scripts = [_library(), home.joinpath("page.js").read_text("utf-8")] if charts else []
+    return Template(home.joinpath("page.html").read_text("utf-8")).substitute(
+        title=html.escape(title),
+        charts=shown,
+        body=body_html,
+        scripts="".join(f"<script>{script}</script>" for script in scripts),
+    )
+
+
+def _embedded(chart: Any) -> str:
+    """Return a chart as JSON that no word of the data can break out of."""
+    spec = chart.to_dict()
+    # A name to look up on the network, which nothing here needs.
+    spec.pop("$schema", None)
+    return json.dumps(spec, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _library() -> str:
+    altair()
+    bundle: str = import_module("vl_convert").javascript_bundle()
+    return bundle.replace("</script", "<\\/script")
+
+
+def image(chart: Any, path: str | os.PathLike[str]) -> None:
+    """Write a chart as PNG, on white, or as SVG, on a clear ground, by the ending of the path."""
+    name = os.fspath(path)
+    if not name.lower().endswith(ENDINGS):
+        raise errors.parameter("image", "path", "a name that ends in .png or .svg", name)
+    altair()
+    try:
+        if name.lower().endswith(".png"):
+            # On a clear ground the renderer spoils translucent colours.
+            chart.properties(background="white").save(name, scale_factor=2)
+        else:
+            chart.save(name)
+    except OSError as cause:
+        raise errors.FileError(
+            f"{name} cannot be written: {cause.strerror or cause}. Check its folder."
+        ) from cause

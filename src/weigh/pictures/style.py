@@ -1,0 +1,50 @@
+"""What all charts share: the drawing library, colours for light and dark pages, sizes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weigh import errors
+
+# Told apart by people of every colour vision, and readable on white as on nearly black.
+COLOURS = ("#3b82c4", "#d9690a", "#1a9e77", "#b35bb0", "#8a7a00", "#7a7a7a")
+SHAPES = ("circle", "triangle-up", "square", "diamond", "cross", "stroke")
+DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (4, 1), (1, 4))
+GREY = "#7a7a7a"
+WRONG = "#d6336c"
+SIDE = 440
+
+
+def altair() -> Any:
+    """The drawing library, imported when something is drawn."""
+    try:
+        import altair as alt
+        import vl_convert  # noqa: F401
+    except ImportError as cause:
+        raise errors.Unsupported(
+            "Pictures are drawn with Altair and vl-convert, which are not installed. "
+            "Install them: pip install 'weigh[report]'."
+        ) from cause
+    return alt
+
+
+def styled(chart: Any) -> Any:
+    """Return a chart without a ground of its own, its words in a grey that light and dark pages bear."""
+    return (
+        chart.configure(background="transparent", font="system-ui, sans-serif")
+        .configure_view(stroke=None)
+        .configure_axis(
+            **dict.fromkeys(["labelColor", "titleColor", "domainColor", "tickColor", "gridColor"], GREY),
+            gridOpacity=0.15,
+            labelFontSize=12,
+            titleFontSize=13,
+            titleFontWeight="normal",
+        )
+        .configure_legend(labelColor=GREY, titleColor=GREY, labelFontSize=12, titleFontSize=12)
+        .configure_title(color=GREY, fontSize=14, fontWeight="normal", anchor="start")
+    )
+
+
+def rows_of(alt: Any, rows: list[dict[str, Any]]) -> Any:
+    """Return rows as the data of a chart."""
+    return alt.Chart(alt.InlineData(values=rows))

@@ -1,0 +1,164 @@
+"""What a perceptron refuses, word for word, and what it does not offer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import weigh
+from weigh import errors
+
+X = np.array([[1.0, 2.0], [-1.0, 0.5], [0.0, 1.0], [2.0, -1.0]])
+Y = ["a", "b", "a", "b"]
+KEEP = "'averaged' or 'last' or 'voted' or 'lazy'"
+WEIGHTS = "None, 'balanced' or a mapping from class to a number above 0"
+TWO = np.array([1.0, 2.0])
+
+REFUSED: list[tuple[str, Any, str]] = [
+    ("keep", "best", f"keep: keep must be {KEEP}, got 'best'."),
+    ("keep", None, f"keep: keep must be {KEEP}, got None."),
+    ("keep", TWO, f"keep: keep must be {KEEP}, got array([1., 2.])."),
+    ("record", 1, "Perceptron: record must be True or False, got 1."),
+    ("margin", -1, "Perceptron: margin must be a number of at least 0, got -1."),
+    ("margin", "wide", "Perceptron: margin must be a number of at least 0, got 'wide'."),
+    ("margin", np.nan, "Perceptron: margin must be a number of at least 0, got nan."),
+    ("margin", np.inf, "Perceptron: margin must be a number of at least 0, got inf."),
+    ("margin", TWO, "Perceptron: margin must be a number of at least 0, got array([1., 2.])."),
+    ("relative", "yes", "Perceptron: relative must be True or False, got 'yes'."),
+    ("rate", 0, "Perceptron: rate must be a number above 0, got 0."),
+    ("rate", np.inf, "Perceptron: rate must be a number above 0, got inf."),
+    ("max_iter", 0, "Perceptron: max_iter must be at least 1, got 0."),
+    ("max_iter", 2.5, "Perceptron: max_iter must be a whole number of at least 1, got 2.5."),
+    ("shuffle", None, "Perceptron: shuffle must be True or False, got None."),
+    ("random_state", -1, "Perceptron: random_state must be at least 0, got -1."),
+    ("multiclass", "ovr", "Perceptron: multiclass must be 'joint' or 'one-vs-rest', got 'ovr'."),
+    ("multiclass", TWO, "Perceptron: multiclass must be 'joint' or 'one-vs-rest', got array([1., 2.])."),
+    ("bias", 0, "Perceptron: bias must be True or False, got 0."),
+    ("scale", "std", "Perceptron: scale must be None or 'unit', got 'std'."),
+    ("scale", TWO, "Perceptron: scale must be None or 'unit', got array([1., 2.])."),
+    ("class_weight", "even", f"Perceptron: class_weight must be {WEIGHTS}, got 'even'."),
+    ("class_weight", TWO, f"Perceptron: class_weight must be {WEIGHTS}, got array([1., 2.])."),
+    ("class_weight", {"a": 0}, f"Perceptron: class_weight must be {WEIGHTS}, got {{'a': 0}}."),
+    ("class_weight", {"a": "x"}, f"Perceptron: class_weight must be {WEIGHTS}, got 'x'."),
+    ("class_weight", {"z": 1}, "Perceptron: class_weight names the class 'z'; the rows have 'a', 'b'."),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "sentence"), REFUSED)
+def test_parameters_are_refused(name: str, value: Any, sentence: str) -> None:
+    learner = weigh.Perceptron(**{name: value})
+    for learn in (learner.fit, learner.partial_fit):
+        with pytest.raises(errors.ParameterError) as refused:
+            learn(X, Y)
+        assert str(refused.value) == sentence
+    assert not hasattr(learner, "classes_")
+
+
+def refusal(call: Any) -> str:
+    with pytest.raises(errors.WeighError) as refused:
+        call()
+    return str(refused.value)
+
+
+def test_one_class_is_nothing_to_separate() -> None:
+    sentence = (
+        "A perceptron separates classes, and all 4 rows are of one class, 'a'. "
+        "Give rows of another class too."
+    )
+    assert refusal(lambda: weigh.Perceptron().fit(X, ["a"] * 4)) == sentence
+    assert refusal(lambda: weigh.Perceptron().partial_fit(X, ["a"] * 4)) == sentence
+    assert refusal(lambda: weigh.Perceptron().partial_fit(X, ["a"] * 4, classes=["a"])) == sentence
+    declared = weigh.Perceptron("last").partial_fit(X, ["a"] * 4, classes=["a", "b"])
+    assert declared.classes_.tolist() == ["a", "b"]
+
+
+def test_rows_of_no_weight_are_no_rows() -> None:
+    assert "of one class, 'a'" in refusal(lambda: weigh.Perceptron().fit(X, Y, [1.0, 0.0, 1.0, 0.0]))
+    assert refusal(lambda: weigh.Perceptron().fit(X, Y, [0.0] * 4)) == (
+        "All weights are zero, so no row counts. Give one row at least a weight above zero."
+    )
+
+
+def test_numbers_beyond_all_bounds() -> None:
+    assert refusal(lambda: weigh.Perceptron().fit(X * 1e200, Y)) == (
+        "A value is 2e+200; beyond 1e+150 the square of a number is none any more. "
+        "Divide the columns by their largest values, or give scale='unit'."
+    )
+    assert refusal(lambda: weigh.Perceptron().fit(np.where(X[:, :1] == 2, np.inf, X), Y)) == (
+        "Column 'x0' contains infinity (inf). "
+        "Replace it by a finite number, or by NaN if the value is missing."
+    )
+
+
+def test_another_width_than_in_training() -> None:
+    learner = weigh.Perceptron().fit(X, Y)
+    sentence = "X has 1 features, but weigh is expecting 2 features as input, as in training: 'x0', 'x1'."
+    for call in (learner.predict, learner.decision_function, lambda rows: learner.partial_fit(rows, Y)):
+        assert refusal(lambda call=call: call(X[:, :1])) == sentence
+
+
+def test_labels_that_are_missing_or_several() -> None:
+    assert refusal(lambda: weigh.Perceptron().fit(X)) == (
+        "Perceptron requires y to be passed, but the target y is None. "
+        "Give one label per row, or the name of the label column."
+    )
+    assert "Input y contains NaN" in refusal(lambda: weigh.Perceptron().fit(X, [0.0, 1.0, np.nan, 1.0]))
+    with pytest.raises(errors.LabelError):
+        weigh.Perceptron().fit(X, [["a", "b"], ["a"], ["b"], ["a"]])
+
+
+def test_classes_that_were_declared_are_all_there_are() -> None:
+    learner = weigh.Perceptron().partial_fit(X, Y, classes=["a", "b"])
+    assert refusal(lambda: learner.partial_fit(X, ["a", "b", "c", "d"], classes=["a", "b"])) == (
+        "y has the label 'c', 'd' that is not among the classes 'a', 'b'."
+    )
+    assert refusal(lambda: learner.partial_fit(X, Y, classes=["a"])) == (
+        "y has the label 'b' that is not among the classes 'a'."
+    )
+
+
+def test_everything_skipped_is_nothing_to_learn_from() -> None:
+    table = {"n": [1.0, 2.0], "l": [0, 1]}
+    assert refusal(lambda: weigh.Perceptron(columns={"n": "skip"}).fit(table, "l")) == (
+        "All columns are skipped, so there is nothing to learn from."
+    )
+
+
+def test_before_learning_there_is_nothing_to_ask() -> None:
+    learner = weigh.Perceptron()
+    for name in ("coef_", "intercept_", "certificate_", "mistakes_", "converged_", "n_iter_", "schema_"):
+        with pytest.raises(NotFittedError):
+            getattr(learner, name)
+    with pytest.raises(NotFittedError):
+        learner.predict(X)
+
+
+def test_scores_are_no_probabilities() -> None:
+    learner = weigh.Perceptron().fit(X, Y)
+    assert not hasattr(learner, "predict_proba")
+    sentence = (
+        "A perceptron's scores are no probabilities, only their order has a meaning. "
+        "Ask for predict or scores, or train NaiveBayes for probabilities."
+    )
+    assert refusal(lambda: learner.model_.predict_proba(X)) == sentence
+    assert refusal(lambda: learner.predict(X, weigh.Decision(unsure=0.9))) == sentence
+
+
+def test_votes_have_no_weights() -> None:
+    learner = weigh.Perceptron("voted").fit(X, Y)
+    sentence = (
+        "A vote of many planes has no weights of its own. Ask keep('averaged') or keep('last') for some."
+    )
+    assert refusal(lambda: learner.coef_) == sentence
+    assert refusal(lambda: learner.intercept_) == sentence
+    assert learner.model_.keep("averaged").coef.shape == (2,)
+
+
+def test_missing_numbers_are_no_error() -> None:
+    gaps = np.where(X == 2.0, np.nan, X)
+    learner = weigh.Perceptron("last").fit(gaps, Y)
+    assert learner.predict(gaps).shape == (4,)
+    assert learner.decision_function([[np.nan, np.nan]]) == learner.intercept_

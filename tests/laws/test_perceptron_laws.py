@@ -1,0 +1,277 @@
+"""Laws of the perceptron: the definition in every form, the mistake bound, what changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import weigh
+from tests.perceptrons import Plain
+from weigh.learn.order import pass_order
+
+law = settings(max_examples=40, derandomize=True, deadline=None, database=None)
+seeds = st.integers(0, 2**32 - 1)
+KEPT = ("last", "averaged", "lazy", "voted")
+
+
+def whole(rng: np.random.Generator, classes: int) -> tuple[Any, Any]:
+    """Return rows of small whole numbers, on which nothing rounds, and labels of all classes."""
+    n, width = int(rng.integers(classes, 25)), int(rng.integers(1, 6))
+    X = rng.integers(-3, 4, (n, width)) * 1.0
+    return X, rng.permutation(np.arange(n) % classes)
+
+
+def plain_twin(X: Any, codes: Any, learner: weigh.Perceptron, weights: Any = None) -> Plain:
+    """Return the same run by the definition."""
+    classes = int(codes.max()) + 1
+    separate = learner.multiclass != "joint" and classes > 2
+    twin = Plain(1 if classes == 2 else classes, X.shape[1], separate=separate)
+    twin.rate, twin.margin, twin.relative = learner.rate, learner.margin, learner.relative
+    twin.bias = learner.bias
+    n, passes = len(X), learner.max_iter
+    orders = [pass_order(n, learner.random_state, k) for k in range(passes)] if learner.shuffle else None
+    return twin.fit(X, codes, passes, weights, orders)
+
+
+def assert_same(learner: weigh.Perceptron, twin: Plain, X: Any) -> None:
+    """Assert that weights or votes, and all that is known of the run, are those of the definition."""
+    certificate = learner.certificate_
+    assert (certificate.mistakes, certificate.updates) == (twin.mistakes, len(twin.made))
+    assert (certificate.passes, certificate.converged) == (twin.passes, twin.converged)
+    assert certificate.examples == len(twin.trail)
+    if learner.keep == "voted":
+        votes = twin.votes(X)
+        found = learner.decision_function(X)
+        np.testing.assert_array_equal(found, votes[:, 0] if twin.columns == 1 else votes)
+        np.testing.assert_array_equal(learner.predict(X), twin.predict(X, "voted"))
+    else:
+        W = twin.weights(learner.keep)
+        np.testing.assert_allclose(learner.coef_, W[:, 1:], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(learner.intercept_, W[:, 0], rtol=1e-12, atol=1e-12)
+
+
+@settings(law, max_examples=150)
+@given(
+    seed=seeds,
+    keep=st.sampled_from(KEPT),
+    record=st.booleans(),
+    classes=st.integers(2, 5),
+    multiclass=st.sampled_from(["joint", "one-vs-rest"]),
+    margin=st.sampled_from([(0.0, False), (3.0, False), (0.5, True)]),
+    shuffle=st.booleans(),
+    bias=st.booleans(),
+)
+def test_a_run_is_that_of_the_definition(
+    seed: int, keep: str, record: bool, classes: int, multiclass: str, margin: Any, shuffle: bool, bias: bool
+) -> None:
+    X, y = whole(np.random.default_rng(seed), classes)
+    learner = weigh.Perceptron(
+        keep,
+        record,
+        *margin,
+        rate=0.5,
+        max_iter=3,
+        shuffle=shuffle,
+        random_state=seed,
+        multiclass=multiclass,
+        bias=bias,
+    )
+    assert_same(learner.fit(X, y), plain_twin(X, y, learner), X)
+
+
+@law
+@given(seed=seeds, keep=st.sampled_from(KEPT), classes=st.integers(2, 4))
+def test_a_weighted_row_is_a_longer_step_and_a_row_of_no_weight_is_none(
+    seed: int, keep: str, classes: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = whole(rng, classes)
+    weights = rng.choice([0.0, 0.5, 1.0, 3.0], len(y))
+    kept = weights > 0
+    assume(len(set(y[kept])) == classes)
+    learner = weigh.Perceptron(keep, max_iter=3, shuffle=False).fit(X, y, weights)
+    assert_same(learner, plain_twin(X[kept], y[kept], learner, weights[kept]), X)
+    without = weigh.Perceptron(keep, max_iter=3, shuffle=False).fit(X[kept], y[kept], weights[kept])
+    assert learner.model_.to_bytes() == without.model_.to_bytes()
+
+
+@law
+@given(seed=seeds, keep=st.sampled_from(KEPT), classes=st.integers(2, 4))
+def test_class_weights_are_weights_of_their_rows(seed: int, keep: str, classes: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = whole(rng, classes)
+    given_weights = dict(enumerate(rng.choice([0.25, 0.5, 2.0, 3.0], classes).tolist()))
+    own = rng.choice([0.5, 1.0, 2.0], len(y))
+    by_row = own * np.array([given_weights[label] for label in y.tolist()])
+    learner = weigh.Perceptron(keep, max_iter=3, class_weight=given_weights).fit(X, y, own)
+    same = weigh.Perceptron(keep, max_iter=3).fit(X, y, by_row)
+    assert learner.model_.to_bytes() == same.model_.to_bytes()
+
+
+def test_balanced_classes_weigh_the_less_the_more_rows_they_have() -> None:
+    X, y = whole(np.random.default_rng(5), 3)
+    X, y = np.vstack([X, X[y == 0]]), np.concatenate([y, y[y == 0]])
+    counts = np.bincount(y)
+    given_weights = dict(enumerate((len(y) / (3 * counts)).tolist()))
+    balanced = weigh.Perceptron(class_weight="balanced").fit(X, y)
+    assert (
+        balanced.model_.to_bytes() == weigh.Perceptron(class_weight=given_weights).fit(X, y).model_.to_bytes()
+    )
+    assert balanced.model_.to_bytes() != weigh.Perceptron().fit(X, y).model_.to_bytes()
+
+
+@law
+@given(
+    seed=seeds,
+    first=st.sampled_from(KEPT),
+    classes=st.integers(2, 4),
+    multiclass=st.sampled_from(["joint", "one-vs-rest"]),
+)
+def test_one_recorded_run_has_all_four_hypotheses(
+    seed: int, first: str, classes: int, multiclass: str
+) -> None:
+    X, y = whole(np.random.default_rng(seed), classes)
+    settings = {"max_iter": 3, "multiclass": multiclass}
+    recorded = weigh.Perceptron(first, record=True, **settings).fit(X, y).model_
+    for keep in KEPT:
+        alone = weigh.Perceptron(keep, record=True, **settings).fit(X, y).model_
+        assert recorded.keep(keep).to_bytes() == alone.to_bytes()
+        unrecorded = weigh.Perceptron(keep, **settings).fit(X, y).model_
+        np.testing.assert_allclose(
+            recorded.keep(keep).scores(X), unrecorded.scores(X), rtol=1e-12, atol=1e-12
+        )
+
+
+@law
+@given(seed=seeds, keep=st.sampled_from(KEPT), classes=st.integers(2, 4), power=st.integers(-3, 3))
+def test_the_rate_changes_no_prediction_without_margin(
+    seed: int, keep: str, classes: int, power: int
+) -> None:
+    X, y = whole(np.random.default_rng(seed), classes)
+    one = weigh.Perceptron(keep, max_iter=4).fit(X, y)
+    other = weigh.Perceptron(keep, rate=2.0**power, max_iter=4).fit(X, y)
+    np.testing.assert_array_equal(one.predict(X), other.predict(X))
+    assert one.mistakes_ == other.mistakes_
+    if keep != "voted":
+        np.testing.assert_array_equal(one.coef_ * 2.0**power, other.coef_)
+
+
+@law
+@given(seed=seeds, keep=st.sampled_from(KEPT), classes=st.integers(2, 4))
+def test_names_of_labels_change_no_prediction(seed: int, keep: str, classes: int) -> None:
+    X, y = whole(np.random.default_rng(seed), classes)
+    names = np.array(["ant", "bee", "cow", "dog"])
+    numbered = weigh.Perceptron(keep, max_iter=4).fit(X, y)
+    named = weigh.Perceptron(keep, max_iter=4).fit(X, names[y])
+    np.testing.assert_array_equal(named.predict(X), names[numbered.predict(X)])
+    np.testing.assert_array_equal(named.decision_function(X), numbered.decision_function(X))
+
+
+def separated(rng: np.random.Generator, classes: int) -> tuple[Any, Any, float, float]:
+    """Return rows that known planes separate, with squares of their radius and of the planes' margin."""
+    W = rng.integers(-3, 4, (classes, 4)) * 1.0
+    X = rng.integers(-4, 5, (60, 3)) * 1.0
+    scores = np.column_stack([np.ones(60), X]) @ W.T
+    best = np.sort(scores, axis=1)
+    lead = best[:, -1] - best[:, -2]
+    assume(lead.max() > 0)
+    kept = lead >= min(2.0, lead.max())
+    radius2 = 1 + (X[kept] ** 2).sum(axis=1).max()
+    return X[kept], scores[kept].argmax(axis=1), radius2, lead[kept].min() ** 2 / (W**2).sum()
+
+
+@law
+@given(seed=seeds, keep=st.sampled_from(KEPT), rate=st.sampled_from([1.0, 0.1]))
+def test_mistakes_are_within_the_bound_and_the_run_converges(seed: int, keep: str, rate: float) -> None:
+    rng = np.random.default_rng(seed)
+    w, X = rng.integers(-3, 4, 4) * 1.0, rng.integers(-4, 5, (60, 3)) * 1.0
+    scores = np.column_stack([np.ones(60), X]) @ w
+    kept = np.abs(scores) >= 1
+    X, y, scores = X[kept], scores[kept] > 0, scores[kept]
+    assume(len(set(y.tolist())) == 2)
+    radius2, margin2 = 1 + (X**2).sum(axis=1).max(), (scores**2).min() / (w**2).sum()
+    learner = weigh.Perceptron(keep, rate=rate, max_iter=int(radius2 / margin2) + 2).fit(X, y)
+    assert learner.converged_
+    assert learner.mistakes_ <= radius2 / margin2
+    certificate = learner.certificate_
+    assert certificate.radius == pytest.approx(radius2**0.5, rel=1e-15)
+    # A row that the found plane goes through has no margin, and then there is no bound by it.
+    found = certificate.augmented_margin
+    assert found == 0 or certificate.mistakes <= (certificate.radius / found) ** 2 * (1 + 1e-9)
+
+
+@law
+@given(seed=seeds)
+def test_mistakes_of_several_classes_are_within_twice_the_bound(seed: int) -> None:
+    X, y, radius2, margin2 = separated(np.random.default_rng(seed), 4)
+    assume(len(set(y.tolist())) >= 3)
+    bound = 2 * radius2 / margin2
+    learner = weigh.Perceptron(max_iter=int(bound) + 2).fit(X, y)
+    assert learner.converged_
+    assert learner.mistakes_ <= bound
+
+
+@law
+@given(seed=seeds, keep=st.sampled_from(KEPT), classes=st.integers(2, 4))
+def test_contributions_sum_to_the_score_and_the_verdict_is_the_greatest(
+    seed: int, keep: str, classes: int
+) -> None:
+    X, y = whole(np.random.default_rng(seed), classes)
+    learner = weigh.Perceptron(keep, max_iter=4).fit(X, y)
+    said, scores = learner.predict(X), learner.model_.scores(X)
+    # Of equal scores the second of two classes wins, and the first of several.
+    place = -1 if classes == 2 else 0
+    assert said.tolist() == [int(np.flatnonzero(row == row.max())[place]) for row in scores]
+    leads = np.diff(np.sort(scores, axis=1)[:, -2:], axis=1)[:, 0]
+    explained = learner.explain(X)
+    assert [evidence.verdict for evidence in explained] == said.tolist()
+    np.testing.assert_allclose([e.total for e in explained], leads, rtol=1e-12, atol=1e-12)
+    for evidence in explained:
+        assert evidence.total == pytest.approx(sum(row.nats for row in evidence.table), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", [46, 174, 214, 239, 315])
+def test_the_verdict_that_is_explained_is_the_one_given_where_sums_round(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(-3, 4, (20, 4)) * 1.0, rng.integers(0, 2, 20)
+    learner = weigh.Perceptron("last", rate=0.1, max_iter=3).fit(X, y)
+    assert [evidence.verdict for evidence in learner.explain(X)] == learner.predict(X).tolist()
+
+
+@law
+@given(seed=seeds, keep=st.sampled_from(KEPT), classes=st.integers(2, 3))
+def test_a_missing_number_is_learned_like_zero(seed: int, keep: str, classes: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = whole(rng, classes)
+    gone = rng.random(X.shape) < 0.3
+    missing, zero = np.where(gone, np.nan, X), np.where(gone, 0.0, X)
+    one, other = (weigh.Perceptron(keep, max_iter=4).fit(data, y) for data in (missing, zero))
+    assert one.model_.to_bytes() == other.model_.to_bytes()
+    np.testing.assert_array_equal(one.decision_function(missing), one.decision_function(zero))
+
+
+LEVELS = ["red", "blue", "green"]
+
+
+@law
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from([*LEVELS, None]), st.sampled_from("abc")), min_size=3, max_size=20
+    ),
+    keep=st.sampled_from(KEPT),
+)
+def test_a_category_is_a_flag_per_level_of_which_a_missing_value_has_none(rows: Any, keep: str) -> None:
+    colours, y = [colour for colour, _ in rows], [label for _, label in rows]
+    assume(len(set(y)) >= 2)
+    kinds = {"colour": weigh.Category(levels=tuple(LEVELS))}
+    learner = weigh.Perceptron(keep, max_iter=4, columns=kinds).fit({"colour": colours}, y)
+    flags = np.array([[float(colour == level) for level in LEVELS] for colour in colours])
+    twin = weigh.Perceptron(keep, max_iter=4).fit(flags, y)
+    asked = {"colour": [*LEVELS, None, "never seen"]}
+    np.testing.assert_array_equal(
+        learner.decision_function(asked), twin.decision_function(np.vstack([np.eye(3), np.zeros((2, 3))]))
+    )
