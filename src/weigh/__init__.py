@@ -1,4 +1,4 @@
-"""weigh: naive Bayes that trains straight from tables and text and explains every number it prints.
+"""weigh: naive Bayes and perceptrons, trained straight from tables and text, every number explained.
 
 Names are resolved when they are first used, so that `import weigh` costs next to nothing.
 """

@@ -13,14 +13,14 @@ from weigh import errors
 
 X = np.array([[1.0, 2.0], [-1.0, 0.5], [0.0, 1.0], [2.0, -1.0]])
 Y = ["a", "b", "a", "b"]
-KEEP = "'averaged' or 'last' or 'voted' or 'lazy'"
+KEEP = "'averaged', 'last', 'voted' or 'lazy'"
 WEIGHTS = "None, 'balanced' or a mapping from class to a number above 0"
 TWO = np.array([1.0, 2.0])
 
 REFUSED: list[tuple[str, Any, str]] = [
-    ("keep", "best", f"keep: keep must be {KEEP}, got 'best'."),
-    ("keep", None, f"keep: keep must be {KEEP}, got None."),
-    ("keep", TWO, f"keep: keep must be {KEEP}, got array([1., 2.])."),
+    ("keep", "best", f"Perceptron: keep must be {KEEP}, got 'best'."),
+    ("keep", None, f"Perceptron: keep must be {KEEP}, got None."),
+    ("keep", TWO, f"Perceptron: keep must be {KEEP}, got array([1., 2.])."),
     ("record", 1, "Perceptron: record must be True or False, got 1."),
     ("margin", -1, "Perceptron: margin must be a number of at least 0, got -1."),
     ("margin", "wide", "Perceptron: margin must be a number of at least 0, got 'wide'."),

@@ -65,15 +65,10 @@ def told(facts: dict[str, Any], replaced: bool) -> str:
     total = run["examples"] // run["passes"] if run else sum(each["rows"] for each in classes)
     files = facts["data"][0] if len(facts["data"]) == 1 else counted(len(facts["data"]), "file")
     files = "standard input" if files == "-" else files
-    if run:
-        heads, shares = ["class"], [[cut(c["class"], 40)] for c in classes]
-    else:
-        heads = ["class", "rows", "share"]
-        shares = [[cut(c["class"], 40), amount(c["rows"]), percent(c["rows"] / total)] for c in classes]
     columns = [[cut(c["column"], 30), c["kind"], cut(c["found"], 36)] for c in facts["columns"]]
     parts = [
         f"Learned {facts['label']} from {counted(total, 'row')} of {files}.",
-        aligned(_some([heads, *shares])),
+        _classes(classes, total),
         aligned(_some([["column", "kind", "found"], *columns]), left=3),
     ]
     if run:
@@ -83,6 +78,22 @@ def told(facts: dict[str, Any], replaced: bool) -> str:
     parts += [filled(f"Note: {note}") for note in facts["notes"]]
     parts.append(f"The model is in {facts['model']}{' (replaced)' if replaced else ''}.")
     return "\n\n".join(parts)
+
+
+def _classes(classes: list[dict[str, Any]], total: float) -> str:
+    """The classes with their rows, where they were counted."""
+    if "rows" not in classes[0]:
+        return filled(
+            f"{counted(len(classes), 'class', 'classes')}: {listed([c['class'] for c in classes])}."
+        )
+    shares = [[cut(c["class"], 40), amount(c["rows"]), percent(c["rows"] / total)] for c in classes]
+    return aligned(_some([["class", "rows", "share"], *shares]))
+
+
+def listed(labels: Sequence[Any]) -> str:
+    """Labels in a sentence, the first of very many."""
+    more = f" and {len(labels) - SHOWN:,} more" if len(labels) > SHOWN else ""
+    return ", ".join(cut(label, 40) for label in labels[:SHOWN]) + more
 
 
 def filled(text: str) -> str:

@@ -61,7 +61,7 @@ class Perceptron(Classifier):
     >>> p.predict({"x": 1, "y": 1})
     array(['yes'], dtype='<U3')
     >>> p.coef_, p.intercept_, p.mistakes_, p.converged_
-    (array([[2., 1.]]), array([-3.]), 8, True)
+    (array([[2., 1.]]), array([-3.]), 11, True)
     """
 
     _failed_checks: ClassVar[dict[str, str]] = dict.fromkeys(

@@ -40,7 +40,10 @@ class Kind:
     @property
     def family(self) -> str:
         """The distribution that naive Bayes gives such a column within a class."""
-        raise errors.Unsupported(f"A {self.name} column has no distribution.")
+        raise errors.Unsupported(
+            f"A {self.name} column has no distribution within a class, which naive Bayes would need; "
+            f"perceptrons take it. For naive Bayes say 'number', 'count' or 'category'."
+        )
 
     def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
         """Return the block of the named columns: one, or all of them for a kind that gathers."""

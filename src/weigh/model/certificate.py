@@ -17,8 +17,8 @@ class Certificate:
     margin. `radius` is the largest length of a row, the bias's constant 1 included if there is a `bias`.
     `converged` says that the last pass changed nothing, so that the last plane separates the rows; then
     `margin` is the distance of the nearest row to it, and `augmented_margin` the same with the bias as part
-    of the weight vector, which is the margin of the mistake bound (radius / augmented_margin)². Both are
-    None for a run that did not converge.
+    of the weight vector, which is the margin of the mistake bound (radius / augmented_margin)². Both are 0
+    where the plane touches a row, and None for a run that did not converge.
     """
 
     mistakes: int

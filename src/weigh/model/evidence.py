@@ -112,7 +112,8 @@ class Evidence:
     def _headline(self) -> str:
         if self.probabilities:
             return f"probability {_percent(self.probability)}"
-        return f"leads by {as_text(self.total)} {self.unit}"
+        unit = self.unit.removesuffix("s") if self.total == 1 else self.unit
+        return f"leads by {as_text(self.total)} {unit}"
 
     def __str__(self) -> str:
         if len(self.table) > LONGEST:
@@ -164,11 +165,13 @@ def weighed(
     verdict = int(best(scores, tie, ROUNDING if unit == "nats" else 0.0)[0])
     rest = [c for c in range(len(classes)) if c != verdict]
     second = max(rest, key=lambda c: (scores[0, c], -c)) if rest else None
-    start = {"nats": "class prior", "votes": "no votes yet"}.get(unit, "bias")
-    names = [(start, ""), *((found.feature, found.value) for found in contributions)]
+    names = [
+        ("class prior" if unit == "nats" else "bias", ""),
+        *((found.feature, found.value) for found in contributions),
+    ]
     table = tuple(
         Row(feature, value, _difference(part, verdict, second))
-        for (feature, value), part in zip(names, logs, strict=True)
+        for (feature, value), part in list(zip(names, logs, strict=True))[unit == "votes" :]
     )
     shares = np.exp(normalised(scores))[0].tolist() if unit == "nats" else []
     runner_up = None if second is None else classes[second]

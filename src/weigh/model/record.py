@@ -145,5 +145,5 @@ class Record:
 def check_kept(how: object) -> str:
     """Return which hypothesis is asked for, checked."""
     if not isinstance(how, str) or how not in KEPT:
-        raise errors.parameter("keep", "keep", " or ".join(map(repr, KEPT)), how)
+        raise errors.parameter("Perceptron", "keep", "'averaged', 'last', 'voted' or 'lazy'", how)
     return how
