@@ -86,21 +86,26 @@ def test_the_label_needs_to_be_named_once() -> None:
 
 @pytest.mark.parametrize("keep", ["last", "averaged", "lazy"])
 @pytest.mark.parametrize("separate", [False, True])
+@pytest.mark.parametrize("margin", [0.0, 0.5])  # in lengths of the weights, which are divided too
 @pytest.mark.parametrize(("before", "after"), [(2, 3), (2, 5), (3, 4)])
-def test_a_new_class_begins_at_zero(keep: str, separate: bool, before: int, after: int) -> None:
+def test_a_new_class_begins_at_zero(
+    keep: str, separate: bool, margin: float, before: int, after: int
+) -> None:
     rng = np.random.default_rng(before + after)
     X = rng.integers(-3, 4, (40, 3)) * 1.0
     y = np.concatenate([np.arange(20) % before, np.arange(20) % after])
-    learner = weigh.Perceptron(keep, multiclass="one-vs-rest" if separate else "joint")
+    multiclass = "one-vs-rest" if separate else "joint"
+    learner = weigh.Perceptron(keep, margin=margin, relative=True, multiclass=multiclass)
     learner.partial_fit(X[:20], y[:20]).partial_fit(X[20:], y[20:])
-    old = Plain(1 if before == 2 else before, 3, separate=separate and before > 2).fit(X[:20], y[:20], 1)
+    old = Plain(1 if before == 2 else before, 3, 1.0, margin, True, separate and before > 2)
+    old.fit(X[:20], y[:20], 1)
 
     def grown(W: Any) -> Any:
         # One plane between two classes is half of it for each, or each class's own against the rest.
         sides = np.vstack([-W, W]) * (1.0 if separate else 0.5) if before == 2 else W
         return np.vstack([sides, np.zeros((after - before, 4))])
 
-    new = Plain(after, 3, separate=separate)
+    new = Plain(after, 3, 1.0, margin, True, separate)
     new.W = grown(old.W)
     new.trail = [grown(W) for W in old.trail]
     new.made = [({0, 1} if before == 2 else changed, grown(W)) for changed, W in old.made]

@@ -157,15 +157,17 @@ def test_text_is_the_matrix_of_its_words(keep: str, which: str) -> None:
 
 
 @pytest.mark.parametrize("keep", KEPT)
-def test_hashed_words_share_the_weight_of_their_bucket(keep: str) -> None:
-    kind = weigh.Text(buckets=16)
+@pytest.mark.parametrize("counts", [True, False])
+def test_hashed_words_share_the_weight_of_their_bucket(keep: str, counts: bool) -> None:
+    kind = weigh.Text(buckets=16, counts=counts)
     y = (np.arange(len(TEXTS)) % 3).astype(int)
     found = weigh.Perceptron(keep, columns=kind, max_iter=4).fit(TEXTS, y)
     words = CountVectorizer()
-    counts = words.fit_transform(TEXTS).toarray().astype(float)
+    occurrences = words.fit_transform(TEXTS).toarray().astype(float)
     buckets = np.zeros((len(TEXTS), 16))
     for word, at in words.vocabulary_.items():
-        buckets[:, bucket_of(word, 16)] += counts[:, at]
+        buckets[:, bucket_of(word, 16)] += occurrences[:, at]
+    buckets = buckets if counts else (buckets > 0).astype(float)
     twin = weigh.Perceptron(keep, max_iter=4).fit(buckets, y)
     np.testing.assert_array_equal(found.decision_function(TEXTS), twin.decision_function(buckets))
 
@@ -180,6 +182,15 @@ def test_rare_words_and_words_beyond_the_most_have_no_weight() -> None:
     np.testing.assert_array_equal(rare.decision_function(["aa cc dd"]), rare.decision_function(["aa"]))
     rare.partial_fit(["cc cc cc ff", "bb"], [0, 1])
     assert rare.model_.features == ["text: aa", "text: bb"]
+
+
+@pytest.mark.parametrize("keep", KEPT)
+@pytest.mark.parametrize("kind", [weigh.Text(), weigh.Text(buckets=8), weigh.Text(min_count=9)])
+def test_texts_without_words_leave_only_the_bias(keep: str, kind: Any) -> None:
+    rare = "aa bb" if kind.min_count > 1 else ""
+    found = weigh.Perceptron(keep, columns=kind).fit(["", rare, "", rare], [0, 1, 1, 0])
+    assert found.model_.features == []
+    assert len(set(found.decision_function(["", "aa bb"]).tolist())) == 1
 
 
 def test_half_a_million_sparse_columns_are_learned() -> None:

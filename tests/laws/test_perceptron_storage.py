@@ -171,6 +171,44 @@ def test_a_matrix_is_the_same_dense_sparse_or_written_down(chosen: Any) -> None:
         np.testing.assert_array_equal(learner.decision_function(data), learner.decision_function(X))
 
 
+def test_a_sparse_file_is_the_matrix_it_was_written_from(chosen: Any, tmp_path: Path) -> None:
+    settings = {name: value for name, value in chosen[0].items() if name != "columns"}
+    rng = np.random.default_rng(2)
+    X, y = rng.integers(0, 3, (30, 5)) * 0.5, rng.integers(0, 3, 30)
+    lines = [
+        f"{label} " + " ".join(f"{j + 1}:{x}" for j, x in enumerate(row) if x)
+        for row, label in zip(X, y, strict=True)
+    ]
+    (tmp_path / "rows.svm").write_text("\n".join(lines) + "\n")
+    found = weigh.Perceptron(**settings).fit(weigh.open(tmp_path / "rows.svm"))
+    expected = weigh.Perceptron(**settings).fit(X, y)
+    np.testing.assert_array_equal(found.decision_function(X), expected.decision_function(X))
+    assert found.certificate_ == expected.certificate_
+    (tmp_path / "narrow.svm").write_text("0 1:1\n1 2:2\n")
+    narrow = np.array([[1.0, 0, 0, 0, 0], [0, 2.0, 0, 0, 0]])
+    np.testing.assert_array_equal(
+        found.decision_function(weigh.open(tmp_path / "narrow.svm")), expected.decision_function(narrow)
+    )
+
+
+@pytest.mark.parametrize("columns", ["auto", {"c": "category"}])
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [("1", "x", ["1", "01", "1", "2.0"]), ("1", "2", [1, 1, 1, 2])],
+)
+def test_digits_of_a_file_are_the_levels_that_training_had(
+    columns: Any, first: str, second: str, same: list[Any], tmp_path: Path
+) -> None:
+    (tmp_path / "train.csv").write_text(
+        "c,d,y\n" + f"{first},a,no\n{first},b,no\n{second},a,yes\n{second},b,yes\n"
+    )
+    (tmp_path / "new.csv").write_text("c,d\n1,a\n01,b\n1,b\n2.0,a\n")
+    learner = weigh.Perceptron("last", columns=columns).fit(weigh.open(tmp_path / "train.csv", label="y"))
+    found = learner.decision_function(weigh.open(tmp_path / "new.csv"))
+    expected = learner.decision_function({"c": same, "d": ["a", "b", "b", "a"]})
+    np.testing.assert_array_equal(found, expected)
+
+
 MAILS = [("free money now now", "spam"), ("see you at noon", "ham"), ("money for lunch", "spam"), ("", "ham")]
 
 

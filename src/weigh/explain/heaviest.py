@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from weigh.explain.by_class import ByClass
 from weigh.features.blocks import Floats
 from weigh.model import LinearModel, VotedModel
-from weigh.text import aligned, cut, html_table, signed
+from weigh.text import cut, signed
 
 
 @dataclass(frozen=True)
@@ -26,27 +27,14 @@ class Weight:
 
 
 @dataclass(frozen=True)
-class Heaviest:
+class Heaviest(ByClass):
     """The heaviest features of each class asked for, heaviest first."""
 
     classes: dict[Any, tuple[Weight, ...]]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The features by class, for JSON."""
-        return {str(label): [each.to_dict() for each in found] for label, found in self.classes.items()}
-
-    def __str__(self) -> str:
-        tables = (f"{title}\n{aligned(rows, indent='  ')}".rstrip() for title, rows in self._tables())
-        return "\n\n".join(tables)
-
-    def _repr_html_(self) -> str:
-        return "".join(html_table(title, rows) for title, rows in self._tables())
-
-    def _tables(self) -> Iterator[tuple[str, list[list[str]]]]:
-        for label, found in self.classes.items():
-            rows = [["", "weight"], *([cut(each.feature, 50), signed(each.weight, 4)] for each in found)]
-            title = f"What speaks for {label}:"
-            yield (title, rows) if found else (f"Nothing speaks for {label}.", [[""]])
+    def rows_of(self, found: Sequence[Weight]) -> list[list[str]]:
+        """Return the table of one class's features, its head first."""
+        return [["", "weight"], *([cut(each.feature, 50), signed(each.weight, 4)] for each in found)]
 
 
 def heaviest(model: LinearModel, classes: Sequence[Any], most: int) -> Heaviest:

@@ -13,20 +13,21 @@ speaks for the class.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from weigh import errors
+from weigh.explain.by_class import ByClass
 from weigh.explain.heaviest import Heaviest, heaviest
 from weigh.explain.ranges import divergence, speaking_range
 from weigh.features.blocks import Floats
 from weigh.model import BayesModel, LinearModel
 from weigh.model.bayes import Distribution
 from weigh.model.outcomes import Curve, Outcomes
-from weigh.text import aligned, cut, html_table, percent, plain, short, signed
+from weigh.text import cut, percent, plain, short, signed
 
 
 @dataclass(frozen=True)
@@ -61,30 +62,18 @@ class Strength:
 
 
 @dataclass(frozen=True)
-class Strongest:
+class Strongest(ByClass):
     """The strongest features of each class asked for, strongest first."""
 
     classes: dict[Any, tuple[Strength, ...]]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The features by class, for JSON."""
-        return {str(label): [each.to_dict() for each in found] for label, found in self.classes.items()}
-
-    def __str__(self) -> str:
-        tables = (f"{title}\n{aligned(rows, indent='  ')}".rstrip() for title, rows in self._tables())
-        return "\n\n".join(tables)
-
-    def _repr_html_(self) -> str:
-        return "".join(html_table(title, rows) for title, rows in self._tables())
-
-    def _tables(self) -> Iterator[tuple[str, list[list[str]]]]:
-        for label, found in self.classes.items():
-            rows = [["", "nats", "in class", "in the rest"]]
-            for each in found:
-                write = _mean if each.is_number else percent
-                rows.append([cut(each.name, 40), signed(each.nats), write(each.own), write(each.rest)])
-            title = f"What speaks for {label}:"
-            yield (title, rows) if found else (f"Nothing speaks for {label}.", [[""]])
+    def rows_of(self, found: Sequence[Strength]) -> list[list[str]]:
+        """Return the table of one class's features, its head first."""
+        rows = [["", "nats", "in class", "in the rest"]]
+        for each in found:
+            write = _mean if each.is_number else percent
+            rows.append([cut(each.name, 40), signed(each.nats), write(each.own), write(each.rest)])
+        return rows
 
 
 def strongest(model: Any, label: Any = None, most: int = 10) -> Strongest | Heaviest:

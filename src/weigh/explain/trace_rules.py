@@ -9,10 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from weigh import errors
-from weigh.features.settings import finite, truth, whole
-from weigh.learn.perceptron import MULTICLASS, check_class_weight
+from weigh.features.settings import whole
+from weigh.learn.perceptron import check_parameters
 from weigh.model.factors import to_fraction
-from weigh.model.record import check_kept
 
 NEEDED = {"keep", "margin", "rate", "max_iter"}
 
@@ -52,20 +51,17 @@ class Rules:
 
     def checked(self) -> Rules:
         """Return the rules, or refuse the first one that cannot be followed."""
-        owner = "Perceptron"
-        check_kept(self.keep)
-        for name in ("relative", "shuffle", "bias"):
-            truth(owner, name, getattr(self, name))
-        if finite(owner, "margin", self.margin, "a number of at least 0") < 0:
-            raise errors.parameter(owner, "margin", "a number of at least 0", self.margin)
-        if finite(owner, "rate", self.rate, "a number above 0") <= 0:
-            raise errors.parameter(owner, "rate", "a number above 0", self.rate)
-        if self.multiclass not in MULTICLASS:
-            raise errors.parameter(owner, "multiclass", " or ".join(map(repr, MULTICLASS)), self.multiclass)
-        whole(owner, "max_iter", self.max_iter, 1)
+        check_parameters(
+            keep=self.keep,
+            margin=self.margin,
+            rate=self.rate,
+            max_iter=self.max_iter,
+            multiclass=self.multiclass,
+            class_weight=self.class_weight,
+            flags={"relative": self.relative, "shuffle": self.shuffle, "bias": self.bias},
+        )
         if self.shuffle:
-            whole(owner, "random_state", self.random_state, 0)
-        check_class_weight(self.class_weight)
+            whole("Perceptron", "random_state", self.random_state, 0)
         if self.scale is not None:
             raise errors.Unsupported(
                 f"Perceptron(scale={self.scale!r}) learns from rescaled rows, and a trace shows the "

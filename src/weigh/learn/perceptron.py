@@ -103,19 +103,16 @@ class PerceptronTask:
         missing: Sequence[Marker] = (),
     ) -> PerceptronTask:
         """Return the task for a source: parameters checked, kinds found."""
-        owner = "Perceptron"
-        check_kept(keep)
-        for name, value in {"record": record, "relative": relative, "shuffle": shuffle, "bias": bias}.items():
-            truth(owner, name, value)
-        if finite(owner, "margin", margin, "a number of at least 0") < 0:
-            raise errors.parameter(owner, "margin", "a number of at least 0", margin)
-        if finite(owner, "rate", rate, "a number above 0") <= 0:
-            raise errors.parameter(owner, "rate", "a number above 0", rate)
-        if not isinstance(multiclass, str) or multiclass not in MULTICLASS:
-            raise errors.parameter(owner, "multiclass", " or ".join(map(repr, MULTICLASS)), multiclass)
-        whole(owner, "max_iter", max_iter, 1)
-        whole(owner, "random_state", random_state, 0)
-        check_class_weight(class_weight)
+        check_parameters(
+            keep=keep,
+            margin=margin,
+            rate=rate,
+            max_iter=max_iter,
+            multiclass=multiclass,
+            class_weight=class_weight,
+            flags={"record": record, "relative": relative, "shuffle": shuffle, "bias": bias},
+        )
+        whole("Perceptron", "random_state", random_state, 0)
         settings = OnlineSettings(
             keep, bool(record), float(margin), bool(relative), float(rate), multiclass != "joint", bool(bias)
         )
@@ -214,6 +211,31 @@ class Passes:
                 weights = self._weights[codes] * (1.0 if weights is None else weights)
             examples.add(*chunk.rows, codes, weights, self._reading.space.width)
         return examples
+
+
+def check_parameters(
+    *,
+    keep: object,
+    margin: Any,
+    rate: Any,
+    max_iter: Any,
+    multiclass: object,
+    class_weight: Any,
+    flags: Mapping[str, Any],
+) -> None:
+    """Refuse the first parameter that is none of a perceptron's."""
+    owner = "Perceptron"
+    check_kept(keep)
+    for name, value in flags.items():
+        truth(owner, name, value)
+    if finite(owner, "margin", margin, "a number of at least 0") < 0:
+        raise errors.parameter(owner, "margin", "a number of at least 0", margin)
+    if finite(owner, "rate", rate, "a number above 0") <= 0:
+        raise errors.parameter(owner, "rate", "a number above 0", rate)
+    if not isinstance(multiclass, str) or multiclass not in MULTICLASS:
+        raise errors.parameter(owner, "multiclass", " or ".join(map(repr, MULTICLASS)), multiclass)
+    whole(owner, "max_iter", max_iter, 1)
+    check_class_weight(class_weight)
 
 
 def check_class_weight(given: Any) -> None:

@@ -16,7 +16,7 @@ from weigh.model import store
 from weigh.model.base import Model
 from weigh.model.evidence import Evidence, weighed
 from weigh.model.term_store import Weights, get_floats, get_terms, put_terms
-from weigh.model.weights import Features, LevelWeights
+from weigh.model.weights import Contribution, Features, LevelWeights
 from weigh.model.worked import ClassWork
 from weigh.source import Chunk
 
@@ -107,8 +107,11 @@ class LinearModel(Model):
         for row in range(chunk.n_rows):
             blocks: list[Any] = [block.row(row) for block in whole]
             pairs = zip(self.terms, blocks, strict=True)
-            found = [c for term, block in pairs for c in term.contributions(block, 0)]
-            yield weighed(self.class_list, self.base, found, no_work, self.tie)
+            yield self.weighed([c for term, block in pairs for c in term.contributions(block, 0)])
+
+    def weighed(self, found: Sequence[Contribution]) -> Evidence:
+        """Return the evidence of a row from what its features add."""
+        return weighed(self.class_list, self.base, found, no_work, self.tie)
 
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what a model file holds."""

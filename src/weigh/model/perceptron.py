@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -85,15 +85,10 @@ class PerceptronModel(ScoredModel, LinearModel):
     def _scaled(self, held: Floats) -> Floats:
         return np.asarray(held * self.rate / self.divisor)
 
-    def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
-        """Yield the evidence for each row of a chunk."""
-        whole = self.schema.encode(chunk)
-        for row in range(chunk.n_rows):
-            blocks: list[Any] = [block.row(row) for block in whole]
-            pairs = zip(self.terms, blocks, strict=True)
-            found = [c for term, block in pairs for c in term.contributions(block, 0)]
-            evidence = weighed(self.class_list, self.base, found, no_work, self.tie, unit="points")
-            yield evidence.scaled(self.rate, self.divisor)
+    def weighed(self, found: Sequence[Contribution]) -> Evidence:
+        """Return the evidence of a row from what its features add."""
+        evidence = weighed(self.class_list, self.base, found, no_work, self.tie, unit="points")
+        return evidence.scaled(self.rate, self.divisor)
 
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what a model file holds."""

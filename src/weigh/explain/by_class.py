@@ -1,0 +1,35 @@
+"""Features of a model, listed class by class."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from weigh.text import aligned, html_table
+
+
+class ByClass(ABC):
+    """What speaks for each class: prints as one table per class."""
+
+    classes: Mapping[Any, Sequence[Any]]
+
+    @abstractmethod
+    def rows_of(self, found: Sequence[Any]) -> list[list[str]]:
+        """Return the table of one class's features, its head first."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The features by class, for JSON."""
+        return {str(label): [each.to_dict() for each in found] for label, found in self.classes.items()}
+
+    def __str__(self) -> str:
+        tables = (f"{title}\n{aligned(rows, indent='  ')}".rstrip() for title, rows in self._tables())
+        return "\n\n".join(tables)
+
+    def _repr_html_(self) -> str:
+        return "".join(html_table(title, rows) for title, rows in self._tables())
+
+    def _tables(self) -> Iterator[tuple[str, list[list[str]]]]:
+        for label, found in self.classes.items():
+            rows = self.rows_of(found)
+            yield (f"What speaks for {label}:", rows) if found else (f"Nothing speaks for {label}.", [[""]])
