@@ -107,8 +107,9 @@ inline weigh::SparseRows sparse_of(const Vector<std::int64_t>& indptr, const Vec
     require(std::is_sorted(sparse.indptr.begin(), sparse.indptr.end()) && sparse.indptr.front() >= 0 &&
                 sparse.indptr.back() <= static_cast<std::int64_t>(indices.shape(0)),
             "indptr must rise from 0 to the number of entries");
-    require_below(sparse.indices, width, "an index lies outside the table");
-    require(std::all_of(sparse.indices.begin(), sparse.indices.end(), [](auto k) { return k >= 0; }),
-            "an index is negative");
+    std::uint32_t largest = 0;  // in which a negative one is larger than all others
+    for (const std::int32_t index : sparse.indices) largest = std::max(largest, static_cast<std::uint32_t>(index));
+    require(largest <= 0x7FFFFFFF, "an index is negative");
+    require(sparse.indices.empty() || largest < width, "an index lies outside the table");
     return sparse;
 }

@@ -133,3 +133,6 @@ weigh._core.Numbering.learn:
     def learn(
         self, documents: Documents, settings: TokenSettings
     ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+
+weigh._core.extent:
+    def extent(values: NDArray[numpy.float64]) -> tuple[float, float, bool, bool]: ...

@@ -1,5 +1,7 @@
 #include "weigh/sums.h"
 
+#include "weigh/extent.h"
+
 #include "arrays.h"
 
 using namespace nb::literals;
@@ -35,10 +37,20 @@ nb::tuple carried(const Table<const std::int64_t>& limbs, int base) {
     return to_tuple(weigh::carried(std::move(roomy), length, base), classes);
 }
 
+nb::tuple extent(const Vector<double>& values) {
+    weigh::Extent found;
+    {
+        const Unlocked unlocked(values.shape(0));
+        found = weigh::extent_of(span_of(values));
+    }
+    return nb::make_tuple(found.least, found.most, found.zero, found.nan);
+}
+
 }  // namespace
 
 void bind_sums(nb::module_& m) {
     m.def("class_sums", &class_sums, "classes"_a, "n_classes"_a, "values"_a, "weights"_a.none(),
           "Return Σ w, and exactly Σ w x and Σ w x², per class; exact sums are (limbs, base).");
+    m.def("extent", &extent, "values"_a, "Return the least and the greatest value, and whether some are zero or NaN.");
     m.def("carried", &carried, "limbs"_a, "base"_a, "Return (limbs, base) of the same sums in their one form.");
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from weigh import errors
+from weigh import _core, errors
 from weigh.features.blocks import Entries, Mask
 from weigh.features.count_checks import refuse_huge, refuse_negative
 from weigh.features.kinds import Flag, Kind, Value
@@ -16,10 +16,11 @@ from weigh.features.kinds import Flag, Kind, Value
 
 def wide_entries(matrix: Any, kind: Kind, names: Sequence[str]) -> Entries:
     """Return the entries of a sparse matrix whose columns are all flags, all counts or all values."""
-    values = matrix.data.astype(np.float64, copy=False)
+    values = np.ascontiguousarray(matrix.data, dtype=np.float64)
     indices = matrix.indices.astype(np.int32, copy=False)
     indptr = matrix.indptr.astype(np.int64, copy=False)
-    if not np.isfinite(values).all():
+    least, most, has_zeros, has_nan = _core.extent(values)
+    if len(values) and (has_nan or np.isinf(least) or np.isinf(most)):
         at = int(indices[np.argmin(np.isfinite(values))])
         raise errors.ColumnError(
             f"Column {names[at]!r} of the sparse matrix contains NaN or infinity. Entries of a sparse "
@@ -27,19 +28,18 @@ def wide_entries(matrix: Any, kind: Kind, names: Sequence[str]) -> Entries:
         )
     if isinstance(kind, Value):
         entries = Entries(indptr, indices, values, names)
-        return entries if values.all() else entries_without_zeros(entries)
+        return entries_without_zeros(entries) if has_zeros else entries
     if not isinstance(kind, Flag):
-        if (values < 0).any():
+        if least < 0:
             at = int(np.argmax(values < 0))
             refuse_negative(values[at : at + 1], [names[int(indices[at])]])
         if len(values):
             at = int(np.argmax(values))
             refuse_huge(values[at : at + 1], [names[int(indices[at])]])
         return Entries(indptr, indices, values, names)
-    present = values > 0
-    if present.all():
+    if least > 0:
         return Entries(indptr, indices, None, names)
-    return replace(_where(Entries(indptr, indices, values, names), present), values=None)
+    return replace(_where(Entries(indptr, indices, values, names), values > 0), values=None)
 
 
 def entries_without_zeros(entries: Entries) -> Entries:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from weigh import errors
+from weigh import _core, errors
 from weigh.features import Codes, Schema
 from weigh.features.blocks import Floats, Ints
 from weigh.learn.preparation import needs_preparation, prepare
@@ -165,8 +165,7 @@ def _refuse_huge(blocks: list[Any]) -> None:
         values = getattr(block, "values", None)
         if values is None or not len(values):
             continue
-        # Without a copy: fmin and fmax pass over what is missing.
-        least, most = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))
+        least, most, _, _ = _core.extent(np.ascontiguousarray(values))
         if max(-least, most) > HUGE:
             raise errors.DataError(
                 f"A value is {most if most > HUGE else least:.6g}; beyond {HUGE:g} the square of a number is "
