@@ -32,7 +32,7 @@ def html_table(title: str, rows: Sequence[Sequence[str]]) -> str:
 
 def cut(name: object, width: int) -> str:
     """A name of at most `width` signs, without line breaks."""
-    text = " ".join(str(name).split())
+    text = "".join(sign if sign.isprintable() else "�" for sign in " ".join(str(name).split()))
     return text if len(text) <= width else text[: width - 1] + "…"
 
 

@@ -43,6 +43,17 @@ def test_units_are_standard_deviations_from_the_mean(keep: str) -> None:
         )
 
 
+@pytest.mark.parametrize("power", [-200, -100, 100, 200])
+def test_units_make_huge_and_tiny_numbers_alike(power: int) -> None:
+    X, y = some_numbers()
+    found = weigh.Perceptron("last", scale="unit").fit(X * 10.0**power, y)
+    twin = weigh.Perceptron("last", scale="unit").fit(X, y)
+    assert found.mistakes_ == twin.mistakes_
+    np.testing.assert_allclose(
+        found.decision_function(X * 10.0**power), twin.decision_function(X), rtol=1e-6, atol=1e-6
+    )
+
+
 def test_units_may_be_asked_for_by_column() -> None:
     X, y = some_numbers()
     table = {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": y}

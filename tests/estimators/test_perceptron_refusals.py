@@ -28,8 +28,8 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("margin", np.inf, "Perceptron: margin must be a number of at least 0, got inf."),
     ("margin", TWO, "Perceptron: margin must be a number of at least 0, got array([1., 2.])."),
     ("relative", "yes", "Perceptron: relative must be True or False, got 'yes'."),
-    ("rate", 0, "Perceptron: rate must be a number above 0, got 0."),
-    ("rate", np.inf, "Perceptron: rate must be a number above 0, got inf."),
+    ("rate", 0, "Perceptron: rate must be a number above 0, at most 1e+100, got 0."),
+    ("rate", np.inf, "Perceptron: rate must be a number above 0, at most 1e+100, got inf."),
     ("max_iter", 0, "Perceptron: max_iter must be at least 1, got 0."),
     ("max_iter", 2.5, "Perceptron: max_iter must be a whole number of at least 1, got 2.5."),
     ("shuffle", None, "Perceptron: shuffle must be True or False, got None."),
@@ -85,7 +85,7 @@ def test_rows_of_no_weight_are_no_rows() -> None:
 def test_numbers_beyond_all_bounds() -> None:
     assert refusal(lambda: weigh.Perceptron().fit(X * 1e200, Y)) == (
         "A value is 2e+200; beyond 1e+150 the square of a number is none any more. "
-        "Divide the columns by their largest values, or give scale='unit'."
+        "Divide the columns by their largest values."
     )
     assert refusal(lambda: weigh.Perceptron().fit(np.where(X[:, :1] == 2, np.inf, X), Y)) == (
         "Column 'x0' contains infinity (inf). "

@@ -194,7 +194,7 @@ def test_data_for_json_hold_whole_numbers_and_fractions_as_text() -> None:
         (
             lambda: trace(perceptron(rate=0), AND, "both"),
             errors.ParameterError,
-            "Perceptron: rate must be a number above 0, got 0.",
+            "Perceptron: rate must be a number above 0, at most 1e+100, got 0.",
         ),
         (
             lambda: trace(perceptron(shuffle=True, random_state=None), AND, "both"),

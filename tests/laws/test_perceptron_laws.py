@@ -234,12 +234,24 @@ def test_contributions_sum_to_the_score_and_the_verdict_is_the_greatest(
         assert evidence.total == pytest.approx(sum(row.nats for row in evidence.table), abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", [46, 174, 214, 239, 315])
-def test_the_verdict_that_is_explained_is_the_one_given_where_sums_round(seed: int) -> None:
+@pytest.mark.parametrize(
+    ("seed", "classes", "rate", "weight", "unit"),
+    [
+        pytest.param(46, 2, 0.1, 1.0, 1.0, id="rate"),
+        pytest.param(174, 2, 0.1, 1.0, 1.0, id="another rate"),
+        pytest.param(46, 2, 1.0, 0.1, 1.0, id="weights"),
+        pytest.param(0, 2, 1.0, 1.0, 0.1, id="values"),
+        pytest.param(91, 3, 1.0, 1.0, 0.1, id="classes"),
+    ],
+)
+def test_the_verdict_that_is_explained_is_the_one_given_where_sums_round(
+    seed: int, classes: int, rate: float, weight: float, unit: float
+) -> None:
     rng = np.random.default_rng(seed)
-    X, y = rng.integers(-3, 4, (20, 4)) * 1.0, rng.integers(0, 2, 20)
-    learner = weigh.Perceptron("last", rate=0.1, max_iter=3).fit(X, y)
-    assert [evidence.verdict for evidence in learner.explain(X)] == learner.predict(X).tolist()
+    X, y = rng.integers(-3, 4, (20, 4)) * unit, rng.integers(0, classes, 20)
+    learner = weigh.Perceptron("last", rate=rate, max_iter=3).fit(X.round(1), y, np.full(20, weight))
+    said = learner.predict(X.round(1)).tolist()
+    assert [evidence.verdict for evidence in learner.explain(X.round(1))] == said
 
 
 @law

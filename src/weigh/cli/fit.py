@@ -112,6 +112,8 @@ def command(
     from weigh import errors
     from weigh.cli.learned import learned, told
 
+    if output == "-":
+        raise click.UsageError("A model is written to a file; give its name with -o.")
     target = output or _default_name(data[0])
     keep_apart(target, *data)
     source = open_as(data, label, missing, **written)

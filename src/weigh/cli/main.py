@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -90,7 +91,7 @@ SECTIONS = {
 @click.command(cls=Commands, sections=SECTIONS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="weigh", message="%(prog)s %(version)s")
 def app() -> None:
-    """Naive Bayes that trains straight from tables and text and explains every number."""
+    """Naive Bayes and perceptrons that train straight from tables and text and explain every number."""
 
 
 def run(arguments: Sequence[str] | None = None) -> None:
@@ -110,6 +111,12 @@ def code_of(arguments: Sequence[str] | None = None) -> int:
         return refusal.exit_code
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
+    except OSError as cause:
+        if cause.errno != errno.ENOSPC:
+            raise
+        _hushed()
+        click.echo("weigh: The output cannot be written: no space is left.", err=True)
+        return 1
     return code if isinstance(code, int) else 0
 
 

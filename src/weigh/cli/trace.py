@@ -68,6 +68,8 @@ def command(
     from weigh.explain.trace_rules import Rules
     from weigh.source.chunk import to_pylist
 
+    if (passes or most) and (as_json or output is not None):
+        raise click.UsageError("--passes and --most shorten the printed table; --json and -o have all steps.")
     keep_apart(output, *data)
     source = open_as(data, label, missing, **written)
     if source.label is None:

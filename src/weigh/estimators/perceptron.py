@@ -6,9 +6,11 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from weigh import errors
 from weigh.estimators.base import Classifier
 from weigh.estimators.declared import declared_classes, refuse_beyond
 from weigh.features.blocks import Floats
@@ -73,6 +75,7 @@ class Perceptron(Classifier):
     )
 
     _course: Course
+    _given: tuple[str, str]
 
     def __init__(
         self,
@@ -108,13 +111,19 @@ class Perceptron(Classifier):
         self.columns = columns
         self.missing = missing
 
-    def _task(self, source: Source) -> PerceptronTask:
+    def _task(self, source: Source, before: Course | None = None) -> PerceptronTask:
+        """Return the task for a source; one that goes on keeps the columns it has."""
+        if before is not None and self._given != self._columns():
+            raise errors.ParameterError(
+                "Perceptron: columns and scale cannot change while a run goes on. Begin a new one: fit "
+                "without warm_start, or a new Perceptron."
+            )
         seed = self.random_state
         if not isinstance(seed, int | np.integer):
             seed = int(check_random_state(seed).randint(2**31 - 1))
         return PerceptronTask.over(
             source,
-            self.columns,
+            self.columns if before is None else before.schema,
             keep=self.keep,
             record=self.record,
             margin=self.margin,
@@ -125,10 +134,21 @@ class Perceptron(Classifier):
             random_state=seed,
             multiclass=self.multiclass,
             bias=self.bias,
-            scale=self.scale,
+            scale=self.scale if before is None else None,
             class_weight=self.class_weight,
             missing=marker_list(self.missing, type(self).__name__),
         )
+
+    def _columns(self) -> tuple[str, str]:
+        return repr(self.columns), repr(self.scale)
+
+    def __copy__(self) -> Self:
+        # A run changes as it goes on: each copy needs its own.
+        other: Self = clone(self)
+        other.__dict__ |= self.__dict__
+        if hasattr(self, "_course"):
+            other._course = self._course.copy()
+        return other
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from labelled rows; y is one label per row or the name of the label column."""
@@ -136,7 +156,7 @@ class Perceptron(Classifier):
         before = self._course.copy() if self.warm_start and hasattr(self, "_course") else None
         if before is not None:
             source = source.stored(before.storage())
-        self._become(self._task(source).course(source, before), source)
+        self._become(self._task(source, before).course(source, before), source)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -151,7 +171,7 @@ class Perceptron(Classifier):
             label = before.schema.label if y is None and getattr(X, "label", None) is None else y
             source = self._source(X, label, sample_weight, before.schema.missing).stored(before.storage())
         declared = () if classes is None else tuple(declared_classes(classes))
-        task = replace(self._task(source), max_iter=1, shuffle=False, classes=declared)
+        task = replace(self._task(source, before), max_iter=1, shuffle=False, classes=declared)
 
         def check(labels: Any) -> None:
             if declared:
@@ -162,6 +182,7 @@ class Perceptron(Classifier):
 
     def _become(self, course: Course, source: Source) -> None:
         self._course = course
+        self._given = self._columns()
         self._remember(source)
 
     def _labels(self) -> Any:

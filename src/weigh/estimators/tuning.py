@@ -122,16 +122,20 @@ def _combinations(learner: Any, grid: Any) -> list[dict[str, Any]]:
     must = "a mapping from parameters to lists of values"
     if not isinstance(grid, Mapping) or not grid:
         raise errors.parameter("tune", "grid", must, grid)
+    if isinstance(learner, type) or not hasattr(learner, "get_params"):
+        raise errors.parameter("tune", "learner", "an estimator, such as weigh.Perceptron()", learner)
     known = learner.get_params()
+    tried: dict[str, list[Any]] = {}
     for name, values in grid.items():
         if name not in known:
             raise errors.ParameterError(
                 f"tune: {type(learner).__name__} has no parameter {name!r}; it has "
                 f"{errors.listing(known, 20)}.{errors.hint(str(name), known)}"
             )
-        if isinstance(values, str) or not isinstance(values, Iterable) or not list(values):
+        tried[name] = [] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
+        if not tried[name]:
             raise errors.parameter("tune", "grid", must, {name: values})
-    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*map(list, grid.values()))]
+    return [dict(zip(tried, values, strict=True)) for values in itertools.product(*tried.values())]
 
 
 def _perceptrons(
@@ -174,9 +178,9 @@ def _others(
 
 def _apart(X: Any, y: Any) -> tuple[Any, Any]:
     """Return rows and labels of a table that has both, as scikit-learn takes them."""
-    if not isinstance(y, str):
+    if not isinstance(y, str) and not isinstance(X, Source):
         return X, y
-    if hasattr(X, "drop") and hasattr(X, "columns"):
+    if isinstance(y, str) and hasattr(X, "drop") and hasattr(X, "columns"):
         return X.drop(columns=y) if hasattr(X, "loc") else X.drop(y), X[y]
     raise errors.Unsupported(
         "tune cuts tables for this learner with scikit-learn, which takes frames and arrays. Give a pandas "

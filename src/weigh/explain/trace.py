@@ -18,6 +18,7 @@ from weigh.explain.trace_facts import LONGEST
 from weigh.explain.trace_rules import Rules, exact
 from weigh.explain.trace_steps import Plane, Run, Step, Vector, best, follow, verdict
 from weigh.features import Schema
+from weigh.features.settings import whole
 from weigh.learn import Design, design
 from weigh.model.record import check_kept
 from weigh.replacing import reason, replaced
@@ -180,6 +181,8 @@ class Trace:
         writer = trace_table.WRITERS.get(format)
         if writer is None:
             raise errors.parameter("table", "format", "'text', 'html' or 'latex'", format)
+        if most is not None:
+            whole("table", "most", most, 1)
         return writer(self, trace_table.chosen(self, passes), most)
 
     def to_dict(self) -> dict[str, Any]:
@@ -196,7 +199,7 @@ class Trace:
         if path is not None:
             try:
                 with replaced(path) as file:
-                    file.write(page.encode())
+                    file.write(page.encode("utf-8", "replace"))
             except OSError as cause:
                 raise errors.FileError(
                     f"{os.fspath(path)} cannot be written: {reason(cause)}. Check its folder."
@@ -210,7 +213,7 @@ class Trace:
                 f"The plane is drawn for two features and two classes, got {len(self.names):,} features and "
                 f"{len(self.classes):,} classes. Its steps are in `table()`."
             )
-        return trace_page.picture(self, at)
+        return trace_page.picture(self, whole("plot", "at", at, 1))
 
     def __str__(self) -> str:
         return self.table(most=SHOWN)

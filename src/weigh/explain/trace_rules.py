@@ -112,4 +112,11 @@ class Rules:
 
 def exact(number: Any) -> Fraction:
     """A number as a fraction; a float means its shortest decimal."""
-    return Fraction(number) if isinstance(number, Fraction | int) else to_fraction(float(number))
+    if isinstance(number, Fraction | int):
+        return Fraction(number)
+    try:
+        return to_fraction(float(number))
+    except (TypeError, ValueError, OverflowError):
+        raise errors.DataError(
+            f"A trace calculates with finite numbers, got {number!r}. Give numbers, or columns of the rows."
+        ) from None

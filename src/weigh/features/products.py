@@ -19,6 +19,7 @@ from weigh.features.settings import truth, whole
 from weigh.features.words import Block
 
 MOST = 1_000_000  # features that are made of a table
+LARGEST_DEGREE = 100
 POWERS = {1: "", 2: "²", 3: "³"}
 
 
@@ -38,6 +39,8 @@ class Products(Kind):
     def __post_init__(self) -> None:
         object.__setattr__(self, "degree", whole("Products", "degree", self.degree, 1))
         truth("Products", "powers", self.powers)
+        if self.degree > LARGEST_DEGREE:
+            raise errors.parameter("Products", "degree", f"at most {LARGEST_DEGREE}", self.degree)
 
     def features(self, names: Sequence[str]) -> Sequence[str]:
         """Return the names of all products."""

@@ -38,10 +38,10 @@ class HingeBound:
     loss: float
 
 
-def hinge_bound(vertices: Vertices, passes: int, *, others: tuple[Floats, ...] = ()) -> HingeBound:
-    """Search the unit vector and γ of the smallest bound; `others` are planes to try as well."""
+def hinge_bound(vertices: Vertices, passes: int) -> HingeBound:
+    """Search the unit vector and γ of the smallest bound."""
     best = HingeBound(float(vertices.n * passes), "count", np.zeros(vertices.width), math.inf, 0.0)
-    for w in (*others, *_planes(vertices, passes)):
+    for w in _planes(vertices, passes):
         if not w.any():
             continue
         products = at_least(vertices, w)

@@ -13,6 +13,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.blocks import Floats
+from weigh.features.settings import finite, whole
 from weigh.judge import margin_text, vertices
 from weigh.judge.exact_margin import ExactPlane, exact_augmented, exact_distance, exact_radius
 from weigh.judge.nearest_point import NearestPoint, nearest_point
@@ -122,10 +123,9 @@ def margin(
     tol : how far the intervals may stay open, as a share of the margin; a warning tells if they do
     max_iter : how many rows may in turn be tried as supports of the plane
     """
-    if not 0.0 < tol < 1.0:
+    if not 0.0 < finite("margin", "tol", tol, "above 0 and below 1") < 1.0:
         raise errors.parameter("margin", "tol", "above 0 and below 1", tol)
-    if max_iter < 1:
-        raise errors.parameter("margin", "max_iter", "at least 1", max_iter)
+    whole("margin", "max_iter", max_iter, 1)
     rows, signs = two_classes("margin", as_design(X, y, columns, missing))
     found = _measured(rows, signs, tol, max_iter)
     if found.separable and found.gap > tol:

@@ -18,6 +18,8 @@ from weigh.judge.margins import Margin, as_design, margin, two_classes
 from weigh.judge.vertices import EPS
 from weigh.learn.design import Design
 
+LARGEST_RATIO = 1e150  # what can still be squared
+
 
 @dataclass(frozen=True, eq=False)
 class MistakeBound:
@@ -112,8 +114,14 @@ def mistake_bound(
     """
     if passes is not None and (isinstance(passes, bool) or not isinstance(passes, int) or passes < 1):
         raise errors.parameter("mistake_bound", "passes", "a whole number, at least 1", passes)
+    if getattr(learner, "scale", None) is not None:
+        raise errors.Unsupported(
+            "The learner saw its numbers rescaled (scale='unit'), so that these rows have another radius and "
+            "margin. Leave learner out, or fit one with scale=None on rows that are rescaled beforehand."
+        )
     if isinstance(columns, str) and columns == "auto":
         columns = getattr(learner, "columns", "auto")
+    missing = missing or getattr(learner, "missing", ())
     rows, signs = two_classes("mistake_bound", as_design(X, y, columns, missing))
     if rows.weights is not None and np.unique(rows.weights).size > 1:
         raise errors.DataError(
@@ -129,7 +137,7 @@ def mistake_bound(
 
 def _run(learner: Any, radius: float) -> tuple[int, int | None]:
     """The mistakes and the passes of a perceptron's run on these rows."""
-    run = getattr(learner, "certificate_", learner)
+    run = getattr(learner, "certificate_", getattr(learner, "certificate", learner))
     made = getattr(run, "mistakes", None)
     if made is None:
         raise errors.Unsupported(
@@ -142,6 +150,11 @@ def _run(learner: Any, radius: float) -> tuple[int, int | None]:
         raise errors.Unsupported(
             f"The bound counts steps after mistakes, and this perceptron made {steps:,} steps for "
             f"{made:,} mistakes. Fit one with margin=0, or leave learner out."
+        )
+    if getattr(run, "weighted", False):
+        raise errors.Unsupported(
+            "The bound counts steps of one size, and this perceptron's rows or classes had weights. Fit one "
+            "without, or leave learner out."
         )
     seen = getattr(run, "radius", radius)
     if not math.isclose(seen, radius, rel_tol=1e-6):
@@ -160,6 +173,11 @@ def _separable(facts: Margin, made: int | None) -> MistakeBound:
         exact = facts.exact.radius / facts.exact.augmented.square
     # The radius was summed in floats; the most that this can have cost keeps the bound a bound.
     ratio = facts.radius / plane.lower * (1.0 + EPS * (facts.n_features + 8))
+    if ratio > LARGEST_RATIO:
+        raise errors.DataError(
+            f"The margin is {ratio:.6g} times smaller than the radius, so that the bound is no number any "
+            f"more. Multiply the columns by a power of ten."
+        )
     return MistakeBound(
         bound=ratio**2 if exact is None else float(exact),
         form="margin",

@@ -27,9 +27,13 @@ def run_checks(model: PerceptronModel, source: Source) -> tuple[int, list[Check]
 
 
 def _classes(model: PerceptronModel, rows: Design) -> Check:
-    beyond = [label for label in rows.classes if label not in model.classes]
-    wrong = tuple(Mismatch(f"class {label!r}", "absent", "present") for label in beyond)
-    return Check("classes", len(rows.classes), wrong)
+    beyond = [
+        Mismatch(f"class {label!r}", "no", "yes") for label in rows.classes if label not in model.classes
+    ]
+    lacking = [
+        Mismatch(f"class {label!r}", "yes", "no") for label in model.classes if label not in rows.classes
+    ]
+    return Check("classes", len({*rows.classes, *model.classes}), (*beyond, *lacking))
 
 
 def _radius(rows: Design, model: PerceptronModel) -> float:
@@ -39,9 +43,11 @@ def _radius(rows: Design, model: PerceptronModel) -> float:
 
 
 def _plane_checks(model: PerceptronModel, rows: Design) -> Iterator[Check]:
-    weights = dict(zip(model.features, model.coef.tolist(), strict=True))
+    # As they were learned: of numbers that were scaled, as the rows are here.
+    table = np.concatenate([term.learned() for term in model.terms])  # type: ignore[union-attr]
+    weights = dict(zip(model.features, (table[:, 1] - table[:, 0]).tolist(), strict=True))
     w = np.array([weights.get(name, 0.0) for name in rows.names])
-    b = float(model.intercept)
+    b = float(model.base[1] - model.base[0])
     scores = np.bincount(_row_numbers(rows), w[rows.indices] * rows.values, minlength=rows.n_rows) + b
     second = np.array([label == model.classes[1] for label in rows.classes])[rows.codes]
     wrong = np.flatnonzero((scores >= 0) != second)

@@ -8,10 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
+from weigh import errors
 from weigh.features.blocks import Floats, Longs
 from weigh.learn.design import Design
 
 EPS = float(np.finfo(np.float64).eps)
+# Tables whose largest value is less have margins that floats cannot hold.
+SMALLEST = 1e-290
 # The share of stored values from which on all zeros may be stored, too.
 FILLED = 0.25
 # How many cells may be written out for one product of corners.
@@ -138,6 +141,11 @@ def _scaled(
 ) -> Vertices:
     """Bring the largest value near 1 by a power of two, so that no square overflows or underflows."""
     largest = float(np.abs(values).max(initial=0.0))
+    if 0.0 < largest < SMALLEST:
+        raise errors.DataError(
+            f"The largest value is {largest:.6g}; below {SMALLEST:g} squares and quotients vanish. Multiply "
+            f"the columns by a power of ten."
+        )
     scale = 2.0 ** math.frexp(largest)[1] if largest > 0.0 else 1.0
     signed = values * np.repeat(signs, np.diff(indptr)) / scale
     kept = signed != 0.0

@@ -10,7 +10,6 @@ from weigh import errors
 from weigh.features import (
     Category,
     Derived,
-    Flag,
     Kind,
     Lag,
     Number,
@@ -52,7 +51,7 @@ def linear_schema(
     if first and not source.named:
         first = dict(zip(schema.names, first.values(), strict=True))
     kinds = [
-        _weighed(kind if name in given else _two_valued(kind, first.get(name), missing), scale)
+        (None if name in given else _two_valued(kind, first.get(name), missing)) or _weighed(kind, scale)
         for name, kind in zip(schema.names, schema.kinds, strict=True)
     ]
     return replace(schema, kinds=kinds, made=_made(schema.made, scale))
@@ -83,15 +82,16 @@ def _each(kinds: Sequence[Kind], scale: str | None) -> Sequence[Kind]:
     return [_weighed(kind, scale) for kind in kinds]
 
 
-def _two_valued(kind: Kind, column: Any, missing: Sequence[Marker]) -> Kind:
+def _two_valued(kind: Kind, column: Any, missing: Sequence[Marker]) -> Kind | None:
+    """Return the kind of a category of two values; zeros and ones are a number that is never rescaled."""
     if not isinstance(kind, Category) or kind.levels is not None or column is None:
-        return kind
+        return None
     found = {value for value in encode(column, "")[1] if not is_gap(value, missing)}
     values = sorted(found, key=name_key)
     if len(values) != 2:
-        return kind
+        return None
     plain = all(isinstance(value, int | float) for value in values)
-    return Flag() if plain and values == [0, 1] else Category(against=values[0])
+    return Value() if plain and values == [0, 1] else Category(against=values[0])
 
 
 def _weighed(kind: Kind, scale: str | None) -> Kind:

@@ -79,6 +79,8 @@ class OnlineRun:
     radius2: float = 0.0
     passes: int = 0
     converged: bool = False
+    readings: int = 0  # of different rows
+    weighted: bool = False
     least: float = math.inf
     changes: list[_Changes] = field(default_factory=list)
 
@@ -159,6 +161,11 @@ class OnlineRun:
         native = self.settings.native(self.columns)
         kept = _core.kept_weights(self.table, native, features + 1, ticks)
         biases = _core.kept_weights(self.table, native, np.zeros(1, dtype=np.int64), ticks)[0]
+        if not (np.isfinite(kept).all() and np.isfinite(biases).all()):
+            raise errors.DataError(
+                "The weights have become too large for numbers. Divide the columns, or the sample weights, by "
+                "their largest values."
+            )
         if self.settings.mean != "none":
             if (ticks == ticks[0]).all():
                 divisor = float(max(1, ticks[0]))
@@ -170,7 +177,8 @@ class OnlineRun:
     def certificate(self) -> Certificate:
         """Return what the run proves."""
         margin = augmented = None
-        if self.converged and math.isfinite(self.least):
+        proved = self.converged and self.readings <= 1
+        if proved and math.isfinite(self.least):
             last = self.table[:, : self.columns]
             length2, bias2 = float(np.square(last[1:]).sum()), float(np.square(last[0]).sum())
             margin = self.least / math.sqrt(length2) if length2 else 0.0
@@ -180,11 +188,12 @@ class OnlineRun:
             self.n_updates,
             self.examples,
             self.passes,
-            self.converged,
+            proved,
             math.sqrt(self.radius2),
             margin,
             augmented,
             self.settings.bias,
+            self.weighted,
         )
 
     def record(self, numbers: Ints, width: int) -> Record | None:

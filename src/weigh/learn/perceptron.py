@@ -26,6 +26,8 @@ from weigh.source import Source
 from weigh.source.missing import Marker
 
 MULTICLASS = ("joint", "one-vs-rest")
+LARGEST_RATE = 1e100
+RATE = f"a number above 0, at most {LARGEST_RATE:g}"
 
 
 @dataclass
@@ -39,7 +41,7 @@ class Course:
 
     def copy(self) -> Course:
         """Return a course that may go on without this one."""
-        return Course(self.schema, self.space, copy.deepcopy(self.run))
+        return Course(self.schema, copy.deepcopy(self.space), copy.deepcopy(self.run), self.made)
 
     def storage(self) -> dict[str, str]:
         """Return how text files must be read to match what was learned, for `Source.stored`."""
@@ -172,6 +174,8 @@ class PerceptronTask:
     def run(self, run: OnlineRun, reading: Reading, progress: Progress | None = None) -> None:
         """Go through the rows of a reading until a pass changes nothing."""
         passes = Passes(reading, run.classes, self.class_weight)
+        run.readings += 1
+        run.weighted = run.weighted or passes.is_weighted
         for number in range(self.max_iter):
             run.begin_pass()
             for examples, order in passes.examples(self.seed if self.shuffle else None, number):
@@ -189,6 +193,7 @@ class Passes:
         self._reading = reading
         self._places = reading.places(classes)
         self._weights = class_weights(class_weight, classes, reading, self._places)
+        self.is_weighted = self._weights is not None or any(c.weights is not None for c in reading.chunks())
         self._all = self._joined(reading.chunks()) if reading.is_kept else None
 
     def examples(self, seed: int | None, number: int) -> Iterator[tuple[_core.Examples, Longs | None]]:
@@ -230,8 +235,8 @@ def check_parameters(
         truth(owner, name, value)
     if finite(owner, "margin", margin, "a number of at least 0") < 0:
         raise errors.parameter(owner, "margin", "a number of at least 0", margin)
-    if finite(owner, "rate", rate, "a number above 0") <= 0:
-        raise errors.parameter(owner, "rate", "a number above 0", rate)
+    if not 0 < finite(owner, "rate", rate, RATE) <= LARGEST_RATE:
+        raise errors.parameter(owner, "rate", RATE, rate)
     if not isinstance(multiclass, str) or multiclass not in MULTICLASS:
         raise errors.parameter(owner, "multiclass", " or ".join(map(repr, MULTICLASS)), multiclass)
     whole(owner, "max_iter", max_iter, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -79,4 +80,10 @@ def scale_of(sums: NumberCounts) -> Scale:
     (first, e1), (second, e2) = sums.first.integers(), sums.second.integers()
     mean = first[0] * Fraction(2) ** e1 / n
     variance = second[0] * Fraction(2) ** e2 / n - mean * mean
-    return Scale(float(mean), float(variance) ** 0.5 or 1.0)
+    return Scale(float(mean), _root(variance) or 1.0)
+
+
+def _root(square: Fraction) -> float:
+    """Return the square root, also of what is too large or too small for a float."""
+    half = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
+    return math.ldexp(math.sqrt(float(square / Fraction(4) ** half)), half) if square else 0.0

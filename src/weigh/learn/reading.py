@@ -121,9 +121,15 @@ class Reading:
         return self._again()
 
     def _again(self) -> Iterator[Encoded]:
+        rows = 0
         for found in self._blocks():
+            rows += len(found.codes)
+            if not self.labels.keys() >= set(found.labels) or rows > self.n_rows:
+                raise _changed()
             yield self._encoded(found, grow=False)
         self.space.settle(accepted=False)
+        if rows != self.n_rows:
+            raise _changed()
 
     def classes(self, known: Sequence[Label] = ()) -> list[Label]:
         """Return the classes in canonical order."""
@@ -169,5 +175,12 @@ def _refuse_huge(blocks: list[Any]) -> None:
         if max(-least, most) > HUGE:
             raise errors.DataError(
                 f"A value is {most if most > HUGE else least:.6g}; beyond {HUGE:g} the square of a number is "
-                f"none any more. Divide the columns by their largest values, or give scale='unit'."
+                f"none any more. Divide the columns by their largest values."
             )
+
+
+def _changed() -> errors.DataError:
+    return errors.DataError(
+        "The rows have changed since they were first read, and a perceptron reads them again for every pass. "
+        "Leave the file as it is while it is learned from."
+    )

@@ -20,11 +20,10 @@ from weigh.source import Source
 
 @dataclass(frozen=True)
 class Judged:
-    """How many held-out rows a task's hypothesis was right about, after so many passes."""
+    """How many held-out rows a task's hypothesis was right about."""
 
     right: float
     rows: float
-    passes: int
 
     @property
     def accuracy(self) -> float:
@@ -142,7 +141,7 @@ def _judged(run: OnlineRun, held: _HeldOut, classes: Sequence[Any]) -> Judged:
         weights = np.ones(len(said)) if chunk.weights is None else chunk.weights
         right += float(weights[said == places[chunk.codes]].sum())
         total += float(weights.sum())
-    return Judged(right, total, run.passes)
+    return Judged(right, total)
 
 
 def _verdicts(run: OnlineRun, rows: Rows, width: int) -> Any:

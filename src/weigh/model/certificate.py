@@ -15,10 +15,14 @@ class Certificate:
 
     `mistakes` are wrong predictions while learning; `updates` also counts right ones within the
     margin. `radius` is the largest length of a row, the bias's constant 1 included if there is a `bias`.
-    `converged` says that the last pass changed nothing, so that the last plane separates the rows; then
-    `margin` is the distance of the nearest row to it, and `augmented_margin` the same with the bias as part
-    of the weight vector, which is the margin of the mistake bound (radius / augmented_margin)². Both are 0
-    where the plane touches a row, and None for a run that did not converge.
+    `converged` says that the last pass changed nothing, so that the last plane separates the rows; a run
+    over several batches is never called so, for its last pass has not seen all rows.
+
+    Of two classes, `margin` is then the distance of the nearest row to the last plane, and
+    `augmented_margin` the same with the bias as part of the weight vector, which is the margin of the
+    mistake bound (radius / augmented_margin)². Both are 0 where the plane touches a row, and None for a run
+    that did not converge. Of several classes they are the least lead in lengths of all weights together.
+    `weighted` rows made steps of different sizes, for which there is no such bound.
     """
 
     mistakes: int
@@ -30,6 +34,7 @@ class Certificate:
     margin: float | None = None
     augmented_margin: float | None = None
     bias: bool = True
+    weighted: bool = False
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Certificate:

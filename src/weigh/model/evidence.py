@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from weigh.features.blocks import Floats
-from weigh.model.decision import ROUNDING, best, normalised
+from weigh.model.decision import best, normalised
 from weigh.model.weights import Contribution, as_text
 from weigh.model.worked import ClassWork, worked_latex, worked_text
-from weigh.text import plain, signed
+from weigh.text import cut, plain, signed
 
 LONGEST = 40  # rows that are printed one by one; longer evidence is printed by its strongest
 
@@ -120,8 +120,7 @@ class Evidence:
             return str(self.shortened())
         against = f" against {self.runner_up}" if self.runner_up is not None else ""
         lines = [f"{self.verdict}: {self._headline}{against}", ""]
-        names = [row.title for row in self.table]
-        names = [name if len(name) <= 44 else name[:43] + "…" for name in names]
+        names = [cut(row.title, 44) for row in self.table]
         width = max(map(len, [*names, "total"]))
         largest = max((abs(r.nats) for r in self.table if math.isfinite(r.nats)), default=1.0) or 1.0
         for name, row in zip(names, self.table, strict=True):
@@ -155,14 +154,16 @@ def weighed(
     work: Callable[[], list[ClassWork]],
     tie: str = "first",
     unit: str = "nats",
+    verdict: int | None = None,
 ) -> Evidence:
     """Return the evidence of one row from what each feature adds to each class's score.
 
-    In nats scores are logarithms and have probabilities; of other scores only equal ones are a tie.
+    In nats scores are logarithms and have probabilities. A verdict that is known stays the verdict,
+    also where sums in another order would round otherwise.
     """
     logs = [log_prior, *(found.logs for found in contributions)]
     scores = np.array([[exact_sum([float(part[c]) for part in logs]) for c in range(len(classes))]])
-    verdict = int(best(scores, tie, ROUNDING if unit == "nats" else 0.0)[0])
+    verdict = int(best(scores, tie)[0]) if verdict is None else verdict
     rest = [c for c in range(len(classes)) if c != verdict]
     second = max(rest, key=lambda c: (scores[0, c], -c)) if rest else None
     names = [

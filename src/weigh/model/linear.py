@@ -104,14 +104,16 @@ class LinearModel(Model):
     def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
         """Yield the evidence for each row of a chunk."""
         whole = self.schema.encode(chunk)
+        verdicts = self.best(self.score_chunk(chunk)).tolist()
         for row in range(chunk.n_rows):
             blocks: list[Any] = [block.row(row) for block in whole]
             pairs = zip(self.terms, blocks, strict=True)
-            yield self.weighed([c for term, block in pairs for c in term.contributions(block, 0)])
+            found = [c for term, block in pairs for c in term.contributions(block, 0)]
+            yield self.weighed(found, verdicts[row])
 
-    def weighed(self, found: Sequence[Contribution]) -> Evidence:
-        """Return the evidence of a row from what its features add."""
-        return weighed(self.class_list, self.base, found, no_work, self.tie)
+    def weighed(self, found: Sequence[Contribution], verdict: int) -> Evidence:
+        """Return the evidence for a row's verdict from what its features add."""
+        return weighed(self.class_list, self.base, found, no_work, verdict=verdict)
 
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what a model file holds."""

@@ -68,6 +68,10 @@ class PerceptronModel(ScoredModel, LinearModel):
         facts = how, self.certificate, self.rate, divisor, self.record
         return PerceptronModel(self.schema, self.class_list, biases, terms, *facts)
 
+    def linear(self) -> PerceptronModel:
+        """Return the linear form, which a perceptron is."""
+        return self
+
     @property
     def coef(self) -> Floats:
         """The weights: [features] for two classes, else [classes, features]."""
@@ -85,9 +89,9 @@ class PerceptronModel(ScoredModel, LinearModel):
     def _scaled(self, held: Floats) -> Floats:
         return np.asarray(held * self.rate / self.divisor)
 
-    def weighed(self, found: Sequence[Contribution]) -> Evidence:
-        """Return the evidence of a row from what its features add."""
-        evidence = weighed(self.class_list, self.base, found, no_work, self.tie, unit="points")
+    def weighed(self, found: Sequence[Contribution], verdict: int) -> Evidence:
+        """Return the evidence for a row's verdict from what its features add."""
+        evidence = weighed(self.class_list, self.base, found, no_work, unit="points", verdict=verdict)
         return evidence.scaled(self.rate, self.divisor)
 
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -150,26 +154,24 @@ class VotedModel(PerceptronModel):
         assert self.record is not None
         lives = self.record.lives
         title = f"{len(lives):,} hypotheses, {int(lives.sum()):,} votes"
-        for votes in self.score_chunk(chunk):
-            yield weighed(
-                self.class_list,
-                np.zeros(len(self.class_list)),
-                [Contribution(title, "", votes)],
-                no_work,
-                self.tie,
-                unit="votes",
-            )
+        none, scores = np.zeros(len(self.class_list)), self.score_chunk(chunk)
+        for votes, verdict in zip(scores, self.best(scores).tolist(), strict=True):
+            found = [Contribution(title, "", votes)]
+            yield weighed(self.class_list, none, found, no_work, unit="votes", verdict=verdict)
 
-    def keep(self, how: str) -> PerceptronModel:
-        """Return the same run's last, averaged, lazy or voted hypothesis."""
-        return self if how == "voted" else super().keep(how)
+    def linear(self) -> PerceptronModel:
+        """Refuse: votes are no linear function."""
+        raise self._no_plane()
+
+    def _no_plane(self) -> errors.Unsupported:
+        return errors.Unsupported(
+            "A vote of many planes has no weights of its own. Ask keep('averaged') or keep('last') for some."
+        )
 
     @property
     def coef(self) -> Floats:
         """Refuse: votes are no linear function."""
-        raise errors.Unsupported(
-            "A vote of many planes has no weights of its own. Ask keep('averaged') or keep('last') for some."
-        )
+        raise self._no_plane()
 
     @property
     def intercept(self) -> Floats:

@@ -48,6 +48,17 @@ class ScoredModel(Model):
             raise self._no_probabilities()
         return super()._verdicts(None, chunk)
 
+    def _checked(self, chunk: Chunk) -> Floats:
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = self.score_chunk(chunk)
+        wrong = ~np.isfinite(scores).all(axis=1)
+        if wrong.any():
+            raise errors.DataError(
+                f"Row {chunk.first_row + int(np.argmax(wrong)):,} has values so large that its score is no "
+                f"number any more. Divide the columns by their largest values, as in training."
+            )
+        return scores
+
     def best(self, scores: Floats) -> Any:
         """Return the number of the best class of each row; equal scores are a tie."""
         return best(scores, self.tie, 0.0)

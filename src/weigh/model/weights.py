@@ -88,6 +88,10 @@ class LevelWeights:
         names = [f"{self.name}={level}" for level in self.levels]
         return Features(names, self.table[:-1], np.zeros(self.table.shape[1]))
 
+    def learned(self) -> Floats:
+        """Return the weights [features, classes] as they were learned."""
+        return self.table[:-1]
+
     def reweighed(self, table: Floats) -> LevelWeights:
         """Return the same levels with other weights; a level never seen adds nothing."""
         return replace(self, table=np.vstack([table, np.zeros((1, table.shape[1]))]))
@@ -149,6 +153,10 @@ class ScaledWeights(Slope):
     def offset(self) -> Floats:
         """What every known value adds."""
         return np.asarray(-self.slope * self.centre)
+
+    def learned(self) -> Floats:
+        """Return the weights [1, classes] as they were learned: of the scaled number."""
+        return self.table
 
     def reweighed(self, table: Floats) -> ScaledWeights:
         """Return the same number with other weights."""

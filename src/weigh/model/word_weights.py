@@ -235,6 +235,10 @@ class WordWeights(NamedWeights):
         names = [self.named(at) for at in range(len(self.names))]
         return Features(names, self.table, np.zeros(self.table.shape[1]))
 
+    def learned(self) -> Floats:
+        """Return the weights [features, classes] as they were learned."""
+        return self.table
+
     def reweighed(self, table: Floats) -> WordWeights:
         """Return the same words with other weights."""
         return replace(self, table=table)
