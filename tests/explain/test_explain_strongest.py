@@ -138,9 +138,7 @@ def test_a_linear_model_tells_its_heaviest_features():
     assert best.feature == "investment"
     linear = MODEL.linear()
     assert (
-        best.weight
-        == dict(zip(linear.features, linear.coef, strict=True))["investment"]
-        == max(linear.coef)
+        best.weight == dict(zip(linear.features, linear.coef, strict=True))["investment"] == max(linear.coef)
     )
     assert str(found).startswith("What speaks for not-spam:")
 

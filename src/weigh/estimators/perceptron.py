@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -75,7 +74,7 @@ class Perceptron(Classifier):
     )
 
     _course: Course
-    _given: tuple[str, str]
+    _given: tuple[Any, Any]
 
     def __init__(
         self,
@@ -113,7 +112,7 @@ class Perceptron(Classifier):
 
     def _task(self, source: Source, before: Course | None = None) -> PerceptronTask:
         """Return the task for a source; one that goes on keeps the columns it has."""
-        if before is not None and self._given != self._columns():
+        if before is not None and self._given != (self.columns, self.scale):
             raise errors.ParameterError(
                 "Perceptron: columns and scale cannot change while a run goes on. Begin a new one: fit "
                 "without warm_start, or a new Perceptron."
@@ -139,12 +138,9 @@ class Perceptron(Classifier):
             missing=marker_list(self.missing, type(self).__name__),
         )
 
-    def _columns(self) -> tuple[str, str]:
-        return repr(self.columns), repr(self.scale)
-
     def __copy__(self) -> Self:
         # A run changes as it goes on: each copy needs its own.
-        other: Self = clone(self)
+        other = type(self).__new__(type(self))
         other.__dict__ |= self.__dict__
         if hasattr(self, "_course"):
             other._course = self._course.copy()
@@ -182,7 +178,7 @@ class Perceptron(Classifier):
 
     def _become(self, course: Course, source: Source) -> None:
         self._course = course
-        self._given = self._columns()
+        self._given = (self.columns, self.scale)
         self._remember(source)
 
     def _labels(self) -> Any:
@@ -224,7 +220,7 @@ class Perceptron(Classifier):
 
     @property
     def mistakes_(self) -> int:
-        """How many rows were predicted wrongly while learning."""
+        """How many rows were predicted wrongly while learning; of one-vs-rest, wrongly by some class."""
         return self.certificate_.mistakes
 
     @property

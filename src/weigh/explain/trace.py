@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from weigh import errors
 from weigh.explain import trace_facts, trace_page, trace_table
 from weigh.explain.trace_facts import LONGEST
+from weigh.explain.trace_rows import check_rows, unpruned, vectors
 from weigh.explain.trace_rules import Rules, exact
 from weigh.explain.trace_steps import Plane, Run, Step, Vector, best, follow, verdict
 from weigh.features import Schema
@@ -24,7 +24,6 @@ from weigh.model.record import check_kept
 from weigh.replacing import reason, replaced
 from weigh.source.missing import marker_list
 
-MOST_STEPS = 50_000
 SHOWN = 60  # steps that are printed unless more are asked for
 
 
@@ -155,8 +154,8 @@ class Trace:
         for name in row:
             if name not in schema.names and name != schema.label:
                 raise errors.unknown_column(str(name), schema.names, "The table of the trace")
-        found = design({name: [row.get(name)] for name in schema.names}, [0], schema)
-        return _vectors(found, found.names)[0]
+        found = design({name: [row.get(name)] for name in schema.names}, [0], unpruned(schema))
+        return vectors(found, found.names)[0]
 
     @cached_property
     def _known(self) -> frozenset[str]:
@@ -249,52 +248,11 @@ def trace(learner: Any, X: Any, y: Any = None) -> Trace:
         found = X
     else:
         found = design(X, y, rules.columns, missing=marker_list(rules.missing, "Perceptron"))
-    _check(found, rules)
+    rules.check_kinds(found.schema)
+    check_rows(found, rules)
     names, classes, codes = tuple(found.names), tuple(found.classes), found.codes.tolist()
-    rows = _vectors(found, names)
+    rows = vectors(found, names)
     weights = None if found.weights is None else found.weights.tolist()
     sizes = rules.sizes(codes, classes, weights)
     run = follow(rows, codes, sizes, classes, rules)
     return Trace(names, classes, tuple(rows), tuple(codes), tuple(sizes), rules, run, found.schema)
-
-
-def _check(found: Design, rules: Rules) -> None:
-    """Refuse what has no trace, before any work is done."""
-    if not found.n_rows:
-        raise errors.DataError("There are no rows to learn from.")
-    if len(found.classes) < 2:
-        raise errors.LabelError(
-            f"A perceptron separates classes, and all {found.n_rows:,} rows are of one class, "
-            f"{found.classes[0]!r}. Give rows of another class too."
-        )
-    steps = found.n_rows * rules.max_iter
-    if steps > MOST_STEPS:
-        fitting = MOST_STEPS // found.n_rows
-        advice = f"max_iter={fitting} or fewer rows" if fitting else "fewer rows"
-        raise errors.Unsupported(
-            f"A trace of {found.n_rows:,} rows × {rules.max_iter:,} passes may take {steps:,} exact steps; "
-            f"{MOST_STEPS:,} are the most. Take {advice}."
-        )
-    if found.weights is not None:
-        raise errors.Unsupported(
-            "A trace counts every row once, and these rows have weights. Leave them out."
-        )
-    if len(set(found.names)) < len(found.names):
-        twice = next(name for name in found.names if list(found.names).count(name) > 1)
-        raise errors.ColumnError(f"Two features are named {twice!r}; a trace tells them by their names.")
-    if not np.isfinite(found.values).all():
-        place = int(np.flatnonzero(~np.isfinite(found.values))[0])
-        row = int(np.searchsorted(found.indptr, place, side="right")) - 1
-        name = found.names[int(found.indices[place])]
-        raise errors.DataError(
-            f"Row {row:,} has {float(found.values[place])} for {name!r}; a perceptron adds finite numbers "
-            f"only. Leave the row out or mend it."
-        )
-
-
-def _vectors(found: Design, names: Sequence[str]) -> list[Vector]:
-    indices, values, ends = found.indices.tolist(), found.values.tolist(), found.indptr.tolist()
-    return [
-        {names[at]: exact(value) for at, value in zip(indices[a:b], values[a:b], strict=True) if value}
-        for a, b in pairwise(ends)
-    ]

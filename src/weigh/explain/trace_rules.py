@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from weigh import errors
+from weigh.features import Number, Schema
 from weigh.features.settings import whole
 from weigh.learn.perceptron import check_parameters
 from weigh.model.factors import to_fraction
@@ -63,11 +64,14 @@ class Rules:
         if self.shuffle:
             whole("Perceptron", "random_state", self.random_state, 0)
         if self.scale is not None:
-            raise errors.Unsupported(
-                f"Perceptron(scale={self.scale!r}) learns from rescaled rows, and a trace shows the "
-                f"arithmetic of the values as they are. Take scale=None, or rescale the rows first."
-            )
+            raise _rescaled(f"Perceptron(scale={self.scale!r})")
         return self
+
+    def check_kinds(self, schema: Schema | None) -> None:
+        """Refuse columns that are rescaled by their kind."""
+        for kind in () if schema is None else schema.kinds:
+            if isinstance(kind, Number) and kind.scale is not None:
+                raise _rescaled(repr(kind))
 
     @cached_property
     def exact_rate(self) -> Fraction:
@@ -108,6 +112,13 @@ class Rules:
         return [
             sum(totals) / (len(classes) * totals[code]) if totals[code] else Fraction(0) for code in codes
         ]
+
+
+def _rescaled(who: str) -> errors.Unsupported:
+    return errors.Unsupported(
+        f"{who} learns from rescaled rows, and a trace shows the arithmetic of the values as they are. Take "
+        f"scale=None, or rescale the rows first."
+    )
 
 
 def exact(number: Any) -> Fraction:

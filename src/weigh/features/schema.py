@@ -16,6 +16,7 @@ from weigh.features import kinds as kd
 from weigh.features.blocks import Numbered, Repeated
 from weigh.features.derived import with_derived
 from weigh.features.made_kinds import Derived, Lag, from_json
+from weigh.features.products import Products
 from weigh.features.sparse import wide_entries
 from weigh.features.text_kinds import Wordy
 from weigh.features.words import Block
@@ -24,6 +25,7 @@ from weigh.source.base import CHUNK_ROWS, Piece, as_pieces
 from weigh.source.missing import Marker
 
 DOCUMENTS = 4_096  # texts that are read at a time
+PRODUCT_CELLS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -85,8 +87,10 @@ class Schema:
 
     @cached_property
     def chunk_rows(self) -> int:
-        """How many rows are read at a time: fewer where each may be a whole document."""
-        return DOCUMENTS if any(isinstance(part.kind, Wordy) for part in self.parts) else CHUNK_ROWS
+        """How many rows are read at a time: fewer where each may be a whole document, or many products."""
+        widest = max((len(p.features) for p in self.parts if isinstance(p.kind, Products)), default=1)
+        most = DOCUMENTS if any(isinstance(part.kind, Wordy) for part in self.parts) else CHUNK_ROWS
+        return max(1, min(most, PRODUCT_CELLS // widest))
 
     def storage(self) -> Mapping[str, str]:
         """Return what every column holds, for sources that can read it as such."""

@@ -20,6 +20,8 @@ def run_checks(model: PerceptronModel, source: Source) -> tuple[int, list[Check]
     rows = design(source, None, model.schema)
     checks = [_same("radius", model.certificate.radius, _radius(rows, model))]
     checks.append(_classes(model, rows))
+    if model.certificate.batches == 1:
+        checks.append(_same("rows", model.certificate.examples / model.certificate.passes, rows.n_rows))
     is_last = model.kept == "last" or model.record is not None
     if model.certificate.converged and is_last and len(model.classes) == 2:
         checks += _plane_checks(model.keep("last"), rows)
@@ -45,8 +47,10 @@ def _radius(rows: Design, model: PerceptronModel) -> float:
 def _plane_checks(model: PerceptronModel, rows: Design) -> Iterator[Check]:
     # As they were learned: of numbers that were scaled, as the rows are here.
     table = np.concatenate([term.learned() for term in model.terms])  # type: ignore[union-attr]
-    weights = dict(zip(model.features, (table[:, 1] - table[:, 0]).tolist(), strict=True))
-    w = np.array([weights.get(name, 0.0) for name in rows.names])
+    w = table[:, 1] - table[:, 0]
+    if list(rows.names) != model.features:
+        weights = dict(zip(model.features, w.tolist(), strict=True))
+        w = np.array([weights.get(name, 0.0) for name in rows.names])
     b = float(model.base[1] - model.base[0])
     scores = np.bincount(_row_numbers(rows), w[rows.indices] * rows.values, minlength=rows.n_rows) + b
     second = np.array([label == model.classes[1] for label in rows.classes])[rows.codes]

@@ -79,7 +79,8 @@ class OnlineRun:
     radius2: float = 0.0
     passes: int = 0
     converged: bool = False
-    readings: int = 0  # of different rows
+    readings: int = 0  # how often rows were given to learn from
+    has_seen_all: bool = True  # whether the last ones are all there are, and not a batch of them
     weighted: bool = False
     least: float = math.inf
     changes: list[_Changes] = field(default_factory=list)
@@ -163,8 +164,8 @@ class OnlineRun:
         biases = _core.kept_weights(self.table, native, np.zeros(1, dtype=np.int64), ticks)[0]
         if not (np.isfinite(kept).all() and np.isfinite(biases).all()):
             raise errors.DataError(
-                "The weights have become too large for numbers. Divide the columns, or the sample weights, by "
-                "their largest values."
+                "The weights have become too large for numbers. Divide the columns, or the sample weights, "
+                "by their largest values."
             )
         if self.settings.mean != "none":
             if (ticks == ticks[0]).all():
@@ -177,7 +178,7 @@ class OnlineRun:
     def certificate(self) -> Certificate:
         """Return what the run proves."""
         margin = augmented = None
-        proved = self.converged and self.readings <= 1
+        proved = self.converged and self.has_seen_all
         if proved and math.isfinite(self.least):
             last = self.table[:, : self.columns]
             length2, bias2 = float(np.square(last[1:]).sum()), float(np.square(last[0]).sum())
@@ -194,6 +195,7 @@ class OnlineRun:
             augmented,
             self.settings.bias,
             self.weighted,
+            self.readings,
         )
 
     def record(self, numbers: Ints, width: int) -> Record | None:

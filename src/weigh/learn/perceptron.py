@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -135,8 +136,8 @@ class PerceptronTask:
     ) -> Course:
         """Go through the rows until a pass changes nothing, or `max_iter` times.
 
-        A course from before is gone on with. `check` may refuse the labels that were found, and
-        nothing has changed then.
+        A course from before is gone on with, and changed. With a `check` of the labels the rows are one
+        batch of several: all of it is learned, or nothing has changed.
         """
         if before is None:
             reading = Reading.of(self.schema, source, progress, check)
@@ -146,10 +147,13 @@ class PerceptronTask:
             course = before
             course.run.check_settings(self.settings)
             reading = Reading(course.schema, source, course.space)
-            reading.first(progress, lambda labels: self._check_more(course.run, labels, check))
+            reading.first(progress, None if check is None else partial(self._check_more, course.run, check))
+            self._check_more(course.run, check, reading.labels)
             course.run.change_settings(self.settings)
             course.run.declare(reading.classes([*course.run.classes, *self.classes]))
         course.made = None
+        course.run.readings = 1 if check is None and before is None else course.run.readings + 1
+        course.run.has_seen_all = check is None
         self.run(course.run, reading, progress)
         return course
 
@@ -165,7 +169,7 @@ class PerceptronTask:
             )
         return classes
 
-    def _check_more(self, run: OnlineRun, labels: Collection[Any], check: Check | None) -> None:
+    def _check_more(self, run: OnlineRun, check: Check | None, labels: Collection[Any]) -> None:
         if check is not None:
             check(labels)
         run.check_classes({*labels, *self.classes})
@@ -174,7 +178,6 @@ class PerceptronTask:
     def run(self, run: OnlineRun, reading: Reading, progress: Progress | None = None) -> None:
         """Go through the rows of a reading until a pass changes nothing."""
         passes = Passes(reading, run.classes, self.class_weight)
-        run.readings += 1
         run.weighted = run.weighted or passes.is_weighted
         for number in range(self.max_iter):
             run.begin_pass()
@@ -193,7 +196,7 @@ class Passes:
         self._reading = reading
         self._places = reading.places(classes)
         self._weights = class_weights(class_weight, classes, reading, self._places)
-        self.is_weighted = self._weights is not None or any(c.weights is not None for c in reading.chunks())
+        self.is_weighted = self._weights is not None or reading.is_weighted
         self._all = self._joined(reading.chunks()) if reading.is_kept else None
 
     def examples(self, seed: int | None, number: int) -> Iterator[tuple[_core.Examples, Longs | None]]:

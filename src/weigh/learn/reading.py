@@ -18,7 +18,9 @@ from weigh.model.tally import name_key
 from weigh.source import Source
 from weigh.source.base import Piece
 
-HUGE = 1e150  # what can still be squared
+HUGE = 1e100  # what can still be squared, times a weight
+TINY = 1e-100
+LIGHTEST, HEAVIEST = 1e-50, 1e50
 HELD_BYTES = 256 << 20  # of a file's features, that are kept from pass to pass
 
 Progress = Callable[[int], None]
@@ -49,6 +51,10 @@ class EncodedRows(Protocol):
     def is_kept(self) -> bool:
         """Whether all rows are in memory."""
 
+    @property
+    def is_weighted(self) -> bool:
+        """Whether some rows have weights."""
+
     def chunks(self) -> Iterator[Encoded]:
         """Return all rows, some at a time."""
 
@@ -75,6 +81,7 @@ class Reading:
         self.space: Space = space
         self.labels: dict[Label, int] = {}  # every label's code, in order of appearance
         self.n_rows = 0
+        self.is_weighted = False
         self._kept: list[Encoded] | None = []
 
     @classmethod
@@ -86,7 +93,11 @@ class Reading:
         return cls(schema, source, Space(schema, prepared)).first(progress, check)
 
     def first(self, progress: Progress | None = None, check: Check | None = None) -> Reading:
-        """Read all rows; with a check of their labels, nothing grows before all were found to be right."""
+        """Read all rows.
+
+        With a check of their labels nothing grows before all rows were found to be right, and they all
+        stay in memory: a batch is learned as a whole, or not at all.
+        """
         given: Iterable[_Blocks] = self._blocks()
         if check is not None:
             try:
@@ -95,10 +106,12 @@ class Reading:
             except BaseException:
                 self.space.settle(accepted=False)
                 raise
-        held, most = 0, None if self._source.bytes_total is None else HELD_BYTES
+        held = 0
+        most = None if check is not None or self._source.bytes_total is None else HELD_BYTES
         for found in given:
             encoded = self._encoded(found, grow=True)
             self.n_rows += len(encoded.codes)
+            self.is_weighted = self.is_weighted or encoded.weights is not None
             held += encoded.size
             if self._kept is not None:
                 self._kept.append(encoded)
@@ -155,6 +168,8 @@ class Reading:
             codes, labels, weights = seen.codes, seen.levels, weights[kept]
         blocks = self.space.made(self._schema.encode(chunk), kept)
         _refuse_huge(blocks)
+        if weights is not None:
+            _refuse_extreme_weights(weights)
         return _Blocks(blocks, codes, labels, weights)
 
     def _encoded(self, found: _Blocks, *, grow: bool) -> Encoded:
@@ -166,17 +181,32 @@ class Reading:
 
 
 def _refuse_huge(blocks: list[Any]) -> None:
-    """Refuse numbers whose squares are none any more."""
+    """Refuse numbers whose squares are none any more, or nothing."""
     for block in blocks:
         values = getattr(block, "values", None)
         if values is None or not len(values):
             continue
         least, most, _, _ = _core.extent(np.ascontiguousarray(values))
-        if max(-least, most) > HUGE:
+        largest = max(-least, most)
+        if largest > HUGE:
             raise errors.DataError(
                 f"A value is {most if most > HUGE else least:.6g}; beyond {HUGE:g} the square of a number is "
                 f"none any more. Divide the columns by their largest values."
             )
+        if 0 < largest < TINY:
+            raise errors.DataError(
+                f"The largest value is {largest:.6g}; below {TINY:g} the square of a number is nothing any "
+                f"more. Multiply the columns by a power of ten."
+            )
+
+
+def _refuse_extreme_weights(weights: Floats) -> None:
+    least, most = float(weights.min(initial=1.0)), float(weights.max(initial=1.0))
+    if most > HEAVIEST or least < LIGHTEST:
+        raise errors.DataError(
+            f"A sample weight is {most if most > HEAVIEST else least:.6g}; weights are 0, or from "
+            f"{LIGHTEST:g} to {HEAVIEST:g}. Divide them by their mean."
+        )
 
 
 def _changed() -> errors.DataError:

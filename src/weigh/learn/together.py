@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from weigh import _core, errors
-from weigh.features.blocks import Floats, Ints, Mask
+from weigh.learn.held_out import HeldOut
 from weigh.learn.online import OnlineRun
 from weigh.learn.perceptron import Passes, PerceptronTask
-from weigh.learn.reading import Encoded, Progress, Reading
+from weigh.learn.reading import Progress, Reading
 from weigh.learn.space import Rows
-from weigh.model.perceptron import as_classes
 from weigh.source import Source
 
 
@@ -31,6 +30,25 @@ class Judged:
         return self.right / self.rows
 
 
+@dataclass
+class Entrant:
+    """A run, and after how many passes it is judged."""
+
+    run: OnlineRun
+    judged_after: set[int] = field(default_factory=set)
+    judged: dict[int, Judged] = field(default_factory=dict)
+
+    def goes_on(self, number: int) -> bool:
+        """Whether the run makes the pass of this number."""
+        return not self.run.converged and number < max(self.judged_after)
+
+    def judge(self, number: int, held: HeldOut) -> None:
+        """Judge the run after a pass, if it is due; one that has converged, for all passes to come."""
+        due = [n for n in self.judged_after if n == number + 1 or (self.run.converged and n > number)]
+        if due:
+            self.judged |= dict.fromkeys(due, _judged(self.run, held))
+
+
 def judge_together(
     tasks: Sequence[PerceptronTask],
     source: Source,
@@ -44,117 +62,74 @@ def judge_together(
     """
     reading = Reading.of(tasks[0].schema, source, progress)
     classes = tasks[0].classes_of(reading)
-    learned, held = _HeldOut(reading, seed, held_out, False), _HeldOut(reading, seed, held_out, True)
+    learned, held = (HeldOut(reading, seed, held_out, held) for held in (False, True))
     if not learned.n_rows or not held.n_rows:
         raise errors.DataError(
             f"{reading.n_rows:,} rows are too few to hold some out. Give more, or another validation share."
         )
-    entrants: dict[Any, _Entrant] = {}
+    entrants: dict[Any, dict[Any, Entrant]] = {}
     for task in tasks:
-        entrant = entrants.setdefault(_run_of(task), _Entrant(task, classes, learned))
-        entrant.judged_after.add(task.max_iter)
+        group = entrants.setdefault(_order_of(task), {})
+        group.setdefault(task.settings, Entrant(OnlineRun(task.settings, classes)))
+        group[task.settings].judged_after.add(task.max_iter)
+    weights = {repr(task.class_weight): task.class_weight for task in tasks}
+    passes = {key: Passes(learned, classes, weight) for key, weight in weights.items()}
     for number in range(max(task.max_iter for task in tasks)):
-        for entrant in entrants.values():
-            entrant.go(number, held)
-    return [entrants[_run_of(task)].judged[task.max_iter] for task in tasks]
+        going = [
+            _pass(list(group.values()), passes[weight], shuffled_by, number, held)
+            for (shuffled_by, weight), group in entrants.items()
+        ]
+        if not any(going):
+            break
+    return [entrants[_order_of(task)][task.settings].judged[task.max_iter] for task in tasks]
 
 
-def _run_of(task: PerceptronTask) -> Any:
-    """What tells runs over the same rows apart."""
-    return task.settings, task.shuffle, task.seed, repr(task.class_weight)
+def _order_of(task: PerceptronTask) -> tuple[int | None, str]:
+    """What runs must share to see the same examples in the same order."""
+    return task.seed if task.shuffle else None, repr(task.class_weight)
 
 
-class _Entrant:
-    """A run, and after how many passes it is judged."""
-
-    def __init__(self, task: PerceptronTask, classes: list[Any], learned: _HeldOut) -> None:
-        self._task = task
-        self._run = OnlineRun(task.settings, classes)
-        self._passes = Passes(learned, classes, task.class_weight)
-        self.judged_after: set[int] = set()
-        self.judged: dict[int, Judged] = {}
-
-    def go(self, number: int, held: _HeldOut) -> None:
-        """Make the next pass; a run that has converged is judged for all passes to come."""
-        run, seed = self._run, self._task.seed if self._task.shuffle else None
-        if run.converged or number >= max(self.judged_after):
-            return
-        run.begin_pass()
-        for examples, order in self._passes.examples(seed, number):
-            run.learn(examples, order, held.space.width)
-        due = [n for n in self.judged_after if n == number + 1 or (run.converged and n > number)]
-        if due:
-            self.judged |= dict.fromkeys(due, _judged(run, held, run.classes))
+def _pass(entrants: list[Entrant], passes: Passes, seed: int | None, number: int, held: HeldOut) -> bool:
+    """Make one pass over the rows, in which all runs learn side by side; tell whether any went on."""
+    going = [entrant for entrant in entrants if entrant.goes_on(number)]
+    if not going:
+        return False
+    for entrant in going:
+        entrant.run.begin_pass()
+    for examples, order in passes.examples(seed, number):
+        for entrant in going:
+            entrant.run.learn(examples, order, held.space.width)
+    for entrant in going:
+        entrant.judge(number, held)
+    return True
 
 
-class _HeldOut:
-    """The rows of a reading that are held out, or all others."""
-
-    def __init__(self, reading: Reading, seed: int, share: float, held: bool) -> None:
-        self._reading, self._seed, self._share, self._held = reading, seed, share, held
-        self.space, self.is_kept = reading.space, reading.is_kept
-        self.n_rows = sum(len(chunk.codes) for chunk in self.chunks())
-
-    def places(self, classes: Sequence[Any]) -> Ints:
-        """Return the place of every code's label among the classes."""
-        return self._reading.places(classes)
-
-    def chunks(self) -> Iterator[Encoded]:
-        """Return the rows, some at a time."""
-        first = 0
-        for chunk in self._reading.chunks():
-            chosen = is_held_out(first, len(chunk.codes), self._seed, self._share)
-            first += len(chunk.codes)
-            yield _where(chunk, chosen if self._held else ~chosen)
-
-
-def is_held_out(first: int, n: int, seed: int, share: float) -> Mask:
-    """Choose rows by their numbers alone, so that it does not matter how they are read."""
-    numbers = np.arange(first, first + n, dtype=np.uint64) + np.uint64((seed * 0x9E3779B97F4A7C15) % 2**64)
-    with np.errstate(over="ignore"):
-        # The mixing steps of the generator splitmix64, which spread neighbours evenly.
-        mixed = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (mixed ^ (mixed >> np.uint64(31))) < np.uint64(int(share * 2**64))
-
-
-def _where(chunk: Encoded, kept: Mask) -> Encoded:
-    indptr, indices, values = chunk.rows
-    sizes = np.diff(indptr)
-    entries = np.repeat(kept, sizes)
-    within = slice(int(indptr[0]), int(indptr[-1]))
-    rows = Rows(
-        np.concatenate([[0], np.cumsum(sizes[kept])]).astype(np.int64),
-        indices[within][entries],
-        None if values is None else values[within][entries],
-    )
-    return Encoded(rows, chunk.codes[kept], None if chunk.weights is None else chunk.weights[kept])
-
-
-def _judged(run: OnlineRun, held: _HeldOut, classes: Sequence[Any]) -> Judged:
-    width = held.space.width
-    places = held.places(classes)
+def _judged(run: OnlineRun, held: HeldOut) -> Judged:
+    width, places = held.space.width, held.places(run.classes)
     run.widen(width)
+    scores_of = _scorer(run, width)
     right = total = 0.0
     for chunk in held.chunks():
-        said = _verdicts(run, chunk.rows, width)
+        scores = scores_of(chunk.rows)
+        # For two classes a score of zero speaks for the second, else the first of the best has it.
+        said = (scores[:, 0] >= 0).astype(np.int64) if scores.shape[1] == 1 else scores.argmax(axis=1)
         weights = np.ones(len(said)) if chunk.weights is None else chunk.weights
         right += float(weights[said == places[chunk.codes]].sum())
         total += float(weights.sum())
     return Judged(right, total)
 
 
-def _verdicts(run: OnlineRun, rows: Rows, width: int) -> Any:
-    """Return the classes of rows; for two a score of zero speaks for the second, else the first is best."""
-    scores: Floats
+def _scorer(run: OnlineRun, width: int) -> Callable[[Rows], Any]:
+    """Return what gives rows their scores, or votes, by the kept hypothesis of a run."""
     record = run.record(np.arange(width, dtype=np.int32), width)
-    if run.settings.keep == "voted" and record is not None:
-        scores = record.votes(*rows)
-    else:
-        if record is None:
-            table, biases, _ = run.weights(np.arange(width))
-        else:
-            table, biases, _ = record.weights(run.settings.keep)
+    if record is not None and run.settings.keep == "voted":
+        return lambda rows: record.votes(*rows)
+    found = run.weights(np.arange(width)) if record is None else record.weights(run.settings.keep)
+    table, biases = np.ascontiguousarray(found[0]), found[1]
+
+    def scores_of(rows: Rows) -> Any:
         scores = np.tile(biases, (len(rows.indptr) - 1, 1))
-        _core.score_sparse(rows.indptr, rows.indices, rows.values, np.ascontiguousarray(table), scores)
-    return (scores[:, 0] >= 0).astype(np.int64) if scores.shape[1] == 1 else as_classes(scores).argmax(axis=1)
+        _core.score_sparse(rows.indptr, rows.indices, rows.values, table, scores)
+        return scores
+
+    return scores_of

@@ -35,12 +35,13 @@ class Certificate:
     augmented_margin: float | None = None
     bias: bool = True
     weighted: bool = False
+    batches: int = 1
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Certificate:
         """Return the facts that `to_dict` gave; others raise a ValueError."""
         facts = cls(**data)
-        counts = (facts.mistakes, facts.updates, facts.examples, facts.passes)
+        counts = (facts.mistakes, facts.updates, facts.examples, facts.passes, facts.batches)
         margins = [each for each in (facts.margin, facts.augmented_margin) if each is not None]
         whole = all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in counts)
         numbers = all(isinstance(x, int | float) and math.isfinite(x) for x in (facts.radius, *margins))
