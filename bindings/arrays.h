@@ -107,9 +107,12 @@ inline weigh::SparseRows sparse_of(const Vector<std::int64_t>& indptr, const Vec
     require(std::is_sorted(sparse.indptr.begin(), sparse.indptr.end()) && sparse.indptr.front() >= 0 &&
                 sparse.indptr.back() <= static_cast<std::int64_t>(indices.shape(0)),
             "indptr must rise from 0 to the number of entries");
-    std::uint32_t largest = 0;  // in which a negative one is larger than all others
-    for (const std::int32_t index : sparse.indices) largest = std::max(largest, static_cast<std::uint32_t>(index));
-    require(largest <= 0x7FFFFFFF, "an index is negative");
-    require(sparse.indices.empty() || largest < width, "an index lies outside the table");
+    std::int32_t largest = -1, bits = 0;  // a negative one leaves its sign among the bits of all
+    for (const std::int32_t index : sparse.indices) {
+        largest = std::max(largest, index);
+        bits |= index;
+    }
+    require(bits >= 0, "an index is negative");
+    require(largest < static_cast<std::int64_t>(width), "an index lies outside the table");
     return sparse;
 }

@@ -82,7 +82,7 @@ nb::tuple to_tuple(const std::vector<weigh::Update>& record) {
 
 nb::tuple online_pass(const HeldExamples& examples, const std::optional<Vector<std::int64_t>>& order,
                       const weigh::OnlineSettings& settings, const Table<double>& table, const Counts& updates,
-                      const Lengths& lengths2, std::int64_t seen, double radius2, bool recorded) {
+                      const Lengths& lengths2, std::int64_t seen, bool measures, double radius2, bool recorded) {
     const std::size_t slots = settings.mean == weigh::Mean::none ? 1 : 2;
     require(table.shape(1) == slots * settings.columns, "the table's width does not suit the settings");
     require(table.shape(0) > examples.width(), "the table has too few rows");
@@ -98,7 +98,7 @@ nb::tuple online_pass(const HeldExamples& examples, const std::optional<Vector<s
             require(place >= 0 && static_cast<std::size_t>(place) < examples.size(), "the order has a wrong place");
     }
     weigh::OnlineState state{cells_of(table), {updates.data(), updates.shape(0)}, seen,
-                             {lengths2.data(), lengths2.shape(0)}, radius2};
+                             {lengths2.data(), lengths2.shape(0)}, measures, radius2};
     std::vector<weigh::Update> record;
     weigh::PassResult result;
     {
@@ -139,6 +139,6 @@ void bind_online(nb::module_& m) {
     m.def("kept_weights", &kept_weights, "table"_a, "settings"_a, "rows"_a, "ticks"_a,
           "Return the weights [rows, columns] of some rows; of a mean, times the ticks.");
     m.def("online_pass", &online_pass, "examples"_a, "order"_a.none(), "settings"_a, "table"_a.noconvert(),
-          "updates"_a.noconvert(), "lengths2"_a.noconvert(), "seen"_a, "radius2"_a, "recorded"_a,
+          "updates"_a.noconvert(), "lengths2"_a.noconvert(), "seen"_a, "measures"_a, "radius2"_a, "recorded"_a,
           "Learn from all examples once; return (mistakes, updates, least, radius2, record).");
 }

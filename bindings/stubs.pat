@@ -119,6 +119,7 @@ weigh._core.online_pass:
         updates: NDArray[numpy.int64],
         lengths2: NDArray[numpy.float64],
         seen: int,
+        measures: bool,
         radius2: float,
         recorded: bool,
     ) -> tuple[
@@ -135,4 +136,4 @@ weigh._core.Numbering.learn:
     ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
 
 weigh._core.extent:
-    def extent(values: NDArray[numpy.float64]) -> tuple[float, float, bool, bool]: ...
+    def extent(values: NDArray[numpy.float64]) -> tuple[float, bool, bool]: ...

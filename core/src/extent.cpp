@@ -1,31 +1,26 @@
 #include "weigh/extent.h"
 
 #include <algorithm>
-#include <array>
+#include <bit>
+#include <cstddef>
 
 namespace weigh {
 
+double Extent::bound() const { return std::bit_cast<double>(std::uint64_t{high} << 32 | 0xFFFFFFFFU); }
+
+// On the bits and in whole numbers, which compilers turn into vector instructions: comparisons of doubles
+// they must keep in order, for one might be no number.
 Extent extent_of(std::span<const double> values) {
-    constexpr std::size_t kLanes = 8;  // side by side, for one chain of comparisons would wait for itself
-    std::array<Extent, kLanes> lanes;
-    const std::size_t whole = values.size() / kLanes * kLanes;
-    const auto look = [](Extent& lane, double value) {
-        lane.least = value < lane.least ? value : lane.least;
-        lane.most = value > lane.most ? value : lane.most;
-        lane.zero |= value == 0;
-        lane.nan |= value != value;
-    };
-    for (std::size_t k = 0; k < whole; k += kLanes)
-        for (std::size_t lane = 0; lane < kLanes; ++lane) look(lanes[lane], values[k + lane]);
-    for (std::size_t k = whole; k < values.size(); ++k) look(lanes[0], values[k]);
-    Extent all;
-    for (const Extent& lane : lanes) {
-        all.least = std::min(all.least, lane.least);
-        all.most = std::max(all.most, lane.most);
-        all.zero |= lane.zero;
-        all.nan |= lane.nan;
+    constexpr std::int32_t kMagnitude = 0x7FFFFFFF;
+    std::int32_t high = 0, signs = 0, zeros = 0;
+    for (const double value : values) {
+        const auto bits = std::bit_cast<std::uint64_t>(value);
+        const auto top = static_cast<std::int32_t>(bits >> 32), rest = static_cast<std::int32_t>(bits);
+        high = std::max(high, top & kMagnitude);
+        signs |= top;
+        zeros |= ((top & kMagnitude) | rest) == 0 ? 1 : 0;
     }
-    return all;
+    return {static_cast<std::uint32_t>(high), zeros != 0, signs < 0};
 }
 
 }  // namespace weigh

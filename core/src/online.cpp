@@ -49,29 +49,34 @@ private:
     }
 
     void score(const Example& example) {
-        double square = settings_.bias ? 1.0 : 0.0;
         if (columns_ == 1) {
-            scores_[0] = example.values ? score_one<true>(example, square) : score_one<false>(example, square);
+            scores_[0] = example.values ? score_one<true>(example) : score_one<false>(example);
         } else {
             for (std::size_t c = 0; c < columns_; ++c) scores_[c] = bias_[c];
-            example.values ? score_many<true>(example, square) : score_many<false>(example, square);
+            example.values ? score_many<true>(example) : score_many<false>(example);
         }
-        state_.radius2 = std::max(state_.radius2, square);
+        if (state_.measures) state_.radius2 = std::max(state_.radius2, square_of(example) + (settings_.bias ? 1.0 : 0.0));
+    }
+
+    static double square_of(const Example& example) {
+        if (!example.values) return static_cast<double>(example.size);
+        double square = 0;
+        for (std::uint32_t j = 0; j < example.size; ++j) square += example.values[j] * example.values[j];
+        return square;
     }
 
     template <bool kValued>
-    double score_one(const Example& example, double& square) const {
+    double score_one(const Example& example) const {
         double sum = bias_[0];
         for (std::uint32_t j = 0; j < example.size; ++j) {
             const double x = kValued ? example.values[j] : 1.0;
             sum += x * weights_[static_cast<std::size_t>(example.indices[j]) * stride_];
-            square += x * x;
         }
         return sum;
     }
 
     template <bool kValued>
-    void score_many(const Example& example, double& square) {
+    void score_many(const Example& example) {
         constexpr std::uint32_t kSoon = 8;
         double* scores = scores_.data();
         for (std::uint32_t j = 0; j < example.size; ++j) {
@@ -82,7 +87,6 @@ private:
             const double x = kValued ? example.values[j] : 1.0;
             const double* row = weights_ + static_cast<std::size_t>(example.indices[j]) * stride_;
             for (std::size_t c = 0; c < columns_; ++c) scores[c] += x * row[c];
-            square += x * x;
         }
     }
 
@@ -167,9 +171,7 @@ private:
 
     // ‖w + a x‖² = ‖w‖² + 2 a w·x + a² ‖x‖², for each column that changes.
     void lengthen(const Example& example, std::int32_t plus, std::int32_t minus, double amount) {
-        double square = 0;
-        for (std::uint32_t j = 0; j < example.size; ++j)
-            square += example.values ? example.values[j] * example.values[j] : 1.0;
+        const double square = square_of(example);
         const auto one = [&](std::int32_t column, double by) {
             if (column < 0) return;
             const auto c = static_cast<std::size_t>(column);
@@ -193,6 +195,7 @@ private:
 }  // namespace
 
 void append(std::vector<Example>& examples, const SparseRows& rows, Codes labels, std::span<const double> weights) {
+    examples.reserve(examples.size() + rows.rows());
     for (std::size_t i = 0; i < rows.rows(); ++i) {
         const auto begin = static_cast<std::size_t>(rows.indptr[i]), end = static_cast<std::size_t>(rows.indptr[i + 1]);
         examples.push_back({rows.indices.data() + begin, rows.values.empty() ? nullptr : rows.values.data() + begin,

@@ -273,6 +273,7 @@ def online_pass(
     updates: NDArray[numpy.int64],
     lengths2: NDArray[numpy.float64],
     seen: int,
+    measures: bool,
     radius2: float,
     recorded: bool,
 ) -> tuple[
@@ -410,7 +411,7 @@ def class_sums(
     values: NDArray[numpy.float64],
     weights: NDArray[numpy.float64] | None,
 ) -> tuple[NDArray[numpy.float64], tuple[NDArray[numpy.int64], int], tuple[NDArray[numpy.int64], int]]: ...
-def extent(values: NDArray[numpy.float64]) -> tuple[float, float, bool, bool]: ...
+def extent(values: NDArray[numpy.float64]) -> tuple[float, bool, bool]: ...
 def carried(limbs: NDArray[numpy.int64], base: int) -> tuple[NDArray[numpy.int64], int]: ...
 def read_numbers(
     data: NDArray[numpy.uint8], begins: NDArray[numpy.int64], ends: NDArray[numpy.int64]

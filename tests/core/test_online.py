@@ -182,7 +182,7 @@ def test_a_pass_is_that_of_the_definition(
             mistakes, made = plain.mistakes, len(plain.record)
             plain.fit(X, codes, 1, weights, None if order is None else [order])
             found = _core.online_pass(
-                examples, order, settings, table, updates, lengths2, seen, radius2, True
+                examples, order, settings, table, updates, lengths2, seen, True, radius2, True
             )
             assert found[:3] == (plain.mistakes - mistakes, len(plain.record) - made, plain.least)
             told = zip(*(column.tolist() for column in found[4]), strict=True)
@@ -213,3 +213,22 @@ def test_votes_are_those_of_every_hypothesis(columns: int, separate: bool) -> No
             _core.replay(*run, *given, 5, votes)
             rows = asked if given[2] is not None else (asked != 0) * 1.0
             np.testing.assert_array_equal(votes - 1, plain.votes(rows))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[], [1.5, -2.0], [0.0, 3.0], [-0.0], [np.nan, 1.0], [np.inf], [-np.inf, 0.0], [1e300, -1e301], [5e-324]],
+)
+def test_one_look_bounds_all_magnitudes(values: list[float]) -> None:
+    array = np.array(values, dtype=np.float64)
+    bound, has_zeros, has_negative = _core.extent(array)
+    assert has_zeros == (array == 0).any()
+    assert has_negative == np.signbit(array).any()
+    if np.isfinite(array).all():
+        assert (
+            np.abs(array).max(initial=0.0)
+            <= bound
+            <= max(np.abs(array).max(initial=0.0) * (1 + 2e-6), 1e-300)
+        )
+    else:
+        assert not np.isfinite(bound)

@@ -45,7 +45,7 @@ def passed(
 ) -> Any:
     table, updates, lengths2 = np.zeros(shape), np.zeros(counts, np.int64), np.zeros(lengths)
     return _core.online_pass(
-        examples or some(), order, how or settings(), table, updates, lengths2, 0, 0.0, False
+        examples or some(), order, how or settings(), table, updates, lengths2, 0, True, 0.0, False
     )
 
 
@@ -157,7 +157,7 @@ def test_what_does_not_fit_is_refused(call: Callable[[], Any], sentence: str) ->
     [
         lambda: passed(shape=(3,)),
         lambda: _core.online_pass(
-            some(), None, settings(), np.zeros((3, 1), np.float32), longs(0), floats(0), 0, 0.0, False
+            some(), None, settings(), np.zeros((3, 1), np.float32), longs(0), floats(0), 0, True, 0.0, False
         ),
         lambda: replayed(votes=np.zeros((1, 4))[:, ::2]),
         lambda: passed(order=[0]),

@@ -1,16 +1,18 @@
 // One look at many numbers, for the checks that come before learning.
 #pragma once
 
-#include <limits>
+#include <cstdint>
 #include <span>
 
 namespace weigh {
 
-// The smallest and the greatest number, infinite ones among them, and whether some are zero or NaN.
 struct Extent {
-    double least = std::numeric_limits<double>::infinity();
-    double most = -std::numeric_limits<double>::infinity();
-    bool zero = false, nan = false;
+    // The first half of the greatest magnitude's bits: with the second half all ones it is a bound from
+    // above, infinite or no number at all if some value is.
+    std::uint32_t high = 0;
+    bool zero = false, negative = false;  // whether some are; of zeros the negative one counts as both
+
+    double bound() const;
 };
 
 Extent extent_of(std::span<const double> values);

@@ -46,6 +46,7 @@ struct OnlineState {
     std::span<std::int64_t> updates;  // of every column
     std::int64_t examples = 0;
     std::span<double> lengths2;  // ‖w‖² of every column without the bias; kept for relative margins only
+    bool measures = true;        // whether the lengths of the rows are looked at
     double radius2 = 0;          // the largest ‖x‖² so far, the bias's one included
 };
 

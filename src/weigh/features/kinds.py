@@ -15,6 +15,7 @@ from weigh.features.blocks import Level, Numbers, entries_from_dense
 from weigh.features.columns import to_bins, to_codes, to_numbers
 from weigh.features.count_checks import refuse_huge, refuse_negative
 from weigh.features.settings import finite
+from weigh.features.value_checks import checked
 from weigh.features.words import Block
 from weigh.source.chunk import Column
 from weigh.source.missing import Marker
@@ -208,7 +209,7 @@ class Value(Kind):
 
     def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
         """Return the values of all columns; a missing one adds nothing, like zero."""
-        return entries_from_dense(number_matrix(columns, names, missing), names, flags=False)
+        return checked(entries_from_dense(number_matrix(columns, names, missing), names, flags=False))
 
 
 @dataclass(frozen=True, repr=False)

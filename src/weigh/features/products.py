@@ -16,6 +16,7 @@ from weigh import errors
 from weigh.features.blocks import Floats, entries_from_dense
 from weigh.features.kinds import Columns, Kind, Markers, number_matrix
 from weigh.features.settings import truth, whole
+from weigh.features.value_checks import checked
 from weigh.features.words import Block
 
 MOST = 1_000_000  # features that are made of a table
@@ -55,7 +56,7 @@ class Products(Kind):
             raise errors.ColumnError(
                 "A product of columns is too large for a number. Divide the columns by their largest values."
             )
-        return entries_from_dense(made, self.features(names), flags=False)
+        return checked(entries_from_dense(made, self.features(names), flags=False))
 
     def _places(self, width: int) -> list[list[int]]:
         """Return the columns of each product."""

@@ -12,6 +12,7 @@ from weigh import _core, errors
 from weigh.features.blocks import Entries, Mask
 from weigh.features.count_checks import refuse_huge, refuse_negative
 from weigh.features.kinds import Flag, Kind, Value
+from weigh.features.value_checks import refuse_extreme
 
 
 def wide_entries(matrix: Any, kind: Kind, names: Sequence[str]) -> Entries:
@@ -19,25 +20,26 @@ def wide_entries(matrix: Any, kind: Kind, names: Sequence[str]) -> Entries:
     values = np.ascontiguousarray(matrix.data, dtype=np.float64)
     indices = matrix.indices.astype(np.int32, copy=False)
     indptr = matrix.indptr.astype(np.int64, copy=False)
-    least, most, has_zeros, has_nan = _core.extent(values)
-    if len(values) and (has_nan or np.isinf(least) or np.isinf(most)):
+    bound, has_zeros, has_negative = _core.extent(values)
+    if not np.isfinite(bound) and not np.isfinite(values).all():
         at = int(indices[np.argmin(np.isfinite(values))])
         raise errors.ColumnError(
             f"Column {names[at]!r} of the sparse matrix contains NaN or infinity. Entries of a sparse "
             f"matrix cannot be missing: leave absent entries out."
         )
     if isinstance(kind, Value):
+        refuse_extreme(bound, values)
         entries = Entries(indptr, indices, values, names)
         return entries_without_zeros(entries) if has_zeros else entries
     if not isinstance(kind, Flag):
-        if least < 0:
+        if has_negative and (values < 0).any():
             at = int(np.argmax(values < 0))
             refuse_negative(values[at : at + 1], [names[int(indices[at])]])
         if len(values):
             at = int(np.argmax(values))
             refuse_huge(values[at : at + 1], [names[int(indices[at])]])
         return Entries(indptr, indices, values, names)
-    if least > 0:
+    if not has_zeros and not has_negative:
         return Entries(indptr, indices, None, names)
     return replace(_where(Entries(indptr, indices, values, names), values > 0), values=None)
 

@@ -82,6 +82,7 @@ class OnlineRun:
     readings: int = 0  # how often rows were given to learn from
     has_seen_all: bool = True  # whether the last ones are all there are, and not a batch of them
     weighted: bool = False
+    measures: bool = True  # whether rows are new, so that their lengths are looked at
     least: float = math.inf
     changes: list[_Changes] = field(default_factory=list)
 
@@ -115,6 +116,7 @@ class OnlineRun:
             self.updates,
             self.lengths2,
             self.examples,
+            self.measures,
             self.radius2,
             self.settings.records,
         )

@@ -180,6 +180,7 @@ class PerceptronTask:
         passes = Passes(reading, run.classes, self.class_weight)
         run.weighted = run.weighted or passes.is_weighted
         for number in range(self.max_iter):
+            run.measures = number == 0
             run.begin_pass()
             for examples, order in passes.examples(self.seed if self.shuffle else None, number):
                 run.learn(examples, order, reading.space.width)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from weigh import _core, errors
+from weigh import errors
 from weigh.features import Codes, Schema
 from weigh.features.blocks import Floats, Ints
 from weigh.learn.preparation import needs_preparation, prepare
@@ -18,8 +18,6 @@ from weigh.model.tally import name_key
 from weigh.source import Source
 from weigh.source.base import Piece
 
-HUGE = 1e100  # what can still be squared, times a weight
-TINY = 1e-100
 LIGHTEST, HEAVIEST = 1e-50, 1e50
 HELD_BYTES = 256 << 20  # of a file's features, that are kept from pass to pass
 
@@ -167,7 +165,6 @@ class Reading:
             seen = Codes(codes, labels).where(kept)
             codes, labels, weights = seen.codes, seen.levels, weights[kept]
         blocks = self.space.made(self._schema.encode(chunk), kept)
-        _refuse_huge(blocks)
         if weights is not None:
             _refuse_extreme_weights(weights)
         return _Blocks(blocks, codes, labels, weights)
@@ -178,26 +175,6 @@ class Reading:
         )
         codes = places[found.codes] if len(places) else found.codes
         return Encoded(self.space.rows(found.blocks, grow=grow), codes, found.weights)
-
-
-def _refuse_huge(blocks: list[Any]) -> None:
-    """Refuse numbers whose squares are none any more, or nothing."""
-    for block in blocks:
-        values = getattr(block, "values", None)
-        if values is None or not len(values):
-            continue
-        least, most, _, _ = _core.extent(np.ascontiguousarray(values))
-        largest = max(-least, most)
-        if largest > HUGE:
-            raise errors.DataError(
-                f"A value is {most if most > HUGE else least:.6g}; beyond {HUGE:g} the square of a number is "
-                f"none any more. Divide the columns by their largest values."
-            )
-        if 0 < largest < TINY:
-            raise errors.DataError(
-                f"The largest value is {largest:.6g}; below {TINY:g} the square of a number is nothing any "
-                f"more. Multiply the columns by a power of ten."
-            )
 
 
 def _refuse_extreme_weights(weights: Floats) -> None:
