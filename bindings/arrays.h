@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "weigh/extent.h"
 #include "weigh/views.h"
 
 namespace nb = nanobind;
@@ -107,12 +108,8 @@ inline weigh::SparseRows sparse_of(const Vector<std::int64_t>& indptr, const Vec
     require(std::is_sorted(sparse.indptr.begin(), sparse.indptr.end()) && sparse.indptr.front() >= 0 &&
                 sparse.indptr.back() <= static_cast<std::int64_t>(indices.shape(0)),
             "indptr must rise from 0 to the number of entries");
-    std::int32_t largest = -1, bits = 0;  // a negative one leaves its sign among the bits of all
-    for (const std::int32_t index : sparse.indices) {
-        largest = std::max(largest, index);
-        bits |= index;
-    }
-    require(bits >= 0, "an index is negative");
+    const std::int64_t largest = weigh::largest_of(sparse.indices);
+    require(largest >= -1, "an index is negative");
     require(largest < static_cast<std::int64_t>(width), "an index lies outside the table");
     return sparse;
 }

@@ -43,7 +43,7 @@ nb::tuple extent(const Vector<double>& values) {
         const Unlocked unlocked(values.shape(0));
         found = weigh::extent_of(span_of(values));
     }
-    return nb::make_tuple(found.bound(), found.zero, found.negative);
+    return nb::make_tuple(found.largest, found.nan, found.zero, found.negative);
 }
 
 }  // namespace
@@ -51,6 +51,6 @@ nb::tuple extent(const Vector<double>& values) {
 void bind_sums(nb::module_& m) {
     m.def("class_sums", &class_sums, "classes"_a, "n_classes"_a, "values"_a, "weights"_a.none(),
           "Return Σ w, and exactly Σ w x and Σ w x², per class; exact sums are (limbs, base).");
-    m.def("extent", &extent, "values"_a, "Return a bound of all magnitudes, and whether some values are zero or negative.");
+    m.def("extent", &extent, "values"_a, "Return the largest magnitude, and whether some values are NaN, zero or negative.");
     m.def("carried", &carried, "limbs"_a, "base"_a, "Return (limbs, base) of the same sums in their one form.");
 }

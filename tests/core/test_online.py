@@ -219,16 +219,22 @@ def test_votes_are_those_of_every_hypothesis(columns: int, separate: bool) -> No
     "values",
     [[], [1.5, -2.0], [0.0, 3.0], [-0.0], [np.nan, 1.0], [np.inf], [-np.inf, 0.0], [1e300, -1e301], [5e-324]],
 )
-def test_one_look_bounds_all_magnitudes(values: list[float]) -> None:
+def test_one_look_tells_the_extent(values: list[float]) -> None:
     array = np.array(values, dtype=np.float64)
-    bound, has_zeros, has_negative = _core.extent(array)
+    largest, has_nan, has_zeros, has_negative = _core.extent(array)
+    assert largest == np.abs(array[~np.isnan(array)]).max(initial=0.0)
+    assert has_nan == np.isnan(array).any()
     assert has_zeros == (array == 0).any()
     assert has_negative == np.signbit(array).any()
-    if np.isfinite(array).all():
-        assert (
-            np.abs(array).max(initial=0.0)
-            <= bound
-            <= max(np.abs(array).max(initial=0.0) * (1 + 2e-6), 1e-300)
-        )
-    else:
-        assert not np.isfinite(bound)
+
+
+def test_one_look_sees_every_place() -> None:
+    for n in range(40):
+        for at in range(n):
+            for odd, place in ((np.nan, 1), (0.0, 2), (-1.0, 3)):
+                array = np.full(n, 2.0)
+                array[at] = odd
+                assert _core.extent(array)[1:] == tuple(k == place for k in (1, 2, 3))
+            array = np.full(n, 2.0)
+            array[at] = 7.0
+            assert _core.extent(array)[0] == 7.0

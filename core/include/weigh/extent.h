@@ -1,4 +1,4 @@
-// One look at many numbers, for the checks that come before learning.
+// One look at many numbers, for the checks that come before anything else reads them.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,13 @@
 namespace weigh {
 
 struct Extent {
-    // The first half of the greatest magnitude's bits: with the second half all ones it is a bound from
-    // above, infinite or no number at all if some value is.
-    std::uint32_t high = 0;
-    bool zero = false, negative = false;  // whether some are; of zeros the negative one counts as both
-
-    double bound() const;
+    double largest = 0;  // of the magnitudes that are numbers
+    bool nan = false, zero = false, negative = false;  // whether some are; −0 is zero and negative
 };
 
 Extent extent_of(std::span<const double> values);
+
+// The largest of the indices; −1 if there are none, less if one is negative.
+std::int32_t largest_of(std::span<const std::int32_t> indices);
 
 }  // namespace weigh

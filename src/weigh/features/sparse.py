@@ -20,15 +20,15 @@ def wide_entries(matrix: Any, kind: Kind, names: Sequence[str]) -> Entries:
     values = np.ascontiguousarray(matrix.data, dtype=np.float64)
     indices = matrix.indices.astype(np.int32, copy=False)
     indptr = matrix.indptr.astype(np.int64, copy=False)
-    bound, has_zeros, has_negative = _core.extent(values)
-    if not np.isfinite(bound) and not np.isfinite(values).all():
+    largest, has_nan, has_zeros, has_negative = _core.extent(values)
+    if has_nan or np.isinf(largest):
         at = int(indices[np.argmin(np.isfinite(values))])
         raise errors.ColumnError(
             f"Column {names[at]!r} of the sparse matrix contains NaN or infinity. Entries of a sparse "
             f"matrix cannot be missing: leave absent entries out."
         )
     if isinstance(kind, Value):
-        refuse_extreme(bound, values)
+        refuse_extreme(largest)
         entries = Entries(indptr, indices, values, names)
         return entries_without_zeros(entries) if has_zeros else entries
     if not isinstance(kind, Flag):

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from weigh import _core, errors
-from weigh.features.blocks import Entries, Floats
+from weigh.features.blocks import Entries
 
 HUGE = 1e100  # what can still be squared, times a weight
 TINY = 1e-100
 
 
-def refuse_extreme(bound: float, values: Floats) -> None:
-    """Refuse numbers whose squares are none any more, or nothing; `bound` is just above them all."""
-    if not len(values) or TINY * 2 < bound < HUGE / 2:
-        return
-    largest = float(np.abs(values).max())
+def refuse_extreme(largest: float) -> None:
+    """Refuse numbers whose largest magnitude has a square that is none any more, or nothing."""
     if largest > HUGE:
         raise errors.DataError(
-            f"A value is {values[int(np.argmax(np.abs(values)))]:.6g}; beyond {HUGE:g} the square of a number "
-            f"is none any more. Divide the columns by their largest values."
+            f"A value has the size {largest:.6g}; beyond {HUGE:g} the square of a number is none any more. "
+            f"Divide the columns by their largest values."
         )
     if 0 < largest < TINY:
         raise errors.DataError(
@@ -31,5 +26,5 @@ def refuse_extreme(bound: float, values: Floats) -> None:
 def checked(entries: Entries) -> Entries:
     """Return entries that can be weighed."""
     if entries.values is not None:
-        refuse_extreme(_core.extent(entries.values)[0], entries.values)
+        refuse_extreme(_core.extent(entries.values)[0])
     return entries
