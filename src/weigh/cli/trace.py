@@ -63,10 +63,7 @@ def command(
     rows are shuffled for every pass unless --set shuffle=false.
     """
     from weigh import errors
-    from weigh.cli.settings import match_classes, read_kinds, read_settings
-    from weigh.explain.trace import SHOWN, trace
-    from weigh.explain.trace_rules import Rules
-    from weigh.source.chunk import to_pylist
+    from weigh.explain.trace import SHOWN
 
     if (passes or most) and (as_json or output is not None):
         raise click.UsageError("--passes and --most shorten the printed table; --json and -o have all steps.")
@@ -76,13 +73,7 @@ def command(
         raise click.UsageError(
             f"Say which column to predict, with --label. The columns are {errors.listing(source.names)}."
         )
-    columns: Any = read_kinds(kinds) or "auto"
-    parameters = read_settings(settings, "perceptron")
-    # A trace has the whole run anyway.
-    parameters.pop("record", None)
-    labels = list(dict.fromkeys(to_pylist(source.prefix().labels)))
-    parameters["class_weight"] = match_classes(parameters.get("class_weight"), labels)
-    found = trace(Rules(columns=columns, missing=missing, **parameters), source)
+    found = _traced(source, settings, kinds, missing)
     if output is not None:
         page = found.to_html()
         with writing(output) as file:
@@ -95,3 +86,18 @@ def command(
         click.echo(found.table("text", passes, SHOWN if most is None else most))
     elif output != "-":
         click.echo(f"The page is in {output}.")
+
+
+def _traced(source: Any, settings: tuple[str, ...], kinds: tuple[str, ...], missing: tuple[str, ...]) -> Any:
+    from weigh.cli.settings import match_classes, read_kinds, read_settings
+    from weigh.explain import trace
+    from weigh.explain.trace_rules import Rules
+    from weigh.source.chunk import to_pylist
+
+    columns: Any = read_kinds(kinds) or "auto"
+    parameters = read_settings(settings, "perceptron")
+    # A trace has the whole run anyway.
+    parameters.pop("record", None)
+    labels = list(dict.fromkeys(to_pylist(source.prefix().labels)))
+    parameters["class_weight"] = match_classes(parameters.get("class_weight"), labels)
+    return trace(Rules(columns=columns, missing=missing, **parameters), source)

@@ -16,6 +16,7 @@ from weigh.estimators.perceptron import Perceptron
 from weigh.features.settings import finite, whole
 from weigh.learn import PerceptronTask
 from weigh.learn.together import judge_together
+from weigh.pictures import curves
 from weigh.source import Source
 from weigh.source.missing import marker_list
 from weigh.text import aligned, cut, html_table
@@ -54,6 +55,26 @@ class Tuned:
                 for trial in self.trials
             ],
         }
+
+    def plot(self) -> Any:
+        """Return a picture of the accuracy over the number that was tried most often; others are lines."""
+        tried = {name: {trial.settings[name] for trial in self.trials} for name in self.best}
+        numbers = {name: [each for each in values if _is_number(each)] for name, values in tried.items()}
+        across = max(numbers, key=lambda name: len(numbers[name]))
+        if len(numbers[across]) < 2:
+            raise errors.Unsupported("A picture needs a parameter of which several numbers were tried.")
+        rows = [
+            {
+                "series": ", ".join(f"{k} {v}" for k, v in trial.settings.items() if k != across)
+                or "accuracy",
+                "x": trial.settings[across],
+                "y": trial.accuracy,
+            }
+            for trial in self.trials
+            if _is_number(trial.settings[across])
+        ]
+        rows.sort(key=lambda row: (row["series"], row["x"]))
+        return curves(rows, x=across, y="accuracy on held-out rows")
 
     def _rows(self) -> list[list[str]]:
         heads = [*self.trials[0].settings, "accuracy"]
@@ -186,6 +207,10 @@ def _apart(X: Any, y: Any) -> tuple[Any, Any]:
         "tune cuts tables for this learner with scikit-learn, which takes frames and arrays. Give a pandas "
         "or polars frame, or X and y."
     )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _plain(value: Any) -> Any:

@@ -178,20 +178,19 @@ def follow(
                 moves = [(plane, error * sizes[row]) for plane, error in zip(planes, wrong, strict=True)]
                 planes = tuple(p.moved(size, rows[row], rules.bias) if size else p for p, size in moves)
                 held += sum(len(plane.weights) for plane in planes)
-            steps.append(
-                Step(
-                    number + 1,
-                    row,
-                    label=classes[codes[row]],
-                    scores=scores,
-                    signs=tuple(int(score >= 0) for score in scores),
-                    prediction=classes[verdict(scores)],
-                    correct=correct,
-                    errors=wrong,
-                    updates=tuple(_scaled(rows[row], error * sizes[row]) for error in wrong),
-                    planes=planes,
-                )
+            step = Step(
+                number + 1,
+                row,
+                label=classes[codes[row]],
+                scores=scores,
+                signs=tuple(int(score >= 0) for score in scores),
+                prediction=classes[verdict(scores)],
+                correct=correct,
+                errors=wrong,
+                updates=tuple(_scaled(rows[row], error * sizes[row]) for error in wrong),
+                planes=planes,
             )
+            steps.append(step)
             held += len(planes)
             if held > MOST_NUMBERS:
                 raise _too_many(len(steps), number + 1)

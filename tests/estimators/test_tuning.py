@@ -1,0 +1,137 @@
+"""`tune`: all settings on held-out rows, perceptrons side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.linear_model import Perceptron as Peer
+
+import weigh
+from weigh import errors
+from weigh.learn.held_out import is_held_out
+
+X, Y = load_digits(return_X_y=True)
+GRID = {"keep": ["last", "averaged", "voted", "lazy"], "margin": [0, 500], "max_iter": [1, 3]}
+
+
+def held_out(n: int, seed: int = 0, share: float = 0.25) -> np.ndarray:
+    return np.asarray(is_held_out(0, n, seed, share))
+
+
+@pytest.fixture(scope="module")
+def tuned() -> weigh.estimators.Tuned:
+    return weigh.tune(weigh.Perceptron(), GRID, X, Y)
+
+
+def test_every_trial_is_the_accuracy_of_a_perceptron_trained_without_the_held_out_rows(tuned) -> None:
+    apart = held_out(len(Y))
+    for trial in tuned.trials:
+        alone = weigh.Perceptron(**trial.settings).fit(X[~apart], Y[~apart])
+        assert trial.accuracy == alone.score(X[apart], Y[apart]), trial.settings
+
+
+def test_the_best_is_trained_on_all_rows(tuned) -> None:
+    again = weigh.Perceptron(**tuned.best).fit(X, Y)
+    assert tuned.learner.model_.to_bytes() == again.model_.to_bytes()
+    assert tuned.trials[0].accuracy == max(trial.accuracy for trial in tuned.trials)
+    assert len(tuned.trials) == 16
+
+
+def test_a_file_that_is_read_again_for_every_pass_gives_the_same(tmp_path, monkeypatch) -> None:
+    table = {f"p{j}": X[:400, j] for j in range(0, 64, 7)} | {"digit": Y[:400]}
+    path = tmp_path / "digits.csv"
+    path.write_text(
+        "\n".join([",".join(table), *(",".join(map(str, row)) for row in zip(*table.values(), strict=True))])
+    )
+    learner = weigh.Perceptron(shuffle=False, columns="value")
+    grid = {"margin": [0, 100], "max_iter": [1, 4]}
+    kept = weigh.tune(learner, grid, weigh.open(path, label="digit"))
+    monkeypatch.setattr("weigh.learn.reading.HELD_BYTES", 0)
+    again = weigh.tune(learner, grid, weigh.open(path, label="digit"))
+    assert kept.trials == again.trials
+
+
+def test_rows_are_held_out_by_their_number_alone() -> None:
+    whole = is_held_out(0, 1000, 7, 0.25)
+    pieces = np.concatenate([is_held_out(start, 100, 7, 0.25) for start in range(0, 1000, 100)])
+    assert (whole == pieces).all()
+    assert 200 < whole.sum() < 300
+    assert (is_held_out(0, 1000, 8, 0.25) != whole).any()
+
+
+def test_columns_and_class_weights_may_be_tried_too() -> None:
+    rows = {"x": [0, 0, 1, 1] * 25, "y": [0, 1, 0, 1] * 25, "differ": ["no", "yes", "yes", "no"] * 25}
+    grid = {"columns": ["value", weigh.Products(2)], "class_weight": [None, {"no": 2, "yes": 1}]}
+    found = weigh.tune(weigh.Perceptron(keep="last"), grid, rows, "differ")
+    assert found.best["columns"] == weigh.Products(2)
+    assert found.trials[0].accuracy == 1.0
+
+
+def test_other_learners_go_through_scikit_learn() -> None:
+    found = weigh.tune(Peer(tol=None), {"max_iter": [5, 50], "penalty": [None, "l2"]}, X, Y)
+    assert len(found.trials) == 4
+    assert isinstance(found.learner, Peer)
+    assert found.learner.score(X, Y) > 0.9
+
+
+def test_it_prints_and_tells_all(tuned) -> None:
+    assert str(tuned).startswith("16 settings of Perceptron, best first (25% of the rows held out)\n\n  keep")
+    facts = tuned.to_dict()
+    assert facts["best"] == tuned.best
+    assert len(facts["trials"]) == 16
+    assert "<table>" in tuned._repr_html_()
+
+
+def test_its_picture_has_a_line_for_each_other_setting() -> None:
+    few = weigh.tune(weigh.Perceptron(), {"keep": ["last", "lazy"], "max_iter": [1, 3]}, X[:200], Y[:200])
+    chart = str(few.plot().to_dict())
+    assert "accuracy on held-out rows" in chart
+    assert "keep lazy" in chart
+    alone = weigh.tune(weigh.Perceptron(), {"keep": ["last", "lazy"]}, X[:200], Y[:200])
+    with pytest.raises(
+        errors.Unsupported, match="A picture needs a parameter of which several numbers were tried"
+    ):
+        alone.plot()
+
+
+@pytest.mark.parametrize(
+    ("learner", "grid", "more", "told"),
+    [
+        (
+            weigh.Perceptron,
+            {"margin": [1]},
+            {},
+            "tune: learner must be an estimator, such as weigh.Perceptron()",
+        ),
+        (
+            weigh.Perceptron(),
+            {},
+            {},
+            "tune: grid must be a mapping from parameters to lists of values, got {}.",
+        ),
+        (weigh.Perceptron(), {"margin": []}, {}, "tune: grid must be a mapping from parameters to lists"),
+        (weigh.Perceptron(), {"margn": [1]}, {}, "Did you mean 'margin'?"),
+        (
+            weigh.Perceptron(),
+            {"margin": [1]},
+            {"validation": 1},
+            "tune: validation must be a share between 0 and 1",
+        ),
+        (
+            weigh.Perceptron(),
+            {"margin": [-1]},
+            {},
+            "Perceptron: margin must be a number of at least 0, got -1.",
+        ),
+    ],
+)
+def test_what_cannot_be_tried_is_refused(learner, grid, more, told) -> None:
+    with pytest.raises(errors.ParameterError) as refused:
+        weigh.tune(learner, grid, X, Y, **more)
+    assert told in str(refused.value)
+
+
+def test_too_few_rows_cannot_be_held_out() -> None:
+    with pytest.raises(errors.DataError, match="2 rows are too few to hold some out"):
+        weigh.tune(weigh.Perceptron(), {"margin": [0]}, [[1.0], [2.0]], [0, 1], validation=0.01)
