@@ -37,8 +37,9 @@ class HeldOut:
 
 def is_held_out(first: int, n: int, seed: int, share: float) -> Mask:
     """Choose rows by their numbers alone, so that it does not matter how they are read."""
-    numbers = np.arange(first, first + n, dtype=np.uint64) + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
+    shift = np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
     with np.errstate(over="ignore"):
+        numbers = np.arange(first, first + n, dtype=np.uint64) + shift
         # The mixing steps of the generator splitmix64, which spread neighbours evenly.
         mixed = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
