@@ -88,6 +88,10 @@ class OddValues(WeighWarning):
     """A column holds numbers but for a few words, and was therefore taken for a category."""
 
 
+class UnlikeScales(WeighWarning):
+    """A column's numbers are so large that a perceptron hears little of the others."""
+
+
 class UnfilledTable(WeighWarning):
     """A joint table has too few rows for its cells."""
 

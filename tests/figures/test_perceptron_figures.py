@@ -123,12 +123,12 @@ def test_p7_the_certificate_of_the_run(spam_table: Any) -> None:
     assert str(certificate) == (
         "4 passes, converged: the last pass changed nothing\n"
         "\n"
-        "  mistakes                        9\n"
-        "  updates                         9\n"
-        "  examples seen                  20\n"
-        "  radius R                    1.732\n"
-        "  margin of the found plane  0.3162\n"
-        "  the same, bias included    0.3015"
+        "  mistakes                       9\n"
+        "  updates                        9\n"
+        "  examples seen                 20\n"
+        "  radius R                   1.732\n"
+        "  margin of the last plane  0.3162\n"
+        "  the same, bias included   0.3015"
     )
 
 

@@ -247,6 +247,7 @@ def saved_text(learner: weigh.Perceptron) -> bytes:
     return bytes(learner.model_.to_bytes())
 
 
+@pytest.mark.filterwarnings("ignore::weigh.errors.UnlikeScales")
 @law
 @given(
     seed=st.integers(0, 2**31 - 1),

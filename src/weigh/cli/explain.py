@@ -45,8 +45,8 @@ def command(
 ) -> None:
     """Explain one row's verdict, or, without a row, the strongest features of the model.
 
-    What each feature adds is told in nats (natural logarithms): the sum of all is the log-odds of
-    the verdict against the runner-up.
+    What each feature adds is told in nats (natural logarithms), of a perceptron in points of its score:
+    the sum of all is the log-odds, or the lead, of the verdict against the runner-up.
     """
     from weigh.explain import strongest
     from weigh.model import load

@@ -65,6 +65,10 @@ def command(
     from weigh import errors
     from weigh.explain.trace import SHOWN
 
+    if latex and (as_json or output is not None):
+        raise click.UsageError(
+            "--latex prints the table; redirect it to a file, and leave --json and -o out."
+        )
     if (passes or most) and (as_json or output is not None):
         raise click.UsageError("--passes and --most shorten the printed table; --json and -o have all steps.")
     keep_apart(output, *data)

@@ -26,8 +26,9 @@ def command(model: str, data: tuple[str, ...], as_json: bool, **written: Any) ->
     """Check a model against the files it was trained on.
 
     Every count and every exact sum is made again by separate, plain code and compared to the last
-    digit; the model file is compared with its digest, and probabilities must sum to one. The exit
-    code is 1 if anything differs.
+    digit; the model file is compared with its digest, and probabilities must sum to one. Of a
+    perceptron rows, classes and radius are found again and, if its last plane was kept and separates the
+    rows, that it does and by which margin. The exit code is 1 if anything differs.
     """
     from weigh.cli.progress import watched
     from weigh.judge import verify

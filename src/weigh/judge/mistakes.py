@@ -156,11 +156,16 @@ def _run(learner: Any, radius: float) -> tuple[int, int | None]:
             "The bound counts steps of one size, and this perceptron's rows or classes had weights. Fit one "
             "without, or leave learner out."
         )
+    if not getattr(run, "bias", True):
+        raise errors.Unsupported(
+            "The bound is about planes with a bias, and this perceptron has none (bias=False). Fit one with "
+            "a bias, or leave learner out."
+        )
     seen = getattr(run, "radius", radius)
     if not math.isclose(seen, radius, rel_tol=1e-6):
         raise errors.DataError(
             f"The learner saw rows of radius {seen:.6g}, these have {radius:.6g}. Give the rows and columns "
-            f"that it was fitted on; it must have learnt a bias, too."
+            f"that it was fitted on."
         )
     return int(made), getattr(run, "passes", None)
 

@@ -50,7 +50,7 @@ def _sentences(result: MistakeBound) -> list[str]:
     if result.mistakes is None:
         return [head, why]
     sign = "≤" if result.holds else ">"
-    checked = f"{amount(result.mistakes)} {sign} {result.bound:,.2f}"
+    checked = f"{amount(result.mistakes)} {sign} {amount(result.bound)}"
     if result.holds:
         return [head, why, f"Checked: the run made {counted(result.mistakes, 'mistake')}, {checked}."]
     return [
@@ -70,7 +70,7 @@ def _rows(result: MistakeBound) -> list[list[str]]:
         rows.append(["shortfall D", f"{math.sqrt(result.loss) * result.margin:.10g}"])
     if result.form == "hinge":
         rows.append(["hinge loss L", f"{result.loss:.10g}"])
-    exact = "" if result.exact is None else f" = {result.exact}"
+    exact = "" if result.exact is None or result.exact.denominator == 1 else f" = {result.exact}"
     shown = exact if len(exact) <= READABLE else ""
     rows.append([f"bound {FORMS[result.form]}", f"{result.bound:,.6f}".rstrip("0").rstrip(".") + shown])
     if result.mistakes is not None:

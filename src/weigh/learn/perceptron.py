@@ -19,6 +19,7 @@ from weigh.learn.online import OnlineRun, OnlineSettings
 from weigh.learn.order import pass_order
 from weigh.learn.reading import Check, Encoded, EncodedRows, Progress, Reading
 from weigh.learn.space import Space
+from weigh.learn.unlike_scales import warn_of_unlike_scales
 from weigh.model import PerceptronModel
 from weigh.model.perceptron import as_classes
 from weigh.model.record import check_kept
@@ -120,6 +121,8 @@ class PerceptronTask:
             keep, bool(record), float(margin), bool(relative), float(rate), multiclass != "joint", bool(bias)
         )
         schema = linear_schema(source, columns, scale=scale, missing=missing)
+        if not isinstance(columns, Schema):
+            warn_of_unlike_scales(schema, source)
         return cls(schema, settings, int(max_iter), bool(shuffle), int(random_state), class_weight)
 
     def learn(self, source: Source, *, progress: Progress | None = None) -> PerceptronModel:

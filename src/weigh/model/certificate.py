@@ -68,7 +68,7 @@ class Certificate:
         ]
         if self.margin is not None and self.augmented_margin is not None:
             rows += [
-                ["margin of the found plane", short(self.margin)],
+                ["margin of the last plane", short(self.margin)],
                 ["the same, bias included", short(self.augmented_margin)],
             ]
         return f"{counted(self.passes, 'pass', 'passes')}, {ended}\n\n{aligned(rows, indent='  ')}"

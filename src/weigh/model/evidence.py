@@ -123,11 +123,12 @@ class Evidence:
         names = [cut(row.title, 44) for row in self.table]
         width = max(map(len, [*names, "total"]))
         largest = max((abs(r.nats) for r in self.table if math.isfinite(r.nats)), default=1.0) or 1.0
+        room = max(9, *(len(signed(row.nats, 4)) for row in self.table), len(signed(self.total, 4)))
         for name, row in zip(names, self.table, strict=True):
             length = 12 if math.isinf(row.nats) else round(12 * abs(row.nats) / largest)
             bar = ("+" if row.nats > 0 else "−") * length
-            lines.append(f"  {name:<{width}}  {signed(row.nats, 4):>9}  {bar}".rstrip())
-        lines += [f"  {'total':<{width}}  {signed(self.total, 4):>9}  {self.unit}"]
+            lines.append(f"  {name:<{width}}  {signed(row.nats, 4):>{room}}  {bar}".rstrip())
+        lines += [f"  {'total':<{width}}  {signed(self.total, 4):>{room}}  {self.unit}"]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

@@ -97,7 +97,7 @@ def _ground(alt: Any, box: Box, turns: Sequence[Turn], x: Any, y: Any) -> Iterat
         if arrow
     ]
     head = rows_of(alt, tips).mark_point(
-        shape="triangle-up", filled=True, color=COLOURS[1], size=110, opacity=1
+        shape="triangle-up", filled=True, color=COLOURS[1], size=110, opacity=1, clip=True
     )
     yield head.encode(x=x, y=y, angle=alt.Angle("a:Q", scale=None))
 
