@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, ShuffleSplit
 
 from weigh import errors
 from weigh.estimators.perceptron import Perceptron
@@ -186,6 +185,9 @@ def _marked(source: Source, learner: Perceptron) -> Source:
 def _others(
     learner: Any, combinations: Sequence[dict[str, Any]], X: Any, y: Any, share: float, seed: int
 ) -> list[float]:
+    # Most who tune tune perceptrons, and need not wait for it.
+    from sklearn.model_selection import GridSearchCV, ShuffleSplit
+
     rows, labels = _apart(X, y)
     search = GridSearchCV(
         learner,
