@@ -77,7 +77,7 @@ private:
 
     template <bool kValued>
     void score_many(const Example& example) {
-        constexpr std::uint32_t kSoon = 8;
+        constexpr std::uint32_t kSoon = 16;
         double* scores = scores_.data();
         for (std::uint32_t j = 0; j < example.size; ++j) {
             if (j + kSoon < example.size) {
