@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import _thread
 import copy
 import pickle
+import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from sklearn.base import clone
 import weigh
 from tests.perceptrons import Plain
 from weigh import errors
+from weigh.learn.online import OnlineRun
 
 law = settings(max_examples=40, derandomize=True, deadline=None, database=None)
 KEPT = ("last", "averaged", "lazy", "voted")
@@ -273,3 +276,22 @@ def test_a_clone_has_learned_nothing() -> None:
     assert fresh.get_params() == learner.get_params()
     assert not hasattr(fresh, "model_")
     assert fresh.fit(ROWS, "class").model_.to_bytes() == learner.model_.to_bytes()
+
+
+def test_an_interrupt_waits_until_a_batch_is_learned_as_a_whole(monkeypatch) -> None:
+    """The weights and what is known of them change together, or not at all."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
+    whole = weigh.Perceptron().partial_fit(X, y).partial_fit(X, y)
+    learner = weigh.Perceptron().partial_fit(X, y)
+    learn = OnlineRun.learn
+
+    def interrupted(self, *given):
+        _thread.interrupt_main()
+        time.sleep(0.05)
+        return learn(self, *given)
+
+    monkeypatch.setattr(OnlineRun, "learn", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        learner.partial_fit(X, y)
+    assert learner.model_.to_bytes() == whole.model_.to_bytes()

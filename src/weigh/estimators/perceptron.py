@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from weigh import errors
 from weigh.estimators.base import Classifier
 from weigh.estimators.declared import declared_classes, refuse_beyond
+from weigh.estimators.uninterrupted import uninterrupted
 from weigh.features.blocks import Floats
 from weigh.learn import Course, PerceptronTask
 from weigh.model import Certificate, PerceptronModel
@@ -173,7 +174,7 @@ class Perceptron(Classifier):
             if declared:
                 refuse_beyond([*labels, *(before.run.classes if before else ())], declared)
 
-        self._become(task.course(source, before, check=check), source)
+        uninterrupted(lambda: self._become(task.course(source, before, check=check), source))
         return self
 
     def _become(self, course: Course, source: Source) -> None:

@@ -1,0 +1,38 @@
+"""Work that is done as a whole, or not at all, also when the user interrupts it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+
+def uninterrupted(work: Callable[[], None]) -> None:
+    """Do work in a thread of its own, for an interrupt reaches only the main one.
+
+    An interrupt before the work has begun leaves it undone; a later one waits until it is done.
+    """
+    begin, is_wanted = threading.Event(), [False]
+    failure: list[BaseException] = []
+
+    def run() -> None:
+        begin.wait()
+        try:
+            if is_wanted[0]:
+                work()
+        except BaseException as cause:
+            failure.append(cause)
+
+    thread = threading.Thread(target=run)
+    try:
+        thread.start()
+        is_wanted[0] = True
+        begin.set()
+        thread.join()
+    except BaseException:
+        # Even the start of a thread can be interrupted: until it is wanted, it does nothing.
+        begin.set()
+        if is_wanted[0]:
+            thread.join()
+        raise
+    if failure:
+        raise failure[0]
