@@ -46,7 +46,7 @@ def _radius(rows: Design, model: PerceptronModel) -> float:
 
 def _plane_checks(model: PerceptronModel, rows: Design) -> Iterator[Check]:
     # As they were learned: of numbers that were scaled, as the rows are here.
-    table = np.concatenate([term.learned() for term in model.terms])  # type: ignore[union-attr]
+    table = np.concatenate([term.learned() for term in model.terms])
     w = table[:, 1] - table[:, 0]
     if list(rows.names) != model.features:
         weights = dict(zip(model.features, w.tolist(), strict=True))

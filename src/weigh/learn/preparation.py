@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from weigh.features import Names, Number, Part, Schema, Wordy
+from weigh.features import Kind, Names, Number, Part, Schema, Wordy
 from weigh.model.counters import WordCounter
 from weigh.model.counts import FlagCounts, NumberCounts
 from weigh.model.pruning import kept_words, taken_names
@@ -28,15 +28,16 @@ class Scale:
 
 def needs_preparation(schema: Schema) -> bool:
     """Whether some column cannot be learned before all rows were seen."""
-    return any(_is_pruned(part) or _is_scaled(part) for part in schema.parts)
+    return any(_is_pruned(part.kind) or _is_scaled(part.kind) for part in schema.parts)
 
 
 def prepare(schema: Schema, chunks: Iterable[Chunk]) -> dict[int, Names | Scale]:
     """Return, by part, the words to keep and the scales of numbers; reads all rows."""
-    words = {at: WordCounter(part.kind) for at, part in enumerate(schema.parts) if _is_pruned(part)}  # type: ignore[arg-type]
-    sums: dict[int, NumberCounts | None] = {
-        at: None for at, part in enumerate(schema.parts) if _is_scaled(part)
+    kinds = {at: part.kind for at, part in enumerate(schema.parts)}
+    words = {
+        at: WordCounter(kind) for at, kind in kinds.items() if isinstance(kind, Wordy) and _is_pruned(kind)
     }
+    sums: dict[int, NumberCounts | None] = {at: None for at, kind in kinds.items() if _is_scaled(kind)}
     nobody: Any = np.zeros(1, dtype=np.int64)
     for chunk in chunks:
         blocks: list[Any] = schema.encode(chunk)
@@ -57,13 +58,12 @@ def prepare(schema: Schema, chunks: Iterable[Chunk]) -> dict[int, Names | Scale]
     return prepared
 
 
-def _is_pruned(part: Part) -> bool:
-    kind = part.kind
+def _is_pruned(kind: Kind) -> bool:
     return isinstance(kind, Wordy) and (kind.min_count > 1 or kind.max_words is not None)
 
 
-def _is_scaled(part: Part) -> bool:
-    return isinstance(part.kind, Number) and part.kind.bins is None
+def _is_scaled(kind: Kind) -> bool:
+    return isinstance(kind, Number) and kind.bins is None
 
 
 def _kept(part: Part, counts: Any) -> Names:

@@ -33,7 +33,6 @@ class Model(ABC):
     """
 
     type_name: ClassVar[str]
-    tie: ClassVar[str] = "first"
     probable: ClassVar[bool] = True  # whether scores, normalised, are probabilities
     schema: Schema
 
@@ -63,6 +62,11 @@ class Model(ABC):
         columns = f"{len(self.schema.names):,} column" + "s" * (len(self.schema.names) != 1)
         label = "" if self.label is None else f" of {self.label!r}"
         return f"<{type(self).__name__}: {columns}, classes{label} {errors.listing(self.classes)}>"
+
+    @property
+    def tie(self) -> str:
+        """Which class wins at a tie, in the order of `classes`."""
+        return "first"
 
     @property
     def generative(self) -> bool:

@@ -60,9 +60,8 @@ class Summed:
 
     def counts(self, places: Longs) -> PartCounts:
         """Return the counts with class c moved to places[c]."""
-        if is_identity(places, len(places)):
-            return self._total  # type: ignore[no-any-return]
-        return self._total.placed(places, len(places))  # type: ignore[no-any-return]
+        total: PartCounts = self._total
+        return total if is_identity(places, len(places)) else total.placed(places, len(places))
 
 
 class WordCounter:

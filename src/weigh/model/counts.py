@@ -36,8 +36,9 @@ class FlagCounts:
 
     def plus(self, other: FlagCounts, sign: int = 1) -> FlagCounts:
         """Return the sum or difference over the same classes."""
-        present: Any = self.present.plus(other.present, sign)  # type: ignore[arg-type]
-        return FlagCounts(present, self.known + sign * other.known)
+        # Both are words, or both are columns: kinds of models that merge agree.
+        added: Any = other.present
+        return FlagCounts(self.present.plus(added, sign), self.known + sign * other.known)
 
     @property
     def n_classes(self) -> int:

@@ -17,7 +17,7 @@ from weigh.model.evidence import Evidence, weighed
 from weigh.model.linear import LinearModel, no_work
 from weigh.model.record import KEPT, Record, check_kept
 from weigh.model.scored import ScoredModel
-from weigh.model.term_store import get_floats, get_terms
+from weigh.model.term_store import Learned, get_floats, get_terms
 from weigh.model.weights import Contribution
 from weigh.source import Chunk
 
@@ -38,6 +38,7 @@ class PerceptronModel(ScoredModel, LinearModel):
 
     type_name: ClassVar[str] = "perceptron"
 
+    terms: Sequence[Learned]
     kept: str
     certificate: Certificate
     rate: float = 1.0
@@ -63,7 +64,7 @@ class PerceptronModel(ScoredModel, LinearModel):
         terms, first = [], 0
         for term in self.terms:
             size = len(term.features().names)
-            terms.append(term.reweighed(np.ascontiguousarray(table[first : first + size])))  # type: ignore[union-attr]
+            terms.append(term.reweighed(np.ascontiguousarray(table[first : first + size])))
             first += size
         facts = how, self.certificate, self.rate, divisor, self.record
         return PerceptronModel(self.schema, self.class_list, biases, terms, *facts)
@@ -112,7 +113,10 @@ class PerceptronModel(ScoredModel, LinearModel):
         """Return the model that `to_store` described."""
         classes = store.get_distinct(stored, "classes")
         base = get_floats(stored, "base", len(classes))
-        terms = get_terms(stored, schema, len(classes))
+        found = get_terms(stored, schema, len(classes))
+        terms = [term for term in found if isinstance(term, Learned)]
+        if len(terms) < len(found):
+            raise store.damaged(stored.path, "it has weights that no perceptron learns")
         if not all(np.isfinite(table).all() for table in (base, *(term.features().coef for term in terms))):
             raise store.damaged(stored.path, "its weights are not all finite")
         certificate = Certificate.from_dict(stored.meta["certificate"])
@@ -144,8 +148,9 @@ class VotedModel(PerceptronModel):
         """Return the votes on a chunk's rows."""
         assert self.record is not None
         assembly, first = _core.Assembly(chunk.n_rows), 0
-        for term, block in zip(self.terms, self.schema.encode(chunk), strict=True):
-            term.put_rows(assembly, block, first)  # type: ignore[union-attr, arg-type]
+        blocks: list[Any] = self.schema.encode(chunk)
+        for term, block in zip(self.terms, blocks, strict=True):
+            term.put_rows(assembly, block, first)
             first += len(term.features().names)
         return as_classes(self.record.votes(*assembly.rows()))
 

@@ -19,7 +19,7 @@ class ScoredModel(Model):
     probable: ClassVar[bool] = False
 
     @property
-    def tie(self) -> str:  # type: ignore[override]
+    def tie(self) -> str:
         """The second of two classes wins at a tie, as a score of zero speaks for it; else the first."""
         return "last" if len(self.classes) == 2 else "first"
 

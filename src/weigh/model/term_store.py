@@ -14,7 +14,9 @@ from weigh.model import store
 from weigh.model.weights import LevelWeights, NumberWeights, ScaledWeights
 from weigh.model.word_weights import Buckets, FlagWeights, ValueWeights, WordWeights
 
-Weights = LevelWeights | FlagWeights | WordWeights | NumberWeights | ScaledWeights
+# Terms whose weights were learned one by one, so that others can be put in their place.
+Learned = LevelWeights | ScaledWeights | WordWeights
+Weights = Learned | FlagWeights | NumberWeights
 
 
 def put_terms(terms: Sequence[Weights], arrays: dict[str, Any], meta: dict[str, Any]) -> None:
