@@ -130,6 +130,10 @@ HOSTILE: dict[str, Change] = {
     "a certificate of words": described(certificate=FACTS | {"mistakes": "many"}),
     "a certificate without radius": described(certificate=FACTS | {"radius": None}),
     "a certificate of other facts": described(certificate=FACTS | {"colour": "red"}),
+    "weights that no perceptron learns": lambda meta, arrays: (
+        meta.update({"part2.type": "FlagWeights"}),
+        arrays.update({f"part2.{state}": arrays["part2.table"] for state in ("present", "absent")}),
+    ),
     "endless weights": filled("base", np.inf),
     "weights endlessly below zero": filled("base", -np.inf),
 }
