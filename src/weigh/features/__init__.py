@@ -1,6 +1,6 @@
 """Features: a schema of kinds, and the blocks that columns are encoded into."""
 
-from weigh.features.blocks import Codes, Entries, Level, Numbered, Numbers
+from weigh.features.blocks import Codes, Entries, Grid, Level, Numbered, Numbers
 from weigh.features.kinds import Category, Count, Flag, Kind, Number, Skip, Value
 from weigh.features.made_kinds import Derived, Lag
 from weigh.features.names import Names
@@ -19,6 +19,7 @@ __all__ = [
     "Derived",
     "Entries",
     "Flag",
+    "Grid",
     "Kind",
     "Lag",
     "Level",

@@ -162,6 +162,32 @@ class Entries:
         return Entries(indptr, indices, values, names, missing, known)
 
 
+@dataclass(frozen=True)
+class Grid:
+    """Many numbers side by side [rows, columns]; what is missing is zero, and counted as `gaps`."""
+
+    matrix: Floats
+    names: Sequence[str]
+    gaps: int = 0
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.matrix)
+
+    def where(self, kept: Mask) -> Grid:
+        """Return some of the rows."""
+        return Grid(self.matrix[kept], self.names, self.gaps)
+
+    def row(self, i: int) -> Grid:
+        """Return one row as a block of its own."""
+        return Grid(self.matrix[i : i + 1], self.names, self.gaps)
+
+    def entries(self) -> Entries:
+        """Return what is not zero, in compressed rows."""
+        matrix = np.ascontiguousarray(self.matrix)
+        return _compress(matrix != 0, matrix, self.names)
+
+
 def entries_from_dense(matrix: npt.NDArray[np.float64], names: Sequence[str], *, flags: bool) -> Entries:
     """Compress a dense matrix; flags keep no values but remember their missing cells."""
     if flags:

@@ -11,11 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from weigh import errors
-from weigh.features.blocks import Level, Numbers, entries_from_dense
+from weigh.features.blocks import Grid, Level, Numbers, entries_from_dense
 from weigh.features.columns import to_bins, to_codes, to_numbers
 from weigh.features.count_checks import refuse_huge, refuse_negative
 from weigh.features.settings import finite
-from weigh.features.value_checks import checked
+from weigh.features.side_by_side import side_by_side
+from weigh.features.value_checks import checked_grid
 from weigh.features.words import Block
 from weigh.source.chunk import Column
 from weigh.source.missing import Marker
@@ -209,7 +210,10 @@ class Value(Kind):
 
     def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
         """Return the values of all columns; a missing one adds nothing, like zero."""
-        return checked(entries_from_dense(number_matrix(columns, names, missing), names, flags=False))
+        together = None if missing else side_by_side([columns[name] for name in names])
+        if together is None:
+            together = number_matrix(columns, names, missing)
+        return checked_grid(Grid(together, names))
 
 
 @dataclass(frozen=True, repr=False)
@@ -221,4 +225,9 @@ class Skip(Kind):
 
 def number_matrix(columns: Columns, names: Sequence[str], missing: Markers) -> Any:
     """Return columns of numbers side by side, missing ones as NaN."""
-    return np.column_stack([to_numbers(columns[name], name, missing) for name in names])
+    numbers = [to_numbers(columns[name], name, missing) for name in names]
+    # Column by column, for that is how they lie in memory.
+    matrix = np.empty((len(numbers[0]), len(numbers)), order="F")
+    for j, column in enumerate(numbers):
+        matrix[:, j] = column
+    return matrix

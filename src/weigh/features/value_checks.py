@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from weigh import _core, errors
-from weigh.features.blocks import Entries
+from weigh.features.blocks import Entries, Grid
 
 HUGE = 1e100  # what can still be squared, times a weight
 TINY = 1e-100
@@ -28,3 +32,28 @@ def checked(entries: Entries) -> Entries:
     if entries.values is not None:
         refuse_extreme(_core.extent(entries.values)[0])
     return entries
+
+
+def checked_grid(grid: Grid) -> Grid:
+    """Return numbers that can be weighed: finite, as floats, and zero where they are missing."""
+    matrix: Any = grid.matrix.astype(np.float64, copy=False)
+    flat = _flat(matrix)
+    largest, has_nan, _, _ = _core.extent(flat)
+    if np.isinf(largest):
+        at = int(np.argmax(np.isinf(matrix).any(axis=0)))
+        raise errors.ColumnError(
+            f"Column {grid.names[at]!r} contains infinity (inf). Replace it by a finite number, or by NaN "
+            f"if the value is missing."
+        )
+    refuse_extreme(largest)
+    if not has_nan:
+        return Grid(matrix, grid.names)
+    gaps = np.isnan(matrix)
+    return Grid(np.where(gaps, 0.0, matrix), grid.names, int(gaps.sum()))
+
+
+def _flat(matrix: Any) -> Any:
+    """Return all numbers in a row, in whichever order they lie in memory."""
+    if matrix.flags.c_contiguous:
+        return matrix.reshape(-1)
+    return matrix.T.reshape(-1) if matrix.flags.f_contiguous else np.ascontiguousarray(matrix).reshape(-1)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weigh import _core, errors
-from weigh.features.blocks import Codes, Entries, Floats, Longs, Mask, Numbers
+from weigh.features.blocks import Codes, Entries, Floats, Grid, Longs, Mask, Numbers
 from weigh.features.columns import is_gap, readable, to_objects
 from weigh.features.count_checks import refuse_huge, refuse_negative
 from weigh.features.names import Names
@@ -108,12 +108,12 @@ class Words:
         return [(number, *told[number]) for number in sorted(told)]
 
 
-def as_entries(block: Entries | Words) -> Entries:
-    """Return sparse rows, made of words that were not split yet."""
-    return block.entries() if isinstance(block, Words) else block
+def as_entries(block: Entries | Grid | Words) -> Entries:
+    """Return the sparse rows of a block of columns or words."""
+    return block if isinstance(block, Entries) else block.entries()
 
 
-Block = Codes | Numbers | Entries | Words
+Block = Codes | Numbers | Entries | Grid | Words
 
 
 def text_words(column: Column, name: str, kind: Splitting, markers: Collection[object]) -> Words:

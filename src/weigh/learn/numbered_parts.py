@@ -8,13 +8,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from weigh import _core
-from weigh.features import Codes, Entries, Numbers, Part
+from weigh.features import Codes, Entries, Grid, Numbers, Part
 from weigh.features.blocks import Floats, Ints, Longs, Mask
 from weigh.features.columns import bin_names
+from weigh.features.words import as_entries
 from weigh.learn.preparation import Scale
 from weigh.model.tally import name_key
 from weigh.model.weights import LevelWeights, ScaledWeights
-from weigh.model.word_weights import ValueWeights, WordWeights
+from weigh.model.word_weights import GridWeights, ValueWeights, WordWeights
 
 Take = Callable[[int], int]
 
@@ -41,22 +42,25 @@ class NumberedPart(Protocol):
 class Fixed:
     """Columns that form one block: flags, counts, values, products."""
 
-    def __init__(self, part: Part, take: Take) -> None:
+    def __init__(self, part: Part, take: Take, *, dense: bool = False) -> None:
         self._part = part
+        self._dense = dense  # whether learners may add up a matrix in any order
         self._first = take(len(part.features))
 
-    def made(self, block: Entries, kept: Mask | None) -> Entries:
-        """Return the rows, which are ready."""
-        return block if kept is None else block.where(kept)
+    def made(self, block: Entries | Grid, kept: Mask | None) -> Entries | Grid:
+        """Return the rows, with their zeros if those are wanted."""
+        own = block if self._dense else as_entries(block)
+        return own if kept is None else own.where(kept)
 
-    def alone(self, block: Entries, grow: bool) -> Entries:
+    def alone(self, block: Entries | Grid, grow: bool) -> Entries:
         """Return the block, whose numbers are its columns'."""
         del grow
-        return block
+        return as_entries(block)
 
-    def add(self, assembly: _core.Assembly, block: Entries, grow: bool) -> None:
+    def add(self, assembly: _core.Assembly, block: Entries | Grid, grow: bool) -> None:
         """Put a block's rows under the numbers of its features."""
         del grow  # the columns of a schema are all there from the beginning
+        block = as_entries(block)
         assembly.add_entries(block.indptr, block.indices, block.values, self.order().astype(np.int32))
 
     def order(self) -> Longs:
@@ -66,7 +70,8 @@ class Fixed:
     def term(self, order: Longs, table: Floats) -> WordWeights:
         """Return the term of the columns."""
         del order
-        kind = WordWeights if self._part.kind.name == "count" else ValueWeights
+        valued = GridWeights if self._dense else ValueWeights
+        kind = WordWeights if self._part.kind.name == "count" else valued
         return kind(self._part.title, self._part.features, table, True)
 
 

@@ -10,12 +10,13 @@ import numpy as np
 from weigh import errors
 from weigh.features import Codes, Schema
 from weigh.features.blocks import Floats, Ints
+from weigh.learn.measured import measured
 from weigh.learn.preparation import needs_preparation, prepare
 from weigh.learn.space import Rows, Space
 from weigh.model.bayes_counts import Label, encode_labels
 from weigh.model.pipeline import in_order
 from weigh.model.tally import name_key
-from weigh.source import Source
+from weigh.source import Chunk, Source
 from weigh.source.base import Piece
 
 LIGHTEST, HEAVIEST = 1e-50, 1e50
@@ -25,17 +26,26 @@ Progress = Callable[[int], None]
 Check = Callable[[Collection[Label]], None]
 
 
+# Of classes the codes of the rows' labels; of what is measured the numbers.
+Targets = Any
+
+
 class Encoded(NamedTuple):
-    """Some rows: their features, their labels as codes, and their weights (None: one each)."""
+    """Some rows: their features, their labels as codes, and their weights (None: one each).
+
+    A matrix of a dense space is the `grid`, and the rows are empty then.
+    """
 
     rows: Rows
-    codes: Ints
+    codes: Targets
     weights: Floats | None
+    grid: Floats | None = None
 
     @property
     def size(self) -> int:
         """How many bytes the rows take."""
-        return sum(part.nbytes for part in (*self.rows, self.codes, self.weights) if part is not None)
+        parts = (*self.rows, self.codes, self.weights, self.grid)
+        return sum(part.nbytes for part in parts if part is not None)
 
 
 class EncodedRows(Protocol):
@@ -62,7 +72,7 @@ class EncodedRows(Protocol):
 
 class _Blocks(NamedTuple):
     blocks: list[Any]
-    codes: Ints
+    codes: Targets
     labels: list[Label]
     weights: Floats | None
 
@@ -70,12 +80,16 @@ class _Blocks(NamedTuple):
 class Reading:
     """The rows of a source over a space that grows while they are first read.
 
-    Rows in memory are kept as features; a file's only if they are small, and else the file is read
-    again for every pass, so that memory does not grow with it.
+    Rows in memory are kept as features; a file's only if they are small or it is said so, and else the
+    file is read again for every pass, so that memory does not grow with it. Labels are `measured`
+    numbers, or else classes.
     """
 
-    def __init__(self, schema: Schema, source: Source, space: Space) -> None:
+    def __init__(
+        self, schema: Schema, source: Source, space: Space, *, measured: bool = False, keeps: bool = False
+    ) -> None:
         self._schema, self._source = schema, source
+        self._measured, self._keeps = measured, keeps
         self.space: Space = space
         self.labels: dict[Label, int] = {}  # every label's code, in order of appearance
         self.n_rows = 0
@@ -105,7 +119,8 @@ class Reading:
                 self.space.settle(accepted=False)
                 raise
         held = 0
-        most = None if check is not None or self._source.bytes_total is None else HELD_BYTES
+        all_kept = self._keeps or check is not None or self._source.bytes_total is None
+        most = None if all_kept else HELD_BYTES
         for found in given:
             encoded = self._encoded(found, grow=True)
             self.n_rows += len(encoded.codes)
@@ -157,24 +172,39 @@ class Reading:
 
     def _made(self, piece: Piece) -> _Blocks:
         chunk = piece()
-        codes, labels = encode_labels(chunk)
+        targets: tuple[Targets, list[Label]] = (
+            (measured(chunk), []) if self._measured else encode_labels(chunk)
+        )
+        codes, labels = targets
         weights, kept = chunk.weights, None
         if weights is not None and not weights.all():
             # Rows of no weight are as if they were not there: their values and labels too.
             kept = weights > 0
-            seen = Codes(codes, labels).where(kept)
-            codes, labels, weights = seen.codes, seen.levels, weights[kept]
+            weights = weights[kept]
+            if self._measured:
+                codes = codes[kept]
+            else:
+                seen = Codes(codes, labels).where(kept)
+                codes, labels = seen.codes, seen.levels
         blocks = self.space.made(self._schema.encode(chunk), kept)
         if weights is not None:
             _refuse_extreme_weights(weights)
         return _Blocks(blocks, codes, labels, weights)
+
+    def _targets(self, chunk: Chunk) -> tuple[Targets, list[Label]]:
+        return (measured(chunk), []) if self._measured else encode_labels(chunk)
 
     def _encoded(self, found: _Blocks, *, grow: bool) -> Encoded:
         places = np.array(
             [self.labels.setdefault(label, len(self.labels)) for label in found.labels], dtype=np.int32
         )
         codes = places[found.codes] if len(places) else found.codes
-        return Encoded(self.space.rows(found.blocks, grow=grow), codes, found.weights)
+        grid = self.space.grid(found.blocks)
+        rows = NO_ROWS if grid is not None else self.space.rows(found.blocks, grow=grow)
+        return Encoded(rows, codes, found.weights, grid)
+
+
+NO_ROWS = Rows(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), None)
 
 
 def _refuse_extreme_weights(weights: Floats) -> None:
@@ -188,6 +218,6 @@ def _refuse_extreme_weights(weights: Floats) -> None:
 
 def _changed() -> errors.DataError:
     return errors.DataError(
-        "The rows have changed since they were first read, and a perceptron reads them again for every pass. "
-        "Leave the file as it is while it is learned from."
+        "The rows have changed since they were first read, and are read again for every pass. Leave the file "
+        "as it is while it is learned from."
     )

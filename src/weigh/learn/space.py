@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weigh import _core
-from weigh.features import Block, Names, Schema, Wordy
+from weigh.features import Block, Grid, Names, Schema, Wordy
 from weigh.features.blocks import Floats, Ints, Longs, Mask
 from weigh.learn.numbered_parts import Fixed, Levels, NumberedPart, Scaled
 from weigh.learn.numbered_words import BucketNumbers, WordNumbers
@@ -27,11 +27,14 @@ class Space:
     """Numbers for the features of a schema's parts: fixed columns first come, the others as they appear.
 
     `prepared` gives, by part, what had to be known before the first row: the words to keep, or the
-    centre and scale of a number.
+    centre and scale of a number. A `dense` space leaves numbers that came as a matrix as they are.
     """
 
-    def __init__(self, schema: Schema, prepared: Mapping[int, Names | Scale] | None = None) -> None:
+    def __init__(
+        self, schema: Schema, prepared: Mapping[int, Names | Scale] | None = None, *, dense: bool = False
+    ) -> None:
         self.width = 0
+        self._dense = dense
         prepared = prepared or {}
         self.parts: list[NumberedPart] = [
             self._numbered(part, prepared.get(at)) for at, part in enumerate(schema.parts)
@@ -43,7 +46,7 @@ class Space:
                 BucketNumbers(part, self.take) if part.kind.buckets else WordNumbers(part, self.take, known)
             )
         if part.kind.gathers:
-            return Fixed(part, self.take)
+            return Fixed(part, self.take, dense=self._dense)
         return Levels(part, self.take) if known is None else Scaled(part, self.take, known)
 
     def take(self, number: int) -> int:
@@ -71,6 +74,12 @@ class Space:
         for part, block in zip(self.parts, blocks, strict=True):
             part.add(assembly, block, grow)
         return Rows(*assembly.rows())
+
+    def grid(self, blocks: list[Any]) -> Floats | None:
+        """Return the rows with all their zeros, if they came so and are to stay so."""
+        # Beside other parts a matrix has to be put together with them.
+        only = blocks[0] if len(blocks) == 1 else None
+        return only.matrix if self._dense and isinstance(only, Grid) else None
 
     def levels(self) -> dict[str, list[Any]]:
         """Return the levels that columns of categories have, by column."""

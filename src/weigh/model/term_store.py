@@ -12,11 +12,12 @@ from weigh.features.blocks import Floats
 from weigh.features.text_kinds import MOST_BUCKETS
 from weigh.model import store
 from weigh.model.weights import LevelWeights, NumberWeights, ScaledWeights
-from weigh.model.word_weights import Buckets, FlagWeights, ValueWeights, WordWeights
+from weigh.model.word_weights import Buckets, FlagWeights, GridWeights, ValueWeights, WordWeights
 
 # Terms whose weights were learned one by one, so that others can be put in their place.
 Learned = LevelWeights | ScaledWeights | WordWeights
 Weights = Learned | FlagWeights | NumberWeights
+VALUED = {kind.__name__: kind for kind in (WordWeights, ValueWeights, GridWeights)}
 
 
 def put_terms(terms: Sequence[Weights], arrays: dict[str, Any], meta: dict[str, Any]) -> None:
@@ -81,9 +82,10 @@ def _get_term(stored: store.Stored, key: str, title: str, columns: Any, classes:
             get_floats(stored, f"{key}.{state}", len(names), classes) for state in ("present", "absent")
         )
         return FlagWeights(title, names, present, absent, fixed, buckets)
-    if kind in ("WordWeights", "ValueWeights"):
-        made = WordWeights if kind == "WordWeights" else ValueWeights
-        return made(title, names, get_floats(stored, f"{key}.table", len(names), classes), fixed, buckets)
+    if kind in VALUED:
+        return VALUED[kind](
+            title, names, get_floats(stored, f"{key}.table", len(names), classes), fixed, buckets
+        )
     raise store.damaged(stored.path, f"its part {key!r} is of an unknown type")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from weigh import _core
 from weigh.features import Names, Words
-from weigh.features.blocks import Entries, Floats, Ints, Longs
+from weigh.features.blocks import Entries, Floats, Grid, Ints, Longs
 from weigh.model.tally import Table, same_names
 from weigh.model.weights import Contribution, Features, as_text
 
@@ -76,10 +76,12 @@ class NamedWeights:
             return self.names[at]
         return f"bucket {self.buckets.used[at]:,}"
 
-    def entries(self, block: Entries | Words) -> Entries:
+    def entries(self, block: Entries | Grid | Words) -> Entries:
         """Return a block's entries under the numbers of these names, unknown ones left out."""
         if isinstance(block, Words):
             return block.found(self.vocabulary, self.names)
+        if isinstance(block, Grid):
+            block = block.entries()
         if self.fixed and same_names(block.names, self.names):
             return block
         lookup = np.array([self.place.get(name, -1) for name in block.names], dtype=np.int32)
@@ -202,14 +204,14 @@ class WordWeights(NamedWeights):
     fixed: bool
     buckets: Buckets | None = None
 
-    def add(self, block: Entries | Words, scores: Floats) -> None:
+    def add(self, block: Entries | Grid | Words, scores: Floats) -> None:
         """Add count × weights of every word to the rows' scores."""
         if isinstance(block, Words) and block.kind.counts:
             self.vocabulary.score(block.documents, block.settings, self.table, scores)
         else:
             _score(self.entries(block), self.table, scores)
 
-    def occurrences(self, block: Entries | Words, row: int) -> list[tuple[int, float, str]]:
+    def occurrences(self, block: Entries | Grid | Words, row: int) -> list[tuple[int, float, str]]:
         """Return the row's words: number, how often they occur, and name."""
         if isinstance(block, Words):
             told = block.row(row).told(self.vocabulary)
@@ -221,7 +223,7 @@ class WordWeights(NamedWeights):
             total[at] = total.get(at, 0.0) + count
         return [(at, count, self.named(at)) for at, count in sorted(total.items())]
 
-    def contributions(self, block: Entries | Words, row: int) -> Iterator[Contribution]:
+    def contributions(self, block: Entries | Grid | Words, row: int) -> Iterator[Contribution]:
         """Yield what each word of the row adds."""
         for at, count, name in self.occurrences(block, row):
             yield Contribution(name, self.amount(count), count * self.table[at])
@@ -243,7 +245,7 @@ class WordWeights(NamedWeights):
         """Return the same words with other weights."""
         return replace(self, table=table)
 
-    def put_rows(self, assembly: _core.Assembly, block: Entries | Words, first: int) -> None:
+    def put_rows(self, assembly: _core.Assembly, block: Entries | Grid | Words, first: int) -> None:
         """Add a block's rows to others as features that are numbered from `first` on."""
         here = self.entries(block)
         numbers = np.arange(first, first + max(1, len(self.names)), dtype=np.int32)
@@ -257,6 +259,18 @@ class ValueWeights(WordWeights):
     def amount(self, count: float) -> str:
         """Return a value, for people."""
         return as_text(count)
+
+
+@dataclass(frozen=True, eq=False)
+class GridWeights(ValueWeights):
+    """Weights of learners that measure: a matrix is multiplied at once, its sums in any order."""
+
+    def add(self, block: Entries | Grid | Words, scores: Floats) -> None:
+        """Add value × weights of every column to the rows' scores."""
+        if isinstance(block, Grid) and same_names(block.names, self.names):
+            scores += block.matrix @ self.table
+        else:
+            super().add(block, scores)
 
 
 def _score(block: Entries, table: Floats, scores: Floats) -> None:

@@ -59,7 +59,7 @@ class DenseMatrix:
 
     def squared_times(self, s: Floats) -> Floats:
         """Return Σ sᵢ xᵢⱼ² for every feature."""
-        return np.einsum("i,ij,ij->j", s, self.array, self.array)
+        return np.asarray(np.einsum("i,ij,ij->j", s, self.array, self.array))
 
     def columns(self, which: Longs) -> Floats:
         """Return some features, each contiguous."""
