@@ -1,0 +1,90 @@
+"""The rows of a source gathered for solvers: one matrix, targets, weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weigh.features import Schema
+from weigh.features.blocks import Floats, Longs
+from weigh.learn.preparation import needs_preparation, prepare
+from weigh.learn.reading import Encoded, Progress, Reading
+from weigh.learn.regress.joined import joined
+from weigh.learn.regress.matrix import DenseMatrix, Matrix, SparseMatrix
+from weigh.learn.space import Space
+from weigh.source import Source
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """Rows in memory over the features of a space; `y` are numbers, or places among the classes.
+
+    `order` has the number of every feature in the order of a model.
+    """
+
+    schema: Schema
+    space: Space
+    X: Matrix
+    y: Any
+    weights: Floats | None
+    classes: list[Any]
+    held: list[Encoded]
+
+    @property
+    def orders(self) -> list[Longs]:
+        """The numbers of each part's features in the order of a model."""
+        return self.space.orders()
+
+    @property
+    def columns(self) -> list[tuple[str, Longs]]:
+        """Which features each column of the table has."""
+        found: list[tuple[str, Longs]] = []
+        for part, own in zip(self.schema.parts, self.orders, strict=True):
+            together = part.kind.gathers and len(part.names) == len(own)
+            names = part.names if together else [part.title]
+            places = own.reshape(-1, 1) if together else [own]
+            found += list(zip(names, places, strict=True))
+        return found
+
+
+def gathered(
+    schema: Schema, source: Source, *, measured: bool, progress: Progress | None = None
+) -> Gathered:
+    """Read all rows of a source into memory."""
+    prepared = prepare(schema, schema.chunks(source)) if needs_preparation(schema) else {}
+    space = Space(schema, prepared, dense=True)
+    reading = Reading(schema, source, space, measured=measured, keeps=True).first(progress)
+    held = list(reading.chunks())
+    classes = [] if measured else reading.classes()
+    places = None if measured else reading.places(classes)
+    targets = [part.codes if places is None else places[part.codes] for part in held]
+    weights = None
+    if reading.is_weighted:
+        weights = np.concatenate([_ones_for(part) if part.weights is None else part.weights for part in held])
+    X = _matrix(held, space.width)
+    return Gathered(schema, space, X, joined(targets), weights, classes, held)
+
+
+def _ones_for(part: Encoded) -> Floats:
+    return np.ones(len(part.codes))
+
+
+def _matrix(held: list[Encoded], width: int) -> Matrix:
+    if held[0].grid is not None:
+        return DenseMatrix(joined([part.grid for part in held]))
+    rows = [part.rows for part in held]
+    sizes = np.concatenate([np.diff(each.indptr) for each in rows])
+    indptr: Longs = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=indptr[1:])
+    indices = [each.indices[each.indptr[0] : each.indptr[-1]] for each in rows]
+    values: list[Any] = [
+        None if each.values is None else each.values[each.indptr[0] : each.indptr[-1]] for each in rows
+    ]
+    if all(each is None for each in values):
+        return SparseMatrix(indptr, joined(indices), None, width)
+    filled = [
+        np.ones(len(index)) if each is None else each for each, index in zip(values, indices, strict=True)
+    ]
+    return SparseMatrix(indptr, joined(indices), joined(filled), width)

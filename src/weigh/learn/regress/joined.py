@@ -1,0 +1,30 @@
+"""Pieces of an array put together again, without copying where they lie one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def joined(pieces: Sequence[Any]) -> Any:
+    """Return the pieces as one array; it is a view if they are consecutive rows of one.
+
+    Whoever holds the view must hold the pieces as well.
+    """
+    first = pieces[0]
+    if len(pieces) == 1:
+        return first
+    begin = _begin(first)
+    for piece in pieces:
+        same = piece.dtype == first.dtype and piece.strides == first.strides
+        if not same or _begin(piece) != begin:
+            return np.concatenate(pieces)
+        begin += len(piece) * piece.strides[0]
+    shape = (sum(map(len, pieces)), *first.shape[1:])
+    return np.lib.stride_tricks.as_strided(first, shape, first.strides, writeable=False)
+
+
+def _begin(array: Any) -> int:
+    return int(array.__array_interface__["data"][0])
