@@ -7,6 +7,7 @@ void bind_documents(nanobind::module_& m);
 void bind_encode(nanobind::module_& m);
 void bind_numbering(nanobind::module_& m);
 void bind_online(nanobind::module_& m);
+void bind_products(nanobind::module_& m);
 void bind_replay(nanobind::module_& m);
 void bind_score(nanobind::module_& m);
 void bind_shares(nanobind::module_& m);
@@ -26,6 +27,7 @@ NB_MODULE(_core, m) {
     bind_encode(m);
     bind_numbering(m);
     bind_online(m);
+    bind_products(m);
     bind_replay(m);
     bind_score(m);
     bind_shares(m);

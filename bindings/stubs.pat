@@ -137,3 +137,13 @@ weigh._core.Numbering.learn:
 
 weigh._core.extent:
     def extent(values: NDArray[numpy.float64]) -> tuple[float, bool, bool, bool]: ...
+
+weigh._core.sparse_selected:
+    def sparse_selected(
+        indptr: NDArray[numpy.int64],
+        indices: NDArray[numpy.int32],
+        values: NDArray[numpy.float64] | None,
+        places: NDArray[numpy.int32],
+        count: int,
+        threads: int,
+    ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...

@@ -283,6 +283,84 @@ def online_pass(
     float,
     tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]],
 ]: ...
+def sparse_times(
+    indptr: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    indices: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    values: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ]
+    | None,
+    table: Annotated[
+        NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    threads: int,
+    out: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
+) -> None: ...
+def sparse_transposed_times(
+    indptr: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    indices: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    values: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ]
+    | None,
+    table: Annotated[
+        NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    threads: int,
+    out: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
+) -> None: ...
+def sparse_squared_times(
+    indptr: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    indices: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    values: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ]
+    | None,
+    s: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    threads: int,
+    out: Annotated[NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu"}],
+) -> None: ...
+def sparse_selected(
+    indptr: NDArray[numpy.int64],
+    indices: NDArray[numpy.int32],
+    values: NDArray[numpy.float64] | None,
+    places: NDArray[numpy.int32],
+    count: int,
+    threads: int,
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+def sparse_weighted_gram(
+    indptr: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    indices: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    values: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ]
+    | None,
+    places: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    s: Annotated[NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}]
+    | None,
+    threads: int,
+    out: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
+) -> None: ...
 def replay(
     run_indptr: Annotated[
         NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 import numpy as np
 
 from weigh import _core
 from weigh.features.blocks import Floats, Ints, Longs, Mask
+from weigh.model.pipeline import cores
+
+# Rows that are scaled at once: they stay in the cache until they are multiplied.
+BLOCK = 2048
 
 
 class Matrix(Protocol):
@@ -33,6 +38,9 @@ class Matrix(Protocol):
 
     def squared_times(self, s: Floats) -> Floats:
         """Return Σ sᵢ xᵢⱼ² for every feature."""
+
+    def weighted_gram(self, s: Floats | None) -> Floats:
+        """Return Σ sᵢ xᵢ xᵢᵀ for s ≥ 0; None means one each."""
 
     def columns(self, which: Longs) -> Floats:
         """Return some features with all their zeros, each contiguous: an array in Fortran's order."""
@@ -65,6 +73,17 @@ class DenseMatrix:
         """Return some features, each contiguous."""
         return np.asarray(self.array.T[which], order="C").T
 
+    def weighted_gram(self, s: Floats | None) -> Floats:
+        """Return Σ sᵢ xᵢ xᵢᵀ for s ≥ 0; None means one each."""
+        if s is None:
+            return np.asarray(self.array.T @ self.array)
+        gram = np.zeros((self.width, self.width))
+        for begin in range(0, self.n_rows, BLOCK):
+            block = self.array[begin : begin + BLOCK]
+            scaled = block * np.sqrt(s[begin : begin + BLOCK, None])
+            gram += scaled.T @ scaled
+        return np.asarray(gram)
+
     def rows(self, kept: Mask) -> DenseMatrix:
         """Return some of the rows."""
         return DenseMatrix(self.array[kept])
@@ -80,7 +99,54 @@ class SparseMatrix:
 
     def times(self, w: Floats) -> Floats:
         """Return X w for w [width] or [width, k]."""
-        table = np.ascontiguousarray(w.reshape(self.width, -1))
-        out = np.zeros((self.n_rows, table.shape[1]))
-        _core.score_sparse(self.indptr, self.indices, self.values, table, out)
+        table = np.ascontiguousarray(w.reshape(self.width, math.prod(w.shape[1:])))
+        out = np.empty((self.n_rows, table.shape[1]))
+        _core.sparse_times(*self._held, table, cores(), out)
         return out.reshape(self.n_rows, *w.shape[1:])
+
+    def transposed_times(self, r: Floats) -> Floats:
+        """Return Xᵀ r for r [n_rows] or [n_rows, k]."""
+        table = np.ascontiguousarray(r.reshape(self.n_rows, math.prod(r.shape[1:])))
+        out = np.empty((self.width, table.shape[1]))
+        _core.sparse_transposed_times(*self._held, table, cores(), out)
+        return out.reshape(self.width, *r.shape[1:])
+
+    def squared_times(self, s: Floats) -> Floats:
+        """Return Σ sᵢ xᵢⱼ² for every feature."""
+        out = np.empty(self.width)
+        _core.sparse_squared_times(*self._held, s, cores(), out)
+        return out
+
+    def weighted_gram(self, s: Floats | None) -> Floats:
+        """Return Σ sᵢ xᵢ xᵢᵀ for s ≥ 0; None means one each."""
+        out = np.empty((self.width, self.width))
+        _core.sparse_weighted_gram(*self._held, np.arange(self.width, dtype=np.int32), s, cores(), out)
+        return out
+
+    def selected(self, which: Longs) -> tuple[Longs, Ints, Floats]:
+        """Return some features in compressed form: the beginning of each, rows, values."""
+        places = np.full(self.width, -1, np.int32)
+        places[which] = np.arange(len(which), dtype=np.int32)
+        return _core.sparse_selected(*self._held, places, len(which), cores())
+
+    def columns(self, which: Longs) -> Floats:
+        """Return some features with all their zeros, each contiguous."""
+        indptr, rows, values = self.selected(which)
+        out = np.zeros((len(which), self.n_rows))
+        out[np.repeat(np.arange(len(which)), np.diff(indptr)), rows] = values
+        return out.T
+
+    def rows(self, kept: Mask) -> SparseMatrix:
+        """Return some of the rows."""
+        entries = np.repeat(kept, np.diff(self.indptr))
+        indptr = np.concatenate([[0], np.cumsum(np.diff(self.indptr)[kept])])
+        values = None if self.values is None else self.values[self._span][entries]
+        return SparseMatrix(indptr, self.indices[self._span][entries], values, self.width)
+
+    @property
+    def _held(self) -> tuple[Longs, Ints, Floats | None]:
+        return self.indptr, self.indices, self.values
+
+    @property
+    def _span(self) -> slice:
+        return slice(int(self.indptr[0]), int(self.indptr[-1]))
