@@ -1,40 +1,31 @@
-"""What all models share: one scoring hook, and everything that follows from scores."""
+"""What all classifiers share: one scoring hook, and everything that follows from scores."""
 
 from __future__ import annotations
 
-import os
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from weigh import errors
-from weigh.features import Schema
-from weigh.features.blocks import Floats, Level
-from weigh.model import store
+from weigh.features.blocks import Floats
 from weigh.model.decision import Decision, best, normalised, to_labels
 from weigh.model.evidence import Evidence
-from weigh.model.pipeline import in_order
+from weigh.model.row_model import RowModel
 from weigh.source import Chunk
-from weigh.source import rows as rows_of
-from weigh.source.base import Piece, made
-
-Result = TypeVar("Result")
-SCORE_CELLS = 4_000_000  # scores held at once: rows × classes
+from weigh.source.base import Piece
 
 
-class Model(ABC):
+class Model(RowModel):
     """A frozen classifier: reads rows, gives scores; knows no training rows.
 
     Scores are logarithms: the greatest wins, and at a tie the class that `tie` names ("first" or
     "last" in the order of `classes`). `generative` says whether a score is log p(x, class).
     """
 
-    type_name: ClassVar[str]
     probable: ClassVar[bool] = True  # whether scores, normalised, are probabilities
-    schema: Schema
 
     @property
     @abstractmethod
@@ -54,10 +45,6 @@ class Model(ABC):
     def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
         """Yield the evidence for each row of a chunk."""
 
-    @abstractmethod
-    def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what a model file holds: plain data, and arrays."""
-
     def __repr__(self) -> str:
         columns = f"{len(self.schema.names):,} column" + "s" * (len(self.schema.names) != 1)
         label = "" if self.label is None else f" of {self.label!r}"
@@ -74,53 +61,26 @@ class Model(ABC):
         return True
 
     @property
-    def label(self) -> str | None:
-        """The name of the label column, if there was one."""
-        return self.schema.label
+    def results(self) -> int:
+        """A row has one score per class."""
+        return len(self.classes)
 
     @property
-    def levels(self) -> Mapping[str, Sequence[Level]]:
-        """The values that columns of categories are known to have; empty if the model keeps none."""
-        return {}
-
-    @cached_property
-    def storage(self) -> dict[str, str]:
-        """How text files must be read to match what was learned, for `Source.stored`."""
-        named = {} if self.label is None else {self.label: self.classes}
-        return self.schema.spelling({**self.levels, **named})
+    def named_labels(self) -> Mapping[str, Sequence[Any]]:
+        """The classes under the name of their column."""
+        return {} if self.label is None else {self.label: self.classes}
 
     @cached_property
     def labels(self) -> Any:
         """The classes as an array of their own type."""
         return to_labels(self.classes)
 
-    def chunks(self, rows: Any) -> Iterator[Chunk]:
-        """Read rows of any storage, a few at a time, in the schema's names."""
-        return (chunk for piece in self._pieces(rows) for chunk in self._cut(piece()))
-
-    def worked(self, work: Callable[[Chunk], Result], rows: Any) -> Iterator[Result]:
-        """Yield work(chunk) for all chunks of rows, in order, read and worked on by all cores."""
-
-        def done(piece: Piece) -> list[Result]:
-            return [work(chunk) for chunk in self._cut(piece())]
-
-        return (result for results in in_order(done, self._pieces(rows)) for result in results)
-
     def _pieces(self, rows: Any) -> Iterator[Piece]:
         if not self.classes:
             raise errors.Unsupported(
                 "This model knows no class, because it has forgotten all its rows. Let it learn some first."
             )
-        if isinstance(rows, Chunk):
-            return iter([made(rows)])
-        return self.schema.pieces(rows_of(rows, missing=self.schema.missing).stored(self.storage))
-
-    def _cut(self, chunk: Chunk) -> list[Chunk]:
-        """Return a chunk in parts whose scores do not take too much memory."""
-        step = max(1, SCORE_CELLS // max(1, len(self.classes)))
-        if chunk.n_rows <= step:
-            return [chunk]
-        return [chunk.slice(start, start + step) for start in range(0, chunk.n_rows, step)]
+        return super()._pieces(rows)
 
     def scores(self, rows: Any) -> Floats:
         """Return the score of every class for every row."""
@@ -168,13 +128,3 @@ class Model(ABC):
             self._checked(chunk)  # what no class can have is refused here as in predict
             found.extend(self.explain_chunk(chunk))
         return found
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file, at once or not at all."""
-        meta, arrays = self.to_store()
-        store.write(path, {"model": self.type_name, **meta}, arrays)
-
-    def to_bytes(self) -> bytes:
-        """Return the bytes that `save` writes: equal models, equal bytes."""
-        meta, arrays = self.to_store()
-        return store.to_bytes({"model": self.type_name, **meta}, arrays)

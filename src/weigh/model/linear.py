@@ -15,14 +15,15 @@ from weigh.features.blocks import Floats
 from weigh.model import store
 from weigh.model.base import Model
 from weigh.model.evidence import Evidence, weighed
+from weigh.model.linear_sums import LinearSums
 from weigh.model.term_store import Weights, get_floats, get_terms, put_terms
-from weigh.model.weights import Contribution, Features, LevelWeights
+from weigh.model.weights import Contribution
 from weigh.model.worked import ClassWork
 from weigh.source import Chunk
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LinearModel(Model):
+class LinearModel(Model, LinearSums):
     """score(class) = base(class) + Σ weight(feature, class) · feature.
 
     A category is one feature per level (0 or 1), a flag one feature; missing values add nothing.
@@ -52,30 +53,15 @@ class LinearModel(Model):
         """Linear scores are not joint probabilities."""
         return False
 
-    @property
-    def levels(self) -> dict[str, list[Any]]:
-        """The values that columns of categories are known to have."""
-        return {term.name: term.known_levels() for term in self.terms if isinstance(term, LevelWeights)}
-
-    @cached_property
-    def _features(self) -> list[Features]:
-        return [term.features() for term in self.terms]
-
-    @property
-    def features(self) -> list[str]:
-        """The names of the features, in the order of `coef`."""
-        return [name for each in self._features for name in each.names]
-
     @cached_property
     def coef(self) -> Floats:
         """The weights: [features] for two classes, else [classes, features]."""
-        table = np.concatenate([each.coef for each in self._features]).T
-        return self._against(table)
+        return self._against(self.table()[0].T)
 
     @cached_property
     def intercept(self) -> Floats:
         """The score when all features are zero: a number for two classes, else one per class."""
-        return self._against(self.base + np.sum([each.offset for each in self._features], axis=0))
+        return self._against(self.table()[1])
 
     def _against(self, table: Floats) -> Floats:
         if len(self.class_list) != 2:
@@ -95,21 +81,13 @@ class LinearModel(Model):
 
     def score_chunk(self, chunk: Chunk) -> Floats:
         """Return the scores of a chunk in the schema's names."""
-        blocks: list[Any] = self.schema.encode(chunk)
-        scores = np.tile(self.base, (chunk.n_rows, 1))
-        for term, block in zip(self.terms, blocks, strict=True):
-            term.add(block, scores)
-        return scores
+        return self.sums(chunk)
 
     def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
         """Yield the evidence for each row of a chunk."""
-        whole = self.schema.encode(chunk)
         verdicts = self.best(self.score_chunk(chunk)).tolist()
-        for row in range(chunk.n_rows):
-            blocks: list[Any] = [block.row(row) for block in whole]
-            pairs = zip(self.terms, blocks, strict=True)
-            found = [c for term, block in pairs for c in term.contributions(block, 0)]
-            yield self.weighed(found, verdicts[row])
+        for found, verdict in zip(self.contributions(chunk), verdicts, strict=True):
+            yield self.weighed(found, verdict)
 
     def weighed(self, found: Sequence[Contribution], verdict: int) -> Evidence:
         """Return the evidence for a row's verdict from what its features add."""

@@ -49,9 +49,7 @@ class Gathered:
         return found
 
 
-def gathered(
-    schema: Schema, source: Source, *, measured: bool, progress: Progress | None = None
-) -> Gathered:
+def gathered(schema: Schema, source: Source, *, measured: bool, progress: Progress | None = None) -> Gathered:
     """Read all rows of a source into memory."""
     prepared = prepare(schema, schema.chunks(source)) if needs_preparation(schema) else {}
     space = Space(schema, prepared, dense=True)
