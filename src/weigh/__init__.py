@@ -47,7 +47,7 @@ _HOMES = {
         "VotedModel",
         "load",
     ),
-    "weigh.priors": ("Beta", "Dirichlet"),
+    "weigh.priors": ("Beta", "Dirichlet", "Laplace", "Normal", "Penalty"),
     "weigh.source": ("Source", "open", "rows"),
 }
 _PLACES = {name: home for home, names in _HOMES.items() for name in names}

@@ -40,26 +40,27 @@ def from_json(data: object) -> Prior:
             return Dirichlet(_by_value(data["values"], numbers), rest=rest)
     if data.get("kind") == "dirichlet" and fields == {"kind", "b"}:
         return Dirichlet(_number(data["b"]))
-    raise _foreign(data)
+    raise foreign(data)
 
 
 def _number(data: object) -> Fraction:
     number = exact.from_json(data)
     if number is None:
-        raise _foreign(data)
+        raise foreign(data)
     return number
 
 
 def _by_value(values: object, numbers: list[Fraction]) -> dict[Hashable, Fraction]:
     scalars = (str, int, float, bool, type(None))
     if not isinstance(values, list) or not all(isinstance(value, scalars) for value in values):
-        raise _foreign(values)
+        raise foreign(values)
     if len(values) != len(numbers) or len(set(values)) != len(values):
-        raise _foreign(values)
+        raise foreign(values)
     return dict(zip(values, numbers, strict=True))
 
 
-def _foreign(data: object) -> errors.ModelFileError:
+def foreign(data: object) -> errors.ModelFileError:
+    """Word the refusal of what no prior is written as."""
     text = repr(data)
     shown = text if len(text) <= 80 else text[:77] + "..."
     return errors.ModelFileError(

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 
 def beta_quantile(a: float, b: float, tail: float, *, upper: bool = False) -> float:
     """Return the p with a share `tail` of Beta(a, b) below it, or above it."""
@@ -27,3 +30,38 @@ def chi_square_quantile(freedom: float, share: float) -> float:
     from scipy.special import chdtri
 
     return float(chdtri(freedom, 1 - share))
+
+
+def elastic_total(l1: float, l2: float) -> float:
+    """Return the integral of exp(−l1 |w| − ½ l2 w²) over all w."""
+    if _is_laplace(l1, l2):
+        return 2 / l1
+    from scipy.special import erfcx
+
+    return math.sqrt(2 * math.pi / l2) * float(erfcx(l1 / math.sqrt(2 * l2)))
+
+
+def elastic_magnitude(l1: float, l2: float, share: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the m with this share of |w| below it, where w is distributed as exp(−l1 |w| − ½ l2 w²)."""
+    rarity = -np.log1p(-share)
+    if _is_laplace(l1, l2):
+        return np.asarray(rarity / l1)
+    from scipy.special import erfcx
+
+    # P(|w| > m) = exp(−l1 m − ½ l2 m²) · r(m) with r falling from 1, so that r = 1 bounds m from above.
+    high = 2 * rarity / (l1 + np.sqrt(l1 * l1 + 2 * l2 * rarity))
+    low, root = np.zeros_like(high), math.sqrt(2 * l2)
+    start = erfcx(l1 / root)
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        falls = l1 * middle + 0.5 * l2 * middle**2 - np.log(erfcx((l2 * middle + l1) / root) / start)
+        low, high = np.where(falls < rarity, middle, low), np.where(falls < rarity, high, middle)
+    return np.asarray(0.5 * (low + high))
+
+
+_HALVINGS = 60
+
+
+def _is_laplace(l1: float, l2: float) -> bool:
+    # Beyond this ratio the square changes no digit of a double.
+    return l1 > 0 and l2 <= 1e-17 * l1 * l1

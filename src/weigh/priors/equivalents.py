@@ -1,0 +1,216 @@
+"""What other packages call the same prior.
+
+With the penalty l1 ‖w‖₁ + ½ l2 ‖w‖² beside ½‖y − Xw‖² or beside the sum of the log loss, a package that
+averages the loss over n rows divides both by n; one that multiplies the loss by C has C = 1 / (l1 + l2).
+
+====================================  ===============================================================
+scikit-learn Ridge                    alpha = l2
+scikit-learn Lasso, ElasticNet, SGD   alpha = (l1 + l2) / n, l1_ratio = l1 / (l1 + l2)
+scikit-learn LogisticRegression       C = 1 / (l1 + l2), l1_ratio = l1 / (l1 + l2)
+LIBLINEAR -s 0, 6, 7                  c = 1 / (l1 + l2), where one of them is 0
+LIBLINEAR -s 11 -p 0                  c = 1 / (2 l2), as its loss is (y − w·x)²
+glmnet, binomial                      lambda = (l1 + l2) / n, alpha = l1 / (l1 + l2)
+glmnet, gaussian                      the same with l2 · sd(y): it divides y by sd(y), and lambda too
+statsmodels OLS, GLM                  alpha = (l1 + l2) / n, L1_wt = l1 / (l1 + l2)
+statsmodels Logit                     alpha = l1
+====================================  ===============================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+from weigh import errors
+from weigh.priors import exact
+
+_STEPS = "the optimum is only approached; n counts rows even where they are weighted"
+_SAGA = "before scikit-learn 1.8 also penalty='elasticnet'"
+_BIAS = "-B 1 adds an intercept and penalises it, unless -R is given too"
+_CONSTANT = "a constant column is penalised like any other: give alpha by column, 0 for it"
+_COLUMNS = "without standardize=FALSE the columns are scaled first"
+_SPREAD = "y is divided by its standard deviation (1/n), taken to be {}: lambda·(1 − alpha) = l2·sd(y)/n"
+
+
+class Penalising(Protocol):
+    """A prior that knows its penalty, and whether it pulls to zero."""
+
+    @property
+    def is_centred(self) -> bool: ...
+
+    def exact_penalty(self, sigma: float = 1.0) -> tuple[Fraction, Fraction]: ...
+
+
+@dataclass(frozen=True)
+class Equivalent:
+    """A call of another package with the parameters that mean the same, and what to mind."""
+
+    package: str
+    call: str
+    parameters: dict[str, Any]
+    note: str = ""
+
+    def __str__(self) -> str:
+        if self.package == "LIBLINEAR":
+            return " ".join(f"{key} {_text(value)}" for key, value in self.parameters.items())
+        told = ", ".join(f"{key}={_text(value)}" for key, value in self.parameters.items())
+        # R spells its booleans in capitals.
+        return f"{self.call}({told.replace('False', 'FALSE') if self.package == 'glmnet' else told})"
+
+
+@dataclass(frozen=True)
+class Equivalents:
+    """The same prior in our convention, l1 ‖w‖₁ + ½ l2 ‖w‖², and in those of other packages."""
+
+    prior: str
+    task: str
+    n: float
+    l1: float
+    l2: float
+    is_centred: bool
+    others: tuple[Equivalent, ...]
+
+    def __getitem__(self, call: str) -> Equivalent:
+        for each in self.others:
+            if each.call == call:
+                return each
+        known = errors.listing(each.call for each in self.others)
+        raise errors.parameter("equivalents", "name", f"one of {known}", call)
+
+    def __str__(self) -> str:
+        loss = "½‖y − Xw‖²" if self.task == "linear" else "Σ log loss"
+        away = "w" if self.is_centred else "w − mean"
+        l1 = f" + {_text(self.l1)} ‖{away}‖₁" if self.l1 else ""
+        l2 = f" + ½ · {_text(self.l2)} ‖{away}‖²" if self.l2 else ""
+        lines = [f"{self.prior} in {self.task} regression, n = {_text(self.n)}: minimise {loss}{l1}{l2}"]
+        before = ""
+        for each in self.others:
+            lines.append(f"  {each.package if each.package != before else '':12}  {each}")
+            lines += [f"{'':18}{each.note}"] if each.note else []
+            before = each.package
+        if not self.is_centred:
+            lines.append(_moved(self.task))
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        others = [
+            {
+                "package": each.package,
+                "call": each.call,
+                "parameters": dict(each.parameters),
+                "note": each.note,
+            }
+            for each in self.others
+        ]
+        facts = {"prior": self.prior, "task": self.task, "n": self.n, "l1": self.l1, "l2": self.l2}
+        return {**facts, "is_centred": self.is_centred, "others": others}
+
+
+def find(prior: Penalising, task: str, n: float, sigma: float, spread: float) -> Equivalents:
+    """What the packages call a prior in a task over n rows; refused where it penalises nothing."""
+    if task not in ("linear", "logistic"):
+        raise errors.parameter("equivalents", "task", "'linear' or 'logistic'", task)
+    rows, wide = _positive("n", n), _positive("spread", spread)
+    if task == "logistic" and sigma != 1:
+        raise errors.parameter(
+            "equivalents", "sigma", "left out: logistic regression has no such noise", sigma
+        )
+    l1, l2 = prior.exact_penalty(sigma)
+    if not l1 and not l2:
+        raise errors.Unsupported(f"{prior!r} penalises nothing: its equivalent is any fit without a penalty.")
+    others = _linear(l1, l2, rows, wide) if task == "linear" else _logistic(l1, l2, rows)
+    return Equivalents(repr(prior), task, float(rows), float(l1), float(l2), prior.is_centred, tuple(others))
+
+
+def in_short(l1: Fraction, l2: Fraction, noise: str = "") -> str:
+    """Return the penalty, and scikit-learn's words for it, in one line; `noise` multiplies both numbers."""
+    if not l1 and not l2:
+        return "no penalty"
+    parts = [(name, exact.as_text(number)) for name, number in (("l1", l1), ("l2", l2)) if number]
+    both, ratio = exact.as_text(l1 + l2), _text(float(l1 / (l1 + l2)))
+    told = ", ".join(f"{name}={number}" for name, number in parts)
+    again = ", ".join(f"{number}{noise}" for _, number in parts) if noise else "the same"
+    mixed = f", l1_ratio={ratio}" if l1 else ""
+    logistic = f"LogisticRegression(C={_text(float(1 / (l1 + l2)))}{mixed})"
+    if not l1:
+        linear = f"Ridge(alpha={both}{noise})"
+    else:
+        linear = f"ElasticNet(alpha={both}{noise}/n{mixed})" if l2 else f"Lasso(alpha={both}{noise}/n)"
+    return f"{told} beside the log loss, {logistic}; {again} beside ½‖y − Xw‖², {linear}"
+
+
+def _linear(l1: Fraction, l2: Fraction, n: Fraction, spread: Fraction) -> list[Equivalent]:
+    share = {"alpha": float((l1 + l2) / n), "l1_ratio": float(l1 / (l1 + l2))}
+    if not l1:
+        first = Equivalent("scikit-learn", "Ridge", {"alpha": float(l2)})
+    elif not l2:
+        first = Equivalent("scikit-learn", "Lasso", {"alpha": float(l1 / n)})
+    else:
+        first = Equivalent("scikit-learn", "ElasticNet", share)
+    found = [first, Equivalent("scikit-learn", "SGDRegressor", _sgd(l1, l2, n), _STEPS)]
+    if not l1:
+        found.append(
+            Equivalent("LIBLINEAR", "liblinear", {"-s": 11, "-p": 0, "-c": float(1 / (2 * l2))}, _BIAS)
+        )
+    mind = f"{_COLUMNS}; {_SPREAD.format(_text(float(spread)))}" if l2 else _COLUMNS
+    return [
+        *found,
+        Equivalent("glmnet", "glmnet", _glmnet("gaussian", l1, l2 * spread, n), mind),
+        Equivalent("statsmodels", "OLS.fit_regularized", _elastic(l1, l2, n), _CONSTANT),
+    ]
+
+
+def _logistic(l1: Fraction, l2: Fraction, n: Fraction) -> list[Equivalent]:
+    c, ratio = float(1 / (l1 + l2)), float(l1 / (l1 + l2))
+    if l1:
+        first = Equivalent(
+            "scikit-learn", "LogisticRegression", {"C": c, "l1_ratio": ratio, "solver": "saga"}, _SAGA
+        )
+    else:
+        first = Equivalent("scikit-learn", "LogisticRegression", {"C": c})
+    sgd = Equivalent("scikit-learn", "SGDClassifier", {"loss": "log_loss", **_sgd(l1, l2, n)}, _STEPS)
+    found = [first, sgd]
+    if not l1:
+        mind = f"or -s 7, which has no -R; {_BIAS}"
+        found.append(Equivalent("LIBLINEAR", "liblinear", {"-s": 0, "-c": c}, mind))
+    elif not l2:
+        found.append(Equivalent("LIBLINEAR", "liblinear", {"-s": 6, "-c": c}, _BIAS))
+    found.append(Equivalent("glmnet", "glmnet", _glmnet("binomial", l1, l2, n), _COLUMNS))
+    if not l2:
+        found.append(Equivalent("statsmodels", "Logit.fit_regularized", {"alpha": float(l1)}, _CONSTANT))
+    return [*found, Equivalent("statsmodels", "GLM.fit_regularized", _elastic(l1, l2, n), _CONSTANT)]
+
+
+def _sgd(l1: Fraction, l2: Fraction, n: Fraction) -> dict[str, Any]:
+    alpha = {"alpha": float((l1 + l2) / n)}
+    if l1 and l2:
+        return {"penalty": "elasticnet", **alpha, "l1_ratio": float(l1 / (l1 + l2))}
+    return {"penalty": "l1" if l1 else "l2", **alpha}
+
+
+def _glmnet(family: str, l1: Fraction, l2: Fraction, n: Fraction) -> dict[str, Any]:
+    shares = {"alpha": float(l1 / (l1 + l2)), "lambda": float((l1 + l2) / n)}
+    return {"family": family, **shares, "standardize": False}
+
+
+def _elastic(l1: Fraction, l2: Fraction, n: Fraction) -> dict[str, Any]:
+    return {"alpha": float((l1 + l2) / n), "L1_wt": float(l1 / (l1 + l2))}
+
+
+def _moved(task: str) -> str:
+    if task == "linear":
+        return "All but weigh pull to zero: give them y − X·mean, and add the mean to the weights they find."
+    return "All but weigh pull to zero: give an offset X·mean to those that take one, and add the mean to w."
+
+
+def _positive(name: str, given: object) -> Fraction:
+    number = exact.positive(given)
+    if number is None:
+        raise errors.parameter("equivalents", name, "a positive, finite number", given)
+    return number
+
+
+def _text(value: object) -> str:
+    return f"{value:.12g}" if isinstance(value, float) else repr(value)

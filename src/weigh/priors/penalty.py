@@ -1,0 +1,145 @@
+"""The penalty that is added to a loss: lasso, ridge, or both, the elastic net."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from weigh import errors
+from weigh.priors import arguments, exact
+from weigh.priors.arguments import Floats
+from weigh.priors.equivalents import Equivalents, find, in_short
+from weigh.priors.laplace import shrunk
+from weigh.priors.quantiles import elastic_magnitude, elastic_total
+
+
+@dataclass(frozen=True, repr=False)
+class Penalty:
+    """Weights w cost l1 Σ|w| + ½ l2 Σw², added to ½‖y − Xw‖² or to the sum of the log loss.
+
+    No noise is part of it: unlike with `Normal` and `Laplace`, the numbers are those of the objective.
+    Where the noise is 1, and in logistic regression, it is the prior whose density of a weight is in
+    proportion to exp(−l1 |w| − ½ l2 w²).
+
+    >>> Penalty(l1=1, l2=3).value([1, -2])
+    10.5
+    >>> Penalty(l1=1, l2=3).prox([3, -0.5])
+    array([0.5, 0. ])
+    >>> print(Penalty(l1=1, l2=3).equivalents("linear", n=100)["ElasticNet"])
+    ElasticNet(alpha=0.04, l1_ratio=0.25)
+    """
+
+    l1: float = 0.0
+    l2: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, given in (("l1", self.l1), ("l2", self.l2)):
+            number = exact.count(given)
+            if number is None:
+                raise errors.parameter("Penalty", name, "a finite number of zero or more", given)
+            object.__setattr__(self, name, float(number))
+
+    def __repr__(self) -> str:
+        given = (("l1", self.l1), ("l2", self.l2))
+        told = (f"{name}={exact.as_source(Fraction(str(number)))}" for name, number in given if number)
+        return f"Penalty({', '.join(told)})"
+
+    def __str__(self) -> str:
+        return f"{self!r}: {in_short(*self.exact_penalty())}"
+
+    @property
+    def is_centred(self) -> bool:
+        """True: what is penalised is the distance from zero."""
+        return True
+
+    @property
+    def is_chosen(self) -> bool:
+        """False: both numbers are given."""
+        return False
+
+    @property
+    def mean(self) -> float:
+        """The expected weight, 0; refused where nothing is penalised."""
+        self._check_density()
+        return 0.0
+
+    @property
+    def mode(self) -> float:
+        """The most probable weight, 0; refused where nothing is penalised."""
+        self._check_density()
+        return 0.0
+
+    def centre(self, features: Sequence[str]) -> Floats:
+        """The centre of each of these features: 0."""
+        return np.zeros(len(features))
+
+    def log_density(self, w: ArrayLike) -> Any:
+        """The natural logarithm of the density at each weight, where the noise is 1."""
+        self._check_density()
+        weights = np.abs(arguments.numbers(w, "log_density", "w"))
+        with np.errstate(over="ignore"):
+            cost = self.l1 * weights + 0.5 * self.l2 * np.square(weights)
+        return arguments.plain(np.asarray(-cost - math.log(elastic_total(self.l1, self.l2))))
+
+    def density(self, w: ArrayLike) -> Any:
+        """The density at each weight, where the noise is 1."""
+        return arguments.plain(np.exp(np.asarray(self.log_density(w))))
+
+    def value(self, w: ArrayLike) -> float:
+        """What all weights together cost: l1 Σ|w| + ½ l2 Σw²."""
+        weights = arguments.numbers(w, "value", "w")
+        with np.errstate(over="ignore"):
+            return float(self.l1 * np.abs(weights).sum() + 0.5 * self.l2 * np.square(weights).sum())
+
+    def prox(self, v: ArrayLike, step: float = 1.0) -> Any:
+        """Return the w that minimises ½(w − v)² + step · value(w): the soft threshold, then shrunk."""
+        by = arguments.step(step)
+        near = shrunk(arguments.numbers(v, "prox", "v"), by * self.l1)
+        return arguments.plain(np.asarray(near / (1 + by * self.l2)))
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """The interval around 0 that holds the weight with probability `level`, where the noise is 1."""
+        share = arguments.level(level)
+        self._check_density()
+        reach = float(elastic_magnitude(self.l1, self.l2, np.array(share)))
+        return -reach, reach
+
+    def sample(self, n: int, seed: int = 0) -> Floats:
+        """Draw n weights, where the noise is 1."""
+        self._check_density()
+        rng = np.random.default_rng(seed)
+        signs = rng.choice([-1.0, 1.0], size=n)
+        return np.asarray(signs * elastic_magnitude(self.l1, self.l2, rng.random(n)))
+
+    def penalty(self, sigma: float = 1.0) -> tuple[float, float]:
+        """Return (l1, l2) as given: they do not depend on the noise."""
+        return self.l1, self.l2
+
+    def exact_penalty(self, sigma: float = 1.0) -> tuple[Fraction, Fraction]:
+        """Return (l1, l2) as fractions, by their decimal text."""
+        return Fraction(str(self.l1)), Fraction(str(self.l2))
+
+    def equivalents(self, task: str, n: float, sigma: float = 1.0, spread: float = 1.0) -> Equivalents:
+        """What other packages call this penalty in a task, "linear" or "logistic".
+
+        `n` is the number of rows, or their total weight; `spread` the standard deviation of the targets
+        (1/n), which glmnet needs for ridge and elastic net; `sigma` makes no difference.
+        """
+        return find(self, task, n, sigma, spread)
+
+    def to_json(self) -> dict[str, object]:
+        """Both numbers as plain JSON, exactly."""
+        return {"kind": "penalty", "l1": self.l1, "l2": self.l2}
+
+    def _check_density(self) -> None:
+        if not self.l1 and not self.l2:
+            raise errors.Unsupported(
+                "Penalty() penalises nothing: all weights are equally probable, so it has no density, mean "
+                "or mode. Give l1 or l2."
+            )
