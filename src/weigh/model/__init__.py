@@ -6,10 +6,15 @@ from weigh.model.bayes_counts import BayesCounts
 from weigh.model.certificate import Certificate
 from weigh.model.decision import Decision
 from weigh.model.evidence import Evidence
+from weigh.model.fit import Fit
 from weigh.model.joint import JointModel
 from weigh.model.linear import LinearModel
 from weigh.model.loading import load
+from weigh.model.logistic import LogisticModel
+from weigh.model.optimality import Optimality
 from weigh.model.perceptron import PerceptronModel, VotedModel
+from weigh.model.posterior import Posterior
+from weigh.model.regression import RegressionModel
 from weigh.model.table import ProbabilityTable
 from weigh.model.threshold import ThresholdModel
 
@@ -19,11 +24,16 @@ __all__ = [
     "Certificate",
     "Decision",
     "Evidence",
+    "Fit",
     "JointModel",
     "LinearModel",
+    "LogisticModel",
     "Model",
+    "Optimality",
     "PerceptronModel",
+    "Posterior",
     "ProbabilityTable",
+    "RegressionModel",
     "ThresholdModel",
     "VotedModel",
     "load",

@@ -45,7 +45,7 @@ class Evidence:
     (natural logarithms), beginning with the class prior; `total` is their sum. With one class only
     there is no runner-up, and the contributions are those to the class's own score. Learners without
     probabilities tell differences of scores instead, in points or votes, as `unit` says, beginning
-    with the bias.
+    with the bias. Of a regression they sum to the number that is predicted, which is the verdict.
     """
 
     verdict: Any
@@ -115,11 +115,17 @@ class Evidence:
         unit = self.unit.removesuffix("s") if self.total == 1 else self.unit
         return f"leads by {as_text(self.total)} {unit}"
 
+    @property
+    def _title(self) -> str:
+        if self.unit == "predicted":
+            return f"predicted: {as_text(self.total)}"
+        against = f" against {self.runner_up}" if self.runner_up is not None else ""
+        return f"{self.verdict}: {self._headline}{against}"
+
     def __str__(self) -> str:
         if len(self.table) > LONGEST:
             return str(self.shortened())
-        against = f" against {self.runner_up}" if self.runner_up is not None else ""
-        lines = [f"{self.verdict}: {self._headline}{against}", ""]
+        lines = [self._title, ""]
         names = [cut(row.title, 44) for row in self.table]
         width = max(map(len, [*names, "total"]))
         largest = max((abs(r.nats) for r in self.table if math.isfinite(r.nats)), default=1.0) or 1.0
@@ -139,9 +145,8 @@ class Evidence:
             f"<td style='text-align:right'>{signed(row.nats, 4)}</td></tr>"
             for row in self.table
         )
-        against = f" against <b>{html.escape(str(self.runner_up))}</b>" if self.runner_up is not None else ""
         return (
-            f"<table><caption><b>{html.escape(str(self.verdict))}</b>, {self._headline}{against}</caption>"
+            f"<table><caption><b>{html.escape(self._title)}</b></caption>"
             f"<thead><tr><th>feature</th><th>value</th><th>{self.unit}</th></tr></thead><tbody>{rows}"
             f"<tr><th colspan=2>total</th><th style='text-align:right'>{signed(self.total, 4)}</th></tr>"
             f"</tbody></table>"
@@ -156,11 +161,12 @@ def weighed(
     tie: str = "first",
     unit: str = "nats",
     verdict: int | None = None,
+    base: str | None = None,
 ) -> Evidence:
     """Return the evidence of one row from what each feature adds to each class's score.
 
     In nats scores are logarithms and have probabilities. A verdict that is known stays the verdict,
-    also where sums in another order would round otherwise.
+    also where sums in another order would round otherwise. `base` is what the first row is called.
     """
     logs = [log_prior, *(found.logs for found in contributions)]
     scores = np.array([[exact_sum([float(part[c]) for part in logs]) for c in range(len(classes))]])
@@ -168,7 +174,7 @@ def weighed(
     rest = [c for c in range(len(classes)) if c != verdict]
     second = max(rest, key=lambda c: (scores[0, c], -c)) if rest else None
     names = [
-        ("class prior" if unit == "nats" else "bias", ""),
+        (base or ("class prior" if unit == "nats" else "bias"), ""),
         *((found.feature, found.value) for found in contributions),
     ]
     table = tuple(

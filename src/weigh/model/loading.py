@@ -10,16 +10,27 @@ from typing import Any
 from weigh import errors
 from weigh.features import Derived, Schema
 from weigh.model import store
-from weigh.model.base import Model
 from weigh.model.bayes import BayesModel
 from weigh.model.joint import JointModel
 from weigh.model.linear import LinearModel
+from weigh.model.logistic import LogisticModel
 from weigh.model.perceptron import PerceptronModel, VotedModel
+from weigh.model.regression import RegressionModel
+from weigh.model.row_model import RowModel
 from weigh.model.threshold import ThresholdModel
 
 MODELS: dict[str, Any] = {
     model.type_name: model
-    for model in (BayesModel, JointModel, LinearModel, PerceptronModel, ThresholdModel, VotedModel)
+    for model in (
+        BayesModel,
+        JointModel,
+        LinearModel,
+        LogisticModel,
+        PerceptronModel,
+        RegressionModel,
+        ThresholdModel,
+        VotedModel,
+    )
 }
 
 
@@ -40,7 +51,7 @@ def load(
         if kind is None:
             raise store.damaged(stored.path, f"it holds an unknown kind of model, {stored.meta['model']!r}")
         schema = Schema.from_json(stored.meta["schema"])
-        model: Model = kind.from_store(stored, _with_functions(schema, derived or {}))
+        model: RowModel = kind.from_store(stored, _with_functions(schema, derived or {}))
     except errors.WeighError:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError, MemoryError) as cause:

@@ -17,7 +17,7 @@ from weigh.model.evidence import Evidence, weighed
 from weigh.model.linear import LinearModel, no_work
 from weigh.model.record import KEPT, Record, check_kept
 from weigh.model.scored import ScoredModel
-from weigh.model.term_store import Learned, get_floats, get_terms
+from weigh.model.term_store import Learned, get_floats, get_learned
 from weigh.model.weights import Contribution
 from weigh.source import Chunk
 
@@ -113,12 +113,7 @@ class PerceptronModel(ScoredModel, LinearModel):
         """Return the model that `to_store` described."""
         classes = store.get_distinct(stored, "classes")
         base = get_floats(stored, "base", len(classes))
-        found = get_terms(stored, schema, len(classes))
-        terms = [term for term in found if isinstance(term, Learned)]
-        if len(terms) < len(found):
-            raise store.damaged(stored.path, "it has weights that no perceptron learns")
-        if not all(np.isfinite(table).all() for table in (base, *(term.features().coef for term in terms))):
-            raise store.damaged(stored.path, "its weights are not all finite")
+        terms = get_learned(stored, schema, len(classes), base, "perceptron")
         certificate = Certificate.from_dict(stored.meta["certificate"])
         width = sum(len(term.features().names) for term in terms)
         record = Record.get(stored, width, 1 if len(classes) == 2 else len(classes))

@@ -34,6 +34,19 @@ def get_terms(stored: store.Stored, schema: Schema, classes: int) -> list[Weight
     ]
 
 
+def get_learned(
+    stored: store.Stored, schema: Schema, results: int, base: Floats, owner: str
+) -> list[Learned]:
+    """Return the terms of a model whose weights were learned one by one, all of them finite."""
+    found = get_terms(stored, schema, results)
+    terms = [term for term in found if isinstance(term, Learned)]
+    if len(terms) < len(found):
+        raise store.damaged(stored.path, f"it has weights that no {owner} learns")
+    if not all(np.isfinite(table).all() for table in (base, *(term.features().coef for term in terms))):
+        raise store.damaged(stored.path, "its weights are not all finite")
+    return terms
+
+
 def _put_term(term: Weights, arrays: dict[str, Any], meta: dict[str, Any], key: str) -> None:
     meta[f"{key}.type"] = type(term).__name__
     if isinstance(term, ScaledWeights):

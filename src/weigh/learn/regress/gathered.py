@@ -21,7 +21,7 @@ from weigh.source import Source
 class Gathered:
     """Rows in memory over the features of a space; `y` are numbers, or places among the classes.
 
-    `order` has the number of every feature in the order of a model.
+    Features have the numbers of the space, which are not in the order of a model.
     """
 
     schema: Schema
@@ -36,6 +36,16 @@ class Gathered:
     def orders(self) -> list[Longs]:
         """The numbers of each part's features in the order of a model."""
         return self.space.orders()
+
+    @property
+    def names(self) -> list[str]:
+        """The features' names by their numbers."""
+        orders, found = self.orders, [""] * self.space.width
+        terms = self.space.terms(orders, np.zeros((sum(map(len, orders)), 1)))
+        for term, order in zip(terms, orders, strict=True):
+            for at, name in zip(order.tolist(), term.features().names, strict=True):
+                found[at] = name
+        return found
 
     @property
     def columns(self) -> list[tuple[str, Longs]]:

@@ -1,0 +1,109 @@
+"""A learner's prior as penalties of its features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weigh import errors
+from weigh.features.blocks import Floats, Longs
+from weigh.learn.regress.gathered import Gathered
+from weigh.priors.weights import WeightPrior, check_weight_prior
+
+Columns = Mapping[str, WeightPrior | None]
+
+
+def checked_prior(prior: Any, owner: str) -> WeightPrior | Columns | None:
+    """Return the prior that is meant: one for all columns, or one by column; refuse what is none."""
+    if isinstance(prior, Mapping):
+        found = {str(name): check_weight_prior(own, owner, "prior") for name, own in prior.items()}
+        if any(own is not None and own.is_chosen for own in found.values()):
+            raise errors.ParameterError(
+                f"{owner}: a scale is chosen for all columns at once. Give one prior with scale='cv' or "
+                f"'evidence', or a number for every column."
+            )
+        return found
+    return check_weight_prior(prior, owner, "prior")
+
+
+@dataclass(frozen=True, eq=False)
+class FeaturePriors:
+    """The prior of every feature, in the numbers of the gathered rows.
+
+    `groups` are features with the same prior; `units` are what counts as one unit of each feature: a
+    penalty is on weight × unit. Features without a prior are in no group.
+    """
+
+    groups: list[tuple[WeightPrior, Longs]]
+    units: Floats
+    names: list[str]
+
+    @classmethod
+    def of(
+        cls,
+        prior: WeightPrior | Columns | None,
+        rest: WeightPrior | None,
+        rows: Gathered,
+        units: Floats,
+        owner: str,
+    ) -> FeaturePriors:
+        """Return the priors of gathered rows; `rest` is that of columns a mapping does not name."""
+        names = rows.names
+        if not isinstance(prior, Mapping):
+            every = np.arange(len(units))
+            return cls([] if prior is None else [(prior, every)], units, names)
+        columns = rows.columns
+        unknown = [name for name in prior if name not in {column for column, _ in columns}]
+        if unknown:
+            raise errors.unknown_column(
+                unknown[0], [column for column, _ in columns], f"{owner}: prior names a"
+            )
+        gathered: dict[int, tuple[WeightPrior, list[Longs]]] = {}
+        for column, places in columns:
+            own = prior.get(column, rest)
+            if own is not None:
+                gathered.setdefault(id(own), (own, []))[1].append(places)
+        return cls([(own, np.concatenate(places)) for own, places in gathered.values()], units, names)
+
+    @property
+    def chosen(self) -> WeightPrior | None:
+        """The prior whose scale is to be chosen, if there is one."""
+        return next((prior for prior, _ in self.groups if prior.is_chosen), None)
+
+    def penalties(self, sigma: float = 1.0) -> tuple[Floats, Floats]:
+        """Return l1 and l2 of every feature, beside a loss with this noise."""
+        l1, l2 = np.zeros_like(self.units), np.zeros_like(self.units)
+        for prior, places in self.groups:
+            one, two = prior.penalty(sigma)
+            l1[places], l2[places] = one * self.units[places], two * np.square(self.units[places])
+        return l1, l2
+
+    def direction(self) -> tuple[Floats, Floats]:
+        """Return l1 and l2 of every feature for the scale 1 of the prior whose scale is chosen."""
+        l1, l2 = np.zeros_like(self.units), np.zeros_like(self.units)
+        for prior, places in self.groups:
+            # Normal priors are ridge, Laplace priors lasso, whatever their scale.
+            if "evidence" in type(prior).ways:  # type: ignore[union-attr]
+                l2[places] = np.square(self.units[places])
+            else:
+                l1[places] = self.units[places]
+        return l1, l2
+
+    def centres(self, classes: int = 1) -> Floats | None:
+        """Return where the weights are expected, [features] or [features, classes]; None if at zero."""
+        if all(prior.is_centred for prior, _ in self.groups):
+            return None
+        shape = (len(self.units),) if classes == 1 else (len(self.units), classes)
+        centre = np.zeros(shape)
+        for prior, places in self.groups:
+            found = prior.centre([self.names[at] for at in places.tolist()]).T
+            if found.ndim == 2 and found.shape[1:] != shape[1:]:
+                raise errors.ParameterError(
+                    f"The model that the prior is centred at has weights for {found.shape[1]} classes; the "
+                    f"rows have {classes}."
+                )
+            centre[places] = found[:, None] if found.ndim < centre.ndim else found
+        return centre

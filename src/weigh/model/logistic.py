@@ -1,0 +1,74 @@
+"""Logistic regression: scores whose softmax are the probabilities of the classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from weigh.features import Schema
+from weigh.features.blocks import Floats
+from weigh.model import store
+from weigh.model.evidence import Evidence, weighed
+from weigh.model.fit import Fit
+from weigh.model.linear import LinearModel, no_work
+from weigh.model.optimality import Optimality
+from weigh.model.posterior import Posterior
+from weigh.model.term_store import get_floats, get_learned
+from weigh.model.weights import Contribution
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LogisticModel(LinearModel):
+    """log P(class | row) = base(class) + Σ weight(feature, class) · feature − log of the sum over classes.
+
+    Of two classes the first has the score 0, so that the other's score is its log-odds. `shares` are the
+    shares of the classes among the training rows, which another class prior is weighed against.
+    """
+
+    type_name: ClassVar[str] = "logistic"
+
+    shares: Floats
+    fit: Fit
+    certificate: Optimality | None = None
+    posterior: Posterior | None = None
+
+    @property
+    def log_prior(self) -> Floats:
+        """The logarithm of each class's share among the training rows."""
+        return np.log(self.shares)
+
+    def linear(self) -> LogisticModel:
+        """Return the linear form, which a logistic regression has."""
+        return self
+
+    def weighed(self, found: Sequence[Contribution], verdict: int) -> Evidence:
+        """Return the evidence for a row's verdict from what its features add."""
+        return weighed(self.class_list, self.base, found, no_work, verdict=verdict, base="bias")
+
+    def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what a model file holds."""
+        meta, arrays = super().to_store()
+        meta["fit"] = self.fit.to_dict()
+        arrays["shares"] = self.shares
+        if self.certificate is not None:
+            meta["certificate"] = self.certificate.to_dict()
+        if self.posterior is not None:
+            self.posterior.put(arrays, meta)
+        return meta, arrays
+
+    @classmethod
+    def from_store(cls, stored: store.Stored, schema: Schema) -> LogisticModel:
+        """Return the model that `to_store` described."""
+        classes = store.get_distinct(stored, "classes")
+        base = get_floats(stored, "base", len(classes))
+        terms = get_learned(stored, schema, len(classes), base, "logistic regression")
+        shares = get_floats(stored, "shares", len(classes))
+        if not ((shares > 0) & (shares <= 1)).all():
+            raise store.damaged(stored.path, "its class shares are no shares")
+        fit = Fit.from_dict(stored.meta["fit"])
+        proof = stored.meta.get("certificate")
+        certificate = None if proof is None else Optimality.from_dict(proof)
+        return cls(schema, classes, base, terms, shares, fit, certificate, Posterior.get(stored))

@@ -1,0 +1,138 @@
+"""Linear regression: a number for every row, as a sum of weighted features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from weigh import errors
+from weigh.features import Schema
+from weigh.features.blocks import Floats
+from weigh.model import store
+from weigh.model.evidence import Evidence, weighed
+from weigh.model.fit import Fit
+from weigh.model.linear import no_work
+from weigh.model.linear_sums import LinearSums
+from weigh.model.optimality import Optimality
+from weigh.model.posterior import Posterior
+from weigh.model.term_store import Learned, get_floats, get_learned, put_terms
+from weigh.source import Chunk
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RegressionModel(LinearSums):
+    """predicted = base + Σ weight(feature) · feature.
+
+    `fit` tells loss, prior and noise, `certificate` the proof that the weights are optimal, `posterior`,
+    where there is one, how sure they are.
+    """
+
+    type_name: ClassVar[str] = "regression"
+
+    schema: Schema
+    base: Floats
+    terms: Sequence[Learned]
+    fit: Fit
+    certificate: Optimality
+    posterior: Posterior | None = None
+
+    def __repr__(self) -> str:
+        columns = f"{len(self.schema.names):,} column" + "s" * (len(self.schema.names) != 1)
+        label = "" if self.label is None else f" of {self.label!r}"
+        return f"<{type(self).__name__}{label}: {columns}, {len(self.coef):,} weights>"
+
+    @cached_property
+    def coef(self) -> Floats:
+        """The weights, one per feature."""
+        return np.ascontiguousarray(self.table()[0][:, 0])
+
+    @cached_property
+    def intercept(self) -> float:
+        """What is predicted when all features are zero."""
+        return float(self.table()[1][0])
+
+    def linear(self) -> RegressionModel:
+        """Return the linear form, which a regression is."""
+        return self
+
+    def predict(self, rows: Any, return_std: bool = False) -> Any:
+        """Return one number per row; with `return_std` also the predictive standard deviations."""
+        if not return_std:
+            return np.concatenate(list(self.worked(self._predicted, rows)))
+        posterior = self.told_posterior()
+
+        def both(chunk: Chunk) -> tuple[Floats, Floats]:
+            return self._predicted(chunk), posterior.predictive_sd(self.rows_of(chunk))
+
+        found = list(self.worked(both, rows))
+        return tuple(np.concatenate(each) for each in zip(*found, strict=True))
+
+    def told_posterior(self) -> Posterior:
+        """Return the posterior, or refuse with the reason that there is none."""
+        if self.posterior is not None:
+            return self.posterior
+        raise errors.Unsupported(
+            "This regression has no posterior: only squared loss with a Normal prior, or none, has one in "
+            "closed form, and it is kept for up to 5,000 features (saved for up to 1,000)."
+        )
+
+    def rows_of(self, chunk: Chunk) -> Floats:
+        """Return a chunk's rows with all their zeros, in the order of `coef`."""
+        from weigh import _core
+
+        assembly, first = _core.Assembly(chunk.n_rows), 0
+        blocks: list[Any] = self.schema.encode(chunk)
+        for term, block in zip(self.terms, blocks, strict=True):
+            term.put_rows(assembly, block, first)
+            first += len(term.features().names)
+        indptr, indices, values = assembly.rows()
+        dense = np.zeros((chunk.n_rows, first))
+        dense[np.repeat(np.arange(chunk.n_rows), np.diff(indptr)), indices] = values
+        return dense
+
+    def _predicted(self, chunk: Chunk) -> Floats:
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self.sums(chunk)[:, 0]
+        wrong = ~np.isfinite(found)
+        if wrong.any():
+            raise errors.DataError(
+                f"Row {chunk.first_row + int(np.argmax(wrong)):,} has values so large that what is predicted "
+                f"is no number any more. Divide the columns by their largest values, as in training."
+            )
+        return found
+
+    def explain(self, rows: Any) -> list[Evidence]:
+        """Return for each row what its features add to the number that is predicted."""
+        return [evidence for chunk in self.chunks(rows) for evidence in self.explain_chunk(chunk)]
+
+    def explain_chunk(self, chunk: Chunk) -> list[Evidence]:
+        """Return the evidence for each row of a chunk."""
+        name = self.label or "predicted"
+        made = (
+            weighed([name], self.base, found, no_work, unit="predicted", verdict=0)
+            for found in self.contributions(chunk)
+        )
+        return [replace(evidence, verdict=evidence.total) for evidence in made]
+
+    def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what a model file holds."""
+        arrays: dict[str, Any] = {"base": self.base}
+        meta: dict[str, Any] = {"schema": self.schema.to_json()}
+        put_terms(self.terms, arrays, meta)
+        meta |= {"fit": self.fit.to_dict(), "certificate": self.certificate.to_dict()}
+        if self.posterior is not None:
+            self.posterior.put(arrays, meta)
+        return meta, arrays
+
+    @classmethod
+    def from_store(cls, stored: store.Stored, schema: Schema) -> RegressionModel:
+        """Return the model that `to_store` described."""
+        base = get_floats(stored, "base", 1)
+        terms = get_learned(stored, schema, 1, base, "regression")
+        fit = Fit.from_dict(stored.meta["fit"])
+        certificate = Optimality.from_dict(stored.meta["certificate"])
+        return cls(schema, base, terms, fit, certificate, Posterior.get(stored))
