@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
+from weigh import errors
 from weigh.features import Schema
 from weigh.features.blocks import Floats
 from weigh.model import store
@@ -15,7 +17,7 @@ from weigh.model.evidence import Evidence, weighed
 from weigh.model.fit import Fit
 from weigh.model.linear import LinearModel, no_work
 from weigh.model.optimality import Optimality
-from weigh.model.posterior import Posterior
+from weigh.model.posterior import MOST_SAVED, Posterior, PosteriorMaker
 from weigh.model.term_store import get_floats, get_learned
 from weigh.model.weights import Contribution
 
@@ -33,12 +35,22 @@ class LogisticModel(LinearModel):
     shares: Floats
     fit: Fit
     certificate: Optimality | None = None
-    posterior: Posterior | None = None
+    knowledge: PosteriorMaker | None = None
 
     @property
     def log_prior(self) -> Floats:
         """The logarithm of each class's share among the training rows."""
         return np.log(self.shares)
+
+    @cached_property
+    def posterior(self) -> Posterior:
+        """How sure the weights are, by Laplace's approximation; refused where nothing tells it."""
+        if self.knowledge is not None:
+            return self.knowledge.posterior()
+        raise errors.Unsupported(
+            "This logistic regression has no posterior: only the exact method with two classes and a Normal "
+            "prior, or none, has one, and it is kept for up to 5,000 features (saved for up to 1,000)."
+        )
 
     def linear(self) -> LogisticModel:
         """Return the linear form, which a logistic regression has."""
@@ -55,8 +67,8 @@ class LogisticModel(LinearModel):
         arrays["shares"] = self.shares
         if self.certificate is not None:
             meta["certificate"] = self.certificate.to_dict()
-        if self.posterior is not None:
-            self.posterior.put(arrays, meta)
+        if self.knowledge is not None and len(self.features) <= MOST_SAVED:
+            self.knowledge.posterior().put(arrays, meta)
         return meta, arrays
 
     @classmethod

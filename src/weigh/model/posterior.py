@@ -4,15 +4,15 @@
 
 where m are the means of the features and N is the rows' total weight, so a new row x has the variance
 σ² + σ²/N + (x − m)ᵀ covariance (x − m), least at the mean of the rows. Where the noise σ was estimated from
-residuals the normal curve becomes Student's. Of logistic regression the curve is Laplace's approximation at the
-mode, of log-odds, in which rows count as much as they are unsure: σ is 1, N is Σ p (1 − p).
+residuals the normal curve becomes Student's. Of logistic regression the curve is Laplace's approximation at
+the mode, of log-odds, in which rows count as much as they are unsure: σ is 1, N is Σ p (1 − p).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,6 +23,13 @@ from weigh.model.term_store import get_floats
 from weigh.priors.quantiles import student_quantile
 
 MOST_SAVED = 1_000  # features, for a covariance has their square of numbers
+
+
+class PosteriorMaker(Protocol):
+    """What can tell the posterior when it is asked for, which may cost more than the weights did."""
+
+    def posterior(self) -> Posterior:
+        """Return the posterior."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +91,7 @@ class Posterior:
         found = np.einsum("ij,ij->i", away @ self.covariance, away)
         found += self.sigma**2 if noise else 0.0
         found += self.sigma**2 / self.total if self.total else 0.0
-        return np.sqrt(found)
+        return np.asarray(np.sqrt(found))
 
     def sample(self, n: int, seed: int = 0) -> tuple[Floats, Floats]:
         """Draw n weights [n, d] and biases [n]; of Student's curve where the noise was estimated."""
@@ -109,10 +116,12 @@ class Posterior:
         mean, mean_x = self.mean[order], self.mean_x[order]
         return Posterior(mean, self.intercept, covariance, mean_x, self.sigma, self.total, self.dof)
 
+    def posterior(self) -> Posterior:
+        """Return itself, which is known already."""
+        return self
+
     def put(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
-        """Add the posterior to what a model's file will hold, unless it is too large."""
-        if len(self.mean) > MOST_SAVED:
-            return
+        """Add the posterior to what a model's file will hold."""
         arrays |= {
             "posterior.mean": self.mean,
             "posterior.covariance": self.covariance,

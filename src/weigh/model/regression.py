@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from weigh import errors
+from weigh import _core, errors
 from weigh.features import Schema
 from weigh.features.blocks import Floats
 from weigh.model import store
@@ -18,7 +18,7 @@ from weigh.model.fit import Fit
 from weigh.model.linear import no_work
 from weigh.model.linear_sums import LinearSums
 from weigh.model.optimality import Optimality
-from weigh.model.posterior import Posterior
+from weigh.model.posterior import MOST_SAVED, Posterior, PosteriorMaker
 from weigh.model.term_store import Learned, get_floats, get_learned, put_terms
 from weigh.source import Chunk
 
@@ -27,8 +27,8 @@ from weigh.source import Chunk
 class RegressionModel(LinearSums):
     """predicted = base + Σ weight(feature) · feature.
 
-    `fit` tells loss, prior and noise, `certificate` the proof that the weights are optimal, `posterior`,
-    where there is one, how sure they are.
+    `fit` tells loss, prior and noise, `certificate` the proof that the weights are optimal, `knowledge`,
+    where there is some, how sure they are.
     """
 
     type_name: ClassVar[str] = "regression"
@@ -38,7 +38,7 @@ class RegressionModel(LinearSums):
     terms: Sequence[Learned]
     fit: Fit
     certificate: Optimality
-    posterior: Posterior | None = None
+    knowledge: PosteriorMaker | None = None
 
     def __repr__(self) -> str:
         columns = f"{len(self.schema.names):,} column" + "s" * (len(self.schema.names) != 1)
@@ -63,7 +63,7 @@ class RegressionModel(LinearSums):
         """Return one number per row; with `return_std` also the predictive standard deviations."""
         if not return_std:
             return np.concatenate(list(self.worked(self._predicted, rows)))
-        posterior = self.told_posterior()
+        posterior = self.posterior
 
         def both(chunk: Chunk) -> tuple[Floats, Floats]:
             return self._predicted(chunk), posterior.predictive_sd(self.rows_of(chunk))
@@ -71,10 +71,11 @@ class RegressionModel(LinearSums):
         found = list(self.worked(both, rows))
         return tuple(np.concatenate(each) for each in zip(*found, strict=True))
 
-    def told_posterior(self) -> Posterior:
-        """Return the posterior, or refuse with the reason that there is none."""
-        if self.posterior is not None:
-            return self.posterior
+    @cached_property
+    def posterior(self) -> Posterior:
+        """How sure the weights are; refused with the reason where nothing tells it."""
+        if self.knowledge is not None:
+            return self.knowledge.posterior()
         raise errors.Unsupported(
             "This regression has no posterior: only squared loss with a Normal prior, or none, has one in "
             "closed form, and it is kept for up to 5,000 features (saved for up to 1,000)."
@@ -82,8 +83,6 @@ class RegressionModel(LinearSums):
 
     def rows_of(self, chunk: Chunk) -> Floats:
         """Return a chunk's rows with all their zeros, in the order of `coef`."""
-        from weigh import _core
-
         assembly, first = _core.Assembly(chunk.n_rows), 0
         blocks: list[Any] = self.schema.encode(chunk)
         for term, block in zip(self.terms, blocks, strict=True):
@@ -124,8 +123,8 @@ class RegressionModel(LinearSums):
         meta: dict[str, Any] = {"schema": self.schema.to_json()}
         put_terms(self.terms, arrays, meta)
         meta |= {"fit": self.fit.to_dict(), "certificate": self.certificate.to_dict()}
-        if self.posterior is not None:
-            self.posterior.put(arrays, meta)
+        if self.knowledge is not None and len(self.features) <= MOST_SAVED:
+            self.knowledge.posterior().put(arrays, meta)
         return meta, arrays
 
     @classmethod
