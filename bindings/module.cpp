@@ -4,6 +4,7 @@ void bind_assembly(nanobind::module_& m);
 void bind_count(nanobind::module_& m);
 void bind_csv(nanobind::module_& m);
 void bind_documents(nanobind::module_& m);
+void bind_dual(nanobind::module_& m);
 void bind_encode(nanobind::module_& m);
 void bind_numbering(nanobind::module_& m);
 void bind_online(nanobind::module_& m);
@@ -24,6 +25,7 @@ NB_MODULE(_core, m) {
     bind_count(m);
     bind_csv(m);
     bind_documents(m);
+    bind_dual(m);
     bind_encode(m);
     bind_numbering(m);
     bind_online(m);

@@ -176,6 +176,61 @@ class Documents:
     def known(self) -> NDArray[numpy.uint8] | None: ...
     def __len__(self) -> int: ...
 
+class LogisticDual:
+    def __init__(
+        self,
+        indptr: Annotated[
+            NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        indices: Annotated[
+            NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        values: Annotated[
+            NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ]
+        | None,
+        width: int,
+        y: Annotated[
+            NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        weights: Annotated[
+            NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ]
+        | None,
+        offset: Annotated[
+            NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ]
+        | None,
+        spread: float,
+        bias_spread: float,
+        rounds: int,
+        threads: int,
+    ) -> None: ...
+    def begin(
+        self,
+        scores: Annotated[
+            NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        weights: Annotated[
+            NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        bias: float,
+    ) -> None: ...
+    def run(
+        self,
+        order: Annotated[
+            NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+    ) -> float: ...
+    def recentre(self, times: float) -> None: ...
+    @property
+    def bias(self) -> float: ...
+    @property
+    def share(self) -> float: ...
+    def weights(self) -> Annotated[NDArray[numpy.float64], {"shape": (None,)}]: ...
+    def signed_alphas(self) -> Annotated[NDArray[numpy.float64], {"shape": (None,)}]: ...
+    def logits(self) -> Annotated[NDArray[numpy.float64], {"shape": (None,)}]: ...
+
 def encode_keys(keys: NDArray[numpy.int64]) -> tuple[NDArray[numpy.int32], NDArray[numpy.int64]]: ...
 def encode_strings(
     offsets: NDArray[Any], text: NDArray[numpy.uint8], valid: NDArray[numpy.uint8] | None, bit: int

@@ -27,3 +27,91 @@ def eigen(table: Floats) -> tuple[Floats, Floats]:
     """Return the eigenvalues of a symmetric table, rising, and its eigenvectors as columns."""
     values, vectors = linalg.eigh(table, driver="evd", check_finite=False)
     return values, vectors
+
+
+def half_solved(lower: Floats, right: Floats, *, turned: bool = False) -> Floats:
+    """Return what L maps to the right side, or what Lᵀ does."""
+    trans = "T" if turned else "N"
+    return np.asarray(linalg.solve_triangular(lower, right, lower=True, trans=trans, check_finite=False))
+
+
+def reciprocal_condition(lower: Floats, norm: float) -> float:
+    """Estimate 1 / (‖A‖ ‖A⁻¹‖) of A = L Lᵀ, whose largest sum of a column is the norm."""
+    found, _ = linalg.lapack.dpocon(lower, norm, uplo="L")
+    return float(found)
+
+
+def inverse(lower: Floats) -> Floats:
+    """Return (L Lᵀ)⁻¹, both triangles."""
+    half, _ = linalg.lapack.dpotri(lower, lower=1)
+    half = np.tril(half)
+    return np.asarray(half + np.tril(half, -1).T)
+
+
+def orthogonal(rows: Floats) -> tuple[Floats, Floats]:
+    """Return Q with orthonormal columns and the upper triangle R, Q R = rows."""
+    q, r = linalg.qr(rows, mode="economic", check_finite=False)
+    return q, r
+
+
+def singular(rows: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return U, the singular values falling, and V: U diag(s) Vᵀ = rows."""
+    u, s, vt = linalg.svd(rows, full_matrices=False, check_finite=False)
+    return u, s, vt.T
+
+
+def pivots(table: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """Return an order of the columns, the most independent first, and how much each adds to those before."""
+    r, order = linalg.qr(table, mode="r", pivoting=True, check_finite=False)
+    return order.astype(np.int64), np.abs(np.diagonal(r))
+
+
+def solved_exactly(table: Floats, right: Floats) -> Floats | None:
+    """Return what a square table maps to the right side; None if it is singular."""
+    _, _, found, trouble = linalg.lapack.dgesv(table, right)
+    return None if trouble else np.asarray(found)
+
+
+class Tridiagonal:
+    """A symmetric table turned into one with three diagonals: table = Q T Qᵀ.
+
+    T + shift is factored in a number of steps that grows with its width alone, so many shifts cost no more
+    than one; the turn costs a third of an eigendecomposition.
+    """
+
+    def __init__(self, table: Floats) -> None:
+        self.width = len(table)
+        if self.width < 2:
+            self.diagonal, self.off = np.diagonal(table).copy(), np.zeros(0)
+            return
+        turned, self.diagonal, self.off, self.tau, _ = linalg.lapack.dsytrd(
+            table, lower=1, lwork=64 * self.width
+        )
+        self.reflectors = np.asfortranarray(turned[1:, :-1])
+
+    def turned(self, vectors: Floats) -> Floats:
+        """Return Qᵀ v of a vector or of columns."""
+        return self._turn(vectors, "T")
+
+    def turned_back(self, vectors: Floats) -> Floats:
+        """Return Q v of a vector or of columns."""
+        return self._turn(vectors, "N")
+
+    def solved(self, shift: float, right: Floats) -> tuple[Floats, float]:
+        """Return (T + shift)⁻¹ right and the logarithm of the determinant of T + shift."""
+        if self.width < 2:
+            return right / (self.diagonal + shift), float(np.log(self.diagonal + shift).sum())
+        steps, _, found, trouble = linalg.lapack.dptsv(self.diagonal + shift, self.off, right)
+        if trouble:
+            raise np.linalg.LinAlgError("a shift that does not make the table positive definite")
+        return found, float(np.log(steps).sum())
+
+    def _turn(self, vectors: Floats, trans: str) -> Floats:
+        if self.width < 2:
+            return vectors.copy()
+        out = np.array(vectors, dtype=np.float64).reshape(self.width, -1)
+        # The first row stands still: LAPACK keeps the reflectors as those of a QR factor one row below.
+        below = np.asfortranarray(out[1:])
+        lwork = 64 * max(1, below.shape[1])
+        out[1:], _, _ = linalg.lapack.dormqr("L", trans, self.reflectors, self.tau, below, lwork)
+        return out.reshape(vectors.shape)

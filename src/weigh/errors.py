@@ -92,6 +92,14 @@ class UnlikeScales(WeighWarning):
     """A column's numbers are so large that a perceptron hears little of the others."""
 
 
+class MissingNumbers(WeighWarning):
+    """Numbers are missing, and a regression takes them for zero."""
+
+
+class NotOptimal(WeighWarning):
+    """A solver stopped before it could prove that its weights are optimal."""
+
+
 class UnfilledTable(WeighWarning):
     """A joint table has too few rows for its cells."""
 

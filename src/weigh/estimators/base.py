@@ -5,33 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from weigh import errors
-from weigh.features import Schema
-from weigh.model import Decision, Evidence
+from weigh.estimators.learner import Learner
+from weigh.model import Decision
 from weigh.source import Source
 from weigh.source import rows as rows_of
 
 
-class Classifier(ClassifierMixin, BaseEstimator):
-    """A scikit-learn classifier around a model; subclasses say how the model is made.
-
-    After fitting, `model_` is the model: it predicts, explains and is saved without scikit-learn.
-    """
-
-    model_: Any
+class Classifier(ClassifierMixin, Learner):
+    """A scikit-learn classifier around a model; subclasses say how the model is made."""
 
     def _source(self, X: Any, y: Any, sample_weight: Any = None, missing: Any = ()) -> Source:
         """Return the labelled rows of a call to fit: y is an array, a column's name or None."""
-        if y is None and not (isinstance(X, Source) and X.label is not None):
-            raise errors.LabelError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None. Give one label "
-                f"per row, or the name of the label column."
-            )
+        self._require_labels(X, y, "label")
         if y is not None and not isinstance(y, str):
             y = _to_labels(y)
         return rows_of(X, y, sample_weight, missing=missing)
@@ -39,31 +29,15 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def _remember(self, source: Source) -> None:
         """Set what scikit-learn expects of a fitted classifier."""
         self.classes_ = self._labels()
-        self.n_features_in_ = source.width
-        if source.named:
-            self.feature_names_in_ = np.array(source.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        super()._remember(source)
 
     def _labels(self) -> Any:
         return self.model_.labels
-
-    @property
-    def schema_(self) -> Schema:
-        """Names and kinds of the columns, to be given to another learner as `columns`."""
-        check_is_fitted(self)
-        schema: Schema = self.model_.schema
-        return schema
 
     def predict(self, X: Any, decision: Decision | None = None) -> Any:
         """Return one label per row; `decision` states costs, another class prior, or 'unsure'."""
         check_is_fitted(self)
         return self.model_.predict(X, decision)
-
-    def explain(self, X: Any) -> list[Evidence]:
-        """Return the evidence for each row: named contributions that sum to the score."""
-        check_is_fitted(self)
-        return list(self.model_.explain(X))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy on labelled rows; y may be the name of the label column."""
@@ -76,14 +50,6 @@ class Classifier(ClassifierMixin, BaseEstimator):
             for chunk in chunks
         ]
         return float(np.average(np.concatenate(right), weights=sample_weight))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
 
 
 def _values(labels: Any) -> list[Any]:

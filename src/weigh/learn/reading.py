@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from weigh import errors
-from weigh.features import Codes, Schema
+from weigh.features import Codes, Grid, Schema
 from weigh.features.blocks import Floats, Ints
 from weigh.learn.measured import measured
 from weigh.learn.preparation import needs_preparation, prepare
@@ -75,6 +75,7 @@ class _Blocks(NamedTuple):
     codes: Targets
     labels: list[Label]
     weights: Floats | None
+    gaps: int
 
 
 class Reading:
@@ -94,6 +95,7 @@ class Reading:
         self.labels: dict[Label, int] = {}  # every label's code, in order of appearance
         self.n_rows = 0
         self.is_weighted = False
+        self.gaps = 0  # missing numbers, which count as zero
         self._kept: list[Encoded] | None = []
 
     @classmethod
@@ -125,6 +127,7 @@ class Reading:
             encoded = self._encoded(found, grow=True)
             self.n_rows += len(encoded.codes)
             self.is_weighted = self.is_weighted or encoded.weights is not None
+            self.gaps += found.gaps
             held += encoded.size
             if self._kept is not None:
                 self._kept.append(encoded)
@@ -186,10 +189,12 @@ class Reading:
             else:
                 seen = Codes(codes, labels).where(kept)
                 codes, labels = seen.codes, seen.levels
-        blocks = self.space.made(self._schema.encode(chunk), kept)
+        encoded = self._schema.encode(chunk)
+        gaps = sum(block.gaps for block in encoded if isinstance(block, Grid))
+        blocks = self.space.made(encoded, kept)
         if weights is not None:
             _refuse_extreme_weights(weights)
-        return _Blocks(blocks, codes, labels, weights)
+        return _Blocks(blocks, codes, labels, weights, gaps)
 
     def _targets(self, chunk: Chunk) -> tuple[Targets, list[Label]]:
         return (measured(chunk), []) if self._measured else encode_labels(chunk)

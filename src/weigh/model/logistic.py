@@ -18,6 +18,7 @@ from weigh.model.fit import Fit
 from weigh.model.linear import LinearModel, no_work
 from weigh.model.optimality import Optimality
 from weigh.model.posterior import MOST_SAVED, Posterior, PosteriorMaker
+from weigh.model.summary import Summary, summarised
 from weigh.model.term_store import get_floats, get_learned
 from weigh.model.weights import Contribution
 
@@ -55,6 +56,22 @@ class LogisticModel(LinearModel):
     def linear(self) -> LogisticModel:
         """Return the linear form, which a logistic regression has."""
         return self
+
+    def summary(self, level: float = 0.95) -> Summary:
+        """Return the weights with their errors and intervals, and the penalties by other names.
+
+        Of more than two classes every class has its own lines.
+        """
+        known = None if self.knowledge is None else self.posterior
+        names, coef, intercept = self.features, self.coef, self.intercept
+        if len(self.class_list) == 2:
+            title = f"Logistic regression: log-odds of {self.class_list[1]} against {self.class_list[0]}"
+            bias = float(intercept) if self.fit.bias else None
+            return summarised(title, names, coef, bias, self.fit, self.certificate, known, level)
+        title = f"Logistic regression of {len(self.class_list):,} classes"
+        named = [f"{label}: {name}" for label in self.class_list for name in ("bias", *names)]
+        weights = np.column_stack([intercept, coef]).ravel()
+        return summarised(title, named, weights, None, self.fit, self.certificate, None, level)
 
     def weighed(self, found: Sequence[Contribution], verdict: int) -> Evidence:
         """Return the evidence for a row's verdict from what its features add."""

@@ -19,6 +19,7 @@ from weigh.model.linear import no_work
 from weigh.model.linear_sums import LinearSums
 from weigh.model.optimality import Optimality
 from weigh.model.posterior import MOST_SAVED, Posterior, PosteriorMaker
+from weigh.model.summary import Summary, summarised
 from weigh.model.term_store import Learned, get_floats, get_learned, put_terms
 from weigh.source import Chunk
 
@@ -103,6 +104,14 @@ class RegressionModel(LinearSums):
                 f"is no number any more. Divide the columns by their largest values, as in training."
             )
         return found
+
+    def summary(self, level: float = 0.95) -> Summary:
+        """Return the weights with their errors and intervals, the noise, the penalties by other names."""
+        title = f"Linear regression of {self.label or 'y'}, {self.fit.loss} loss"
+        known = None if self.knowledge is None else self.posterior
+        bias = self.intercept if self.fit.bias else None
+        parts = (title, self.features, self.coef, bias, self.fit, self.certificate, known, level)
+        return summarised(*parts)
 
     def explain(self, rows: Any) -> list[Evidence]:
         """Return for each row what its features add to the number that is predicted."""

@@ -31,7 +31,7 @@ class Contribution:
 class Features:
     """A term as part of a linear function: Σ coef[j] · x[j] + offset."""
 
-    names: list[str]
+    names: Sequence[str]
     coef: Floats
     offset: Floats
 

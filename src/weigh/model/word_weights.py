@@ -234,7 +234,7 @@ class WordWeights(NamedWeights):
 
     def features(self) -> Features:
         """Return one column per word."""
-        names = [self.named(at) for at in range(len(self.names))]
+        names = self.names if self.fixed else [self.named(at) for at in range(len(self.names))]
         return Features(names, self.table, np.zeros(self.table.shape[1]))
 
     def learned(self) -> Floats:

@@ -25,6 +25,13 @@ def student_quantile(freedom: float, share: float) -> float:
     return float(ndtri(share) if math.isinf(freedom) else stdtrit(freedom, share))
 
 
+def student_tails(freedom: float, t: float) -> float:
+    """Return the share of Student's t further from zero than t; endless freedom is the normal curve."""
+    from scipy.special import ndtr, stdtr
+
+    return float(2 * (ndtr(-t) if math.isinf(freedom) else stdtr(freedom, -t)))
+
+
 def chi_square_quantile(freedom: float, share: float) -> float:
     """Return the x with this share of the chi-square distribution below it."""
     from scipy.special import chdtri

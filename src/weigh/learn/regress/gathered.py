@@ -30,7 +30,8 @@ class Gathered:
     y: Any
     weights: Floats | None
     classes: list[Any]
-    held: list[Encoded]
+    gaps: int
+    held: list[Encoded]  # the pieces that the matrix may be a view of
 
     @property
     def orders(self) -> list[Longs]:
@@ -72,7 +73,7 @@ def gathered(schema: Schema, source: Source, *, measured: bool, progress: Progre
     if reading.is_weighted:
         weights = np.concatenate([_ones_for(part) if part.weights is None else part.weights for part in held])
     X = _matrix(held, space.width)
-    return Gathered(schema, space, X, joined(targets), weights, classes, held)
+    return Gathered(schema, space, X, joined(targets), weights, classes, reading.gaps, held)
 
 
 def _ones_for(part: Encoded) -> Floats:

@@ -45,8 +45,14 @@ class Matrix(Protocol):
     def columns(self, which: Longs) -> Floats:
         """Return some features with all their zeros, each contiguous: an array in Fortran's order."""
 
+    def features(self, kept: Mask) -> Matrix:
+        """Return the same rows with some of the features."""
+
     def rows(self, kept: Mask) -> Matrix:
         """Return some of the rows."""
+
+    def cut(self, start: int, stop: int) -> Matrix:
+        """Return some consecutive rows, without copying them."""
 
 
 class DenseMatrix:
@@ -84,9 +90,17 @@ class DenseMatrix:
             gram += scaled.T @ scaled
         return np.asarray(gram)
 
+    def features(self, kept: Mask) -> DenseMatrix:
+        """Return the same rows with some of the features."""
+        return DenseMatrix(self.array[:, kept])
+
     def rows(self, kept: Mask) -> DenseMatrix:
         """Return some of the rows."""
         return DenseMatrix(self.array[kept])
+
+    def cut(self, start: int, stop: int) -> DenseMatrix:
+        """Return some consecutive rows, without copying them."""
+        return DenseMatrix(self.array[start:stop])
 
 
 class SparseMatrix:
@@ -95,7 +109,7 @@ class SparseMatrix:
     def __init__(self, indptr: Longs, indices: Ints, values: Floats | None, width: int) -> None:
         self.indptr, self.indices, self.values = indptr, indices, values
         self.n_rows, self.width = len(indptr) - 1, width
-        self.density = len(indices) / max(1, self.n_rows * width)
+        self.density = int(indptr[-1] - indptr[0]) / max(1, self.n_rows * width)
 
     def times(self, w: Floats) -> Floats:
         """Return X w for w [width] or [width, k]."""
@@ -136,12 +150,23 @@ class SparseMatrix:
         out[np.repeat(np.arange(len(which)), np.diff(indptr)), rows] = values
         return out.T
 
+    def features(self, kept: Mask) -> SparseMatrix:
+        """Return the same rows with some of the features."""
+        held, numbers = kept[self.indices], np.cumsum(kept, dtype=np.int32) - np.int32(1)
+        indptr = np.concatenate([[0], np.cumsum(held, dtype=np.int64)])[self.indptr]
+        values = None if self.values is None else self.values[held]
+        return SparseMatrix(indptr, numbers[self.indices[held]], values, int(kept.sum()))
+
     def rows(self, kept: Mask) -> SparseMatrix:
         """Return some of the rows."""
         entries = np.repeat(kept, np.diff(self.indptr))
         indptr = np.concatenate([[0], np.cumsum(np.diff(self.indptr)[kept])])
         values = None if self.values is None else self.values[self._span][entries]
         return SparseMatrix(indptr, self.indices[self._span][entries], values, self.width)
+
+    def cut(self, start: int, stop: int) -> SparseMatrix:
+        """Return some consecutive rows, without copying them."""
+        return SparseMatrix(self.indptr[start : stop + 1], self.indices, self.values, self.width)
 
     @property
     def _held(self) -> tuple[Longs, Ints, Floats | None]:
@@ -150,3 +175,52 @@ class SparseMatrix:
     @property
     def _span(self) -> slice:
         return slice(int(self.indptr[0]), int(self.indptr[-1]))
+
+
+class WithOnes:
+    """Rows with one more feature, the last one, that is always one: its weight is the bias."""
+
+    def __init__(self, X: Matrix) -> None:
+        self.X = X
+        self.n_rows, self.width = X.n_rows, X.width + 1
+        self.density = (X.density * X.width + 1) / self.width
+
+    def times(self, w: Floats) -> Floats:
+        """Return X w for w [width] or [width, k]."""
+        return np.asarray(self.X.times(w[:-1]) + w[-1])
+
+    def transposed_times(self, r: Floats) -> Floats:
+        """Return Xᵀ r for r [n_rows] or [n_rows, k]."""
+        return np.concatenate([self.X.transposed_times(r), r.sum(axis=0)[None]])
+
+    def squared_times(self, s: Floats) -> Floats:
+        """Return Σ sᵢ xᵢⱼ² for every feature."""
+        return np.append(self.X.squared_times(s), s.sum())
+
+    def weighted_gram(self, s: Floats | None) -> Floats:
+        """Return Σ sᵢ xᵢ xᵢᵀ for s ≥ 0; None means one each."""
+        weights = np.ones(self.n_rows) if s is None else s
+        gram = np.empty((self.width, self.width))
+        gram[:-1, :-1] = self.X.weighted_gram(s)
+        gram[-1] = gram[:, -1] = self.transposed_times(weights)
+        return gram
+
+    def columns(self, which: Longs) -> Floats:
+        """Return some features with all their zeros, each contiguous."""
+        out = np.ones((len(which), self.n_rows))
+        given = which < self.X.width
+        out[given] = self.X.columns(which[given]).T
+        return out.T
+
+    def features(self, kept: Mask) -> Matrix:
+        """Return the same rows with some of the features."""
+        some = self.X.features(kept[:-1])
+        return WithOnes(some) if kept[-1] else some
+
+    def rows(self, kept: Mask) -> WithOnes:
+        """Return some of the rows."""
+        return WithOnes(self.X.rows(kept))
+
+    def cut(self, start: int, stop: int) -> WithOnes:
+        """Return some consecutive rows, without copying them."""
+        return WithOnes(self.X.cut(start, stop))

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from weigh.features.blocks import Floats
+from weigh.features.blocks import Floats, Mask
 from weigh.learn.regress.matrix import Matrix
 
 
@@ -44,6 +44,18 @@ class Problem:
         """What the weights cost: of several classes together."""
         l1, l2 = (each.reshape(-1, *[1] * (w.ndim - 1)) for each in (self.l1, self.l2))
         return float((l1 * np.abs(w)).sum() + 0.5 * (l2 * np.square(w)).sum())
+
+    def cut(self, start: int, stop: int) -> Problem:
+        """Return the same problem of some consecutive rows, which are not copied."""
+        weights = None if self.weights is None else self.weights[start:stop]
+        offset = None if self.offset is None else self.offset[start:stop]
+        return replace(self, X=self.X.cut(start, stop), y=self.y[start:stop], weights=weights, offset=offset)
+
+    def where(self, kept: Mask) -> Problem:
+        """Return the same problem of some of the rows."""
+        weights = None if self.weights is None else self.weights[kept]
+        offset = None if self.offset is None else self.offset[kept]
+        return replace(self, X=self.X.rows(kept), y=self.y[kept], weights=weights, offset=offset)
 
     def penalised(self, l1: Floats, l2: Floats) -> Problem:
         """Return the same problem with other penalties."""

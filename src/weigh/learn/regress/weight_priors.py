@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,7 +39,7 @@ class FeaturePriors:
 
     groups: list[tuple[WeightPrior, Longs]]
     units: Floats
-    names: list[str]
+    names: Callable[[], Sequence[str]]
 
     @classmethod
     def of(
@@ -51,7 +51,10 @@ class FeaturePriors:
         owner: str,
     ) -> FeaturePriors:
         """Return the priors of gathered rows; `rest` is that of columns a mapping does not name."""
-        names = rows.names
+
+        def names() -> Sequence[str]:
+            return rows.names
+
         if not isinstance(prior, Mapping):
             every = np.arange(len(units))
             return cls([] if prior is None else [(prior, every)], units, names)
@@ -67,6 +70,20 @@ class FeaturePriors:
             if own is not None:
                 gathered.setdefault(id(own), (own, []))[1].append(places)
         return cls([(own, np.concatenate(places)) for own, places in gathered.values()], units, names)
+
+    def taken(self, kept: Longs) -> FeaturePriors:
+        """Return the priors of some features only, which get new numbers in their order."""
+        if len(kept) == len(self.units):
+            return self
+        numbers = np.full(len(self.units), -1)
+        numbers[kept] = np.arange(len(kept))
+        groups = [(prior, numbers[places][numbers[places] >= 0]) for prior, places in self.groups]
+
+        def names() -> Sequence[str]:
+            every = self.names()
+            return [every[at] for at in kept.tolist()]
+
+        return FeaturePriors(groups, self.units[kept], names)
 
     @property
     def chosen(self) -> WeightPrior | None:
@@ -97,9 +114,9 @@ class FeaturePriors:
         if all(prior.is_centred for prior, _ in self.groups):
             return None
         shape = (len(self.units),) if classes == 1 else (len(self.units), classes)
-        centre = np.zeros(shape)
+        centre, names = np.zeros(shape), self.names()
         for prior, places in self.groups:
-            found = prior.centre([self.names[at] for at in places.tolist()]).T
+            found = prior.centre([names[at] for at in places.tolist()]).T
             if found.ndim == 2 and found.shape[1:] != shape[1:]:
                 raise errors.ParameterError(
                     f"The model that the prior is centred at has weights for {found.shape[1]} classes; the "

@@ -1,0 +1,168 @@
+"""Logistic regression as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from weigh import errors
+from weigh.engines import run
+from weigh.estimators.probable import Probable
+from weigh.features.blocks import Floats
+from weigh.learn.regress.logistic_task import LogisticTask
+from weigh.model import LogisticModel, Optimality, Posterior
+from weigh.model.summary import Summary
+from weigh.source import Source
+from weigh.source.missing import marker_list
+
+METHODS = ("exact", "online")
+EXACT = ("prior", "bias", "scale", "offset", "class_weight", "folds", "tol", "max_iter")
+
+
+class LogisticRegression(Probable):
+    """Logistic regression over any columns: the most probable weights under a prior.
+
+    The log-odds of two classes, or the scores whose softmax the probabilities of more are, are sums of
+    weighted features. The minimised sum is
+
+        Σ log loss + l1 Σ |w| + ½ l2 Σ w²,
+
+    where l2 = 1/s² for Normal(s), so that s² is scikit-learn's C, and l1 = 1/t for Laplace(t). The bias is
+    not penalised. Every exact fit comes with the proof that it is optimal, `certificate_`.
+
+    Parameters
+    ----------
+    prior : a number s (Normal(s)), Normal, Laplace, Penalty or None, or a mapping from column to one
+        Columns that a mapping does not name have Normal(1). ``Normal("cv")`` and ``Laplace("cv")`` choose the
+        scale by cross-validation. ``Normal(0.3, mean=older_model)`` expects the weights where an older model
+        has them.
+    method : "exact" or "online"
+        "exact" finds the minimum; "online" goes through the rows one after the other, w ← w + ε (y − p) x,
+        which takes files of any size and `partial_fit`.
+    bias : whether the log-odds may be other than zero when all features are zero.
+    scale : None or "unit"
+        "unit" lets the prior see numbers in standard deviations; the weights are told for numbers as they
+        are.
+    offset : name of a column that is added to the log-odds as it is, with the weight one.
+    class_weight : None, "balanced" or a mapping from class to weight
+    folds : parts for cross-validation; the rows of every class are dealt out in turn.
+    tol : the largest gap to the minimum, as a share of the objective without features; online: the least
+        fall of the loss from pass to pass.
+    max_iter : iterations of the solver at most; online: passes.
+    rate : "safe", or the number ε of the plain update; online only.
+    shuffle, random_state : whether rows are shuffled before every pass, and by which seed; online only.
+    columns : "auto", a kind for all columns, a mapping from names to kinds, or a schema
+    missing : values that mean "missing", such as ``["?"]``; None and NaN always do. Missing numbers count as
+        zero, with a warning.
+
+    Examples
+    --------
+    >>> import weigh
+    >>> table = {"x": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], "late": ["no", "no", "yes", "no", "yes", "yes"]}
+    >>> model = weigh.LogisticRegression().fit(table, "late")
+    >>> model.predict({"x": 5.0})
+    array(['yes'], dtype='<U3')
+    >>> model.certificate_.converged
+    True
+    """
+
+    model_: LogisticModel
+
+    def __init__(
+        self,
+        prior: Any = 1.0,
+        method: str = "exact",
+        bias: bool = True,
+        scale: str | None = None,
+        offset: str | None = None,
+        class_weight: Any = None,
+        folds: int = 5,
+        tol: float = 1e-6,
+        max_iter: int = 1_000,
+        rate: Any = "safe",
+        shuffle: bool = True,
+        random_state: Any = 0,
+        columns: Any = "auto",
+        missing: Any = (),
+    ) -> None:
+        self.prior = prior
+        self.method = method
+        self.bias = bias
+        self.scale = scale
+        self.offset = offset
+        self.class_weight = class_weight
+        self.folds = folds
+        self.tol = tol
+        self.max_iter = max_iter
+        self.rate = rate
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.columns = columns
+        self.missing = missing
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from labelled rows; y is one label per row or the name of the label column."""
+        source = self._rows(X, y, sample_weight)
+        self.model_ = run(self._task(source), source)
+        self._remember(source)
+        return self
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any = None) -> Source:
+        return self._source(X, y, sample_weight, marker_list(self.missing, type(self).__name__))
+
+    def _task(self, source: Source) -> LogisticTask:
+        if self.method not in METHODS:
+            raise errors.parameter(type(self).__name__, "method", "'exact' or 'online'", self.method)
+        given = {name: getattr(self, name) for name in EXACT}
+        markers = marker_list(self.missing, type(self).__name__)
+        return LogisticTask.over(source, self.columns, missing=markers, **given)
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the log-odds of the second of two classes, or the scores of all classes."""
+        check_is_fitted(self)
+        scores = np.asarray(self.model_.scores(X))
+        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
+
+    @property
+    def coef_(self) -> Floats:
+        """The weights [1, features] of two classes, else [classes, features]."""
+        check_is_fitted(self)
+        return np.atleast_2d(self.model_.coef)
+
+    @property
+    def intercept_(self) -> Floats:
+        """The bias [1] of two classes, else one per class."""
+        check_is_fitted(self)
+        return np.atleast_1d(self.model_.intercept)
+
+    @property
+    def certificate_(self) -> Optimality:
+        """The proof: how far the objective can be above its minimum."""
+        check_is_fitted(self)
+        if self.model_.certificate is None:
+            raise errors.Unsupported("Online learning proves nothing. Use method='exact' for a certificate.")
+        return self.model_.certificate
+
+    @property
+    def posterior_(self) -> Posterior:
+        """The weights' mean and covariance by Laplace's approximation, of two classes and a Normal prior."""
+        check_is_fitted(self)
+        return self.model_.posterior
+
+    @property
+    def n_iter_(self) -> int:
+        """How many iterations the solver made."""
+        return self.certificate_.iterations
+
+    def summary(self, level: float = 0.95) -> Summary:
+        """Return the weights with standard errors and intervals, and the penalties by other names."""
+        check_is_fitted(self)
+        return self.model_.summary(level)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = True
+        return tags

@@ -1,0 +1,39 @@
+"""Folds: parts of the rows that are held out in turn."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from weigh import errors
+from weigh.features.blocks import Floats, Mask
+
+
+def consecutive(n: int, folds: int) -> list[tuple[int, int]]:
+    """Return the first and last places of folds of consecutive rows, nearly equal in size.
+
+    Neighbours in time stay together, and no row is copied.
+    """
+    if n < folds:
+        raise errors.DataError(
+            f"There are {n:,} rows for {folds:,} folds; cross-validation needs one row in each. Give fewer "
+            f"folds, or more rows."
+        )
+    cuts = np.linspace(0, n, folds + 1).astype(int).tolist()
+    return list(itertools.pairwise(cuts))
+
+
+def dealt(classes: Floats, folds: int) -> list[Mask]:
+    """Return which rows each fold holds out; the rows of every class are dealt out in turn."""
+    fold = np.empty(len(classes), dtype=np.int64)
+    for label in np.unique(classes):
+        own = np.flatnonzero(classes == label)
+        fold[own] = np.arange(len(own)) % folds
+    found = [np.asarray(fold == number) for number in range(folds)]
+    if not all(held.any() and not held.all() for held in found):
+        raise errors.DataError(
+            f"There are {len(classes):,} rows for {folds:,} folds; every fold needs one. Give fewer folds, "
+            f"or more rows."
+        )
+    return found

@@ -1,0 +1,200 @@
+"""Least squares without a penalty: the one solution, or of many the shortest.
+
+Normal equations of features scaled to unit spread are solved by Cholesky and refined from the rows. Where
+they are too ill-conditioned for that, and where there are as many features as rows, the centred rows are
+decomposed into singular values; of all weights that fit equally well the ones of least norm, in the features'
+given units, are returned, and `method` tells the rank.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from weigh import algebra
+from weigh.features.blocks import Floats
+from weigh.learn.regress.gradients import asks_for_gradients, solve_by_gradients
+from weigh.learn.regress.moments import Moments
+from weigh.learn.regress.problem import Problem, Solution
+from weigh.learn.regress.row_blocks import row_blocks, whole
+
+# Below this a step of refinement no longer gains the digits that squaring the rows has lost. Of few rows the
+# covariance, which no step refines, is worth its digits too.
+_WELL_CONDITIONED = 1e-10
+_WELL_CONDITIONED_FEW = 1e-6
+_FEW = 10**8
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Weights, and a root [d, rank] of their covariance: root rootᵀ is its share without the noise's σ²."""
+
+    w: Floats
+    root: Floats
+    mean_x: Floats
+    mean_y: float
+    squared_error: float
+    gap: float
+    method: str
+
+    @property
+    def rank(self) -> int:
+        """How many directions of the features the rows tell apart."""
+        return int(self.root.shape[1])
+
+    @property
+    def b(self) -> float:
+        """The bias."""
+        return float(self.mean_y - self.mean_x @ self.w)
+
+
+def solve_least_squares(problem: Problem, moments: Moments | None = None) -> Solution:
+    """Return the least-squares solution of a problem; its penalties are not looked at."""
+    if moments is None and asks_for_gradients(problem.X):
+        return solve_by_gradients(problem)
+    fit = fit_least_squares(problem, moments)
+    return Solution(fit.w, np.asarray(fit.b), fit.squared_error / 2, fit.gap, 1, fit.method)
+
+
+def fit_least_squares(problem: Problem, moments: Moments | None = None) -> Fit:
+    """Return the least-squares fit from rows in memory; `moments` are those of the rows, if known already."""
+    if problem.X.width >= problem.X.n_rows - problem.bias:
+        return _by_singular_values(problem)
+    moments = Moments.of_problem(problem) if moments is None else moments
+    few = problem.X.n_rows * problem.X.width**2 < _FEW
+    fit = _by_cholesky(moments, _WELL_CONDITIONED_FEW if few else _WELL_CONDITIONED)
+    return _by_singular_values(problem) if fit is None else _refined(problem, moments, fit)
+
+
+def fit_moments(moments: Moments) -> Fit:
+    """Return the least-squares fit where nothing but moments is left of the rows."""
+    fit = _by_cholesky(moments)
+    return _by_eigenvalues(moments) if fit is None else fit
+
+
+def _shortest(scale: Floats, V: Floats, s: Floats) -> Floats:
+    """Return the table that maps fitted coordinates to the shortest weights.
+
+    V and s are of features divided by their scale. The rows span the columns of scale · V, so the shortest
+    weights lie there; with scale · V = Q T, they are Q p where diag(s) Tᵀ p are the fitted coordinates.
+    """
+    width, rank = V.shape
+    if rank in (0, width):
+        return V / s / scale[:, None]
+    Q, T = algebra.orthogonal(scale[:, None] * V)
+    return algebra.half_solved((T * s).T, Q.T, turned=True).T
+
+
+def _scales(moments: Moments) -> Floats:
+    spread = moments.spread
+    return np.where(spread > 0, spread * np.sqrt(moments.total), 1.0)
+
+
+def _by_cholesky(moments: Moments, least_condition: float = _WELL_CONDITIONED) -> Fit | None:
+    if not (moments.spread > 0).all():
+        return None
+    scale = _scales(moments)
+    table = moments.gram / scale[:, None] / scale[None, :]
+    lower = algebra.factor(table)
+    if lower is None:
+        return None
+    if moments.width and algebra.reciprocal_condition(lower, _norm(table)) < least_condition:
+        return None
+    w = algebra.solved(lower, moments.cross / scale) / scale
+    gradient = (moments.cross - moments.gram @ w) / scale
+    gap = 0.5 * float(gradient @ algebra.solved(lower, gradient))
+    root = algebra.half_solved(lower, np.diag(1 / scale))
+    error = float(moments.squared_error(w))
+    return Fit(w, root.T, moments.mean_x, moments.mean_y, error, gap, "normal equations by Cholesky")
+
+
+def _norm(table: Floats) -> float:
+    return float(np.abs(table).sum(axis=0).max())
+
+
+def _refined(problem: Problem, moments: Moments, fit: Fit) -> Fit:
+    """Correct the weights by what their residuals, taken from the rows, say."""
+    _, gradient = residuals(problem, moments, fit.w)
+    w = fit.w + fit.root @ (fit.root.T @ gradient)
+    error, gradient = residuals(problem, moments, w)
+    gap = 0.5 * float(np.square(fit.root.T @ gradient).sum())
+    method = f"{fit.method}, refined from the rows"
+    return Fit(w, fit.root, fit.mean_x, fit.mean_y, error, gap, method)
+
+
+def residuals(problem: Problem, moments: Moments, w: Floats) -> tuple[float, Floats]:
+    """Return Σ sᵢ rᵢ² of weights with their best bias and Σ sᵢ rᵢ (xᵢ − m), from centred rows."""
+    y = problem.y if problem.offset is None else problem.y - problem.offset
+    error, gradient = 0.0, np.zeros(problem.X.width)
+    shift = moments.mean_x if problem.bias else None
+    for which, block in row_blocks(problem.X, shift):
+        r = y[which] - moments.mean_y - block @ w
+        weighted = r if problem.weights is None else r * problem.weights[which]
+        error += float(r @ weighted)
+        gradient += block.T @ weighted
+    return error, gradient
+
+
+def centred(problem: Problem) -> tuple[Floats, Floats, Floats, float]:
+    """Return √sᵢ (xᵢ − m) as a new array, √sᵢ (yᵢ − ȳ), m and ȳ; without a bias the means are zero."""
+    y = problem.y if problem.offset is None else problem.y - problem.offset
+    weights = np.ones(len(y)) if problem.weights is None else problem.weights
+    root, total = np.sqrt(weights), float(weights.sum())
+    mean_x, mean_y = np.zeros(problem.X.width), 0.0
+    if problem.bias and total > 0:
+        mean_x, mean_y = problem.X.transposed_times(weights) / total, float(weights @ y / total)
+    A = whole(problem.X, mean_x)
+    if problem.bias and total > 0:
+        # The first means are rounded; what they leave is taken away as well.
+        left = weights @ A / total
+        A -= left
+        mean_x = mean_x + left
+    return A * root[:, None], (y - mean_y) * root, mean_x, mean_y
+
+
+def _by_singular_values(problem: Problem) -> Fit:
+    A, target, mean_x, mean_y = centred(problem)
+    length = np.sqrt(np.square(A).sum(axis=0))
+    rounding = 8 * _EPS * np.abs(mean_x) * np.sqrt(problem.total)
+    flat = length <= rounding
+    scale = np.where(flat, 1.0, length)
+    A[:, flat] = 0.0
+    A /= scale
+    U, s, V = algebra.singular(A)
+    largest = float(s.max(initial=0.0))
+    # What the rows themselves are rounded to cannot be told from what they repeat.
+    noise = float((rounding / scale).max(initial=0.0))
+    rank = int((s > max(_EPS * max(A.shape) * largest, noise * 0.5)).sum()) if largest else 0
+    U, s, V = U[:, :rank], s[:rank], V[:, :rank]
+    root = _shortest(scale, V, s)
+    w = root @ (U.T @ target)
+    # Once more, from what is left: the first product is rounded.
+    w = w + root @ (U.T @ (target - A @ (scale * w)))
+    missed = target - A @ (scale * w)
+    gap = 0.5 * float(np.square(U.T @ missed).sum())
+    method = "singular values of the rows" + _told(rank, A.shape[1])
+    return Fit(w, root, mean_x, mean_y, float(missed @ missed), gap, method)
+
+
+def _by_eigenvalues(moments: Moments) -> Fit:
+    scale, flat = _scales(moments), moments.spread == 0
+    table = moments.gram / scale[:, None] / scale[None, :]
+    table[flat] = 0.0
+    table[:, flat] = 0.0
+    values, vectors = algebra.eigen(table)
+    held = values > 64 * moments.width * _EPS * max(1.0, float(values.max(initial=0.0)))
+    s, V = np.sqrt(values[held]), vectors[:, held]
+    root = _shortest(scale, V, s)
+    w = root @ ((V.T @ (moments.cross / scale)) / s)
+    gradient = root.T @ (moments.cross - moments.gram @ w)
+    gap, error = 0.5 * float(gradient @ gradient), float(moments.squared_error(w))
+    method = "eigenvalues of the moments" + _told(len(s), moments.width)
+    return Fit(w, root, moments.mean_x, moments.mean_y, error, gap, method)
+
+
+def _told(rank: int, width: int) -> str:
+    if rank == width:
+        return ""
+    return f": rank {rank} of {width} features, so of all solutions the one of least norm"

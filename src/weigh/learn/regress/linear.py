@@ -1,0 +1,158 @@
+"""Linear regression as a task: read the rows, settle noise and prior, solve, prove."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weigh import errors
+from weigh.features import Schema
+from weigh.features.blocks import Floats
+from weigh.learn.linear_kinds import linear_schema
+from weigh.learn.reading import Progress
+from weigh.learn.regress.absolute import solve_absolute
+from weigh.learn.regress.gathered import Gathered, gathered
+from weigh.learn.regress.knowledge import Renumbered
+from weigh.learn.regress.problem import Problem
+from weigh.learn.regress.settings import check_solving, checked_noise, common, told_prior, warn_unless_optimal
+from weigh.learn.regress.squared import Noise, Squared, SquaredFit
+from weigh.learn.regress.statement import Statement, stated
+from weigh.learn.regress.weight_priors import Columns, checked_prior
+from weigh.model import Fit, Optimality, RegressionModel
+from weigh.priors import Laplace, Normal
+from weigh.priors.weights import WeightPrior
+from weigh.source import Source
+from weigh.source.missing import Marker
+
+OWNER = "LinearRegression"
+
+
+@dataclass(frozen=True)
+class LinearTask:
+    """Learning a linear regression: prior and noise say what is minimised."""
+
+    schema: Schema
+    prior: WeightPrior | Columns | None = None
+    noise: Normal | Laplace | str = "normal"
+    bias: bool = True
+    scale: str | None = None
+    offset: str | None = None
+    folds: int = 5
+    tol: float = 1e-8
+    max_iter: int = 10_000
+
+    @classmethod
+    def over(
+        cls,
+        source: Source,
+        columns: object = "auto",
+        *,
+        prior: Any = None,
+        noise: Any = "normal",
+        bias: bool = True,
+        scale: str | None = None,
+        offset: str | None = None,
+        folds: int = 5,
+        tol: float = 1e-8,
+        max_iter: int = 10_000,
+        missing: tuple[Marker, ...] = (),
+    ) -> LinearTask:
+        """Return the task for a source; its columns' kinds are found in the first rows."""
+        checked = checked_prior(prior, OWNER)
+        noise = checked_noise(noise, OWNER)
+        check_solving(OWNER, bias=bias, scale=scale, offset=offset, folds=folds, tol=tol, max_iter=max_iter)
+        schema = linear_schema(source, columns, missing=missing)
+        return cls(schema, checked, noise, bool(bias), scale, offset, int(folds), float(tol), int(max_iter))
+
+    @property
+    def is_absolute(self) -> bool:
+        """Whether the loss is absolute."""
+        return isinstance(self.noise, Laplace) or self.noise == "laplace"
+
+    def learn(self, source: Source, *, progress: Progress | None = None) -> RegressionModel:
+        """Return the model of a source."""
+        statement = self.statement(gathered(self.schema, source, measured=True, progress=progress))
+        solve = self._absolute if self.is_absolute else self._squared
+        return self._model(statement, solve(statement))
+
+    def statement(self, rows: Gathered) -> Statement:
+        """Return the problem of gathered rows."""
+        return stated(
+            rows, self.prior, None, bias=self.bias, scale=self.scale, offset=self.offset, owner=OWNER
+        )
+
+    def _squared(self, statement: Statement) -> Squared:
+        given = float(self.noise.scale) if isinstance(self.noise, Normal) else None
+        noise = Noise() if given is None else Noise(given, "given")
+        fit = SquaredFit(statement.problem, statement.priors, noise, self.folds)
+        return fit.solved(self.tol, self.max_iter)
+
+    def _absolute(self, statement: Statement) -> Squared:
+        if statement.priors.chosen is not None:
+            raise errors.ParameterError(
+                f"{OWNER}: the scale of a prior is chosen beside squared loss only. Give a number, or "
+                f"noise='normal'."
+            )
+        size = float(self.noise.scale) if isinstance(self.noise, Laplace) else None
+        if size is None and any(p.penalty(1.0) != p.penalty(2.0) for p, _ in statement.priors.groups):
+            # As with squared loss: the mean size of what is left without a prior.
+            plain = solve_absolute(statement.problem, self.tol, self.max_iter)
+            size = plain.objective / statement.problem.total
+            noise = Noise(size, "estimated")
+        else:
+            noise = Noise(size, "" if size is None else "given")
+        l1, l2 = statement.priors.penalties(math.sqrt(size) if size else 1.0)
+        solution = solve_absolute(statement.problem.penalised(l1, l2), self.tol, self.max_iter)
+        return Squared(l1, l2, solution, noise)
+
+    def _model(self, statement: Statement, found: Squared) -> RegressionModel:
+        problem = statement.problem.penalised(found.l1, found.l2)
+        null, spread = _null(problem, self.is_absolute)
+        solution = found.solution
+        proof = Optimality(
+            solution.objective, solution.gap, null, self.tol, solution.iterations, solution.method
+        )
+        warn_unless_optimal(proof, OWNER, self.max_iter)
+        table = statement.weights(solution.w)[:, None]
+        loss = solution.objective - problem.penalty(solution.w)
+        fit = Fit(
+            "absolute" if self.is_absolute else "squared",
+            told_prior(self.prior),
+            common(found.l1),
+            common(found.l2),
+            problem.total,
+            problem.X.n_rows,
+            self.bias,
+            found.noise.sigma,
+            found.noise.by,
+            found.scale_by,
+            spread,
+            None if not null else 1 - loss / null,
+            found.evidence,
+        )
+        base = np.atleast_1d(solution.b).astype(np.float64)
+        maker = found.knowledge
+        known = None if maker is None else Renumbered(maker, statement.places, statement.centre)
+        return RegressionModel(self.schema, base, statement.terms(table), fit, proof, known)
+
+
+def _null(problem: Problem, is_absolute: bool) -> tuple[float, float]:
+    """Return the objective without features, and the standard deviation of the targets."""
+    y = problem.y if problem.offset is None else problem.y - problem.offset
+    weights = np.ones(len(y)) if problem.weights is None else problem.weights
+    mean = float(np.average(y, weights=weights))
+    spread = math.sqrt(float(weights @ np.square(y - mean)) / problem.total)
+    if is_absolute:
+        middle = _median(y, weights) if problem.bias else 0.0
+        return float(weights @ np.abs(y - middle)), spread
+    away = y - mean if problem.bias else y
+    return 0.5 * float(weights @ np.square(away)), spread
+
+
+def _median(y: Floats, weights: Floats) -> float:
+    order = np.argsort(y)
+    before = np.cumsum(weights[order])
+    return float(y[order[np.searchsorted(before, before[-1] / 2)]])

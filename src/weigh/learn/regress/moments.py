@@ -1,0 +1,204 @@
+"""Sums of squares and products of rows: all that least squares needs to know of them.
+
+With weights sᵢ, N = Σ sᵢ and the means m = Σ sᵢ xᵢ / N and ȳ,
+
+    gram = Σ sᵢ (xᵢ − m)(xᵢ − m)ᵀ,   cross = Σ sᵢ (xᵢ − m)(yᵢ − ȳ),   yy = Σ sᵢ (yᵢ − ȳ)².
+
+Without a bias the means are zero. Moments of parts add up to those of the whole, and can be taken out again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from weigh.errors import DataError
+from weigh.features.blocks import Floats
+from weigh.learn.regress.matrix import Matrix
+from weigh.learn.regress.problem import Problem
+from weigh.learn.regress.row_blocks import row_blocks, some_rows
+
+# A mean of so many spreads costs twice its digits: products are then taken of shifted rows.
+_FAR = 10.0
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """What rows add up to; `n_rows` counts those with a weight above zero.
+
+    `log_weights` is Σ log sᵢ, which only the evidence asks for.
+    """
+
+    n_rows: int
+    total: float
+    mean_x: Floats
+    mean_y: float
+    gram: Floats
+    cross: Floats
+    yy: float
+    log_weights: float = 0.0
+    bias: bool = True
+
+    @property
+    def width(self) -> int:
+        """How many features there are."""
+        return len(self.cross)
+
+    @property
+    def spread(self) -> Floats:
+        """The standard deviation of every feature; zero where rounding alone tells its values apart."""
+        if not self.total:
+            return np.zeros(self.width)
+        found = np.sqrt(np.maximum(np.diagonal(self.gram), 0.0) / self.total)
+        return np.where(found > 8 * _EPS * np.abs(self.mean_x), found, 0.0)
+
+    @classmethod
+    def nothing(cls, width: int, *, bias: bool = True) -> Moments:
+        """Return the moments of no rows."""
+        return cls(0, 0.0, np.zeros(width), 0.0, np.zeros((width, width)), np.zeros(width), 0.0, 0.0, bias)
+
+    @classmethod
+    def of(
+        cls,
+        X: Matrix,
+        y: Floats,
+        weights: Floats | None = None,
+        *,
+        bias: bool = True,
+        shift: Floats | None = None,
+    ) -> Moments:
+        """Return the moments of rows; `shift` is near the means of X, and is found if not given."""
+        total = float(X.n_rows if weights is None else weights.sum())
+        if not total > 0:
+            return cls.nothing(X.width, bias=bias)
+        if bias and shift is None:
+            shift = _far_means(X)
+        mean_y = _mean(y, weights, total) if bias else 0.0
+        found = _products(X, y - mean_y, weights, shift if bias else None)
+        n_rows = X.n_rows if weights is None else int(np.count_nonzero(weights))
+        logs = 0.0 if weights is None else float(np.log(weights[weights > 0]).sum())
+        start = np.zeros(X.width) if shift is None or not bias else shift
+        if not bias:
+            return cls(n_rows, total, start, 0.0, found.gram, found.cross, found.yy, logs, bias)
+        step, step_y = found.sum_x / total, found.sum_y / total
+        lost = total * step**2 > 1e4 * np.maximum(np.diagonal(found.gram) - total * step**2, 0.0)
+        if (lost & (step != 0) & (np.abs(step) > 1e-12 * np.abs(start))).any():
+            # The rows looked at were not like the others.
+            return cls.of(X, y, weights, bias=bias, shift=start + step)
+        found.gram[:] -= total * np.outer(step, step)
+        cross = found.cross - step * found.sum_y
+        yy = max(found.yy - total * step_y**2, 0.0)
+        return cls(n_rows, total, start + step, mean_y + step_y, found.gram, cross, yy, logs, bias)
+
+    @classmethod
+    def of_problem(cls, problem: Problem) -> Moments:
+        """Return the moments of a problem's rows; its offset is taken from the targets."""
+        y = problem.y if problem.offset is None else problem.y - problem.offset
+        return cls.of(problem.X, y, problem.weights, bias=problem.bias)
+
+    @classmethod
+    def over(cls, batches: Iterable[tuple[Matrix, Floats, Floats | None]], *, bias: bool = True) -> Moments:
+        """Return the moments of batches of rows, targets and weights, each looked at once."""
+        parts = (cls.of(X, y, weights, bias=bias) for X, y, weights in batches)
+        first = next(parts, None)
+        if first is None:
+            raise DataError("There are no rows to learn from: give at least one batch.")
+        return reduce(cls.plus, parts, first)
+
+    def plus(self, other: Moments) -> Moments:
+        """Return the moments of the rows of both."""
+        self._check(other)
+        total = self.total + other.total
+        share = other.total / total if total else 0.0
+        apart, apart_y = other.mean_x - self.mean_x, other.mean_y - self.mean_y
+        gram, cross, yy = self.gram + other.gram, self.cross + other.cross, self.yy + other.yy
+        if self.bias:
+            between = self.total * share
+            gram += np.outer(between * apart, apart)
+            cross += between * apart_y * apart
+            yy += between * apart_y**2
+        mean_x, mean_y = self.mean_x + share * apart, self.mean_y + share * apart_y
+        n_rows, logs = self.n_rows + other.n_rows, self.log_weights + other.log_weights
+        return Moments(n_rows, total, mean_x, mean_y, gram, cross, yy, logs, self.bias)
+
+    def minus(self, part: Moments) -> Moments:
+        """Return the moments of the other rows, where `part` has some of them."""
+        self._check(part)
+        if part.n_rows >= self.n_rows:
+            return Moments.nothing(self.width, bias=self.bias)
+        total = self.total - part.total
+        share = part.total / total
+        mean_x = self.mean_x - share * (part.mean_x - self.mean_x)
+        mean_y = self.mean_y - share * (part.mean_y - self.mean_y)
+        gram, cross, yy = self.gram - part.gram, self.cross - part.cross, self.yy - part.yy
+        if self.bias:
+            apart, apart_y = part.mean_x - mean_x, part.mean_y - mean_y
+            between = total * (part.total / self.total)
+            gram -= np.outer(between * apart, apart)
+            cross -= between * apart_y * apart
+            yy -= between * apart_y**2
+        n_rows, logs = self.n_rows - part.n_rows, self.log_weights - part.log_weights
+        return Moments(n_rows, total, mean_x, mean_y, gram, cross, max(yy, 0.0), logs, self.bias)
+
+    def intercept(self, w: Floats) -> Floats:
+        """Return the best bias of weights [d], or of each column of [d, k]."""
+        return np.asarray(self.mean_y - self.mean_x @ w)
+
+    def squared_error(self, w: Floats, b: Floats | None = None) -> Floats:
+        """Return Σ sᵢ (yᵢ − b − xᵢ·w)² of weights [d] or of columns [d, k]; no b means the best one."""
+        found: Floats = self.yy - 2 * (self.cross @ w) + np.einsum("j...,j...->...", w, self.gram @ w)
+        if b is not None:
+            found = found + self.total * (self.intercept(w) - b) ** 2
+        return np.asarray(np.maximum(found, 0.0))
+
+    def _check(self, other: Moments) -> None:
+        if self.width != other.width:
+            raise DataError(f"Moments of {self.width} and of {other.width} features cannot be added.")
+        if self.bias != other.bias:
+            raise DataError("Moments with and without a bias cannot be added.")
+
+
+@dataclass
+class _Products:
+    gram: Floats
+    cross: Floats
+    yy: float
+    sum_x: Floats
+    sum_y: float
+
+
+def _products(X: Matrix, y: Floats, weights: Floats | None, shift: Floats | None) -> _Products:
+    """Return sums of products of shifted rows, and their plain sums."""
+    root = None if weights is None else np.sqrt(weights)
+    sides = np.column_stack([np.ones(X.n_rows), y])
+    if root is not None:
+        sides *= root[:, None]
+    gram, spare = np.zeros((X.width, X.width)), None
+    sums = np.zeros((X.width, 2))
+    for which, block in row_blocks(X, shift, root):
+        if which.stop - which.start == X.n_rows:
+            gram = block.T @ block
+        else:
+            spare = np.empty_like(gram) if spare is None else spare
+            gram += np.matmul(block.T, block, out=spare)
+        sums += block.T @ sides[which]
+    yy, sum_y = float(sides[:, 1] @ sides[:, 1]), float(sides[:, 0] @ sides[:, 1])
+    return _Products(gram, sums[:, 1], yy, sums[:, 0], sum_y)
+
+
+def _far_means(X: Matrix) -> Floats | None:
+    """Return rough means of the features that lie far from zero, and zero for others; None if none does."""
+    rows = some_rows(X)
+    if not rows.size:
+        return None
+    means = np.where(np.ptp(rows, axis=0) > 0, rows.mean(axis=0), rows[0])
+    far = np.abs(means) > _FAR * rows.std(axis=0)
+    return np.where(far, means, 0.0) if far.any() else None
+
+
+def _mean(y: Floats, weights: Floats | None, total: float) -> float:
+    return float(y.mean() if weights is None else weights @ y / total)

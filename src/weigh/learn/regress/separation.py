@@ -1,0 +1,48 @@
+"""Classes that a plane separates: without a prior the weights grow for ever."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weigh.errors import DataError, listing
+from weigh.features.blocks import Floats, Mask
+from weigh.learn.regress.logistic_loss import Loss
+from weigh.learn.regress.matrix import Matrix
+
+# Where weights grow for ever, steps near the end move scores of some rows by about one, others not at all.
+GROWING = 0.1
+STILL = 0.01
+
+
+class Separated(DataError):
+    """The problem has no optimum; `features` are the numbers of those whose weights grow, None means all."""
+
+    def __init__(self, message: str, features: list[int] | None) -> None:
+        super().__init__(message)
+        self.features = features
+
+
+def check_plane(loss: Loss, X: Matrix, free: Mask, W: Floats) -> None:
+    """Refuse rows that the weights without a penalty separate."""
+    leads = loss.leads(X.times(np.where(free[:, None], W, 0.0)))
+    if len(leads) and leads.min() > 0:
+        raise Separated(
+            "Some plane separates the classes, so without a prior the weights have no maximum: they grow for "
+            "ever, and the fit only gets better. Give prior=1.",
+            None,
+        )
+
+
+def check_growth(loss: Loss, X: Matrix, free: Mask, step: Floats, n_features: int) -> None:
+    """Refuse rows of which a step from where the problem seems solved moves some apart and none together."""
+    part = np.where(free[:, None], step, 0.0)
+    leads = loss.leads(X.times(part))
+    if not len(leads) or leads.max() < GROWING or leads.min() < -STILL:
+        return
+    sizes = np.abs(part[:n_features]).max(axis=1, initial=0.0)
+    grown = np.flatnonzero(sizes > STILL * np.abs(part).max())
+    raise Separated(
+        f"Some features have values that only occur with one class (numbers {listing(grown.tolist())}), so "
+        "without a prior their weights have no maximum: they grow for ever. Give prior=1, or leave them out.",
+        grown.tolist(),
+    )

@@ -1,0 +1,169 @@
+"""Squared loss: the noise, the strength of the prior, the weights, and what is known of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+
+import numpy as np
+
+from weigh import errors
+from weigh.features.blocks import Floats
+from weigh.learn.regress.evidence import choose_noise_by_evidence, choose_scale_by_evidence, noise_sd
+from weigh.learn.regress.folds import consecutive
+from weigh.learn.regress.lasso import solve_lasso
+from weigh.learn.regress.least_squares import Fit, fit_least_squares
+from weigh.learn.regress.moments import Moments
+from weigh.learn.regress.posterior import classical_of, posterior
+from weigh.learn.regress.problem import Problem, Solution
+from weigh.learn.regress.ridge import solve_ridge
+from weigh.learn.regress.track import LinearTrack
+from weigh.learn.regress.weight_priors import FeaturePriors
+from weigh.model import Posterior
+
+MOST_KNOWN = 5_000  # features of which a covariance is kept
+MOST_FROM_FEW = 2_000  # the same if there are fewer rows
+TRIED, WEAKEST = (
+    100,
+    1e-3,
+)  # scales that cross-validation tries, and the share of the strongest they go down to
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The standard deviation of the noise, if it is needed or given, and how it is known."""
+
+    sigma: float | None = None
+    by: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Squared:
+    """What came of a problem: penalties, solution, noise, and who can tell the posterior."""
+
+    l1: Floats
+    l2: Floats
+    solution: Solution
+    noise: Noise
+    scale_by: str = "given"
+    evidence: float | None = None
+    knowledge: Known | Posterior | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """The posterior of a fit from moments, worked out when it is asked for."""
+
+    moments: Moments
+    l2: Floats
+    w: Floats
+    sigma: float | None
+    fit: Fit | None = None
+
+    def posterior(self) -> Posterior:
+        """Return the posterior; noise that is not known is estimated from the residuals."""
+        total = self.moments.total if self.moments.bias else 0.0
+        if self.fit is not None and self.sigma is None:
+            return classical_of(self.fit, self.moments.n_rows, total)
+        sigma = self.sigma or noise_sd(self.moments, self.w, self.l2)
+        return posterior(self.moments, self.l2, sigma, self.w)
+
+
+class SquaredFit:
+    """One fit of squared loss, its moments made once."""
+
+    def __init__(self, problem: Problem, priors: FeaturePriors, noise: Noise, folds: int) -> None:
+        self._problem, self._priors, self._noise, self._folds = problem, priors, noise, folds
+
+    @cached_property
+    def moments(self) -> Moments:
+        """The moments of all rows."""
+        return Moments.of_problem(self._problem)
+
+    def solved(self, tol: float, max_iter: int) -> Squared:
+        """Settle the noise and the penalties, and solve."""
+        chosen = self._priors.chosen
+        if chosen is None:
+            noise = self._settled_noise()
+            l1, l2 = self._priors.penalties(noise.sigma or 1.0)
+            return self._solve(Squared(l1, l2, NONE, noise), tol, max_iter)
+        if getattr(chosen, "scale", None) == "evidence":
+            return self._solve(self._by_evidence(), tol, max_iter)
+        return self._solve(self._by_folds(tol), tol, max_iter)
+
+    def _settled_noise(self) -> Noise:
+        """Return the noise, estimated where a prior's meaning depends on it."""
+        needed = any(prior.penalty(1.0) != prior.penalty(2.0) for prior, _ in self._priors.groups)
+        if self._noise.sigma is not None or not needed:
+            return self._noise
+        moments = self.moments
+        if moments.n_rows > moments.width + moments.bias:
+            fit = fit_least_squares(self._problem, moments)
+            left = moments.n_rows - fit.rank - moments.bias
+            if left > 0 and fit.squared_error > 0:
+                return Noise(math.sqrt(fit.squared_error / left), "estimated")
+        # Too many weights to tell noise from signal by residuals: let the prior tell.
+        ridge = [prior for prior, _ in self._priors.groups if prior.penalty(1.0)[0] == 0]
+        if len(ridge) == 1 and len(self._priors.groups) == 1:
+            gamma = 1 / math.sqrt(ridge[0].penalty(1.0)[1])
+            found = choose_noise_by_evidence(moments, gamma, np.square(self._priors.units))
+            return Noise(found.sigma, "evidence")
+        raise errors.DataError(
+            f"There are {moments.n_rows:,} rows for {moments.width:,} features, too few to tell how large "
+            f"the noise is, and the prior's strength depends on it. State it, as in noise=Normal(1.0), or "
+            f"give the penalty itself: Penalty(l1=...)."
+        )
+
+    def _by_evidence(self) -> Squared:
+        l1, direction = self._priors.direction()
+        if self._noise.sigma is not None:
+            raise errors.ParameterError(
+                "LinearRegression: the evidence chooses the scale of the prior and the noise together. Leave "
+                "noise='normal'."
+            )
+        found = choose_scale_by_evidence(self.moments, direction)
+        l2 = direction * (found.sigma / found.gamma) ** 2
+        noise = Noise(found.sigma, "evidence")
+        return Squared(l1, l2, NONE, noise, f"evidence: {found.gamma:.6g}", found.log_evidence)
+
+    def _by_folds(self, tol: float) -> Squared:
+        l1, l2 = self._priors.direction()
+        track = LinearTrack(self._problem, l1, l2, tol)
+        if track.by_moments:
+            folds = consecutive(self._problem.X.n_rows, self._folds)
+            parts = [Moments.of_problem(self._problem.cut(*fold)) for fold in folds]
+            total = reduce(Moments.plus, parts)
+            self.__dict__["moments"] = total
+            scale = track.judged_by(track.scales(TRIED, WEAKEST, total), parts).scale
+        else:
+            scale = track.judged(track.scales(TRIED, WEAKEST), self._folds).scale
+        return Squared(l1 * scale, l2 * scale, NONE, self._noise, "cross-validation")
+
+    def _solve(self, found: Squared, tol: float, max_iter: int) -> Squared:
+        problem = self._problem.penalised(found.l1, found.l2)
+        if found.l1.any():
+            return replace(found, solution=solve_lasso(problem, tol, max_iter))
+        if not found.l2.any():
+            return self._unpenalised(found, problem)
+        few = problem.X.n_rows < problem.X.width
+        moments = None if few and "moments" not in self.__dict__ else self.moments
+        solution = solve_ridge(problem, moments)
+        knowledge: Known | None = None
+        if problem.X.width <= (MOST_FROM_FEW if few else MOST_KNOWN):
+            knowledge = Known(self.moments, found.l2, solution.w, found.noise.sigma)
+        return replace(found, solution=solution, knowledge=knowledge)
+
+    def _unpenalised(self, found: Squared, problem: Problem) -> Squared:
+        few = problem.X.n_rows <= problem.X.width + problem.bias
+        moments = None if few else self.moments
+        fit = fit_least_squares(problem, moments)
+        b = np.asarray(fit.b)
+        solution = Solution(fit.w, b, fit.squared_error / 2, fit.gap, 1, fit.method)
+        knowledge = None
+        if moments is not None and problem.X.width <= MOST_KNOWN:
+            knowledge = Known(moments, found.l2, fit.w, found.noise.sigma, fit)
+        return replace(found, solution=solution, knowledge=knowledge)
+
+
+NONE = Solution(np.zeros(0), np.zeros(0), math.inf, math.inf, 0, "not solved yet")

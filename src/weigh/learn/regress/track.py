@@ -1,0 +1,150 @@
+"""The weights along a path of penalties, from strong to weak, each fit beginning where the last one ended."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from weigh.features.blocks import Floats, Mask
+from weigh.learn.regress.choice import Choice
+from weigh.learn.regress.folds import consecutive, dealt
+from weigh.learn.regress.lasso import gram_path, largest_l1, lasso_path, suits_gram
+from weigh.learn.regress.logistic import solve_logistic
+from weigh.learn.regress.logistic_loss import loss_of
+from weigh.learn.regress.moments import Moments
+from weigh.learn.regress.problem import Problem, Solution
+from weigh.learn.regress.sparse_logistic import largest_l1_logistic, sparse_logistic_path
+from weigh.learn.regress.spectrum import ridge_path, usual_scales
+from weigh.model.pipeline import cores
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """Weights [k, d] or [k, d, classes], biases and gaps for k scales of a penalty."""
+
+    scales: Floats
+    weights: Floats
+    intercepts: Floats
+    gaps: Floats
+
+    @classmethod
+    def of(cls, scales: Floats, found: list[Solution]) -> Track:
+        """Return the track of solutions."""
+        W, b = (np.array([getattr(each, name) for each in found]) for name in ("w", "b"))
+        return cls(scales, W, b, np.array([each.gap for each in found]))
+
+
+class LinearTrack:
+    """Squared loss along the penalties scale · (l1, l2)."""
+
+    def __init__(self, problem: Problem, l1: Floats, l2: Floats, tol: float) -> None:
+        self.problem, self.l1, self.l2, self.tol = problem, l1, l2, tol
+        self.by_moments = not l1.any() or suits_gram(problem.X)
+
+    def scales(self, n: int, ratio: float, moments: Moments | None = None) -> Floats:
+        """Return n scales, falling: of lasso from the least that leaves no weight."""
+        if self.l1.any():
+            largest = largest_l1(self.problem.penalised(self.l1, np.zeros_like(self.l2)))
+            return np.asarray(largest * np.geomspace(1.0, ratio, n))
+        moments = Moments.of_problem(self.problem) if moments is None else moments
+        return usual_scales(moments, self.l2, n)
+
+    def over(self, scales: Floats, moments: Moments | None = None) -> Track:
+        """Return the weights of all scales."""
+        if not self.by_moments:
+            return Track.of(scales, lasso_path(self.problem, self.l1, self.l2, scales, self.tol))
+        moments = Moments.of_problem(self.problem) if moments is None else moments
+        if self.l1.any():
+            W, gaps = gram_path(moments, self.l1, self.l2, scales, self.tol)
+        else:
+            W, gaps = ridge_path(moments, self.l2, scales), np.zeros(len(scales))
+        return Track(scales, W, moments.intercept(W.T), gaps)
+
+    def judged(self, scales: Floats, folds: int) -> Choice:
+        """Judge every scale on folds of consecutive rows, each by what the others teach."""
+        places = consecutive(self.problem.X.n_rows, folds)
+        if self.by_moments:
+            return self.judged_by(scales, [Moments.of_problem(self.problem.cut(*fold)) for fold in places])
+
+        def error(fold: tuple[int, int]) -> tuple[Floats, float]:
+            rest = np.ones(self.problem.X.n_rows, dtype=bool)
+            rest[slice(*fold)] = False
+            track = LinearTrack(self.problem.where(rest), self.l1, self.l2, self.tol).over(scales)
+            own = self.problem.cut(*fold)
+            o = 0.0 if own.offset is None else own.offset[:, None]
+            left = own.y[:, None] - o - track.intercepts - own.X.times(np.ascontiguousarray(track.weights.T))
+            s = np.ones(len(left)) if own.weights is None else own.weights
+            return s @ np.square(left), own.total
+
+        return _chosen(scales, [error(fold) for fold in places])
+
+    def judged_by(self, scales: Floats, folds: list[Moments]) -> Choice:
+        """Judge every scale from the moments of the folds alone."""
+        everything = reduce(Moments.plus, folds)
+
+        def error(fold: Moments) -> tuple[Floats, float]:
+            track = self.over(scales, everything.minus(fold))
+            return fold.squared_error(np.ascontiguousarray(track.weights.T), track.intercepts), fold.total
+
+        with ThreadPoolExecutor(cores()) as pool:
+            return _chosen(scales, list(pool.map(error, folds)))
+
+
+class LogisticTrack:
+    """Log loss along the penalties scale · (l1, l2)."""
+
+    def __init__(
+        self, problem: Problem, l1: Floats, l2: Floats, classes: int, tol: float, max_iter: int
+    ) -> None:
+        self.problem, self.l1, self.l2, self.classes = problem, l1, l2, classes
+        self.tol, self.max_iter = tol, max_iter
+
+    def scales(self, n: int, ratio: float) -> Floats:
+        """Return n scales, falling: with l1 from the least that leaves no weight."""
+        if self.l1.any():
+            none = np.zeros_like(self.l2)
+            largest = largest_l1_logistic(self.problem.penalised(self.l1, none), self.classes)
+            return np.asarray(largest * np.geomspace(1.0, ratio, n))
+        s = np.ones(self.problem.X.n_rows) if self.problem.weights is None else self.problem.weights
+        sums = self.problem.X.squared_times(s)
+        held = self.l2 > 0
+        size = float((sums[held] / self.l2[held]).mean()) / 4 if held.any() else 1.0
+        return np.asarray((size or 1.0) * np.geomspace(1e2, 1e2 * min(ratio, 1e-6), n))
+
+    def over(self, scales: Floats) -> Track:
+        """Return the weights of all scales."""
+        if self.l1.any():
+            path = (self.problem, self.l1, self.l2, scales, self.classes, self.tol)
+            return Track.of(scales, sparse_logistic_path(*path))
+        found: list[Solution] = []
+        for scale in scales.tolist():
+            problem = self.problem.penalised(self.l1 * scale, self.l2 * scale)
+            start = found[-1] if found else None
+            found.append(solve_logistic(problem, self.classes, self.tol, self.max_iter, start))
+        return Track.of(scales, found)
+
+    def judged(self, scales: Floats, folds: int) -> Choice:
+        """Judge every scale on folds that rows of every class are dealt to in turn."""
+
+        def error(held: Mask) -> tuple[Floats, float]:
+            rest = self.problem.where(~held)
+            own = (rest, self.l1, self.l2, self.classes, self.tol, self.max_iter)
+            track = LogisticTrack(*own).over(scales)
+            return self._losses(self.problem.where(held), track), float(self.problem.where(held).total)
+
+        with ThreadPoolExecutor(cores()) as pool:
+            return _chosen(scales, list(pool.map(error, dealt(self.problem.y, folds))))
+
+    def _losses(self, problem: Problem, track: Track) -> Floats:
+        loss = loss_of(problem, self.classes)
+        pairs = zip(track.weights, track.intercepts, strict=True)
+        width = problem.X.width
+        return np.array([loss.value(problem.X.times(w.reshape(width, -1)) + b) for w, b in pairs])
+
+
+def _chosen(scales: Floats, found: list[tuple[Floats, float]]) -> Choice:
+    sums, totals = (np.array(each) for each in zip(*found, strict=True))
+    return Choice.of(scales, sums, totals)

@@ -1,0 +1,24 @@
+"""R5: the first gradient of logistic regression on the five mails."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weigh.learn.regress.logistic import gradient
+from weigh.learn.regress.matrix import DenseMatrix
+from weigh.learn.regress.problem import Problem
+
+
+def test_the_gradient_at_zero_is_that_of_the_lecture(spam_table: dict[str, list[Any]]) -> None:
+    levels = ["high", "medium", "low"]
+    familiar = [[float(value == level) for level in levels] for value in spam_table["familiarity"]]
+    X = np.column_stack([spam_table["CS373"], spam_table["investment"], familiar]).astype(np.float64)
+    y = np.array([float(label == "spam") for label in spam_table["spam"]])
+    slopes, slope = gradient(
+        Problem(DenseMatrix(X), y, np.zeros(5), np.zeros(5)), 2, np.zeros(5), np.zeros(())
+    )
+    # The lecture climbs the log-likelihood; the loss is its negative.
+    np.testing.assert_array_equal(-slopes, [-0.5, 0.5, 0.0, -0.5, 0.0])
+    assert -slope == -0.5

@@ -1,0 +1,39 @@
+"""Rows for tests of regression: dense and sparse forms of one table, and problems made of them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weigh.learn.regress.matrix import DenseMatrix, Matrix, SparseMatrix
+from weigh.learn.regress.problem import Problem
+
+Floats = NDArray[np.float64]
+
+
+def sparse(X: Floats) -> SparseMatrix:
+    """Return an array in compressed rows."""
+    rows, columns = np.nonzero(X)
+    indptr = np.searchsorted(rows, np.arange(len(X) + 1)).astype(np.int64)
+    return SparseMatrix(indptr, columns.astype(np.int32), X[rows, columns], X.shape[1])
+
+
+def problem(
+    X: Floats | Matrix,
+    y: Floats,
+    l2: Floats | float = 0.0,
+    l1: Floats | float = 0.0,
+    *,
+    bias: bool = True,
+    weights: Floats | None = None,
+    offset: Floats | None = None,
+) -> Problem:
+    """Return a problem; one number as a penalty is that of every feature."""
+    rows: Matrix = DenseMatrix(X) if isinstance(X, np.ndarray) else X
+    l1, l2 = (np.full(rows.width, each) if np.isscalar(each) else np.asarray(each) for each in (l1, l2))
+    return Problem(rows, y, l1, l2, bias, weights, offset)
+
+
+def centred(X: Floats, weights: Floats, *, bias: bool) -> Floats:
+    """Return rows from their weighted means, or as they are."""
+    return X - (weights @ X / weights.sum() if bias else 0.0)

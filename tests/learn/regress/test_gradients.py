@@ -1,0 +1,54 @@
+"""Conjugate gradients: the same weights without a gram."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.learn.regress.designs import problem, sparse
+from weigh.learn.regress.gradients import asks_for_gradients, solve_by_gradients
+from weigh.learn.regress.matrix import SparseMatrix
+from weigh.learn.regress.ridge import solve_ridge
+
+
+@given(st.integers(0, 10**6), st.integers(2, 20), st.integers(1, 20), st.booleans(), st.booleans())
+def test_gradients_lead_where_the_closed_form_is(
+    seed: int, n: int, d: int, bias: bool, weighted: bool
+) -> None:
+    draw = np.random.default_rng(seed)
+    X, y = draw.normal(size=(n, d)) + 1, draw.normal(size=n)
+    s = draw.uniform(0.5, 2, n) if weighted else None
+    stated = problem(sparse(X), y, draw.uniform(0.5, 2, d), bias=bias, weights=s)
+    found, exact = solve_by_gradients(stated), solve_ridge(stated)
+    assert found.objective - exact.objective <= found.gap + 1e-12
+    assert found.gap <= 1e-10 * (1 + float(y @ y))
+    np.testing.assert_allclose(found.w, exact.w, atol=1e-4)
+    assert found.method == "conjugate gradients"
+
+
+@pytest.mark.parametrize("shape", [(40, 6), (6, 40)])
+def test_without_a_penalty_the_shortest_solution_is_found(shape: tuple[int, int]) -> None:
+    draw = np.random.default_rng(0)
+    X, y = draw.normal(size=shape), draw.normal(size=shape[0])
+    found, exact = (solve(problem(sparse(X), y)) for solve in (solve_by_gradients, solve_ridge))
+    np.testing.assert_allclose(found.w, exact.w, atol=1e-4)
+    assert found.method.endswith("estimated, not proved")
+
+
+def test_a_target_that_needs_no_weight_gets_none() -> None:
+    found = solve_by_gradients(problem(sparse(np.eye(4)), np.ones(4), 1.0))
+    assert (found.w == 0).all()
+    assert (found.gap, float(found.b)) == (0.0, 1.0)
+
+
+def test_wide_sparse_rows_are_not_laid_out() -> None:
+    width, n = 40_000, 2_000
+    draw = np.random.default_rng(0)
+    indices = np.sort(draw.choice(width, (n, 1)), axis=1).astype(np.int32)
+    X = SparseMatrix(np.arange(n + 1, dtype=np.int64), indices.ravel(), None, width)
+    assert asks_for_gradients(X)
+    found = solve_ridge(problem(X, draw.normal(size=n), 1.0))
+    assert found.method == "conjugate gradients"
+    assert found.gap <= 1e-9 * found.objective
