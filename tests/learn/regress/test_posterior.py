@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import t
 from sklearn.linear_model import BayesianRidge
 
-from tests.learn.regress.designs import problem, sparse
+from tests.learn.regress.designs import problem
 from weigh.errors import DataError, ParameterError
-from weigh.learn.regress.matrix import DenseMatrix
 from weigh.learn.regress.moments import Moments
 from weigh.learn.regress.posterior import classical, posterior
 
@@ -39,8 +38,8 @@ def test_the_covariance_is_that_of_weights_and_bias_together(seed: int, n: int, 
     rows = draw.normal(size=(5, d))
     full = np.column_stack([rows, np.ones(5)]) if bias else rows
     inner = np.einsum("ij,jk,ik->i", full, whole, full)
-    np.testing.assert_allclose(found.predictive_sd(DenseMatrix(rows)), np.sqrt(sigma**2 + inner), rtol=1e-8)
-    np.testing.assert_allclose(found.predictive_sd(sparse(rows), noise=False), np.sqrt(inner), rtol=1e-8)
+    np.testing.assert_allclose(found.predictive_sd(rows), np.sqrt(sigma**2 + inner), rtol=1e-8)
+    np.testing.assert_allclose(found.predictive_sd(rows, noise=False), np.sqrt(inner), rtol=1e-8)
 
 
 @pytest.mark.parametrize("shape", [(40, 5), (5, 40)])
@@ -55,7 +54,7 @@ def test_the_covariance_is_that_of_scikit_learn(shape: tuple[int, int]) -> None:
     np.testing.assert_allclose(found.mean, peer.coef_, rtol=1e-6, atol=1e-10)
     _, sd = peer.predict(X, return_std=True)
     if shape[0] > shape[1]:
-        np.testing.assert_allclose(found.predictive_sd(DenseMatrix(X)), sd, rtol=1e-8)
+        np.testing.assert_allclose(found.predictive_sd(X), sd, rtol=1e-8)
 
 
 @given(st.integers(0, 10**6), st.integers(3, 20), st.integers(1, 5))
@@ -64,7 +63,7 @@ def test_predictions_are_surest_at_the_mean_of_the_rows(seed: int, n: int, d: in
     X = draw.normal(size=(n, d)) + 10 * draw.normal(size=d)
     found = posterior(Moments.of_problem(problem(X, draw.normal(size=n))), np.ones(d), 0.5)
     around = X.mean(axis=0) + np.vstack([np.zeros(d), draw.normal(size=(20, d))])
-    sd = found.predictive_sd(DenseMatrix(around))
+    sd = found.predictive_sd(around)
     assert sd[0] == pytest.approx(0.5 * math.sqrt(1 + 1 / n), rel=1e-9)
     assert (sd[1:] > sd[0]).all()
 
@@ -137,5 +136,4 @@ def test_features_without_a_penalty_that_repeat_each_other_have_a_pseudo_inverse
     found = posterior(Moments.of_problem(problem(Z, y)), np.array([0.0, 1.0, 0.0, 0.0]), 1.0)
     single = posterior(Moments.of_problem(problem(X, y)), np.array([0.0, 1.0]), 1.0)
     assert found.mean[0] + found.mean[2] == pytest.approx(single.mean[0], rel=1e-9)
-    rows = DenseMatrix(Z)
-    np.testing.assert_allclose(found.predictive_sd(rows), single.predictive_sd(DenseMatrix(X)), rtol=1e-9)
+    np.testing.assert_allclose(found.predictive_sd(Z), single.predictive_sd(X), rtol=1e-9)
