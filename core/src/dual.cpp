@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "parts.h"
 
 namespace weigh {
 namespace {
 
+constexpr double kUnknown = -1;
 constexpr std::size_t kAhead = 6;  // rows whose memory is asked for before it is their turn
 
 // Ask for the memory of some items. The compiler must not see a function of its own in it: one that only asks for
@@ -51,13 +51,16 @@ LogisticDual::LogisticDual(const SparseRows& rows, std::size_t width, std::span<
     in_parts(settings.threads, [&](std::size_t part) {
         const std::size_t end = rows_.size() * (part + 1) / settings.threads;
         for (std::size_t i = rows_.size() * part / settings.threads; i < end; ++i) {
-            const std::int64_t begin = rows.indptr[i], last = rows.indptr[i + 1];
-            double square = rows.values.empty() ? static_cast<double>(last - begin) : 0.0;
-            if (!rows.values.empty())
-                for (std::int64_t e = begin; e < last; ++e) square += rows.values[e] * rows.values[e];
-            rows_[i] = {begin, static_cast<std::uint32_t>(last - begin), y[i] > 0 ? 1 : -1,
-                        settings.spread * square + settings.bias_spread, weights.empty() ? 1.0 : weights[i],
-                        offset.empty() ? 0.0 : offset[i], 0.0, -std::numeric_limits<double>::infinity()};
+            const std::int64_t begin = rows.indptr[i];
+            rows_[i] = {.begin = begin,
+                        .size = static_cast<std::uint32_t>(rows.indptr[i + 1] - begin),
+                        .sign = y[i] > 0 ? 1 : -1,
+                        .square = kUnknown,
+                        .weight = weights.empty() ? 1.0 : weights[i],
+                        .offset = offset.empty() ? 0.0 : offset[i],
+                        .logit = -std::numeric_limits<double>::infinity(),
+                        .share = 0,
+                        .alpha = 0};
         }
     });
     if (settings.threads == 1) return;
@@ -67,7 +70,8 @@ LogisticDual::LogisticDual(const SparseRows& rows, std::size_t width, std::span<
 void LogisticDual::begin(std::span<const double> scores, std::span<const double> weights, double bias) {
     for (std::size_t i = 0; i < rows_.size(); ++i) {
         rows_[i].logit = -rows_[i].sign * scores[i];
-        rows_[i].alpha = rows_[i].weight * logistic(rows_[i].logit);
+        rows_[i].share = logistic(rows_[i].logit);
+        rows_[i].alpha = rows_[i].weight * rows_[i].share;
     }
     std::copy(weights.begin(), weights.end(), weights_.begin());
     weights_[width_] = bias;
@@ -82,6 +86,14 @@ void LogisticDual::recentre(double times) {
 }
 
 template <bool kValued>
+double LogisticDual::square(const Row& row) const {
+    double sum = kValued ? 0.0 : static_cast<double>(row.size);
+    if (kValued)
+        for (std::uint32_t j = 0; j < row.size; ++j) sum += data_.values[row.begin + j] * data_.values[row.begin + j];
+    return settings_.spread * sum + settings_.bias_spread;
+}
+
+template <bool kValued>
 double LogisticDual::step(Row& row, double* w) const {
     const std::int32_t* features = data_.indices.data() + row.begin;
     const double* values = kValued ? data_.values.data() + row.begin : nullptr;
@@ -93,9 +105,10 @@ double LogisticDual::step(Row& row, double* w) const {
     for (; j < row.size; ++j) sums[0] += x(j) * w[features[j]];
     const double margin = row.sign * ((sums[0] + sums[1]) + (sums[2] + sums[3]));
 
+    if (row.square == kUnknown) row.square = square<kValued>(row);
     const double a = share_ * row.square, k = a * row.weight, c = a * row.alpha - margin;
-    Logit first{row.logit, row.alpha / row.weight};
-    if (row.alpha == 0) {
+    Logit first{row.logit, row.share};
+    if (row.share == 0) {
         first.u = c - std::log1p(k);
         first.value = logistic(first.u);
     }
@@ -103,6 +116,7 @@ double LogisticDual::step(Row& row, double* w) const {
     const Logit best = root(k, c, first);
     const double change = row.weight * best.value - row.alpha;
     row.logit = best.u;
+    row.share = best.value;
     row.alpha = row.weight * best.value;
     const double moved = row.sign * change * share_;
     const double scaled = moved * settings_.spread;
@@ -136,9 +150,11 @@ double LogisticDual::steps(std::span<const std::int32_t> order, double* w) {
 }
 
 double LogisticDual::pass(std::span<const std::int32_t> order) {
-    const std::size_t threads = settings_.threads, parts = threads * settings_.rounds;
+    const std::size_t threads = settings_.threads;
+    const std::size_t rounds = std::max<std::size_t>(1, settings_.rounds * order.size() / std::max<std::size_t>(1, size()));
+    const std::size_t parts = threads * rounds;
     std::vector<double> apart(threads);
-    for (std::size_t round = 0; round < settings_.rounds; ++round) {
+    for (std::size_t round = 0; round < rounds; ++round) {
         in_parts(threads, [&](std::size_t t) {
             const std::size_t part = round * threads + t;
             const std::size_t begin = order.size() * part / parts, end = order.size() * (part + 1) / parts;

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -39,7 +40,7 @@ public:
     // Begin at the αᵢ that suit some scores oᵢ + b + xᵢ·w, whose weights are v Σ ±αᵢ xᵢ.
     void begin(std::span<const double> scores, std::span<const double> weights, double bias);
 
-    // Take a step for every row, in the given order; return about how far apart the problem and its dual were.
+    // Take a step for some rows, in the given order; return about how far apart the problem and its dual were.
     double pass(std::span<const std::int32_t> order);
 
     // Move the centre of the bias's prior by so many times what the bias is away from it.
@@ -55,23 +56,28 @@ public:
     void logits(std::span<double> out) const;
 
 private:
-    struct alignas(64) Row {
+    struct Row {  // as long as a line of the cache
         std::int64_t begin;
         std::uint32_t size;
         std::int32_t sign;
-        double square, weight, offset, alpha, logit;
+        double square;  // aᵢ, found at the first step
+        double weight, offset;
+        double logit, share, alpha;  // uᵢ, and αᵢ = sᵢ · share
     };
+    static_assert(sizeof(Row) == 64);
 
     template <bool kValued>
     double steps(std::span<const std::int32_t> order, double* w);
     template <bool kValued>
     double step(Row& row, double* w) const;
+    template <bool kValued>
+    double square(const Row& row) const;
     void join();
 
     SparseRows data_;
     std::size_t width_;
     DualSettings settings_;
-    std::vector<Row> rows_;
+    Zeroed<Row> rows_;
     Zeroed<double> weights_;             // the bias is the last one
     std::vector<Zeroed<double>> copies_;  // of every thread, if there are several
     double share_, least_share_ = 1;

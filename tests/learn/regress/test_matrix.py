@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from weigh.learn.regress.matrix import DenseMatrix, SparseMatrix
+from weigh.learn.regress.matrix import DenseMatrix, SparseMatrix, WithOnes
 
 
 def compressed(array: Any, ones: bool = False) -> SparseMatrix:
@@ -67,6 +67,37 @@ def test_columns_agree_and_are_contiguous(pair: tuple[DenseMatrix, SparseMatrix]
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], pair[0].array[:, which])
     assert all(each.flags.f_contiguous for each in found)
+
+
+@pytest.mark.parametrize("which", [[], [3], [0, 4, 5], range(6)])
+def test_features_agree(pair: tuple[DenseMatrix, SparseMatrix], which: list[int]) -> None:
+    kept = np.isin(np.arange(6), list(which))
+    dense, sparse = (each.features(kept) for each in pair)
+    assert (dense.width, sparse.width) == (len(which), len(which))
+    np.testing.assert_array_equal(sparse.columns(np.arange(len(which))), dense.columns(np.arange(len(which))))
+    w = np.arange(len(which)) + 1.0
+    np.testing.assert_array_equal(sparse.times(w), dense.times(w))
+
+
+def test_a_feature_of_ones_is_one_more_column(pair: tuple[DenseMatrix, SparseMatrix]) -> None:
+    longer = DenseMatrix(np.column_stack([pair[0].array, np.ones(40)]))
+    s, w, r = np.arange(40.0), np.arange(14.0).reshape(7, 2), np.arange(80.0).reshape(40, 2)
+    kept = np.array([True, False, True, False, False, False, True])
+    for each in map(WithOnes, pair):
+        np.testing.assert_array_equal(each.times(w), longer.times(w))
+        np.testing.assert_array_equal(each.transposed_times(r), longer.transposed_times(r))
+        np.testing.assert_array_equal(each.squared_times(s), longer.squared_times(s))
+        np.testing.assert_allclose(each.weighted_gram(s), longer.weighted_gram(s), atol=1e-12)
+        np.testing.assert_array_equal(each.weighted_gram(None), longer.weighted_gram(None))
+        np.testing.assert_array_equal(each.columns(np.array([6, 2])), longer.columns(np.array([6, 2])))
+        np.testing.assert_array_equal(
+            each.features(kept).times(w[kept]), longer.features(kept).times(w[kept])
+        )
+        np.testing.assert_array_equal(
+            each.features(~kept).times(w[~kept]), longer.features(~kept).times(w[~kept])
+        )
+        np.testing.assert_array_equal(each.rows(s > 30).times(w), longer.rows(s > 30).times(w))
+        assert each.density == pytest.approx((pair[0].width * each.X.density + 1) / 7)
 
 
 def test_rows_agree(pair: tuple[DenseMatrix, SparseMatrix]) -> None:

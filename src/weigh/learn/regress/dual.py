@@ -19,6 +19,8 @@ from weigh.model.pipeline import cores
 ROUNDS = 4  # how often per pass threads tell each other
 MOST_THREADS = 4  # each one's steps are the shorter, the more there are
 TOGETHER = 16  # rows that stay neighbours when the order is changed
+FEW = 0.2  # of the rows: if so few decide the weights, they are gone through again
+AGAIN = 2  # times
 HOPELESS = 150  # passes; Newton's method is the better one if more are left
 BIAS_SPREAD = 0.01  # of a row's square: with more the bias, which all rows move, would not come to rest
 UNBALANCED = 0.1  # of how far off rows are: what they leave unbalanced for the bias's prior to be moved
@@ -53,6 +55,7 @@ class Dual:
             threads,
         )
         self._balance, self._times = 0.0, 1.0
+        self.is_uneven = False
         self._random = np.random.default_rng(0)
         self._order = self._random.permutation(X.n_rows).astype(np.int32)
 
@@ -67,12 +70,24 @@ class Dual:
         self._core.begin(scores, w * self._unit, float(start.b))
 
     def run(self) -> float:
-        """Take a step for every row; return about how far apart the problem and its dual were."""
+        """Take a step for every row, and more for some; return about how far off they all were."""
         apart = self._core.run(self._order)
+        weighty = self._weighty()
+        self.is_uneven = 0 < len(weighty) <= FEW * self.X.n_rows
+        if self.is_uneven:
+            for _ in range(AGAIN):
+                self._core.run(weighty)
         self._order = _mixed(self._order, self._random)
         if self.problem.bias:
             self._centre_bias(apart)
         return apart
+
+    def _weighty(self) -> Ints:
+        """Return the rows whose loss is bent by more than the mean: those that decide the weights."""
+        alphas = np.abs(self._core.signed_alphas())
+        weights = self.problem.weights
+        bends = alphas * (1 - (alphas if weights is None else alphas / weights))
+        return np.asarray(self._order[(bends > bends.mean())[self._order]])
 
     def _centre_bias(self, apart: float) -> None:
         """Move the centre of the bias's prior, once the problem is solved well enough for that centre.
@@ -99,7 +114,9 @@ class Dual:
         l2 = np.append(problem.l2, 0.0) if problem.bias else problem.l2
         objective = loss.value(S + bias) + problem.penalty(w)
         W = np.append(w, bias) if problem.bias else w
-        gap = max(0.0, objective - lower_bound(loss, X, l2, p))
+        # Without a bias no step is needed to a point of the dual, and its features' part is known.
+        v = None if problem.bias else -(problem.l2 * w)[:, None]
+        gap = max(0.0, objective - lower_bound(loss, X, l2, p, v))
         return Found(W[:, None], objective, gap, iterations, "dual coordinate ascent")
 
     def _best_bias(self, loss: LogisticLoss, S: Floats) -> float:
@@ -125,18 +142,22 @@ class Pace:
     rate: float = 1.0
     passes: int = 0
 
-    def tell(self, apart: float) -> None:
-        """Take in how far apart the problem and its dual were in a pass."""
+    expected: float = math.inf
+
+    def tell(self, apart: float, went_on: bool) -> None:
+        """Take in how far off rows were when it was their turn, and whether more steps followed the pass."""
         self.before, self.apart = self.apart, apart
         self.passes += 1
         if self.passes > 2:
             now = apart / self.before if self.before > 0 else 0.0
             self.rate = now if self.passes == 3 else self.rate**0.7 * now**0.3
+        rate = min(self.rate, 1.0)
+        self.expected = apart * (rate if went_on else math.sqrt(rate))
 
     @property
     def is_near(self) -> bool:
-        """Whether the gap after this pass may be below the target."""
-        return self.passes > 2 and self.apart * math.sqrt(min(self.rate, 1.0)) <= self.target
+        """Whether the gap may be below the target."""
+        return self.expected <= self.target
 
     @property
     def is_hopeless(self) -> bool:
@@ -155,7 +176,8 @@ def solve_dual(
         dual.begin(start)
     pace = Pace(target)
     while pace.passes < max_iter:
-        pace.tell(dual.run())
+        apart = dual.run()
+        pace.tell(apart, dual.is_uneven)
         if pace.is_near:
             found = dual.found(pace.passes)
             if found.gap <= target:

@@ -26,16 +26,18 @@ def can_be_bounded(loss: Loss, l2: Floats) -> bool:
     return int((l2 == 0).sum()) * loss.columns <= MOST_FREE
 
 
-def lower_bound(loss: Loss, X: Matrix, l2: Floats, p: Floats) -> float:
-    """Return a number that the problem's minimum is not below."""
+def lower_bound(loss: Loss, X: Matrix, l2: Floats, p: Floats, v: Floats | None = None) -> float:
+    """Return a number that the minimum is not below; v may be given if all features have a penalty."""
     free = l2 == 0
     if free.any():
         brought = _balanced(loss, X.features(free), p)
         if brought is None:
             return 0.0  # a loss of probabilities is never negative
         p = brought
-    v = X.transposed_times(loss.slopes(p))[~free]
-    return max(0.0, loss.dual(p) - 0.5 * float((np.square(v) / l2[~free, None]).sum()))
+    if v is None:
+        v = X.transposed_times(loss.slopes(p))
+    squares = np.square(v[~free]) / l2[~free, None]
+    return max(0.0, loss.dual(p) - 0.5 * float(squares.sum()))
 
 
 def _balanced(loss: Loss, U: Matrix, p: Floats) -> Floats | None:

@@ -44,10 +44,14 @@ def null(problem: Problem, classes: int) -> Solution:
             "bound. Give rows of every class.",
             None,
         )
-    empty = replace(problem, X=DenseMatrix(np.empty((problem.X.n_rows, 0))), l1=np.empty(0), l2=np.empty(0))
-    found = _by_newton(empty, classes, 0.0, 100, None)
     shape = (problem.X.width,) if classes == 2 else (problem.X.width, classes)
-    return replace(found, w=np.zeros(shape))
+    if problem.offset is None and problem.bias:
+        sums = np.bincount(problem.y.astype(np.int64), problem.weights, classes)
+        logs = np.log(sums / sums.sum())
+        b = logs[1] - logs[0] if classes == 2 else logs - logs.mean()
+        return Solution(np.zeros(shape), np.asarray(b), -float(sums @ logs), 0.0, 0, "counted")
+    empty = replace(problem, X=DenseMatrix(np.empty((problem.X.n_rows, 0))), l1=np.empty(0), l2=np.empty(0))
+    return replace(_by_newton(empty, classes, 0.0, 100, None), w=np.zeros(shape))
 
 
 def gradient(problem: Problem, classes: int, w: Floats, b: Floats) -> tuple[Floats, Floats]:

@@ -152,10 +152,15 @@ class SparseMatrix:
 
     def features(self, kept: Mask) -> SparseMatrix:
         """Return the same rows with some of the features."""
-        held, numbers = kept[self.indices], np.cumsum(kept, dtype=np.int32) - np.int32(1)
-        indptr = np.concatenate([[0], np.cumsum(held, dtype=np.int64)])[self.indptr]
-        values = None if self.values is None else self.values[held]
-        return SparseMatrix(indptr, numbers[self.indices[held]], values, int(kept.sum()))
+        if not kept.any():
+            return SparseMatrix(np.zeros(self.n_rows + 1, np.int64), np.empty(0, np.int32), None, 0)
+        indptr, rows, values = self.selected(np.flatnonzero(kept))
+        order = np.argsort(rows, kind="stable")
+        counts = np.bincount(rows, minlength=self.n_rows)
+        columns = np.repeat(np.arange(len(indptr) - 1, dtype=np.int32), np.diff(indptr))
+        return SparseMatrix(
+            np.concatenate([[0], np.cumsum(counts)]), columns[order], values[order], len(indptr) - 1
+        )
 
     def rows(self, kept: Mask) -> SparseMatrix:
         """Return some of the rows."""
