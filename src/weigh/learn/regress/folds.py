@@ -9,6 +9,8 @@ import numpy as np
 from weigh import errors
 from weigh.features.blocks import Floats, Mask
 
+Folds = int | str  # how many parts, or "loo": every row is one
+
 
 def consecutive(n: int, folds: int) -> list[tuple[int, int]]:
     """Return the first and last places of folds of consecutive rows, nearly equal in size.

@@ -60,19 +60,30 @@ class Gathered:
         return found
 
 
-def gathered(schema: Schema, source: Source, *, measured: bool, progress: Progress | None = None) -> Gathered:
-    """Read all rows of a source into memory."""
+def read(
+    schema: Schema, source: Source, *, measured: bool, keeps: bool = True, progress: Progress | None = None
+) -> Reading:
+    """Read all rows of a source for the first time; unless it `keeps` them a large file's are not held."""
     prepared = prepare(schema, schema.chunks(source)) if needs_preparation(schema) else {}
     space = Space(schema, prepared, dense=True)
-    reading = Reading(schema, source, space, measured=measured, keeps=True).first(progress)
-    held = list(reading.chunks())
+    return Reading(schema, source, space, measured=measured, keeps=keeps).first(progress)
+
+
+def gathered(schema: Schema, source: Source, *, measured: bool, progress: Progress | None = None) -> Gathered:
+    """Read all rows of a source into memory."""
+    return held_rows(schema, read(schema, source, measured=measured, progress=progress), measured=measured)
+
+
+def held_rows(schema: Schema, reading: Reading, *, measured: bool) -> Gathered:
+    """Return the rows that a reading has kept."""
+    space, held = reading.space, list(reading.chunks())
     classes = [] if measured else reading.classes()
     places = None if measured else reading.places(classes)
     targets = [part.codes if places is None else places[part.codes] for part in held]
     weights = None
     if reading.is_weighted:
         weights = np.concatenate([_ones_for(part) if part.weights is None else part.weights for part in held])
-    X = _matrix(held, space.width)
+    X = matrix_of(held, space.width)
     return Gathered(schema, space, X, joined(targets), weights, classes, reading.gaps, held)
 
 
@@ -80,7 +91,8 @@ def _ones_for(part: Encoded) -> Floats:
     return np.ones(len(part.codes))
 
 
-def _matrix(held: list[Encoded], width: int) -> Matrix:
+def matrix_of(held: list[Encoded], width: int) -> Matrix:
+    """Return encoded rows as one matrix, a view of them where they lie one after the other."""
     if held[0].grid is not None:
         return DenseMatrix(joined([part.grid for part in held]))
     rows = [part.rows for part in held]

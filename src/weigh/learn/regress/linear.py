@@ -14,11 +14,14 @@ from weigh.features.blocks import Floats
 from weigh.learn.linear_kinds import linear_schema
 from weigh.learn.reading import Progress
 from weigh.learn.regress.absolute import solve_absolute
-from weigh.learn.regress.gathered import Gathered, gathered
+from weigh.learn.regress.compressed import compressed
+from weigh.learn.regress.folds import Folds
+from weigh.learn.regress.gathered import Gathered, held_rows, read
 from weigh.learn.regress.knowledge import Renumbered
+from weigh.learn.regress.moments import Moments
 from weigh.learn.regress.problem import Problem
 from weigh.learn.regress.settings import check_solving, checked_noise, common, told_prior, warn_unless_optimal
-from weigh.learn.regress.squared import Noise, Squared, SquaredFit
+from weigh.learn.regress.squared import MOST_KNOWN, Noise, Squared, SquaredFit
 from weigh.learn.regress.statement import Statement, stated
 from weigh.learn.regress.weight_priors import Columns, checked_prior
 from weigh.model import Fit, Optimality, RegressionModel
@@ -40,7 +43,7 @@ class LinearTask:
     bias: bool = True
     scale: str | None = None
     offset: str | None = None
-    folds: int = 5
+    folds: Folds = 5
     tol: float = 1e-8
     max_iter: int = 10_000
 
@@ -55,7 +58,7 @@ class LinearTask:
         bias: bool = True,
         scale: str | None = None,
         offset: str | None = None,
-        folds: int = 5,
+        folds: Folds = 5,
         tol: float = 1e-8,
         max_iter: int = 10_000,
         missing: tuple[Marker, ...] = (),
@@ -65,7 +68,7 @@ class LinearTask:
         noise = checked_noise(noise, OWNER)
         check_solving(OWNER, bias=bias, scale=scale, offset=offset, folds=folds, tol=tol, max_iter=max_iter)
         schema = linear_schema(source, columns, missing=missing)
-        return cls(schema, checked, noise, bool(bias), scale, offset, int(folds), float(tol), int(max_iter))
+        return cls(schema, checked, noise, bool(bias), scale, offset, folds, float(tol), int(max_iter))
 
     @property
     def is_absolute(self) -> bool:
@@ -74,20 +77,32 @@ class LinearTask:
 
     def learn(self, source: Source, *, progress: Progress | None = None) -> RegressionModel:
         """Return the model of a source."""
-        statement = self.statement(gathered(self.schema, source, measured=True, progress=progress))
-        solve = self._absolute if self.is_absolute else self._squared
-        return self._model(statement, solve(statement))
+        reading = read(self.schema, source, measured=True, keeps=self.is_absolute, progress=progress)
+        whole = None
+        if not reading.is_kept and reading.space.width > MOST_KNOWN:
+            # Their moments would need more memory than they do themselves.
+            reading = read(self.schema, source, measured=True, progress=progress)
+        if reading.is_kept:
+            rows = held_rows(self.schema, reading, measured=True)
+        else:
+            rows, whole = compressed(self.schema, reading, self.bias)
+        statement = self.statement(rows, whole)
+        found = self._absolute(statement) if self.is_absolute else self._squared(statement, whole)
+        return self._model(statement, found, whole)
 
-    def statement(self, rows: Gathered) -> Statement:
-        """Return the problem of gathered rows."""
+    def statement(self, rows: Gathered, whole: Moments | None = None) -> Statement:
+        """Return the problem of gathered rows; those that stand for a `whole` have no bias any more."""
+        bias = self.bias and whole is None
+        units = None if self.scale is None or whole is None else whole.spread
         return stated(
-            rows, self.prior, None, bias=self.bias, scale=self.scale, offset=self.offset, owner=OWNER
+            rows, self.prior, None, bias=bias, scale=self.scale, offset=self.offset, owner=OWNER, units=units
         )
 
-    def _squared(self, statement: Statement) -> Squared:
+    def _squared(self, statement: Statement, whole: Moments | None) -> Squared:
         given = float(self.noise.scale) if isinstance(self.noise, Normal) else None
         noise = Noise() if given is None else Noise(given, "given")
-        fit = SquaredFit(statement.problem, statement.priors, noise, self.folds)
+        own = None if whole is None else whole.taken(statement.kept)
+        fit = SquaredFit(statement.problem, statement.priors, noise, self.folds, own)
         return fit.solved(self.tol, self.max_iter)
 
     def _absolute(self, statement: Statement) -> Squared:
@@ -108,9 +123,13 @@ class LinearTask:
         solution = solve_absolute(statement.problem.penalised(l1, l2), self.tol, self.max_iter)
         return Squared(l1, l2, solution, noise)
 
-    def _model(self, statement: Statement, found: Squared) -> RegressionModel:
+    def _model(self, statement: Statement, found: Squared, whole: Moments | None) -> RegressionModel:
         problem = statement.problem.penalised(found.l1, found.l2)
         null, spread = _null(problem, self.is_absolute)
+        n_rows, total = problem.X.n_rows, problem.total
+        if whole is not None:
+            spread *= math.sqrt(total / whole.total)
+            n_rows, total = whole.n_rows, whole.total
         solution = found.solution
         proof = Optimality(
             solution.objective, solution.gap, null, self.tol, solution.iterations, solution.method
@@ -123,8 +142,8 @@ class LinearTask:
             told_prior(self.prior),
             common(found.l1),
             common(found.l2),
-            problem.total,
-            problem.X.n_rows,
+            total,
+            n_rows,
             self.bias,
             found.noise.sigma,
             found.noise.by,
@@ -133,7 +152,8 @@ class LinearTask:
             None if not null else 1 - loss / null,
             found.evidence,
         )
-        base = np.atleast_1d(solution.b).astype(np.float64)
+        b = solution.b if whole is None else whole.mean_y - whole.mean_x @ table[:, 0]
+        base = np.atleast_1d(b).astype(np.float64)
         maker = found.knowledge
         known = None if maker is None else Renumbered(maker, statement.places, statement.centre)
         return RegressionModel(self.schema, base, statement.terms(table), fit, proof, known)

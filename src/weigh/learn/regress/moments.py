@@ -10,13 +10,13 @@ Without a bias the means are zero. Moments of parts add up to those of the whole
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
 
 from weigh.errors import DataError
-from weigh.features.blocks import Floats
+from weigh.features.blocks import Floats, Longs
 from weigh.learn.regress.matrix import Matrix
 from weigh.learn.regress.problem import Problem
 from weigh.learn.regress.row_blocks import row_blocks, some_rows
@@ -143,6 +143,13 @@ class Moments:
             yy -= between * apart_y**2
         n_rows, logs = self.n_rows - part.n_rows, self.log_weights - part.log_weights
         return Moments(n_rows, total, mean_x, mean_y, gram, cross, max(yy, 0.0), logs, self.bias)
+
+    def taken(self, kept: Longs) -> Moments:
+        """Return the moments of some features only."""
+        if len(kept) == self.width:
+            return self
+        gram, cross = self.gram[np.ix_(kept, kept)], self.cross[kept]
+        return replace(self, mean_x=self.mean_x[kept], gram=gram, cross=cross)
 
     def intercept(self, w: Floats) -> Floats:
         """Return the best bias of weights [d], or of each column of [d, k]."""

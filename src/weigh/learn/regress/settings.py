@@ -37,7 +37,8 @@ def check_solving(
         raise errors.parameter(owner, "scale", "None or 'unit'", scale)
     if not isinstance(offset, str | None):
         raise errors.parameter(owner, "offset", "the name of a column, or None", offset)
-    whole(owner, "folds", folds, 2)
+    if folds != "loo" or owner != "LinearRegression":
+        whole(owner, "folds", folds, 2)
     whole(owner, "max_iter", max_iter, 1)
     if not 0 < finite(owner, "tol", tol, "a number between 0 and 1") < 1:
         raise errors.parameter(owner, "tol", "a number between 0 and 1", tol)

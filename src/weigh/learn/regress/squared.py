@@ -11,13 +11,14 @@ import numpy as np
 from weigh import errors
 from weigh.features.blocks import Floats
 from weigh.learn.regress.evidence import choose_noise_by_evidence, choose_scale_by_evidence, noise_sd
-from weigh.learn.regress.folds import consecutive
+from weigh.learn.regress.folds import Folds, consecutive
 from weigh.learn.regress.lasso import solve_lasso
-from weigh.learn.regress.least_squares import Fit, fit_least_squares
+from weigh.learn.regress.least_squares import Fit, fit_least_squares, fit_moments
 from weigh.learn.regress.moments import Moments
 from weigh.learn.regress.posterior import classical_of, posterior
 from weigh.learn.regress.problem import Problem, Solution
 from weigh.learn.regress.ridge import solve_ridge
+from weigh.learn.regress.ridge_choice import ridge_left_out
 from weigh.learn.regress.track import LinearTrack
 from weigh.learn.regress.weight_priors import FeaturePriors
 from weigh.model import Posterior
@@ -73,13 +74,24 @@ class Known:
 class SquaredFit:
     """One fit of squared loss, its moments made once."""
 
-    def __init__(self, problem: Problem, priors: FeaturePriors, noise: Noise, folds: int) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        priors: FeaturePriors,
+        noise: Noise,
+        folds: Folds,
+        whole: Moments | None = None,
+    ) -> None:
         self._problem, self._priors, self._noise, self._folds = problem, priors, noise, folds
+        self._whole = whole  # what the problem's few rows stand for
 
     @cached_property
     def moments(self) -> Moments:
         """The moments of all rows."""
-        return Moments.of_problem(self._problem)
+        own = Moments.of_problem(self._problem)
+        if self._whole is None:
+            return own
+        return replace(self._whole, gram=own.gram, cross=own.cross, yy=own.yy)
 
     def solved(self, tol: float, max_iter: int) -> Squared:
         """Settle the noise and the penalties, and solve."""
@@ -99,7 +111,7 @@ class SquaredFit:
             return self._noise
         moments = self.moments
         if moments.n_rows > moments.width + moments.bias:
-            fit = fit_least_squares(self._problem, moments)
+            fit = self._least_squares()
             left = moments.n_rows - fit.rank - moments.bias
             if left > 0 and fit.squared_error > 0:
                 return Noise(math.sqrt(fit.squared_error / left), "estimated")
@@ -115,6 +127,12 @@ class SquaredFit:
             f"give the penalty itself: Penalty(l1=...)."
         )
 
+    def _least_squares(self) -> Fit:
+        """Return the fit without a prior, refined from the rows where they are at hand."""
+        if self._whole is not None:
+            return fit_moments(self.moments)
+        return fit_least_squares(self._problem, self.moments)
+
     def _by_evidence(self) -> Squared:
         l1, direction = self._priors.direction()
         if self._noise.sigma is not None:
@@ -129,16 +147,34 @@ class SquaredFit:
 
     def _by_folds(self, tol: float) -> Squared:
         l1, l2 = self._priors.direction()
+        if self._whole is not None:
+            raise errors.DataError(
+                "Cross-validation needs the rows in memory, and the file is too large to be held. Choose by "
+                "scale='evidence', or give a number."
+            )
         track = LinearTrack(self._problem, l1, l2, tol)
-        if track.by_moments:
-            folds = consecutive(self._problem.X.n_rows, self._folds)
+        if self._folds == "loo":
+            scale = self._left_out(l1, l2, track)
+        elif track.by_moments:
+            folds = consecutive(self._problem.X.n_rows, int(self._folds))
             parts = [Moments.of_problem(self._problem.cut(*fold)) for fold in folds]
             total = reduce(Moments.plus, parts)
             self.__dict__["moments"] = total
             scale = track.judged_by(track.scales(TRIED, WEAKEST, total), parts).scale
         else:
-            scale = track.judged(track.scales(TRIED, WEAKEST), self._folds).scale
+            scale = track.judged(track.scales(TRIED, WEAKEST), int(self._folds)).scale
         return Squared(l1 * scale, l2 * scale, NONE, self._noise, "cross-validation")
+
+    def _left_out(self, l1: Floats, l2: Floats, track: LinearTrack) -> float:
+        """Return the scale of ridge that predicts rows best that were left out one by one, by formula."""
+        if l1.any():
+            raise errors.ParameterError(
+                "LinearRegression: folds='loo' has a formula for Normal priors only. Give a number of folds."
+            )
+        few = self._problem.X.n_rows < self._problem.X.width
+        moments = None if few else self.moments
+        scales = track.scales(TRIED, WEAKEST, moments)
+        return ridge_left_out(self._problem, l2, scales, moments).scale
 
     def _solve(self, found: Squared, tol: float, max_iter: int) -> Squared:
         problem = self._problem.penalised(found.l1, found.l2)
@@ -146,18 +182,19 @@ class SquaredFit:
             return replace(found, solution=solve_lasso(problem, tol, max_iter))
         if not found.l2.any():
             return self._unpenalised(found, problem)
-        few = problem.X.n_rows < problem.X.width
+        few = self._whole is None and problem.X.n_rows < problem.X.width
         moments = None if few and "moments" not in self.__dict__ else self.moments
-        solution = solve_ridge(problem, moments)
+        # Rows that stand for others are counted from the means, and so must their moments be.
+        solution = solve_ridge(problem, moments if self._whole is None else None)
         knowledge: Known | None = None
         if problem.X.width <= (MOST_FROM_FEW if few else MOST_KNOWN):
             knowledge = Known(self.moments, found.l2, solution.w, found.noise.sigma)
         return replace(found, solution=solution, knowledge=knowledge)
 
     def _unpenalised(self, found: Squared, problem: Problem) -> Squared:
-        few = problem.X.n_rows <= problem.X.width + problem.bias
+        few = self._whole is None and problem.X.n_rows <= problem.X.width + problem.bias
         moments = None if few else self.moments
-        fit = fit_least_squares(problem, moments)
+        fit = fit_least_squares(problem, None) if few else self._least_squares()
         b = np.asarray(fit.b)
         solution = Solution(fit.w, b, fit.squared_error / 2, fit.gap, 1, fit.method)
         knowledge = None

@@ -60,8 +60,12 @@ def stated(
     offset: str | None,
     owner: str,
     classes: int = 1,
+    units: Floats | None = None,
 ) -> Statement:
-    """Return the problem of gathered rows, and the prior of every feature in it."""
+    """Return the problem of gathered rows, and the prior of every feature in it.
+
+    `units` are the features' standard deviations, where the rows cannot tell them.
+    """
     _warn_of_gaps(rows)
     X, o = rows.X, None
     kept = np.arange(rows.space.width)
@@ -70,7 +74,9 @@ def stated(
         kept = np.delete(kept, place)
         o = X.columns(np.array([place]))[:, 0]
         X = X.features(np.arange(X.width) != place)
-    units = np.ones(rows.space.width) if scale is None else _spreads(rows)
+    if scale is None:
+        units = np.ones(rows.space.width)
+    units = _units(rows, _spreads(rows) if units is None else units)
     priors = FeaturePriors.of(prior, rest, rows, units, owner).taken(kept)
     centre = priors.centres(classes)
     if centre is not None:
@@ -105,13 +111,17 @@ def _offset_place(rows: Gathered, offset: str, owner: str) -> int:
 
 
 def _spreads(rows: Gathered) -> Floats:
-    """Return the standard deviation of every number; flags, levels and words keep their unit."""
+    """Return the standard deviation of every feature, zero where it is all but constant."""
     X, weights = rows.X, rows.weights
     s = np.ones(X.n_rows) if weights is None else weights
     mean = X.transposed_times(s) / s.sum()
     variance = X.squared_times(s) / s.sum() - np.square(mean)
-    is_number = np.zeros(X.width, dtype=bool)
+    return np.where(variance > 1e-14 * np.square(mean), np.sqrt(np.maximum(variance, 0.0)), 0.0)
+
+
+def _units(rows: Gathered, spreads: Floats) -> Floats:
+    """Return what counts as one unit: of numbers their spread; flags, levels and words keep theirs."""
+    is_number = np.zeros(len(spreads), dtype=bool)
     for part, places in zip(rows.schema.parts, rows.orders, strict=True):
         is_number[places] = isinstance(part.kind, Value)
-    varies = variance > 1e-14 * np.square(mean)
-    return np.where(is_number & varies, np.sqrt(np.maximum(variance, 1e-300)), 1.0)
+    return np.where(is_number & (spreads > 0), spreads, 1.0)
