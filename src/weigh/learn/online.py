@@ -132,12 +132,7 @@ class OnlineRun:
 
     def widen(self, width: int) -> None:
         """Make room for so many features."""
-        if len(self.table) <= width:
-            # Twice as much as needed, so that vocabularies may grow often at little cost.
-            room = max(width + 1, 2 * len(self.table) if len(self.table) > 1 else 0)
-            table = _core.zeros(room, self.table.shape[1])
-            table[: len(self.table)] = self.table
-            self.table = table
+        self.table = widened(self.table, width)
 
     def _remember(
         self,
@@ -275,6 +270,17 @@ class OnlineRun:
         self.classes, self.updates = list(classes), updates
         self.table = np.ascontiguousarray(table.reshape(len(self.table), -1))
         self.lengths2 = np.square(table[1:, 0]).sum(axis=0)
+
+
+def widened(table: Floats, width: int) -> Floats:
+    """Return a table with room for the bias and so many features."""
+    if len(table) > width:
+        return table
+    # Twice as much as needed, so that vocabularies may grow often at little cost.
+    room = max(width + 1, 2 * len(table) if len(table) > 1 else 0)
+    wide = _core.zeros(room, table.shape[1])
+    wide[: len(table)] = table
+    return wide
 
 
 _NO_CHANGES = _Changes(

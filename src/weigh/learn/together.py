@@ -11,7 +11,8 @@ import numpy as np
 from weigh import _core, errors
 from weigh.learn.held_out import HeldOut
 from weigh.learn.online import OnlineRun
-from weigh.learn.perceptron import Passes, PerceptronTask
+from weigh.learn.passes import Passes
+from weigh.learn.perceptron import OWNER, PerceptronTask
 from weigh.learn.reading import Progress, Reading
 from weigh.learn.space import Rows
 from weigh.source import Source
@@ -73,7 +74,7 @@ def judge_together(
         group.setdefault(task.settings, Entrant(OnlineRun(task.settings, classes)))
         group[task.settings].judged_after.add(task.max_iter)
     weights = {repr(task.class_weight): task.class_weight for task in tasks}
-    passes = {key: Passes(learned, classes, weight) for key, weight in weights.items()}
+    passes = {key: Passes(learned, classes, weight, OWNER) for key, weight in weights.items()}
     for number in range(max(task.max_iter for task in tasks)):
         going = [
             _pass(list(group.values()), passes[weight], shuffled_by, number, held)
