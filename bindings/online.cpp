@@ -1,59 +1,11 @@
-#include "weigh/online.h"
-
 #include <nanobind/stl/string.h>
 
+#include "examples.h"
 #include "tables.h"
 
 using namespace nb::literals;
 
 namespace {
-
-// Examples are views of arrays, which live as long as they do.
-class HeldExamples {
-public:
-    void add(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
-             const std::optional<Vector<double>>& values, const Vector<std::int32_t>& labels,
-             const std::optional<Vector<double>>& weights, std::size_t width) {
-        const auto rows = sparse_of(indptr, indices, values, labels.shape(0), width);
-        require(!weights || weights->shape(0) == labels.shape(0), "weights and labels differ in length");
-        for (const std::int32_t label : span_of(labels)) {
-            require(label >= 0, "a label is negative");
-            labels_ = std::max(labels_, static_cast<std::size_t>(label) + 1);
-        }
-        append(examples_, rows, span_of(labels), span_of(weights));
-        held_.push_back({indices, values, weights});
-        width_ = std::max(width_, width);
-    }
-
-    std::span<const weigh::Example> view() const { return examples_; }
-    std::size_t size() const { return examples_.size(); }
-    std::size_t width() const { return width_; }
-    std::size_t labels() const { return labels_; }
-
-    // The rows of some examples, in the given order.
-    nb::tuple taken(const Vector<std::int64_t>& places) const {
-        std::vector<std::int64_t> indptr{0};
-        std::vector<std::int32_t> indices;
-        std::vector<double> values;
-        for (const std::int64_t place : span_of(places)) {
-            require(place >= 0 && static_cast<std::size_t>(place) < size(), "there is no such example");
-            const weigh::Example& example = examples_[static_cast<std::size_t>(place)];
-            indices.insert(indices.end(), example.indices, example.indices + example.size);
-            for (std::uint32_t j = 0; j < example.size; ++j) values.push_back(example.values ? example.values[j] : 1.0);
-            indptr.push_back(static_cast<std::int64_t>(indices.size()));
-        }
-        return nb::make_tuple(to_numpy(std::move(indptr)), to_numpy(std::move(indices)), to_numpy(std::move(values)));
-    }
-
-private:
-    struct Held {
-        Vector<std::int32_t> indices;
-        std::optional<Vector<double>> values, weights;
-    };
-    std::vector<weigh::Example> examples_;
-    std::vector<Held> held_;
-    std::size_t width_ = 0, labels_ = 0;
-};
 
 using Lengths = nb::ndarray<double, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Counts = nb::ndarray<std::int64_t, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -90,13 +42,7 @@ nb::tuple online_pass(const HeldExamples& examples, const std::optional<Vector<s
     require(lengths2.shape(0) == settings.columns, "there is one length per column");
     require(examples.labels() <= std::max<std::size_t>(settings.columns, 2), "a label is beyond the columns");
     require(settings.columns > 1 || !settings.separate, "two classes are one column");
-    std::span<const std::int64_t> places;
-    if (order) {
-        places = span_of(*order);
-        require(places.size() == examples.size(), "the order has as many places as there are examples");
-        for (const std::int64_t place : places)
-            require(place >= 0 && static_cast<std::size_t>(place) < examples.size(), "the order has a wrong place");
-    }
+    const auto places = places_of(order, examples.size());
     weigh::OnlineState state{cells_of(table), {updates.data(), updates.shape(0)}, seen,
                              {lengths2.data(), lengths2.shape(0)}, measures, radius2};
     std::vector<weigh::Update> record;

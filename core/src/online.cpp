@@ -4,16 +4,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "weigh/each_example.h"
+
 namespace weigh {
 namespace {
-
-constexpr std::size_t kAhead = 4;  // examples whose memory is asked for before it is their turn
-
-void prefetch(const Example& example) {
-    for (std::uint32_t j = 0; j < example.size; j += 16) __builtin_prefetch(example.indices + j);
-    if (example.values == nullptr) return;
-    for (std::uint32_t j = 0; j < example.size; j += 8) __builtin_prefetch(example.values + j);
-}
 
 class Pass {
 public:
@@ -23,17 +17,10 @@ public:
           weights_(bias_ + stride_), scores_(columns_) {}
 
     PassResult run(std::span<const Example> examples, std::span<const std::int64_t> order) {
-        const auto at = [&](std::size_t k) -> const Example& {
-            return examples[order.empty() ? k : static_cast<std::size_t>(order[k])];
-        };
-        for (std::size_t k = 0; k < examples.size(); ++k) {
-            if (!order.empty()) {
-                if (k + 2 * kAhead < examples.size()) __builtin_prefetch(&at(k + 2 * kAhead));
-                if (k + kAhead < examples.size()) prefetch(at(k + kAhead));
-            }
+        each_example(examples, order, [&](const Example& example, const Example&, std::size_t k) {
             number_ = static_cast<std::int64_t>(k);
-            learn(at(k));
-        }
+            learn(example);
+        });
         return result_;
     }
 
