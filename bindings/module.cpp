@@ -6,6 +6,7 @@ void bind_csv(nanobind::module_& m);
 void bind_documents(nanobind::module_& m);
 void bind_dual(nanobind::module_& m);
 void bind_encode(nanobind::module_& m);
+void bind_gradient(nanobind::module_& m);
 void bind_numbering(nanobind::module_& m);
 void bind_online(nanobind::module_& m);
 void bind_products(nanobind::module_& m);
@@ -20,13 +21,14 @@ void bind_vocabulary(nanobind::module_& m);
 void bind_word_counts(nanobind::module_& m);
 
 NB_MODULE(_core, m) {
-    m.doc() = "Loops that touch every value: reading, splitting, counting, encoding, exact sums, scoring, perceptrons.";
+    m.doc() = "Loops that touch every value: reading, splitting, counting, encoding, exact sums, scoring, perceptrons, stochastic gradient.";
     bind_assembly(m);
     bind_count(m);
     bind_csv(m);
     bind_documents(m);
     bind_dual(m);
     bind_encode(m);
+    bind_gradient(m);
     bind_numbering(m);
     bind_online(m);
     bind_products(m);

@@ -130,6 +130,17 @@ weigh._core.online_pass:
         tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]],
     ]: ...
 
+weigh._core.plain_gradient:
+    def plain_gradient(
+        examples: Examples,
+        order: NDArray[numpy.int64] | None,
+        settings: GradientSettings,
+        rows: int,
+        grows: bool,
+        table: NDArray[numpy.float64],
+        scale: float,
+    ) -> tuple[float, float]: ...
+
 weigh._core.Numbering.learn:
     def learn(
         self, documents: Documents, settings: TokenSettings

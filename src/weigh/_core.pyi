@@ -238,6 +238,31 @@ def encode_strings(
 def encode_objects(values: NDArray[Any]) -> tuple[NDArray[numpy.int32], list[Any]]: ...
 def are_plain(values: NDArray[Any], types: tuple[type, ...]) -> bool: ...
 
+class GradientSettings:
+    def __init__(self, rate: float, l2: float, bias: bool, columns: int) -> None: ...
+
+def plain_gradient(
+    examples: Examples,
+    order: NDArray[numpy.int64] | None,
+    settings: GradientSettings,
+    rows: int,
+    grows: bool,
+    table: NDArray[numpy.float64],
+    scale: float,
+) -> tuple[float, float]: ...
+def safe_gradient(
+    examples: Examples,
+    order: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ]
+    | None,
+    settings: GradientSettings,
+    rows: int,
+    grows: bool,
+    table: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
+    steps: int,
+) -> float: ...
+
 class Numbering:
     def __init__(self, buckets: int) -> None: ...
     def __len__(self) -> int: ...

@@ -1,0 +1,186 @@
+// Steps of logistic regression against their definitions with full vectors, and the equations they solve.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "expect.h"
+#include "weigh/gradient.h"
+#include "weigh/gradient_solve.h"
+
+namespace {
+
+using namespace weigh;
+
+double uniform(Random& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
+
+double share_of(double u) { return 1 / (1 + std::exp(u)); }
+
+bool near(double found, double expected, double size = 1) {
+    return std::abs(found - expected) <= 1e-9 * (size + std::abs(expected));
+}
+
+// Rows on the heap and of the exact size, so that the sanitizer sees every number read beyond them.
+struct Data {
+    Data(Random& random, std::size_t rows, std::size_t width, std::size_t labels, bool valued) {
+        for (std::size_t i = 0; i < rows; ++i) {
+            dense.emplace_back(width + 1);
+            dense.back()[0] = 1;
+            for (std::size_t f = 0; f < width; ++f) {
+                if (random() % 2) continue;
+                const double value = valued ? static_cast<double>(random() % 5) - 2 : 1;
+                dense.back()[f + 1] = value;
+                indices.push_back(static_cast<std::int32_t>(f));
+                if (valued) values.push_back(value);
+            }
+            indptr.push_back(static_cast<std::int64_t>(indices.size()));
+            codes.push_back(static_cast<std::int32_t>(random() % labels));
+            weights.push_back(0.5 + uniform(random));
+        }
+        indices.shrink_to_fit();
+        values.shrink_to_fit();
+        append(examples, {indptr, indices, values}, codes, weights);
+        order.resize(rows);
+        std::iota(order.begin(), order.end(), 0);
+        std::shuffle(order.begin(), order.end(), random);
+    }
+
+    std::vector<std::vector<double>> dense;
+    std::vector<std::int64_t> indptr{0}, order;
+    std::vector<std::int32_t> indices, codes;
+    std::vector<double> values, weights;
+    std::vector<Example> examples;
+};
+
+using Weights = std::vector<std::vector<double>>;  // by column: the bias, then one weight per feature
+
+// What example i lacks at some weights, one number per column.
+std::vector<double> lacks(const Weights& w, const std::vector<double>& x, std::size_t label) {
+    std::vector<double> scores, shares(w.size());
+    for (const auto& column : w) scores.push_back(std::inner_product(x.begin(), x.end(), column.begin(), 0.0));
+    if (w.size() == 1) return {label ? share_of(scores[0]) : -share_of(-scores[0])};
+    soften(scores, shares);
+    for (std::size_t k = 0; k < shares.size(); ++k) shares[k] = (k == label ? 1.0 : 0.0) - shares[k];
+    return shares;
+}
+
+void test_two_classes_meet_their_equation() {
+    Random random(1);
+    for (int k = 0; k < 20000; ++k) {
+        const double size = std::pow(10.0, 12 * uniform(random) - 4), a = size * (2 * uniform(random) - 1);
+        const double c = k % 10 ? std::pow(10.0, 16 * uniform(random) - 4) : 0;
+        const double p = implicit_two(a, c);
+        EXPECT(p >= 0 && p <= 1);
+        EXPECT(std::abs(share_of(a + c * p) - p) <= 1e-9 * (1 + c * p * (1 - p)) * (1 + std::abs(a) * p));
+    }
+}
+
+void test_several_classes_meet_their_equation() {
+    Random random(2);
+    for (int round = 0; round < 5000; ++round) {
+        const std::size_t n = 2 + random() % 6, label = random() % n;
+        const double c = std::pow(10.0, 16 * uniform(random) - 4), size = std::pow(10.0, 5 * uniform(random) - 2);
+        std::vector<double> a(n), lacks(n), z(n), shares(n);
+        for (double& each : a) each = size * (2 * uniform(random) - 1);
+        implicit_many(a, label, c, lacks);
+        for (std::size_t k = 0; k < n; ++k) z[k] = a[k] + c * lacks[k];
+        soften(z, shares);
+        for (std::size_t k = 0; k < n; ++k) {
+            // An error of the shares is as many times larger in the scores as c says.
+            const double share = k == label ? 1 - lacks[k] : -lacks[k];
+            EXPECT(std::abs(shares[k] - share) <= 1e-9 * (1 + c * share * (1 - share)));
+        }
+    }
+}
+
+void test_two_columns_are_one_of_twice_the_way() {
+    Random random(3);
+    for (int round = 0; round < 1000; ++round) {
+        const double a = 20 * uniform(random) - 10, c = round ? std::pow(10.0, 6 * uniform(random) - 3) : 0;
+        std::vector<double> lacks(2);
+        implicit_many(std::vector<double>{0, a}, 1, c, lacks);
+        EXPECT(near(lacks[1], implicit_two(a, 2 * c)));
+        EXPECT(near(lacks[0], -lacks[1]));
+    }
+}
+
+void test_a_plain_pass_is_that_of_the_definition(std::size_t columns, bool bias, double l2) {
+    Random random(4);
+    const std::size_t n = 30, width = 5;
+    const Data data(random, n, width, std::max<std::size_t>(columns, 2), columns != 1);
+    const GradientSettings settings{0.3, l2, bias, columns};
+    std::vector<double> table((width + 1) * columns);
+    PlainState state{table};
+    Weights w(columns, std::vector<double>(width + 1));
+    for (int pass = 0; pass < 3; ++pass) {
+        plain_gradient(data.examples, data.order, settings, {static_cast<std::int64_t>(n), false}, state);
+        for (const auto i : data.order) {
+            auto x = data.dense[static_cast<std::size_t>(i)];
+            x[0] = bias;
+            const auto lack = lacks(w, x, static_cast<std::size_t>(data.codes[static_cast<std::size_t>(i)]));
+            for (std::size_t k = 0; k < columns; ++k)
+                for (std::size_t f = 0; f <= width; ++f)
+                    w[k][f] += 0.3 * (data.weights[static_cast<std::size_t>(i)] * lack[k] * x[f] -
+                                      (f ? l2 * w[k][f] / static_cast<double>(n) : 0.0));
+        }
+    }
+    for (std::size_t k = 0; k < columns; ++k)
+        for (std::size_t f = 0; f <= width; ++f)
+            EXPECT(near(table[f * columns + k] * (f ? state.scale : 1), w[k][f]));
+}
+
+// After every safe step the weights must be those that what is lacking there leads to.
+void test_a_safe_step_ends_where_it_says(std::size_t columns, bool bias, double l2, bool grows) {
+    Random random(5);
+    const std::size_t n = 40, width = 6, stride = 2 + 2 * columns;
+    const Data data(random, n, width, std::max<std::size_t>(columns, 2), true);
+    const GradientSettings settings{4, l2, bias, columns};
+    std::vector<double> table((width + 1) * stride), clocks(width + 1), squares(width + 1);
+    Weights sums(columns, std::vector<double>(width + 1));
+    SafeState state{table};
+    double counted = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        auto x = data.dense[i];
+        x[0] = bias;
+        const auto before = table;
+        const std::int64_t rows = grows ? static_cast<std::int64_t>(i) : static_cast<std::int64_t>(n);
+        safe_gradient(std::span(data.examples).subspan(i, 1), {}, settings, {rows, grows}, state);
+        Weights now(columns, std::vector<double>(width + 1));
+        for (std::size_t k = 0; k < columns; ++k)
+            for (std::size_t f = 0; f <= width; ++f) now[k][f] = table[f * stride + 2 + k];
+        const auto lack = lacks(now, x, static_cast<std::size_t>(data.codes[i]));
+        const double t = static_cast<double>(i + 1), shared = grows ? t : static_cast<double>(n);
+        counted += t;
+        for (std::size_t f = 0; f <= width; ++f) {
+            if (x[f] != 0) clocks[f] += 1, squares[f] += data.weights[i] * x[f] * x[f];
+            EXPECT(table[f * stride] == clocks[f] && near(table[f * stride + 1], squares[f]));
+            const double step = clocks[f] ? 4 * std::sqrt(clocks[f]) / squares[f] : 0;
+            const double share = f && clocks[f] ? l2 * t / shared / clocks[f] : 0;
+            for (std::size_t k = 0; k < columns; ++k) {
+                const double old = before[f * stride + 2 + k];
+                const double expected =
+                    x[f] == 0 ? old : (old + step * data.weights[i] * lack[k] * x[f]) / (1 + step * share);
+                EXPECT(near(now[k][f], expected));
+                sums[k][f] += t * now[k][f];
+                EXPECT(near(now[k][f] - table[f * stride + 2 + columns + k] / counted, sums[k][f] / counted));
+            }
+        }
+    }
+    EXPECT(state.steps == static_cast<std::int64_t>(n));
+}
+
+}  // namespace
+
+int main() {
+    test_two_classes_meet_their_equation();
+    test_several_classes_meet_their_equation();
+    test_two_columns_are_one_of_twice_the_way();
+    for (const std::size_t columns : {1, 2, 4})
+        for (const bool bias : {true, false})
+            // The last penalties turn the sign of the weights, or bring them down to nothing, in one step.
+            for (const double l2 : {0.0, 3.0, 60.0, 100.0, 300.0}) {
+                test_a_plain_pass_is_that_of_the_definition(columns, bias, l2);
+                for (const bool grows : {true, false}) test_a_safe_step_ends_where_it_says(columns, bias, l2, grows);
+            }
+    return told();
+}
