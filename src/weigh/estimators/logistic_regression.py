@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
-import numpy as np
 from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from weigh import errors
 from weigh.engines import run
+from weigh.estimators.coursed import UNWEIGHTED, Coursed
 from weigh.estimators.probable import Probable
-from weigh.features.blocks import Floats
+from weigh.learn.online_logistic import OnlineLogisticTask, online_penalty
 from weigh.learn.regress.logistic_task import LogisticTask
 from weigh.model import LogisticModel, Optimality, Posterior
 from weigh.model.summary import Summary
@@ -20,9 +22,15 @@ from weigh.source.missing import marker_list
 
 METHODS = ("exact", "online")
 EXACT = ("prior", "bias", "scale", "offset", "class_weight", "folds", "tol", "max_iter")
+ONLINE = ("bias", "scale", "class_weight", "tol", "max_iter", "rate", "shuffle")
+LEFT_OUT = ("tol", "max_iter")
 
 
-class LogisticRegression(Probable):
+def _is_online(estimator: Any) -> bool:
+    return bool(estimator.method == "online")
+
+
+class LogisticRegression(Coursed, Probable):
     """Logistic regression over any columns: the most probable weights under a prior.
 
     The log-odds of two classes, or the scores whose softmax the probabilities of more are, are sums of
@@ -49,9 +57,9 @@ class LogisticRegression(Probable):
     offset : name of a column that is added to the log-odds as it is, with the weight one.
     class_weight : None, "balanced" or a mapping from class to weight
     folds : parts for cross-validation; the rows of every class are dealt out in turn.
-    tol : the largest gap to the minimum, as a share of the objective without features; online: the least
-        fall of the loss from pass to pass.
-    max_iter : iterations of the solver at most; online: passes.
+    tol : the largest gap to the minimum, as a share of the objective without features, 1e-6 if left out;
+        online: the least fall of the loss from pass to pass, as a share of it, 1e-3 if left out.
+    max_iter : iterations of the solver at most, 1,000 if left out; online: passes, 20 if left out.
     rate : "safe", or the number ε of the plain update; online only.
     shuffle, random_state : whether rows are shuffled before every pass, and by which seed; online only.
     columns : "auto", a kind for all columns, a mapping from names to kinds, or a schema
@@ -69,7 +77,9 @@ class LogisticRegression(Probable):
     True
     """
 
-    model_: LogisticModel
+    @property
+    def _failed_checks(self) -> dict[str, str]:
+        return UNWEIGHTED if self.method == "online" else {}
 
     def __init__(
         self,
@@ -80,8 +90,8 @@ class LogisticRegression(Probable):
         offset: str | None = None,
         class_weight: Any = None,
         folds: int = 5,
-        tol: float = 1e-6,
-        max_iter: int = 1_000,
+        tol: float | None = None,
+        max_iter: int | None = None,
         rate: Any = "safe",
         shuffle: bool = True,
         random_state: Any = 0,
@@ -106,37 +116,61 @@ class LogisticRegression(Probable):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from labelled rows; y is one label per row or the name of the label column."""
         source = self._rows(X, y, sample_weight)
-        self.model_ = run(self._task(source), source)
+        if self._is_online():
+            self.__dict__.pop("_exact", None)
+            self._begin(source)
+            return self
+        self._exact = run(self._task(source), source)
+        self.__dict__.pop("_course", None)
         self._remember(source)
         return self
+
+    @available_if(_is_online)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Go once through more rows, in their order; `classes` names all classes there will be.
+
+        Without `classes` later calls may bring new ones, whose weights begin at zero then.
+        """
+        self._go_on(X, y, classes, sample_weight)
+        return self
+
+    def _is_online(self) -> bool:
+        if not isinstance(self.method, str) or self.method not in METHODS:
+            raise errors.parameter(type(self).__name__, "method", "'exact' or 'online'", self.method)
+        return self.method == "online"
 
     def _rows(self, X: Any, y: Any, sample_weight: Any = None) -> Source:
         return self._source(X, y, sample_weight, marker_list(self.missing, type(self).__name__))
 
+    def _settings(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the parameters of a task that were given."""
+        given = {name: getattr(self, name) for name in names}
+        found = {name: value for name, value in given.items() if value is not None or name not in LEFT_OUT}
+        return found | {"missing": marker_list(self.missing, type(self).__name__)}
+
     def _task(self, source: Source) -> LogisticTask:
-        if self.method not in METHODS:
-            raise errors.parameter(type(self).__name__, "method", "'exact' or 'online'", self.method)
-        given = {name: getattr(self, name) for name in EXACT}
-        markers = marker_list(self.missing, type(self).__name__)
-        return LogisticTask.over(source, self.columns, missing=markers, **given)
+        return LogisticTask.over(source, self.columns, **self._settings(EXACT))
 
-    def decision_function(self, X: Any) -> Floats:
-        """Return the log-odds of the second of two classes, or the scores of all classes."""
-        check_is_fitted(self)
-        scores = np.asarray(self.model_.scores(X))
-        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
+    def _course_task(self, source: Source, before: Any) -> OnlineLogisticTask:
+        self._check_going_on(before)
+        settings = self._settings(ONLINE)
+        settings |= {"l2": online_penalty(self.prior, self.offset), "random_state": self._seed()}
+        if before is not None:
+            settings["scale"] = None
+        return OnlineLogisticTask.over(source, self.columns if before is None else before.schema, **settings)
 
-    @property
-    def coef_(self) -> Floats:
-        """The weights [1, features] of two classes, else [classes, features]."""
-        check_is_fitted(self)
-        return np.atleast_2d(self.model_.coef)
+    def _labels(self) -> Any:
+        return super()._labels() if hasattr(self, "_course") else self._exact.labels
 
     @property
-    def intercept_(self) -> Floats:
-        """The bias [1] of two classes, else one per class."""
+    def model_(self) -> LogisticModel:
+        """The model: it predicts, explains and is saved without scikit-learn."""
         check_is_fitted(self)
-        return np.atleast_1d(self.model_.intercept)
+        model: LogisticModel = self._exact if hasattr(self, "_exact") else self._course.model()
+        return model
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_exact") or hasattr(self, "_course")
 
     @property
     def certificate_(self) -> Optimality:
@@ -155,7 +189,8 @@ class LogisticRegression(Probable):
     @property
     def n_iter_(self) -> int:
         """How many iterations the solver made."""
-        return self.certificate_.iterations
+        check_is_fitted(self)
+        return int(self._course.run.passes) if hasattr(self, "_course") else self.certificate_.iterations
 
     def summary(self, level: float = 0.95) -> Summary:
         """Return the weights with standard errors and intervals, and the penalties by other names."""

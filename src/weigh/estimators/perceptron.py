@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
-import numpy as np
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from weigh import errors
-from weigh.estimators.base import Classifier
-from weigh.estimators.declared import declared_classes, refuse_beyond
-from weigh.estimators.uninterrupted import uninterrupted
-from weigh.features.blocks import Floats
+from weigh.estimators.coursed import UNWEIGHTED, Coursed
 from weigh.learn import Course, PerceptronTask
 from weigh.model import Certificate, PerceptronModel
-from weigh.model.decision import to_labels
 from weigh.source import Source
 from weigh.source.missing import marker_list
 
 
-class Perceptron(Classifier):
+class Perceptron(Coursed):
     """The perceptron over any columns: last, averaged, voted or lazy, with margin and certificate.
 
     Rows go by, one after the other; a row that is predicted wrongly is added to the weights of its
@@ -66,16 +59,9 @@ class Perceptron(Classifier):
     (array([[2., 1.]]), array([-3.]), 11, True)
     """
 
-    _failed_checks: ClassVar[dict[str, str]] = dict.fromkeys(
-        (
-            "check_sample_weight_equivalence_on_dense_data",
-            "check_sample_weight_equivalence_on_sparse_data",
-        ),
-        "a row of weight 2 is one larger step, not two steps",
-    )
+    _failed_checks: ClassVar[dict[str, str]] = UNWEIGHTED
 
     _course: Course
-    _given: tuple[Any, Any]
 
     def __init__(
         self,
@@ -111,16 +97,9 @@ class Perceptron(Classifier):
         self.columns = columns
         self.missing = missing
 
-    def _task(self, source: Source, before: Course | None = None) -> PerceptronTask:
+    def _course_task(self, source: Source, before: Any) -> PerceptronTask:
         """Return the task for a source; one that goes on keeps the columns it has."""
-        if before is not None and self._given != (self.columns, self.scale):
-            raise errors.ParameterError(
-                "Perceptron: columns and scale cannot change while a run goes on. Begin a new one: fit "
-                "without warm_start, or a new Perceptron."
-            )
-        seed = self.random_state
-        if not isinstance(seed, int | np.integer):
-            seed = int(check_random_state(seed).randint(2**31 - 1))
+        self._check_going_on(before)
         return PerceptronTask.over(
             source,
             self.columns if before is None else before.schema,
@@ -131,7 +110,7 @@ class Perceptron(Classifier):
             rate=self.rate,
             max_iter=self.max_iter,
             shuffle=self.shuffle,
-            random_state=seed,
+            random_state=self._seed(),
             multiclass=self.multiclass,
             bias=self.bias,
             scale=self.scale if before is None else None,
@@ -139,21 +118,10 @@ class Perceptron(Classifier):
             missing=marker_list(self.missing, type(self).__name__),
         )
 
-    def __copy__(self) -> Self:
-        # A run changes as it goes on: each copy needs its own.
-        other = type(self).__new__(type(self))
-        other.__dict__ |= self.__dict__
-        if hasattr(self, "_course"):
-            other._course = self._course.copy()
-        return other
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from labelled rows; y is one label per row or the name of the label column."""
         source = self._source(X, y, sample_weight, marker_list(self.missing, type(self).__name__))
-        before = self._course.copy() if self.warm_start and hasattr(self, "_course") else None
-        if before is not None:
-            source = source.stored(before.storage())
-        self._become(self._task(source, before).course(source, before), source)
+        self._begin(source, self._course.copy() if self.warm_start and hasattr(self, "_course") else None)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -161,29 +129,8 @@ class Perceptron(Classifier):
 
         Without `classes` later calls may bring new ones, whose weights begin at zero then.
         """
-        before = getattr(self, "_course", None)
-        if before is None:
-            source = self._source(X, y, sample_weight, marker_list(self.missing, type(self).__name__))
-        else:
-            label = before.schema.label if y is None and getattr(X, "label", None) is None else y
-            source = self._source(X, label, sample_weight, before.schema.missing).stored(before.storage())
-        declared = () if classes is None else tuple(declared_classes(classes))
-        task = replace(self._task(source, before), max_iter=1, shuffle=False, classes=declared)
-
-        def check(labels: Any) -> None:
-            if declared:
-                refuse_beyond([*labels, *(before.run.classes if before else ())], declared)
-
-        uninterrupted(lambda: self._become(task.course(source, before, check=check), source))
+        self._go_on(X, y, classes, sample_weight)
         return self
-
-    def _become(self, course: Course, source: Source) -> None:
-        self._course = course
-        self._given = (self.columns, self.scale)
-        self._remember(source)
-
-    def _labels(self) -> Any:
-        return to_labels(self._course.run.classes)
 
     @property
     def model_(self) -> PerceptronModel:
@@ -193,24 +140,6 @@ class Perceptron(Classifier):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_course")
-
-    def decision_function(self, X: Any) -> Floats:
-        """Return the score of the second of two classes, else one score per class."""
-        check_is_fitted(self)
-        scores = self.model_.scores(X)
-        return np.asarray(scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores)
-
-    @property
-    def coef_(self) -> Floats:
-        """The weights: one row for two classes, else one per class."""
-        check_is_fitted(self)
-        return np.atleast_2d(self.model_.coef)
-
-    @property
-    def intercept_(self) -> Floats:
-        """The bias of each row of `coef_`."""
-        check_is_fitted(self)
-        return np.atleast_1d(self.model_.intercept)
 
     @property
     def certificate_(self) -> Certificate:

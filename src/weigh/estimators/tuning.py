@@ -167,7 +167,7 @@ def _perceptrons(
     groups: dict[Any, list[tuple[int, PerceptronTask]]] = {}
     for at, each in enumerate(learners):
         own = each._source(X, y, None, marker_list(each.missing, "Perceptron")) if each.missing else source
-        task = each._task(own)
+        task = each._course_task(own, None)
         groups.setdefault(json.dumps(task.schema.to_json(), default=repr), []).append((at, task))
     accuracies = [0.0] * len(learners)
     for group in groups.values():

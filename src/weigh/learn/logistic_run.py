@@ -57,6 +57,7 @@ class LogisticRun:
     rows: int = 0
     scale: float = 1.0  # of plain steps: what the table's weights are to be multiplied with
     passes: int = 0
+    totals: dict[Any, float] = field(default_factory=dict)  # the weight of all rows of every class
     objective: float | None = None  # of the last pass over all rows
     converged: bool = False
 
@@ -86,6 +87,12 @@ class LogisticRun:
         self.steps += len(examples)
         self.rows += len(examples) if grows else 0
         return float(loss)
+
+    def shares(self) -> Floats:
+        """Return the share of every class among the rows; one that was never seen has next to none."""
+        totals = np.array([self.totals.get(label, 0.0) for label in self.classes])
+        seen = np.maximum(totals, 1e-12 * max(1.0, float(totals.sum())))
+        return np.asarray(seen / seen.sum())
 
     def widen(self, width: int) -> None:
         """Make room for so many features."""

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from weigh import errors
 from weigh.features import Schema
-from weigh.features.blocks import Floats
 from weigh.features.settings import finite, truth, whole
 from weigh.learn.class_weights import check_class_weight, check_named_classes
 from weigh.learn.linear_kinds import linear_schema
 from weigh.learn.logistic_run import OWNER, LogisticRun, LogisticSettings
 from weigh.learn.passes import OnlineCourse, Passes
 from weigh.learn.reading import Check, Progress, Reading
-from weigh.model import LinearModel
+from weigh.model import Fit, LogisticModel
 from weigh.model.perceptron import as_classes
+from weigh.priors import Normal
+from weigh.priors.weights import check_weight_prior
 from weigh.source import Source
 from weigh.source.missing import Marker
 
@@ -27,30 +29,20 @@ LARGEST_RATE = 1e100
 RATE = f"'safe' or a number above 0, at most {LARGEST_RATE:g}"
 
 
-class Finished(NamedTuple):
-    """What a model is made of: scores of classes begin at `base`, the terms add theirs."""
-
-    schema: Schema
-    classes: list[Any]
-    base: Floats
-    terms: list[Any]
-
-
 @dataclass
 class LogisticCourse(OnlineCourse[LogisticRun]):
     """A run of logistic regression together with the features it is over."""
 
-    def finished(self) -> Finished:
-        """Return the pieces of the model of the run as it stands."""
+    def model(self) -> LogisticModel:
+        """Return the model of the run as it stands."""
         run, orders = self.run, self.space.orders()
         run.widen(self.space.width)
         table, biases = run.weights(np.concatenate(orders))
         terms = self.space.terms(orders, as_classes(table))
-        return Finished(self.schema, run.classes, as_classes(biases)[0], terms)
-
-    def model(self) -> LinearModel:
-        """Return the model of the run as it stands."""
-        return LinearModel(*self.finished())
+        l2, bias = run.settings.l2, run.settings.bias
+        prior = "None" if not l2 else repr(Normal(1 / math.sqrt(l2)))
+        fit = Fit("log", prior, 0.0, l2, sum(run.totals.values()), run.rows, bias, method="online")
+        return LogisticModel(self.schema, run.classes, as_classes(biases)[0], terms, run.shares(), fit)
 
 
 @dataclass(frozen=True)
@@ -97,7 +89,7 @@ class OnlineLogisticTask:
         schema = linear_schema(source, columns, scale=scale, missing=missing)
         return cls(schema, settings, max_iter, tol, shuffle, seed, class_weight)
 
-    def learn(self, source: Source, *, progress: Progress | None = None) -> LinearModel:
+    def learn(self, source: Source, *, progress: Progress | None = None) -> LogisticModel:
         """Return the model of a source."""
         return self.course(source, progress=progress).model()
 
@@ -128,7 +120,9 @@ class OnlineLogisticTask:
             course.run.settings = self.settings
             course.run.declare(reading.classes([*course.run.classes, *self.classes]))
         if check is None and reading.n_rows:
-            course.run.rows = reading.n_rows
+            course.run.rows, course.run.totals = reading.n_rows, {}
+        for label, weight in reading.totals().items():
+            course.run.totals[label] = course.run.totals.get(label, 0.0) + weight
         self._go(course.run, reading, progress, is_batch=check is not None)
         return course
 
@@ -182,3 +176,19 @@ def _rate(given: Any) -> float | None:
     if not 0 < finite(OWNER, "rate", given, RATE) <= LARGEST_RATE:
         raise errors.parameter(OWNER, "rate", RATE, given)
     return float(given)
+
+
+def online_penalty(prior: Any, offset: Any = None) -> float:
+    """Return the l2 of a prior that can be learned with online: one Normal for all columns, or none."""
+    found = None if isinstance(prior, Mapping) else check_weight_prior(prior, OWNER, "prior")
+    plain = not isinstance(prior, Mapping) and (
+        found is None or (not found.is_chosen and found.is_centred and found.penalty()[0] == 0)
+    )
+    if not plain:
+        raise errors.ParameterError(
+            f"{OWNER}: method='online' learns with one Normal prior around zero for all columns, or none, "
+            f"got prior={prior!r}. Give a number, or method='exact'."
+        )
+    if offset is not None:
+        raise errors.ParameterError(f"{OWNER}: method='online' has no offset. Use method='exact'.")
+    return 0.0 if found is None else found.penalty()[1]

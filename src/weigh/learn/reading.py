@@ -96,6 +96,7 @@ class Reading:
         self.n_rows = 0
         self.is_weighted = False
         self.gaps = 0  # missing numbers, which count as zero
+        self._totals = np.zeros(0)  # the weight of all rows of every code
         self._kept: list[Encoded] | None = []
 
     @classmethod
@@ -128,6 +129,7 @@ class Reading:
             self.n_rows += len(encoded.codes)
             self.is_weighted = self.is_weighted or encoded.weights is not None
             self.gaps += found.gaps
+            self._count(encoded)
             held += encoded.size
             if self._kept is not None:
                 self._kept.append(encoded)
@@ -163,6 +165,18 @@ class Reading:
     def classes(self, known: Sequence[Label] = ()) -> list[Label]:
         """Return the classes in canonical order."""
         return sorted({*known, *self.labels}, key=name_key)
+
+    def totals(self) -> dict[Label, float]:
+        """Return the weight of all rows of every class."""
+        return dict(zip(self.labels, self._totals.tolist(), strict=True))
+
+    def _count(self, encoded: Encoded) -> None:
+        if not self._measured:
+            counts = np.bincount(encoded.codes, encoded.weights, minlength=len(self.labels)).astype(
+                np.float64
+            )
+            counts[: len(self._totals)] += self._totals
+            self._totals = counts
 
     def places(self, classes: Sequence[Label]) -> Ints:
         """Return the place of every code's label among the classes."""

@@ -18,7 +18,7 @@ class Fit:
     penalties of a weight, None where features have different ones. `sigma` is the standard deviation of
     the noise (of absolute loss its mean size), `sigma_by` how it is known: "given", "estimated" or
     "evidence"; `scale_by` the same of the prior's scale. `spread` is the standard deviation of the targets,
-    `n` the total weight of the rows.
+    `n` the total weight of the rows, `method` "exact" or "online", `classes` their number.
     """
 
     loss: str
@@ -34,7 +34,8 @@ class Fit:
     spread: float = 1.0
     r2: float | None = None
     evidence: float | None = None
-    notes: tuple[str, ...] = ()
+    method: str = "exact"
+    classes: int = 2
 
     @property
     def task(self) -> str:
@@ -45,19 +46,21 @@ class Fit:
         """Return what other packages call the penalty; None if features have different ones, or none."""
         if self.l1 is None or self.l2 is None or self.loss == "absolute" or not (self.l1 or self.l2):
             return None
+        if self.classes > 2:  # most others learn one class against the rest
+            return None
         return Penalty(l1=self.l1, l2=self.l2).equivalents(self.task, self.n, 1.0, self.spread)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Fit:
         """Return the facts that `to_dict` gave; anything else raises a ValueError."""
-        found = cls(**{**data, "notes": tuple(data.get("notes", ()))})
+        found = cls(**data)
         numbers = (found.l1, found.l2, found.n, found.sigma, found.spread)
         if any(not isinstance(x, int | float) or math.isnan(x) for x in numbers if x is not None):
             raise ValueError("the facts of the fit hold other things than numbers")
-        if not all(isinstance(x, str) for x in (found.loss, found.prior, *found.notes)):
+        if not all(isinstance(x, str) for x in (found.loss, found.prior, found.method)):
             raise ValueError("the facts of the fit hold other things than words")
         return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return the facts as plain data."""
-        return {**asdict(self), "notes": list(self.notes)}
+        return asdict(self)

@@ -134,6 +134,7 @@ class LogisticTask:
             *numbers,
             self.bias,
             scale_by=scale_by,
+            classes=len(classes),
             r2=None if not empty else 1 - loss / empty,
         )
         maker = LaplaceKnown.of(problem, solution) if len(classes) == 2 and not l1.any() else None
