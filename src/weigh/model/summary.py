@@ -69,7 +69,10 @@ class Summary:
         parts = [self.title, aligned(self._rows(), indent="  ")]
         parts.append(aligned([list(fact) for fact in self.facts], left=2, indent="  "))
         if self.equivalents is not None:
-            parts.append(f"The same penalty elsewhere:\n{self.equivalents}")
+            # What to mind with each of them is told by the equivalents themselves.
+            calls = [[each.package, str(each)] for each in self.equivalents.others]
+            told = aligned(calls, left=2, indent="    ")
+            parts.append(f"  The same penalty elsewhere (print .equivalents for what to mind):\n{told}")
         return "\n\n".join(parts)
 
     __repr__ = __str__
@@ -126,7 +129,8 @@ def _facts(fit: Fit, proof: Optimality | None, posterior: Posterior | None) -> l
         facts.append(("log evidence", f"{fit.evidence:.6g}"))
     if proof is not None:
         said = "optimal" if proof.converged else "NOT optimal"
-        facts.append(("certificate", f"{said}: gap ≤ {short(proof.gap)} ({proof.method})"))
+        facts.append(("certificate", f"{said}: the objective is within {short(proof.gap)} of its minimum"))
+        facts.append(("found by", proof.method))
     return facts
 
 
