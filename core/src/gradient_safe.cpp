@@ -83,10 +83,12 @@ private:
             sums.before += score;
             sums.score += score * shrunk;
         } else {
+            const double* __restrict weights = row + kWeights;
+            double* __restrict before = before_.data();
+            double* __restrict scores = scores_.data();
             for (std::size_t k = 0; k < columns_; ++k) {
-                const double score = x * row[kWeights + k];
-                before_[k] += score;
-                scores_[k] += score * shrunk;
+                before[k] += x * weights[k];
+                scores[k] += x * shrunk * weights[k];
             }
         }
         *way = {row, along, shrunk};
@@ -107,14 +109,17 @@ private:
 
     void go(double weight) {
         for (double& lack : lacks_) lack *= weight;
-        const double counted = counted_, one = lacks_[0];
+        const std::size_t columns = kOne ? 1 : columns_;
+        const double counted = counted_;
+        const double* __restrict lacks = lacks_.data();
         for (std::size_t j = 0; j < n_ways_; ++j) {
             const Way way = ways_[j];
-            double* cells = way.row + kWeights;
-            for (std::size_t k = 0; k < (kOne ? 1 : columns_); ++k) {
-                const double old = cells[k], now = old * way.shrunk + (kOne ? one : lacks_[k]) * way.along;
-                cells[k] = now;
-                cells[(kOne ? 1 : columns_) + k] += counted * (now - old);
+            double* __restrict weights = way.row + kWeights;
+            double* __restrict sums = weights + columns;
+            for (std::size_t k = 0; k < columns; ++k) {
+                const double old = weights[k], now = old * way.shrunk + lacks[k] * way.along;
+                weights[k] = now;
+                sums[k] += counted * (now - old);
             }
         }
     }

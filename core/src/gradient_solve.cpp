@@ -33,16 +33,23 @@ double solved(double a, double c) {
     return u;
 }
 
-// The solution of w + log w = t, by two rounds of an iteration of the fourth order.
-double omega(double t) {
+// A guess w of the solution of w + log w = t made better, by an iteration of the fourth order; r is what it lacks.
+double better(double w, double r) {
+    const double q = 2 * (1 + w) * (1 + w + 2 * r / 3);
+    return w * (1 + r / (1 + w) * (q - r) / (q - 2 * r));
+}
+
+// The solution of w + log w = t, a guess of which may be known, else 0.
+double omega(double t, double w) {
     if (t < -40) return std::exp(t);
-    const double e = std::exp(std::min(t, 1.0));
-    double w = t > 1 ? t - std::log(t) : e / (1 + e);
-    for (int round = 0; round < 2; ++round) {
-        const double r = t - w - std::log(w), q = 2 * (1 + w) * (1 + w + 2 * r / 3);
-        w *= 1 + r / (1 + w) * (q - r) / (q - 2 * r);
+    if (w > 0) {
+        const double r = t - w - std::log(w);
+        if (std::abs(r) < 0.1) return better(w, r);
     }
-    return w;
+    const double e = std::exp(std::min(t, 1.0));
+    w = t > 1 ? t - std::log(t) : e / (1 + e);
+    w = better(w, t - w - std::log(w));
+    return t < -3 ? w : better(w, t - w - std::log(w));
 }
 
 // Several classes as functions of u, the lead of the label's score over log Σ eᶻ of the others after the step. It
@@ -53,13 +60,13 @@ public:
     Others(std::span<const double> a, std::size_t label, double c, std::span<double> lacks)
         : a_(a), label_(label), c_(c), log_c_(std::log(c)), lacks_(lacks) {}
 
-    // Find the shares of a lead; tell by how much of its derivative log Σ p − log q is above 0.
+    // Find the shares of a lead, the last ones being guesses; tell by how much of its derivative log Σ p − log q is above 0.
     double beyond(double u) {
         const double q = share_of(u), all = a_[label_] + c_ * q + softplus(-u);
         double sum = 0, turn = 0;
         for (std::size_t k = 0; k < a_.size(); ++k) {
             if (k == label_) continue;
-            const double p = omega(log_c_ + a_[k] - all) / c_;
+            const double p = omega(log_c_ + a_[k] - all, -lacks_[k] * c_) / c_;
             lacks_[k] = -p;
             sum += p;
             turn += p / (1 + c_ * p);
@@ -100,11 +107,9 @@ double soften(std::span<const double> scores, std::span<double> shares) {
 double implicit_two(double a, double c) { return share_of(solved(a, c)); }
 
 void implicit_many(std::span<const double> a, std::size_t label, double c, std::span<double> lacks) {
+    std::fill(lacks.begin(), lacks.end(), 0.0);
     const double before = lead(a, label);
-    if (share_of(before) == 0) {
-        std::fill(lacks.begin(), lacks.end(), 0.0);
-        return;
-    }
+    if (share_of(before) == 0) return;
     if (c == 0) {
         soften(a, lacks);
         for (std::size_t k = 0; k < a.size(); ++k) lacks[k] = (k == label ? 1.0 : 0.0) - lacks[k];
