@@ -26,16 +26,22 @@ from weigh.source.missing import Marker
 
 
 def linear_schema(
-    source: Source, columns: object = "auto", *, scale: str | None = None, missing: Sequence[Marker] = ()
+    source: Source,
+    columns: object = "auto",
+    *,
+    scale: str | None = None,
+    missing: Sequence[Marker] = (),
+    owner: str = "Perceptron",
 ) -> Schema:
     """Return the schema of a source as learners of weights see it.
 
     The columns of a bare matrix are numbers. Numbers are weighed as they are, unless `scale` is
     "unit" (or their kind says so). A column that was found to have two values is one feature: the
     value 1 of zeros and ones, else the second of the two. Kinds that were given stay as they are.
+    `owner` is whose parameters they are.
     """
     if not isinstance(scale, str | None) or scale not in (None, "unit"):
-        raise errors.parameter("Perceptron", "scale", "None or 'unit'", scale)
+        raise errors.parameter(owner, "scale", "None or 'unit'", scale)
     if isinstance(columns, Schema):
         found = find_schema(source, columns)
         return replace(found, kinds=_each(found.kinds, scale), made=_made(found.made, scale))
