@@ -83,7 +83,7 @@ def with_derived(chunks: Iterable[Chunk], made: Mapping[str, Kind]) -> Iterator[
                 extra[name] = cut_column(derive(whole, name, kind), before, whole.n_rows)
             else:
                 extra[name] = derive(chunk, name, kind)
-        yield replace(chunk, columns=chunk.columns | extra)
+        yield replace(chunk, columns={**chunk.columns, **extra})
         tail = whole.slice(whole.n_rows - back, whole.n_rows)
 
 

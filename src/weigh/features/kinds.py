@@ -210,7 +210,7 @@ class Value(Kind):
 
     def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
         """Return the values of all columns; a missing one adds nothing, like zero."""
-        together = None if missing else side_by_side([columns[name] for name in names])
+        together = None if missing else side_by_side(columns, names)
         if together is None:
             together = number_matrix(columns, names, missing)
         return checked_grid(Grid(together, names))

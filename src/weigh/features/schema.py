@@ -22,6 +22,7 @@ from weigh.features.text_kinds import Wordy
 from weigh.features.words import Block
 from weigh.source import Chunk, Source
 from weigh.source.base import CHUNK_ROWS, Piece, as_pieces
+from weigh.source.matrix_columns import renamed
 from weigh.source.missing import Marker
 
 DOCUMENTS = 4_096  # texts that are read at a time
@@ -188,7 +189,7 @@ class Schema:
             return replace(chunk, columns=columns, wide=None)
         if by_name:
             return chunk
-        return replace(chunk, columns=dict(zip(self.names, chunk.columns.values(), strict=True)))
+        return replace(chunk, columns=renamed(chunk.columns, self.names))
 
     def encode(self, chunk: Chunk) -> list[Block]:
         """Return one block per part for a chunk that `chunks` gave."""

@@ -17,6 +17,7 @@ from weigh.features.made_kinds import Derived, Lag
 from weigh.features.naming import to_kind
 from weigh.features.schema import Schema
 from weigh.source import Chunk, Source
+from weigh.source.matrix_columns import renamed
 from weigh.source.missing import Marker
 
 WIDEST_GUESS = 1000  # a sparse matrix wider than this must be given its kind
@@ -81,7 +82,7 @@ def _prefix(source: Source, names: Sequence[str], given: object) -> Chunk:
         prefix = source.prefix()
         if source.named:
             return prefix
-        return replace(prefix, columns=dict(zip(names, prefix.columns.values(), strict=True)))
+        return replace(prefix, columns=renamed(prefix.columns, names))
     if source.width > WIDEST_GUESS and not isinstance(given, Kind):
         raise errors.DataError(
             f"A sparse matrix of {source.width:,} columns was given without their kind. Say "

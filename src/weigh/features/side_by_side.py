@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from weigh.source.matrix_columns import MatrixColumns
 
-def side_by_side(columns: Sequence[Any]) -> Any:
-    """Return the matrix whose columns these are, or None if they were not cut from one of numbers.
+
+def side_by_side(table: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """Return the matrix whose columns have these names, or None if they were not cut from one of numbers.
 
     A table of thousands of columns costs little as a matrix, and much one column at a time.
     """
+    if isinstance(table, MatrixColumns) and len(names) == len(table):
+        return table.matrix
+    columns = [table[name] for name in names]
     first = columns[0]
     if not isinstance(first, np.ndarray) or first.dtype.kind not in "biuf" or first.base is None:
         return None

@@ -22,6 +22,7 @@ from weigh.features.blocks import Repeated
 from weigh.features.columns import encode, is_gap
 from weigh.model.tally import name_key
 from weigh.source import Source
+from weigh.source.matrix_columns import MatrixColumns
 from weigh.source.missing import Marker
 
 
@@ -75,9 +76,10 @@ def _is_matrix(source: Source) -> bool:
         return False
     if not source.names:
         return True
-    columns = source.prefix(100).columns.values()
-    return all(
-        getattr(column, "dtype", None) is not None and column.dtype.kind in "biuf" for column in columns
+    columns = source.prefix(100).columns
+    return isinstance(columns, MatrixColumns) or all(
+        getattr(column, "dtype", None) is not None and column.dtype.kind in "biuf"
+        for column in columns.values()
     )
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from weigh.source.matrix_columns import MatrixColumns
 
 # A NumPy array (any strides; objects are plain Python values), a `Coded`, `Texts` or `Lists` column,
 # or a pyarrow.Array. A union would oblige every reader to import pyarrow in order to narrow it;
@@ -152,7 +155,7 @@ class Chunk:
     of rows before this chunk in its source, for messages.
     """
 
-    columns: dict[str, Column]
+    columns: Mapping[str, Column]
     n_rows: int
     wide: CSR | None = field(default=None, kw_only=True)
     labels: Column | None = field(default=None, kw_only=True)
@@ -165,10 +168,15 @@ class Chunk:
         stop = min(max(stop, start), self.n_rows)
         labels, weights, wide = self.labels, self.weights, self.wide
         return Chunk(
-            {name: cut_column(column, start, stop) for name, column in self.columns.items()},
+            self._cut(start, stop),
             stop - start,
             wide=None if wide is None else cut_wide(wide, start, stop),
             labels=None if labels is None else cut_column(labels, start, stop),
             weights=None if weights is None else weights[start:stop],
             first_row=self.first_row + start,
         )
+
+    def _cut(self, start: int, stop: int) -> Mapping[str, Column]:
+        if isinstance(self.columns, MatrixColumns):
+            return self.columns.cut(start, stop)
+        return {name: cut_column(column, start, stop) for name, column in self.columns.items()}

@@ -10,11 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weigh.errors import DataError, LabelError, unknown_column
-from weigh.source.arrays import default_names, from_array, from_mapping, from_sequence, from_texts, is_scalar
+from weigh.source.arrays import (
+    check_array,
+    default_names,
+    from_array,
+    from_mapping,
+    from_sequence,
+    from_texts,
+    is_scalar,
+)
 from weigh.source.base import CHUNK_ROWS, Kinds, Source, check_size, kept
 from weigh.source.chunk import Chunk, Column
 from weigh.source.columns import Field, Fields, check_shape, column_field, origins
 from weigh.source.frames import from_frame
+from weigh.source.matrix import MatrixSource, is_matrix
 from weigh.source.missing import Marker, Markers, marker_list
 from weigh.source.sparse import SparseSource, is_sparse, no_named_columns
 
@@ -46,6 +55,11 @@ def rows(
             raise no_named_columns(label)
         n = data.shape[0]
         return SparseSource(data, label_field(label, n), check_weights(weights, n))
+    marks = marker_list(missing, "rows")
+    if is_matrix(data) and names is None and not marks and not isinstance(label, str):
+        check_array(data.shape)
+        n = data.shape[0]
+        return MatrixSource(data, label_field(label, n), check_weights(weights, n))
     fields = check_shape(_fields(data, names))
     label_name = str(label) if isinstance(label, str) else None
     if label_name is not None and not fields.named:
@@ -56,7 +70,7 @@ def rows(
         labels,
         check_weights(weights, fields.n_rows),
         label=label_name,
-        missing=marker_list(missing, "rows"),
+        missing=marks,
     )
 
 
