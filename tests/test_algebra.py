@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_info
 
+from tests.learn.regress.designs import law
 from weigh import algebra
 
 
@@ -17,6 +21,7 @@ def table(seed: int, width: int) -> NDArray[np.float64]:
     return np.asarray(rows.T @ rows)
 
 
+@law
 @given(st.integers(0, 10**6), st.integers(1, 12), st.floats(0.01, 10), st.integers(1, 4))
 def test_three_diagonals_stand_for_the_whole_table(seed: int, width: int, shift: float, k: int) -> None:
     A = table(seed, width)
@@ -37,6 +42,7 @@ def test_a_shift_that_is_too_small_is_refused() -> None:
         algebra.Tridiagonal(-np.eye(3)).solved(0.5, np.ones(3))
 
 
+@law
 @given(st.integers(0, 10**6), st.integers(1, 12))
 def test_a_factor_solves_and_inverts(seed: int, width: int) -> None:
     A = table(seed, width)
@@ -53,6 +59,26 @@ def test_a_factor_solves_and_inverts(seed: int, width: int) -> None:
     # An estimate: never below the truth, and rarely above it.
     found = algebra.reciprocal_condition(lower, norms[0])
     assert 0.9 / (norms[0] * norms[1]) <= found <= 10 / (norms[0] * norms[1])
+
+
+def test_blas_gets_its_threads_back_when_nobody_asks_for_one() -> None:
+    def threads() -> set[int]:
+        return {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
+
+    before = threads()
+    with algebra.one_thread():
+        assert threads() == {1}
+        with algebra.one_thread():
+            pass
+        assert threads() == {1}
+    assert threads() == before
+
+    def factored(seed: int) -> bool:
+        return algebra.factor(table(seed, 80)) is not None
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(factored, range(200)))
+    assert threads() == before
 
 
 def test_what_is_not_definite_has_no_factor_and_what_is_singular_no_solution() -> None:

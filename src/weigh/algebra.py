@@ -2,17 +2,59 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from threading import Lock
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
+from threadpoolctl import ThreadpoolController
 
 Floats = NDArray[np.float64]
+
+# Measured: on tables of such widths threads of BLAS wait for each other longer than they work, three times
+# longer on idle cores and thirty times on busy ones.
+_LEAST_ALONE, _MOST_ALONE = 64, 2500
+
+
+class _OneThread:
+    """BLAS on one thread, as long as anybody asks for it: the setting is one for all threads of Python."""
+
+    def __init__(self) -> None:
+        self.lock, self.asking = Lock(), 0
+        self.threads = ThreadpoolController().select(user_api="blas")
+        self.before: Any = None
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if not self.asking:
+                self.before = self.threads.limit(limits=1)
+            self.asking += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.asking -= 1
+            if not self.asking:
+                self.before.restore_original_limits()
+
+
+@cache
+def one_thread() -> _OneThread:
+    """Let BLAS work on one thread, for many small products."""
+    return _OneThread()
+
+
+def _fitting_threads(width: int) -> AbstractContextManager[None]:
+    return one_thread() if _LEAST_ALONE <= width <= _MOST_ALONE else nullcontext()
 
 
 def factor(table: Floats) -> Floats | None:
     """Return the lower triangle L of L Lᵀ = table; None if the table is not positive definite."""
     try:
-        lower: Floats = linalg.cholesky(table, lower=True, check_finite=False)
+        with _fitting_threads(len(table)):
+            lower: Floats = linalg.cholesky(table, lower=True, check_finite=False)
     except linalg.LinAlgError:
         return None
     return lower
@@ -25,7 +67,8 @@ def solved(lower: Floats, right: Floats) -> Floats:
 
 def eigen(table: Floats) -> tuple[Floats, Floats]:
     """Return the eigenvalues of a symmetric table, rising, and its eigenvectors as columns."""
-    values, vectors = linalg.eigh(table, driver="evd", check_finite=False)
+    with _fitting_threads(len(table)):
+        values, vectors = linalg.eigh(table, driver="evd", check_finite=False)
     return values, vectors
 
 
@@ -33,6 +76,11 @@ def half_solved(lower: Floats, right: Floats, *, turned: bool = False) -> Floats
     """Return what L maps to the right side, or what Lᵀ does."""
     trans = "T" if turned else "N"
     return np.asarray(linalg.solve_triangular(lower, right, lower=True, trans=trans, check_finite=False))
+
+
+def norm(table: Floats) -> float:
+    """Return the largest sum of a column's sizes."""
+    return float(linalg.norm(table, 1, check_finite=False)) if table.size else 0.0
 
 
 def reciprocal_condition(lower: Floats, norm: float) -> float:
@@ -43,7 +91,8 @@ def reciprocal_condition(lower: Floats, norm: float) -> float:
 
 def inverse(lower: Floats) -> Floats:
     """Return (L Lᵀ)⁻¹, both triangles."""
-    half, _ = linalg.lapack.dpotri(lower, lower=1)
+    with _fitting_threads(len(lower)):
+        half, _ = linalg.lapack.dpotri(lower, lower=1)
     half = np.tril(half)
     return np.asarray(half + np.tril(half, -1).T)
 
@@ -84,9 +133,10 @@ class Tridiagonal:
         if self.width < 2:
             self.diagonal, self.off = np.diagonal(table).copy(), np.zeros(0)
             return
-        turned, self.diagonal, self.off, self.tau, _ = linalg.lapack.dsytrd(
-            table, lower=1, lwork=64 * self.width
-        )
+        with _fitting_threads(self.width):
+            turned, self.diagonal, self.off, self.tau, _ = linalg.lapack.dsytrd(
+                table, lower=1, lwork=64 * self.width
+            )
         self.reflectors = np.asfortranarray(turned[1:, :-1])
 
     def turned(self, vectors: Floats) -> Floats:
@@ -113,5 +163,6 @@ class Tridiagonal:
         # The first row stands still: LAPACK keeps the reflectors as those of a QR factor one row below.
         below = np.asfortranarray(out[1:])
         lwork = 64 * max(1, below.shape[1])
-        out[1:], _, _ = linalg.lapack.dormqr("L", trans, self.reflectors, self.tau, below, lwork)
+        with _fitting_threads(self.width):
+            out[1:], _, _ = linalg.lapack.dormqr("L", trans, self.reflectors, self.tau, below, lwork)
         return out.reshape(vectors.shape)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from hypothesis import settings
 from numpy.typing import NDArray
 
 from weigh.learn.regress.matrix import DenseMatrix, Matrix, SparseMatrix
 from weigh.learn.regress.problem import Problem
 
 Floats = NDArray[np.float64]
+law = settings(max_examples=60, derandomize=True, deadline=None, database=None)
 
 
 def sparse(X: Floats) -> SparseMatrix:
