@@ -6,6 +6,7 @@ interior points tell which, the weights are those of a square system of equation
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -19,10 +20,17 @@ from weigh.learn.regress.least_squares import fit_moments
 from weigh.learn.regress.moments import Moments
 from weigh.learn.regress.problem import Problem, Solution
 
+# Below this the products of a block of rows are too small to be shared among threads.
+_NARROW = 500
+
 
 def solve_absolute(problem: Problem, tol: float = 1e-9, max_iter: int = 100) -> Solution:
     """Return the weights of least absolute deviations, to a gap of tol times what the best constant costs."""
-    problem = _weighted(problem)
+    with algebra.one_thread() if problem.X.width <= _NARROW else nullcontext():
+        return _solved(_weighted(problem), tol, max_iter)
+
+
+def _solved(problem: Problem, tol: float, max_iter: int) -> Solution:
     moments = Moments.of_problem(problem)
     rows = AbsoluteRows(problem, moments)
     constant, cost = best_constant(rows)

@@ -41,7 +41,7 @@ def cornered(rows: AbsoluteRows, at: Point, most: int = 50) -> Corner | None:
 
 def _nearest(rows: AbsoluteRows, at: Point) -> Corner | None:
     """Return the corner of the independent rows whose prices are farthest from their limits."""
-    theta = 1 / (at.u / (rows.s - at.a) + at.t / (rows.s + at.a))
+    theta = at.theta
     several = min(len(theta), 3 * rows.width + 20)
     likely = np.sort(np.argpartition(-theta, several - 1)[:several])
     root = np.sqrt(theta[likely] / theta[likely].max())

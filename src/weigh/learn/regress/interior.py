@@ -22,73 +22,102 @@ _NEARLY = 0.9995
 
 @dataclass
 class Point:
-    """Weights v, both parts of the residuals, and the rows' prices a."""
+    """Weights v, both parts of the residuals, the rows' prices a, and the room they have: s − a and s + a.
+
+    The room is kept, not subtracted anew: so it stays above zero where the difference would be rounded to it.
+    """
 
     v: Floats
     u: Floats
     t: Floats
     a: Floats
+    p: Floats
+    q: Floats
+
+    @property
+    def theta(self) -> Floats:
+        """How far each row is from having a residual: its share in Newton's equations."""
+        return 1 / (self.u / self.p + self.t / self.q)
+
+    @property
+    def apart(self) -> float:
+        """What the objectives of both problems differ by, once their equations hold."""
+        return float(self.u @ self.p + self.t @ self.q)
+
+    def moved(self, by: Point, alpha: float, beta: float) -> Point:
+        """Return the point after a step of the residuals and one of the prices."""
+        v, u, t = self.v + alpha * by.v, self.u + alpha * by.u, self.t + alpha * by.t
+        return Point(v, u, t, self.a + beta * by.a, self.p + beta * by.p, self.q + beta * by.q)
 
 
 def interior_point(rows: AbsoluteRows, start: Floats, tol: float, max_iter: int) -> tuple[Point, int]:
     """Return a point whose products u (s − a) and t (s + a) sum to at most tol, and the number of steps."""
     at = _begun(rows, start)
-    n = 2 * len(rows.y)
     for step in range(max_iter):
-        p, q = rows.s - at.a, rows.s + at.a
-        apart = float(at.u @ p + at.t @ q)
+        apart = at.apart
         if apart <= tol:
             return at, step
-        theta = 1 / (at.u / p + at.t / q)
-        newton = _Newton(rows, at, theta, p, q)
-        trial = newton.direction(-at.u * p, -at.t * q)
-        alpha, beta = newton.lengths(trial, 1.0)
-        after = (at.u + alpha * trial.u) @ (p - beta * trial.a) + (at.t + alpha * trial.t) @ (
-            q + beta * trial.a
-        )
-        mu = apart / n * (max(float(after), 0.0) / apart) ** 3
-        move = newton.direction(
-            mu - at.u * p + trial.u * trial.a,
-            mu - at.t * q - trial.t * trial.a,
-        )
-        alpha, beta = newton.lengths(move, _NEARLY)
-        if max(alpha, beta) < 1e-12:
+        newton = _Newton(rows, at)
+        found = newton.bold()
+        for share in (0.1, 0.5, 0.9):
+            if found.apart <= 0.8 * apart:
+                break
+            # The bold step may run to and fro between walls; one that keeps away from them gets on.
+            found = min(found, newton.careful(share), key=lambda each: each.apart)
+        if not found.apart < apart * (1 - 1e-9):
             return at, step
-        at = Point(at.v + alpha * move.v, at.u + alpha * move.u, at.t + alpha * move.t, at.a + beta * move.a)
+        at = found
     return at, max_iter
 
 
 def _begun(rows: AbsoluteRows, start: Floats) -> Point:
     r = rows.y - rows.times(start)
-    away = float(np.abs(r).mean()) or 1.0
-    return Point(start, np.maximum(r, 0) + 0.1 * away, np.maximum(-r, 0) + 0.1 * away, np.zeros(len(r)))
+    away = 0.1 * (float(np.abs(r).mean()) or 1.0)
+    u, t = np.maximum(r, 0) + away, np.maximum(-r, 0) + away
+    return Point(start, u, t, np.zeros(len(r)), rows.s.copy(), rows.s.copy())
 
 
 class _Newton:
     """Newton's equations at a point, factored once for both directions."""
 
-    def __init__(self, rows: AbsoluteRows, at: Point, theta: Floats, p: Floats, q: Floats) -> None:
-        self.rows, self.at, self.theta, self.p, self.q = rows, at, theta, p, q
+    def __init__(self, rows: AbsoluteRows, at: Point) -> None:
+        self.rows, self.at, self.theta = rows, at, at.theta
         self.short = rows.y - rows.times(at.v) - at.u + at.t
         self.slope = rows.l2 * at.v - rows.transposed_times(at.a)
-        table = rows.gram(theta)
+        table = rows.gram(self.theta)
         table[np.diag_indices_from(table)] += rows.l2
         self.lower, self.scale = _factored(table)
 
     def direction(self, to_u: Floats, to_t: Floats) -> Point:
         """Return the step that changes u (s − a) and t (s + a) by so much and mends what else is wrong."""
-        wanted = self.short - to_u / self.p + to_t / self.q
+        at = self.at
+        wanted = self.short - to_u / at.p + to_t / at.q
         right = self.rows.transposed_times(self.theta * wanted) - self.slope
         v = algebra.solved(self.lower, right / self.scale) / self.scale
         a = self.theta * (wanted - self.rows.times(v))
-        u, t = (to_u + self.at.u * a) / self.p, (to_t - self.at.t * a) / self.q
-        return Point(v, u, t, a)
+        return Point(v, (to_u + at.u * a) / at.p, (to_t - at.t * a) / at.q, a, -a, a)
+
+    def bold(self) -> Point:
+        """Return the point after a step as far as a trial step allows, mended by what that one met."""
+        at = self.at
+        trial = self.direction(-at.u * at.p, -at.t * at.q)
+        after = at.moved(trial, *self.lengths(trial, 1.0)).apart
+        mu = at.apart / (2 * len(at.u)) * (max(after, 0.0) / at.apart) ** 3
+        move = self.direction(mu - at.u * at.p - trial.u * trial.p, mu - at.t * at.q - trial.t * trial.q)
+        return at.moved(move, *self.lengths(move, _NEARLY))
+
+    def careful(self, share: float) -> Point:
+        """Return the point after a step towards a share of the present mean of all products."""
+        at = self.at
+        mu = share * at.apart / (2 * len(at.u))
+        move = self.direction(mu - at.u * at.p, mu - at.t * at.q)
+        return at.moved(move, *self.lengths(move, _NEARLY))
 
     def lengths(self, move: Point, share: float) -> tuple[float, float]:
         """Return how far the residuals and the prices can go; the same where l2 ties them."""
-        alpha = min(_room(self.at.u, move.u), _room(self.at.t, move.t))
-        beta = min(_room(self.p, -move.a), _room(self.q, move.a))
-        alpha, beta = min(1.0, share * alpha), min(1.0, share * beta)
+        alpha = share * min(_room(self.at.u, move.u), _room(self.at.t, move.t))
+        beta = share * min(_room(self.at.p, move.p), _room(self.at.q, move.q))
+        alpha, beta = min(1.0, alpha), min(1.0, beta)
         return (min(alpha, beta),) * 2 if (self.rows.l2 > 0).any() else (alpha, beta)
 
 
