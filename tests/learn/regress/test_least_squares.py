@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.learn.regress.designs import centred, problem, sparse
+from tests.learn.regress.designs import centred, law, problem, sparse
 from weigh.learn.regress.least_squares import fit_least_squares, fit_moments, solve_least_squares
 from weigh.learn.regress.moments import Moments
 
 
+@law
 @given(
     st.integers(0, 10**6), st.integers(1, 20), st.integers(0, 8), st.booleans(), st.booleans(), st.booleans()
 )
@@ -80,6 +81,16 @@ def test_nearly_dependent_features_keep_their_digits() -> None:
     assert found.method == "singular values of the rows"
 
 
+def test_a_step_from_the_rows_mends_what_the_moments_have_lost() -> None:
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(30_000, 60))
+    X[:, 1] = X[:, 0] + 1e-4 * X[:, 1]
+    y = X @ np.ones(60) + draw.normal(size=30_000)
+    found = solve_least_squares(problem(X, y, bias=False))
+    assert found.method == "normal equations by Cholesky, refined from the rows"
+    np.testing.assert_allclose(found.w, np.linalg.lstsq(X, y, rcond=None)[0], rtol=1e-9)
+
+
 def test_a_feature_far_from_zero_is_fitted_like_one_that_is_near() -> None:
     draw = np.random.default_rng(0)
     X = draw.normal(size=(200, 3))
@@ -89,6 +100,7 @@ def test_a_feature_far_from_zero_is_fitted_like_one_that_is_near() -> None:
     np.testing.assert_allclose(far.w, near.w, rtol=1e-7)
 
 
+@law
 @given(st.integers(0, 10**6), st.integers(2, 20), st.integers(1, 5), st.booleans())
 def test_moments_alone_give_the_same_fit(seed: int, n: int, d: int, repeated: bool) -> None:
     draw = np.random.default_rng(seed)

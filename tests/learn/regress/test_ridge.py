@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge, RidgeCV
 
-from tests.learn.regress.designs import problem, sparse
+from tests.learn.regress.designs import law, problem, sparse
 from weigh.errors import DataError
 from weigh.learn.regress.moments import Moments
 from weigh.learn.regress.problem import Problem
-from weigh.learn.regress.ridge import ridge_from_moments, solve_ridge
+from weigh.learn.regress.ridge import solve_moments, solve_ridge
 from weigh.learn.regress.ridge_choice import left_out, ridge_cv, ridge_left_out
 from weigh.learn.regress.row_spectrum import RowSpectrum
 from weigh.learn.regress.spectrum import ridge_path, usual_scales
@@ -30,6 +30,7 @@ def drawn(seed: int, n: int, d: int, *, bias: bool, free: int = 0) -> Problem:
     )
 
 
+@law
 @given(st.integers(0, 10**6), st.integers(1, 15), st.integers(1, 15), st.booleans(), st.integers(0, 3))
 def test_the_gradient_vanishes_in_both_shapes(seed: int, n: int, d: int, bias: bool, free: int) -> None:
     stated = drawn(seed, n, d, bias=bias, free=free if min(n, d) > 5 else 0)
@@ -79,7 +80,21 @@ def test_repeated_features_without_a_penalty_share_their_weight() -> None:
     assert found.w[0] + found.w[3] == pytest.approx(single.w[0], rel=1e-10)
     assert found.objective == pytest.approx(single.objective, rel=1e-12)
     assert "rank 3 of 4 features" in found.method
-    assert ridge_from_moments(Moments.of_problem(problem(X, y)), l2) is None
+    streamed = solve_moments(Moments.of_problem(problem(X, y)), l2)
+    assert streamed.objective == pytest.approx(single.objective, rel=1e-10)
+    assert "repeat each other" in streamed.method
+
+
+@law
+@given(st.integers(0, 10**6), st.integers(1, 15), st.integers(1, 15), st.booleans(), st.booleans())
+def test_moments_alone_give_the_same_weights(seed: int, n: int, d: int, bias: bool, free: bool) -> None:
+    stated = drawn(seed, n, d, bias=bias)
+    if free and n > d + 5:
+        stated = replace(stated, l2=np.zeros(d))
+    rows, sums = solve_ridge(stated), solve_moments(Moments.of_problem(stated), stated.l2)
+    np.testing.assert_allclose(sums.w, rows.w, atol=1e-8 * (1 + np.abs(rows.w).max()))
+    assert float(sums.b) == pytest.approx(float(rows.b), rel=1e-6, abs=1e-7)
+    assert sums.objective == pytest.approx(rows.objective, rel=1e-8, abs=1e-10)
 
 
 def test_a_constant_feature_weighs_nothing() -> None:
@@ -88,6 +103,7 @@ def test_a_constant_feature_weighs_nothing() -> None:
     assert found.w[1] == 0.0
 
 
+@law
 @given(st.integers(0, 10**6), st.integers(4, 15), st.integers(1, 15), st.booleans(), st.integers(0, 2))
 def test_one_decomposition_gives_every_strength(seed: int, n: int, d: int, bias: bool, free: int) -> None:
     stated = drawn(seed, n, d, bias=bias, free=min(free, d - 1))

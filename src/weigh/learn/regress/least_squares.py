@@ -100,7 +100,7 @@ def _by_cholesky(moments: Moments, least_condition: float = _WELL_CONDITIONED) -
     lower = algebra.factor(table)
     if lower is None:
         return None
-    if moments.width and algebra.reciprocal_condition(lower, _norm(table)) < least_condition:
+    if moments.width and algebra.reciprocal_condition(lower, algebra.norm(table)) < least_condition:
         return None
     w = algebra.solved(lower, moments.cross / scale) / scale
     gradient = (moments.cross - moments.gram @ w) / scale
@@ -108,10 +108,6 @@ def _by_cholesky(moments: Moments, least_condition: float = _WELL_CONDITIONED) -
     root = algebra.half_solved(lower, np.diag(1 / scale))
     error = float(moments.squared_error(w))
     return Fit(w, root.T, moments.mean_x, moments.mean_y, error, gap, "normal equations by Cholesky")
-
-
-def _norm(table: Floats) -> float:
-    return float(np.abs(table).sum(axis=0).max())
 
 
 def _refined(problem: Problem, moments: Moments, fit: Fit) -> Fit:
@@ -125,15 +121,17 @@ def _refined(problem: Problem, moments: Moments, fit: Fit) -> Fit:
 
 
 def residuals(problem: Problem, moments: Moments, w: Floats) -> tuple[float, Floats]:
-    """Return Σ sᵢ rᵢ² of weights with their best bias and Σ sᵢ rᵢ (xᵢ − m), from centred rows."""
+    """Return Σ sᵢ rᵢ² of weights with their best bias and Σ sᵢ rᵢ (xᵢ − m), from the rows."""
     y = problem.y if problem.offset is None else problem.y - problem.offset
+    # Rows near zero need no copy: their means can be taken away from the sums.
+    near = bool((np.abs(moments.mean_x) <= 10 * moments.spread).all())
+    shift, left = (None, moments.mean_x) if near else (moments.mean_x, np.zeros(problem.X.width))
     error, gradient = 0.0, np.zeros(problem.X.width)
-    shift = moments.mean_x if problem.bias else None
     for which, block in row_blocks(problem.X, shift):
-        r = y[which] - moments.mean_y - block @ w
+        r = y[which] - moments.mean_y - block @ w + left @ w
         weighted = r if problem.weights is None else r * problem.weights[which]
         error += float(r @ weighted)
-        gradient += block.T @ weighted
+        gradient += block.T @ weighted - float(weighted.sum()) * left
     return error, gradient
 
 

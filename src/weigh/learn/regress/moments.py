@@ -89,7 +89,7 @@ class Moments:
         if (lost & (step != 0) & (np.abs(step) > 1e-12 * np.abs(start))).any():
             # The rows looked at were not like the others.
             return cls.of(X, y, weights, bias=bias, shift=start + step)
-        found.gram[:] -= total * np.outer(step, step)
+        _add_square(found.gram, step, -total)
         cross = found.cross - step * found.sum_y
         yy = max(found.yy - total * step_y**2, 0.0)
         return cls(n_rows, total, start + step, mean_y + step_y, found.gram, cross, yy, logs, bias)
@@ -118,7 +118,7 @@ class Moments:
         gram, cross, yy = self.gram + other.gram, self.cross + other.cross, self.yy + other.yy
         if self.bias:
             between = self.total * share
-            gram += np.outer(between * apart, apart)
+            _add_square(gram, apart, between)
             cross += between * apart_y * apart
             yy += between * apart_y**2
         mean_x, mean_y = self.mean_x + share * apart, self.mean_y + share * apart_y
@@ -138,7 +138,7 @@ class Moments:
         if self.bias:
             apart, apart_y = part.mean_x - mean_x, part.mean_y - mean_y
             between = total * (part.total / self.total)
-            gram -= np.outer(between * apart, apart)
+            _add_square(gram, apart, -between)
             cross -= between * apart_y * apart
             yy -= between * apart_y**2
         n_rows, logs = self.n_rows - part.n_rows, self.log_weights - part.log_weights
@@ -195,6 +195,13 @@ def _products(X: Matrix, y: Floats, weights: Floats | None, shift: Floats | None
         sums += block.T @ sides[which]
     yy, sum_y = float(sides[:, 1] @ sides[:, 1]), float(sides[:, 0] @ sides[:, 1])
     return _Products(gram, sums[:, 1], yy, sums[:, 0], sum_y)
+
+
+def _add_square(gram: Floats, x: Floats, share: float) -> None:
+    """Add share · x xᵀ, a few rows at a time: a whole table of products would cost more than the sum."""
+    for start in range(0, len(x), 64):
+        part = slice(start, start + 64)
+        gram[part] += np.outer(share * x[part], x)
 
 
 def _far_means(X: Matrix) -> Floats | None:

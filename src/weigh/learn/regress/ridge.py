@@ -7,19 +7,23 @@ rows by rows: for penalised features A = √s (X − m) diag(l2)^−½ and the o
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from weigh import algebra
 from weigh.features.blocks import Floats
 from weigh.learn.regress.gradients import asks_for_gradients, solve_by_gradients
-from weigh.learn.regress.least_squares import centred, residuals, solve_least_squares
+from weigh.learn.regress.least_squares import centred, fit_moments, residuals, solve_least_squares
 from weigh.learn.regress.matrix import DenseMatrix
 from weigh.learn.regress.moments import Moments
+from weigh.learn.regress.posterior import inverse_table
 from weigh.learn.regress.problem import Problem, Solution
 
 # With this many digits left, moments alone are as good as the rows.
 _WELL_CONDITIONED = 1e-8
 _CONDITIONED = 1e-13
+_METHOD = "normal equations by Cholesky"
 
 
 def solve_ridge(problem: Problem, moments: Moments | None = None) -> Solution:
@@ -34,41 +38,70 @@ def solve_ridge(problem: Problem, moments: Moments | None = None) -> Solution:
     found = _by_cholesky(moments, problem.l2)
     if found is None:
         return _stacked(problem)
-    w, lower, scale, condition = found
-    method = "normal equations by Cholesky"
-    if condition < _WELL_CONDITIONED:
-        _, gradient = residuals(problem, moments, w)
-        w = w + algebra.solved(lower, (gradient - problem.l2 * w) / scale) / scale
-        error, gradient = residuals(problem, moments, w)
-        method += ", refined from the rows"
-    else:
-        error, gradient = float(moments.squared_error(w)), moments.cross - moments.gram @ w
-    slope = (gradient - problem.l2 * w) / scale
-    gap = 0.5 * float(slope @ algebra.solved(lower, slope))
+    if found.condition >= _WELL_CONDITIONED:
+        return found.solution(moments)
+    _, gradient = residuals(problem, moments, found.w)
+    w = found.w + found.solved(gradient - problem.l2 * found.w)
+    error, gradient = residuals(problem, moments, w)
+    gap = found.gap(gradient - problem.l2 * w)
+    method = f"{_METHOD}, refined from the rows"
     return Solution(w, moments.intercept(w), error / 2 + problem.penalty(w), gap, 1, method)
 
 
-def ridge_from_moments(moments: Moments, l2: Floats) -> Floats | None:
-    """Return the weights of moments; None if some features without a penalty repeat each other."""
+def solve_moments(moments: Moments, l2: Floats) -> Solution:
+    """Return the weights of penalties l2, or of none, where nothing but moments is left of the rows."""
+    if not (l2 > 0).any():
+        fit = fit_moments(moments)
+        return Solution(fit.w, np.asarray(fit.b), fit.squared_error / 2, fit.gap, 1, fit.method)
     found = _by_cholesky(moments, l2)
-    return None if found is None else found[0]
+    if found is not None:
+        return found.solution(moments)
+    inverse = inverse_table(moments, l2)
+    w = inverse @ moments.cross
+    slope = moments.cross - moments.gram @ w - l2 * w
+    objective = 0.5 * float(moments.squared_error(w) + l2 @ np.square(w))
+    gap = 0.5 * float(slope @ inverse @ slope)
+    method = "pseudo-inverse of the moments: features without a penalty repeat each other"
+    return Solution(w, moments.intercept(w), objective, gap, 1, method)
 
 
-def _by_cholesky(moments: Moments, l2: Floats) -> tuple[Floats, Floats, Floats, float] | None:
-    """Return weights, the factor of the table scaled to a unit diagonal, the scale, and the condition."""
-    diagonal = np.diagonal(moments.gram) + l2
+@dataclass(frozen=True, eq=False)
+class _Solved:
+    """Weights, and the factor of gram + diag(l2) scaled to a unit diagonal."""
+
+    w: Floats
+    l2: Floats
+    lower: Floats
+    scale: Floats
+    condition: float
+
+    def solved(self, right: Floats) -> Floats:
+        return algebra.solved(self.lower, right / self.scale) / self.scale
+
+    def gap(self, slope: Floats) -> float:
+        return 0.5 * float(slope @ self.solved(slope))
+
+    def solution(self, moments: Moments) -> Solution:
+        slope = moments.cross - moments.gram @ self.w - self.l2 * self.w
+        objective = 0.5 * float(moments.squared_error(self.w) + self.l2 @ np.square(self.w))
+        return Solution(self.w, moments.intercept(self.w), objective, self.gap(slope), 1, _METHOD)
+
+
+def _by_cholesky(moments: Moments, l2: Floats) -> _Solved | None:
     if not ((moments.spread > 0) | (l2 > 0)).all():
         return None
-    scale = np.sqrt(diagonal)
-    table = moments.gram / scale[:, None] / scale[None, :]
+    scale = np.sqrt(np.diagonal(moments.gram) + l2)
+    table = moments.gram / scale
+    table /= scale[:, None]
     np.fill_diagonal(table, 1.0)
     lower = algebra.factor(table)
     if lower is None:
         return None
-    condition = algebra.reciprocal_condition(lower, float(np.abs(table).sum(axis=0).max()))
+    condition = algebra.reciprocal_condition(lower, algebra.norm(table))
     if condition < _CONDITIONED:
         return None
-    return algebra.solved(lower, moments.cross / scale) / scale, lower, scale, condition
+    w = algebra.solved(lower, moments.cross / scale) / scale
+    return _Solved(w, l2, lower, scale, condition)
 
 
 def _by_rows(problem: Problem) -> Solution:

@@ -41,7 +41,8 @@ class Reduced:
         held = direction > 0
         root = np.sqrt(direction[held])
         if held.all():
-            table, right, yy = moments.gram / root[:, None] / root[None, :], moments.cross / root, moments.yy
+            table, right, yy = moments.gram / root, moments.cross / root, moments.yy
+            table /= root[:, None]
             none = np.zeros((0, len(root)))
             return cls(table, right, yy, held, root, np.zeros((0, 0)), none, np.zeros(0))
         free = _free(moments, ~held)
