@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import laplace, norm
 
+from tests.learn.regress.designs import law
 from weigh.learn.regress.absolute import solve_absolute
 from weigh.learn.regress.least_squares import solve_least_squares
 from weigh.learn.regress.matrix import DenseMatrix
@@ -16,6 +17,7 @@ from weigh.learn.regress.problem import Problem
 from weigh.learn.regress.ridge import solve_ridge
 
 
+@law
 @given(st.integers(0, 10**6), st.integers(1, 15), st.integers(1, 15), st.floats(0.01, 100))
 def test_ridge_is_shorter_and_fits_worse(seed: int, n: int, d: int, strength: float) -> None:
     draw = np.random.default_rng(seed)

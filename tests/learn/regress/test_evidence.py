@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 
-from tests.learn.regress.designs import Floats, problem
+from tests.learn.regress.designs import Floats, law, problem
 from weigh.errors import DataError
 from weigh.learn.regress.evidence import (
     Evidence,
@@ -34,6 +34,7 @@ def density(y: Floats, cover: Floats, flat: Floats) -> float:
     return float(inside - np.log(np.abs(np.diagonal(R))).sum())
 
 
+@law
 @given(st.integers(0, 10**6), st.integers(4, 10), st.integers(1, 10), st.booleans(), st.integers(0, 1))
 def test_the_evidence_is_the_density_of_the_targets(seed: int, n: int, d: int, bias: bool, free: int) -> None:
     draw = np.random.default_rng(seed)

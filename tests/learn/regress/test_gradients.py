@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.learn.regress.designs import problem, sparse
+from tests.learn.regress.designs import law, problem, sparse
 from weigh.learn.regress.gradients import asks_for_gradients, solve_by_gradients
 from weigh.learn.regress.matrix import SparseMatrix
 from weigh.learn.regress.ridge import solve_ridge
 
 
+@law
 @given(st.integers(0, 10**6), st.integers(2, 20), st.integers(1, 20), st.booleans(), st.booleans())
 def test_gradients_lead_where_the_closed_form_is(
     seed: int, n: int, d: int, bias: bool, weighted: bool

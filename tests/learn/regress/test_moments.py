@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.learn.regress.designs import Floats, centred, sparse
+from tests.learn.regress.designs import Floats, centred, law, sparse
 from weigh.errors import DataError
 from weigh.learn.regress.matrix import DenseMatrix
 from weigh.learn.regress.moments import Moments
@@ -34,6 +34,7 @@ def drawn(seed: int, n: int, d: int) -> tuple[Floats, Floats, Floats]:
     return X, draw.normal(size=n), draw.uniform(0.1, 3, n)
 
 
+@law
 @given(st.integers(0, 10**6), st.integers(1, 30), st.integers(0, 5), st.booleans(), st.booleans())
 def test_moments_are_sums_of_squares_from_the_means(
     seed: int, n: int, d: int, bias: bool, weighted: bool
@@ -48,6 +49,7 @@ def test_moments_are_sums_of_squares_from_the_means(
     same(found, wanted, 1e-10)
 
 
+@law
 @given(st.integers(0, 10**6), st.integers(2, 30), st.integers(1, 5), st.booleans(), st.data())
 def test_parts_add_up_to_the_whole_and_can_be_taken_out(
     seed: int, n: int, d: int, bias: bool, data: st.DataObject

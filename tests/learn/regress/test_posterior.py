@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from scipy.stats import t
 from sklearn.linear_model import BayesianRidge
 
-from tests.learn.regress.designs import problem
+from tests.learn.regress.designs import law, problem
 from weigh.errors import DataError, ParameterError
 from weigh.learn.regress.moments import Moments
 from weigh.learn.regress.posterior import classical, posterior
 
 
+@law
 @given(st.integers(0, 10**6), st.integers(2, 12), st.integers(1, 12), st.booleans())
 def test_the_covariance_is_that_of_weights_and_bias_together(seed: int, n: int, d: int, bias: bool) -> None:
     draw = np.random.default_rng(seed)
@@ -57,6 +58,7 @@ def test_the_covariance_is_that_of_scikit_learn(shape: tuple[int, int]) -> None:
         np.testing.assert_allclose(found.predictive_sd(X), sd, rtol=1e-8)
 
 
+@law
 @given(st.integers(0, 10**6), st.integers(3, 20), st.integers(1, 5))
 def test_predictions_are_surest_at_the_mean_of_the_rows(seed: int, n: int, d: int) -> None:
     draw = np.random.default_rng(seed)
