@@ -25,8 +25,11 @@ public:
 
     double pass(const Vector<std::int32_t>& order) {
         require(order.shape(0) <= dual_.size(), "there are more places than rows");
-        for (const std::int32_t place : span_of(order))
+        std::vector<std::uint8_t> taken(dual_.size());  // threads must not meet in a row
+        for (const std::int32_t place : span_of(order)) {
             require(place >= 0 && static_cast<std::size_t>(place) < dual_.size(), "the order has a wrong place");
+            require(!std::exchange(taken[static_cast<std::size_t>(place)], 1), "the order has a place twice");
+        }
         const Unlocked unlocked(indices_.shape(0));
         return dual_.pass(span_of(order));
     }

@@ -166,6 +166,12 @@ double LogisticDual::pass(std::span<const std::int32_t> order) {
     }
     double sum = 0;
     for (const double part : apart) sum += part;
+    // Shares that were too small may have made it worse, which must not happen again and again.
+    if (sum > 4 * least_apart_ && order.size() == size()) {
+        cautious_ = true;
+        share_ = static_cast<double>(threads);
+    }
+    if (order.size() == size()) least_apart_ = std::min(least_apart_, sum);
     return sum;
 }
 
@@ -199,10 +205,10 @@ void LogisticDual::join() {
     Lengths sum;
     for (const Lengths& part : parts) sum = {sum.together + part.together, sum.apart + part.apart};
     if (sum.apart == 0) return;
-    const double most = static_cast<double>(settings_.threads), ratio = 1.1 * sum.together / sum.apart;
-    // A share that was too small is never used again, so that from some round on the dual only rises.
-    if (ratio > 1.1 * share_) least_share_ = std::min(ratio, most);
-    share_ = std::clamp(ratio, least_share_, most);
+    if (cautious_) return;
+    // Threads that did little together in one round may do more in the next: the share falls slowly.
+    const double needed = std::max(1.1 * sum.together / sum.apart, 0.9 * share_);
+    share_ = std::clamp(needed, 1.0, static_cast<double>(settings_.threads));
 }
 
 void LogisticDual::signed_alphas(std::span<double> out) const {

@@ -80,7 +80,9 @@ private:
     Zeroed<Row> rows_;
     Zeroed<double> weights_;             // the bias is the last one
     std::vector<Zeroed<double>> copies_;  // of every thread, if there are several
-    double share_, least_share_ = 1;
+    double share_;
+    double least_apart_ = std::numeric_limits<double>::infinity();
+    bool cautious_ = false;  // the share stays the largest that can be needed
 };
 
 }  // namespace weigh

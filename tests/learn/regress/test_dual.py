@@ -138,5 +138,7 @@ def test_wrong_sizes_are_refused() -> None:
     core = _core.LogisticDual(X.indptr, X.indices, X.values, 5, problem.y, None, None, 1.0, 0.0, 1, 1)
     with pytest.raises(ValueError, match="the order has a wrong place"):
         core.run(np.array([0, 120], np.int32))
+    with pytest.raises(ValueError, match="the order has a place twice"):
+        core.run(np.array([7, 3, 7], np.int32))
     with pytest.raises(ValueError, match="one score per row"):
         core.begin(np.ones(3), np.ones(5), 0.0)

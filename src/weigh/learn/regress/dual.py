@@ -35,7 +35,7 @@ class Dual:
         self._unit = np.ones(1) if even else np.sqrt(problem.l2)
         values = X.values if even else _scaled(X, 1 / self._unit)
         self.spread = 1 / float(problem.l2[0]) if even else 1.0
-        entries = len(X.indices)
+        entries = int(X.indptr[-1] - X.indptr[0])
         squares = entries if values is None else float(values @ values)
         self.bias_spread = (
             BIAS_SPREAD * (self.spread * squares + 1) / max(1, X.n_rows) if problem.bias else 0.0
