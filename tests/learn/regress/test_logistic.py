@@ -174,6 +174,23 @@ def test_many_features_are_solved_too_by_newton_and_by_the_dual() -> None:
         assert found.gap <= 1e-11 * 60
 
 
+def test_many_weights_of_several_classes_are_solved_by_conjugate_gradients() -> None:
+    problem = random_problem(12, 100, 800, 3, l2=2.0)
+    found = solve_logistic(problem, 3, tol=1e-11)
+    assert found.method == "Newton by conjugate gradients"
+    assert found.objective == pytest.approx(peer(problem, 3), rel=1e-9)
+    assert found.gap <= 1e-11 * 200
+    np.testing.assert_allclose(found.w.sum(axis=1), 0, atol=1e-6)
+
+
+def test_more_exactness_than_numbers_have_is_not_waited_for() -> None:
+    sparse = solve_logistic(random_problem(13, 60, 2100, l2=5.0, sparse=True), 2, tol=0.0)
+    dense = solve_logistic(random_problem(13, 60, 4, l2=5.0), 2, tol=0.0)
+    assert sparse.iterations < 200
+    assert dense.iterations < 20
+    assert max(sparse.gap / sparse.objective, dense.gap / dense.objective) < 1e-12
+
+
 def test_a_hopeless_dual_hands_over_to_newton() -> None:
     problem = random_problem(10, 300, 2500, l2=1e-7, sparse=True)
     found = solve_logistic(problem, 2, tol=1e-9)

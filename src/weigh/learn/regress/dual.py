@@ -12,7 +12,7 @@ from weigh.features.blocks import Floats, Ints
 from weigh.learn.regress.dual_bound import lower_bound
 from weigh.learn.regress.logistic_loss import LogisticLoss
 from weigh.learn.regress.matrix import Matrix, SparseMatrix, WithOnes
-from weigh.learn.regress.newton import Found
+from weigh.learn.regress.newton import ROUNDING, Found
 from weigh.learn.regress.problem import Problem, Solution
 from weigh.model.pipeline import cores
 
@@ -36,10 +36,11 @@ class Dual:
         values = X.values if even else _scaled(X, 1 / self._unit)
         self.spread = 1 / float(problem.l2[0]) if even else 1.0
         entries = int(X.indptr[-1] - X.indptr[0])
-        squares = entries if values is None else float(values @ values)
-        self.bias_spread = (
-            BIAS_SPREAD * (self.spread * squares + 1) / max(1, X.n_rows) if problem.bias else 0.0
-        )
+        self.bias_spread = 0.0
+        if problem.bias:
+            held = None if values is None else values[X.indptr[0] : X.indptr[-1]]
+            squares = entries if held is None else float(held @ held)
+            self.bias_spread = BIAS_SPREAD * (self.spread * squares + 1) / max(1, X.n_rows)
         threads = min(cores(), MOST_THREADS) if entries > max(300_000, 4 * X.width) else 1
         self._core = _core.LogisticDual(
             X.indptr,
@@ -164,13 +165,14 @@ class Pace:
         """Whether so many passes are left that another method is the better one."""
         if self.passes < 10 or self.apart <= self.target:
             return False
-        return self.rate >= 1 or math.log(self.target / self.apart) / math.log(self.rate) > HOPELESS
+        left = math.log(max(self.target, ROUNDING * self.apart) / self.apart)
+        return self.rate >= 1 or left / math.log(self.rate) > HOPELESS
 
 
 def solve_dual(
     problem: Problem, X: SparseMatrix, target: float, max_iter: int, start: Solution | None
 ) -> tuple[Found, bool]:
-    """Return weights, and whether they are as good as can be had: the gap is at most the target."""
+    """Return weights, and whether they are good enough: the gap is the target at most, or rounding."""
     dual = Dual(problem, X)
     if start is not None:
         dual.begin(start)
@@ -180,7 +182,7 @@ def solve_dual(
         pace.tell(apart, dual.is_uneven)
         if pace.is_near:
             found = dual.found(pace.passes)
-            if found.gap <= target:
+            if found.gap <= target or pace.apart <= ROUNDING * found.objective:
                 return found, True
         if pace.is_hopeless:
             break
