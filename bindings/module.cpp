@@ -3,6 +3,7 @@
 void bind_assembly(nanobind::module_& m);
 void bind_count(nanobind::module_& m);
 void bind_csv(nanobind::module_& m);
+void bind_descend(nanobind::module_& m);
 void bind_documents(nanobind::module_& m);
 void bind_dual(nanobind::module_& m);
 void bind_encode(nanobind::module_& m);
@@ -25,6 +26,7 @@ NB_MODULE(_core, m) {
     bind_assembly(m);
     bind_count(m);
     bind_csv(m);
+    bind_descend(m);
     bind_documents(m);
     bind_dual(m);
     bind_encode(m);

@@ -158,3 +158,29 @@ weigh._core.sparse_selected:
         count: int,
         threads: int,
     ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+
+weigh._core.descend_gram:
+    def descend_gram(
+        gram: NDArray[numpy.float64],
+        cross: NDArray[numpy.float64],
+        yy: float,
+        l1: NDArray[numpy.float64],
+        l2: NDArray[numpy.float64],
+        tol: float,
+        most: int,
+        w: NDArray[numpy.float64],
+        q: NDArray[numpy.float64],
+    ) -> tuple[int, float]: ...
+
+weigh._core.descend_columns:
+    def descend_columns(
+        columns: Columns,
+        which: NDArray[numpy.int32],
+        l1: NDArray[numpy.float64],
+        l2: NDArray[numpy.float64],
+        h: NDArray[numpy.float64],
+        u: NDArray[numpy.float64],
+        q: NDArray[numpy.float64],
+        settings: ColumnSettings,
+        w: NDArray[numpy.float64],
+    ) -> tuple[int, float]: ...

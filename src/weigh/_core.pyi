@@ -90,6 +90,53 @@ def parse_csv(
 def cut_csv(
     data: NDArray[numpy.uint8], delimiter: str, quotes: bool, most: int, closed: bool
 ) -> tuple[int, int]: ...
+def descend_gram(
+    gram: NDArray[numpy.float64],
+    cross: NDArray[numpy.float64],
+    yy: float,
+    l1: NDArray[numpy.float64],
+    l2: NDArray[numpy.float64],
+    tol: float,
+    most: int,
+    w: NDArray[numpy.float64],
+    q: NDArray[numpy.float64],
+) -> tuple[int, float]: ...
+
+class Columns:
+    def __init__(
+        self,
+        indptr: Annotated[
+            NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        indices: Annotated[
+            NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        values: Annotated[
+            NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ]
+        | None,
+        places: Annotated[
+            NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        count: int,
+        threads: int,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+
+class ColumnSettings:
+    def __init__(self, bias: bool, fine: bool, share: float, most: int, threads: int, seed: int) -> None: ...
+
+def descend_columns(
+    columns: Columns,
+    which: NDArray[numpy.int32],
+    l1: NDArray[numpy.float64],
+    l2: NDArray[numpy.float64],
+    h: NDArray[numpy.float64],
+    u: NDArray[numpy.float64],
+    q: NDArray[numpy.float64],
+    settings: ColumnSettings,
+    w: NDArray[numpy.float64],
+) -> tuple[int, float]: ...
 
 class Documents:
     @staticmethod

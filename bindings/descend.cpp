@@ -1,0 +1,84 @@
+#include "weigh/descend.h"
+
+#include "arrays.h"
+#include "weigh/descend_columns.h"
+
+using namespace nb::literals;
+
+namespace {
+
+using Line = nb::ndarray<double, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+std::span<double> span_of_line(const Line& line) { return {line.data(), line.shape(0)}; }
+
+weigh::Penalties penalties_of(const Vector<double>& l1, const Vector<double>& l2, std::size_t size) {
+    require(l1.shape(0) == size && l2.shape(0) == size, "there is one penalty of each kind per weight");
+    return {span_of(l1), span_of(l2)};
+}
+
+weigh::Quadratic quadratic_of(const Table<const double>& gram, const Vector<double>& cross, double yy) {
+    require(gram.shape(0) == cross.shape(0) && gram.shape(1) == cross.shape(0), "gram and cross differ in size");
+    return {cells_of(gram), span_of(cross), yy};
+}
+
+nb::tuple descend_gram(const Table<const double>& gram, const Vector<double>& cross, double yy,
+                       const Vector<double>& l1, const Vector<double>& l2, double tol, std::size_t most, const Line& w, const Line& q) {
+    const auto loss = quadratic_of(gram, cross, yy);
+    const auto penalties = penalties_of(l1, l2, cross.shape(0));
+    require(w.shape(0) == cross.shape(0) && q.shape(0) == cross.shape(0), "weights and gradient differ in size");
+    weigh::Descent descent;
+    {
+        const Unlocked unlocked(gram.shape(0) * gram.shape(1));
+        descent = weigh::descend_gram(loss, penalties, tol, most, span_of_line(w), span_of_line(q));
+    }
+    return nb::make_tuple(descent.sweeps, descent.gap);
+}
+
+void make_columns(weigh::Columns* self, const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
+                  const std::optional<Vector<double>>& values, const Vector<std::int32_t>& places, std::size_t count,
+                  std::size_t threads) {
+    require(indptr.shape(0) > 0, "indptr must have one entry more than there are rows");
+    const auto rows = sparse_of(indptr, indices, values, indptr.shape(0) - 1, places.shape(0));
+    require_below(span_of(places), count, "a place lies outside the columns");
+    const Unlocked unlocked(indices.shape(0));
+    new (self) weigh::Columns(rows, span_of(places), count, threads);
+}
+
+nb::tuple descend_columns(const weigh::Columns& columns, const Vector<std::int32_t>& which, const Vector<double>& l1,
+                          const Vector<double>& l2, const Vector<double>& h, const Vector<double>& u,
+                          const Vector<double>& q, const weigh::ColumnSettings& settings, const Line& w) {
+    require(w.shape(0) == columns.size() && q.shape(0) == columns.size(), "there is one weight per column");
+    require(h.shape(0) == columns.rows() && u.shape(0) == columns.rows(), "there is one pull per row");
+    const auto penalties = penalties_of(l1, l2, columns.size());
+    for (const std::int32_t each : span_of(which))
+        require(each >= 0 && static_cast<std::size_t>(each) < columns.size(), "there is no such column");
+    weigh::ColumnDescent descent;
+    {
+        const Unlocked unlocked(columns.rows() + 20 * which.shape(0));
+        descent = weigh::descend_columns(columns, span_of(which), penalties, span_of(h), span_of(u), span_of(q),
+                                         settings, span_of_line(w));
+    }
+    return nb::make_tuple(descent.sweeps, descent.shift);
+}
+
+void make_settings(weigh::ColumnSettings* self, bool bias, bool fine, double share, std::size_t most,
+                   std::size_t threads, std::uint64_t seed) {
+    require(threads > 0, "there is at least one thread");
+    new (self) weigh::ColumnSettings{bias, fine, share, most, threads, seed};
+}
+
+}  // namespace
+
+void bind_descend(nb::module_& m) {
+    m.def("descend_gram", &descend_gram, "gram"_a, "cross"_a, "yy"_a, "l1"_a, "l2"_a, "tol"_a, "most"_a,
+          "w"_a.noconvert(), "q"_a.noconvert(),
+          "Lower ½ wᵀGw − cᵀw + penalties by sweeps over w and q = c − Gw; return (sweeps, gap).");
+    nb::class_<weigh::Columns>(m, "Columns", "Some columns of sparse rows, for coordinate descent.")
+        .def("__init__", &make_columns, "indptr"_a, "indices"_a, "values"_a.none(), "places"_a, "count"_a, "threads"_a)
+        .def("__len__", &weigh::Columns::size);
+    nb::class_<weigh::ColumnSettings>(m, "ColumnSettings", "How long and how exactly columns are swept over.")
+        .def("__init__", &make_settings, "bias"_a, "fine"_a, "share"_a, "most"_a, "threads"_a, "seed"_a);
+    m.def("descend_columns", &descend_columns, "columns"_a, "which"_a, "l1"_a, "l2"_a, "h"_a, "u"_a, "q"_a,
+          "settings"_a, "w"_a.noconvert(),
+          "Lower ½ Σ h (v − X w − b)² + penalties by sweeps over w; return (sweeps, shift of b).");
+}
