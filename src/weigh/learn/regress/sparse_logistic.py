@@ -1,10 +1,50 @@
-from typing import Any
+"""Logistic regression with l1, of two classes or more: Newton's model of the loss, swept over by columns.
 
-gram_path: Any = None
-largest_l1: Any = None
-lasso_path: Any = None
-suits_gram: Any = None
-solve_lasso: Any = None
-solve_sparse_logistic: Any = None
-largest_l1_logistic: Any = None
-sparse_logistic_path: Any = None
+Each round takes the loss as a parabola, of several classes one column of weights after the other, lowers
+it with the penalties by coordinate descent over the features that pull, and goes as far towards the point
+found as the objective falls. Weights without any penalty and the bias are fitted exactly before a round is
+judged by the dual.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weigh.features.blocks import Floats
+from weigh.learn.regress.logistic_rounds import LogisticRounds
+from weigh.learn.regress.problem import Problem, Solution
+
+
+def solve_sparse_logistic(
+    problem: Problem, classes: int, tol: float = 1e-6, max_iter: int = 200, start: Solution | None = None
+) -> Solution:
+    """Return the weights of least log loss with l1 and l2.
+
+    The gap is at most `tol` times the objective of the model whose weights with l1 are all zero, unless
+    `max_iter` rounds did not do. Of two classes w is [d] and b a number, of more w is [d, classes].
+    """
+    return LogisticRounds(problem, classes).solve(problem.l1, problem.l2, tol, max_iter, start)
+
+
+def sparse_logistic_path(
+    problem: Problem,
+    l1: Floats,
+    l2: Floats,
+    scales: Floats,
+    classes: int,
+    tol: float = 1e-6,
+    max_iter: int = 200,
+) -> list[Solution]:
+    """Return the solutions for the penalties scale · (l1, l2); scales are best given falling."""
+    rounds = LogisticRounds(problem, classes)
+    found: list[Solution] = []
+    for scale in np.asarray(scales).tolist():
+        found.append(rounds.solve(scale * l1, scale * l2, tol, max_iter, found[-1] if found else None))
+    return found
+
+
+def largest_l1_logistic(problem: Problem, classes: int) -> float:
+    """Return the least factor of l1 for which all weights with l1 are zero."""
+    pulls = np.abs(LogisticRounds(problem, classes).null_pulls(problem.l1, problem.l2))
+    led = problem.l1 > 0
+    return float(np.max(pulls[led] / problem.l1[led, None], initial=0.0))
