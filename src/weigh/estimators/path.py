@@ -99,7 +99,7 @@ class Path:
 
     def _row(self, at: int) -> list[str]:
         W = np.abs(self.weights[at])
-        largest = self.features[int(np.argmax(W if W.ndim == 1 else W.max(axis=0)))]
+        largest = self.features[int(np.argmax(W if W.ndim == 1 else W.max(axis=0)))] if W.any() else "none"
         row = [
             f"{self.penalties[at]:.4g}",
             f"{int(self.counts[at]):,}",
