@@ -22,7 +22,7 @@ def lines(
     rows = [dict(row) for row in table if float(row["x"]) > 0]
     names = list(dict.fromkeys(str(row["series"]) for row in rows if row["named"]))
     alt = altair()
-    across = alt.X("x:Q", title=x or None, scale=alt.Scale(type="log"), axis=alt.Axis(grid=False))
+    across = alt.X("x:Q", title=x or None, scale=alt.Scale(type="log", nice=False), axis=alt.Axis(grid=False))
     upright = alt.Y("y:Q", title=y or None)
     rest = rows_of(alt, [row for row in rows if not row["named"]]).mark_line(
         strokeWidth=1, opacity=0.45, color=GREY
