@@ -1,4 +1,4 @@
-"""weigh: naive Bayes and perceptrons, trained straight from tables and text, every number explained.
+"""weigh: naive Bayes, perceptrons, logistic and linear regression from tables and text, with every reason.
 
 Names are resolved when they are first used, so that `import weigh` costs next to nothing.
 """
