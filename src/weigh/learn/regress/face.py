@@ -9,7 +9,7 @@ from weigh.learn.regress.logistic_model import Pull
 from weigh.learn.regress.matrix import Matrix
 
 # Products with all rows that a step is worth, and the part of the pull that it may leave.
-_MOST, _LEFT = 40, 1e-5
+_MOST, _LEFT = 12, 1e-5
 
 
 def face_step(X: Matrix, pull: Pull, w: Floats, l1: Floats, l2: Floats) -> tuple[Floats, float]:

@@ -16,6 +16,23 @@ from weigh.model.pipeline import cores
 # How many sweeps the first rounds are worth; later ones go on until a sweep gains a tenth of the first.
 _SWEEPS = (1, 2, 3, 5)
 _MOST, _SHARE = 30, 0.1
+# Near the optimum sweeps only find the signs.
+_NEAR = 5
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many rounds there were, and whether the optimum is near."""
+
+    rounds: int
+    is_near: bool
+
+    @property
+    def sweeps(self) -> int:
+        """How many sweeps the next round is worth."""
+        if self.is_near:
+            return _NEAR
+        return _SWEEPS[self.rounds] if self.rounds < len(_SWEEPS) else _MOST
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +58,7 @@ class GramModel:
         self._X = X
 
     def lowered(
-        self, pull: Pull, w: Floats, q: Floats, l1: Floats, l2: Floats, rounds: int
+        self, pull: Pull, w: Floats, q: Floats, l1: Floats, l2: Floats, effort: Effort
     ) -> tuple[Floats, float]:
         """Return the weights of least model and penalty, and the change of the bias."""
         u, shift = pull.balanced()
@@ -70,15 +87,15 @@ class ColumnModel:
         self._columns: _core.Columns | None = None
 
     def lowered(
-        self, pull: Pull, w: Floats, q: Floats, l1: Floats, l2: Floats, rounds: int
+        self, pull: Pull, w: Floats, q: Floats, l1: Floats, l2: Floats, effort: Effort
     ) -> tuple[Floats, float]:
         """Return weights of a lower model and penalty, and the change of the bias."""
         columns = self._of(q, w, l1)
         chosen = self._chosen
         active = (w[chosen] != 0) | (np.abs(q[chosen]) > 0.8 * l1[chosen]) | (l1[chosen] == 0)
         u, shift = pull.balanced()
-        most = _SWEEPS[rounds] if rounds < len(_SWEEPS) else _MOST
-        settings = _core.ColumnSettings(pull.bias, rounds > 8, _SHARE, most, cores(), rounds)
+        is_fine = effort.is_near or effort.rounds > 8
+        settings = _core.ColumnSettings(pull.bias, is_fine, _SHARE, effort.sweeps, cores(), effort.rounds)
         found = w[chosen]
         which = np.flatnonzero(active).astype(np.int32)
         pulls = self._X.transposed_times(u)[chosen] if shift else q[chosen]

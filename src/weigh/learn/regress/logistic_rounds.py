@@ -10,7 +10,7 @@ from weigh.features.blocks import Floats, Mask
 from weigh.learn.regress.curvature import hessian, newton_step
 from weigh.learn.regress.face import face_step
 from weigh.learn.regress.logistic_loss import loss_of
-from weigh.learn.regress.logistic_model import ColumnModel, GramModel, Pull
+from weigh.learn.regress.logistic_model import ColumnModel, Effort, GramModel, Pull
 from weigh.learn.regress.matrix import DenseMatrix, Matrix, WithOnes
 from weigh.learn.regress.problem import Problem, Solution
 
@@ -21,8 +21,8 @@ _METHOD = "Newton, coordinate descent"
 _FITTING = 30
 # Rounds that gain nothing, after which rounding is all that is left.
 _STALLED = 6
-# Of the objective: what is less is not told from rounding.
-_ROUNDING = 1e-14
+# Of the objective: what is not told from rounding, and what a round gains when few signs still change.
+_ROUNDING, _NEAR = 1e-14, 2e-3
 
 
 @dataclass(eq=False)
@@ -70,10 +70,10 @@ class LogisticRounds:
             if gap <= goal or rounds >= max_iter or stalled > _STALLED:
                 return self._told(point, objective, gap, rounds)
             # Near the optimum signs stand, and what sweeps take long for is a linear system.
-            is_near = past - objective < max(0.1 * goal, 1e-12 * objective)
+            is_near = past - objective < max(0.1 * goal, _NEAR * objective)
             past = min(past, objective)
             for column in range(self.loss.columns):
-                self._improve(point, column, Q[:, column], l1, l2, rounds)
+                self._improve(point, column, Q[:, column], l1, l2, Effort(rounds, is_near))
                 if is_near:
                     self._settle(point, column, l1, l2)
             rounds += 1
@@ -138,10 +138,10 @@ class LogisticRounds:
         bend = p[:, column] * (1 - p[:, column])
         return Pull(self._s * np.maximum(bend, 1e-10), -self.loss.slopes(p)[:, column], self.problem.bias)
 
-    def _improve(self, point: Point, column: int, q: Floats, l1: Floats, l2: Floats, rounds: int) -> None:
+    def _improve(self, point: Point, column: int, q: Floats, l1: Floats, l2: Floats, effort: Effort) -> None:
         """Lower the model of one column of weights, and go there as far as the objective falls."""
         pull, w = self._pull(point, column), point.W[:, column]
-        there, shift = self._model.lowered(pull, w, q, l1, l2, rounds)
+        there, shift = self._model.lowered(pull, w, q, l1, l2, effort)
         self._go(point, column, there, shift, pull, l1, l2)
 
     def _settle(self, point: Point, column: int, l1: Floats, l2: Floats) -> None:
