@@ -8,14 +8,17 @@ from weigh.features.blocks import Floats
 from weigh.learn.regress.logistic_model import Pull
 from weigh.learn.regress.matrix import Matrix
 
-# Products with all rows that a step is worth, and the part of the pull that it may leave.
-_MOST, _LEFT = 12, 1e-5
+# The part of the pull that a step may leave.
+_LEFT = 1e-5
 
 
-def face_step(X: Matrix, pull: Pull, w: Floats, l1: Floats, l2: Floats) -> tuple[Floats, float]:
+def face_step(
+    X: Matrix, pull: Pull, w: Floats, l1: Floats, l2: Floats, products: int
+) -> tuple[Floats, float]:
     """Return the change of the weights that are not zero, and of the bias, that brings the model to rest.
 
-    The last of the unknowns is the bias; without one it has no part.
+    `products` is how many products with all rows it is worth. The last of the unknowns is the bias; without
+    one it has no part.
     """
     moves = np.append(w != 0, pull.bias)
     bend = np.append(X.squared_times(pull.h) + l2, pull.h.sum())
@@ -28,7 +31,7 @@ def face_step(X: Matrix, pull: Pull, w: Floats, l1: Floats, l2: Floats) -> tuple
     rest = np.append(X.transposed_times(pull.u) - l1 * np.sign(w) - l2 * w, pull.u.sum()) * moves
     step, along = np.zeros(len(w) + 1), scale * rest
     size = first = float(rest @ along)
-    for _ in range(_MOST):
+    for _ in range(products):
         if not size > _LEFT**2 * first:
             break
         led = product(along)

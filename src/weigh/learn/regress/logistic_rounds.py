@@ -23,6 +23,8 @@ _FITTING = 30
 _STALLED = 6
 # Of the objective: what is not told from rounding, and what a round gains when few signs still change.
 _ROUNDING, _NEAR = 1e-14, 2e-3
+# What it gains when hardly any do: a step is then worth more products.
+_NEARER = 1e-6
 
 
 @dataclass(eq=False)
@@ -71,11 +73,12 @@ class LogisticRounds:
                 return self._told(point, objective, gap, rounds)
             # Near the optimum signs stand, and what sweeps take long for is a linear system.
             is_near = past - objective < max(0.1 * goal, _NEAR * objective)
+            products = 12 if past - objective > _NEARER * objective else 40
             past = min(past, objective)
             for column in range(self.loss.columns):
                 self._improve(point, column, Q[:, column], l1, l2, Effort(rounds, is_near))
                 if is_near:
-                    self._settle(point, column, l1, l2)
+                    self._settle(point, column, l1, l2, products)
             rounds += 1
 
     def _empty(self) -> Point:
@@ -144,11 +147,11 @@ class LogisticRounds:
         there, shift = self._model.lowered(pull, w, q, l1, l2, effort)
         self._go(point, column, there, shift, pull, l1, l2)
 
-    def _settle(self, point: Point, column: int, l1: Floats, l2: Floats) -> None:
+    def _settle(self, point: Point, column: int, l1: Floats, l2: Floats, products: int) -> None:
         """Solve for the weights that are not zero as if their signs stood."""
         w = point.W[:, column]
         pull = self._pull(point, column)
-        step, shift = face_step(self.problem.X, pull, w, l1, l2)
+        step, shift = face_step(self.problem.X, pull, w, l1, l2, products)
         there = w + step
         there[w * there <= 0] = 0.0
         self._go(point, column, there, shift, pull, l1, l2)
