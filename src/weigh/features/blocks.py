@@ -164,11 +164,14 @@ class Entries:
 
 @dataclass(frozen=True)
 class Grid:
-    """Many numbers side by side [rows, columns]; what is missing is zero, and counted as `gaps`."""
+    """Many numbers side by side [rows, columns]; what is missing is zero.
+
+    `missing` counts, for every row, the numbers that it lacks; None means that it lacks none.
+    """
 
     matrix: Floats
     names: Sequence[str]
-    gaps: int = 0
+    missing: Longs | None = None
 
     @property
     def n_rows(self) -> int:
@@ -176,11 +179,18 @@ class Grid:
 
     def where(self, kept: Mask) -> Grid:
         """Return some of the rows."""
-        return Grid(self.matrix[kept], self.names, self.gaps)
+        return Grid(self.matrix[kept], self.names, None if self.missing is None else self.missing[kept])
 
     def row(self, i: int) -> Grid:
         """Return one row as a block of its own."""
-        return Grid(self.matrix[i : i + 1], self.names, self.gaps)
+        missing = None if self.missing is None else self.missing[i : i + 1]
+        return Grid(self.matrix[i : i + 1], self.names, missing)
+
+    def gaps(self, kept: Mask | None = None) -> int:
+        """Return how many numbers are missing, in all rows or in some."""
+        if self.missing is None:
+            return 0
+        return int(self.missing.sum() if kept is None else self.missing[kept].sum())
 
     def entries(self) -> Entries:
         """Return what is not zero, in compressed rows."""

@@ -49,7 +49,7 @@ def checked_grid(grid: Grid) -> Grid:
     if not has_nan:
         return Grid(matrix, grid.names)
     gaps = np.isnan(matrix)
-    return Grid(np.where(gaps, 0.0, matrix), grid.names, int(gaps.sum()))
+    return Grid(np.where(gaps, 0.0, matrix), grid.names, gaps.sum(axis=1))
 
 
 def _flat(matrix: Any) -> Any:

@@ -189,10 +189,7 @@ class Reading:
 
     def _made(self, piece: Piece) -> _Blocks:
         chunk = piece()
-        targets: tuple[Targets, list[Label]] = (
-            (measured(chunk), []) if self._measured else encode_labels(chunk)
-        )
-        codes, labels = targets
+        codes, labels = self._targets(chunk)
         weights, kept = chunk.weights, None
         if weights is not None and not weights.all():
             # Rows of no weight are as if they were not there: their values and labels too.
@@ -204,7 +201,7 @@ class Reading:
                 seen = Codes(codes, labels).where(kept)
                 codes, labels = seen.codes, seen.levels
         encoded = self._schema.encode(chunk)
-        gaps = sum(block.gaps for block in encoded if isinstance(block, Grid))
+        gaps = sum(block.gaps(kept) for block in encoded if isinstance(block, Grid))
         blocks = self.space.made(encoded, kept)
         if weights is not None:
             _refuse_extreme_weights(weights)

@@ -54,10 +54,12 @@ class Fit:
     def from_dict(cls, data: dict[str, Any]) -> Fit:
         """Return the facts that `to_dict` gave; anything else raises a ValueError."""
         found = cls(**data)
-        numbers = (found.l1, found.l2, found.n, found.sigma, found.spread)
-        if any(not isinstance(x, int | float) or math.isnan(x) for x in numbers if x is not None):
+        some = (found.l1, found.l2, found.sigma, found.r2, found.evidence)
+        numbers = (found.n, found.rows, found.spread, found.classes, *(x for x in some if x is not None))
+        if not all(isinstance(x, int | float) and math.isfinite(x) for x in numbers):
             raise ValueError("the facts of the fit hold other things than numbers")
-        if not all(isinstance(x, str) for x in (found.loss, found.prior, found.method)):
+        words = (found.loss, found.prior, found.sigma_by, found.scale_by, found.method)
+        if not all(isinstance(x, str) for x in words) or not isinstance(found.bias, bool):
             raise ValueError("the facts of the fit hold other things than words")
         return found
 

@@ -100,4 +100,6 @@ class LogisticModel(LinearModel):
         fit = Fit.from_dict(stored.meta["fit"])
         proof = stored.meta.get("certificate")
         certificate = None if proof is None else Optimality.from_dict(proof)
-        return cls(schema, classes, base, terms, shares, fit, certificate, Posterior.get(stored))
+        width = sum(len(term.features().names) for term in terms)
+        known = Posterior.get(stored, width)
+        return cls(schema, classes, base, terms, shares, fit, certificate, known)

@@ -43,6 +43,8 @@ class Optimality:
         plain = all(isinstance(x, int | float) and not isinstance(x, bool) for x in numbers)
         if not plain or any(map(math.isnan, numbers)) or not isinstance(found.iterations, int):
             raise ValueError("the certificate holds other things than numbers")
+        if found.gap < 0 or found.tol < 0:
+            raise ValueError("the certificate proves less than nothing")
         if not isinstance(found.method, str):
             raise ValueError("the certificate does not tell its method")
         return found

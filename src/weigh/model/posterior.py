@@ -131,12 +131,11 @@ class Posterior:
         meta["posterior"] = {"dof": None if math.isinf(self.dof) else self.dof}
 
     @classmethod
-    def get(cls, stored: store.Stored) -> Posterior | None:
-        """Return the posterior that `put` added, if it did."""
+    def get(cls, stored: store.Stored, width: int) -> Posterior | None:
+        """Return the posterior of so many weights that `put` added, if it did."""
         told = stored.meta.get("posterior")
         if told is None:
             return None
-        width = len(stored.arrays["posterior.mean"])
         mean, mean_x = (get_floats(stored, f"posterior.{name}", width) for name in ("mean", "mean_x"))
         covariance = get_floats(stored, "posterior.covariance", width, width)
         intercept, sigma, total = get_floats(stored, "posterior.numbers", 3).tolist()

@@ -78,8 +78,9 @@ class RegressionModel(LinearSums):
         if self.knowledge is not None:
             return self.knowledge.posterior()
         raise errors.Unsupported(
-            "This regression has no posterior: only squared loss with a Normal prior, or none, has one in "
-            "closed form, and it is kept for up to 5,000 features (saved for up to 1,000)."
+            "This regression has no posterior: only squared loss with a Normal prior, or with none and more "
+            "rows than weights, has one in closed form, and it is kept for up to 5,000 features (saved for "
+            "up to 1,000)."
         )
 
     def rows_of(self, chunk: Chunk) -> Floats:
@@ -143,4 +144,5 @@ class RegressionModel(LinearSums):
         terms = get_learned(stored, schema, 1, base, "regression")
         fit = Fit.from_dict(stored.meta["fit"])
         certificate = Optimality.from_dict(stored.meta["certificate"])
-        return cls(schema, base, terms, fit, certificate, Posterior.get(stored))
+        width = sum(len(term.features().names) for term in terms)
+        return cls(schema, base, terms, fit, certificate, Posterior.get(stored, width))

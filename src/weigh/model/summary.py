@@ -11,6 +11,7 @@ from weigh.features.blocks import Floats
 from weigh.model.fit import Fit
 from weigh.model.optimality import Optimality
 from weigh.model.posterior import Posterior
+from weigh.priors import arguments
 from weigh.priors.quantiles import student_tails
 from weigh.text import aligned, amount, cut, html_table, plain, short
 
@@ -93,6 +94,7 @@ def summarised(
     level: float,
 ) -> Summary:
     """Return the summary of weights, with errors where there is a posterior."""
+    arguments.level(level)
     lines = [] if intercept is None else [_line("bias", intercept, posterior, level, None)]
     for at, (name, weight) in enumerate(zip(names, weights.tolist(), strict=True)):
         lines.append(_line(name, weight, posterior, level, at))

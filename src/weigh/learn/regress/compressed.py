@@ -18,13 +18,15 @@ from weigh.learn.regress.moments import Moments
 def compressed(schema: Schema, reading: Reading, bias: bool) -> tuple[Gathered, Moments]:
     """Return as many rows as there are features, and one, for which squared loss is what it is for all.
 
-    They are counted from the means, so no bias is left to learn. Of the whole its moments are returned.
+    With a bias they are counted from the means, so none is left to learn. Of the whole its moments are
+    returned, from the means in any case.
     """
-    whole = Moments.over(_batches(reading), bias=bias)
+    whole = Moments.over(_batches(reading))
+    counted = whole if bias else whole.from_zero()
     table = np.empty((whole.width + 1, whole.width + 1))
-    table[:-1, :-1] = whole.gram
-    table[-1, :-1] = table[:-1, -1] = whole.cross
-    table[-1, -1] = whole.yy
+    table[:-1, :-1] = counted.gram
+    table[-1, :-1] = table[:-1, -1] = counted.cross
+    table[-1, -1] = counted.yy
     size = np.sqrt(np.maximum(np.diagonal(table), 0.0))
     size[size == 0] = 1.0
     # Scaled, so that columns of small numbers keep their digits beside those of large ones.

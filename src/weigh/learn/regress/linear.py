@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -101,7 +101,10 @@ class LinearTask:
     def _squared(self, statement: Statement, whole: Moments | None) -> Squared:
         given = float(self.noise.scale) if isinstance(self.noise, Normal) else None
         noise = Noise() if given is None else Noise(given, "given")
-        own = None if whole is None else whole.taken(statement.kept)
+        own = None
+        if whole is not None:
+            counted = whole if self.bias else whole.from_zero()
+            own = replace(counted.taken(statement.kept), mean_y=float(counted.intercept(statement.start)))
         fit = SquaredFit(statement.problem, statement.priors, noise, self.folds, own)
         return fit.solved(self.tol, self.max_iter)
 
@@ -128,7 +131,7 @@ class LinearTask:
         null, spread = _null(problem, self.is_absolute)
         n_rows, total = problem.X.n_rows, problem.total
         if whole is not None:
-            spread *= math.sqrt(total / whole.total)
+            spread = math.sqrt(float(whole.squared_error(statement.start)) / whole.total)
             n_rows, total = whole.n_rows, whole.total
         solution = found.solution
         proof = Optimality(
@@ -152,7 +155,7 @@ class LinearTask:
             None if not null else 1 - loss / null,
             found.evidence,
         )
-        b = solution.b if whole is None else whole.mean_y - whole.mean_x @ table[:, 0]
+        b = solution.b if whole is None or not self.bias else whole.intercept(table[:, 0])
         base = np.atleast_1d(b).astype(np.float64)
         maker = found.knowledge
         known = None if maker is None else Renumbered(maker, statement.places, statement.centre)

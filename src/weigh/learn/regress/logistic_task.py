@@ -18,6 +18,7 @@ from weigh.learn.regress.knowledge import Renumbered
 from weigh.learn.regress.logistic import null, solve_logistic
 from weigh.learn.regress.logistic_posterior import LaplaceKnown
 from weigh.learn.regress.problem import Problem, Solution
+from weigh.learn.regress.separation import Separated
 from weigh.learn.regress.settings import check_solving, common, told_prior, warn_unless_optimal
 from weigh.learn.regress.sparse_logistic import solve_sparse_logistic
 from weigh.learn.regress.statement import Statement, stated
@@ -82,7 +83,11 @@ class LogisticTask:
         rows = gathered(self.schema, source, measured=False, progress=progress)
         refuse_one_class(rows)
         shares = np.bincount(rows.y, rows.weights, minlength=len(rows.classes))
-        return self._model(self.statement(rows), shares / shares.sum())
+        statement = self.statement(rows)
+        try:
+            return self._model(statement, shares / shares.sum())
+        except Separated as cause:
+            raise cause.named(statement.priors.names()) from None
 
     def statement(self, rows: Gathered) -> Statement:
         """Return the problem of gathered rows."""

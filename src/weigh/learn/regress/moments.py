@@ -151,6 +151,13 @@ class Moments:
         gram, cross = self.gram[np.ix_(kept, kept)], self.cross[kept]
         return replace(self, mean_x=self.mean_x[kept], gram=gram, cross=cross)
 
+    def from_zero(self) -> Moments:
+        """Return the moments of the same rows without a bias, counted from zero instead of the means."""
+        gram = self.gram + self.total * np.outer(self.mean_x, self.mean_x)
+        cross, yy = self.cross + self.total * self.mean_y * self.mean_x, self.yy + self.total * self.mean_y**2
+        none = np.zeros(self.width)
+        return replace(self, mean_x=none, mean_y=0.0, gram=gram, cross=cross, yy=yy, bias=False)
+
     def intercept(self, w: Floats) -> Floats:
         """Return the best bias of weights [d], or of each column of [d, k]."""
         return np.asarray(self.mean_y - self.mean_x @ w)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from weigh.errors import DataError, listing
@@ -20,6 +22,12 @@ class Separated(DataError):
     def __init__(self, message: str, features: list[int] | None) -> None:
         super().__init__(message)
         self.features = features
+
+    def named(self, names: Sequence[str]) -> Separated:
+        """Return the same refusal with the features' names."""
+        if self.features is None:
+            return self
+        return Separated(_growing(listing(names[at] for at in self.features)), self.features)
 
 
 def check_plane(loss: Loss, X: Matrix, free: Mask, W: Floats) -> None:
@@ -41,8 +49,11 @@ def check_growth(loss: Loss, X: Matrix, free: Mask, step: Floats, n_features: in
         return
     sizes = np.abs(part[:n_features]).max(axis=1, initial=0.0)
     grown = np.flatnonzero(sizes > STILL * np.abs(part).max())
-    raise Separated(
-        f"Some features have values that only occur with one class (numbers {listing(grown.tolist())}), so "
-        "without a prior their weights have no maximum: they grow for ever. Give prior=1, or leave them out.",
-        grown.tolist(),
+    raise Separated(_growing(f"numbers {listing(grown.tolist())}"), grown.tolist())
+
+
+def _growing(which: str) -> str:
+    return (
+        f"Some features have values that only occur with one class ({which}), so without a prior "
+        f"their weights have no maximum: they grow for ever. Give prior=1, or leave them out."
     )

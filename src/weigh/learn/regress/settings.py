@@ -15,6 +15,7 @@ from weigh.learn.regress.weight_priors import Columns
 from weigh.model import Optimality
 from weigh.priors import Laplace, Normal
 from weigh.priors.weights import WeightPrior
+from weigh.text import counted
 
 NOISE = "'normal', 'laplace', Normal(σ) or Laplace(b)"
 
@@ -50,8 +51,8 @@ def warn_unless_optimal(proof: Optimality, owner: str, max_iter: int) -> None:
         warnings.warn(
             f"{owner} stopped with its objective up to {proof.gap:.3g} above the minimum, "
             f"{proof.relative_gap:.1g} of the empty model's, where tol={proof.tol:g} was asked for "
-            f"({proof.method}, {proof.iterations:,} iterations). Raise max_iter={max_iter:,}, give a larger "
-            f"tol, a stronger prior, or scale='unit' if columns differ much in size.",
+            f"({proof.method}, {counted(proof.iterations, 'iteration')}). Raise max_iter={max_iter:,}, give "
+            f"a larger tol, a stronger prior, or scale='unit' if columns differ much in size.",
             errors.NotOptimal,
             stacklevel=3,
         )

@@ -37,6 +37,11 @@ class Statement:
         full[self.kept] = w if self.centre is None else w + self.centre
         return full
 
+    @property
+    def start(self) -> Floats:
+        """The weights of all features where nothing was learned: their centres, and one of the offset."""
+        return self.weights(np.zeros(len(self.kept)))
+
     def terms(self, table: Floats) -> list[Any]:
         """Return the terms of a model with the weights [features, results]."""
         orders = self.rows.orders
@@ -89,9 +94,10 @@ def stated(
 
 def _warn_of_gaps(rows: Gathered) -> None:
     if rows.gaps:
+        one = "1 number is missing, and counts as zero. Fill it in"
+        many = f"{rows.gaps:,} numbers are missing, and count as zero. Fill them in"
         warnings.warn(
-            f"{rows.gaps:,} numbers are missing, and count as zero. Fill them in before (by the column's "
-            f"mean, say), or leave such rows out.",
+            f"{one if rows.gaps == 1 else many} before (by the column's mean, say), or leave such rows out.",
             errors.MissingNumbers,
             stacklevel=2,
         )
@@ -101,7 +107,7 @@ def _offset_place(rows: Gathered, offset: str, owner: str) -> int:
     """Return the feature that is the offset."""
     columns = dict(rows.columns)
     if offset not in columns:
-        raise errors.unknown_column(offset, columns, f"{owner}: offset names a")
+        raise errors.unknown_column(offset, columns, f"{owner}: offset names what is no column; the table")
     if len(columns[offset]) != 1 or len(columns) < 2:
         raise errors.ParameterError(
             f"{owner}: offset must be a column of numbers beside others, got {offset!r}, which has "

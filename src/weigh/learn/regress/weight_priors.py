@@ -62,7 +62,9 @@ class FeaturePriors:
         unknown = [name for name in prior if name not in {column for column, _ in columns}]
         if unknown:
             raise errors.unknown_column(
-                unknown[0], [column for column, _ in columns], f"{owner}: prior names a"
+                unknown[0],
+                [column for column, _ in columns],
+                f"{owner}: prior names what is no column; the table",
             )
         gathered: dict[int, tuple[WeightPrior, list[Longs]]] = {}
         for column, places in columns:
@@ -117,10 +119,16 @@ class FeaturePriors:
         centre, names = np.zeros(shape), self.names()
         for prior, places in self.groups:
             found = prior.centre([names[at] for at in places.tolist()]).T
-            if found.ndim == 2 and found.shape[1:] != shape[1:]:
+            is_number = prior.is_centred or isinstance(prior.mean, float)
+            if not is_number and found.shape[1:] != shape[1:]:
+                theirs = _told_classes(found.shape[1] if found.ndim == 2 else 1)
                 raise errors.ParameterError(
-                    f"The model that the prior is centred at has weights for {found.shape[1]} classes; the "
-                    f"rows have {classes}."
+                    f"The model that the prior is centred at has {theirs}; what is learned has "
+                    f"{_told_classes(classes)}. Give a model of the same classes, or a number."
                 )
             centre[places] = found[:, None] if found.ndim < centre.ndim else found
         return centre
+
+
+def _told_classes(classes: int) -> str:
+    return "one weight per feature" if classes == 1 else f"weights for {classes} classes"
