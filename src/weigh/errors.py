@@ -5,7 +5,8 @@ The tree::
     WeighError
     ├── DataError            rows, columns, labels, values         (also a ValueError)
     │   ├── ColumnError      a column is missing, unknown or unfit
-    │   └── LabelError       labels are missing or unfit
+    │   ├── LabelError       labels are missing or unfit
+    │   └── Separated        weights without a prior would grow for ever
     ├── ParameterError       a parameter of a learner or a prior   (also a ValueError)
     ├── MergeError           models that cannot be added           (also a ValueError)
     ├── FileError
@@ -16,8 +17,11 @@ The tree::
 
     WeighWarning
     ├── DependentColumns     columns that repeat each other make naive Bayes over-sure
+    ├── MissingNumbers       numbers that a regression takes for zero
+    ├── NotOptimal           a solver that stopped before its proof
     ├── OddValues            a column of numbers but for a word that may mean "missing"
-    └── UnfilledTable        a joint table with more cells than rows
+    ├── UnfilledTable        a joint table with more cells than rows
+    └── UnlikeScales         a column so large that a perceptron hears little of the others
 """
 
 from __future__ import annotations
@@ -41,6 +45,17 @@ class ColumnError(DataError):
 
 class LabelError(DataError):
     """The labels are missing, incomplete or of a form that is not supported."""
+
+
+class Separated(DataError):
+    """A plane parts the classes, so that without a prior weights grow for ever.
+
+    `features` are the numbers of those whose weights grow; None means all.
+    """
+
+    def __init__(self, message: str, features: list[int] | None = None) -> None:
+        super().__init__(message)
+        self.features = features
 
 
 class ParameterError(WeighError, ValueError):

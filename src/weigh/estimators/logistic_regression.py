@@ -58,7 +58,8 @@ class LogisticRegression(Coursed, Probable):
     class_weight : None, "balanced" or a mapping from class to weight
     folds : parts for cross-validation; the rows of every class are dealt out in turn.
     tol : the largest gap to the minimum, as a share of the objective without features, 1e-6 if left out;
-        online: the least fall of the loss from pass to pass, as a share of it, 1e-3 if left out.
+        online: the least fall of the loss from pass to pass, as a share of it, 1e-3 if left out; 0 goes on
+        for `max_iter` passes.
     max_iter : iterations of the solver at most, 1,000 if left out; online: passes, 20 if left out.
     rate : "safe", or the number ε of the plain update; online only.
     shuffle, random_state : whether rows are shuffled before every pass, and by which seed; online only.
@@ -146,6 +147,8 @@ class LogisticRegression(Coursed, Probable):
         """Return the parameters of a task that were given."""
         given = {name: getattr(self, name) for name in names}
         found = {name: value for name, value in given.items() if value is not None or name not in LEFT_OUT}
+        if self._is_online() and found.get("tol") == 0:
+            found["tol"] = None
         return found | {"missing": marker_list(self.missing, type(self).__name__)}
 
     def _task(self, source: Source) -> LogisticTask:

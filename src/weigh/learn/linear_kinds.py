@@ -33,13 +33,15 @@ def linear_schema(
     scale: str | None = None,
     missing: Sequence[Marker] = (),
     owner: str = "Perceptron",
+    whole_numbers: bool = False,
 ) -> Schema:
     """Return the schema of a source as learners of weights see it.
 
     The columns of a bare matrix are numbers. Numbers are weighed as they are, unless `scale` is
     "unit" (or their kind says so). A column that was found to have two values is one feature: the
     value 1 of zeros and ones, else the second of the two. Kinds that were given stay as they are.
-    `owner` is whose parameters they are.
+    With `whole_numbers` a column of them is found to be a number however few it has. `owner` is whose
+    parameters they are.
     """
     if not isinstance(scale, str | None) or scale not in (None, "unit"):
         raise errors.parameter(owner, "scale", "None or 'unit'", scale)
@@ -57,10 +59,16 @@ def linear_schema(
     first = source.prefix().columns if columns == "auto" or isinstance(columns, Mapping) else {}
     if first and not source.named:
         first = dict(zip(schema.names, first.values(), strict=True))
-    kinds = [
-        (None if name in given else _two_valued(kind, first.get(name), missing)) or _weighed(kind, scale)
-        for name, kind in zip(schema.names, schema.kinds, strict=True)
-    ]
+
+    def taken(name: str, kind: Kind) -> Kind:
+        column = None if name in given else first.get(name)
+        if column is None:
+            return _weighed(kind, scale)
+        if whole_numbers and _is_whole(kind, column, missing):
+            return _weighed(Value(), scale)
+        return _two_valued(kind, column, missing) or _weighed(kind, scale)
+
+    kinds = [taken(name, kind) for name, kind in zip(schema.names, schema.kinds, strict=True)]
     return replace(schema, kinds=kinds, made=_made(schema.made, scale))
 
 
@@ -88,6 +96,14 @@ def _each(kinds: Sequence[Kind], scale: str | None) -> Sequence[Kind]:
     if isinstance(kinds, Repeated):
         return Repeated(_weighed(kinds.item, scale), len(kinds))
     return [_weighed(kind, scale) for kind in kinds]
+
+
+def _is_whole(kind: Kind, column: Any, missing: Sequence[Marker]) -> bool:
+    """Whether a column was taken for a category although it holds whole numbers."""
+    if not isinstance(kind, Category) or kind.levels is not None:
+        return False
+    values = [value for value in encode(column, "")[1] if not is_gap(value, missing)]
+    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
 
 
 def _two_valued(kind: Kind, column: Any, missing: Sequence[Marker]) -> Kind | None:

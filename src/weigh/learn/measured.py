@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from weigh import errors
@@ -9,6 +11,7 @@ from weigh.features.blocks import Floats
 from weigh.features.columns import to_numbers
 from weigh.features.value_checks import HUGE
 from weigh.source import Chunk
+from weigh.source.chunk import to_pylist
 
 
 def measured(chunk: Chunk) -> Floats:
@@ -22,8 +25,8 @@ def measured(chunk: Chunk) -> Floats:
         numbers = to_numbers(chunk.labels, "label")
     except errors.ColumnError as cause:
         raise errors.LabelError(
-            f"A regression predicts numbers, and the labels are none: {cause} For classes use "
-            f"LogisticRegression."
+            f"A regression predicts numbers, and some label is none: {_odd(chunk)!r}. For classes use "
+            f"LogisticRegression, NaiveBayes or Perceptron."
         ) from cause
     wrong = np.isnan(numbers)
     if wrong.any():
@@ -37,3 +40,13 @@ def measured(chunk: Chunk) -> Floats:
             f"none any more. Divide the labels by their largest."
         )
     return np.ascontiguousarray(numbers)
+
+
+def _odd(chunk: Chunk) -> Any:
+    """Return the first label that is no number."""
+    for label in to_pylist(chunk.labels):
+        try:
+            float(label)
+        except (TypeError, ValueError):
+            return label
+    return None

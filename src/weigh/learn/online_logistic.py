@@ -86,7 +86,7 @@ class OnlineLogisticTask:
         tol = None if tol is None else _at_least_0("tol", tol)
         shuffle, seed = truth(OWNER, "shuffle", shuffle), whole(OWNER, "random_state", random_state, 0)
         check_class_weight(OWNER, class_weight)
-        schema = linear_schema(source, columns, scale=scale, missing=missing, owner=OWNER)
+        schema = linear_schema(source, columns, scale=scale, missing=missing, owner=OWNER, whole_numbers=True)
         return cls(schema, settings, max_iter, tol, shuffle, seed, class_weight)
 
     def learn(self, source: Source, *, progress: Progress | None = None) -> LogisticModel:

@@ -18,7 +18,8 @@ class Fit:
     penalties of a weight, None where features have different ones. `sigma` is the standard deviation of
     the noise (of absolute loss its mean size), `sigma_by` how it is known: "given", "estimated" or
     "evidence"; `scale_by` the same of the prior's scale. `spread` is the standard deviation of the targets,
-    `n` the total weight of the rows, `method` "exact" or "online", `classes` their number.
+    `n` the total weight of the rows, `method` "exact" or "online", `classes` their number, `scale` that of
+    the prior where the evidence chose it, `units` l1 and l2 of weights in standard deviations.
     """
 
     loss: str
@@ -36,6 +37,8 @@ class Fit:
     evidence: float | None = None
     method: str = "exact"
     classes: int = 2
+    scale: float | None = None
+    units: tuple[float, float] | None = None
 
     @property
     def task(self) -> str:
@@ -53,7 +56,8 @@ class Fit:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Fit:
         """Return the facts that `to_dict` gave; anything else raises a ValueError."""
-        found = cls(**data)
+        units = data.get("units")
+        found = cls(**{**data, "units": None if units is None else tuple(units)})
         some = (found.l1, found.l2, found.sigma, found.r2, found.evidence)
         numbers = (found.n, found.rows, found.spread, found.classes, *(x for x in some if x is not None))
         if not all(isinstance(x, int | float) and math.isfinite(x) for x in numbers):

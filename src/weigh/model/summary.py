@@ -113,9 +113,13 @@ def _line(name: str, weight: float, posterior: Posterior | None, level: float, a
 
 def _facts(fit: Fit, proof: Optimality | None, posterior: Posterior | None) -> list[tuple[str, str]]:
     facts = [("rows", f"{fit.rows:,}" + ("" if fit.n == fit.rows else f", total weight {amount(fit.n)}"))]
-    facts.append(("prior", fit.prior + ("" if fit.scale_by == "given" else f", scale by {fit.scale_by}")))
+    chosen = "" if fit.scale_by == "given" else f", scale by {fit.scale_by}"
+    facts.append(("prior", fit.prior + chosen + ("" if fit.scale is None else f": {fit.scale:.6g}")))
     if fit.l1 is not None and fit.l2 is not None:
         facts.append(("penalty", f"l1 = {fit.l1:.6g}, l2 = {fit.l2:.6g}"))
+    elif fit.units is not None:
+        l1, l2 = fit.units
+        facts.append(("penalty", f"l1 = {l1:.6g}, l2 = {l2:.6g} per standard deviation"))
     sigma, by = fit.sigma, HOW.get(fit.sigma_by, "")
     if sigma is None and posterior is not None and fit.loss == "squared":
         sigma, by = posterior.sigma, HOW["estimated"]
@@ -129,6 +133,8 @@ def _facts(fit: Fit, proof: Optimality | None, posterior: Posterior | None) -> l
         facts.append((word, f"{fit.r2:.6f}"))
     if fit.evidence is not None:
         facts.append(("log evidence", f"{fit.evidence:.6g}"))
+    if fit.method == "online":
+        facts.append(("found by", "steps from row to row (online), which prove nothing"))
     if proof is not None:
         said = "optimal" if proof.converged else "NOT optimal"
         facts.append(("certificate", f"{said}: the objective is within {short(proof.gap)} of its minimum"))

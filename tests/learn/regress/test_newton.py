@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from tests.learn.regress.problems import compressed, minimum, random_problem
-from weigh.errors import DataError
+from weigh.errors import DataError, Separated
 from weigh.learn.regress.logistic import null, solve_logistic
 from weigh.learn.regress.matrix import DenseMatrix, Matrix
 from weigh.learn.regress.problem import Problem
-from weigh.learn.regress.separation import Separated
 
 
 def plain(

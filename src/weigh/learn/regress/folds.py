@@ -35,7 +35,7 @@ def dealt(classes: Floats, folds: int) -> list[Mask]:
     found = [np.asarray(fold == number) for number in range(folds)]
     if not all(held.any() and not held.all() for held in found):
         raise errors.DataError(
-            f"There are {len(classes):,} rows for {folds:,} folds; every fold needs one. Give fewer folds, "
-            f"or more rows."
+            f"The rows of every class are dealt to {folds:,} folds in turn, and {len(classes):,} rows leave "
+            f"some fold without any. Give fewer folds, or more rows."
         )
     return found

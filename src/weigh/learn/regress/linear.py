@@ -20,11 +20,18 @@ from weigh.learn.regress.gathered import Gathered, held_rows, read
 from weigh.learn.regress.knowledge import Renumbered
 from weigh.learn.regress.moments import Moments
 from weigh.learn.regress.problem import Problem
-from weigh.learn.regress.settings import check_solving, checked_noise, common, told_prior, warn_unless_optimal
+from weigh.learn.regress.settings import (
+    check_solving,
+    checked_noise,
+    common,
+    proved,
+    told_prior,
+    warn_unless_optimal,
+)
 from weigh.learn.regress.squared import MOST_KNOWN, Noise, Squared, SquaredFit
 from weigh.learn.regress.statement import Statement, stated
 from weigh.learn.regress.weight_priors import Columns, checked_prior
-from weigh.model import Fit, Optimality, RegressionModel
+from weigh.model import Fit, RegressionModel
 from weigh.priors import Laplace, Normal
 from weigh.priors.weights import WeightPrior
 from weigh.source import Source
@@ -67,7 +74,7 @@ class LinearTask:
         checked = checked_prior(prior, OWNER)
         noise = checked_noise(noise, OWNER)
         check_solving(OWNER, bias=bias, scale=scale, offset=offset, folds=folds, tol=tol, max_iter=max_iter)
-        schema = linear_schema(source, columns, missing=missing)
+        schema = linear_schema(source, columns, missing=missing, owner=OWNER, whole_numbers=True)
         return cls(schema, checked, noise, bool(bias), scale, offset, folds, float(tol), int(max_iter))
 
     @property
@@ -134,9 +141,7 @@ class LinearTask:
             spread = math.sqrt(float(whole.squared_error(statement.start)) / whole.total)
             n_rows, total = whole.n_rows, whole.total
         solution = found.solution
-        proof = Optimality(
-            solution.objective, solution.gap, null, self.tol, solution.iterations, solution.method
-        )
+        proof = proved(solution, null, self.tol)
         warn_unless_optimal(proof, OWNER, self.max_iter)
         table = statement.weights(solution.w)[:, None]
         loss = solution.objective - problem.penalty(solution.w)
@@ -154,6 +159,8 @@ class LinearTask:
             spread,
             None if not null else 1 - loss / null,
             found.evidence,
+            scale=found.scale,
+            units=None if self.scale is None else statement.priors.per_unit(found.l1, found.l2),
         )
         b = solution.b if whole is None or not self.bias else whole.intercept(table[:, 0])
         base = np.atleast_1d(b).astype(np.float64)

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from weigh.errors import Separated
 from weigh.features.blocks import Floats
 from weigh.learn.regress.dual import solve_dual
 from weigh.learn.regress.logistic_loss import loss_of
 from weigh.learn.regress.matrix import DenseMatrix, Matrix, SparseMatrix, WithOnes
 from weigh.learn.regress.newton import MOST_TABLED, Found, Newton
 from weigh.learn.regress.problem import Problem, Solution
-from weigh.learn.regress.separation import Separated
 
 
 def solve_logistic(

@@ -18,13 +18,13 @@ from weigh.learn.regress.knowledge import Renumbered
 from weigh.learn.regress.logistic import null, solve_logistic
 from weigh.learn.regress.logistic_posterior import LaplaceKnown
 from weigh.learn.regress.problem import Problem, Solution
-from weigh.learn.regress.separation import Separated
-from weigh.learn.regress.settings import check_solving, common, told_prior, warn_unless_optimal
+from weigh.learn.regress.separation import named
+from weigh.learn.regress.settings import check_solving, common, proved, told_prior, warn_unless_optimal
 from weigh.learn.regress.sparse_logistic import solve_sparse_logistic
 from weigh.learn.regress.statement import Statement, stated
 from weigh.learn.regress.track import LogisticTrack
 from weigh.learn.regress.weight_priors import Columns, checked_prior
-from weigh.model import Fit, LogisticModel, Optimality
+from weigh.model import Fit, LogisticModel
 from weigh.model.perceptron import as_classes
 from weigh.priors import Normal
 from weigh.priors.weights import WeightPrior
@@ -74,7 +74,7 @@ class LogisticTask:
         checked = checked_prior(prior, OWNER)
         check_solving(OWNER, bias=bias, scale=scale, offset=offset, folds=folds, tol=tol, max_iter=max_iter)
         check_class_weight(OWNER, class_weight)
-        schema = linear_schema(source, columns, missing=missing)
+        schema = linear_schema(source, columns, missing=missing, owner=OWNER, whole_numbers=True)
         numbers = (int(folds), float(tol), int(max_iter))
         return cls(schema, checked, bool(bias), scale, offset, class_weight, *numbers)
 
@@ -86,8 +86,8 @@ class LogisticTask:
         statement = self.statement(rows)
         try:
             return self._model(statement, shares / shares.sum())
-        except Separated as cause:
-            raise cause.named(statement.priors.names()) from None
+        except errors.Separated as cause:
+            raise named(cause, statement.priors.names()) from None
 
     def statement(self, rows: Gathered) -> Statement:
         """Return the problem of gathered rows."""
@@ -124,9 +124,7 @@ class LogisticTask:
         problem = statement.problem.penalised(l1, l2)
         solution = solved(problem, len(classes), self.tol, self.max_iter)
         empty = null(problem, len(classes)).objective
-        proof = Optimality(
-            solution.objective, solution.gap, empty, self.tol, solution.iterations, solution.method
-        )
+        proof = proved(solution, empty, self.tol)
         warn_unless_optimal(proof, OWNER, self.max_iter)
         full = statement.weights(solution.w)
         table = as_classes(full[:, None] if full.ndim == 1 else full)
@@ -140,6 +138,7 @@ class LogisticTask:
             self.bias,
             scale_by=scale_by,
             classes=len(classes),
+            units=None if self.scale is None else statement.priors.per_unit(l1, l2),
             r2=None if not empty else 1 - loss / empty,
         )
         maker = LaplaceKnown.of(problem, solution) if len(classes) == 2 and not l1.any() else None

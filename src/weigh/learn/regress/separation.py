@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weigh.errors import DataError, listing
+from weigh.errors import Separated, listing
 from weigh.features.blocks import Floats, Mask
 from weigh.learn.regress.logistic_loss import Loss
 from weigh.learn.regress.matrix import Matrix
@@ -16,18 +16,11 @@ GROWING = 0.1
 STILL = 0.01
 
 
-class Separated(DataError):
-    """The problem has no optimum; `features` are the numbers of those whose weights grow, None means all."""
-
-    def __init__(self, message: str, features: list[int] | None) -> None:
-        super().__init__(message)
-        self.features = features
-
-    def named(self, names: Sequence[str]) -> Separated:
-        """Return the same refusal with the features' names."""
-        if self.features is None:
-            return self
-        return Separated(_growing(listing(names[at] for at in self.features)), self.features)
+def named(refusal: Separated, names: Sequence[str]) -> Separated:
+    """Return the same refusal with the features' names."""
+    if refusal.features is None:
+        return refusal
+    return Separated(_growing(listing(names[at] for at in refusal.features)), refusal.features)
 
 
 def check_plane(loss: Loss, X: Matrix, free: Mask, W: Floats) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from weigh import errors
 from weigh.features.blocks import Floats
 from weigh.features.settings import finite, truth, whole
+from weigh.learn.regress.problem import Solution
 from weigh.learn.regress.weight_priors import Columns
 from weigh.model import Optimality
 from weigh.priors import Laplace, Normal
@@ -43,6 +44,12 @@ def check_solving(
     whole(owner, "max_iter", max_iter, 1)
     if not 0 < finite(owner, "tol", tol, "a number between 0 and 1") < 1:
         raise errors.parameter(owner, "tol", "a number between 0 and 1", tol)
+
+
+def proved(solution: Solution, null: float, tol: float) -> Optimality:
+    """Return the proof of a solution; no gap is smaller than what sums of such a size are rounded by."""
+    gap = max(solution.gap, float(np.finfo(np.float64).eps) * abs(solution.objective))
+    return Optimality(solution.objective, gap, null, tol, solution.iterations, solution.method)
 
 
 def warn_unless_optimal(proof: Optimality, owner: str, max_iter: int) -> None:

@@ -12,6 +12,7 @@ from weigh import errors
 from weigh.features.blocks import Floats
 from weigh.learn.regress.evidence import choose_noise_by_evidence, choose_scale_by_evidence, noise_sd
 from weigh.learn.regress.folds import Folds, consecutive
+from weigh.learn.regress.gradients import asks_for_gradients
 from weigh.learn.regress.lasso import solve_lasso
 from weigh.learn.regress.least_squares import Fit, fit_least_squares, fit_moments
 from weigh.learn.regress.moments import Moments
@@ -49,6 +50,7 @@ class Squared:
     noise: Noise
     scale_by: str = "given"
     evidence: float | None = None
+    scale: float | None = None  # of the prior, where it was chosen
     knowledge: Known | Posterior | None = None
 
 
@@ -85,9 +87,16 @@ class SquaredFit:
         self._problem, self._priors, self._noise, self._folds = problem, priors, noise, folds
         self._whole = whole  # what the problem's few rows stand for
 
+    @property
+    def _is_vast(self) -> bool:
+        """Whether the rows are too many and too sparse for their moments."""
+        return asks_for_gradients(self._problem.X)
+
     @cached_property
     def moments(self) -> Moments:
         """The moments of all rows."""
+        if self._is_vast:
+            raise self._unknown_noise()
         own = Moments.of_problem(self._problem)
         if self._whole is None:
             return own
@@ -109,6 +118,8 @@ class SquaredFit:
         needed = any(prior.penalty(1.0) != prior.penalty(2.0) for prior, _ in self._priors.groups)
         if self._noise.sigma is not None or not needed:
             return self._noise
+        if self._is_vast:
+            raise self._unknown_noise()
         moments = self.moments
         if moments.n_rows > moments.width + moments.bias:
             fit = self._least_squares()
@@ -120,11 +131,16 @@ class SquaredFit:
         if len(ridge) == 1 and len(self._priors.groups) == 1:
             gamma = 1 / math.sqrt(ridge[0].penalty(1.0)[1])
             found = choose_noise_by_evidence(moments, gamma, np.square(self._priors.units))
-            return Noise(found.sigma, "evidence")
-        raise errors.DataError(
-            f"There are {moments.n_rows:,} rows for {moments.width:,} features, too few to tell how large "
-            f"the noise is, and the prior's strength depends on it. State it, as in noise=Normal(1.0), or "
-            f"give the penalty itself: Penalty(l1=...)."
+            if found.sigma**2 * moments.total > SILENT * moments.yy:
+                return Noise(found.sigma, "evidence")
+        raise self._unknown_noise()
+
+    def _unknown_noise(self) -> errors.DataError:
+        X = self._problem.X
+        return errors.DataError(
+            f"{X.n_rows:,} rows of {X.width:,} features cannot tell how large the noise is, and the prior's "
+            f"strength depends on it. State it, as in noise=Normal(1.0), or give the penalty itself: "
+            f"Penalty(l1=..., l2=...)."
         )
 
     def _least_squares(self) -> Fit:
@@ -141,9 +157,14 @@ class SquaredFit:
                 "noise='normal'."
             )
         found = choose_scale_by_evidence(self.moments, direction)
+        if found.sigma**2 * self.moments.total <= SILENT * self.moments.yy:
+            raise errors.DataError(
+                "The evidence is greatest without any noise: the features can fit all rows. Give the scale "
+                "as a number with noise=Normal(...), or choose it by scale='cv'."
+            )
         l2 = direction * (found.sigma / found.gamma) ** 2
         noise = Noise(found.sigma, "evidence")
-        return Squared(l1, l2, NONE, noise, f"evidence: {found.gamma:.6g}", found.log_evidence)
+        return Squared(l1, l2, NONE, noise, "evidence", found.log_evidence, scale=found.gamma)
 
     def _by_folds(self, tol: float) -> Squared:
         l1, l2 = self._priors.direction()
@@ -182,17 +203,18 @@ class SquaredFit:
             return replace(found, solution=solve_lasso(problem, tol, max_iter))
         if not found.l2.any():
             return self._unpenalised(found, problem)
-        few = self._whole is None and problem.X.n_rows < problem.X.width
+        few = self._whole is None and (problem.X.n_rows < problem.X.width or self._is_vast)
         moments = None if few and "moments" not in self.__dict__ else self.moments
         # Rows that stand for others are counted from the means, and so must their moments be.
         solution = solve_ridge(problem, moments if self._whole is None else None)
         knowledge: Known | None = None
-        if problem.X.width <= (MOST_FROM_FEW if few else MOST_KNOWN):
+        if problem.X.width <= (MOST_FROM_FEW if few else MOST_KNOWN) and not self._is_vast:
             knowledge = Known(self.moments, found.l2, solution.w, found.noise.sigma)
         return replace(found, solution=solution, knowledge=knowledge)
 
     def _unpenalised(self, found: Squared, problem: Problem) -> Squared:
-        few = self._whole is None and problem.X.n_rows <= problem.X.width + problem.bias
+        few = problem.X.n_rows <= problem.X.width + problem.bias
+        few = self._whole is None and (few or self._is_vast)
         moments = None if few else self.moments
         fit = fit_least_squares(problem, None) if few else self._least_squares()
         b = np.asarray(fit.b)
@@ -203,4 +225,5 @@ class SquaredFit:
         return replace(found, solution=solution, knowledge=knowledge)
 
 
+SILENT = 1e-6  # of the targets' squares: so little noise means that the evidence found none
 NONE = Solution(np.zeros(0), np.zeros(0), math.inf, math.inf, 0, "not solved yet")

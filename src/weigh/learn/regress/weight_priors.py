@@ -111,6 +111,13 @@ class FeaturePriors:
                 l1[places] = self.units[places]
         return l1, l2
 
+    def per_unit(self, l1: Floats, l2: Floats) -> tuple[float, float] | None:
+        """Return the penalties of a weight in units of its feature; None if those differ."""
+        both = l1 / self.units, l2 / np.square(self.units)
+        if not all(len(each) and np.allclose(each, each[0], rtol=1e-12) for each in both):
+            return None
+        return float(both[0][0]), float(both[1][0])
+
     def centres(self, classes: int = 1) -> Floats | None:
         """Return where the weights are expected, [features] or [features, classes]; None if at zero."""
         if all(prior.is_centred for prior, _ in self.groups):
