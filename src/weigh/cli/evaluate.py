@@ -13,6 +13,7 @@ SECTIONS = {
     "Examples": """
         weigh evaluate income.weigh test.csv
         weigh evaluate income.weigh test.csv --json
+        weigh evaluate price.weigh homes.csv
     """,
 }
 
@@ -27,7 +28,8 @@ def command(model: str, data: str, label: str | None, as_json: bool, **written: 
     """Compare a model's predictions with the labels of a file it was not trained on.
 
     Prints accuracy and losses with their intervals, the confusion table, and precision and recall
-    of every class.
+    of every class; of a linear regression R², the sizes of its errors with their intervals, and the
+    rows that were missed most.
     """
     from weigh import errors
     from weigh.cli.progress import watched

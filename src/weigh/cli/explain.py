@@ -15,6 +15,7 @@ SECTIONS = {
         weigh explain spam.weigh
         weigh explain spam.weigh mails.csv --row 0
         weigh explain spam.weigh mails.csv --row 0 --worked
+        weigh explain price.weigh homes.csv --row 0
         weigh explain spam.weigh --values '{"CS373": 1, "investment": 1}' --latex
     """,
 }
@@ -46,7 +47,8 @@ def command(
     """Explain one row's verdict, or, without a row, the strongest features of the model.
 
     What each feature adds is told in nats (natural logarithms), of a perceptron in points of its score:
-    the sum of all is the log-odds, or the lead, of the verdict against the runner-up.
+    the sum of all is the log-odds, or the lead, of the verdict against the runner-up. Of a linear
+    regression the sum is the number that is predicted.
     """
     from weigh.explain import strongest
     from weigh.model import load
@@ -55,7 +57,8 @@ def command(
     if row is None and values is None:
         if data is not None or worked or latex:
             raise click.UsageError("Say which row: --row N of DATA, or --values JSON.")
-        wanted = None if label is None else class_named(label, loaded.classes, "--class")
+        known = getattr(loaded, "classes", None)
+        wanted = label if label is None or known is None else class_named(label, known, "--class")
         echo(strongest(loaded, wanted, most or 10), as_json)
         return
     rows = _from_json(loaded, values) if values is not None else _from_file(loaded, data, row, written)

@@ -17,13 +17,7 @@ from weigh.cli.wording import spoken
 if TYPE_CHECKING:
     from weigh.source import Source
 
-TASKS = {
-    "naive-bayes": "BayesTask",
-    "joint": "JointTask",
-    "perceptron": "PerceptronTask",
-    "threshold": "ThresholdTask",
-}
-
+LEARNERS = ("naive-bayes", "joint", "perceptron", "threshold", "logistic", "linear")
 
 SECTIONS = {
     "Examples": """
@@ -38,6 +32,10 @@ SECTIONS = {
         weigh fit mails.csv --label spam --set prior=dirichlet:2
         weigh fit mails.csv --label spam --set class_prior='{"spam": 0.9, "ham": 0.1}'
         weigh fit mails.csv --label spam --learner perceptron --set margin=1
+        weigh fit adult.csv --label income --learner logistic --set scale=unit
+        weigh fit homes.csv --label price --learner linear
+        weigh fit homes.csv --label price --learner linear --set prior=laplace:cv
+        weigh fit homes.csv --label price --learner linear --set noise=laplace
     """,
     "--set, for naive-bayes (joint has the first two, threshold none)": """
         prior=2              pseudo-count of every value; 1 (Laplace's) if left out
@@ -57,11 +55,29 @@ SECTIONS = {
         class_weight=balanced  or JSON {"class": weight, ...}
         record=true          keep the mistaken rows, so that all four can be had
     """,
+    "--set, for logistic and linear (what is minimised: loss + l1 Σ|w| + ½ l2 Σw²)": """
+        prior=2              weights within about 2 of zero, Normal(2); if left out
+                             1 for logistic, none for linear
+        prior=none           no penalty at all
+        prior=normal:2       ridge; normal:cv chooses by cross-validation, for
+                             linear also normal:evidence
+        prior=laplace:0.5    lasso, with many weights of zero; laplace:cv
+        prior=penalty:l1=1,l2=2   the penalties themselves, an elastic net
+        prior.COLUMN=none    for one column; or JSON {"column": prior, ...}
+        scale=unit           the prior sees numbers in standard deviations
+        offset=COLUMN        is added as it is, with the weight one
+        bias=false, folds=5, tol=1e-8, max_iter=1000
+        noise=laplace        linear: least absolute deviations; normal:1.5 and
+                             laplace:2 state how large the noise is
+        class_weight=balanced  logistic: or JSON {"class": weight, ...}
+        method=exact         logistic: the minimum, with its proof
+    """,
     "--kind, with the settings of each kind after a colon": """
         category   levels=a|b|c, against=a (a level without a weight of its own)
         number     bins=16 or bins=0|10|20, spread=own, shared or a number, floor=0.01,
                    scale=unit
-        products   degree=2, powers=false: columns and their products (perceptron)
+        products   degree=2, powers=false: columns and their products (not for
+                   naive-bayes)
         text       ngrams=1-2, chars=true or words, counts=false, min_length=2,
                    min_count=1, max_words=10000, stop_words=english or a|b|c,
                    lowercase=false, strip_accents=true,
@@ -79,7 +95,7 @@ SECTIONS = {
 @click.option("-o", "--output", metavar="MODEL", help="The model file. [default: DATA's name with .weigh]")
 @click.option(
     "--learner",
-    type=click.Choice(list(TASKS)),
+    type=click.Choice(LEARNERS),
     default="naive-bayes",
     show_default=True,
     help="How to learn.",
@@ -145,21 +161,12 @@ def _learned(
     missing: tuple[str, ...],
     threads: int | None,
 ) -> Any:
-    from weigh import learn
     from weigh.cli.progress import Bar
-    from weigh.cli.settings import match_classes, read_kinds, read_settings
+    from weigh.cli.tasks import task_of
     from weigh.engines import run
-    from weigh.source.chunk import to_pylist
 
-    parameters = read_settings(settings, learner)
-    for name in ("class_prior", "class_weight"):
-        if isinstance(parameters.get(name), dict):
-            labels = list(dict.fromkeys(to_pylist(source.prefix().labels)))
-            parameters[name] = match_classes(parameters[name], labels)
-    columns: Any = read_kinds(kinds) or "auto"
     bar = Bar(source)
     try:
-        task: Any = getattr(learn, TASKS[learner]).over(source, columns, missing=missing, **parameters)
-        return run(task, source, threads=threads, progress=bar)
+        return run(task_of(learner, source, settings, kinds, missing), source, threads=threads, progress=bar)
     finally:
         bar.close()

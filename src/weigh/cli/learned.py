@@ -6,7 +6,16 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from weigh.model import BayesModel, Certificate, JointModel, PerceptronModel, ThresholdModel
+from weigh.cli.learned_weights import told_weights, weight_facts
+from weigh.model import (
+    BayesModel,
+    Certificate,
+    JointModel,
+    LogisticModel,
+    PerceptronModel,
+    RegressionModel,
+    ThresholdModel,
+)
 from weigh.text import aligned, amount, counted, cut, percent, short
 
 SHOWN = 25
@@ -15,27 +24,37 @@ WIDTH = 80
 
 def learned(model: Any, learner: str, data: Sequence[str]) -> dict[str, Any]:
     """What was learned, as plain data."""
-    if isinstance(model, PerceptronModel):
-        classes = [{"class": label} for label in model.classes]
-    else:
-        counts = model.counts
-        rows = (counts.sum(axis=0) if isinstance(model, ThresholdModel) else counts.rows).tolist()
-        classes = [{"class": c, "rows": n} for c, n in zip(model.classes, rows, strict=True)]
     found = dict(_found(model))
     pairs = [*zip(model.schema.names, model.schema.kinds, strict=True), *model.schema.made.items()]
     return {
         "learner": learner,
         "data": list(data),
         "label": model.label,
-        "classes": classes,
+        **_classes(model),
         "columns": [{"column": n, "kind": kind.name, "found": found.get(n, "")} for n, kind in pairs],
         "n_parameters": getattr(model, "n_parameters", None),
         **_run(model),
     }
 
 
+def _classes(model: Any) -> dict[str, Any]:
+    """The classes, with their rows or shares where these were counted; a regression has none."""
+    if isinstance(model, RegressionModel):
+        return {}
+    if isinstance(model, PerceptronModel):
+        return {"classes": [{"class": label} for label in model.classes]}
+    if isinstance(model, LogisticModel):
+        name, numbers = "share", model.shares.tolist()
+    else:
+        name, counts = "rows", model.counts
+        numbers = (counts.sum(axis=0) if isinstance(model, ThresholdModel) else counts.rows).tolist()
+    return {"classes": [{"class": c, name: n} for c, n in zip(model.classes, numbers, strict=True)]}
+
+
 def _run(model: Any) -> dict[str, Any]:
-    """What a perceptron's run proves."""
+    """What a run proves: of a perceptron, or of a solver with the weights it found."""
+    if isinstance(model, RegressionModel | LogisticModel):
+        return weight_facts(model)
     if not isinstance(model, PerceptronModel):
         return {}
     return {"kept": model.kept, "certificate": model.certificate.to_dict()}
@@ -49,7 +68,7 @@ def _found(model: Any) -> Iterator[tuple[str, str]]:
     elif isinstance(model, JointModel):
         for name, levels in zip(model.table.columns, model.table.levels, strict=True):
             yield name, counted(len(levels), "level")
-    elif isinstance(model, PerceptronModel):
+    elif isinstance(model, PerceptronModel | LogisticModel | RegressionModel):
         for block, term in zip(model.schema.parts, model.terms, strict=True):
             if not block.kind.gathers:
                 yield block.names[0], counted(len(term.features().names), "feature")
@@ -60,19 +79,17 @@ def _found(model: Any) -> Iterator[tuple[str, str]]:
 
 def told(facts: dict[str, Any], replaced: bool) -> str:
     """The facts as text of at most 80 columns."""
-    run = facts.get("certificate")
-    classes = facts["classes"]
-    total = run["examples"] // run["passes"] if run else sum(each["rows"] for each in classes)
+    total = _total(facts)
     files = facts["data"][0] if len(facts["data"]) == 1 else counted(len(facts["data"]), "file")
     files = "standard input" if files == "-" else files
     columns = [[cut(c["column"], 30), c["kind"], cut(c["found"], 36)] for c in facts["columns"]]
-    parts = [
-        f"Learned {facts['label']} from {counted(total, 'row')} of {files}.",
-        _classes(classes, total),
-        aligned(_some([["column", "kind", "found"], *columns]), left=3),
-    ]
-    if run:
-        parts.append(f"Kept: {facts['kept']}. {Certificate(**run)}")
+    parts = [f"Learned {facts['label']} from {counted(total, 'row')} of {files}."]
+    parts += [_told_classes(facts["classes"], total)] if "classes" in facts else []
+    parts.append(aligned(_some([["column", "kind", "found"], *columns]), left=3))
+    if "weights" in facts:
+        parts += told_weights(facts)
+    elif "certificate" in facts:
+        parts.append(f"Kept: {facts['kept']}. {Certificate(**facts['certificate'])}")
     if facts["n_parameters"] is not None:
         parts.append(f"{counted(facts['n_parameters'], 'free parameter')}.")
     parts += [filled(f"Note: {note}") for note in facts["notes"]]
@@ -80,8 +97,19 @@ def told(facts: dict[str, Any], replaced: bool) -> str:
     return "\n\n".join(parts)
 
 
-def _classes(classes: list[dict[str, Any]], total: float) -> str:
-    """The classes with their rows, where they were counted."""
+def _total(facts: dict[str, Any]) -> Any:
+    """How many rows there were."""
+    if "rows" in facts:
+        return facts["rows"]
+    run = facts.get("certificate")
+    return run["examples"] // run["passes"] if run else sum(each["rows"] for each in facts["classes"])
+
+
+def _told_classes(classes: list[dict[str, Any]], total: float) -> str:
+    """The classes with their rows and shares, where they were counted."""
+    if "share" in classes[0]:
+        shares = [[cut(c["class"], 40), percent(c["share"])] for c in classes]
+        return aligned(_some([["class", "share"], *shares]))
     if "rows" not in classes[0]:
         return filled(
             f"{counted(len(classes), 'class', 'classes')}: {listed([c['class'] for c in classes])}."

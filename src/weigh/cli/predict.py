@@ -20,6 +20,7 @@ SECTIONS = {
         weigh predict spam.weigh mails.csv --unsure 0.1          # 'unsure' below 90 %
         weigh predict spam.weigh mails.csv --cost ham:spam=20    # lost ham costs 20
         weigh predict income.weigh new.csv --check               # flags odd rows
+        weigh predict price.weigh homes.csv --std                # how sure a number is
     """,
 }
 
@@ -34,6 +35,7 @@ SECTIONS = {
     "--cost", "costs", multiple=True, metavar="TRUE:SAID=COST", help="What an error costs; others cost 1."
 )
 @click.option("--check", is_flag=True, help="Also flag rows unlike those of training.")
+@click.option("--std", is_flag=True, help="Of a regression: also write the predictive standard deviation.")
 @reading
 @as_json
 def command(
@@ -44,29 +46,43 @@ def command(
     unsure: float | None,
     costs: tuple[str, ...],
     check: bool,
+    std: bool,
     as_json: bool,
     **written: Any,
 ) -> None:
     """Write a prediction and its probability for every row of a file, as CSV.
 
-    A perceptron has no probabilities: it tells by how much the prediction leads the next class.
+    A perceptron has no probabilities: it tells by how much the prediction leads the next class. A linear
+    regression writes the number alone, with --std also by how much the truth may differ from it.
 
     The rows need the columns of training; a label column may be there and is ignored. With --json
     every row is one line of JSON.
     """
     from weigh import errors
+    from weigh.cli.predicted_numbers import write_numbers
     from weigh.cli.progress import watched
     from weigh.explain import Watch
-    from weigh.model import Decision, load
+    from weigh.model import Decision, RegressionModel, load
 
     keep_apart(output, model, data)
     loaded = load(model)
+    if isinstance(loaded, RegressionModel):
+        if check:
+            Watch(loaded)  # says why it cannot
+        refused = {"--proba": proba, "--unsure": unsure is not None, "--cost": costs}
+        write_numbers(loaded, open_for(loaded, data, **written), output, std, as_json, refused)
+        return
+    if std:
+        raise errors.Unsupported(
+            "--std is for regressions, which predict numbers; this model tells classes. --proba writes how "
+            "sure it is of each."
+        )
     table = dict(_cost(text, loaded.classes) for text in costs)
     decision = Decision(costs=table or None, unsure=unsure) if table or unsure is not None else None
     if not loaded.probable and (proba or decision is not None):
         raise errors.Unsupported(
             "This model's scores are no probabilities, so --proba, --unsure and --cost have nothing to go "
-            "by. Train naive-bayes for them."
+            "by. Train naive-bayes or logistic for them."
         )
     watch = Watch(loaded) if check else None
     opened = open_for(loaded, data, **written)

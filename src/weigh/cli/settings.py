@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from weigh import errors
+from weigh.cli.weight_settings import bad_set, noise, weight_prior
 from weigh.features.kinds import Kind
 from weigh.features.naming import KINDS
 from weigh.priors import Beta, Dirichlet
@@ -34,34 +35,44 @@ LEARNERS = {
         "record",
     ),
     "threshold": (),
+    "logistic": (
+        "prior",
+        "method",
+        "bias",
+        "scale",
+        "offset",
+        "class_weight",
+        "folds",
+        "tol",
+        "max_iter",
+    ),
+    "linear": ("prior", "noise", "bias", "scale", "offset", "folds", "tol", "max_iter"),
 }
+WEIGHTED = ("logistic", "linear")  # learners whose prior is one of weights
 
 
 def read_settings(given: Iterable[str], learner: str) -> dict[str, Any]:
     """The parameters of a learner from texts such as prior=2 or prior.age=beta:2,2."""
     known = LEARNERS[learner]
+    readers = _READERS | ({"prior": weight_prior} if learner in WEIGHTED else {})
     settings: dict[str, Any] = {}
     for text in given:
         name, separator, value = text.partition("=")
         name, _, column = name.strip().partition(".")
         if not separator or name not in known:
-            raise _bad_set(f"{text!r} is not NAME=VALUE with a parameter of {learner}: {_names(known)}.")
+            raise bad_set(f"{text!r} is not NAME=VALUE with a parameter of {learner}: {_names(known)}.")
         if column:
             own = settings.setdefault(name, {})
             if name != "prior" or not isinstance(own, dict):
-                raise _bad_set(f"{text!r}: only prior can be given per column, and then only so.")
-            own[column] = _prior(value)
+                raise bad_set(f"{text!r}: only prior can be given per column, and then only so.")
+            own[column] = readers[name](value)
         else:
-            settings[name] = _READERS[name](value)
+            settings[name] = readers[name](value)
     return settings
 
 
 def _names(known: Sequence[str]) -> str:
     return ", ".join(known) if known else "it has none"
-
-
-def _bad_set(message: str) -> click.BadParameter:
-    return click.BadParameter(message, param_hint="'--set'")
 
 
 def _prior(text: str) -> Any:
@@ -90,7 +101,7 @@ def _number(text: str) -> int | float | Fraction:
             return int(number)
         return number if "/" in text else float(text)
     except (ValueError, ZeroDivisionError):
-        raise _bad_set(
+        raise bad_set(
             f"{text!r} is not a number. A prior is a number, none, dirichlet:B or beta:A,B."
         ) from None
 
@@ -99,13 +110,13 @@ def _json(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as cause:
-        raise _bad_set(f"{text!r} is not JSON ({cause}).") from None
+        raise bad_set(f"{text!r} is not JSON ({cause}).") from None
 
 
 def _flag(text: str) -> bool:
     words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
     if text.strip().lower() not in words:
-        raise _bad_set(f"{text!r} is neither true nor false.")
+        raise bad_set(f"{text!r} is neither true nor false.")
     return words[text.strip().lower()]
 
 
@@ -117,7 +128,7 @@ def _plain_number(text: str) -> int | float:
     try:
         number = Fraction(text.strip())
     except (ValueError, ZeroDivisionError):
-        raise _bad_set(f"{text!r} is not a number.") from None
+        raise bad_set(f"{text!r} is not a number.") from None
     return int(number) if number.denominator == 1 else float(number)
 
 
@@ -129,8 +140,9 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "prior": _prior,
     "class_prior": _class_prior,
     "complement": _flag,
-    **dict.fromkeys(("keep", "multiclass", "scale"), _word),
-    **dict.fromkeys(("margin", "rate", "max_iter", "random_state"), _plain_number),
+    "noise": noise,
+    **dict.fromkeys(("keep", "multiclass", "scale", "method", "offset"), _word),
+    **dict.fromkeys(("margin", "rate", "max_iter", "random_state", "folds", "tol"), _plain_number),
     **dict.fromkeys(("relative", "shuffle", "bias", "record"), _flag),
     "class_weight": _class_weight,
 }

@@ -28,7 +28,8 @@ def command(model: str, data: tuple[str, ...], as_json: bool, **written: Any) ->
     Every count and every exact sum is made again by separate, plain code and compared to the last
     digit; the model file is compared with its digest, and probabilities must sum to one. Of a
     perceptron rows, classes and radius are found again and, if its last plane was kept and separates the
-    rows, that it does and by which margin. The exit code is 1 if anything differs.
+    rows, that it does and by which margin; of a regression its loss, its objective, and that this is the
+    minimum. The exit code is 1 if anything differs.
     """
     from weigh.cli.progress import watched
     from weigh.judge import verify

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weigh.explain.heaviest import Heaviest, Weight
+from weigh.explain.heaviest import Heaviest, Slopes, Weight
 from weigh.explain.shifts import Shift
 from weigh.explain.strongest import Strength, Strongest, strongest
 from weigh.explain.trace import Trace, trace
@@ -12,6 +12,7 @@ __all__ = [
     "Heaviest",
     "Reason",
     "Shift",
+    "Slopes",
     "Strength",
     "Strongest",
     "Trace",

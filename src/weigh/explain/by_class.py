@@ -18,6 +18,10 @@ class ByClass(ABC):
     def rows_of(self, found: Sequence[Any]) -> list[list[str]]:
         """Return the table of one class's features, its head first."""
 
+    def title_of(self, label: Any) -> str:
+        """Return what the features of a class do."""
+        return f"speaks for {label}"
+
     def to_dict(self) -> dict[str, Any]:
         """The features by class, for JSON."""
         return {str(label): [each.to_dict() for each in found] for label, found in self.classes.items()}
@@ -32,4 +36,5 @@ class ByClass(ABC):
     def _tables(self) -> Iterator[tuple[str, list[list[str]]]]:
         for label, found in self.classes.items():
             rows = self.rows_of(found)
-            yield (f"What speaks for {label}:", rows) if found else (f"Nothing speaks for {label}.", [[""]])
+            title = self.title_of(label)
+            yield (f"What {title}:", rows) if found else (f"Nothing {title}.", [[""]])

@@ -10,7 +10,7 @@ import numpy as np
 
 from weigh.explain.by_class import ByClass
 from weigh.features.blocks import Floats
-from weigh.model import LinearModel, VotedModel
+from weigh.model import LinearModel, RegressionModel, VotedModel
 from weigh.text import cut, signed
 
 
@@ -35,6 +35,30 @@ class Heaviest(ByClass):
     def rows_of(self, found: Sequence[Weight]) -> list[list[str]]:
         """Return the table of one class's features, its head first."""
         return [["", "weight"], *([cut(each.feature, 50), signed(each.weight, 4)] for each in found)]
+
+
+@dataclass(frozen=True)
+class Slopes(Heaviest):
+    """The features of a regression that raise what is predicted most, and those that lower it most."""
+
+    label: str = "the prediction"
+
+    def title_of(self, label: Any) -> str:
+        """Return what the features of a side do."""
+        return f"{label} {self.label}"
+
+    def rows_of(self, found: Sequence[Weight]) -> list[list[str]]:
+        """Return the table of one side's features, its head first."""
+        rows = ([cut(each.feature, 50), f"{each.weight:+.5g}".replace("-", "−")] for each in found)
+        return [["", "weight"], *rows]
+
+
+def slopes(model: RegressionModel, most: int) -> Slopes:
+    """Return the features with the greatest weights above and below zero, each per unit of the feature."""
+    names, coef = model.features, model.coef
+    sides = {"raises": _of_class(names, coef, most), "lowers": _of_class(names, -coef, most)}
+    lowered = tuple(Weight(each.feature, -each.weight) for each in sides["lowers"])
+    return Slopes({**sides, "lowers": lowered}, model.label or "the prediction")
 
 
 def heaviest(model: LinearModel, classes: Sequence[Any], most: int) -> Heaviest:

@@ -21,10 +21,10 @@ import numpy as np
 
 from weigh import errors
 from weigh.explain.by_class import ByClass
-from weigh.explain.heaviest import Heaviest, heaviest
+from weigh.explain.heaviest import Heaviest, heaviest, slopes
 from weigh.explain.ranges import divergence, speaking_range
 from weigh.features.blocks import Floats
-from weigh.model import BayesModel, LinearModel
+from weigh.model import BayesModel, LinearModel, RegressionModel
 from weigh.model.bayes import Distribution
 from weigh.model.outcomes import Curve, Outcomes
 from weigh.text import cut, percent, plain, short, signed
@@ -79,24 +79,31 @@ class Strongest(ByClass):
 def strongest(model: Any, label: Any = None, most: int = 10) -> Strongest | Heaviest:
     """The features that speak most for each class, or for the class `label` only.
 
-    Of a linear model, such as a perceptron's, these are the features with the greatest weights.
+    Of a linear model, such as a perceptron's or a logistic regression's, these are the features with the
+    greatest weights; of a linear regression those that raise and that lower what is predicted most.
 
     Parameters
     ----------
-    model : a naive Bayes or linear model, or an estimator that holds one
+    model : a naive Bayes or linear model, a linear regression, or an estimator that holds one
     label : a class; None means all
     most : how many features to list per class
     """
     model = getattr(model, "model_", model)
-    if not isinstance(model, BayesModel | LinearModel):
+    if not isinstance(model, BayesModel | LinearModel | RegressionModel):
         raise errors.Unsupported(
             f"strongest reads a naive Bayes or linear model, got {type(model).__name__}; explain single rows "
             f"instead."
         )
-    if len(model.classes) < 2:
-        raise errors.Unsupported("The model has one class only, so nothing speaks for it against others.")
     if most < 1:
         raise errors.parameter("strongest", "most", "at least 1", most)
+    if isinstance(model, RegressionModel):
+        if label is not None:
+            raise errors.LabelError(
+                f"A regression predicts numbers and has no class {label!r}. Leave the class out."
+            )
+        return slopes(model, most)
+    if len(model.classes) < 2:
+        raise errors.Unsupported("The model has one class only, so nothing speaks for it against others.")
     if label is not None and label not in model.classes:
         raise errors.LabelError(f"The model has no class {label!r}; it has {errors.listing(model.classes)}.")
     wanted = model.classes if label is None else [label]

@@ -6,6 +6,7 @@ from weigh.judge.difference import Difference, diff
 from weigh.judge.evaluation import Evaluation, evaluate
 from weigh.judge.margins import Margin, margin
 from weigh.judge.mistakes import MistakeBound, mistake_bound
+from weigh.judge.regression import RegressionEvaluation
 from weigh.judge.verification import Verification, verify
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Evaluation",
     "Margin",
     "MistakeBound",
+    "RegressionEvaluation",
     "Verification",
     "diff",
     "evaluate",

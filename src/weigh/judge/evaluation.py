@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,24 +11,11 @@ from weigh import errors
 from weigh.judge import printing
 from weigh.judge.batches import batches, checked_weights
 from weigh.judge.confusion import Confusion
-from weigh.judge.subject import subject
+from weigh.judge.measure import Measure
+from weigh.judge.regression import RegressionEvaluation, judged_numbers
+from weigh.judge.subject import is_regression, subject
 from weigh.judge.tally import Tally
 from weigh.text import plain
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A value with its confidence interval; low and high are nan where none is given."""
-
-    name: str
-    value: float
-    low: float = math.nan
-    high: float = math.nan
-
-    def to_dict(self) -> dict[str, Any]:
-        """The measure for JSON: nan as None, infinities as "inf" and "-inf"."""
-        numbers = {"value": self.value, "low": self.low, "high": self.high}
-        return {"name": self.name} | {key: plain(number) for key, number in numbers.items()}
 
 
 @dataclass(frozen=True)
@@ -134,12 +120,12 @@ def evaluate(
     label: str | None = None,
     sample_weight: Any = None,
     level: float = 0.95,
-) -> Evaluation:
-    """Judge a trained classifier on labelled rows.
+) -> Evaluation | RegressionEvaluation:
+    """Judge a trained classifier or regression on labelled rows.
 
     Parameters
     ----------
-    model : a model or estimator of this library, or any fitted scikit-learn classifier
+    model : a model or estimator of this library, or any fitted scikit-learn classifier or regressor
         A classifier without probabilities gets the measures of its predictions only.
     data : rows as `fit` takes them, or a source; read in batches, so memory stays bounded
     y : array of labels, or the name of the label column, or None
@@ -150,14 +136,16 @@ def evaluate(
 
     Returns
     -------
-    Evaluation
+    Evaluation, or of a regression RegressionEvaluation
     """
     y, label = _labels(y, label)
     if not (isinstance(level, int | float) and 0.0 < level < 1.0):
         raise errors.parameter("evaluate", "level", "a number between 0 and 1", level)
-    judged = subject(model)
+    judged, weights = subject(model), checked_weights(sample_weight)
+    if is_regression(model):
+        return judged_numbers(judged, data, y, label, weights, float(level))
     tally = Tally(judged)
-    for batch in batches(judged, data, y, label, checked_weights(sample_weight)):
+    for batch in batches(judged, data, y, label, weights):
         tally.add(batch)
     return _evaluation(tally, tuple(judged.classes), float(level))
 

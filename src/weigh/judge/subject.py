@@ -1,4 +1,4 @@
-"""The classifier being judged, whoever made it: what it answers for a batch of rows."""
+"""The classifier or regression being judged, whoever made it: what it answers for a batch of rows."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from weigh import errors
 from weigh.judge.losses import UNSEEN, Codes, Floats
+from weigh.model import RegressionModel
 from weigh.model.decision import best, normalised
 
 
@@ -25,9 +26,10 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A classifier's classes, its label column, and how to ask it.
+    """A classifier's classes, its label column, and how to ask it; a regression has no classes.
 
-    `classes` maps each class to its code, in the order of the columns of an answer.
+    `classes` maps each class to its code, in the order of the columns of an answer, which of a regression
+    is a number per row.
     `takes_chunks` tells whether it reads chunks of a source or the rows as they were given;
     `named` whether it was trained on named columns and expects them again; `kinds` what each
     column holds, for a source that can read it as such; `storage` how text files must be read to
@@ -37,7 +39,7 @@ class Subject:
     classes: dict[Any, int]
     label: str | None
     takes_chunks: bool
-    answer: Callable[[Any], Answer]
+    answer: Callable[[Any], Any]
     named: bool = False
     kinds: Mapping[str, str] | None = None
     schema: Any = None
@@ -58,16 +60,29 @@ def codes_of(classes: dict[Any, int], labels: Sequence[Any]) -> npt.NDArray[np.i
 
 
 def subject(model: Any) -> Subject:
-    """Recognise a model of this library, one of its estimators, or a scikit-learn classifier."""
+    """Recognise a model of this library, one of its estimators, or one of scikit-learn's."""
     ours = getattr(model, "model_", model)
+    if isinstance(ours, RegressionModel):
+        return _asked(ours, {}, ours.predict)
     if hasattr(ours, "classes") and (hasattr(ours, "log_proba") or hasattr(ours, "predict")):
         return _of_model(ours)
     if hasattr(model, "classes_") and hasattr(model, "predict"):
         return _of_sklearn(model)
+    if is_regression(model):
+        return Subject({}, None, False, model.predict, hasattr(model, "feature_names_in_"))
     raise errors.Unsupported(
-        f"evaluate needs a trained classifier, got {type(model).__name__} without classes. "
-        "Fit it first; a regression has no classes to judge."
+        f"evaluate needs a trained classifier or regression, got {type(model).__name__} without classes. "
+        "Fit it first."
     )
+
+
+def is_regression(model: Any) -> bool:
+    """Whether a model or an estimator, whoever made it, predicts numbers."""
+    if isinstance(getattr(model, "model_", model), RegressionModel):
+        return True
+    if not hasattr(model, "__sklearn_tags__") or isinstance(model, type):
+        return getattr(model, "_estimator_type", None) == "regressor"
+    return bool(model.__sklearn_tags__().estimator_type == "regressor")
 
 
 def _of_model(model: Any) -> Subject:
@@ -89,6 +104,11 @@ def _of_model(model: Any) -> Subject:
             return Answer(best(posterior, tie), posterior)
         return Answer(codes_of(classes, listed(model.predict(rows))))
 
+    return _asked(model, classes, answer)
+
+
+def _asked(model: Any, classes: dict[Any, int], answer: Callable[[Any], Any]) -> Subject:
+    """Return a model of this library with how to ask it, and how its rows are read."""
     schema = getattr(model, "schema", None)
     kinds, missing = (None, ()) if schema is None else (schema.storage(), schema.missing)
     label, storage = getattr(model, "label", None), getattr(model, "storage", {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,24 +13,35 @@ import numpy as np
 from weigh import errors
 from weigh.judge.checks import Check, ones
 from weigh.judge.holdings import class_check, joint_checks, naive_checks, threshold_checks
+from weigh.judge.optimum_checks import optimum_checks
 from weigh.judge.recount import Recount
 from weigh.judge.run_checks import run_checks
-from weigh.model import BayesModel, JointModel, PerceptronModel, ThresholdModel, load
+from weigh.model import (
+    BayesModel,
+    JointModel,
+    LogisticModel,
+    PerceptronModel,
+    RegressionModel,
+    ThresholdModel,
+    load,
+)
 from weigh.source import Source
 from weigh.source import rows as rows_of
 from weigh.text import aligned, counted, cut
 
 SHOWN = 20
 EXAMPLES = 4
+WIDTH = 80
 
 
 @dataclass(frozen=True)
 class Verification:
-    """The result of `verify`; `ok` says whether all checks agree."""
+    """The result of `verify`; `ok` says whether all checks agree, `notes` what could not be checked."""
 
     n_rows: int
     checks: tuple[Check, ...]
     done: str = "Counted"
+    notes: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -38,7 +50,8 @@ class Verification:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything for JSON."""
-        return {"ok": self.ok, "n_rows": self.n_rows, "checks": [check.to_dict() for check in self.checks]}
+        checks = [check.to_dict() for check in self.checks]
+        return {"ok": self.ok, "n_rows": self.n_rows, "checks": checks, "notes": list(self.notes)}
 
     def __str__(self) -> str:
         bad = [check for check in self.checks if not check.ok]
@@ -55,6 +68,8 @@ class Verification:
             lines += ["", aligned([[check.name, "model", "data"], *table], indent="  ")]
             hidden = len(check.differing) - EXAMPLES
             lines += [f"  … and {hidden:,} more"] if hidden > 0 else []
+        for note in self.notes:
+            lines += ["", textwrap.fill(note, WIDTH)]
         return "\n".join(lines)
 
 
@@ -65,11 +80,12 @@ def verify(model: Any, data: Any, y: Any = None) -> Verification:
     of numbers must agree to the last digit (with fractional weights: to rounding), and the model's
     probabilities must sum to one. A model given by its path is also compared with the digest in
     its file. Of a perceptron the certificate is found again: the radius and, if the last plane was kept
-    and separates the rows, that it does, and by which margin.
+    and separates the rows, that it does, and by which margin. Of a regression the loss, the objective and
+    how far it can be above its minimum are found again.
 
     Parameters
     ----------
-    model : a naive Bayes, joint, threshold or perceptron model, an estimator that holds one, or the path of a
+    model : a model of this library that was learned from rows, an estimator that holds one, or the path of a
         model file
     data : the rows the model was trained on, of any storage, or a source
     y : one label per row or the label column's name; None takes the model's label column
@@ -83,6 +99,10 @@ def verify(model: Any, data: Any, y: Any = None) -> Verification:
         source = _labelled(model, data, y).marked(model.schema.missing).stored(model.storage)
         n_rows, found = run_checks(model, source)
         return Verification(n_rows, (*checks, *found), "Went through")
+    if isinstance(model, RegressionModel | LogisticModel):
+        source = _labelled(model, data, y).marked(model.schema.missing).stored(model.storage)
+        n_rows, found, notes = optimum_checks(model, source)
+        return Verification(n_rows, (*checks, *found), "Went through", notes)
     counted_again = _counterpart(model)
     source = _labelled(model, data, y).marked(model.schema.missing).stored(model.storage)
     recount = Recount(model.schema, together=not isinstance(model, BayesModel)).read(source)
@@ -98,7 +118,7 @@ def _counterpart(model: Any) -> Callable[[Any, Recount], Iterator[Check]]:
         if isinstance(model, kind):
             return checks
     raise errors.Unsupported(
-        f"verify goes through the rows of Bayes, threshold and perceptron models again, got "
+        f"verify goes through the rows of Bayes, threshold, perceptron and regression models again, got "
         f"{type(model).__name__}, of which the rows tell nothing."
     )
 

@@ -1,0 +1,24 @@
+"""A measured value with its uncertainty."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from weigh.text import plain
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A value with its confidence interval; low and high are nan where none is given."""
+
+    name: str
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+
+    def to_dict(self) -> dict[str, Any]:
+        """The measure for JSON: nan as None, infinities as "inf" and "-inf"."""
+        numbers = {"value": self.value, "low": self.low, "high": self.high}
+        return {"name": self.name} | {key: plain(number) for key, number in numbers.items()}

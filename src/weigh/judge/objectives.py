@@ -1,0 +1,199 @@
+"""The objective of a regression, written out plainly, and how far a point can be above its minimum.
+
+The objective is Σ fᵢ(oᵢ + zᵢ) + Σ penⱼ(wⱼ) with z = X w + b. Any slopes v of the losses, such that vᵀ1 = 0 if
+there is a bias, bound what (w, b) is above the minimum by a sum of terms that are never negative,
+
+    Σ [f(z) + f*(v) − v z] + Σ [pen(w) + pen*(a) − a w],   a = −Xᵀ v,
+
+where pen*(a) = (|a| − l1)₊² / (2 l2), endless if l2 = 0 and |a| > l1. Each term is written so that it is zero
+without cancellation where the slopes are the losses' own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from weigh.features.blocks import Floats
+from weigh.learn import Design
+
+
+class Loss(Protocol):
+    """A loss of rows: scores Z are [n, k]."""
+
+    def value(self, Z: Floats) -> float:
+        """The sum over all rows."""
+
+    def slopes(self, Z: Floats) -> Floats:
+        """The derivatives [n, k]."""
+
+    def bent(self, Z: Floats, V: Floats) -> Floats:
+        """The second derivative times V [n, k]."""
+
+    def distance(self, Z: Floats, v: Floats) -> float:
+        """Σ f(z) + f*(v) − v z."""
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredLoss:
+    """½ s (y − z)²."""
+
+    y: Floats
+    s: Floats
+
+    def value(self, Z: Floats) -> float:
+        """The sum over all rows."""
+        return float((0.5 * self.s * np.square(self.y - Z[:, 0])).sum())
+
+    def slopes(self, Z: Floats) -> Floats:
+        """The derivatives."""
+        return (self.s * (Z[:, 0] - self.y))[:, None]
+
+    def bent(self, Z: Floats, V: Floats) -> Floats:
+        """The second derivative times V."""
+        return self.s[:, None] * V
+
+    def distance(self, Z: Floats, v: Floats) -> float:
+        """Σ f(z) + f*(v) − v z."""
+        return float((np.square(self.slopes(Z) - v)[:, 0] / (2 * self.s)).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class AbsoluteLoss:
+    """s |y − z|."""
+
+    y: Floats
+    s: Floats
+
+    def value(self, Z: Floats) -> float:
+        """The sum over all rows."""
+        return float((self.s * np.abs(self.y - Z[:, 0])).sum())
+
+    def slopes(self, Z: Floats) -> Floats:
+        """The derivatives, zero where a row is met."""
+        return (self.s * np.sign(Z[:, 0] - self.y))[:, None]
+
+    def bent(self, Z: Floats, V: Floats) -> Floats:
+        """The second derivative times V, which is nothing."""
+        return np.zeros_like(V)
+
+    def distance(self, Z: Floats, v: Floats) -> float:
+        """Σ f(z) + f*(v) − v z."""
+        left = self.y - Z[:, 0]
+        return float((self.s * np.abs(left) + v[:, 0] * left).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class LogLoss:
+    """s (log Σ eᶻ − z_y); of two classes the first's score is zero and has no column."""
+
+    codes: Floats
+    s: Floats
+    classes: int
+
+    def _all(self, Z: Floats) -> Floats:
+        return np.column_stack([np.zeros(len(Z)), Z]) if self.classes == 2 else Z
+
+    def _own(self, table: Floats) -> Floats:
+        return table[:, 1:] if self.classes == 2 else table
+
+    @property
+    def _truth(self) -> Floats:
+        return np.asarray(self.codes[:, None] == np.arange(self.classes), dtype=np.float64)
+
+    def _logs(self, Z: Floats) -> Floats:
+        scores = self._all(Z)
+        scores = scores - scores.max(axis=1, keepdims=True)
+        return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
+
+    def value(self, Z: Floats) -> float:
+        """The sum over all rows."""
+        scores = self._all(Z)
+        own = scores[np.arange(len(scores)), self.codes.astype(np.int64)]
+        top = scores.max(axis=1)
+        return float((self.s * (top - own + np.log(np.exp(scores - top[:, None]).sum(axis=1)))).sum())
+
+    def slopes(self, Z: Floats) -> Floats:
+        """The derivatives."""
+        return self._own(self.s[:, None] * (np.exp(self._logs(Z)) - self._truth))
+
+    def bent(self, Z: Floats, V: Floats) -> Floats:
+        """The second derivative times V."""
+        p = self._own(np.exp(self._logs(Z)))
+        return np.asarray(self.s[:, None] * p * (V - (p * V).sum(axis=1, keepdims=True)))
+
+    def distance(self, Z: Floats, v: Floats) -> float:
+        """Σ f(z) + f*(v) − v z: by how much the probabilities of v are surprised by those of Z."""
+        shares = v / self.s[:, None]
+        shares = np.column_stack([-shares[:, 0], shares[:, 0]]) if self.classes == 2 else shares
+        q = np.clip(shares + self._truth, 0.0, 1.0)
+        logs = self._logs(Z)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = np.where(q > 0, q * (np.log(q) - logs), 0.0)
+        return float((self.s * np.maximum(terms.sum(axis=1), 0.0)).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """Rows, their loss and the penalties of the features; `offset` is added to the scores as it is."""
+
+    rows: Design
+    loss: Loss
+    l1: Floats
+    l2: Floats
+    bias: bool
+    columns: int = 1
+    offset: Floats | None = None
+
+    def times(self, W: Floats) -> Floats:
+        """X W, column by column."""
+        place = np.repeat(np.arange(self.rows.n_rows), np.diff(self.rows.indptr))
+        parts = [
+            np.bincount(place, W[self.rows.indices, c] * self.rows.values, minlength=self.rows.n_rows)
+            for c in range(W.shape[1])
+        ]
+        return np.column_stack(parts)
+
+    def back(self, V: Floats) -> Floats:
+        """Xᵀ V, column by column."""
+        place = np.repeat(np.arange(self.rows.n_rows), np.diff(self.rows.indptr))
+        parts = [
+            np.bincount(self.rows.indices, V[place, c] * self.rows.values, minlength=self.rows.width)
+            for c in range(V.shape[1])
+        ]
+        return np.column_stack(parts)
+
+    def scores(self, W: Floats, b: Floats) -> Floats:
+        """The scores of all rows."""
+        found = self.times(W) + b
+        return found if self.offset is None else found + self.offset[:, None]
+
+    def penalty(self, W: Floats) -> float:
+        """What the weights cost."""
+        return float((self.l1[:, None] * np.abs(W)).sum() + (0.5 * self.l2[:, None] * np.square(W)).sum())
+
+    def value(self, W: Floats, b: Floats) -> float:
+        """The loss of all rows and the penalty."""
+        return self.loss.value(self.scores(W, b)) + self.penalty(W)
+
+    def bound(self, W: Floats, b: Floats, v: Floats) -> float:
+        """How far (W, b) is above the minimum at most, by the slopes v.
+
+        What is left of slopes that must vanish, which is rounding if v was made so, is counted with the size
+        of its weight.
+        """
+        a = -self.back(v)
+        l1, l2 = self.l1[:, None], self.l2[:, None]
+        lasso = (l2 == 0) & (l1 > 0) & (np.abs(a) > l1)
+        if lasso.any():
+            shrink = float((np.broadcast_to(l1, a.shape)[lasso] / np.abs(a[lasso])).min())
+            a, v = a * shrink, v * shrink
+        over = np.maximum(np.abs(a) - l1, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            costs = np.where(l2 > 0, np.square(over) / (2 * l2), 0.0)
+        apart = l1 * np.abs(W) + 0.5 * l2 * np.square(W) + costs - a * W
+        apart = np.where((l1 == 0) & (l2 == 0), np.abs(a * W), np.maximum(apart, 0.0))
+        slack = np.abs(v.sum(axis=0) * b).sum() if self.bias else 0.0
+        return self.loss.distance(self.scores(W, b), v) + float(apart.sum()) + float(slack)
