@@ -166,3 +166,30 @@ def test_long_evidence_is_printed_by_its_strongest_rows() -> None:
     assert [row.feature for row in short.table][-1] == "58 others together"
     assert short.total == evidence.total
     assert evidence.shortened(60) is evidence
+
+
+def test_a_logistic_regression_has_the_heaviest_features_of_each_class() -> None:
+    table = {"x": [0.0, 1, 2, 3, 4, 5], "z": [1.0, 0, 1, 0, 1, 0], "late": list("nnynyy")}
+    learner = weigh.LogisticRegression().fit(table, "late")
+    weights = dict(zip(learner.model_.features, learner.coef_[0].tolist(), strict=True))
+    assert [(each.feature, each.weight) for each in weigh.strongest(learner, "y").classes["y"]] == [
+        (name, weight) for name, weight in sorted(weights.items(), key=lambda pair: -pair[1]) if weight > 0
+    ]
+
+
+def test_a_regression_has_what_raises_and_what_lowers_its_predictions() -> None:
+    table = {"up": [0.0, 1, 0, 2], "down": [1.0, 0, 2, 3], "none": [0.0, 0, 0, 0], "y": [-3.0, 2, -6, -5]}
+    learner = weigh.LinearRegression().fit(table, "y")
+    found = weigh.strongest(learner)
+    assert {side: [each.feature for each in listed] for side, listed in found.classes.items()} == {
+        "raises": ["up"],
+        "lowers": ["down"],
+    }
+    assert str(found) == (
+        "What raises y:\n      weight\n  up      +2\n\nWhat lowers y:\n        weight\n  down      −3"
+    )
+    assert found.to_dict()["lowers"][0]["weight"] == pytest.approx(-3)
+    with pytest.raises(errors.LabelError, match=r"^A regression predicts numbers and has no class 1\. Leave"):
+        weigh.strongest(learner, 1)
+    flat = weigh.LinearRegression().fit({"x": [1.0, 2.0], "y": [3.0, 3.0]}, "y").model_
+    assert str(weigh.strongest(flat)) == "Nothing raises y.\n\nNothing lowers y."

@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn import metrics
 from sklearn.datasets import load_iris
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.linear_model import LinearRegression, Perceptron
+from sklearn.linear_model import Perceptron
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -312,12 +312,7 @@ BAD = {
     ),
     "zero weights": ((NB, X, Y), {"sample_weight": 0 * WEIGHTS}, errors.DataError, "sum to zero"),
     "unfitted": ((GaussianNB(), X, Y), {}, errors.Unsupported, "GaussianNB without classes"),
-    "regression": (
-        (LinearRegression().fit(X, CODES), X, CODES),
-        {},
-        errors.Unsupported,
-        "no classes to judge",
-    ),
+    "no model": ((object(), X, CODES), {}, errors.Unsupported, "classifier or regression, got obj"),
     "several outputs": (
         (KNeighborsClassifier().fit(X, np.stack([CODES, CODES], 1)), X, CODES),
         {},

@@ -70,7 +70,8 @@ SECTIONS = {
         noise=laplace        linear: least absolute deviations; normal:1.5 and
                              laplace:2 state how large the noise is
         class_weight=balanced  logistic: or JSON {"class": weight, ...}
-        method=exact         logistic: the minimum, with its proof
+        method=online        logistic: row by row, for files of any size, without a
+                             proof; rate=safe or 0.1, shuffle=true, random_state=0
     """,
     "--kind, with the settings of each kind after a colon": """
         category   levels=a|b|c, against=a (a level without a weight of its own)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from typing import Any
 
 from weigh.model import LogisticModel, Optimality, RegressionModel
-from weigh.text import aligned, cut, short
+from weigh.text import aligned, cut
 
 SHOWN = 15
 WIDTH = 80
+ROUNDING = 1e-14  # shares of the empty model's objective below which a gap says nothing
 LEAST = 12  # signs of a feature's name, however long the numbers beside it are
 
 
@@ -29,7 +31,7 @@ def weight_facts(model: RegressionModel | LogisticModel) -> dict[str, Any]:
 
 def told_weights(facts: dict[str, Any]) -> list[str]:
     """Return the paragraphs that tell of weights, fit and proof."""
-    hidden = ("rows", "certificate")
+    hidden = ("rows", "certificate", "found by")  # told in sentences of their own
     rest = [[name, told] for name, told in facts["facts"].items() if name not in hidden]
     parts = [_table(facts["weights"]), _filled_facts(rest)]
     if facts["certificate"] is not None:
@@ -79,10 +81,20 @@ def _filled_facts(rows: list[list[str]]) -> str:
 
 
 def _proof(proof: Optimality) -> str:
-    said = "Optimal" if proof.converged else "NOT optimal within the tolerance"
     steps = f"{proof.method}, {proof.iterations:,} iteration{'s' * (proof.iterations != 1)}"
-    text = (
-        f"{said}: the objective, {proof.objective:.8g}, is above its minimum by at most {short(proof.gap)} "
-        f"({steps})."
-    )
+    objective = f"the objective, {proof.objective:.8g},"
+    if proof.relative_gap <= ROUNDING:
+        text = f"Optimal: {objective} is the minimum, to rounding ({steps})."
+    else:
+        said = "Optimal" if proof.converged else "NOT optimal within the tolerance"
+        text = f"{said}: {objective} is above its minimum by at most {_ceiling(proof.gap)} ({steps})."
     return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def _ceiling(number: float) -> str:
+    """A bound in one digit, never below it."""
+    if not math.isfinite(number):
+        return "any amount"
+    power = math.floor(math.log10(number))
+    digit = math.ceil(number / 10.0**power)
+    return f"1e{power + 1:+03d}" if digit > 9 else f"{digit}e{power:+03d}"

@@ -16,7 +16,7 @@ from weigh import __version__, errors
 from weigh.cli.taught import Taught
 from weigh.cli.wording import spoken
 
-COMMANDS = ("demo", "fit", "predict", "evaluate", "explain", "trace", "verify", "diff")
+COMMANDS = ("demo", "fit", "predict", "evaluate", "explain", "path", "trace", "verify", "diff")
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 
@@ -91,7 +91,9 @@ SECTIONS = {
 @click.command(cls=Commands, sections=SECTIONS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="weigh", message="%(prog)s %(version)s")
 def app() -> None:
-    """Naive Bayes and perceptrons that train straight from tables and text and explain every number."""
+    """Naive Bayes, perceptrons, logistic and linear regression that train straight from tables and text and
+    explain every number.
+    """
 
 
 def run(arguments: Sequence[str] | None = None) -> None:

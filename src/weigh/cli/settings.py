@@ -45,6 +45,9 @@ LEARNERS = {
         "folds",
         "tol",
         "max_iter",
+        "rate",
+        "shuffle",
+        "random_state",
     ),
     "linear": ("prior", "noise", "bias", "scale", "offset", "folds", "tol", "max_iter"),
 }
@@ -54,7 +57,7 @@ WEIGHTED = ("logistic", "linear")  # learners whose prior is one of weights
 def read_settings(given: Iterable[str], learner: str) -> dict[str, Any]:
     """The parameters of a learner from texts such as prior=2 or prior.age=beta:2,2."""
     known = LEARNERS[learner]
-    readers = _READERS | ({"prior": weight_prior} if learner in WEIGHTED else {})
+    readers = _READERS | (_OF_WEIGHTS if learner in WEIGHTED else {})
     settings: dict[str, Any] = {}
     for text in given:
         name, separator, value = text.partition("=")
@@ -145,6 +148,12 @@ _READERS: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("margin", "rate", "max_iter", "random_state", "folds", "tol"), _plain_number),
     **dict.fromkeys(("relative", "shuffle", "bias", "record"), _flag),
     "class_weight": _class_weight,
+}
+
+_OF_WEIGHTS: dict[str, Callable[[str], Any]] = {
+    "prior": weight_prior,
+    "rate": lambda text: "safe" if text.strip() == "safe" else _plain_number(text),
+    "folds": lambda text: _plain_number(text) if text.strip()[:1].isdigit() else _word(text),
 }
 
 

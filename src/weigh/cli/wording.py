@@ -18,9 +18,21 @@ _SPOKEN: tuple[tuple[re.Pattern[str], Any], ...] = (
     (re.compile(r", or give block= more bytes than the longest row has"), ""),
     (re.compile(r"Give None where a value is missing\."), "Leave its fields empty where there is no value."),
     (re.compile(r"\bprior=(\d+|None)\b"), r"--set prior=\1"),
+    (re.compile(r"\b(Normal|Laplace)\('?([\w.]+)'?\)"), lambda found: f"{found[1].lower()}:{found[2]}"),
+    (re.compile(r"\bPenalty\(l1=([\w.]+)(?:, l2=([\w.]+))?\)"), lambda found: _penalty(*found.groups())),
+    (re.compile(r"\b(noise|method|scale)='(normal|laplace|exact|online|unit)'"), r"--set \1=\2"),
+    (re.compile(r"\b(prior|noise)=((?:normal|laplace|penalty):)"), r"--set \1=\2"),
+    (re.compile(r"\bscale='(cv|evidence)'"), r"--set prior=normal:\1"),
+    (re.compile(r"\bmax_iter=([\d,]+\d)"), r"--set max_iter=\1"),
+    (re.compile(r"\bfolds=(\d+)\b"), r"--folds \1"),
+    (re.compile(r"\buse LogisticRegression\b"), "use --learner logistic"),
     (re.compile(r"\bclass_prior='uniform'"), "--set class_prior=uniform"),
     (re.compile(r"\bcomplement=(True|False)\b"), r"--set complement=\1"),
 )
+
+
+def _penalty(l1: str, l2: str | None) -> str:
+    return f"penalty:l1={l1}" + ("" if l2 is None else f",l2={l2}")
 
 
 def spoken(text: str) -> str:

@@ -11,13 +11,15 @@ without cancellation where the slopes are the losses' own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
 from weigh.features.blocks import Floats
 from weigh.learn import Design
+
+LEFT, NOTHING = 1e-8, 1e-12  # shares of sums that rounding leaves: of slopes, of those without features
 
 
 class Loss(Protocol):
@@ -179,13 +181,16 @@ class Objective:
         return self.loss.value(self.scores(W, b)) + self.penalty(W)
 
     def bound(self, W: Floats, b: Floats, v: Floats) -> float:
-        """How far (W, b) is above the minimum at most, by the slopes v.
+        """How far (W, b) is above the minimum at most, by the slopes v; endless if they prove nothing.
 
-        What is left of slopes that must vanish, which is rounding if v was made so, is counted with the size
-        of its weight.
+        Slopes of what is not penalised must vanish. What rounding leaves of them is counted with the size of
+        its weight.
         """
         a = -self.back(v)
         l1, l2 = self.l1[:, None], self.l2[:, None]
+        free = (l1 == 0) & (l2 == 0)
+        if (free & (np.abs(a) > self._rounded(v))).any() or not self._is_balanced(v):
+            return np.inf
         lasso = (l2 == 0) & (l1 > 0) & (np.abs(a) > l1)
         if lasso.any():
             shrink = float((np.broadcast_to(l1, a.shape)[lasso] / np.abs(a[lasso])).min())
@@ -194,6 +199,21 @@ class Objective:
         with np.errstate(divide="ignore", invalid="ignore"):
             costs = np.where(l2 > 0, np.square(over) / (2 * l2), 0.0)
         apart = l1 * np.abs(W) + 0.5 * l2 * np.square(W) + costs - a * W
-        apart = np.where((l1 == 0) & (l2 == 0), np.abs(a * W), np.maximum(apart, 0.0))
+        apart = np.where(free, np.abs(a * W), np.maximum(apart, 0.0))
         slack = np.abs(v.sum(axis=0) * b).sum() if self.bias else 0.0
         return self.loss.distance(self.scores(W, b), v) + float(apart.sum()) + float(slack)
+
+    def _rounded(self, v: Floats) -> Floats:
+        """What may be left of Xᵀv by rounding, also where v is nothing but rounding itself."""
+        start = np.abs(self.loss.slopes(np.zeros_like(v)))
+        values = replace(self.rows, values=np.abs(self.rows.values))
+        sizes = replace(self, rows=values)
+        return LEFT * sizes.back(np.abs(v)) + NOTHING * sizes.back(start)
+
+    def _is_balanced(self, v: Floats) -> bool:
+        """Whether the slopes sum to zero, which a bias asks for."""
+        if not self.bias:
+            return True
+        start = np.abs(self.loss.slopes(np.zeros_like(v))).sum(axis=0)
+        limit = LEFT * np.abs(v).sum(axis=0) + NOTHING * start
+        return bool((np.abs(v.sum(axis=0)) <= limit).all())

@@ -6,6 +6,8 @@ few steps towards the minimum, over the features that have a weight, bound it to
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from weigh.features.blocks import Floats, Longs, Mask
@@ -14,7 +16,8 @@ from weigh.judge.objectives import AbsoluteLoss, Objective
 MOST = 1_000  # unknowns that are solved for at once
 CELLS = 50_000_000  # numbers of the rows laid out for it
 STEPS, TURNS = 8, 100
-NEAR = (1e-13, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)  # shares of the largest target below which a row counts as met
+NEAR = (1e-13, 1e-11, 1e-9, 1e-7)  # shares of the largest target below which a row counts as met
+TRIED = 60  # numbers of rows that may be met
 
 
 def gap(objective: Objective, W: Floats, b: Floats) -> float | None:
@@ -143,23 +146,42 @@ def _sparse_step(
 
 
 def _absolute_gap(objective: Objective, loss: AbsoluteLoss, W: Floats, b: Floats) -> float | None:
-    """Return the bound of absolute loss: rows that are met have any slopes that balance the others."""
-    w = W[:, 0]
-    active = (objective.l1 == 0) | (w != 0)
-    if not _is_small(objective, active):
+    """Return the bound of absolute loss: rows that are met have any slopes that balance the others.
+
+    A penalty l1 |w| is the absolute loss of one more row, which has nothing but this feature and should be
+    zero; so weights that are all but zero are met like rows.
+    """
+    w, features = W[:, 0], np.arange(objective.rows.width)
+    if not _is_small(objective, np.ones(len(w), dtype=bool)):
         return None
-    table = _laid_out(objective, np.flatnonzero(active))
-    Z = objective.scores(W, b)
-    cost = objective.l1 * np.sign(w) + objective.l2 * w
-    wanted = -np.append(cost[active], [0.0] * objective.bias)
-    left = np.abs(Z[:, 0] - loss.y)
-    largest = float(np.abs(loss.y).max(initial=0.0))
+    rows, Z = _laid_out(objective, features), objective.scores(W, b)
+    held = np.flatnonzero(objective.l1 > 0)
+    table = np.vstack([rows, np.eye(rows.shape[1])[held]])
+    sizes = np.sqrt(np.square(rows).mean(axis=0))[held]
+    left = np.concatenate([np.abs(Z[:, 0] - loss.y), np.abs(w[held]) * sizes])
+    slopes = np.concatenate([loss.slopes(Z)[:, 0], objective.l1[held] * np.sign(w[held])])
+    limits = np.concatenate([loss.s, objective.l1[held]])
+    wanted = -np.append(objective.l2 * w, [0.0] * objective.bias)
     found = []
-    for share in NEAR:
-        met = left <= share * largest
-        v = _balanced(table, loss.s, np.where(met, 0.0, loss.slopes(Z)[:, 0]), met, wanted)
+    for met in _perhaps_met(left, float(np.abs(loss.y).max(initial=0.0)), table):
+        v = _balanced(table, limits, np.where(met, 0.0, slopes), met, wanted)[: len(loss.y)]
         found.append(objective.bound(W, b, v[:, None]))
     return min(found)
+
+
+def _perhaps_met(left: Floats, largest: float, table: Floats) -> Iterator[Mask]:
+    """Yield the rows that the optimum may go through: those within a limit, or so many of the nearest.
+
+    It goes through as many as there are directions, or fewer where weights are penalised; of rows that tie
+    it goes through more.
+    """
+    for share in NEAR:
+        yield left <= share * largest
+    most = min(len(left), int(np.linalg.matrix_rank(table)) + 2)
+    place = np.empty(len(left), dtype=np.int64)
+    place[np.argsort(left, kind="stable")] = np.arange(len(left))
+    for number in np.unique(np.linspace(0, most, TRIED).astype(np.int64)).tolist():
+        yield place < number
 
 
 def _balanced(table: Floats, s: Floats, v: Floats, met: Mask, wanted: Floats) -> Floats:

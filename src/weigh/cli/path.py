@@ -1,0 +1,99 @@
+"""`weigh path`: the weights of a regression for every strength of its prior."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from weigh.cli.options import as_json, keep_apart, open_as, reading
+from weigh.cli.taught import Taught
+
+SECTIONS = {
+    "Examples": """
+        weigh path homes.csv --label price --set prior=laplace:cv
+        weigh path homes.csv --label price --set prior=normal:cv --folds 5
+        weigh path homes.csv --label price --set prior=laplace:cv --plot path.svg
+        weigh path mails.csv --label spam --learner logistic --set scale=unit
+    """,
+    "--set, as for weigh fit --learner linear or logistic": """
+        prior=laplace:cv     lasso: strong penalties leave no weight at all
+        prior=normal:cv      ridge; the prior's own scale does not matter
+        prior=penalty:l1=1,l2=1   an elastic net: both keep their ratio
+        scale=unit           numbers in standard deviations
+        offset=COLUMN, bias=false, class_weight=balanced, tol=1e-8
+    """,
+}
+
+
+@click.command(cls=Taught, sections=SECTIONS, short_help="Weights for every strength of a prior.")
+@click.argument("data", nargs=-1, required=True, metavar="DATA...")
+@click.option("--label", metavar="COLUMN", help="The column to predict; not needed where the format tells.")
+@click.option(
+    "--learner",
+    type=click.Choice(["linear", "logistic"]),
+    default="linear",
+    show_default=True,
+    help="Which regression.",
+)
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter; see below.")
+@click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND", help="What a column means.")
+@click.option("--missing", multiple=True, metavar="MARK", help="A value that means 'missing', such as '?'.")
+@click.option("--folds", type=click.IntRange(2), metavar="K", help="Judge each strength on K folds.")
+@click.option("--n", "n", type=click.IntRange(1), default=100, show_default=True, help="How many strengths.")
+@click.option("--ratio", type=float, default=1e-3, show_default=True, help="The weakest, of the strongest.")
+@click.option("--plot", metavar="FILE", help="Draw the weights, as .svg or .png.")
+@reading
+@as_json
+def command(
+    data: tuple[str, ...],
+    label: str | None,
+    learner: str,
+    settings: tuple[str, ...],
+    kinds: tuple[str, ...],
+    missing: tuple[str, ...],
+    folds: int | None,
+    n: int,
+    ratio: float,
+    plot: str | None,
+    as_json: bool,
+    **written: Any,
+) -> None:
+    """Fit a regression for many strengths of its prior, the strongest first.
+
+    Each line is a fit: its penalty, how many features have a weight, and how far its objective is above
+    the minimum at most. With --folds every strength is judged on rows held out, and the best is marked.
+    """
+    from weigh import errors
+    from weigh.cli.tasks import task_of
+    from weigh.learn.online_logistic import OnlineLogisticTask
+    from weigh.learn.regress.path_result import checked_path, path_of
+
+    _check_picture(plot)
+    keep_apart(plot, *data)
+    numbers = checked_path(n, ratio, folds)
+    source = open_as(data, label, missing, **written)
+    if source.label is None:
+        raise click.UsageError(
+            f"Say which column to predict, with --label. The columns are {errors.listing(source.names)}."
+        )
+    task = task_of(learner, source, settings, kinds, missing)
+    if isinstance(task, OnlineLogisticTask):
+        raise errors.Unsupported("A path is made of exact fits. Leave --set method=online out.")
+    found = path_of(task, source, *numbers)
+    if plot is not None:
+        from weigh.pictures import image
+
+        image(found.plot(), plot)
+    click.echo(json.dumps(found.to_dict(), ensure_ascii=False) if as_json else str(found))
+    if plot is not None and not as_json:
+        click.echo(f"\nThe picture is in {plot}.")
+
+
+def _check_picture(plot: str | None) -> None:
+    """Refuse a picture that cannot be written before anything is fitted."""
+    from weigh.pictures.output import ENDINGS
+
+    if plot is not None and not plot.lower().endswith(ENDINGS):
+        raise click.BadParameter(f"{plot!r} does not end in .svg or .png.", param_hint="'--plot'")

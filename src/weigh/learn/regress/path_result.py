@@ -1,0 +1,150 @@
+"""A path: the weights of a regression for every strength of its prior, as tables and pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weigh import errors
+from weigh.features.blocks import Floats
+from weigh.features.settings import finite, whole
+from weigh.learn.regress.linear import LinearTask
+from weigh.learn.regress.logistic_task import LogisticTask
+from weigh.learn.regress.path import tracked
+from weigh.pictures import curves, lines
+from weigh.source import Source
+from weigh.text import aligned, cut, html_table, short
+
+SHOWN = 12
+NAMED = 8  # features that are told apart in a picture
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Path:
+    """Weights [k, features] (of several classes [k, classes, features]) for k penalties, strong to weak.
+
+    `penalties` are l1 of lasso and elastic net, l2 of ridge; `gaps` prove every fit. If it was
+    cross-validated, `errors` are the mean losses of rows held out, `uncertainty` their standard errors, and
+    `best` is the number of the least.
+    """
+
+    features: tuple[str, ...]
+    classes: tuple[Any, ...]
+    penalty: str
+    l1: Floats
+    l2: Floats
+    weights: Floats
+    intercepts: Floats
+    gaps: Floats
+    errors: Floats | None = None
+    uncertainty: Floats | None = None
+
+    @property
+    def penalties(self) -> Floats:
+        """The strength of every fit: l1, or l2 where there is no l1."""
+        return self.l1 if self.l1.any() else self.l2
+
+    @property
+    def counts(self) -> Floats:
+        """How many features have a weight, in every fit."""
+        used = self.weights != 0
+        return np.asarray((used if used.ndim == 2 else used.any(axis=1)).sum(axis=1))
+
+    @property
+    def best(self) -> int | None:
+        """The number of the fit with the least error on rows held out; None without cross-validation."""
+        return None if self.errors is None else int(np.argmin(self.errors))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything for JSON."""
+        arrays = ("l1", "l2", "weights", "intercepts", "gaps", "errors", "uncertainty")
+        told = {name: getattr(self, name) for name in arrays}
+        return {
+            "penalty": self.penalty,
+            "features": list(self.features),
+            "classes": list(self.classes),
+            "best": self.best,
+            **{name: None if each is None else each.tolist() for name, each in told.items()},
+        }
+
+    def plot(self, top: int = NAMED) -> Any:
+        """Return a picture of the weights over the penalty; the strongest features are named."""
+        W = self.weights if self.weights.ndim == 2 else self.weights[:, -1]
+        strong = np.argsort(-np.abs(W).max(axis=0), kind="stable")[:60].tolist()
+        rows = [
+            {"series": self.features[j], "x": float(t), "y": float(w), "named": rank < top}
+            for rank, j in enumerate(strong)
+            for t, w in zip(self.penalties, W[:, j], strict=True)
+        ]
+        mark = None if self.best is None else float(self.penalties[self.best])
+        return lines(rows, x=f"{self.penalty} (strong to the right)", y="weight", mark=mark)
+
+    def plot_errors(self) -> Any:
+        """Return a picture of the mean loss of rows held out over the penalty, with its standard error."""
+        if self.errors is None or self.uncertainty is None:
+            raise errors.Unsupported("The path was not cross-validated. Give folds=5 to path.")
+        rows = [
+            {"series": "rows held out", "x": float(np.log10(t)), "y": e, "low": e - u, "high": e + u}
+            for t, e, u in zip(self.penalties, self.errors.tolist(), self.uncertainty.tolist(), strict=True)
+        ]
+        return curves(rows, x=f"log₁₀ {self.penalty}", y="mean loss")
+
+    def _rows(self) -> list[list[str]]:
+        heads = [self.penalty, "features", "largest weight", "gap"]
+        heads += [] if self.errors is None else ["held-out loss", "± std. error"]
+        step = max(1, len(self.penalties) // SHOWN)
+        shown = sorted({*range(0, len(self.penalties), step), len(self.penalties) - 1, self.best or 0})
+        return [heads, *(self._row(at) for at in shown)]
+
+    def _row(self, at: int) -> list[str]:
+        W = np.abs(self.weights[at])
+        largest = self.features[int(np.argmax(W if W.ndim == 1 else W.max(axis=0)))] if W.any() else "none"
+        row = [
+            f"{self.penalties[at]:.4g}",
+            f"{int(self.counts[at]):,}",
+            cut(largest, 24),
+            short(self.gaps[at]),
+        ]
+        if self.errors is None or self.uncertainty is None:
+            return row
+        star = " *" if at == self.best else "  "
+        return [*row, f"{self.errors[at]:.5g}{star}", f"{self.uncertainty[at]:.2g}"]
+
+    def __str__(self) -> str:
+        title = f"{len(self.penalties):,} fits over {len(self.features):,} features, strong penalty first"
+        note = "" if self.errors is None else "\n\n  * the least loss on rows held out"
+        return f"{title}\n\n{aligned(self._rows(), indent='  ')}{note}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(str(self).split("\n")[0], self._rows())
+
+
+def path_of(task: LinearTask | LogisticTask, source: Source, n: int, ratio: float, folds: int | None) -> Path:
+    """Return the path of a task over n strengths of its prior, judged on folds if there are some."""
+    found = tracked(task, source, n, ratio, folds)
+    choice = found.choice
+    judged = () if choice is None else (choice.mean_errors, choice.uncertainty)
+    return Path(
+        tuple(found.features),
+        tuple(found.classes),
+        "l1" if found.l1.any() else "l2",
+        found.l1,
+        found.l2,
+        found.weights,
+        found.intercepts,
+        found.gaps,
+        *judged,
+    )
+
+
+def checked_path(n: Any, ratio: Any, folds: Any) -> tuple[int, float, int | None]:
+    """Return how many strengths, the weakest of them and the folds; refuse what is none of these."""
+    n = whole("path", "n", n, 1)
+    share = finite("path", "ratio", ratio, "a share between 0 and 1")
+    if not 0 < share < 1:
+        raise errors.parameter("path", "ratio", "a share between 0 and 1", ratio)
+    return n, share, None if folds is None else whole("path", "folds", folds, 2)
