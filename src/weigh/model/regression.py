@@ -83,6 +83,15 @@ class RegressionModel(LinearSums):
             "up to 1,000)."
         )
 
+    @cached_property
+    def _known(self) -> Posterior | None:
+        # Rows that are fitted exactly tell nothing of the noise: that is refused where it is asked for, and
+        # must not keep a model from being told or saved.
+        try:
+            return None if self.knowledge is None else self.posterior
+        except errors.DataError:
+            return None
+
     def rows_of(self, chunk: Chunk) -> Floats:
         """Return a chunk's rows with all their zeros, in the order of `coef`."""
         assembly, first = _core.Assembly(chunk.n_rows), 0
@@ -109,9 +118,8 @@ class RegressionModel(LinearSums):
     def summary(self, level: float = 0.95) -> Summary:
         """Return the weights with their errors and intervals, the noise, the penalties by other names."""
         title = f"Linear regression of {self.label or 'y'}, {self.fit.loss} loss"
-        known = None if self.knowledge is None else self.posterior
         bias = self.intercept if self.fit.bias else None
-        parts = (title, self.features, self.coef, bias, self.fit, self.certificate, known, level)
+        parts = (title, self.features, self.coef, bias, self.fit, self.certificate, self._known, level)
         return summarised(*parts)
 
     def explain(self, rows: Any) -> list[Evidence]:
@@ -133,8 +141,8 @@ class RegressionModel(LinearSums):
         meta: dict[str, Any] = {"schema": self.schema.to_json()}
         put_terms(self.terms, arrays, meta)
         meta |= {"fit": self.fit.to_dict(), "certificate": self.certificate.to_dict()}
-        if self.knowledge is not None and len(self.features) <= MOST_SAVED:
-            self.knowledge.posterior().put(arrays, meta)
+        if len(self.features) <= MOST_SAVED and self._known is not None:
+            self._known.put(arrays, meta)
         return meta, arrays
 
     @classmethod
