@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -82,6 +83,49 @@ def test_a_saved_model_predicts_a_numpy_array_with_numpy_alone(tmp_path: Path) -
         "model.predict_proba(np.ones((5, 2))); model.predict([[1.0, 2.0]])"
     )
     assert not libraries_after(program, str(path)) & LEARNERS
+
+
+MAILS = {
+    "size": [1.5, 2.5, 0.5, 1.0, 3.0, 2.0, 0.0, 1.0],
+    "colour": ["red", "blue", "red", "red", "green", "blue", "green", "red"],
+    "body": ["win money now", "see you at noon", "money for you", "lunch at noon"] * 2,
+    "cost": [1.0, 2.0, 0.5, 1.5, 2.5, 2.0, 0.5, 1.0],
+    "spam": ["yes", "no", "yes", "no", "no", "yes", "no", "yes"],
+}
+
+
+@pytest.mark.parametrize(
+    ("learner", "label", "asked"),
+    [
+        (weigh.LinearRegression(1.0), "cost", "model.predict(row, return_std=True)"),
+        (weigh.LinearRegression(noise="laplace"), "cost", "model.summary()"),
+        (weigh.LogisticRegression(), "spam", "model.predict_proba(row)"),
+        (weigh.LogisticRegression(method="online"), "spam", "model.scores(row)"),
+    ],
+    ids=["linear", "absolute", "logistic", "online"],
+)
+def test_a_saved_regression_answers_with_numpy_alone(
+    learner: Any, label: str, asked: str, tmp_path: Path
+) -> None:
+    table = {name: values for name, values in MAILS.items() if name in ("size", "colour", "body", label)}
+    path = tmp_path / "model.weigh"
+    learner.set_params(columns={"body": "text"}).fit(table, label).model_.save(path)
+    row = {"size": 1.0, "colour": "red", "body": "money"}
+    program = (
+        f"import sys, weigh; model = weigh.load(sys.argv[1]); row = {row}; model.predict(row);"
+        f"model.explain(row); {asked}"
+    )
+    assert not libraries_after(program, str(path)) & LEARNERS
+
+
+def test_a_regression_is_learned_without_scikit_learn() -> None:
+    program = (
+        "from weigh.learn.regress.linear import LinearTask; from weigh.engines import run;"
+        "from weigh.learn.regress.logistic_task import LogisticTask; from weigh.source import rows;"
+        "table = {'a': [1.0, 2.0, 4.0, 3.0], 'y': [0, 1, 1, 0]}; source = rows(table, 'y');"
+        "run(LinearTask.over(source, prior=1.0), source); run(LogisticTask.over(source), source)"
+    )
+    assert libraries_after(program) & LEARNERS <= {"scipy"}
 
 
 def test_learning_without_the_learners_face_needs_no_scikit_learn() -> None:
