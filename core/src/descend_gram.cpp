@@ -46,8 +46,9 @@ double gram_gap(const Quadratic& loss, const Penalties& penalties, std::span<con
         }
         return s * yr - 0.5 * s * s * rr - conjugate;
     };
-    // Without l2 the best scale is known; with it the residual itself is best at the optimum.
-    const double best = rr > 0 ? yr / rr : 1;
+    // Without l2 the best scale is known; with it the residual itself is best at the optimum. A step too far turns
+    // the residual against the targets, and then no scale of it proves anything.
+    const double best = rr > 0 ? std::max(0.0, yr / rr) : 1;
     const double reached = std::max({dual(std::min(best, tightest)), dual(std::min(1.0, bound)), 0.0});
     return std::max(0.0, 0.5 * rr + cost - reached);
 }

@@ -21,6 +21,7 @@ The tree::
     ├── NotOptimal           a solver that stopped before its proof
     ├── OddValues            a column of numbers but for a word that may mean "missing"
     ├── UnfilledTable        a joint table with more cells than rows
+    ├── UnknownNoise         noise that too few rows cannot tell
     └── UnlikeScales         a column so large that a perceptron hears little of the others
 """
 
@@ -101,6 +102,10 @@ class DependentColumns(WeighWarning):
 
 class OddValues(WeighWarning):
     """A column holds numbers but for a few words, and was therefore taken for a category."""
+
+
+class UnknownNoise(WeighWarning):
+    """The rows cannot tell how large the noise is that a prior is weighed against."""
 
 
 class UnlikeScales(WeighWarning):

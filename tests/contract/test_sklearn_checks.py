@@ -20,7 +20,7 @@ LEARNERS = [
     weigh.Perceptron("last", margin=0.1, relative=True, shuffle=False, class_weight="balanced"),
     weigh.Perceptron("lazy", record=True, scale="unit", rate=0.5, max_iter=5),
     weigh.LinearRegression(),
-    weigh.LinearRegression(weigh.Normal(2), bias=False),
+    weigh.LinearRegression(weigh.Normal(2), weigh.Normal(1), bias=False),
     weigh.LinearRegression(weigh.Penalty(l1=0.1, l2=0.1), scale="unit"),
     weigh.LinearRegression(weigh.Penalty(l1=0.1), noise="laplace"),
     weigh.LogisticRegression(),

@@ -1,5 +1,7 @@
 """Coordinate descent against plain NumPy."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -169,3 +171,28 @@ def test_sizes_that_do_not_suit_are_refused():
         _core.descend_columns(columns, np.zeros(1, np.int32), one, one, two, two, one, run, one)
     with pytest.raises(ValueError, match="at least one thread"):
         _core.ColumnSettings(False, True, 0.0, 1, 0, 0)
+
+
+@pytest.mark.parametrize("is_elastic", [False, True])
+@pytest.mark.parametrize("reach", [0.1, 1.0, 10.0, 100.0])
+@pytest.mark.parametrize("seed", range(8))
+def test_the_gap_bounds_the_suboptimality_of_any_weights(seed: int, reach: float, is_elastic: bool) -> None:
+    draw = np.random.default_rng(seed)
+    X = draw.normal(size=(12, 6)) + draw.normal(size=6)
+    y = X @ draw.normal(size=6) + draw.normal(size=12)
+    l1, l2 = np.full(6, 2.0), np.full(6, 0.5 if is_elastic else 0.0)
+    gram, cross, yy = X.T @ X, X.T @ y, float(y @ y)
+
+    def cost(w: Any) -> float:
+        return 0.5 * np.square(y - X @ w).sum() + l1 @ np.abs(w) + 0.5 * l2 @ np.square(w)
+
+    best = np.zeros(6)
+    for _ in range(5000):  # cyclic descent, written out
+        for j in range(6):
+            pull = cross[j] - gram[j] @ best + gram[j, j] * best[j]
+            best[j] = np.sign(pull) * max(abs(pull) - l1[j], 0.0) / (gram[j, j] + l2[j])
+    w = reach * draw.normal(size=6)
+    _, gap = _core.descend_gram(gram, cross, yy, l1, l2, 0.0, 0, w.copy(), cross - gram @ w)
+    r = y - X @ w
+    twin = residual_gap(r @ r, y @ r, X.T @ r, l1, l2, cost(w) - 0.5 * r @ r)
+    assert min(gap, twin) >= cost(w) - cost(best) - 1e-9 * cost(w)

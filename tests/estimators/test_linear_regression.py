@@ -92,8 +92,8 @@ def test_noise_of_few_rows_is_told_by_the_prior() -> None:
     with pytest.raises(errors.DataError) as refused:
         weigh.LinearRegression(weigh.Laplace(1)).fit(wide, y)
     assert str(refused.value) == (
-        "There are 6 rows for 10 features, too few to tell how large the noise is, and the prior's strength "
-        "depends on it. State it, as in noise=Normal(1.0), or give the penalty itself: Penalty(l1=...)."
+        "6 rows of 10 features cannot tell how large the noise is, and the prior's strength depends on it. "
+        "State it, as in noise=Normal(1.0), or give the penalty itself: Penalty(l1=..., l2=...)."
     )
 
 

@@ -16,7 +16,12 @@ from weigh.priors.quantiles import student_tails
 from weigh.text import aligned, amount, cut, html_table, plain, short
 
 SHOWN = 40
-HOW = {"given": "as given", "estimated": "estimated from residuals", "evidence": "chosen by the evidence"}
+HOW = {
+    "given": "as given",
+    "estimated": "estimated from residuals",
+    "evidence": "chosen by the evidence",
+    "assumed": "assumed: that of the targets",
+}
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def test_consecutive_folds_are_nearly_equal_and_hold_every_row_once(n: int, fold
 def test_folds_of_classes_share_out_every_class(codes: list[int], folds: int) -> None:
     y = np.array(codes, dtype=float)
     if max(np.bincount(codes)) < folds:
-        with pytest.raises(errors.DataError, match="every fold needs one"):
+        with pytest.raises(errors.DataError, match="leave some fold without any"):
             dealt(y, folds)
         return
     found = np.array(dealt(y, folds))

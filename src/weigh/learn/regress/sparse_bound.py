@@ -18,7 +18,8 @@ def residual_bound(rr: float, yr: float, q: Floats, l1: Floats, l2: Floats) -> f
     pulls, soft = l1 > 0, l2 > 0
     tightest = _scale(size[pulls], l1[pulls])
     bound = _scale(size[pulls & ~soft], l1[pulls & ~soft])
-    best = yr / rr if rr > 0 else 1.0
+    # A residual turned against the targets proves nothing at any scale.
+    best = max(0.0, yr / rr) if rr > 0 else 1.0
     scales = {min(best, tightest), min(1.0, bound)}
 
     def reached(scale: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
@@ -124,8 +125,10 @@ class SquaredFit:
         if moments.n_rows > moments.width + moments.bias:
             fit = self._least_squares()
             left = moments.n_rows - fit.rank - moments.bias
-            if left > 0 and fit.squared_error > 0:
-                return Noise(math.sqrt(fit.squared_error / left), "estimated")
+            if left > 0:
+                # Rows that are fitted exactly leave no noise, and the prior next to no say.
+                least = LEAST_NOISE * (moments.yy / moments.total)
+                return Noise(math.sqrt(max(fit.squared_error / left, least)) or 1.0, "estimated")
         # Too many weights to tell noise from signal by residuals: let the prior tell.
         ridge = [prior for prior, _ in self._priors.groups if prior.penalty(1.0)[0] == 0]
         if len(ridge) == 1 and len(self._priors.groups) == 1:
@@ -133,7 +136,19 @@ class SquaredFit:
             found = choose_noise_by_evidence(moments, gamma, np.square(self._priors.units))
             if found.sigma**2 * moments.total > SILENT * moments.yy:
                 return Noise(found.sigma, "evidence")
+            return self._assumed_noise(math.sqrt(moments.yy / moments.total) or 1.0)
         raise self._unknown_noise()
+
+    def _assumed_noise(self, sigma: float) -> Noise:
+        X = self._problem.X
+        warnings.warn(
+            f"{X.n_rows:,} rows of {X.width:,} features cannot tell how large the noise is; it is taken to "
+            f"be the targets' standard deviation, {sigma:.3g}, which makes the prior strong. State it, as in "
+            f"noise=Normal(1.0), or give the penalty itself: Penalty(l2=...).",
+            errors.UnknownNoise,
+            stacklevel=2,
+        )
+        return Noise(sigma, "assumed")
 
     def _unknown_noise(self) -> errors.DataError:
         X = self._problem.X
@@ -225,5 +240,6 @@ class SquaredFit:
         return replace(found, solution=solution, knowledge=knowledge)
 
 
+LEAST_NOISE = 1e-20  # of the targets' variance
 SILENT = 1e-6  # of the targets' squares: so little noise means that the evidence found none
 NONE = Solution(np.zeros(0), np.zeros(0), math.inf, math.inf, 0, "not solved yet")

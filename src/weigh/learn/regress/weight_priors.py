@@ -116,7 +116,8 @@ class FeaturePriors:
         both = l1 / self.units, l2 / np.square(self.units)
         if not all(len(each) and np.allclose(each, each[0], rtol=1e-12) for each in both):
             return None
-        return float(both[0][0]), float(both[1][0])
+        # Without the digits that differ with the order of sums.
+        return float(f"{both[0][0]:.10g}"), float(f"{both[1][0]:.10g}")
 
     def centres(self, classes: int = 1) -> Floats | None:
         """Return where the weights are expected, [features] or [features, classes]; None if at zero."""
