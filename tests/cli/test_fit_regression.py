@@ -264,8 +264,9 @@ CLASSES = (
         ),
         (
             ["--std"],
-            "This regression has no posterior: only squared loss with a Normal prior, or none, has one in "
-            "closed form, and it is kept for up to 5,000 features (saved for up to 1,000).",
+            "This regression has no posterior: only squared loss with a Normal prior, or with none and "
+            "more rows than weights, has one in closed form, and it is kept for up to 5,000 features (saved "
+            "for up to 1,000).",
         ),
     ],
 )

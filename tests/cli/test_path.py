@@ -32,6 +32,13 @@ def test_path_tells_every_strength_and_marks_the_best(flats):
     assert flats("path", "flats.csv", *given).output == TOLD
 
 
+def test_a_lasso_begins_without_any_weight(flats):
+    given = ("--label", "rent", "--set", "prior=laplace:cv", "--set", "scale=unit", "--n", "4", "--json")
+    told = json.loads(flats("path", "flats.csv", *given).output)
+    assert (told["penalty"], told["weights"][0], told["l2"]) == ("l1", [0.0] * 3, [0.0] * 4)
+    assert any(told["weights"][-1])
+
+
 def test_json_is_what_python_finds(flats, tmp_path):
     given = ("--label", "district", "--learner", "logistic", "--n", "3", "--json")
     told = json.loads(flats("path", "flats.csv", *given).output)

@@ -38,6 +38,10 @@ LINEAR = [
     {"noise": "laplace"},
     {"noise": "laplace", "prior": Penalty(l2=0.5)},
     {"noise": Laplace(1.5), "prior": 2.0},
+    {"prior": Laplace(1)},
+    {"prior": Laplace("cv")},
+    {"prior": Laplace(0.2), "scale": "unit"},
+    {"prior": Penalty(l1=3, l2=2)},
     {"noise": "laplace", "prior": Penalty(l1=1)},
     {"noise": "laplace", "prior": Penalty(l1=1, l2=1)},
 ]
@@ -46,10 +50,13 @@ LOGISTIC = [
     {"prior": Penalty(l2=0.01)},
     {"prior": Normal("cv")},
     {"scale": "unit"},
+    {"prior": Penalty(l1=1, l2=0.5), "scale": "unit"},
     {"class_weight": "balanced"},
     {"bias": False},
     {"offset": "x0"},
     {"prior": Normal(1, mean=0.2)},
+    {"prior": Laplace(0.5)},
+    {"prior": Penalty(l1=1, l2=1)},
 ]
 FITS = [(weigh.LinearRegression, 0, each) for each in LINEAR] + [
     (weigh.LogisticRegression, classes, each) for classes in (2, 3) for each in LOGISTIC

@@ -63,7 +63,7 @@ def _of_weights(
     lost = loss.value(plain.scores(point.W, point.b))
     if model.fit.r2 is not None:
         checks.append(_same("loss of all rows", (1 - model.fit.r2) * proof.null, lost, SAME, proof.null))
-    penalties = stated_penalties(model, rows, point.W, s, lost)
+    penalties = stated_penalties(model, rows, s)
     if penalties is None:
         return checks, (UNKNOWN,)
     tried = list(_objectives(plain, point, penalties))

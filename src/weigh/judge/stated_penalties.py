@@ -13,7 +13,6 @@ from weigh.features.blocks import Floats
 from weigh.learn import Design
 from weigh.model import LogisticModel, RegressionModel
 
-PLAIN = re.compile(r"(Normal|Laplace|Penalty)\(([^()]*)\)")
 UNKNOWN = "The features have penalties of their own, which a model does not keep: only the loss was checked."
 
 
@@ -26,32 +25,18 @@ class Penalties:
     centre: float = 0.0
 
 
-def stated_penalties(
-    model: RegressionModel | LogisticModel, rows: Design, W: Floats, s: Floats, loss: float
-) -> Penalties | None:
-    """Return the penalties that a model tells, or that follow from what it tells; None if none do."""
-    fit, proof = model.fit, model.certificate
-    ones = np.ones(len(W))
-    prior = PLAIN.fullmatch(fit.prior)
-    centre = _centre(fit.prior)
-    if fit.l1 is not None and fit.l2 is not None and centre is not None:
+def stated_penalties(model: RegressionModel | LogisticModel, rows: Design, s: Floats) -> Penalties | None:
+    """Return the penalties that a model tells of rows with the weights s; None if it tells none."""
+    fit, centre = model.fit, _centre(model.fit.prior)
+    if centre is None:
+        return None
+    ones = np.ones(rows.width)
+    if fit.l1 is not None and fit.l2 is not None:
         return Penalties(fit.l1 * ones, fit.l2 * ones, centre)
-    if prior is None or centre is None or proof is None:
+    if fit.units is None:
         return None
-    # One prior, and yet penalties differ: those are of numbers in standard deviations.
     units = _units(model, rows, s)
-    away, paid = np.abs(W - centre), proof.objective - loss
-    if prior[1] == "Penalty":
-        given = dict(part.split("=") for part in prior[2].split(", "))
-        l1, l2 = (float(Fraction(given.get(name, "0"))) for name in ("l1", "l2"))
-        return Penalties(l1 * units, l2 * np.square(units), centre)
-    sizes = units[:, None] * away
-    cost = float(0.5 * np.square(sizes).sum() if prior[1] == "Normal" else sizes.sum())
-    if not cost:
-        return None
-    if prior[1] == "Normal":
-        return Penalties(0.0 * ones, paid / cost * np.square(units), centre)
-    return Penalties(paid / cost * units, 0.0 * ones, centre)
+    return Penalties(fit.units[0] * units, fit.units[1] * np.square(units), centre)
 
 
 def _centre(prior: str) -> float | None:
