@@ -55,8 +55,10 @@ def test_no_labels_are_refused() -> None:
 def test_words_are_refused_with_the_way_out() -> None:
     with pytest.raises(errors.LabelError) as refused:
         measured(chunk(np.array(["low", "high"])))
-    assert str(refused.value).startswith("A regression predicts numbers, and the labels are none: ")
-    assert str(refused.value).endswith(" For classes use LogisticRegression.")
+    assert str(refused.value) == (
+        "A regression predicts numbers, and some label is none: 'low'. For classes use LogisticRegression, "
+        "NaiveBayes or Perceptron."
+    )
 
 
 def test_missing_labels_are_counted_and_the_first_is_named() -> None:
