@@ -24,6 +24,8 @@ from weigh.learn.regress.row_blocks import row_blocks, whole
 _WELL_CONDITIONED = 1e-10
 _WELL_CONDITIONED_FEW = 1e-6
 _FEW = 10**8
+# Levels of a category add up to one, which leaves eigenvalues of nothing, and all others far above that.
+_CLEAR = 1e-7
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -65,13 +67,16 @@ def fit_least_squares(problem: Problem, moments: Moments | None = None) -> Fit:
     moments = Moments.of_problem(problem) if moments is None else moments
     few = problem.X.n_rows * problem.X.width**2 < _FEW
     fit = _by_cholesky(moments, _WELL_CONDITIONED_FEW if few else _WELL_CONDITIONED)
+    if fit is None and not few:
+        fit = _by_eigenvalues(moments, clear=True)
     return _by_singular_values(problem) if fit is None else _refined(problem, moments, fit)
 
 
 def fit_moments(moments: Moments) -> Fit:
     """Return the least-squares fit where nothing but moments is left of the rows."""
-    fit = _by_cholesky(moments)
-    return _by_eigenvalues(moments) if fit is None else fit
+    fit = _by_cholesky(moments) or _by_eigenvalues(moments)
+    assert fit is not None
+    return fit
 
 
 def _shortest(scale: Floats, V: Floats, s: Floats) -> Floats:
@@ -176,13 +181,16 @@ def _by_singular_values(problem: Problem) -> Fit:
     return Fit(w, root, mean_x, mean_y, float(missed @ missed), gap, method)
 
 
-def _by_eigenvalues(moments: Moments) -> Fit:
+def _by_eigenvalues(moments: Moments, *, clear: bool = False) -> Fit | None:
+    """Return the shortest weights; None if it is to be `clear` which features repeat others, and is not."""
     scale, flat = _scales(moments), moments.spread == 0
     table = moments.gram / scale[:, None] / scale[None, :]
     table[flat] = 0.0
     table[:, flat] = 0.0
     values, vectors = algebra.eigen(table)
     held = values > 64 * moments.width * _EPS * max(1.0, float(values.max(initial=0.0)))
+    if clear and values[held].min(initial=1.0) < _CLEAR:
+        return None
     s, V = np.sqrt(values[held]), vectors[:, held]
     root = _shortest(scale, V, s)
     w = root @ ((V.T @ (moments.cross / scale)) / s)

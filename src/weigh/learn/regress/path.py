@@ -61,8 +61,8 @@ def _direction(statement: Statement) -> tuple[Floats, Floats]:
             "path needs a prior whose strength can change: prior=Normal('cv') for ridge, Laplace('cv') for "
             "lasso, or Penalty(l1=1, l2=1) for an elastic net."
         )
-    # The largest counts as one, so that scales are penalties.
-    largest = max(float(l1.max(initial=0.0)), float(l2.max(initial=0.0)))
+    # The largest counts as one, in the features' own units, so that scales are penalties.
+    largest = max(float(each.max(initial=0.0)) for each in priors.unitless(l1, l2))
     return l1 / largest, l2 / largest
 
 
@@ -73,7 +73,7 @@ def _told(
     W = np.array([statement.weights(w)[order] for w in track.weights])
     names = statement.rows.names
     features = [names[at] for at in order.tolist()]
-    strengths = (track.scales * float(l1.max(initial=0.0)), track.scales * float(l2.max(initial=0.0)))
+    own1, own2 = (track.scales * float(u.max(initial=0.0)) for u in statement.priors.unitless(l1, l2))
     W = W if W.ndim == 2 else np.ascontiguousarray(W.transpose(0, 2, 1))
-    facts = (features, statement.rows.classes, *strengths, W)
-    return TrackedWeights(*facts, track.intercepts, track.gaps, choice)
+    classes = statement.rows.classes
+    return TrackedWeights(features, classes, own1, own2, W, track.intercepts, track.gaps, choice)

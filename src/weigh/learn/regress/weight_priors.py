@@ -111,9 +111,13 @@ class FeaturePriors:
                 l1[places] = self.units[places]
         return l1, l2
 
+    def unitless(self, l1: Floats, l2: Floats) -> tuple[Floats, Floats]:
+        """Return penalties of weights times the units of their features."""
+        return l1 / self.units, l2 / np.square(self.units)
+
     def per_unit(self, l1: Floats, l2: Floats) -> tuple[float, float] | None:
         """Return the penalties of a weight in units of its feature; None if those differ."""
-        both = l1 / self.units, l2 / np.square(self.units)
+        both = self.unitless(l1, l2)
         if not all(len(each) and np.allclose(each, each[0], rtol=1e-12) for each in both):
             return None
         # Without the digits that differ with the order of sums.
