@@ -97,6 +97,18 @@ def test_noise_of_few_rows_is_told_by_the_prior() -> None:
     )
 
 
+def test_noise_of_targets_that_are_fitted_exactly_cannot_be_told() -> None:
+    with pytest.raises(errors.DataError) as refused:
+        weigh.LinearRegression(weigh.Laplace(1)).fit(X, np.ones(N))
+    assert str(refused.value) == (
+        "Least squares fits all rows exactly, which does not tell how large the noise is, and the prior's "
+        "strength depends on it. State it, as in noise=Normal(1.0), or give the penalty itself: "
+        "Penalty(l1=...)."
+    )
+    found = weigh.LinearRegression(weigh.Laplace(1), weigh.Normal(1)).fit(X, np.ones(N))
+    check(found, (np.zeros(D), 1.0))
+
+
 def test_columns_have_priors_of_their_own_and_others_have_none() -> None:
     prior = {"b": 0.5, "c": weigh.Normal(0.1), "d": None}
     check(fitted(prior, noise=weigh.Normal(1)), ridge([0.0, 4.0, 100.0, 0.0]))
@@ -531,6 +543,18 @@ def test_a_level_that_is_none_is_refused(level: Any, noise: str) -> None:
     with pytest.raises(errors.ParameterError) as refused:
         fitted(noise=noise).summary(level)
     assert str(refused.value) == f"interval: level must be between 0 and 1, both excluded, got {level!r}."
+
+
+@pytest.mark.parametrize("prior", [None, 0.5, weigh.Penalty(l1=1), weigh.Normal("cv"), weigh.Laplace("cv")])
+def test_what_is_learned_from_is_neither_changed_nor_kept(prior: Any) -> None:
+    rows, y = X.copy(), Y.copy()
+    rows.flags.writeable = y.flags.writeable = False
+    found = weigh.LinearRegression(prior).fit(rows, y)
+    again = rows.copy()
+    other = weigh.LinearRegression(prior).fit(again, y)
+    again[:] = 9.0
+    assert str(other.summary()) == str(found.summary())
+    np.testing.assert_array_equal(other.predict(rows), found.predict(rows))
 
 
 def test_several_targets_are_refused_with_the_way_out() -> None:

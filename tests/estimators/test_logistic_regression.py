@@ -250,6 +250,16 @@ def test_cross_validation_is_a_loop_over_folds() -> None:
     check(found, least(best))
 
 
+@pytest.mark.parametrize("prior", [weigh.Normal("cv"), weigh.Laplace("cv")])
+def test_a_class_of_one_row_has_no_folds(prior: Any) -> None:
+    with pytest.raises(errors.DataError) as refused:
+        weigh.LogisticRegression(prior).fit(X, np.arange(N) == 3)
+    assert str(refused.value) == (
+        "A class has one row only, and none is left to learn it from while that row is held out. Give more "
+        "rows of it, leave it out, or give the prior's scale as a number."
+    )
+
+
 def test_the_posterior_is_the_curvature_at_the_minimum() -> None:
     found = fitted(0.7)
     A = np.column_stack([X, np.ones(N)])

@@ -31,6 +31,11 @@ def dealt(classes: Floats, folds: int) -> list[Mask]:
     fold = np.empty(len(classes), dtype=np.int64)
     for label in np.unique(classes):
         own = np.flatnonzero(classes == label)
+        if len(own) < 2:
+            raise errors.DataError(
+                "A class has one row only, and none is left to learn it from while that row is held out. "
+                "Give more rows of it, leave it out, or give the prior's scale as a number."
+            )
         fold[own] = np.arange(len(own)) % folds
     found = [np.asarray(fold == number) for number in range(folds)]
     if not all(held.any() and not held.all() for held in found):
