@@ -101,9 +101,8 @@ def test_noise_of_targets_that_are_fitted_exactly_cannot_be_told() -> None:
     with pytest.raises(errors.DataError) as refused:
         weigh.LinearRegression(weigh.Laplace(1)).fit(X, np.ones(N))
     assert str(refused.value) == (
-        "Least squares fits all rows exactly, which does not tell how large the noise is, and the prior's "
-        "strength depends on it. State it, as in noise=Normal(1.0), or give the penalty itself: "
-        "Penalty(l1=...)."
+        "60 rows of 4 features cannot tell how large the noise is, and the prior's strength depends on it. "
+        "State it, as in noise=Normal(1.0), or give the penalty itself: Penalty(l1=..., l2=...)."
     )
     found = weigh.LinearRegression(weigh.Laplace(1), weigh.Normal(1)).fit(X, np.ones(N))
     check(found, (np.zeros(D), 1.0))
@@ -395,7 +394,15 @@ def test_explanations_sum_to_the_prediction() -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [{}, {"prior": 0.5}, {"prior": 0.5, "offset": "size"}, {"noise": "laplace"}, {"bias": False}]
+    "given",
+    [
+        {},
+        {"prior": 0.5},
+        {"prior": 0.5, "offset": "size"},
+        {"noise": "laplace"},
+        {"bias": False},
+        {"scale": "unit"},
+    ],
 )
 def test_a_saved_model_says_the_same(given: dict[str, Any], tmp_path: Path) -> None:
     table = mixed()

@@ -425,6 +425,41 @@ def test_fitting_again_forgets_the_other_method() -> None:
     assert learner.n_iter_ >= 1
 
 
+def test_batches_after_an_exact_fit_begin_anew() -> None:
+    learner = weigh.LogisticRegression().fit(X, LABELS)
+    learner.set_params(method="online").partial_fit(X, LABELS)
+    assert learner.model_.fit.method == "online"
+    fresh = weigh.LogisticRegression(method="online").partial_fit(X, LABELS)
+    np.testing.assert_array_equal(learner.coef_, fresh.coef_)
+
+
+def test_an_online_fit_that_is_refused_leaves_the_exact_one() -> None:
+    learner = weigh.LogisticRegression().fit(X, LABELS)
+    before = learner.model_.to_bytes()
+    learner.set_params(method="online")
+    for refused in (learner.fit, learner.partial_fit):
+        with pytest.raises(errors.LabelError):
+            refused(X, ["no"] * N)
+        assert learner.model_.to_bytes() == before
+
+
+def test_what_a_run_is_cannot_change_on_its_way() -> None:
+    learner = weigh.LogisticRegression(method="online").partial_fit(X, LABELS)
+    for changed, said in (
+        ({"bias": False}, "bias"),
+        ({"rate": 0.1}, "a rate that is given or left to be found"),
+        ({"scale": "unit"}, "columns and scale"),
+    ):
+        other = copy.deepcopy(learner).set_params(**changed)
+        with pytest.raises(errors.ParameterError) as refused:
+            other.partial_fit(X, LABELS)
+        assert str(refused.value) == (
+            f"LogisticRegression: {said} cannot change while a run goes on. Begin a new one: fit, or a new "
+            f"LogisticRegression."
+        )
+        np.testing.assert_array_equal(other.coef_, learner.coef_)
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

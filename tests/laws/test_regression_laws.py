@@ -110,7 +110,7 @@ def check_same(one: Any, two: Any, close: float = CLOSE) -> None:
     np.testing.assert_allclose(one.intercept, two.intercept, atol=close * 100, rtol=close)
     told, other = one.fit.to_dict(), two.fit.to_dict()
     for name, value in told.items():
-        if isinstance(value, float):
+        if isinstance(value, float | tuple):
             assert other[name] == pytest.approx(value, rel=1e-6, abs=1e-9), name
         elif name != "scale_by":
             assert other[name] == value, name

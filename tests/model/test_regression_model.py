@@ -78,6 +78,9 @@ HOSTILE: dict[str, Change] = {
     "a bias that is neither there nor not": told("fit", bias="perhaps"),
     "a prior that is none": told("fit", prior=None),
     "a share that is a word": told("fit", r2="most"),
+    "a scale that is a word": told("fit", scale="wide"),
+    "units of words": told("fit", units=["metre", "second"]),
+    "units of a number": told("fit", units=3),
     "no proof": without("certificate"),
     "a proof without a gap": lambda meta, arrays: meta["certificate"].pop("gap"),
     "a gap that is a word": told("certificate", gap="small"),
@@ -115,7 +118,9 @@ def test_a_file_that_contradicts_itself_is_refused(case: str, tmp_path: Path) ->
         weigh.load(path)
 
 
-@pytest.mark.parametrize("given", [{}, {"prior": None}, {"noise": "laplace"}, {"offset": "size"}])
+@pytest.mark.parametrize(
+    "given", [{}, {"prior": None}, {"noise": "laplace"}, {"offset": "size"}, {"scale": "unit"}]
+)
 def test_what_is_stored_comes_back(given: dict[str, Any], tmp_path: Path) -> None:
     path, model = tmp_path / "m.weigh", learned(**given)
     path.write_bytes(store.to_bytes(*stored(model)))

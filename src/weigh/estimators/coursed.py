@@ -46,9 +46,10 @@ class Coursed(Classifier):
     def _check_going_on(self, before: Any) -> None:
         if before is not None and self._given != (self.columns, self.scale):
             name = type(self).__name__
+            anew = "fit without warm_start" if hasattr(self, "warm_start") else "fit"
             raise errors.ParameterError(
-                f"{name}: columns and scale cannot change while a run goes on. Begin a new one: fit without "
-                f"warm_start, or a new {name}."
+                f"{name}: columns and scale cannot change while a run goes on. Begin a new one: {anew}, or a "
+                f"new {name}."
             )
 
     def _seed(self) -> int:

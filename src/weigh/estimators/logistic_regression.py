@@ -65,7 +65,7 @@ class LogisticRegression(Coursed, Probable):
     shuffle, random_state : whether rows are shuffled before every pass, and by which seed; online only.
     columns : "auto", a kind for all columns, a mapping from names to kinds, or a schema
     missing : values that mean "missing", such as ``["?"]``; None and NaN always do. Missing numbers count as
-        zero, with a warning.
+        zero, of which exact fits warn.
 
     Examples
     --------
@@ -118,8 +118,8 @@ class LogisticRegression(Coursed, Probable):
         """Learn from labelled rows; y is one label per row or the name of the label column."""
         source = self._rows(X, y, sample_weight)
         if self._is_online():
-            self.__dict__.pop("_exact", None)
             self._begin(source)
+            self.__dict__.pop("_exact", None)
             return self
         self._exact = run(self._task(source), source)
         self.__dict__.pop("_course", None)
@@ -133,6 +133,7 @@ class LogisticRegression(Coursed, Probable):
         Without `classes` later calls may bring new ones, whose weights begin at zero then.
         """
         self._go_on(X, y, classes, sample_weight)
+        self.__dict__.pop("_exact", None)
         return self
 
     def _is_online(self) -> bool:

@@ -127,8 +127,8 @@ class LogisticRun:
             if getattr(self.settings, name) != getattr(settings, name):
                 known = {"is_safe": "a rate that is given or left to be found"}.get(name, name)
                 raise errors.ParameterError(
-                    f"{OWNER}: {known} cannot change while a run goes on. Begin a new one: fit without "
-                    f"warm_start, or a new {OWNER}."
+                    f"{OWNER}: {known} cannot change while a run goes on. Begin a new one: fit, or a new "
+                    f"{OWNER}."
                 )
 
     def declare(self, classes: Sequence[Any]) -> None:

@@ -58,7 +58,7 @@ class Fit:
         """Return the facts that `to_dict` gave; anything else raises a ValueError."""
         units = data.get("units")
         found = cls(**{**data, "units": None if units is None else tuple(units)})
-        some = (found.l1, found.l2, found.sigma, found.r2, found.evidence)
+        some = (found.l1, found.l2, found.sigma, found.r2, found.evidence, found.scale, *(found.units or ()))
         numbers = (found.n, found.rows, found.spread, found.classes, *(x for x in some if x is not None))
         if not all(isinstance(x, int | float) and math.isfinite(x) for x in numbers):
             raise ValueError("the facts of the fit hold other things than numbers")
