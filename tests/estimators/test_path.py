@@ -54,6 +54,19 @@ def test_columns_without_a_prior_stay_free() -> None:
     np.testing.assert_allclose(found.weights[1], fit.fit(table, "y").coef_, rtol=1e-8)
 
 
+@pytest.mark.parametrize("label", ["y", "late"])
+def test_weights_are_in_the_order_of_the_names(label: str) -> None:
+    # Levels are met in another order than they are told in.
+    grades = [["low", "high", "mid"][i % 3] for i in range(N)]
+    y = (Y + np.arange(N) % 3).tolist() if label == "y" else (CODES + np.arange(N) % 3 > 1).tolist()
+    table = {"grade": grades, "size": X[:, 0], label: y}
+    learner = weigh.LinearRegression if label == "y" else weigh.LogisticRegression
+    found = weigh.path(learner(1.0, offset=None, tol=1e-9), table, label, n=3)
+    fit = learner(weigh.Penalty(l2=found.l2[1]), tol=1e-9).fit(table, label)
+    assert list(found.features) == fit.model_.features == ["grade=high", "grade=low", "grade=mid", "size"]
+    np.testing.assert_allclose(found.weights[1], np.ravel(fit.coef_), rtol=1e-4)
+
+
 @pytest.mark.parametrize("offset", [None, "b"])
 def test_paths_are_judged_as_the_learner_judges(offset: str | None) -> None:
     table = {**{name: X[:, j] for j, name in enumerate("abcd")}, "y": Y}
