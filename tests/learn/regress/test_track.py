@@ -70,7 +70,7 @@ def some_problem(n: int = 40, d: int = 3, **given: Any) -> Any:
 @pytest.mark.parametrize("l1", [0.0, 1.0])
 def test_scales_are_judged_from_moments_as_from_rows(shape: tuple[int, int], l1: float) -> None:
     rng = np.random.default_rng(1)
-    stated = some_problem(*shape, weights=rng.uniform(0.5, 2, shape[0]))
+    stated = some_problem(*shape, weights=rng.uniform(0.5, 2, shape[0]), offset=rng.normal(size=shape[0]))
     d = shape[1]
     track = LinearTrack(stated, np.full(d, l1), np.ones(d), 1e-10)
     scales = track.scales(5, 0.1)
@@ -84,7 +84,7 @@ def test_scales_are_judged_from_moments_as_from_rows(shape: tuple[int, int], l1:
     rest[fold] = False
     fitted = LinearTrack(stated.where(rest), np.full(d, l1), np.ones(d), 1e-10).over(scales)
     own = stated.cut(fold.start, fold.stop)
-    left = own.y[:, None] - own.X.times(fitted.weights.T) - fitted.intercepts
+    left = (own.y - own.offset)[:, None] - own.X.times(fitted.weights.T) - fitted.intercepts
     np.testing.assert_allclose(one.errors[0], own.weights @ np.square(left) / own.total, rtol=1e-4)
 
 
