@@ -97,15 +97,10 @@ def test_noise_of_few_rows_is_told_by_the_prior() -> None:
     )
 
 
-def test_noise_of_targets_that_are_fitted_exactly_cannot_be_told() -> None:
-    with pytest.raises(errors.DataError) as refused:
-        weigh.LinearRegression(weigh.Laplace(1)).fit(X, np.ones(N))
-    assert str(refused.value) == (
-        "60 rows of 4 features cannot tell how large the noise is, and the prior's strength depends on it. "
-        "State it, as in noise=Normal(1.0), or give the penalty itself: Penalty(l1=..., l2=...)."
-    )
-    found = weigh.LinearRegression(weigh.Laplace(1), weigh.Normal(1)).fit(X, np.ones(N))
-    check(found, (np.zeros(D), 1.0))
+@pytest.mark.parametrize("prior", [0.3, weigh.Laplace(0.3)])
+def test_rows_that_are_fitted_exactly_leave_the_prior_next_to_no_say(prior: Any) -> None:
+    check(weigh.LinearRegression(prior).fit(X, np.ones(N)), (np.zeros(D), 1.0))
+    check(weigh.LinearRegression(prior).fit(X, X[:, 0] + 2), (np.eye(D)[0], 2.0))
 
 
 def test_columns_have_priors_of_their_own_and_others_have_none() -> None:

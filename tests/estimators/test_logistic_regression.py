@@ -400,6 +400,12 @@ def test_a_rate_makes_the_plain_update() -> None:
     np.testing.assert_allclose(found.intercept_, [b], rtol=1e-12)
 
 
+def test_weights_learned_in_units_are_told_for_numbers_as_they_are() -> None:
+    found = weigh.LogisticRegression(method="online", scale="unit").fit(X, CODES)
+    by_hand = X @ found.coef_[0] + found.intercept_[0]
+    np.testing.assert_allclose(found.decision_function(X), by_hand, atol=1e-10)
+
+
 def test_only_online_learners_take_batches() -> None:
     assert not hasattr(weigh.LogisticRegression(), "partial_fit")
     assert hasattr(weigh.LogisticRegression(method="online"), "partial_fit")
