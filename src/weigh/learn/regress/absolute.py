@@ -17,11 +17,18 @@ from weigh.learn.regress.absolute_rows import AbsoluteRows
 from weigh.learn.regress.corner import cornered
 from weigh.learn.regress.interior import interior_point
 from weigh.learn.regress.least_squares import fit_moments
+from weigh.learn.regress.matrix import DenseMatrix
 from weigh.learn.regress.moments import Moments
 from weigh.learn.regress.problem import Problem, Solution
+from weigh.learn.regress.row_blocks import whole
 
 # Below this the products of a block of rows are too small to be shared among threads.
 _NARROW = 500
+
+
+_MOST_CELLS = 50_000_000
+_BLURRED = 1e-9
+_EPS = float(np.finfo(np.float64).eps)
 
 
 def solve_absolute(problem: Problem, tol: float = 1e-9, max_iter: int = 100) -> Solution:
@@ -32,6 +39,8 @@ def solve_absolute(problem: Problem, tol: float = 1e-9, max_iter: int = 100) -> 
 
 def _solved(problem: Problem, tol: float, max_iter: int) -> Solution:
     moments = Moments.of_problem(problem)
+    if _is_blurred(problem, moments):
+        return _straightened(problem, moments, tol, max_iter)
     rows = AbsoluteRows(problem, moments)
     constant, cost = best_constant(rows)
     if not cost:
@@ -51,6 +60,35 @@ def _solved(problem: Problem, tol: float, max_iter: int) -> Solution:
     if left:
         method += f"; {left} features that are constant or repeat others weigh nothing"
     return Solution(rows.weights(v), np.asarray(rows.intercept(v)), objective, gap, steps, method)
+
+
+def _is_blurred(problem: Problem, moments: Moments) -> bool:
+    """Whether features without any penalty are so alike that their moments cannot tell them apart."""
+    if problem.l1.any() or problem.l2.any() or not 0 < problem.X.width < problem.X.n_rows:
+        return False
+    if problem.X.n_rows * problem.X.width > _MOST_CELLS or not (moments.spread > 0).all():
+        return False
+    size = np.sqrt(np.diagonal(moments.gram))
+    table = moments.gram / size[:, None] / size[None, :]
+    lower = algebra.factor(table)
+    return lower is None or algebra.reciprocal_condition(lower, algebra.norm(table)) < _BLURRED
+
+
+def _straightened(problem: Problem, moments: Moments, tol: float, max_iter: int) -> Solution:
+    """Solve over orthogonal features that make up the same scores, and go back."""
+    rows = whole(problem.X, moments.mean_x)
+    size = np.sqrt(np.square(rows).sum(axis=0))
+    order, adds = algebra.pivots(rows / size)
+    kept = np.sort(order[adds > _EPS * max(rows.shape) * adds.max()])
+    Q, R = algebra.orthogonal(rows[:, kept] / size[kept])
+    straight = replace(
+        problem, X=DenseMatrix(Q * np.sqrt(len(Q))), l1=np.zeros(len(kept)), l2=np.zeros(len(kept))
+    )
+    found = solve_absolute(straight, tol, max_iter)
+    w = np.zeros(problem.X.width)
+    w[kept] = algebra.half_solved(R.T, found.w * np.sqrt(len(Q)), turned=True) / size[kept]
+    b = np.asarray(found.b - moments.mean_x @ w) if problem.bias else found.b
+    return replace(found, w=w, b=b, method=f"{found.method}, over orthogonal features")
 
 
 def proved(rows: AbsoluteRows, a: Floats) -> float:

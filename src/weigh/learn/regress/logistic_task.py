@@ -151,9 +151,20 @@ def solved(
     problem: Problem, classes: int, tol: float, max_iter: int, start: Solution | None = None
 ) -> Solution:
     """Solve with the solver that suits the penalties."""
-    if problem.l1.any():
-        return solve_sparse_logistic(problem, classes, tol, max_iter, start)
-    return solve_logistic(problem, classes, tol, max_iter, start)
+    if not problem.l1.any():
+        return solve_logistic(problem, classes, tol, max_iter, start)
+    free = (problem.l1 == 0) & (problem.l2 == 0)
+    if free.any():
+        # Weights without a prior that would grow for ever do so whatever the others are.
+        none = np.zeros(int(free.sum()))
+        alone = replace(problem, X=problem.X.features(free), l1=none, l2=none)
+        try:
+            solve_logistic(alone, classes, tol, max_iter)
+        except errors.Separated as cause:
+            places = np.flatnonzero(free)
+            grown = None if cause.features is None else places[cause.features].tolist()
+            raise errors.Separated(str(cause), grown) from None
+    return solve_sparse_logistic(problem, classes, tol, max_iter, start)
 
 
 def refuse_one_class(rows: Gathered) -> None:

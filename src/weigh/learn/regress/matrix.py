@@ -54,6 +54,12 @@ class Matrix(Protocol):
     def cut(self, start: int, stop: int) -> Matrix:
         """Return some consecutive rows, without copying them."""
 
+    def largest(self) -> float:
+        """Return the size of the largest entry."""
+
+    def scaled(self, factor: float) -> Matrix:
+        """Return the same rows with all entries multiplied."""
+
 
 class DenseMatrix:
     """Rows as one array in any order; blocks of rows are views of it."""
@@ -101,6 +107,14 @@ class DenseMatrix:
     def cut(self, start: int, stop: int) -> DenseMatrix:
         """Return some consecutive rows, without copying them."""
         return DenseMatrix(self.array[start:stop])
+
+    def largest(self) -> float:
+        """Return the size of the largest entry."""
+        return float(max(self.array.max(initial=0.0), -self.array.min(initial=0.0)))
+
+    def scaled(self, factor: float) -> DenseMatrix:
+        """Return the same rows with all entries multiplied."""
+        return DenseMatrix(self.array * factor)
 
 
 class SparseMatrix:
@@ -173,6 +187,18 @@ class SparseMatrix:
         """Return some consecutive rows, without copying them."""
         return SparseMatrix(self.indptr[start : stop + 1], self.indices, self.values, self.width)
 
+    def largest(self) -> float:
+        """Return the size of the largest entry."""
+        if self.values is None:
+            return 1.0
+        held = self.values[self._span]
+        return float(max(held.max(initial=0.0), -held.min(initial=0.0)))
+
+    def scaled(self, factor: float) -> SparseMatrix:
+        """Return the same rows with all entries multiplied."""
+        values = np.ones(len(self.indices)) if self.values is None else self.values
+        return SparseMatrix(self.indptr, self.indices, values * factor, self.width)
+
     @property
     def _held(self) -> tuple[Longs, Ints, Floats | None]:
         return self.indptr, self.indices, self.values
@@ -229,3 +255,11 @@ class WithOnes:
     def cut(self, start: int, stop: int) -> WithOnes:
         """Return some consecutive rows, without copying them."""
         return WithOnes(self.X.cut(start, stop))
+
+    def largest(self) -> float:
+        """Return the size of the largest entry."""
+        return max(1.0, self.X.largest())
+
+    def scaled(self, factor: float) -> WithOnes:
+        """Return the same rows with all entries multiplied, but not the ones."""
+        return WithOnes(self.X.scaled(factor))

@@ -29,6 +29,9 @@ class Found:
     method: str
 
 
+RESTS = 4
+
+
 class Newton:
     """A problem min loss(X W) + ½ Σ l2ⱼ wⱼ², with the bias, if any, among the features of X."""
 
@@ -52,7 +55,7 @@ class Newton:
     def minimise(self, W: Floats, target: float, max_iter: int) -> Found:
         """Go from some weights to where the gap is at most the target, or no further for rounding."""
         S = self.X.times(W)
-        value, gap, first = self.objective(W, S), np.inf, 0.0
+        value, gap, first, rests = self.objective(W, S), np.inf, 0.0, 0
         for iteration in range(max_iter + 1):
             p = self.loss.probabilities(S)
             gradient = self.X.transposed_times(self.loss.slopes(p)) + self.l2[:, None] * W
@@ -64,7 +67,9 @@ class Newton:
                 check_plane(self.loss, self.X, self._free, W)
             if decrement <= max(target, ROUNDING * value) or iteration == max_iter:
                 gap = self._gap(value, p, decrement)
-                if gap <= target or decrement <= ROUNDING * value or iteration == max_iter:
+                # Where the objective is at rest, a few steps more still sharpen what proves it.
+                rests += decrement <= ROUNDING * value
+                if gap <= target or rests > RESTS or iteration == max_iter:
                     break
             W, S, value, moved = self._moved(W, S, value, step, decrement)
             if not moved:

@@ -8,10 +8,14 @@ judged by the dual.
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 
 from weigh.features.blocks import Floats
 from weigh.learn.regress.logistic_rounds import LogisticRounds
+from weigh.learn.regress.matrix import Matrix
 from weigh.learn.regress.problem import Problem, Solution
 
 
@@ -23,7 +27,21 @@ def solve_sparse_logistic(
     The gap is at most `tol` times the objective of the model whose weights with l1 are all zero, unless
     `max_iter` rounds did not do. Of two classes w is [d] and b a number, of more w is [d, classes].
     """
-    return LogisticRounds(problem, classes).solve(problem.l1, problem.l2, tol, max_iter, start)
+    size = _size(problem.X)
+    if not size:
+        return LogisticRounds(problem, classes).solve(problem.l1, problem.l2, tol, max_iter, start)
+    # Columns are swept over in single precision, which numbers as large or small as these do not have.
+    X = problem.X.scaled(2.0**-size)
+    l1, l2 = problem.l1 * 2.0**-size, problem.l2 * 4.0**-size
+    begun = None if start is None else replace(start, w=start.w * 2.0**size)
+    found = LogisticRounds(replace(problem, X=X), classes).solve(l1, l2, tol, max_iter, begun)
+    return replace(found, w=found.w * 2.0**-size)
+
+
+def _size(X: Matrix) -> int:
+    """Return the power of two that entries are about, or zero if single precision holds them."""
+    largest = X.largest()
+    return 0 if not largest or 1e-15 < largest < 1e15 else round(math.log2(largest))
 
 
 def sparse_logistic_path(
