@@ -322,7 +322,7 @@ def test_a_posterior_that_does_not_exist_is_refused_with_the_reason() -> None:
             found.posterior_  # noqa: B018
         assert str(refused.value) == (
             "This logistic regression has no posterior: only the exact method with two classes and a Normal "
-            "prior, or none, has one, and it is kept for up to 5,000 features (saved for up to 1,000)."
+            "prior, or none, has one, and it is kept for up to 1,000 features."
         )
 
 
@@ -352,6 +352,10 @@ def test_explanations_sum_to_the_log_odds(method: str) -> None:
     "given", [{}, {"offset": "size"}, {"method": "online"}, {"prior": weigh.Normal(2), "bias": False}]
 )
 def test_a_saved_model_says_the_same(given: dict[str, Any], classes: int, tmp_path: Path) -> None:
+    if "offset" in given and classes > 2:
+        with pytest.raises(errors.ParameterError, match="log-odds of two classes; there are 3"):
+            weigh.LogisticRegression(columns={"body": "text"}, **given).fit(mixed(classes), "late")
+        return
     table = mixed(classes)
     model = weigh.LogisticRegression(columns={"body": "text"}, **given).fit(table, "late").model_
     model.save(tmp_path / "m.weigh")
@@ -596,7 +600,7 @@ def test_columns_may_differ_in_the_kind_of_their_prior() -> None:
 def test_the_scale_of_a_laplace_prior_is_chosen_by_cross_validation() -> None:
     found = fitted(weigh.Laplace("cv"), folds=4, tol=1e-9)
     judged = weigh.path(
-        weigh.LogisticRegression(weigh.Laplace(1), tol=1e-5), X, CODES, n=30, ratio=1e-4, folds=4
+        weigh.LogisticRegression(weigh.Laplace(1), tol=1e-4), X, CODES, n=20, ratio=1e-3, folds=4
     )
     assert found.model_.fit.l1 == pytest.approx(judged.l1[judged.best], rel=1e-6)
     check_slopes(found, X, CODES, found.model_.fit.l1, atol=1e-2)

@@ -59,7 +59,10 @@ LOGISTIC = [
     {"prior": Penalty(l1=1, l2=1)},
 ]
 FITS = [(weigh.LinearRegression, 0, each) for each in LINEAR] + [
-    (weigh.LogisticRegression, classes, each) for classes in (2, 3) for each in LOGISTIC
+    (weigh.LogisticRegression, classes, each)
+    for classes in (2, 3)
+    for each in LOGISTIC
+    if classes == 2 or "offset" not in each
 ]
 
 

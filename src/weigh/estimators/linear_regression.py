@@ -19,6 +19,7 @@ from weigh.model.summary import Summary
 from weigh.source import Source
 from weigh.source import rows as rows_of
 from weigh.source.missing import marker_list
+from weigh.source.table import check_weights
 
 
 class LinearRegression(RegressorMixin, Learner):
@@ -45,7 +46,8 @@ class LinearRegression(RegressorMixin, Learner):
         "unit" lets the prior see numbers in standard deviations; the weights are told for numbers as they
         are.
     offset : name of a column that is added to the prediction as it is, with the weight one.
-    folds : parts, of consecutive rows, for cross-validation.
+    folds : parts, of consecutive rows, for cross-validation; "loo" leaves out one row at a time, by formula,
+        to choose the scale of a Normal prior.
     tol : the largest gap to the minimum, as a share of the objective without features.
     max_iter : iterations of the solver at most.
     columns : "auto", a kind for all columns, a mapping from names to kinds, or a schema
@@ -71,7 +73,7 @@ class LinearRegression(RegressorMixin, Learner):
         bias: bool = True,
         scale: str | None = None,
         offset: str | None = None,
-        folds: int = 5,
+        folds: int | str = 5,
         tol: float = 1e-8,
         max_iter: int = 10_000,
         columns: Any = "auto",
@@ -118,9 +120,8 @@ class LinearRegression(RegressorMixin, Learner):
         source = self._rows(X, label).stored(self.model_.storage)
         pairs = [(measured(chunk), self.model_.predict(chunk)) for chunk in self.schema_.chunks(source)]
         truth, found = (np.concatenate(each) for each in zip(*pairs, strict=True))
-        weights = (
-            np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        )
+        weights = check_weights(sample_weight, len(truth))
+        weights = np.ones(len(truth)) if weights is None else weights
         left = float(weights @ np.square(truth - found))
         all_of_it = float(weights @ np.square(truth - np.average(truth, weights=weights)))
         return 1.0 - left / all_of_it if all_of_it else float(left == 0)

@@ -13,7 +13,14 @@ __all__ = ["Path", "path"]
 
 
 def path(
-    learner: Any, X: Any, y: Any = None, *, n: int = 100, ratio: float = 1e-3, folds: int | None = None
+    learner: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    n: int = 100,
+    ratio: float = 1e-3,
+    folds: int | None = None,
+    sample_weight: Any = None,
 ) -> Path:
     """Fit a regression for n strengths of its prior, each fit beginning where the last one ended.
 
@@ -26,6 +33,7 @@ def path(
     n : how many strengths
     ratio : with l1, the weakest penalty as a share of the least that leaves no weight
     folds : judge every strength by cross-validation over so many folds
+    sample_weight : the weight of every row
 
     Examples
     --------
@@ -38,5 +46,5 @@ def path(
     if not isinstance(learner, LinearRegression | LogisticRegression):
         raise errors.parameter("path", "learner", "a LinearRegression or LogisticRegression", learner)
     numbers = checked_path(n, ratio, folds)
-    source = learner._rows(X, y)
+    source = learner._rows(X, y, sample_weight)
     return path_of(learner._task(source), source, *numbers)

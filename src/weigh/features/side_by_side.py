@@ -28,7 +28,9 @@ def side_by_side(table: Mapping[str, Any], names: Sequence[str]) -> Any:
     for at, column in enumerate(columns):
         if not isinstance(column, np.ndarray) or column.base is not like[0]:
             return None
-        if (column.dtype, column.strides) != like[1:] or _begin(column) != begin + at * step:
+        if (column.dtype, column.strides, len(column)) != (*like[1:], len(first)) or _begin(
+            column
+        ) != begin + at * step:
             return None
     shape, strides = (len(first), len(columns)), (*first.strides, step)
     # Each column is a view of the base, so all places between the first and the last are inside it.

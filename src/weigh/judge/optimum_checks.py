@@ -61,8 +61,8 @@ def _of_weights(
     none = np.zeros(rows.width)
     plain = Objective(rows, loss, none, none, model.fit.bias, point.W.shape[1])
     lost = loss.value(plain.scores(point.W, point.b))
-    if model.fit.r2 is not None:
-        checks.append(_same("loss of all rows", (1 - model.fit.r2) * proof.null, lost, SAME, proof.null))
+    if model.fit.lost is not None:
+        checks.append(_same("loss of all rows", model.fit.lost, lost, SAME, proof.null))
     penalties = stated_penalties(model, rows, s)
     if penalties is None:
         return checks, (UNKNOWN,)

@@ -16,6 +16,7 @@ from weigh.features.settings import finite, truth, whole
 from weigh.learn.class_weights import check_class_weight, check_named_classes
 from weigh.learn.linear_kinds import linear_schema
 from weigh.learn.logistic_run import OWNER, LogisticRun, LogisticSettings
+from weigh.learn.numbered_parts import Scaled
 from weigh.learn.passes import OnlineCourse, Passes
 from weigh.learn.reading import Check, Progress, Reading
 from weigh.model import Fit, LogisticModel
@@ -41,7 +42,20 @@ class LogisticCourse(OnlineCourse[LogisticRun]):
         terms = self.space.terms(orders, as_classes(table))
         l2, bias = run.settings.l2, run.settings.bias
         prior = "None" if not l2 else repr(Normal(1 / math.sqrt(l2)))
-        fit = Fit("log", prior, 0.0, l2, sum(run.totals.values()), run.rows, bias, method="online")
+        # Numbers that were scaled have the penalty per standard deviation.
+        scaled = any(isinstance(part, Scaled) for part in self.space.parts)
+        fit = Fit(
+            "log",
+            prior,
+            None if scaled else 0.0,
+            None if scaled else l2,
+            sum(run.totals.values()),
+            run.rows,
+            bias,
+            classes=len(run.classes),
+            units=(0.0, l2) if scaled else None,
+            method="online",
+        )
         return LogisticModel(self.schema, run.classes, as_classes(biases)[0], terms, run.shares(), fit)
 
 

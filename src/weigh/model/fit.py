@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from weigh.priors import Penalty
@@ -19,7 +19,8 @@ class Fit:
     the noise (of absolute loss its mean size), `sigma_by` how it is known: "given", "estimated" or
     "evidence"; `scale_by` the same of the prior's scale. `spread` is the standard deviation of the targets,
     `n` the total weight of the rows, `method` "exact" or "online", `classes` their number, `scale` that of
-    the prior where the evidence chose it, `units` l1 and l2 of weights in standard deviations.
+    the prior where the evidence chose it, `units` l1 and l2 of weights in standard deviations;
+    `is_centred` whether weights were expected at zero, `lost` the loss of all rows.
     """
 
     loss: str
@@ -39,6 +40,8 @@ class Fit:
     classes: int = 2
     scale: float | None = None
     units: tuple[float, float] | None = None
+    is_centred: bool = True
+    lost: float | None = None
 
     @property
     def task(self) -> str:
@@ -51,7 +54,8 @@ class Fit:
             return None
         if self.classes > 2:  # most others learn one class against the rest
             return None
-        return Penalty(l1=self.l1, l2=self.l2).equivalents(self.task, self.n, 1.0, self.spread)
+        found = Penalty(l1=self.l1, l2=self.l2).equivalents(self.task, self.n, 1.0, self.spread)
+        return replace(found, is_centred=self.is_centred)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Fit:

@@ -50,7 +50,7 @@ class LogisticModel(LinearModel):
             return self.knowledge.posterior()
         raise errors.Unsupported(
             "This logistic regression has no posterior: only the exact method with two classes and a Normal "
-            "prior, or none, has one, and it is kept for up to 5,000 features (saved for up to 1,000)."
+            "prior, or none, has one, and it is kept for up to 1,000 features."
         )
 
     def linear(self) -> LogisticModel:

@@ -176,7 +176,7 @@ def test_the_usual_scales_go_from_no_weights_to_nearly_least_squares() -> None:
     X = draw.normal(size=(50, 3)) * 1e4
     y = X @ np.ones(3)
     moments = Moments.of_problem(problem(X, y))
-    scales = usual_scales(moments, np.ones(3))
+    scales = usual_scales(np.diagonal(moments.gram), np.ones(3))
     W = ridge_path(moments, np.ones(3), scales)
     assert len(scales) == 100
     assert np.abs(W[0]).max() < 0.01

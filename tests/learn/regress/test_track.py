@@ -72,17 +72,18 @@ def test_scales_are_judged_from_moments_as_from_rows(shape: tuple[int, int], l1:
     rng = np.random.default_rng(1)
     stated = some_problem(*shape, weights=rng.uniform(0.5, 2, shape[0]), offset=rng.normal(size=shape[0]))
     d = shape[1]
-    track = LinearTrack(stated, np.full(d, l1), np.ones(d), 1e-10)
+    track = LinearTrack(stated, np.full(d, l1), np.ones(d), 1e-10, 10_000)
     scales = track.scales(5, 0.1)
     assert (np.diff(scales) < 0).all()
-    by_rows = LinearTrack(stated, np.full(d, l1), np.ones(d), 1e-10)
-    track.by_moments, by_rows.by_moments = True, not l1
+    by_rows = LinearTrack(stated, np.full(d, l1), np.ones(d), 1e-10, 10_000)
+    track.by_moments, track.by_rows = True, False
+    by_rows.by_moments = not l1 and not by_rows.by_rows
     one, two = track.judged(scales, 4), by_rows.judged(scales, 4)
     np.testing.assert_allclose(one.mean_errors, two.mean_errors, rtol=1e-4)
     fold = slice(*consecutive(shape[0], 4)[0])
     rest = np.ones(shape[0], dtype=bool)
     rest[fold] = False
-    fitted = LinearTrack(stated.where(rest), np.full(d, l1), np.ones(d), 1e-10).over(scales)
+    fitted = LinearTrack(stated.where(rest), np.full(d, l1), np.ones(d), 1e-10, 10_000).over(scales)
     own = stated.cut(fold.start, fold.stop)
     left = (own.y - own.offset)[:, None] - own.X.times(fitted.weights.T) - fitted.intercepts
     np.testing.assert_allclose(one.errors[0], own.weights @ np.square(left) / own.total, rtol=1e-4)

@@ -21,6 +21,9 @@ from weigh.learn.regress.matrix import Matrix
 MOST_FREE = 2000  # unknowns of the step over the features without penalty
 
 
+STILL = 1e-9  # of what pulls a weight: so little may be left of it
+
+
 def can_be_bounded(loss: Loss, l2: Floats) -> bool:
     """Tell whether there are few enough features without penalty for a bound by the dual."""
     return int((l2 == 0).sum()) * loss.columns <= MOST_FREE
@@ -50,4 +53,7 @@ def _balanced(loss: Loss, U: Matrix, p: Floats) -> Floats | None:
         if apart.max(initial=0.0) > 1:
             return None
         p = p + p * (t - (p * t).sum(axis=1, keepdims=True)) if several else p + p * (1 - p) * t
-    return p
+    slopes = loss.slopes(p)
+    left, whole = np.abs(U.transposed_times(slopes)), U.absolute_times(np.abs(slopes))
+    # Directions in which the loss hardly bends are stepped over: then this is no point of the dual.
+    return p if (left <= STILL * whole).all() else None

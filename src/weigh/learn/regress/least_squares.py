@@ -8,6 +8,7 @@ given units, are returned, and `method` tells the rank.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -154,7 +155,10 @@ def centred(problem: Problem) -> tuple[Floats, Floats, Floats, float]:
         left = weights @ A / total
         A -= left
         mean_x = mean_x + left
-    return A * root[:, None], (y - mean_y) * root, mean_x, mean_y
+    A *= root[:, None]
+    # What rounding alone leaves of a column that never varies must not be taken for one that does.
+    A[:, np.sqrt(np.square(A).sum(axis=0)) <= 8 * _EPS * np.abs(mean_x) * math.sqrt(total)] = 0.0
+    return A, (y - mean_y) * root, mean_x, mean_y
 
 
 def _by_singular_values(problem: Problem) -> Fit:

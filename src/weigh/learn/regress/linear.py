@@ -17,6 +17,7 @@ from weigh.learn.regress.absolute import solve_absolute
 from weigh.learn.regress.compressed import compressed
 from weigh.learn.regress.folds import Folds
 from weigh.learn.regress.gathered import Gathered, held_rows, read
+from weigh.learn.regress.gradients import asks_for_gradients
 from weigh.learn.regress.knowledge import Renumbered
 from weigh.learn.regress.moments import Moments
 from weigh.learn.regress.problem import Problem
@@ -28,7 +29,7 @@ from weigh.learn.regress.settings import (
     told_prior,
     warn_unless_optimal,
 )
-from weigh.learn.regress.squared import MOST_KNOWN, Noise, Squared, SquaredFit
+from weigh.learn.regress.squared import MOST_KNOWN, SILENT, Noise, Squared, SquaredFit, unknown_noise
 from weigh.learn.regress.statement import Statement, stated
 from weigh.learn.regress.weight_priors import Columns, checked_prior
 from weigh.model import Fit, RegressionModel
@@ -121,11 +122,18 @@ class LinearTask:
                 f"{OWNER}: the scale of a prior is chosen beside squared loss only. Give a number, or "
                 f"noise='normal'."
             )
+        if asks_for_gradients(statement.problem.X):
+            raise errors.DataError(
+                f"{statement.problem.X.n_rows:,} rows of {statement.problem.X.width:,} features are too many "
+                f"for absolute loss. Use noise='normal'."
+            )
         size = float(self.noise.scale) if isinstance(self.noise, Laplace) else None
         if size is None and any(p.penalty(1.0) != p.penalty(2.0) for p, _ in statement.priors.groups):
             # As with squared loss: the mean size of what is left without a prior.
             plain = solve_absolute(statement.problem, self.tol, self.max_iter)
             size = plain.objective / statement.problem.total
+            if size <= SILENT * _null(statement.problem, True)[0] / statement.problem.total:
+                raise unknown_noise(statement.problem.X)
             noise = Noise(size, "estimated")
         else:
             noise = Noise(size, "" if size is None else "given")
@@ -157,8 +165,10 @@ class LinearTask:
             found.noise.by,
             found.scale_by,
             spread,
-            None if not null else 1 - loss / null,
+            _explained(statement.rows.y, statement.rows.weights, loss, self.is_absolute, whole),
             found.evidence,
+            is_centred=statement.centre is None,
+            lost=loss,
             scale=found.scale,
             units=None if self.scale is None else statement.priors.per_unit(found.l1, found.l2),
         )
@@ -167,6 +177,20 @@ class LinearTask:
         maker = found.knowledge
         known = None if maker is None else Renumbered(maker, statement.places, statement.centre)
         return RegressionModel(self.schema, base, statement.terms(table), fit, proof, known)
+
+
+def _explained(
+    y: Floats, weights: Floats | None, loss: float, is_absolute: bool, whole: Moments | None
+) -> float | None:
+    """Return which share of the targets' own variation the loss leaves out; None if they do not vary."""
+    if whole is not None:
+        all_of_it = whole.yy / 2 if whole.bias else (whole.yy - whole.total * whole.mean_y**2) / 2
+    else:
+        s = np.ones(len(y)) if weights is None else weights
+        middle = _median(y, s) if is_absolute else float(np.average(y, weights=s))
+        away = y - middle
+        all_of_it = float(s @ np.abs(away)) if is_absolute else float(s @ np.square(away)) / 2
+    return 1 - loss / all_of_it if all_of_it > 0 else None
 
 
 def _null(problem: Problem, is_absolute: bool) -> tuple[float, float]:

@@ -18,6 +18,7 @@ from weigh.learn.regress.knowledge import Renumbered
 from weigh.learn.regress.logistic import null, solve_logistic
 from weigh.learn.regress.logistic_posterior import LaplaceKnown
 from weigh.learn.regress.problem import Problem, Solution
+from weigh.learn.regress.recentred import moved_back, moved_on, recentred
 from weigh.learn.regress.separation import named
 from weigh.learn.regress.settings import check_solving, common, proved, told_prior, warn_unless_optimal
 from weigh.learn.regress.sparse_logistic import solve_sparse_logistic
@@ -33,11 +34,8 @@ from weigh.source.missing import Marker
 
 OWNER = "LogisticRegression"
 REST = Normal(1.0)  # of columns that a mapping does not name
-TRIED, WEAKEST = (
-    30,
-    1e-4,
-)  # scales that cross-validation tries, and the share of the strongest they go down to
-LOOSE = 1e-5  # a gap that changes no choice
+TRIED, WEAKEST = 20, 1e-3  # how many scales cross-validation tries, and the last by the first
+LOOSE = 1e-4  # a gap that changes no choice
 
 
 @dataclass(frozen=True)
@@ -138,6 +136,8 @@ class LogisticTask:
             self.bias,
             scale_by=scale_by,
             classes=len(classes),
+            is_centred=statement.centre is None,
+            lost=loss,
             units=None if self.scale is None else statement.priors.per_unit(l1, l2),
             r2=None if not empty else 1 - loss / empty,
         )
@@ -150,7 +150,12 @@ class LogisticTask:
 def solved(
     problem: Problem, classes: int, tol: float, max_iter: int, start: Solution | None = None
 ) -> Solution:
-    """Solve with the solver that suits the penalties."""
+    """Solve with the solver that suits the penalties, columns far from zero counted from their means."""
+    near, shift = recentred(problem)
+    return moved_back(_solved(near, classes, tol, max_iter, moved_on(start, shift)), shift)
+
+
+def _solved(problem: Problem, classes: int, tol: float, max_iter: int, start: Solution | None) -> Solution:
     if not problem.l1.any():
         return solve_logistic(problem, classes, tol, max_iter, start)
     free = (problem.l1 == 0) & (problem.l2 == 0)

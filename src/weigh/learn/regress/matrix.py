@@ -54,6 +54,9 @@ class Matrix(Protocol):
     def cut(self, start: int, stop: int) -> Matrix:
         """Return some consecutive rows, without copying them."""
 
+    def absolute_times(self, r: Floats) -> Floats:
+        """Return |X|ᵀ r for r [n_rows, k]."""
+
     def largest(self) -> float:
         """Return the size of the largest entry."""
 
@@ -107,6 +110,10 @@ class DenseMatrix:
     def cut(self, start: int, stop: int) -> DenseMatrix:
         """Return some consecutive rows, without copying them."""
         return DenseMatrix(self.array[start:stop])
+
+    def absolute_times(self, r: Floats) -> Floats:
+        """Return |X|ᵀ r for r [n_rows, k]."""
+        return np.asarray(np.abs(self.array).T @ r)
 
     def largest(self) -> float:
         """Return the size of the largest entry."""
@@ -187,6 +194,11 @@ class SparseMatrix:
         """Return some consecutive rows, without copying them."""
         return SparseMatrix(self.indptr[start : stop + 1], self.indices, self.values, self.width)
 
+    def absolute_times(self, r: Floats) -> Floats:
+        """Return |X|ᵀ r for r [n_rows, k]."""
+        values = None if self.values is None else np.abs(self.values)
+        return SparseMatrix(self.indptr, self.indices, values, self.width).transposed_times(r)
+
     def largest(self) -> float:
         """Return the size of the largest entry."""
         if self.values is None:
@@ -255,6 +267,10 @@ class WithOnes:
     def cut(self, start: int, stop: int) -> WithOnes:
         """Return some consecutive rows, without copying them."""
         return WithOnes(self.X.cut(start, stop))
+
+    def absolute_times(self, r: Floats) -> Floats:
+        """Return |X|ᵀ r for r [n_rows, k]."""
+        return np.concatenate([self.X.absolute_times(r), r.sum(axis=0)[None]])
 
     def largest(self) -> float:
         """Return the size of the largest entry."""

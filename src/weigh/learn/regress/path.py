@@ -44,7 +44,7 @@ def tracked(
     classes = len(statement.rows.classes)
     track: LinearTrack | LogisticTrack
     if is_linear:
-        track = LinearTrack(statement.problem, l1, l2, task.tol)
+        track = LinearTrack(statement.problem, l1, l2, task.tol, task.max_iter)
     else:
         track = LogisticTrack(statement.problem, l1, l2, classes, task.tol, task.max_iter)
     scales = track.scales(n, ratio)

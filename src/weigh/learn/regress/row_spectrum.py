@@ -7,11 +7,16 @@ can make (a projection N), A Aᵀ = Q diag(e) Qᵀ gives the residuals of every 
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 
 from weigh import algebra
 from weigh.features.blocks import Floats
 from weigh.learn.regress.least_squares import centred
+from weigh.learn.regress.matrix import DenseMatrix
+from weigh.learn.regress.moments import Moments
 from weigh.learn.regress.problem import Problem
 
 
@@ -27,6 +32,21 @@ class RowSpectrum:
         self.freed = self.A - self.outside @ (self.outside.T @ self.A)
         values, self.Q = algebra.eigen(self.freed @ self.freed.T)
         self.values = np.maximum(values, 0.0)
+
+    def moments(self) -> tuple[Moments, Floats]:
+        """Return the moments of rows turned to be as many features as rows, and their direction, all ones.
+
+        Evidence is the same of them; where there are features without a penalty it is not.
+        """
+        turned = DenseMatrix(self.Q * np.sqrt(self.values))
+        own = Moments.of(turned, self.target, None, bias=False)
+        weights, total = self.problem.weights, self.problem.total
+        logs = 0.0 if weights is None else float(np.log(weights).sum())
+        if self.problem.bias:
+            # The bias has taken one row's worth, and its own share of the density.
+            own = replace(own, n_rows=own.n_rows - 1)
+            logs -= math.log(total)
+        return replace(own, total=total, log_weights=logs), np.ones(turned.width)
 
     def weights(self, scales: Floats) -> Floats:
         """Return the weights [k, d] of k scales above zero."""

@@ -82,10 +82,10 @@ def ridge_path(moments: Moments, direction: Floats, scales: Floats) -> Floats:
     return reduced.weights(form.turned_back(np.column_stack(found))).T
 
 
-def usual_scales(moments: Moments, direction: Floats, k: int = 100) -> Floats:
+def usual_scales(squares: Floats, direction: Floats, k: int = 100) -> Floats:
     """Return scales from a thousand times the features' mean sum of squares down to its millionth."""
     held = direction > 0
-    mean = float((np.diagonal(moments.gram)[held] / direction[held]).mean()) if held.any() else 1.0
+    mean = float((squares[held] / direction[held]).mean()) if held.any() else 1.0
     return np.geomspace(1e3, 1e-6, k) * (mean or 1.0)
 
 

@@ -15,15 +15,18 @@ from weigh.learn.regress.evidence import choose_noise_by_evidence, choose_scale_
 from weigh.learn.regress.folds import Folds, consecutive
 from weigh.learn.regress.gradients import asks_for_gradients
 from weigh.learn.regress.lasso import solve_lasso
-from weigh.learn.regress.least_squares import Fit, fit_least_squares, fit_moments
+from weigh.learn.regress.least_squares import Fit, fit_least_squares, fit_moments, solve_least_squares
+from weigh.learn.regress.matrix import Matrix
 from weigh.learn.regress.moments import Moments
 from weigh.learn.regress.posterior import classical_of, posterior
 from weigh.learn.regress.problem import Problem, Solution
 from weigh.learn.regress.ridge import solve_ridge
 from weigh.learn.regress.ridge_choice import ridge_left_out
+from weigh.learn.regress.row_spectrum import RowSpectrum
 from weigh.learn.regress.track import LinearTrack
 from weigh.learn.regress.weight_priors import FeaturePriors
 from weigh.model import Posterior
+from weigh.text import counted
 
 MOST_KNOWN = 5_000  # features of which a covariance is kept
 MOST_FROM_FEW = 2_000  # the same if there are fewer rows
@@ -93,11 +96,29 @@ class SquaredFit:
         """Whether the rows are too many and too sparse for their moments."""
         return asks_for_gradients(self._problem.X)
 
+    @property
+    def _is_wide(self) -> bool:
+        """Whether there are fewer rows than features, so that rows by rows is the smaller table."""
+        return self._whole is None and self._problem.X.n_rows < self._problem.X.width
+
+    def _telling(self, direction: Floats) -> tuple[Moments, Floats]:
+        """Return moments, and the direction of a ridge over them, that have the evidence of the problem's.
+
+        Of fewer rows than features those of the rows turned: as many features as rows, all alike.
+        """
+        if self._is_wide and (direction > 0).all():
+            return RowSpectrum(self._problem, direction).moments()
+        return self.moments, direction
+
     @cached_property
     def moments(self) -> Moments:
         """The moments of all rows."""
         if self._is_vast:
-            raise self._unknown_noise()
+            raise errors.DataError(
+                f"{self._problem.X.n_rows:,} rows of {self._problem.X.width:,} features are too many for a "
+                f"table of features by features, which this prior needs. Give the penalty itself: "
+                f"Penalty(l2=...)."
+            )
         own = Moments.of_problem(self._problem)
         if self._whole is None:
             return own
@@ -112,7 +133,7 @@ class SquaredFit:
             return self._solve(Squared(l1, l2, NONE, noise), tol, max_iter)
         if getattr(chosen, "scale", None) == "evidence":
             return self._solve(self._by_evidence(), tol, max_iter)
-        return self._solve(self._by_folds(tol), tol, max_iter)
+        return self._solve(self._by_folds(tol, max_iter), tol, max_iter)
 
     def _settled_noise(self) -> Noise:
         """Return the noise, estimated where a prior's meaning depends on it."""
@@ -120,10 +141,10 @@ class SquaredFit:
         if self._noise.sigma is not None or not needed:
             return self._noise
         if self._is_vast:
-            raise self._unknown_noise()
-        moments = self.moments
-        if moments.n_rows > moments.width + moments.bias:
-            fit = self._least_squares()
+            raise unknown_noise(self._problem.X)
+        X, bias = self._problem.X, self._problem.bias
+        if self._whole is not None or X.n_rows > X.width + bias:
+            moments, fit = self.moments, self._least_squares()
             left = moments.n_rows - fit.rank - moments.bias
             if left > 0:
                 # Rows that are fitted exactly leave no noise, and the prior next to no say.
@@ -133,11 +154,14 @@ class SquaredFit:
         ridge = [prior for prior, _ in self._priors.groups if prior.penalty(1.0)[0] == 0]
         if len(ridge) == 1 and len(self._priors.groups) == 1:
             gamma = 1 / math.sqrt(ridge[0].penalty(1.0)[1])
-            found = choose_noise_by_evidence(moments, gamma, np.square(self._priors.units))
+            moments, direction = self._telling(np.square(self._priors.units))
+            if moments.n_rows < 2:
+                raise unknown_noise(X)
+            found = choose_noise_by_evidence(moments, gamma, direction)
             if found.sigma**2 * moments.total > SILENT * moments.yy:
                 return Noise(found.sigma, "evidence")
             return self._assumed_noise(math.sqrt(moments.yy / moments.total) or 1.0)
-        raise self._unknown_noise()
+        raise unknown_noise(self._problem.X)
 
     def _assumed_noise(self, sigma: float) -> Noise:
         X = self._problem.X
@@ -149,14 +173,6 @@ class SquaredFit:
             stacklevel=2,
         )
         return Noise(sigma, "assumed")
-
-    def _unknown_noise(self) -> errors.DataError:
-        X = self._problem.X
-        return errors.DataError(
-            f"{X.n_rows:,} rows of {X.width:,} features cannot tell how large the noise is, and the prior's "
-            f"strength depends on it. State it, as in noise=Normal(1.0), or give the penalty itself: "
-            f"Penalty(l1=..., l2=...)."
-        )
 
     def _least_squares(self) -> Fit:
         """Return the fit without a prior, refined from the rows where they are at hand."""
@@ -171,8 +187,9 @@ class SquaredFit:
                 "LinearRegression: the evidence chooses the scale of the prior and the noise together. Leave "
                 "noise='normal'."
             )
-        found = choose_scale_by_evidence(self.moments, direction)
-        if found.sigma**2 * self.moments.total <= SILENT * self.moments.yy:
+        moments, turned = self._telling(direction)
+        found = choose_scale_by_evidence(moments, turned)
+        if found.sigma**2 * moments.total <= SILENT * moments.yy:
             raise errors.DataError(
                 "The evidence is greatest without any noise: the features can fit all rows. Give the scale "
                 "as a number with noise=Normal(...), or choose it by scale='cv'."
@@ -181,14 +198,14 @@ class SquaredFit:
         noise = Noise(found.sigma, "evidence")
         return Squared(l1, l2, NONE, noise, "evidence", found.log_evidence, scale=found.gamma)
 
-    def _by_folds(self, tol: float) -> Squared:
+    def _by_folds(self, tol: float, max_iter: int) -> Squared:
         l1, l2 = self._priors.direction()
         if self._whole is not None:
             raise errors.DataError(
                 "Cross-validation needs the rows in memory, and the file is too large to be held. Choose by "
                 "scale='evidence', or give a number."
             )
-        track = LinearTrack(self._problem, l1, l2, tol)
+        track = LinearTrack(self._problem, l1, l2, tol, max_iter)
         if self._folds == "loo":
             scale = self._left_out(l1, l2, track)
         elif track.by_moments:
@@ -213,8 +230,18 @@ class SquaredFit:
         return ridge_left_out(self._problem, l2, scales, moments).scale
 
     def _solve(self, found: Squared, tol: float, max_iter: int) -> Squared:
+        solved = self._solved(found, tol, max_iter)
+        if self._whole is None:
+            return solved
+        # Of rows that are gone only sums are known, and those are rounded.
+        sizes = float(np.abs(solved.solution.w) @ np.sqrt(np.diagonal(self._whole.gram)))
+        rounded = 4 * float(np.finfo(np.float64).eps) * (self._whole.yy + sizes**2)
+        return replace(solved, solution=replace(solved.solution, gap=max(solved.solution.gap, rounded)))
+
+    def _solved(self, found: Squared, tol: float, max_iter: int) -> Squared:
         problem = self._problem.penalised(found.l1, found.l2)
         if found.l1.any():
+            self._check_free(found)
             return replace(found, solution=solve_lasso(problem, tol, max_iter))
         if not found.l2.any():
             return self._unpenalised(found, problem)
@@ -227,7 +254,17 @@ class SquaredFit:
             knowledge = Known(self.moments, found.l2, solution.w, found.noise.sigma)
         return replace(found, solution=solution, knowledge=knowledge)
 
+    def _check_free(self, found: Squared) -> None:
+        free = int(((found.l1 == 0) & (found.l2 == 0)).sum())
+        if free > MOST_KNOWN:
+            raise errors.DataError(
+                f"{free:,} features have no penalty beside others that have one, and {MOST_KNOWN:,} are the "
+                f"most. Give them a prior too."
+            )
+
     def _unpenalised(self, found: Squared, problem: Problem) -> Squared:
+        if self._whole is None and self._is_vast:
+            return replace(found, solution=solve_least_squares(problem))
         few = problem.X.n_rows <= problem.X.width + problem.bias
         few = self._whole is None and (few or self._is_vast)
         moments = None if few else self.moments
@@ -238,6 +275,15 @@ class SquaredFit:
         if moments is not None and problem.X.width <= MOST_KNOWN:
             knowledge = Known(moments, found.l2, fit.w, found.noise.sigma, fit)
         return replace(found, solution=solution, knowledge=knowledge)
+
+
+def unknown_noise(X: Matrix) -> errors.DataError:
+    """Word the refusal of rows that do not tell how large the noise is."""
+    return errors.DataError(
+        f"{counted(X.n_rows, 'row')} of {counted(X.width, 'feature')} cannot tell how large the noise is, "
+        f"and the prior's strength depends on it. State it, as in noise=Normal(1.0), or give the penalty "
+        f"itself: Penalty(l1=..., l2=...)."
+    )
 
 
 LEAST_NOISE = 1e-20  # of the targets' variance

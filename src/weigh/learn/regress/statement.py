@@ -13,6 +13,7 @@ from weigh.features import Value
 from weigh.features.blocks import Floats, Longs
 from weigh.learn.regress.gathered import Gathered
 from weigh.learn.regress.problem import Problem
+from weigh.learn.regress.spread import means_and_spreads
 from weigh.learn.regress.weight_priors import Columns, FeaturePriors
 from weigh.priors.weights import WeightPrior
 
@@ -74,6 +75,11 @@ def stated(
     _warn_of_gaps(rows)
     X, o = rows.X, None
     kept = np.arange(rows.space.width)
+    if offset is not None and classes > 1:
+        raise errors.ParameterError(
+            f"{owner}: an offset is added to the log-odds of two classes; there are {classes:,}. Leave it "
+            f"out."
+        )
     if offset is not None:
         place = _offset_place(rows, offset, owner)
         kept = np.delete(kept, place)
@@ -81,7 +87,7 @@ def stated(
         X = X.features(np.arange(X.width) != place)
     if scale is None:
         units = np.ones(rows.space.width)
-    units = _units(rows, _spreads(rows) if units is None else units)
+    units = _units(rows, means_and_spreads(rows.X, rows.weights)[1] if units is None else units)
     priors = FeaturePriors.of(prior, rest, rows, units, owner).taken(kept)
     centre = priors.centres(classes)
     if centre is not None:
@@ -114,15 +120,6 @@ def _offset_place(rows: Gathered, offset: str, owner: str) -> int:
             f"{len(columns[offset]):,} features of {rows.space.width:,}."
         )
     return int(columns[offset][0])
-
-
-def _spreads(rows: Gathered) -> Floats:
-    """Return the standard deviation of every feature, zero where it is all but constant."""
-    X, weights = rows.X, rows.weights
-    s = np.ones(X.n_rows) if weights is None else weights
-    mean = X.transposed_times(s) / s.sum()
-    variance = X.squared_times(s) / s.sum() - np.square(mean)
-    return np.where(variance > 1e-14 * np.square(mean), np.sqrt(np.maximum(variance, 0.0)), 0.0)
 
 
 def _units(rows: Gathered, spreads: Floats) -> Floats:

@@ -8,14 +8,17 @@ from functools import reduce
 
 import numpy as np
 
+from weigh import errors
 from weigh.features.blocks import Floats, Mask
 from weigh.learn.regress.choice import Choice
 from weigh.learn.regress.folds import consecutive, dealt
+from weigh.learn.regress.gradients import asks_for_gradients
 from weigh.learn.regress.lasso import gram_path, largest_l1, lasso_path, suits_gram
 from weigh.learn.regress.logistic import solve_logistic
 from weigh.learn.regress.logistic_loss import loss_of
 from weigh.learn.regress.moments import Moments
 from weigh.learn.regress.problem import Problem, Solution
+from weigh.learn.regress.row_spectrum import RowSpectrum
 from weigh.learn.regress.sparse_logistic import largest_l1_logistic, sparse_logistic_path
 from weigh.learn.regress.spectrum import ridge_path, usual_scales
 from weigh.model.pipeline import cores
@@ -40,28 +43,69 @@ class Track:
 class LinearTrack:
     """Squared loss along the penalties scale · (l1, l2)."""
 
-    def __init__(self, problem: Problem, l1: Floats, l2: Floats, tol: float) -> None:
-        self.problem, self.l1, self.l2, self.tol = problem, l1, l2, tol
-        self.by_moments = not l1.any() or suits_gram(problem.X)
+    def __init__(self, problem: Problem, l1: Floats, l2: Floats, tol: float, max_iter: int) -> None:
+        self.problem, self.l1, self.l2 = problem, l1, l2
+        self.tol, self.max_iter = tol, max_iter
+        # Fewer rows than features: rows by rows is the smaller table.
+        self.by_rows = not l1.any() and problem.X.n_rows < problem.X.width
+        self.by_moments = not self.by_rows if not l1.any() else suits_gram(problem.X)
+        if not l1.any() and asks_for_gradients(problem.X):
+            raise errors.DataError(
+                f"{problem.X.n_rows:,} rows of {problem.X.width:,} features are too many for ridge at many "
+                f"strengths at once. Give one: Penalty(l2=...)."
+            )
 
     def scales(self, n: int, ratio: float, moments: Moments | None = None) -> Floats:
         """Return n scales, falling: of lasso from the least that leaves no weight."""
         if self.l1.any():
             largest = largest_l1(self.problem.penalised(self.l1, np.zeros_like(self.l2)))
-            return np.asarray(largest * np.geomspace(1.0, ratio, n))
-        moments = Moments.of_problem(self.problem) if moments is None else moments
-        return usual_scales(moments, self.l2, n)
+            return np.asarray((largest or 1.0) * np.geomspace(1.0, ratio, n))
+        squares = self._squares() if moments is None else np.diagonal(moments.gram)
+        return usual_scales(squares, self.l2, n)
+
+    def _squares(self) -> Floats:
+        """Return the sum of squares of every feature, from its mean if there is a bias."""
+        X, s = self.problem.X, self.problem.weights
+        s = np.ones(X.n_rows) if s is None else s
+        found = X.squared_times(s)
+        if self.problem.bias:
+            found -= np.square(X.transposed_times(s)) / s.sum()
+        return np.maximum(found, 0.0)
 
     def over(self, scales: Floats, moments: Moments | None = None) -> Track:
         """Return the weights of all scales."""
+        if self.by_rows and moments is None:
+            return self._over_rows(scales)
+        path = (self.l1, self.l2, scales, self.tol, self.max_iter)
         if not self.by_moments:
-            return Track.of(scales, lasso_path(self.problem, self.l1, self.l2, scales, self.tol))
+            return Track.of(scales, lasso_path(self.problem, *path))
         moments = Moments.of_problem(self.problem) if moments is None else moments
         if self.l1.any():
-            W, gaps = gram_path(moments, self.l1, self.l2, scales, self.tol)
+            W, gaps = gram_path(moments, *path)
         else:
-            W, gaps = ridge_path(moments, self.l2, scales), np.zeros(len(scales))
+            W = ridge_path(moments, self.l2, scales)
+            gaps = self._gaps(scales, W, moments.cross - W @ moments.gram, moments.yy)
         return Track(scales, W, moments.intercept(W.T), gaps)
+
+    def _over_rows(self, scales: Floats) -> Track:
+        spectrum, problem = RowSpectrum(self.problem, self.l2), self.problem
+        W = spectrum.weights(scales)
+        b = spectrum.mean_y - W @ spectrum.mean_x
+        o = 0.0 if problem.offset is None else problem.offset[:, None]
+        left = problem.y[:, None] - o - b - problem.X.times(np.ascontiguousarray(W.T))
+        left *= 1.0 if problem.weights is None else problem.weights[:, None]
+        yy = float(np.square(spectrum.target).sum())
+        return Track(scales, W, b, self._gaps(scales, W, problem.X.transposed_times(left).T, yy))
+
+    def _gaps(self, scales: Floats, W: Floats, pulls: Floats, yy: float) -> Floats:
+        """Return how far ridge may be above its minimum, at least what sums of such a size are rounded by.
+
+        Weights without a penalty are fitted exactly.
+        """
+        held = self.l2 > 0
+        l2 = scales[:, None] * self.l2[held]
+        gaps = 0.5 * (np.square(pulls[:, held] - l2 * W[:, held]) / l2).sum(axis=1)
+        return np.maximum(gaps, 0.5 * float(np.finfo(np.float64).eps) * yy)
 
     def judged(self, scales: Floats, folds: int) -> Choice:
         """Judge every scale on folds of consecutive rows, each by what the others teach."""
@@ -72,12 +116,13 @@ class LinearTrack:
         def error(fold: tuple[int, int]) -> tuple[Floats, float]:
             rest = np.ones(self.problem.X.n_rows, dtype=bool)
             rest[slice(*fold)] = False
-            track = LinearTrack(self.problem.where(rest), self.l1, self.l2, self.tol).over(scales)
-            own = self.problem.cut(*fold)
-            o = 0.0 if own.offset is None else own.offset[:, None]
-            left = own.y[:, None] - o - track.intercepts - own.X.times(np.ascontiguousarray(track.weights.T))
-            s = np.ones(len(left)) if own.weights is None else own.weights
-            return s @ np.square(left), own.total
+            own = (self.problem.where(rest), self.l1, self.l2, self.tol, self.max_iter)
+            track = LinearTrack(*own).over(scales)
+            out = self.problem.cut(*fold)
+            o = 0.0 if out.offset is None else out.offset[:, None]
+            left = out.y[:, None] - o - track.intercepts - out.X.times(np.ascontiguousarray(track.weights.T))
+            s = np.ones(len(left)) if out.weights is None else out.weights
+            return s @ np.square(left), out.total
 
         return _chosen(scales, [error(fold) for fold in places])
 
@@ -107,7 +152,7 @@ class LogisticTrack:
         if self.l1.any():
             none = np.zeros_like(self.l2)
             largest = largest_l1_logistic(self.problem.penalised(self.l1, none), self.classes)
-            return np.asarray(largest * np.geomspace(1.0, ratio, n))
+            return np.asarray((largest or 1.0) * np.geomspace(1.0, ratio, n))
         s = np.ones(self.problem.X.n_rows) if self.problem.weights is None else self.problem.weights
         sums = self.problem.X.squared_times(s)
         held = self.l2 > 0
@@ -117,7 +162,7 @@ class LogisticTrack:
     def over(self, scales: Floats) -> Track:
         """Return the weights of all scales."""
         if self.l1.any():
-            path = (self.problem, self.l1, self.l2, scales, self.classes, self.tol)
+            path = (self.problem, self.l1, self.l2, scales, self.classes, self.tol, self.max_iter)
             return Track.of(scales, sparse_logistic_path(*path))
         found: list[Solution] = []
         for scale in scales.tolist():
@@ -133,7 +178,8 @@ class LogisticTrack:
             rest = self.problem.where(~held)
             own = (rest, self.l1, self.l2, self.classes, self.tol, self.max_iter)
             track = LogisticTrack(*own).over(scales)
-            return self._losses(self.problem.where(held), track), float(self.problem.where(held).total)
+            out = self.problem.where(held)
+            return self._losses(out, track), out.total
 
         with ThreadPoolExecutor(cores()) as pool:
             return _chosen(scales, list(pool.map(error, dealt(self.problem.y, folds))))
