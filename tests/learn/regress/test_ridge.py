@@ -15,7 +15,7 @@ from weigh.errors import DataError
 from weigh.learn.regress.moments import Moments
 from weigh.learn.regress.problem import Problem
 from weigh.learn.regress.ridge import solve_moments, solve_ridge
-from weigh.learn.regress.ridge_choice import left_out, ridge_cv, ridge_left_out
+from weigh.learn.regress.ridge_choice import left_out, ridge_left_out
 from weigh.learn.regress.row_spectrum import RowSpectrum
 from weigh.learn.regress.spectrum import ridge_path, usual_scales
 
@@ -146,29 +146,6 @@ def test_leaving_one_out_is_that_of_scikit_learn(shape: tuple[int, int]) -> None
     found = ridge_left_out(problem(X, y), np.ones(shape[1]), alphas)
     np.testing.assert_allclose(found.errors, peer.cv_results_, rtol=1e-8)
     assert found.scale == peer.alpha_
-
-
-def test_folds_are_judged_from_moments_as_from_rows() -> None:
-    draw = np.random.default_rng(5)
-    X = draw.normal(size=(50, 6)) + 3
-    y, s = X @ draw.normal(size=6) + 4 * draw.normal(size=50), draw.uniform(0.5, 2, 50)
-    direction, scales = draw.uniform(0.5, 2, 6), np.geomspace(0.01, 1000, 9)
-    direction[0] = 0.0
-    parts = [np.arange(50) % 5 == k for k in range(5)]
-    folds = [Moments.of_problem(problem(X[p], y[p], weights=s[p])) for p in parts]
-    found = ridge_cv(folds, direction, scales)
-    errors = np.empty((5, 9))
-    for k, part in enumerate(parts):
-        for j, scale in enumerate(scales):
-            fit = solve_ridge(problem(X[~part], y[~part], scale * direction, weights=s[~part]))
-            errors[k, j] = s[part] @ np.square(y[part] - fit.b - X[part] @ fit.w)
-    totals = np.array([s[part].sum() for part in parts])
-    np.testing.assert_allclose(found.errors, errors / totals[:, None], rtol=1e-9)
-    np.testing.assert_allclose(found.mean_errors, errors.sum(axis=0) / s.sum(), rtol=1e-9)
-    assert found.best == int(np.argmin(errors.sum(axis=0)))
-    assert 0 < found.best < 8
-    with pytest.raises(DataError, match=r"Cross-validation needs at least two folds, got 1\."):
-        ridge_cv(folds[:1], direction, scales)
 
 
 def test_the_usual_scales_go_from_no_weights_to_nearly_least_squares() -> None:

@@ -18,6 +18,7 @@ from weigh.learn.regress.compressed import compressed
 from weigh.learn.regress.folds import consecutive, dealt
 from weigh.learn.regress.gathered import read
 from weigh.learn.regress.moments import Moments
+from weigh.learn.regress.ridge import solve_ridge
 from weigh.learn.regress.track import LinearTrack, LogisticTrack
 from weigh.source import rows as rows_of
 
@@ -87,6 +88,28 @@ def test_scales_are_judged_from_moments_as_from_rows(shape: tuple[int, int], l1:
     own = stated.cut(fold.start, fold.stop)
     left = (own.y - own.offset)[:, None] - own.X.times(fitted.weights.T) - fitted.intercepts
     np.testing.assert_allclose(one.errors[0], own.weights @ np.square(left) / own.total, rtol=1e-4)
+
+
+def test_folds_of_any_rows_are_judged_as_if_each_scale_were_solved_without_them() -> None:
+    draw = np.random.default_rng(5)
+    X = draw.normal(size=(50, 6)) + 3
+    y, s = X @ draw.normal(size=6) + 4 * draw.normal(size=50), draw.uniform(0.5, 2, 50)
+    direction, scales = draw.uniform(0.5, 2, 6), np.geomspace(0.01, 1000, 9)
+    direction[0] = 0.0
+    parts = [np.arange(50) % 5 == k for k in range(5)]
+    folds = [Moments.of_problem(problem(X[p], y[p], weights=s[p])) for p in parts]
+    track = LinearTrack(problem(X, y, weights=s), np.zeros(6), direction, 1e-10)
+    found = track.judged_by(scales, folds)
+    errors = np.empty((5, 9))
+    for k, part in enumerate(parts):
+        for j, scale in enumerate(scales):
+            fit = solve_ridge(problem(X[~part], y[~part], scale * direction, weights=s[~part]))
+            errors[k, j] = s[part] @ np.square(y[part] - fit.b - X[part] @ fit.w)
+    totals = np.array([s[part].sum() for part in parts])
+    np.testing.assert_allclose(found.errors, errors / totals[:, None], rtol=1e-9)
+    np.testing.assert_allclose(found.mean_errors, errors.sum(axis=0) / s.sum(), rtol=1e-9)
+    assert found.best == int(np.argmin(errors.sum(axis=0)))
+    assert 0 < found.best < 8
 
 
 @pytest.mark.parametrize("classes", [2, 3])

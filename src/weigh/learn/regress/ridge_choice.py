@@ -2,58 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import reduce
-
 import numpy as np
 
 from weigh import algebra
-from weigh.errors import DataError
 from weigh.features.blocks import Floats
+from weigh.learn.regress.choice import Choice
 from weigh.learn.regress.moments import Moments
 from weigh.learn.regress.problem import Problem
 from weigh.learn.regress.row_blocks import row_blocks
 from weigh.learn.regress.row_spectrum import RowSpectrum
-from weigh.learn.regress.spectrum import Reduced, ridge_path
-
-
-@dataclass(frozen=True, eq=False)
-class RidgeChoice:
-    """Mean squared errors of rows held out, for every scale; `errors` [folds, k] has them fold by fold.
-
-    `uncertainty` is the standard error of their mean over the folds.
-    """
-
-    scales: Floats
-    errors: Floats
-    mean_errors: Floats
-    uncertainty: Floats
-
-    @property
-    def best(self) -> int:
-        """The number of the scale with the least error."""
-        return int(np.argmin(self.mean_errors))
-
-    @property
-    def scale(self) -> float:
-        """The scale with the least error."""
-        return float(self.scales[self.best])
-
-
-def ridge_cv(folds: list[Moments], direction: Floats, scales: Floats) -> RidgeChoice:
-    """Judge every scale on each fold by what the other folds teach, all from the folds' moments."""
-    if len(folds) < 2:
-        raise DataError(f"Cross-validation needs at least two folds, got {len(folds)}.")
-    everything = reduce(Moments.plus, folds)
-    errors = []
-    for fold in folds:
-        rest = everything.minus(fold)
-        W = ridge_path(rest, direction, scales).T
-        errors.append(fold.squared_error(W, rest.intercept(W)))
-    totals = np.array([fold.total for fold in folds])
-    each = np.array(errors) / totals[:, None]
-    spread = each.std(axis=0, ddof=1) / np.sqrt(len(folds))
-    return RidgeChoice(scales, each, np.sum(errors, axis=0) / totals.sum(), spread)
+from weigh.learn.regress.spectrum import Reduced
 
 
 def left_out(problem: Problem, direction: Floats, scales: Floats, moments: Moments | None = None) -> Floats:
@@ -84,10 +42,10 @@ def left_out(problem: Problem, direction: Floats, scales: Floats, moments: Momen
 
 def ridge_left_out(
     problem: Problem, direction: Floats, scales: Floats, moments: Moments | None = None
-) -> RidgeChoice:
+) -> Choice:
     """Judge every scale by leaving out one row at a time; every row is a fold of its own."""
     weights = np.ones(problem.X.n_rows) if problem.weights is None else problem.weights
     squares = np.square(left_out(problem, direction, scales, moments))
     mean = weights @ squares / weights.sum()
     spread = np.sqrt(weights @ np.square(squares - mean) / weights.sum() / problem.X.n_rows)
-    return RidgeChoice(scales, squares, np.asarray(mean), np.asarray(spread))
+    return Choice(scales, squares, np.asarray(mean), np.asarray(spread))
