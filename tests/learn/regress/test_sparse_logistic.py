@@ -95,6 +95,21 @@ def test_weights_are_repeated_rows(by, classes):
     assert weighted.objective == pytest.approx(repeated.objective, rel=1e-8)
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_rows_without_weight_do_not_count(by, classes):
+    X, y = rows_of(4, 60, 8, classes)
+    s = np.where(np.arange(60) % 4 == 3, 0.0, 1.0)
+    all_rows, some = problem_of(X, y, weights=s), problem_of(X[s > 0], y[s > 0])
+    one, two = (solve_sparse_logistic(each, classes, tol=1e-9) for each in (all_rows, some))
+    assert one.objective == pytest.approx(two.objective, rel=1e-8)
+    l1, l2, scales = np.ones(8), np.zeros(8), np.array([3.0, 1.0])
+    paths = [sparse_logistic_path(each, l1, l2, scales, classes, tol=1e-9) for each in (all_rows, some)]
+    for one, two in zip(*paths, strict=True):
+        assert one.objective == pytest.approx(two.objective, rel=1e-8)
+    largest = [largest_l1_logistic(each, classes) for each in (all_rows, some)]
+    assert largest[0] == pytest.approx(largest[1], rel=1e-12)
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 3), st.integers(0, 4), st.booleans(), st.booleans())
 def test_the_gap_bounds_the_suboptimality(seed, classes, rounds, bias, is_elastic):

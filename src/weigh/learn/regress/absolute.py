@@ -34,7 +34,7 @@ _EPS = float(np.finfo(np.float64).eps)
 def solve_absolute(problem: Problem, tol: float = 1e-9, max_iter: int = 100) -> Solution:
     """Return the weights of least absolute deviations, to a gap of tol times what the best constant costs."""
     with algebra.one_thread() if problem.X.width <= _NARROW else nullcontext():
-        return _solved(_weighted(problem), tol, max_iter)
+        return _solved(problem.counted(), tol, max_iter)
 
 
 def _solved(problem: Problem, tol: float, max_iter: int) -> Solution:
@@ -143,14 +143,3 @@ def best_constant(rows: AbsoluteRows) -> tuple[float, float]:
 def _start(rows: AbsoluteRows, moments: Moments) -> Floats:
     w = fit_moments(moments).w if not rows.l2.any() and not rows.l1.any() else np.zeros(moments.width)
     return np.append((w * rows.scale)[rows.kept], [0.0] * rows.bias)
-
-
-def _weighted(problem: Problem) -> Problem:
-    """Leave out the rows without a weight."""
-    if problem.weights is None or (problem.weights > 0).all():
-        return problem
-    held = problem.weights > 0
-    offset = None if problem.offset is None else problem.offset[held]
-    return replace(
-        problem, X=problem.X.rows(held), y=problem.y[held], weights=problem.weights[held], offset=offset
-    )

@@ -22,7 +22,7 @@ def solve_logistic(
 
     Of two classes w is [d] and b a number, of more w is [d, classes] and b [classes].
     """
-    problem = _counted(problem)
+    problem = problem.counted()
     target = tol * null(problem, classes).objective
     begun = start
     passes = 0
@@ -37,7 +37,7 @@ def solve_logistic(
 
 def null(problem: Problem, classes: int) -> Solution:
     """Return the model without features: its bias is the best one, its weights are zero."""
-    problem = _counted(problem)
+    problem = problem.counted()
     if problem.bias and len(np.unique(problem.y)) < classes:
         raise Separated(
             f"The rows are of {len(np.unique(problem.y))} of {classes} classes, so the best bias is without "
@@ -62,17 +62,6 @@ def gradient(problem: Problem, classes: int, w: Floats, b: Floats) -> tuple[Floa
     l2 = problem.l2.reshape(-1, *[1] * (w.ndim - 1))
     return problem.X.transposed_times(slopes).reshape(w.shape) + l2 * w, slopes.sum(axis=0).reshape(
         np.shape(b)
-    )
-
-
-def _counted(problem: Problem) -> Problem:
-    """Return the problem without rows of weight zero."""
-    if problem.weights is None or problem.weights.all():
-        return problem
-    kept = problem.weights > 0
-    offset = None if problem.offset is None else problem.offset[kept]
-    return replace(
-        problem, X=problem.X.rows(kept), y=problem.y[kept], weights=problem.weights[kept], offset=offset
     )
 
 

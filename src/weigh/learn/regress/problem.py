@@ -57,6 +57,12 @@ class Problem:
         offset = None if self.offset is None else self.offset[kept]
         return replace(self, X=self.X.rows(kept), y=self.y[kept], weights=weights, offset=offset)
 
+    def counted(self) -> Problem:
+        """Return the same problem without the rows of weight zero."""
+        if self.weights is None or (self.weights > 0).all():
+            return self
+        return self.where(self.weights > 0)
+
     def penalised(self, l1: Floats, l2: Floats) -> Problem:
         """Return the same problem with other penalties."""
         return replace(self, l1=l1, l2=l2)

@@ -27,6 +27,7 @@ def solve_sparse_logistic(
     The gap is at most `tol` times the objective of the model whose weights with l1 are all zero, unless
     `max_iter` rounds did not do. Of two classes w is [d] and b a number, of more w is [d, classes].
     """
+    problem = problem.counted()
     size = _size(problem.X)
     if not size:
         return LogisticRounds(problem, classes).solve(problem.l1, problem.l2, tol, max_iter, start)
@@ -54,7 +55,7 @@ def sparse_logistic_path(
     max_iter: int = 200,
 ) -> list[Solution]:
     """Return the solutions for the penalties scale · (l1, l2); scales are best given falling."""
-    rounds = LogisticRounds(problem, classes)
+    rounds = LogisticRounds(problem.counted(), classes)
     found: list[Solution] = []
     for scale in np.asarray(scales).tolist():
         found.append(rounds.solve(scale * l1, scale * l2, tol, max_iter, found[-1] if found else None))
@@ -63,6 +64,6 @@ def sparse_logistic_path(
 
 def largest_l1_logistic(problem: Problem, classes: int) -> float:
     """Return the least factor of l1 for which all weights with l1 are zero."""
-    pulls = np.abs(LogisticRounds(problem, classes).null_pulls(problem.l1, problem.l2))
+    pulls = np.abs(LogisticRounds(problem.counted(), classes).null_pulls(problem.l1, problem.l2))
     led = problem.l1 > 0
     return float(np.max(pulls[led] / problem.l1[led, None], initial=0.0))
