@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.learn.regress.designs import classical
 from weigh.learn.regress.matrix import DenseMatrix
 from weigh.learn.regress.moments import Moments
-from weigh.learn.regress.posterior import Posterior, classical
 from weigh.learn.regress.problem import Problem
+from weigh.model.posterior import Posterior
 
 # Employed; deflator, gross national product, unemployed, armed forces, population, year.
 LONGLEY = np.array(

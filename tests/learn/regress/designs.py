@@ -6,8 +6,12 @@ import numpy as np
 from hypothesis import settings
 from numpy.typing import NDArray
 
+from weigh.learn.regress.least_squares import fit_least_squares, fit_moments
 from weigh.learn.regress.matrix import DenseMatrix, Matrix, SparseMatrix
+from weigh.learn.regress.moments import Moments
+from weigh.learn.regress.posterior import classical_of
 from weigh.learn.regress.problem import Problem
+from weigh.model.posterior import Posterior
 
 Floats = NDArray[np.float64]
 law = settings(max_examples=60, derandomize=True, deadline=None, database=None)
@@ -39,3 +43,11 @@ def problem(
 def centred(X: Floats, weights: Floats, *, bias: bool) -> Floats:
     """Return rows from their weighted means, or as they are."""
     return X - (weights @ X / weights.sum() if bias else 0.0)
+
+
+def classical(source: Problem | Moments) -> Posterior:
+    """Return what least squares without a prior tell of their own errors, from rows or from moments."""
+    if isinstance(source, Moments):
+        return classical_of(fit_moments(source), source.n_rows, source.total if source.bias else 0.0)
+    n_rows = source.counted().X.n_rows
+    return classical_of(fit_least_squares(source), n_rows, source.total if source.bias else 0.0)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy.stats import t
 from sklearn.linear_model import BayesianRidge
 
-from tests.learn.regress.designs import law, problem
+from tests.learn.regress.designs import classical, law, problem
 from weigh.errors import DataError, ParameterError
 from weigh.learn.regress.moments import Moments
-from weigh.learn.regress.posterior import classical, posterior
+from weigh.learn.regress.posterior import posterior
 
 
 @law

@@ -19,9 +19,8 @@ import numpy as np
 from weigh import algebra
 from weigh.errors import DataError
 from weigh.features.blocks import Floats
-from weigh.learn.regress.least_squares import Fit, fit_least_squares, fit_moments
+from weigh.learn.regress.least_squares import Fit
 from weigh.learn.regress.moments import Moments
-from weigh.learn.regress.problem import Problem
 from weigh.model.posterior import Posterior
 
 
@@ -32,16 +31,6 @@ def posterior(moments: Moments, l2: Floats, sigma: float, w: Floats | None = Non
     total = moments.total if moments.bias else 0.0
     b = float(moments.intercept(w))
     return Posterior(w, b, sigma**2 * inverse, moments.mean_x, sigma, total)
-
-
-def classical(source: Problem | Moments) -> Posterior:
-    """Return the posterior without a prior and with unknown noise: standard errors, Student's intervals."""
-    if isinstance(source, Moments):
-        fit, n_rows, total, bias = fit_moments(source), source.n_rows, source.total, source.bias
-    else:
-        fit, total, bias = fit_least_squares(source), source.total, source.bias
-        n_rows = source.X.n_rows if source.weights is None else int(np.count_nonzero(source.weights))
-    return classical_of(fit, n_rows, total if bias else 0.0)
 
 
 def classical_of(fit: Fit, n_rows: int, total: float) -> Posterior:

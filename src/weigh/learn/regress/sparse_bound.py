@@ -29,11 +29,6 @@ def residual_bound(rr: float, yr: float, q: Floats, l1: Floats, l2: Floats) -> f
     return max(0.0, *(reached(scale) for scale in scales))
 
 
-def residual_gap(rr: float, yr: float, q: Floats, l1: Floats, l2: Floats, cost: float) -> float:
-    """Return how far ½ rᵀr + the penalties' cost may be above the minimum."""
-    return max(0.0, rr / 2 + cost - residual_bound(rr, yr, q, l1, l2))
-
-
 def _scale(size: Floats, l1: Floats) -> float:
     pulling = size > 0
     return float(np.min(l1[pulling] / size[pulling], initial=np.inf))
