@@ -85,7 +85,7 @@ class LogisticModel(LinearModel):
         if self.certificate is not None:
             meta["certificate"] = self.certificate.to_dict()
         if self.knowledge is not None and len(self.features) <= MOST_SAVED:
-            self.knowledge.posterior().put(arrays, meta)
+            self.posterior.put(arrays, meta)
         return meta, arrays
 
     @classmethod
