@@ -39,13 +39,17 @@ class Line:
 
 @dataclass(frozen=True)
 class Summary:
-    """All weights, the strongest first when printed; `tails` is the two-sided p-value of a weight of zero."""
+    """All weights, the strongest first when printed; `tails` is the two-sided p-value of a weight of zero.
+
+    The first line is that of the bias if it `has_bias`; it is printed however weak it is.
+    """
 
     title: str
     lines: tuple[Line, ...]
     level: float
     facts: tuple[tuple[str, str], ...]
     equivalents: Any = None
+    has_bias: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Everything for JSON."""
@@ -63,8 +67,9 @@ class Summary:
         heads = ["feature", "weight"] + (["std. error", "ratio", "p", f"{share} from", "to"] if sure else [])
         shown = self.lines
         if len(shown) > SHOWN:
-            strong = sorted(self.lines[1:], key=lambda line: -abs(line.ratio or line.weight))[: SHOWN - 1]
-            shown = (self.lines[0], *strong)
+            first = self.lines[:1] if self.has_bias else ()
+            rest = sorted(self.lines[len(first) :], key=lambda line: -abs(line.ratio or line.weight))
+            shown = (*first, *rest[: SHOWN - len(first)])
         rows = [heads] + [
             [cut(line.feature, 32), *map(_told, _numbers(line)[: None if sure else 1])] for line in shown
         ]
@@ -103,7 +108,8 @@ def summarised(
     lines = [] if intercept is None else [_line("bias", intercept, posterior, level, None)]
     for at, (name, weight) in enumerate(zip(names, weights.tolist(), strict=True)):
         lines.append(_line(name, weight, posterior, level, at))
-    return Summary(title, tuple(lines), level, tuple(_facts(fit, proof, posterior)), fit.equivalents())
+    facts = tuple(_facts(fit, proof, posterior))
+    return Summary(title, tuple(lines), level, facts, fit.equivalents(), intercept is not None)
 
 
 def _line(name: str, weight: float, posterior: Posterior | None, level: float, at: int | None) -> Line:
