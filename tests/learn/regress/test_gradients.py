@@ -38,6 +38,45 @@ def test_without_a_penalty_the_shortest_solution_is_found(shape: tuple[int, int]
     assert found.method.endswith("estimated, not proved")
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("l2", [0.0, 2.0])
+def test_a_constant_feature_without_a_penalty_weighs_nothing(l2: float, weighted: bool) -> None:
+    draw = np.random.default_rng(1)
+    X, y = draw.normal(size=(40, 3)), draw.normal(size=40)
+    s = draw.uniform(0.5, 2, 40) if weighted else None
+    with_constant = np.column_stack([X, np.full(40, 1e6 / 3)])
+    found = solve_by_gradients(problem(sparse(with_constant), y, np.array([l2, l2, l2, 0.0]), weights=s))
+    exact = solve_ridge(problem(X, y, l2, weights=s))
+    assert found.w[3] == 0.0
+    np.testing.assert_allclose(found.w[:3], exact.w, atol=1e-4)
+    assert found.objective == pytest.approx(exact.objective, rel=1e-9)
+    assert found.gap <= 1e-9 * exact.objective
+
+
+def test_a_feature_far_from_zero_is_told_from_a_constant_one() -> None:
+    draw = np.random.default_rng(2)
+    near = draw.normal(size=(60, 3))
+    X = near + np.array([0, 0, 1e7])
+    y = near @ np.ones(3) + 0.1 * draw.normal(size=60)
+    found = solve_by_gradients(problem(sparse(X), y, np.array([0.5, 0.5, 0.0])))
+    exact = solve_ridge(problem(near, y, np.array([0.5, 0.5, 0.0])))
+    np.testing.assert_allclose(found.w, exact.w, atol=1e-4)
+
+
+@pytest.mark.parametrize("steps", range(1, 13))
+def test_the_gap_is_estimated_after_any_number_of_steps(steps: int) -> None:
+    draw = np.random.default_rng(3)
+    X, y = draw.normal(size=(60, 30)) * np.geomspace(1, 30, 30), draw.normal(size=60)
+    stated = problem(sparse(X), y)
+    found = solve_by_gradients(stated, tol=0.0, max_iter=steps)
+    assert found.iterations == steps
+    assert 0 < found.gap < np.inf
+
+
+def test_nothing_to_learn_leaves_no_gap_without_a_penalty() -> None:
+    assert solve_by_gradients(problem(sparse(np.eye(4)), np.ones(4))).gap == 0.0
+
+
 def test_a_target_that_needs_no_weight_gets_none() -> None:
     found = solve_by_gradients(problem(sparse(np.eye(4)), np.ones(4), 1.0))
     assert (found.w == 0).all()

@@ -10,6 +10,10 @@ from weigh.features.blocks import Floats
 from weigh.learn.regress.matrix import Matrix
 from weigh.learn.regress.problem import Problem
 
+# Squares around a mean have lost most digits when they are this share of the squares around zero.
+_BLURRED = 1e-9
+_EPS = float(np.finfo(np.float64).eps)
+
 
 @dataclass(frozen=True, eq=False)
 class CentredRows:
@@ -68,3 +72,16 @@ class CentredRows:
     def intercept(self, w: Floats) -> float:
         """Return the bias that goes with the weights."""
         return self.mean_y - float(self.mean_x @ w)
+
+    def diagonal(self) -> Floats:
+        """Return Σ sᵢ (xᵢⱼ − mⱼ)² for every feature; that of a constant one is zero, without rounding."""
+        squares = self.X.squared_times(np.ones(self.X.n_rows) if self.weights is None else self.weights)
+        found = squares - self.total * np.square(self.mean_x)
+        for feature in np.flatnonzero(found < _BLURRED * squares):
+            x = self.X.columns(np.array([feature]))[:, 0]
+            # The first entry is exact, as no mean is: a constant column is zero around it.
+            x = x - x[0]
+            x = x - float(self.weighted(x).sum()) / self.total
+            length = self.dot(x, x)
+            found[feature] = length if length > np.square(8 * _EPS) * squares[feature] else 0.0
+        return found
