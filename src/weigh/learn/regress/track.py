@@ -105,7 +105,7 @@ class LinearTrack:
         held = self.l2 > 0
         l2 = scales[:, None] * self.l2[held]
         gaps = 0.5 * (np.square(pulls[:, held] - l2 * W[:, held]) / l2).sum(axis=1)
-        return np.maximum(gaps, 0.5 * float(np.finfo(np.float64).eps) * yy)
+        return np.asarray(np.maximum(gaps, 0.5 * float(np.finfo(np.float64).eps) * yy))
 
     def judged(self, scales: Floats, folds: int) -> Choice:
         """Judge every scale on folds of consecutive rows, each by what the others teach."""
