@@ -39,13 +39,14 @@ def test_without_a_penalty_the_shortest_solution_is_found(shape: tuple[int, int]
 
 
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("own", [0.0, 1.0])
 @pytest.mark.parametrize("l2", [0.0, 2.0])
-def test_a_constant_feature_without_a_penalty_weighs_nothing(l2: float, weighted: bool) -> None:
+def test_a_constant_feature_weighs_nothing(l2: float, own: float, weighted: bool) -> None:
     draw = np.random.default_rng(1)
     X, y = draw.normal(size=(40, 3)), draw.normal(size=40)
     s = draw.uniform(0.5, 2, 40) if weighted else None
     with_constant = np.column_stack([X, np.full(40, 1e6 / 3)])
-    found = solve_by_gradients(problem(sparse(with_constant), y, np.array([l2, l2, l2, 0.0]), weights=s))
+    found = solve_by_gradients(problem(sparse(with_constant), y, np.array([l2, l2, l2, own]), weights=s))
     exact = solve_ridge(problem(X, y, l2, weights=s))
     assert found.w[3] == 0.0
     np.testing.assert_allclose(found.w[:3], exact.w, atol=1e-4)
@@ -71,6 +72,16 @@ def test_the_gap_is_estimated_after_any_number_of_steps(steps: int) -> None:
     found = solve_by_gradients(stated, tol=0.0, max_iter=steps)
     assert found.iterations == steps
     assert 0 < found.gap < np.inf
+
+
+def test_steps_end_before_rounding_swells_along_features_that_repeat_each_other() -> None:
+    draw = np.random.default_rng(4)
+    X = 100 + draw.normal(size=(16, 3))
+    X[:, 0] = X[:, 1]
+    y = draw.normal(size=16)
+    found, exact = solve_by_gradients(problem(sparse(X), y), tol=0.0), solve_ridge(problem(X, y))
+    assert found.iterations < 100
+    np.testing.assert_allclose(found.w, exact.w, atol=1e-8)
 
 
 def test_nothing_to_learn_leaves_no_gap_without_a_penalty() -> None:

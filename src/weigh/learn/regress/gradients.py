@@ -12,6 +12,8 @@ from weigh.learn.regress.problem import Problem, Solution
 _WIDE = 3_000
 _CELLS = 50_000_000
 _LOOK = 10
+# Slopes this much smaller than the first, squared, are rounding, which steps along dependent features swell.
+_ROUNDED = 1e-26
 
 
 def asks_for_gradients(X: Matrix) -> bool:
@@ -31,10 +33,11 @@ def solve_by_gradients(problem: Problem, tol: float = 1e-10, max_iter: int = 2_0
     slope = rows.cross
     z = slope / unit
     way, now = z, float(slope @ z)
+    least = _ROUNDED * now
     lengths: list[float] = []
     turns: list[float] = []
     step, gap = 0, _gap(problem, slope, now, lengths, turns)
-    while now > 0 and gap > enough and step < max_iter:
+    while now > least and gap > enough and step < max_iter:
         moved = rows.times(way)
         length = now / (rows.dot(moved, moved) + float(problem.l2 @ np.square(way)))
         w, r = w + length * way, r - length * moved
@@ -46,7 +49,7 @@ def solve_by_gradients(problem: Problem, tol: float = 1e-10, max_iter: int = 2_0
         way = z + turns[-1] * way
         step += 1
         # An estimate takes the eigenvalues of all steps so far, so it is made now and then, and at the end.
-        if is_proved or step % _LOOK == 0 or step == max_iter or not now > 0:
+        if is_proved or step % _LOOK == 0 or step == max_iter or now <= least:
             gap = _gap(problem, slope, now, lengths, turns)
     objective = 0.5 * rows.dot(r, r) + problem.penalty(w)
     method = "conjugate gradients" + ("" if is_proved else "; the gap is estimated, not proved")
@@ -57,7 +60,7 @@ def _units(problem: Problem, rows: CentredRows) -> Floats:
     """Return what slopes are divided by; endless, for no step at all, where only rounding pulls."""
     spread = rows.diagonal()
     unit = spread + problem.l2 if (problem.l2 > 0).any() else np.ones(problem.X.width)
-    return np.where((spread > 0) | (problem.l2 > 0), unit, np.inf)
+    return np.where(spread > 0, unit, np.inf)
 
 
 def _gap(problem: Problem, slope: Floats, now: float, lengths: list[float], turns: list[float]) -> float:
