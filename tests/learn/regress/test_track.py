@@ -98,7 +98,7 @@ def test_folds_of_any_rows_are_judged_as_if_each_scale_were_solved_without_them(
     direction[0] = 0.0
     parts = [np.arange(50) % 5 == k for k in range(5)]
     folds = [Moments.of_problem(problem(X[p], y[p], weights=s[p])) for p in parts]
-    track = LinearTrack(problem(X, y, weights=s), np.zeros(6), direction, 1e-10)
+    track = LinearTrack(problem(X, y, weights=s), np.zeros(6), direction, 1e-10, 10_000)
     found = track.judged_by(scales, folds)
     errors = np.empty((5, 9))
     for k, part in enumerate(parts):
