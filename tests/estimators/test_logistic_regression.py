@@ -604,3 +604,12 @@ def test_the_scale_of_a_laplace_prior_is_chosen_by_cross_validation() -> None:
     )
     assert found.model_.fit.l1 == pytest.approx(judged.l1[judged.best], rel=1e-6)
     check_slopes(found, X, CODES, found.model_.fit.l1, atol=1e-2)
+
+
+def test_an_older_model_whose_classes_have_other_names_is_no_centre() -> None:
+    older = weigh.LogisticRegression().fit([[0.0], [1.0], [2.0]], ["no", "yes", "yes"])
+    with pytest.raises(errors.ParameterError) as refused:
+        weigh.LogisticRegression(weigh.Normal(1, mean=older)).fit([[0.0], [1.0], [2.0]], ["a", "b", "b"])
+    assert str(refused.value) == (
+        "The model that the prior is centred at has the classes 'no', 'yes'; the rows have 'a', 'b'."
+    )

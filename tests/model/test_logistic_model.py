@@ -75,7 +75,7 @@ def test_a_file_that_contradicts_itself_is_refused(case: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("table", [TABLE, THREE], ids=["two classes", "three"])
-@pytest.mark.parametrize("given", [{}, {"method": "online"}, {"prior": weigh.Laplace(1)}, {"offset": "size"}])
+@pytest.mark.parametrize("given", [{}, {"method": "online"}, {"prior": weigh.Laplace(1)}, {"bias": False}])
 def test_what_is_stored_comes_back(table: Any, given: dict[str, Any], tmp_path: Path) -> None:
     path, model = tmp_path / "m.weigh", learned(table, **given)
     path.write_bytes(store.to_bytes(*stored(model)))

@@ -11,7 +11,7 @@ def uninterrupted(work: Callable[[], None]) -> None:
 
     An interrupt before the work has begun leaves it undone; a later one waits until it is done.
     """
-    begin, is_wanted = threading.Event(), [False]
+    begin, done, is_wanted = threading.Event(), threading.Event(), [False]
     failure: list[BaseException] = []
 
     def run() -> None:
@@ -21,18 +21,21 @@ def uninterrupted(work: Callable[[], None]) -> None:
                 work()
         except BaseException as cause:
             failure.append(cause)
+        finally:
+            done.set()
 
     thread = threading.Thread(target=run)
     try:
         thread.start()
         is_wanted[0] = True
         begin.set()
-        thread.join()
+        done.wait()
     except BaseException:
         # Even the start of a thread can be interrupted: until it is wanted, it does nothing.
         begin.set()
+        # A thread that was joined once may be taken for ended though it is not: its own word counts.
         if is_wanted[0]:
-            thread.join()
+            done.wait()
         raise
     if failure:
         raise failure[0]

@@ -85,7 +85,9 @@ class LinearTask:
 
     def learn(self, source: Source, *, progress: Progress | None = None) -> RegressionModel:
         """Return the model of a source."""
-        reading = read(self.schema, source, measured=True, keeps=self.is_absolute, progress=progress)
+        # Without a bias rows cannot be counted from their means, and moments of far ones lose their digits.
+        keeps = self.is_absolute or not self.bias
+        reading = read(self.schema, source, measured=True, keeps=keeps, progress=progress)
         whole = None
         if not reading.is_kept and reading.space.width > MOST_KNOWN:
             # Their moments would need more memory than they do themselves.

@@ -90,6 +90,7 @@ def stated(
     units = _units(rows, means_and_spreads(rows.X, rows.weights)[1] if units is None else units)
     priors = FeaturePriors.of(prior, rest, rows, units, owner).taken(kept)
     centre = priors.centres(classes)
+    priors.check_classes(rows.classes)
     if centre is not None:
         shift = X.times(centre)
         o = shift if o is None else (o if shift.ndim == 1 else o[:, None]) + shift

@@ -123,6 +123,17 @@ class FeaturePriors:
         # Without the digits that differ with the order of sums.
         return float(f"{both[0][0]:.10g}"), float(f"{both[1][0]:.10g}")
 
+    def check_classes(self, classes: Sequence[Any]) -> None:
+        """Refuse an older model of other classes than these as the centre of a prior."""
+        for prior, _ in self.groups:
+            mean = getattr(prior, "mean", 0.0)
+            older = getattr(getattr(mean, "model_", mean), "classes", None)
+            if older is not None and list(older) != list(classes):
+                raise errors.ParameterError(
+                    f"The model that the prior is centred at has the classes {errors.listing(older)}; the "
+                    f"rows have {errors.listing(classes)}."
+                )
+
     def centres(self, classes: int = 1) -> Floats | None:
         """Return where the weights are expected, [features] or [features, classes]; None if at zero."""
         if all(prior.is_centred for prior, _ in self.groups):
