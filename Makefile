@@ -7,6 +7,8 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 READY := $(VENV)/.ready
 STUB := src/weigh/_core.pyi
 CODE := src tests benchmarks
+PEERS := build/peers
+OLDER := build/peers-older
 
 PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
 	$$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
@@ -23,11 +25,11 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 NATIVE := CMakeLists.txt $(shell find core bindings -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check native-test pytest bench bench-text bench-online docs dist stubs clean FORCE
+.PHONY: help demo test check native-test pytest bench bench-text bench-online bench-regression docs dist stubs clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(READY) ## learn from a small table, explain a verdict, work it out in fractions
 	@mkdir -p build/demo
@@ -66,6 +68,9 @@ bench-online: $(READY) ## the same for perceptrons, with Vowpal Wabbit and a bar
 	$(PIP) install psutil vowpalwabbit
 	CXX="$(CXX)" $(BIN)/python -m benchmarks.online $(ARGS)
 
+bench-regression: $(READY) $(PEERS)/.ready $(OLDER)/.ready ## the same for regression, the peers in environments of their own
+	$(PEERS)/bin/python -m benchmarks.regression --elsewhere $(OLDER)/bin/python $(ARGS)
+
 docs: $(READY) ## the documentation, as pages in site/
 	$(BIN)/mkdocs build --quiet --strict
 	@echo "site/index.html"
@@ -88,6 +93,23 @@ build/_core.pyi: $(READY) bindings/stubs.pat
 clean: ## remove everything that was built; the environment in .venv stays
 	rm -rf build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .benchmarks
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Sees the project's packages, so that everyone computes with the same NumPy, and keeps its own out of them.
+$(PEERS)/.ready: | $(READY)
+	@echo "environment: peers in regression"
+	@$(BIN)/python -m venv $(PEERS)
+	@$(PEERS)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" > $(PEERS)/place
+	@$(BIN)/python -c "import sysconfig; print('import site; site.addsitedir(%r)' % sysconfig.get_path('purelib'))" \
+		> "$$(cat $(PEERS)/place)/project.pth"
+	@$(PEERS)/bin/python -m pip --quiet --disable-pip-version-check install \
+		celer skglm liblinear-official snapml glum statsmodels
+	@touch $@
+
+$(OLDER)/.ready: | $(READY)
+	@echo "environment: peers in regression that want an older NumPy"
+	@$(BIN)/python -m venv $(OLDER)
+	@$(OLDER)/bin/python -m pip --quiet --disable-pip-version-check install 'numpy<2' adelie python-glmnet
+	@touch $@
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or later, with venv, is needed; give PYTHON=/path/to/it." >&2; exit 1; }

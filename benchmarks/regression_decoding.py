@@ -1,0 +1,149 @@
+"""Decoding: the movements of a monkey's hand from the firing of 95 neurons.
+
+`contdata95.mat` holds firing rates in bins of 50 ms and four kinematic signals. The columns are the rates of
+the bin and of the 14 before it; the first four fifths of the time train, the last fifth judges. The scale of
+the prior is chosen by 5 folds of consecutive rows of the training part.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.harness import ROOT, duration, markdown
+from benchmarks.text_peers import CORES
+
+FILE = "contdata95.mat"
+LAGS, BIN = 15, 0.05
+SIGNALS = ("x position", "y position", "x velocity", "y velocity")
+SHOWN, START = 20.0, 60.0  # seconds of the picture, and where in the held-out part it begins
+RIDGE, LASSO = "weigh, ridge, Normal('cv')", "weigh, lasso, Laplace('cv')"
+PICTURE = ROOT / "docs" / "decoding.svg"
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Lagged firing rates and signals, in order of time."""
+
+    X: Floats
+    Y: Floats
+
+    @property
+    def cut(self) -> int:
+        return len(self.X) * 4 // 5
+
+
+def lagged(rates: Floats, lags: int) -> Floats:
+    """Return every column beside itself of 1 to lags − 1 rows before; the first rows have no past."""
+    windows = np.lib.stride_tricks.sliding_window_view(rates, lags, axis=0)
+    return np.ascontiguousarray(windows.reshape(len(windows), -1))
+
+
+def recording(path: Path, most: int | None = None) -> Recording:
+    from scipy.io import loadmat
+
+    found = loadmat(path)
+    rates, signals = (np.asarray(found[name], dtype=np.float64)[:most] for name in ("Y", "X"))
+    return Recording(lagged(rates, LAGS), signals[LAGS - 1 :])
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """How to make a learner, and whether it takes all signals at once."""
+
+    make: Callable[[], Any]
+    together: bool = False
+
+    def decoded(self, given: Recording) -> tuple[Floats, float, float]:
+        """Return what is predicted of the held-out part, the seconds of fitting, the weights that count."""
+        X, Y, held_out = given.X[: given.cut], given.Y[: given.cut], given.X[given.cut :]
+        guesses, seconds, kept = [], 0.0, []
+        for target in [Y] if self.together else list(Y.T):
+            model = self.make()
+            start = time.perf_counter()
+            model.fit(X, target)
+            seconds += time.perf_counter() - start
+            guesses.append(np.asarray(model.predict(held_out)).reshape(len(held_out), -1))
+            kept.append(float(np.count_nonzero(model.coef_)))
+        return np.hstack(guesses), seconds, sum(kept) / Y.shape[1]
+
+
+def decoders() -> dict[str, Decoder]:
+    import weigh
+
+    lm = import_module("sklearn.linear_model")
+    few, many = np.geomspace(1e1, 1e7, 10), np.geomspace(1e1, 1e7, 100)
+    lasso = partial(lm.LassoCV, cv=5, precompute=True, n_jobs=CORES, max_iter=10_000)
+    return {
+        "weigh, least squares": Decoder(lambda: weigh.LinearRegression()),
+        RIDGE: Decoder(lambda: weigh.LinearRegression(prior=weigh.Normal("cv"))),
+        LASSO: Decoder(lambda: weigh.LinearRegression(prior=weigh.Laplace("cv"))),
+        "scikit-learn LinearRegression": Decoder(lambda: lm.LinearRegression(), True),
+        "scikit-learn RidgeCV, 5 folds, 10 λ, one for all signals": Decoder(
+            lambda: lm.RidgeCV(few, cv=5), True
+        ),
+        "scikit-learn RidgeCV, leave-one-out, 100 λ": Decoder(
+            lambda: lm.RidgeCV(many, alpha_per_target=True), True
+        ),
+        "scikit-learn LassoCV, 5 folds, 100 λ": Decoder(lasso),
+    }
+
+
+def r2(truth: Floats, found: Floats) -> float:
+    return 1.0 - float(np.square(truth - found).sum() / np.square(truth - truth.mean()).sum())
+
+
+def decoded(given: Recording) -> tuple[str, dict[str, Floats]]:
+    """Return the table of R² and seconds, and what everyone predicts of the held-out part."""
+    body, guesses, truth = [], {}, given.Y[given.cut :]
+    for name, decoder in decoders().items():
+        guess, seconds, kept = decoder.decoded(given)
+        scores = [r2(truth[:, j], guess[:, j]) for j in range(truth.shape[1])]
+        guesses[name] = guess
+        cells = [f"{score:.4f}" for score in [*scores, float(np.mean(scores))]]
+        body.append([name, *cells, duration(seconds), f"{kept:,.0f}"])
+        print(f"  {body[-1]}", flush=True)
+    head = ["R² of the held-out fifth", *SIGNALS, "mean", "seconds of four fits", "weights not zero, mean"]
+    return markdown(head, body), guesses
+
+
+def drawn(given: Recording, guesses: dict[str, Floats]) -> Any:
+    """Return the picture of some seconds of a signal: measured, and decoded by ridge and lasso."""
+    from weigh.pictures import curves
+
+    first = given.cut + int(START / BIN)
+    places = np.arange(int(SHOWN / BIN))
+    series = {"measured": given.Y[given.cut :, 2]}
+    for name, word in ((RIDGE, "ridge"), (LASSO, "lasso")):
+        series[f"decoded, {word}"] = guesses[name][:, 2]
+    start = first - given.cut
+    rows = [
+        {"series": name, "x": round(float(place * BIN), 2), "y": round(float(values[start + place]), 3)}
+        for name, values in series.items()
+        for place in places
+    ]
+    return curves(rows, "seconds of the held-out part", SIGNALS[2], "Movement of a hand, from 95 neurons")
+
+
+def job(data: Path, *, small: bool) -> str:
+    """Return the table, or a sentence about what is missing; draw docs/decoding.svg unless it is small."""
+    if not (data / FILE).exists():
+        return f"Left out, for --data {data} has no {FILE}."
+    given = recording(data / FILE, 3_000 if small else None)
+    shown, guesses = decoded(given)
+    if not small:
+        from weigh.pictures import image
+
+        image(drawn(given, guesses), PICTURE)
+    rows, width = given.X.shape
+    return f"{rows:,} × {width:,}, of which {given.cut:,} rows train\n\n{shown}"
