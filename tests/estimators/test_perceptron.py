@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import copy
 import pickle
+import signal
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -292,6 +293,11 @@ def test_an_interrupt_waits_until_a_batch_is_learned_as_a_whole(monkeypatch) -> 
         return learn(self, *given)
 
     monkeypatch.setattr(OnlineRun, "learn", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        learner.partial_fit(X, y)
+    # What runs in the background of a shell was told to ignore interrupts.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            learner.partial_fit(X, y)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert learner.model_.to_bytes() == whole.model_.to_bytes()

@@ -126,7 +126,7 @@ class FeaturePriors:
     def check_classes(self, classes: Sequence[Any]) -> None:
         """Refuse an older model of other classes than these as the centre of a prior."""
         for prior, _ in self.groups:
-            mean = getattr(prior, "mean", 0.0)
+            mean = 0.0 if prior.is_centred else getattr(prior, "mean", 0.0)
             older = getattr(getattr(mean, "model_", mean), "classes", None)
             if older is not None and list(older) != list(classes):
                 raise errors.ParameterError(
