@@ -8,6 +8,7 @@ import pytest
 from tests.learn.regress.problems import compressed, minimum, random_problem
 from weigh.errors import DataError, Separated
 from weigh.learn.regress.logistic import null, solve_logistic
+from weigh.learn.regress.logistic_task import solved
 from weigh.learn.regress.matrix import DenseMatrix, Matrix
 from weigh.learn.regress.problem import Problem
 
@@ -108,3 +109,19 @@ def test_rows_without_features_have_only_a_bias() -> None:
     )
     assert found.b == pytest.approx(np.log(3))
     assert found.w.shape == (0,)
+
+
+@pytest.mark.parametrize("apart", [1e-3, 1e-5, 1e-6, 1e-7, 1e-8])
+def test_columns_that_are_nearly_alike_are_told_apart(apart: float) -> None:
+    draw = np.random.default_rng(0)
+    u, v = draw.normal(size=(2, 100))
+    y = (u + 0.5 * v + draw.logistic(size=100) > 0).astype(float)
+    none = np.zeros(2)
+    best = solved(Problem(DenseMatrix(np.column_stack([u, v])), y, none, none), 2, 1e-12, 100)
+    alike = Problem(DenseMatrix(np.column_stack([u, u + apart * v])), y, none, none)
+    found = solved(alike, 2, 1e-9, 100)
+    # Rounding u + apart · v makes it another problem, by so little.
+    assert found.objective == pytest.approx(best.objective, abs=1e-7)
+    scores = alike.X.times(found.w) + found.b
+    loss = np.logaddexp(0, np.where(y > 0, -scores, scores)).sum()
+    assert loss == pytest.approx(found.objective, abs=1e-5)

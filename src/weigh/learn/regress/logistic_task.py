@@ -23,6 +23,7 @@ from weigh.learn.regress.separation import named
 from weigh.learn.regress.settings import check_solving, common, proved, told_prior, warn_unless_optimal
 from weigh.learn.regress.sparse_logistic import solve_sparse_logistic
 from weigh.learn.regress.statement import Statement, stated
+from weigh.learn.regress.straightened import straightened
 from weigh.learn.regress.track import LogisticTrack
 from weigh.learn.regress.weight_priors import Columns, checked_prior
 from weigh.model import Fit, LogisticModel
@@ -152,7 +153,17 @@ def solved(
 ) -> Solution:
     """Solve with the solver that suits the penalties, columns far from zero counted from their means."""
     near, shift = recentred(problem)
-    return moved_back(_solved(near, classes, tol, max_iter, moved_on(start, shift)), shift)
+    apart, straight = straightened(near)
+    begun = moved_on(start, shift)
+    if straight is None:
+        return moved_back(_solved(near, classes, tol, max_iter, begun), shift)
+    begun = None if begun is None else straight.moved_on(begun)
+    try:
+        found = _solved(apart, classes, tol, max_iter, begun)
+    except errors.Separated as cause:
+        grown = None if cause.features is None else straight.places.tolist()
+        raise errors.Separated(str(cause), grown) from None
+    return moved_back(straight.moved_back(found), shift)
 
 
 def _solved(problem: Problem, classes: int, tol: float, max_iter: int, start: Solution | None) -> Solution:

@@ -90,7 +90,9 @@ class Newton:
     def _gap(self, value: float, p: Floats, decrement: float) -> float:
         if not self._bounded:
             return decrement
-        return value - lower_bound(self.loss, self.X, self.l2, p)
+        gap = value - lower_bound(self.loss, self.X, self.l2, p)
+        # What is above the objective can be no bound of it: then nothing but the loss's sign is proved.
+        return gap if gap >= -ROUNDING * value else value
 
     def _moved(
         self, W: Floats, S: Floats, value: float, step: Floats, decrement: float
