@@ -13,6 +13,7 @@ from weigh.learn.regress.problem import Problem, Solution
 from weigh.learn.regress.row_blocks import whole
 
 BLURRED = 1e-9  # a condition at which sums of squares no longer tell features apart
+CLEAR = 1e-4  # of the largest singular value: so far apart features are told apart by sums of squares too
 MOST_CELLS = 50_000_000  # that are copied
 EPS = float(np.finfo(np.float64).eps)
 
@@ -61,6 +62,8 @@ def straightened(problem: Problem) -> tuple[Problem, Straight | None]:
         return problem, None
     U, s, V = algebra.singular(own)
     held = s > EPS * max(own.shape) * s.max(initial=0.0)
+    if s[held].min(initial=1.0) > CLEAR:
+        return problem, None  # features repeat others exactly, as levels of a category do
     root = np.sqrt(len(own))
     there, back = (s[held, None] * V[:, held].T) * _finite(size) / root, V[:, held] / s[held] * root
     rest = np.flatnonzero(~free)
