@@ -23,7 +23,11 @@ _HOMES = {
         "path",
         "tune",
     ),
-    "weigh.explain": ("strongest", "trace", "unfamiliar"),
+    "weigh.explain": (
+        "strongest",
+        "trace",
+        "unfamiliar",
+    ),
     "weigh.features": (
         "Category",
         "Count",
@@ -37,7 +41,14 @@ _HOMES = {
         "Text",
         "Tokens",
     ),
-    "weigh.judge": ("Evaluation", "diff", "evaluate", "margin", "mistake_bound", "verify"),
+    "weigh.judge": (
+        "Evaluation",
+        "diff",
+        "evaluate",
+        "margin",
+        "mistake_bound",
+        "verify",
+    ),
     "weigh.model": (
         "BayesModel",
         "Decision",

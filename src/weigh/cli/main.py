@@ -16,7 +16,18 @@ from weigh import __version__, errors
 from weigh.cli.taught import Taught
 from weigh.cli.wording import spoken
 
-COMMANDS = ("demo", "fit", "predict", "evaluate", "explain", "path", "trace", "verify", "diff")
+# In the order in which one meets them; a command's file has its name, with _ for -.
+COMMANDS = (
+    "demo",
+    "fit",
+    "predict",
+    "evaluate",
+    "explain",
+    "path",
+    "trace",
+    "verify",
+    "diff",
+)
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 
@@ -40,7 +51,7 @@ class Commands(Taught, click.Group):
         """Import the file of a command."""
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"weigh.cli.{name}").command
+        command: click.Command = importlib.import_module(f"weigh.cli.{name.replace('-', '_')}").command
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
