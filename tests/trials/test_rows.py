@@ -1,0 +1,122 @@
+"""Labelled rows are cut alike in every storage, and become numbers for scikit-learn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+import weigh
+from weigh import errors
+from weigh.trials.learners import LEARNERS, USUAL, named, ready
+from weigh.trials.numbers import AsNumbers
+from weigh.trials.rows import LabelledRows
+
+TABLE = {
+    "sky": ["sun", "rain", "sun", "fog", None, "rain"],
+    "warm": [21.5, 12.0, 25.0, 9.5, 14.0, None],
+    "play": ["yes", "no", "yes", "no", "no", "yes"],
+}
+NUMBERS = np.arange(12.0).reshape(6, 2)
+PLACES = np.array([4, 0, 2])
+
+
+def stored(storage: str, folder: Path) -> Any:
+    if storage == "file":
+        pd.DataFrame(TABLE).to_csv(folder / "days.csv", index=False)
+        return weigh.open(folder / "days.csv", label="play")
+    rows = [dict(zip(TABLE, row, strict=True)) for row in zip(*TABLE.values(), strict=True)]
+    kinds = {"dict": TABLE, "pandas": pd.DataFrame(TABLE), "polars": pl.DataFrame(TABLE)}
+    return {**kinds, "arrow": pa.table(TABLE), "dicts": rows}[storage]
+
+
+@pytest.mark.parametrize("storage", ["dict", "pandas", "polars", "arrow", "dicts", "file"])
+def test_rows_are_cut_alike_in_every_storage(storage: str, tmp_path: Path) -> None:
+    given = LabelledRows.of(stored(storage, tmp_path), None if storage == "file" else "play")
+    cut = given.take(PLACES)
+    assert len(given) == 6
+    assert cut.labels.tolist() == ["no", "yes", "yes"]
+    model = weigh.NaiveBayes().fit(given.data, given.labels)
+    whole = weigh.NaiveBayes().fit(TABLE, "play")
+    np.testing.assert_array_equal(model.predict_proba(cut.data), whole.predict_proba(TABLE)[PLACES])
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix, sp.csc_matrix, sp.coo_array, pd.DataFrame])
+def test_matrices_are_cut_and_stay_numbers(make: Any) -> None:
+    given = LabelledRows.of(make(NUMBERS), [0, 1, 0, 1, 0, 1])
+    cut = given.take(PLACES).data
+    assert given.is_numeric
+    np.testing.assert_array_equal(cut.toarray() if sp.issparse(cut) else np.asarray(cut), NUMBERS[PLACES])
+
+
+def test_texts_are_cut() -> None:
+    given = LabelledRows.of(("a b", "c", "d e"), ["x", "y", "x"])
+    assert given.take(np.array([2, 0])).data == ["d e", "a b"]
+    assert not given.is_numeric
+
+
+def test_a_missing_label_is_told_with_its_row() -> None:
+    with pytest.raises(errors.LabelError, match=r"Row 1 \(the first is 0\) has no label"):
+        LabelledRows.of({"x": [1.0, 2.0], "y": ["a", None]}, "y")
+
+
+def test_numbers_have_one_column_per_number_and_level() -> None:
+    rows = {"sky": TABLE["sky"], "warm": TABLE["warm"]}
+    found = AsNumbers().fit(rows).transform(rows)
+    assert found.shape == (6, 4)
+    known = np.array([21.5, 12.0, 25.0, 9.5, 14.0])
+    widths = [column for column in found.T if len(set(column)) > 2]
+    np.testing.assert_allclose(widths[0][:5], (known - known.mean()) / known.std(), rtol=1e-12)
+    assert widths[0][5] == 0.0
+    assert found[4, :].astype(bool).sum() == 1
+    unseen = AsNumbers().fit(rows).transform({"sky": ["hail"], "warm": [known.mean()]})
+    np.testing.assert_allclose(unseen, 0.0, atol=1e-12)
+
+
+def test_words_become_a_sparse_matrix_of_known_width() -> None:
+    texts = [f"word{i} word{i + 1}" for i in range(1000)]
+    found = AsNumbers().fit(texts).transform(["word3 word3 unknown"])
+    assert sp.issparse(found)
+    assert found.shape == (1, 1001)
+    assert found.sum() == 2.0
+
+
+def test_learners_are_found_by_name_and_told_apart() -> None:
+    assert list(named(None, "compare")) == list(USUAL)
+    assert list(named([weigh.NaiveBayes(), weigh.NaiveBayes(prior=2.0), "tree"], "compare")) == [
+        "NaiveBayes",
+        "NaiveBayes (2)",
+        "tree",
+    ]
+    with pytest.raises(errors.ParameterError, match="there is no learner 'forest'"):
+        named("forest", "compare")
+    with pytest.raises(errors.ParameterError, match="learners must be learners such as"):
+        named([42], "compare")
+
+
+def test_only_foreign_learners_get_numbers_in_place_of_words() -> None:
+    words, numbers = LabelledRows.of(TABLE, "play"), LabelledRows.of(NUMBERS, [0, 1, 0, 1, 0, 1])
+    assert isinstance(ready(KNeighborsClassifier(1), words), Pipeline)
+    assert isinstance(ready(KNeighborsClassifier(1), numbers), KNeighborsClassifier)
+    assert isinstance(ready(weigh.NaiveBayes(), words), weigh.NaiveBayes)
+    tree = ready(DecisionTreeClassifier(), words).fit(words.data, words.labels)
+    assert (tree.predict(words.data) == words.labels).all()
+
+
+@pytest.mark.parametrize("name", [name for name in LEARNERS if name != "linear"])
+def test_every_named_learner_learns_a_mixed_table(name: str) -> None:
+    rows = LabelledRows.of(
+        {"sky": ["sun", "rain", "fog"] * 4, "warm": [20.0, 9.0, 3.0] * 4, "play": ["yes", "no", "no"] * 4},
+        "play",
+    )
+    learner = ready(LEARNERS[name](), rows).fit(rows.data, rows.labels)
+    assert set(learner.predict(rows.data)) <= {"yes", "no"}
