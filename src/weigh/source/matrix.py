@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -43,11 +42,7 @@ class MatrixSource(Source):
         self._matrix, self._labels, self._weights = data, labels, weights
         self.n_rows: int = data.shape[0]
         self.width: int = data.shape[1]
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The names x0, x1, ... of the columns."""
-        return tuple(f"x{j}" for j in range(self.width))
+        self.names = tuple(f"x{j}" for j in range(self.width))
 
     def chunks(self, kinds: Kinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
         """Read all rows from the start, at most `size` at a time; `kinds` has no use here."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import reduce
 
 import numpy as np
 
@@ -90,6 +90,7 @@ class SquaredFit:
     ) -> None:
         self._problem, self._priors, self._noise, self._folds = problem, priors, noise, folds
         self._whole = whole  # what the problem's few rows stand for
+        self._known: Moments | None = None  # moments of all rows, once somebody has asked for them
 
     @property
     def _is_vast(self) -> bool:
@@ -110,9 +111,14 @@ class SquaredFit:
             return RowSpectrum(self._problem, direction).moments()
         return self.moments, direction
 
-    @cached_property
+    @property
     def moments(self) -> Moments:
-        """The moments of all rows."""
+        """The moments of all rows, made once."""
+        if self._known is None:
+            self._known = self._made_moments()
+        return self._known
+
+    def _made_moments(self) -> Moments:
         if self._is_vast:
             raise errors.DataError(
                 f"{self._problem.X.n_rows:,} rows of {self._problem.X.width:,} features are too many for a "
@@ -212,7 +218,7 @@ class SquaredFit:
             folds = consecutive(self._problem.X.n_rows, int(self._folds))
             parts = [Moments.of_problem(self._problem.cut(*fold)) for fold in folds]
             total = reduce(Moments.plus, parts)
-            self.__dict__["moments"] = total
+            self._known = total
             scale = track.judged_by(track.scales(TRIED, WEAKEST, total), parts).scale
         else:
             scale = track.judged(track.scales(TRIED, WEAKEST), int(self._folds)).scale
@@ -246,7 +252,7 @@ class SquaredFit:
         if not found.l2.any():
             return self._unpenalised(found, problem)
         few = self._whole is None and (problem.X.n_rows < problem.X.width or self._is_vast)
-        moments = None if few and "moments" not in self.__dict__ else self.moments
+        moments = None if few and self._known is None else self.moments
         # Rows that stand for others are counted from the means, and so must their moments be.
         solution = solve_ridge(problem, moments if self._whole is None else None)
         knowledge: Known | None = None
