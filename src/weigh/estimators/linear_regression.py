@@ -10,19 +10,19 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from weigh import errors
 from weigh.engines import run
+from weigh.estimators.inferred import Inferred
 from weigh.estimators.learner import Learner
 from weigh.features.blocks import Floats
 from weigh.learn.measured import measured
 from weigh.learn.regress.linear import LinearTask
-from weigh.model import Optimality, Posterior, RegressionModel
-from weigh.model.summary import Summary
+from weigh.model import RegressionModel
 from weigh.source import Source
 from weigh.source import rows as rows_of
 from weigh.source.missing import marker_list
 from weigh.source.table import check_weights
 
 
-class LinearRegression(RegressorMixin, Learner):
+class LinearRegression(Inferred, RegressorMixin, Learner):
     """Linear regression over any columns: noise and prior say what is minimised.
 
     Normal noise makes the loss squared, Laplace noise absolute. A Normal prior is ridge, a Laplace prior
@@ -139,26 +139,9 @@ class LinearRegression(RegressorMixin, Learner):
         return self.model_.intercept
 
     @property
-    def certificate_(self) -> Optimality:
-        """The proof: how far the objective can be above its minimum."""
-        check_is_fitted(self)
-        return self.model_.certificate
-
-    @property
-    def posterior_(self) -> Posterior:
-        """The weights' mean and covariance, with a Normal prior or none."""
-        check_is_fitted(self)
-        return self.model_.posterior
-
-    @property
     def n_iter_(self) -> int:
         """How many iterations the solver made."""
         return self.certificate_.iterations
-
-    def summary(self, level: float = 0.95) -> Summary:
-        """Return the weights with standard errors and intervals, the noise, the penalties by other names."""
-        check_is_fitted(self)
-        return self.model_.summary(level)
 
 
 def _numbers(y: Any) -> Any:

@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from weigh import errors
 from weigh.engines import run
 from weigh.estimators.coursed import UNWEIGHTED, Coursed
+from weigh.estimators.inferred import Inferred
 from weigh.estimators.probable import Probable
 from weigh.learn.online_logistic import OnlineLogisticTask, online_penalty
 from weigh.learn.regress.logistic_task import LogisticTask
-from weigh.model import LogisticModel, Optimality, Posterior
-from weigh.model.summary import Summary
+from weigh.model import LogisticModel
 from weigh.source import Source
 from weigh.source.missing import marker_list
 
@@ -30,7 +30,7 @@ def _is_online(estimator: Any) -> bool:
     return bool(estimator.method == "online")
 
 
-class LogisticRegression(Coursed, Probable):
+class LogisticRegression(Inferred, Coursed, Probable):
     """Logistic regression over any columns: the most probable weights under a prior.
 
     The log-odds of two classes, or the scores whose softmax the probabilities of more are, are sums of
@@ -177,29 +177,10 @@ class LogisticRegression(Coursed, Probable):
         return hasattr(self, "_exact") or hasattr(self, "_course")
 
     @property
-    def certificate_(self) -> Optimality:
-        """The proof: how far the objective can be above its minimum."""
-        check_is_fitted(self)
-        if self.model_.certificate is None:
-            raise errors.Unsupported("Online learning proves nothing. Use method='exact' for a certificate.")
-        return self.model_.certificate
-
-    @property
-    def posterior_(self) -> Posterior:
-        """The weights' mean and covariance by Laplace's approximation, of two classes and a Normal prior."""
-        check_is_fitted(self)
-        return self.model_.posterior
-
-    @property
     def n_iter_(self) -> int:
         """How many iterations the solver made."""
         check_is_fitted(self)
         return int(self._course.run.passes) if hasattr(self, "_course") else self.certificate_.iterations
-
-    def summary(self, level: float = 0.95) -> Summary:
-        """Return the weights with standard errors and intervals, and the penalties by other names."""
-        check_is_fitted(self)
-        return self.model_.summary(level)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
