@@ -1,0 +1,40 @@
+"""Trials run side by side: the same results for any number of workers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from sklearn.utils.parallel import Parallel, delayed
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+
+def run(
+    work: Callable[[Job], Result],
+    jobs: Sequence[Job],
+    n_jobs: int | None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Result]:
+    """Return the result of every job, in their order; `progress` hears how many of all are done.
+
+    What learners warn of, they warn of at every fit: of each kind of warning the first is told.
+    """
+    found: list[Result] = []
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        workers = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+        for result in workers(delayed(work)(job) for job in jobs):
+            found.append(result)
+            if progress is not None:
+                progress(len(found), len(jobs))
+    _tell_once(told)
+    return found
+
+
+def _tell_once(told: Iterable[Any]) -> None:
+    first = {each.category: each.message for each in reversed(list(told))}
+    for message in first.values():
+        warnings.warn(message, stacklevel=4)
