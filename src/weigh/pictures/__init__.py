@@ -2,9 +2,34 @@
 
 from __future__ import annotations
 
+from weigh.pictures.areas import areas
+from weigh.pictures.bars import bars
+from weigh.pictures.cells import cells
 from weigh.pictures.curves import curves
+from weigh.pictures.intervals import intervals
 from weigh.pictures.lines import lines
-from weigh.pictures.output import image, page
+from weigh.pictures.output import fluid, image, page
 from weigh.pictures.plane import Point, Turn, plane_steps
+from weigh.pictures.reliability import reliability
+from weigh.pictures.scatter import scatter
+from weigh.pictures.stacked import stacked
+from weigh.pictures.surface import surface
 
-__all__ = ["Point", "Turn", "curves", "image", "lines", "page", "plane_steps"]
+__all__ = [
+    "Point",
+    "Turn",
+    "areas",
+    "bars",
+    "cells",
+    "curves",
+    "fluid",
+    "image",
+    "intervals",
+    "lines",
+    "page",
+    "plane_steps",
+    "reliability",
+    "scatter",
+    "stacked",
+    "surface",
+]

@@ -2,68 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from weigh import errors
-from weigh.pictures.style import COLOURS, DASHES, altair, rows_of, styled
+from weigh.pictures.channels import STROKES, colour, dash, described, tell_apart, tooltip, upright
+from weigh.pictures.facts import Rows, Table, checked, names_of
+from weigh.pictures.style import WIDTH, altair, rows_of, styled
 
-NEEDED = ("series", "x", "y")
 MOST_DOTS = 120  # rows of which each has a dot on its line
 
 
-def curves(table: Iterable[Mapping[str, Any]], x: str = "", y: str = "", title: str = "") -> Any:
+def curves(
+    table: Table,
+    x: str = "",
+    y: str = "",
+    title: str = "",
+    log: bool = False,
+    marks: Iterable[tuple[float, str]] = (),
+    told: str = "",
+) -> Any:
     """Draw a line per series over x, with a band from low to high.
 
     Parameters
     ----------
-    table : rows with "series", "x" and "y" and, where there is a band, "low" and "high"
+    table : rows with "series", "x" and "y" and, where there is a band, "low" and "high"; rows with
+        "fitted" true are a thin dashed line in the colour of their series
     x, y : the titles of the axes
     title : what the picture shows
+    log : whether the axis of x is logarithmic
+    marks : pairs of x and words, drawn as upright dashed lines
+    told : what a screen reader says
     """
-    rows = [dict(row) for row in table]
-    lacking = [name for name in NEEDED if any(name not in row for row in rows)]
-    if not rows or lacking:
-        got = f"rows without {errors.listing(lacking)}" if rows else "no rows"
-        raise errors.DataError(f"Curves are drawn from rows with {errors.listing(NEEDED)}, got {got}.")
-    names = list(dict.fromkeys(str(row["series"]) for row in rows))
-    if len(names) > len(COLOURS):
-        raise errors.DataError(
-            f"Curves tell {len(COLOURS)} series apart, got {len(names)}: {errors.listing(names)}. Draw fewer."
-        )
+    rows = checked("Curves", table, ("series",), ("x", "y"))
+    names = names_of(rows, "series")
+    tell_apart("Curves", names)
+    _refuse_log(rows, log)
     alt = altair()
-    across = alt.X("x:Q", title=x or None, axis=alt.Axis(grid=False, tickMinStep=_least_tick(rows)))
-    colours = alt.Scale(domain=names, range=list(COLOURS[: len(names)]))
-    colour = alt.Color("series:N", scale=colours, legend=_legend(alt))
+    across = _across(alt, rows, x, log)
+    height = alt.Y("y:Q", title=y or None)
+    paint = colour(alt, names, **STROKES)
+    measured = [row for row in rows if not row.get("fitted")]
+    fitted = [row for row in rows if row.get("fitted")]
     layers = []
     banded = [row for row in rows if row.get("low") is not None and row.get("high") is not None]
     if banded:
         band = rows_of(alt, banded).mark_area(opacity=0.18)
-        layers.append(band.encode(x=across, y=alt.Y("low:Q"), y2="high:Q", color=colour))
-    line = rows_of(alt, rows).mark_line(strokeWidth=2.5, point=len(rows) <= MOST_DOTS)
-    layers.append(
-        line.encode(
-            x=across,
-            y=alt.Y("y:Q", title=y or None),
-            color=colour,
-            strokeDash=alt.StrokeDash("series:N", scale=_dashes(alt, names), legend=_legend(alt)),
-            tooltip=["series:N", "x:Q", "y:Q"],
+        layers.append(band.encode(x=across, y=alt.Y("low:Q"), y2="high:Q", color=paint))
+    if fitted:
+        thin = rows_of(alt, fitted).mark_line(strokeWidth=1.5, strokeDash=[3, 3], opacity=0.9)
+        layers.append(thin.encode(x=across, y=height, color=paint))
+    if measured:
+        line = rows_of(alt, measured).mark_line(strokeWidth=2.5, point=len(measured) <= MOST_DOTS)
+        said = tooltip(alt, measured, ("series",), x=x, y=y, low="from", high="to")
+        layers.append(
+            line.encode(x=across, y=height, color=paint, strokeDash=dash(alt, names, **STROKES), tooltip=said)
         )
-    )
-    chart = alt.layer(*layers).properties(width=520, height=300, **({"title": title} if title else {}))
-    return styled(chart)
+    chart = alt.layer(*layers, *upright(alt, marks, across)).properties(width=WIDTH, height=300)
+    return styled(chart, described("Curves", title, x, y, told), title)
 
 
-def _dashes(alt: Any, names: list[str]) -> Any:
-    return alt.Scale(domain=names, range=[list(each) for each in DASHES[: len(names)]])
+def _refuse_log(rows: Rows, log: bool) -> None:
+    if log and any(row["x"] <= 0 for row in rows):
+        least = min(row["x"] for row in rows)
+        raise errors.DataError(f"A logarithmic axis shows numbers above zero, got {least!r} for 'x'.")
 
 
-def _legend(alt: Any) -> Any:
-    return alt.Legend(
-        title=None, orient="top", symbolType="stroke", symbolStrokeWidth=3, symbolSize=400, symbolOpacity=1
-    )
-
-
-def _least_tick(rows: list[dict[str, Any]]) -> float:
-    """Passes and rows come whole, and so do the ticks of their axis."""
-    return 1.0 if all(float(row["x"]).is_integer() for row in rows) else 0.0
+def _across(alt: Any, rows: Rows, title: str, log: bool) -> Any:
+    """The axis of x; passes and rows come whole, and so do the ticks of their axis."""
+    whole = all(float(row["x"]).is_integer() for row in rows)
+    least = {} if log else {"tickMinStep": 1.0 if whole else 0.0}
+    form = {"format": "~s"} if log else {}
+    scale = alt.Scale(type="log", nice=False) if log else alt.Undefined
+    return alt.X("x:Q", title=title or None, scale=scale, axis=alt.Axis(grid=False, **least, **form))

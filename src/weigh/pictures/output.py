@@ -36,6 +36,14 @@ def page(charts: Sequence[Any], title: str, body_html: str = "") -> str:
     )
 
 
+def fluid(chart: Any) -> Any:
+    """Return a chart as wide as the page lets it be; panels and planes in equal units stay as they are."""
+    shape = chart.to_dict()
+    if isinstance(shape.get("width"), int | float) and not shape.get("usermeta", {}).get("rigid"):
+        return chart.properties(width="container", autosize={"type": "fit-x", "contains": "padding"})
+    return chart
+
+
 def _embedded(chart: Any) -> str:
     """Return a chart as JSON that no word of the data can break out of."""
     spec = chart.to_dict()

@@ -12,7 +12,11 @@ SHAPES = ("circle", "triangle-up", "square", "diamond", "cross", "stroke")
 DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (4, 1), (1, 4))
 GREY = "#7a7a7a"
 WRONG = "#d6336c"
+# From little to much, on a ground of its own: words in INK are read on the first half, in PAPER on the other.
+HEAT = ("#b9d0e7", "#12406f")
+INK, PAPER = "#14191f", "#ffffff"
 SIDE = 440
+WIDTH = 520
 
 
 def altair() -> Any:
@@ -28,8 +32,13 @@ def altair() -> Any:
     return alt
 
 
-def styled(chart: Any) -> Any:
-    """Return a chart without a ground of its own, its words in a grey that light and dark pages bear."""
+def styled(chart: Any, told: str = "", title: str = "", more: str = "") -> Any:
+    """Return a chart without a ground of its own, its words in a grey that light and dark pages bear.
+
+    `told` is what a screen reader says of it, `more` stands small under the title.
+    """
+    named = {"text": title, "subtitle": more} if title and more else title or more
+    chart = chart.properties(**({"description": told} if told else {}), **({"title": named} if named else {}))
     return (
         chart.configure(background="transparent", font="system-ui, sans-serif")
         .configure_view(stroke=None)
@@ -40,8 +49,18 @@ def styled(chart: Any) -> Any:
             titleFontSize=13,
             titleFontWeight="normal",
         )
-        .configure_legend(labelColor=GREY, titleColor=GREY, labelFontSize=12, titleFontSize=12)
-        .configure_title(color=GREY, fontSize=14, fontWeight="normal", anchor="start")
+        .configure_header(labelColor=GREY, labelFontSize=13, labelFontWeight="bold", titleColor=GREY)
+        .configure_legend(
+            labelColor=GREY, titleColor=GREY, labelFontSize=12, titleFontSize=12, titleFontWeight="normal"
+        )
+        .configure_title(
+            color=GREY,
+            fontSize=14,
+            fontWeight="normal",
+            anchor="start",
+            subtitleColor=GREY,
+            subtitleFontSize=12,
+        )
     )
 
 

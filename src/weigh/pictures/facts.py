@@ -1,0 +1,92 @@
+"""The rows a picture is drawn from: checked, refused in words, and made plain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from weigh import errors
+from weigh.text import cut
+
+Rows = list[dict[str, Any]]
+Table = Iterable[Mapping[str, Any]]
+LONGEST = 200  # signs of a name that a tooltip tells
+
+
+def checked(what: str, table: Table, words: Sequence[str], numbers: Sequence[str]) -> Rows:
+    """Return rows whose `words` are text and whose `numbers` are finite; refuse others.
+
+    The numbers "low" and "high" may be lacking; what is not finite of them is left out.
+    """
+    rows = [dict(row) for row in table]
+    needed = (*words, *numbers)
+    lacking = [name for name in needed if any(name not in row for row in rows)]
+    if not rows or lacking:
+        got = f"rows without {errors.listing(lacking)}" if rows else "no rows"
+        raise errors.DataError(f"{what} are drawn from rows with {errors.listing(needed)}, got {got}.")
+    for at, row in enumerate(rows):
+        row |= {name: cut(row[name], LONGEST) for name in words}
+        row |= {name: _finite(what, row, name, at) for name in numbers}
+        row |= {name: _known(row.get(name)) for name in ("low", "high") if name in row}
+    return rows
+
+
+def _finite(what: str, row: Mapping[str, Any], name: str, at: int) -> float:
+    number = _known(row[name])
+    if number is None:
+        raise errors.DataError(
+            f"{what} are drawn from finite numbers, got {row[name]!r} for {name!r} in row {at}."
+        )
+    return number
+
+
+def _known(value: Any) -> float | None:
+    """A finite number of Python's own, whole ones whole; None for all else."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    if not math.isfinite(number) or isinstance(value, str):
+        return None
+    return int(value) if number.is_integer() and abs(number) < 2**53 else number
+
+
+def distinct(rows: Rows, name: str, within: str = "") -> None:
+    """Number the names that come again, so that each row keeps a place of its own."""
+    seen: dict[tuple[Any, str], int] = {}
+    for row in rows:
+        key = (row.get(within), row[name])
+        seen[key] = seen.get(key, 0) + 1
+        if seen[key] > 1:
+            row[name] = f"{row[name]} ({seen[key]})"
+
+
+def few(what: str, rows: Rows, most: int) -> tuple[Rows, str]:
+    """Return the first rows and a word on those that are left out."""
+    return rows[:most], f"the first {most:,} of {len(rows):,} {what}" if len(rows) > most else ""
+
+
+def refuse_many(what: str, number: int, most: int, instead: str) -> None:
+    """Refuse more than can be drawn."""
+    if number > most:
+        raise errors.DataError(f"A picture has room for {most:,} {what}, got {number:,}. {instead}")
+
+
+def names_of(rows: Rows, name: str) -> list[str]:
+    """The distinct names of a column, in their order."""
+    return list(dict.fromkeys(row[name] for row in rows))
+
+
+def brief(number: float, digits: int = 5) -> float:
+    """A number of few digits, for tables of many."""
+    return float(f"{number:.{digits}g}")
+
+
+def form(numbers: Iterable[float | None]) -> str:
+    """The format in which numbers of a column are told: thousands apart, four digits that matter."""
+    known = [abs(number) for number in numbers if number is not None]
+    if all(float(number).is_integer() for number in known):
+        return ",d"
+    top = max(known)
+    return ",.1f" if top >= 1_000 else ",.4~r" if top >= 1e-4 else ".3~e"
