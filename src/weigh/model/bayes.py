@@ -12,7 +12,7 @@ import numpy as np
 from weigh import errors
 from weigh.features import Block, Part, Schema
 from weigh.features.blocks import Floats, Level
-from weigh.model import column_priors, store
+from weigh.model import column_priors, left_out, store
 from weigh.model.bayes_counts import BayesCounts
 from weigh.model.bernoulli import Bernoulli
 from weigh.model.categorical import Categorical
@@ -215,6 +215,10 @@ class BayesModel(Counted):
     def count(self, chunks: Iterable[Chunk]) -> BayesCounts:
         """Count the rows of some chunks."""
         return count_rows(chunks, self.schema)
+
+    def left_out_chunk(self, chunk: Chunk) -> Floats:
+        """Return each row's scores from the model without it, for labelled rows that it has learned."""
+        return left_out.scores(self, chunk)
 
     def with_counts(self, counts: BayesCounts) -> Self:
         """Return the same model with other counts."""

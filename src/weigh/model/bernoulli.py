@@ -70,13 +70,19 @@ class Bernoulli:
         return absent, present
 
     @cached_property
-    def probabilities(self) -> Floats:
-        """P(present | class) as [C, d]; a class without values is given the whole column's."""
+    def pseudo_counts(self) -> Floats:
+        """The pseudo-counts of every flag, absent and present, as [d, 2]."""
         absent, present = (float(a) for a in priors.concentration(self.prior, (0, 1)))
         pseudo = np.tile(np.array([[absent, present]]), (len(self.names), 1))
         for name in self.own.keys() & set(self.names if self.own else ()):
             at = list(self.names).index(name)
             pseudo[at] = [float(a) for a in self.pseudo(at)]
+        return pseudo
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """P(present | class) as [C, d]; a class without values is given the whole column's."""
+        pseudo = self.pseudo_counts
         on = np.maximum(self.present + pseudo[:, 1], 0.0)
         off = np.maximum(self.known - self.present + pseudo[:, 0], 0.0)
         with np.errstate(invalid="ignore"):

@@ -10,6 +10,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.features import Schema
+from weigh.features.blocks import Floats
 from weigh.model.base import Model
 from weigh.model.bayes_counts import BayesCounts
 from weigh.source import Chunk, Source
@@ -34,6 +35,10 @@ class Counted(Model):
         """Count the rows of some chunks, of one at least."""
 
     @abstractmethod
+    def left_out_chunk(self, chunk: Chunk) -> Floats:
+        """Return each row's scores from the model without it, for labelled rows that it has learned."""
+
+    @abstractmethod
     def with_counts(self, counts: BayesCounts) -> Self:
         """Return the same model with other counts."""
 
@@ -54,11 +59,37 @@ class Counted(Model):
 
     def learn(self, rows: Any, y: Any = None) -> Self:
         """Return the model that has also seen these rows."""
-        return self.with_counts(self._counted(rows, y, 1).canonical())
+        return self.with_counts(self._counted(self._source(rows, y), 1).canonical())
 
     def forget(self, rows: Any, y: Any = None) -> Self:
         """Return the model that has never seen these rows, which it must have seen."""
-        counts = self._counted(rows, y, -1)
+        return self.with_counts(self._without(self._source(rows, y)).canonical())
+
+    def left_out_scores(self, rows: Any, y: Any = None) -> Floats:
+        """Return for each row, all of them learned, the scores of the model that never saw it.
+
+        Row i is that of `forget(row i).scores(row i)`, from the counts and without learning anew: the
+        same to rounding (1e-12 of the score, for a text's words may be added up in another order). A
+        class whose only row it is has gone with it and scores −inf; where nothing is left at all, or
+        where all classes have probability zero, every score is −inf.
+        """
+        source = self._source(rows, y)
+        self._without(source)
+        chunks = (part for chunk in self.schema.chunks(source) for part in self._cut(chunk))
+        return np.concatenate([self.left_out_chunk(chunk) for chunk in chunks])
+
+    def has_learned(self, rows: Any, y: Any = None) -> bool:
+        """Whether these rows may be among those learned: taking them away leaves nothing below zero."""
+        if not self.has_rows:
+            return False
+        try:
+            self._without(self._source(rows, y))
+        except errors.MergeError:
+            return False
+        return True
+
+    def _without(self, source: Source) -> BayesCounts:
+        counts = self._counted(source, -1)
         # Judged before a class without rows vanishes, and what it owes with it. Fractional weights
         # leave traces of rounding; whole counts leave none.
         if counts.least() < (0 if counts.rows.dtype == np.int64 else -1e-9):
@@ -66,15 +97,19 @@ class Counted(Model):
                 "These rows were not all learned by this model: taking them away leaves less than nothing. "
                 "The model is as it was."
             )
-        return self.with_counts(counts.canonical())
+        return counts
 
-    def _counted(self, rows: Any, y: Any, sign: int) -> BayesCounts:
-        if not self.has_rows:
-            raise errors.MergeError("A model from stated numbers has no rows; fit one from rows instead.")
+    def _source(self, rows: Any, y: Any) -> Source:
+        """Return labelled rows as they were read when they were learned."""
         if not (isinstance(rows, Source) and y is None):
             rows = rows_of(rows, self.label if y is None else y, missing=self.schema.missing)
-        chunks = self.schema.chunks(rows.marked(self.schema.missing).stored(self.storage))
-        return self.counts.plus(self.count(chunks), sign)
+        source: Source = rows.marked(self.schema.missing).stored(self.storage)
+        return source
+
+    def _counted(self, source: Source, sign: int) -> BayesCounts:
+        if not self.has_rows:
+            raise errors.MergeError("A model from stated numbers has no rows; fit one from rows instead.")
+        return self.counts.plus(self.count(self.schema.chunks(source)), sign)
 
     def _check_same(self, other: Self, verb: str) -> None:
         if not isinstance(other, type(self)):

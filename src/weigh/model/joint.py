@@ -22,6 +22,7 @@ from weigh.model.counted import KEPT, Counted, given
 from weigh.model.evidence import Evidence, weighed
 from weigh.model.joint_counts import count_joint, encode_cells, get_joint, joint_columns
 from weigh.model.joint_table import JointTable
+from weigh.model.left_out import leaving
 from weigh.model.table import ProbabilityTable
 from weigh.model.weights import Contribution
 from weigh.model.worked import ClassWork
@@ -79,6 +80,22 @@ class JointModel(Counted):
     def count(self, chunks: Iterable[Chunk]) -> BayesCounts:
         """Count the rows of some chunks."""
         return reduce(BayesCounts.plus, (count_joint(chunk, self.schema) for chunk in chunks))
+
+    def left_out_chunk(self, chunk: Chunk) -> Floats:
+        """Return each row's scores from the model without it, worked out once for rows that are equal."""
+        rows = leaving(self.counts, chunk)
+        codes = np.array([column.codes for column in encode_cells(chunk, self.schema)]).T
+        cases = np.column_stack([codes, rows.classes, rows.weights])
+        _, first, where = np.unique(cases, axis=0, return_index=True, return_inverse=True)
+        each = np.array([self._left_out(chunk.slice(at, at + 1)) for at in first.tolist()])
+        return np.asarray(each[where.reshape(-1)])
+
+    def _left_out(self, row: Chunk) -> Floats:
+        left = self.with_counts(self.counts.plus(count_joint(row, self.schema), -1).canonical())
+        scores = np.full(len(self.classes), -np.inf)
+        if left.classes:
+            scores[[self.classes.index(label) for label in left.classes]] = left.score_chunk(row)[0]
+        return scores
 
     def with_counts(self, counts: BayesCounts) -> Self:
         """Return the same model with other counts."""

@@ -72,12 +72,16 @@ class Multinomial:
         return shares
 
     @cached_property
+    def pseudo_counts(self) -> Floats:
+        """The pseudo-count of each word, as floats [V]."""
+        if self._even is None:
+            return np.fromiter(map(float, self.pseudo), np.float64, len(self.words))
+        return np.full(len(self.words), float(self._even))
+
+    @cached_property
     def probabilities(self) -> Floats:
         """P(word | class) as [C, V]; a class without words is given all classes' words."""
-        if self._even is None:
-            pseudo = np.fromiter(map(float, self.pseudo), np.float64, len(self.words))
-        else:
-            pseudo = np.full(len(self.words), float(self._even))
+        pseudo = self.pseudo_counts
         counts = self.table.astype(np.float64)
         if self.complement:
             counts = counts.sum(axis=0) - counts

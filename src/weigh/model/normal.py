@@ -74,7 +74,7 @@ class Normal:
         return kind if isinstance(kind, Number) else Number()
 
     @cached_property
-    def _moments(self) -> tuple[Floats, Floats, float, float]:
+    def measured(self) -> tuple[Floats, Floats, float, float]:
         """Means and deviations of the classes, then of the whole column."""
         known = self.counts.totals
         (first, e1), (second, e2) = self.counts.first.integers(), self.counts.second.integers()
@@ -85,13 +85,13 @@ class Normal:
     @cached_property
     def mean(self) -> Floats:
         """The mean of each class."""
-        means, _, whole, _ = self._moments
+        means, _, whole, _ = self.measured
         return np.where(np.isnan(means), whole, means)
 
     @cached_property
     def deviation(self) -> Floats:
         """The standard deviation of each class, not below the floor; zero says nothing."""
-        _, own, _, whole = self._moments
+        _, own, _, whole = self.measured
         spread = self.kind.spread
         if not isinstance(spread, str):
             return np.full(len(own), float(spread))
