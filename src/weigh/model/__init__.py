@@ -3,6 +3,8 @@
 from weigh.model.base import Model
 from weigh.model.bayes import BayesModel
 from weigh.model.bayes_counts import BayesCounts
+from weigh.model.calibrated import CalibratedModel
+from weigh.model.calibration import Isotonic, Platt, Temperature
 from weigh.model.certificate import Certificate
 from weigh.model.decision import Decision
 from weigh.model.evidence import Evidence
@@ -21,19 +23,23 @@ from weigh.model.threshold import ThresholdModel
 __all__ = [
     "BayesCounts",
     "BayesModel",
+    "CalibratedModel",
     "Certificate",
     "Decision",
     "Evidence",
     "Fit",
+    "Isotonic",
     "JointModel",
     "LinearModel",
     "LogisticModel",
     "Model",
     "Optimality",
     "PerceptronModel",
+    "Platt",
     "Posterior",
     "ProbabilityTable",
     "RegressionModel",
+    "Temperature",
     "ThresholdModel",
     "VotedModel",
     "load",

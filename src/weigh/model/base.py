@@ -84,9 +84,10 @@ class Model(RowModel):
 
     def scores(self, rows: Any) -> Floats:
         """Return the score of every class for every row."""
-        return np.concatenate(list(self.worked(self._checked, rows)))
+        return np.concatenate(list(self.worked(self.checked, rows)))
 
-    def _checked(self, chunk: Chunk) -> Floats:
+    def checked(self, chunk: Chunk) -> Floats:
+        """Return the scores of a chunk, refused where they decide nothing."""
         scores = self.score_chunk(chunk)
         impossible = scores.max(axis=1) == -np.inf
         if impossible.any():
@@ -112,7 +113,7 @@ class Model(RowModel):
         return np.concatenate(list(self.worked(partial(self._verdicts, decision), rows)))
 
     def _verdicts(self, decision: Decision | None, chunk: Chunk) -> Any:
-        scores = self._checked(chunk)
+        scores = self.checked(chunk)
         if decision is None:
             return self.labels[self.best(scores)]
         return decision.verdicts(scores, self.log_prior, self.classes)
@@ -125,6 +126,6 @@ class Model(RowModel):
         """Return the evidence for each row: named contributions that sum to the score."""
         found: list[Evidence] = []
         for chunk in self.chunks(rows):
-            self._checked(chunk)  # what no class can have is refused here as in predict
-            found.extend(self.explain_chunk(chunk))
+            self.checked(chunk)  # what no class can have is refused here as in predict
+            found.extend(evidence.settled() for evidence in self.explain_chunk(chunk))
         return found

@@ -28,13 +28,22 @@ def normalised(scores: Floats) -> Floats:
 
 def best(scores: Floats, tie: str = "first", rounding: float = ROUNDING) -> Any:
     """Return the number of the best class of each row; at a tie the first (or last) class wins."""
-    top = scores.max(axis=1, keepdims=True)
-    # top − rounding · max(1, |top|), in steps that are defined for infinite scores too
-    least = np.minimum(top - rounding, np.minimum(top * (1.0 - rounding), top * (1.0 + rounding)))
-    near = scores >= least
+    near = _near(scores, rounding)
     if tie == "first":
         return near.argmax(axis=1)
     return near.shape[1] - 1 - near[:, ::-1].argmax(axis=1)
+
+
+def levelled(scores: Floats, rounding: float = ROUNDING) -> Floats:
+    """Return scores of which those that tie with the best are equal to it, whatever is made of them."""
+    return np.where(_near(scores, rounding), scores.max(axis=1, keepdims=True), scores)
+
+
+def _near(scores: Floats, rounding: float) -> Any:
+    top = scores.max(axis=1, keepdims=True)
+    # top − rounding · max(1, |top|), in steps that are defined for infinite scores too
+    least = np.minimum(top - rounding, np.minimum(top * (1.0 - rounding), top * (1.0 + rounding)))
+    return scores >= least
 
 
 @dataclass(frozen=True)

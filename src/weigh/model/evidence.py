@@ -6,10 +6,12 @@ import html
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from weigh import errors
 from weigh.features.blocks import Floats
 from weigh.model.decision import best, normalised
 from weigh.model.weights import Contribution, as_text
@@ -54,6 +56,7 @@ class Evidence:
     table: tuple[Row, ...]
     _work: Callable[[], list[ClassWork]] = field(repr=False, compare=False)
     unit: str = "nats"
+    _rows: Callable[[Any, Any], tuple[Row, ...]] | None = field(default=None, repr=False, compare=False)
 
     @property
     def total(self) -> float:
@@ -82,16 +85,27 @@ class Evidence:
         """Return the evidence with all its amounts times one number above zero by another."""
         if factor == divisor:
             return self
-        return replace(
-            self, table=tuple(replace(row, nats=row.nats * factor / divisor) for row in self.table)
-        )
+        rows = None if self._rows is None else partial(_scaled_rows, self._rows, factor, divisor)
+        return replace(self, table=_scaled(self.table, factor, divisor), _rows=rows)
+
+    def rows_between(self, first: Any, second: Any) -> tuple[Row, ...]:
+        """Return what each feature speaks for one class against any other; None is no other."""
+        if (first, second) == (self.verdict, self.runner_up):
+            return self.table
+        if self._rows is None:
+            raise errors.Unsupported(
+                f"This evidence is that for {self.verdict!r} against {self.runner_up!r}, and no other."
+            )
+        return self._rows(first, second)
+
+    def settled(self) -> Evidence:
+        """Return the evidence without what other pairs of classes would need, to be kept."""
+        return replace(self, _rows=None)
 
     def worked(self, format: str = "text") -> str:
         """Return the whole calculation in exact fractions, as "text" or "latex"."""
         writer = {"text": worked_text, "latex": worked_latex}.get(format)
         if writer is None:
-            from weigh import errors
-
             raise errors.parameter("worked", "format", "'text' or 'latex'", format)
         return writer(self._work(), self.verdict)
 
@@ -177,14 +191,36 @@ def weighed(
         (base or ("class prior" if unit == "nats" else "bias"), ""),
         *((found.feature, found.value) for found in contributions),
     ]
-    table = tuple(
-        Row(feature, value, _difference(part, verdict, second))
-        for (feature, value), part in list(zip(names, logs, strict=True))[unit == "votes" :]
-    )
+    skipped = unit == "votes"
+    rows = partial(_rows, classes, names[skipped:], logs[skipped:])
     shares = np.exp(normalised(scores))[0].tolist() if unit == "nats" else []
     runner_up = None if second is None else classes[second]
     probabilities = dict(zip(classes, shares, strict=True)) if shares else {}
-    return Evidence(classes[verdict], runner_up, probabilities, table, work, unit)
+    return Evidence(
+        classes[verdict], runner_up, probabilities, rows(classes[verdict], runner_up), work, unit, rows
+    )
+
+
+def _rows(
+    classes: Sequence[Any],
+    names: Sequence[tuple[str, str]],
+    logs: Sequence[Floats],
+    first: Any,
+    second: Any,
+) -> tuple[Row, ...]:
+    own, other = classes.index(first), None if second is None else classes.index(second)
+    pairs = zip(names, logs, strict=True)
+    return tuple(Row(feature, value, _difference(part, own, other)) for (feature, value), part in pairs)
+
+
+def _scaled_rows(
+    rows: Callable[[Any, Any], tuple[Row, ...]], factor: float, divisor: float, first: Any, second: Any
+) -> tuple[Row, ...]:
+    return _scaled(rows(first, second), factor, divisor)
+
+
+def _scaled(table: Sequence[Row], factor: float, divisor: float) -> tuple[Row, ...]:
+    return tuple(replace(row, nats=row.nats * factor / divisor) for row in table)
 
 
 def exact_sum(parts: Sequence[float]) -> float:

@@ -10,27 +10,14 @@ from typing import Any
 from weigh import errors
 from weigh.features import Derived, Schema
 from weigh.model import store
-from weigh.model.bayes import BayesModel
-from weigh.model.joint import JointModel
-from weigh.model.linear import LinearModel
-from weigh.model.logistic import LogisticModel
-from weigh.model.perceptron import PerceptronModel, VotedModel
+from weigh.model.calibrated import CLASSIFIERS, CalibratedModel
 from weigh.model.regression import RegressionModel
 from weigh.model.row_model import RowModel
-from weigh.model.threshold import ThresholdModel
 
 MODELS: dict[str, Any] = {
-    model.type_name: model
-    for model in (
-        BayesModel,
-        JointModel,
-        LinearModel,
-        LogisticModel,
-        PerceptronModel,
-        RegressionModel,
-        ThresholdModel,
-        VotedModel,
-    )
+    **CLASSIFIERS,
+    CalibratedModel.type_name: CalibratedModel,
+    RegressionModel.type_name: RegressionModel,
 }
 
 

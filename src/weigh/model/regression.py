@@ -133,7 +133,7 @@ class RegressionModel(LinearSums):
             weighed([name], self.base, found, no_work, unit="predicted", verdict=0)
             for found in self.contributions(chunk)
         )
-        return [replace(evidence, verdict=evidence.total) for evidence in made]
+        return [replace(evidence.settled(), verdict=evidence.total) for evidence in made]
 
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what a model file holds."""

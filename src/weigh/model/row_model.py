@@ -36,6 +36,11 @@ class RowModel(ABC):
         return 1
 
     @property
+    def uncalibrated(self) -> RowModel:
+        """The model as it was learned; a calibrated one has another inside."""
+        return self
+
+    @property
     def label(self) -> str | None:
         """The name of the label column, if there was one."""
         return self.schema.label

@@ -48,7 +48,8 @@ class ScoredModel(Model):
             raise self._no_probabilities()
         return super()._verdicts(None, chunk)
 
-    def _checked(self, chunk: Chunk) -> Floats:
+    def checked(self, chunk: Chunk) -> Floats:
+        """Return the scores of a chunk, refused where they decide nothing."""
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self.score_chunk(chunk)
         wrong = ~np.isfinite(scores).all(axis=1)
