@@ -19,6 +19,7 @@ _HOMES = {
         "Perceptron",
         "TextVectorizer",
         "Threshold",
+        "calibrate",
         "expected_failed_checks",
         "path",
         "tune",
@@ -51,6 +52,7 @@ _HOMES = {
     ),
     "weigh.model": (
         "BayesModel",
+        "CalibratedModel",
         "Decision",
         "Evidence",
         "JointModel",

@@ -20,9 +20,11 @@ The tree::
     ├── MissingNumbers       numbers that a regression takes for zero
     ├── NotOptimal           a solver that stopped before its proof
     ├── OddValues            a column of numbers but for a word that may mean "missing"
+    ├── StaleCalibration     learning on has made a calibration void
     ├── UnfilledTable        a joint table with more cells than rows
     ├── UnknownNoise         noise that too few rows cannot tell
-    └── UnlikeScales         a column so large that a perceptron hears little of the others
+    ├── UnlikeScales         a column so large that a perceptron hears little of the others
+    └── UselessScores        scores that tell nothing of the labels they are calibrated by
 """
 
 from __future__ import annotations
@@ -102,6 +104,14 @@ class DependentColumns(WeighWarning):
 
 class OddValues(WeighWarning):
     """A column holds numbers but for a few words, and was therefore taken for a category."""
+
+
+class StaleCalibration(WeighWarning):
+    """A model learned or forgot rows, so that its calibration was dropped."""
+
+
+class UselessScores(WeighWarning):
+    """The scores of a model say nothing of the labels of the rows it is calibrated on."""
 
 
 class UnknownNoise(WeighWarning):

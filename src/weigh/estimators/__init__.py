@@ -1,5 +1,6 @@
 """Learners with scikit-learn's face."""
 
+from weigh.estimators.calibration import calibrate
 from weigh.estimators.contract import expected_failed_checks
 from weigh.estimators.joint_bayes import JointBayes
 from weigh.estimators.linear_regression import LinearRegression
@@ -21,6 +22,7 @@ __all__ = [
     "TextVectorizer",
     "Threshold",
     "Tuned",
+    "calibrate",
     "expected_failed_checks",
     "path",
     "tune",

@@ -174,10 +174,18 @@ def log_odds(scores: Floats) -> Floats:
     total = parts.sum(axis=1, keepdims=True)
     rest = np.log(total) + np.log1p(-np.minimum(parts / total, 0.5))
     # One minus the best's own share would have no digits left: its others are added up by themselves.
-    parts[rows, best] = 0.0
-    with np.errstate(divide="ignore"):
-        rest[rows, best] = np.log(parts.sum(axis=1))
+    others = below.copy()
+    others[rows, best] = -np.inf
+    rest[rows, best] = _log_sum(others)
     return np.asarray(below - rest)
+
+
+def _log_sum(scores: Floats) -> Floats:
+    """Return the logarithm of each row's summed exponentials."""
+    top = scores.max(axis=1)
+    top = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.exp(scores - top[:, None]).sum(axis=1)) + top)
 
 
 def _below_the_best(scores: Floats) -> Floats:

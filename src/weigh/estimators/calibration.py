@@ -1,0 +1,172 @@
+"""Calibrating a model: rows that it has not seen say how sure it may be."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.isotonic import IsotonicRegression
+
+from weigh import errors
+from weigh.features.blocks import Floats
+from weigh.learn.calibration import Fitted, Places, Scored, fit_platt, fit_temperature
+from weigh.model import CalibratedModel, Isotonic, Model
+from weigh.model.calibration import METHODS, Calibration, Steps, curves_of, log_odds
+from weigh.source import Chunk, Source
+from weigh.source import rows as rows_of
+from weigh.source.chunk import to_pylist
+
+ENOUGH = 1e-8  # what a derivative of the loss per row may be at its minimum
+
+
+def calibrate(
+    model: Any,
+    data: Any,
+    y: Any = None,
+    *,
+    method: str = "temperature",
+    label: str | None = None,
+    sample_weight: Any = None,
+) -> CalibratedModel:
+    """Return a classifier whose probabilities agree with the labels of rows it has not seen.
+
+    Naive Bayes is over-sure where its columns depend on each other; a perceptron has no probabilities at
+    all. A map from scores to probabilities, fitted to labelled rows, sets both right and is kept in the
+    model file. Training rows would not do: on them a model is better than it is.
+
+    Parameters
+    ----------
+    model : a classifier of this library, or an estimator that holds one
+        Of a model that is calibrated already the old calibration is dropped.
+    data : rows as `fit` takes them, or a source, none of which the model was trained on
+    y : array of labels, or the name of the label column, or None
+        None takes the source's own labels, else the column that the model was trained to predict.
+    method : "temperature", "platt" or "isotonic"
+        Temperature divides all scores by one number and changes no verdict. Platt's logistic curve also
+        shifts every class. Isotonic is any rising curve, which wants a thousand rows or more.
+    label : name of the label column, the same as a name given as `y`
+    sample_weight : array of weights, one per row, or None
+
+    Examples
+    --------
+    >>> import weigh
+    >>> model = weigh.NaiveBayes(columns="category").fit([["a", "a"], ["b", "b"]], [1, 2]).model_
+    >>> weigh.calibrate(model, [["a", "a"], ["a", "a"], ["b", "b"]], [1, 2, 2]).calibration.T > 1
+    True
+    """
+    check_method(method, "calibrate")
+    if y is not None and label is not None:
+        raise errors.parameter("calibrate", "label", "left out when y is given", label)
+    inner = _classifier(model)
+    source = _labelled(inner, data, label if y is None else y, sample_weight)
+    return calibrated(inner, _scored(inner, source.marked(inner.schema.missing)), method)
+
+
+def check_method(method: object, owner: str, name: str = "method", or_none: str = "") -> None:
+    """Refuse a method that does not exist."""
+    if method not in METHODS:
+        must = f"{or_none}{', '.join(map(repr, METHODS[:-1]))} or {METHODS[-1]!r}"
+        raise errors.parameter(owner, name, must, method)
+
+
+def calibrated(model: Model, rows: Scored, method: str) -> CalibratedModel:
+    """Return a model with the map that its scores of labelled rows call for."""
+    wrong = ~np.isfinite(rows.scores).all(axis=1)
+    if wrong.any():
+        raise errors.Unsupported(
+            f"Row {int(np.argmax(wrong)):,} has probability 0 in some class, which no calibration changes. "
+            f"Train with a prior above 0 (prior=1)."
+        )
+    return CalibratedModel(model, _FITS[method](rows), rows.shares())
+
+
+def _classifier(given: Any) -> Model:
+    model = getattr(given, "model_", given)
+    model = getattr(model, "uncalibrated", model)
+    if not isinstance(model, Model):
+        raise errors.Unsupported(
+            f"calibrate takes a trained classifier of weigh, got {type(given).__name__}. Others are "
+            f"calibrated by scikit-learn's CalibratedClassifierCV."
+        )
+    return model
+
+
+def _labelled(model: Model, data: Any, y: Any, sample_weight: Any) -> Source:
+    if y is None and isinstance(data, Source) and (data.label or data.prefix(1).labels is not None):
+        return data
+    y = model.label if y is None else y
+    if y is None:
+        raise errors.LabelError(
+            "The rows have no labels to calibrate by. Give y: one label per row, or its column."
+        )
+    return rows_of(data, y, sample_weight, missing=model.schema.missing)
+
+
+def _scored(model: Model, source: Source) -> Scored:
+    """Read labelled rows and keep their scores: as many numbers as rows times classes."""
+    places = {label: code for code, label in enumerate(model.classes)}
+
+    def scored(chunk: Chunk) -> tuple[Floats, Places, Floats]:
+        return model.checked(chunk), *labels_of(chunk, places)
+
+    parts = list(model.worked(scored, source))
+    return Scored(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
+def labels_of(chunk: Chunk, places: dict[Any, int]) -> tuple[Places, Floats]:
+    """Return the class number and the weight of every row of a chunk."""
+    labels = to_pylist(chunk.labels)
+    unknown = next((label for label in labels if label not in places), None)
+    if unknown is not None:
+        raise errors.LabelError(
+            f"The rows have the label {unknown!r}, which is no class of the model; it has "
+            f"{errors.listing(places)}. Leave such rows out."
+        )
+    weights = np.ones(len(labels)) if chunk.weights is None else np.asarray(chunk.weights, np.float64)
+    return np.array([places[label] for label in labels], dtype=np.intp), weights
+
+
+def _proved(fit: Callable[[Scored], Fitted]) -> Callable[[Scored], Calibration]:
+    def fitted(rows: Scored) -> Calibration:
+        found = fit(rows)
+        if found.derivative is None:
+            warnings.warn(
+                "The model's scores say nothing of the labels of these rows, or the opposite, so that its "
+                "probabilities were made nearly equal. Look at weigh.evaluate(model, rows).",
+                errors.UselessScores,
+                stacklevel=4,
+            )
+        elif found.derivative > ENOUGH:
+            warnings.warn(
+                f"The calibration stopped where the loss still changes by {found.derivative:.1g} per row. "
+                f"Give rows whose scores differ less in size.",
+                errors.NotOptimal,
+                stacklevel=4,
+            )
+        return found.map
+
+    return fitted
+
+
+def _isotonic(rows: Scored) -> Isotonic:
+    """Fit a rising curve to each class against all others, with Laplace's smoothed targets."""
+    odds, classes = log_odds(rows.scores), rows.scores.shape[1]
+    kept = rows.weights > 0
+    if not kept.any():
+        raise errors.DataError("The sample weights sum to zero; give some row a positive weight.")
+    curves = []
+    for c in range(classes - curves_of(classes), classes):
+        own = rows.totals[c]
+        targets = np.where(rows.codes == c, (own + 1) / (own + 2), 1 / (rows.totals.sum() - own + 2))
+        found = IsotonicRegression().fit(odds[kept, c], targets[kept], rows.weights[kept])
+        curves.append(Steps(tuple(found.X_thresholds_.tolist()), tuple(found.y_thresholds_.tolist())))
+    return Isotonic(tuple(curves))
+
+
+_FITS: dict[str, Callable[[Scored], Calibration]] = {
+    "temperature": _proved(fit_temperature),
+    "platt": _proved(fit_platt),
+    "isotonic": _isotonic,
+}
