@@ -6,8 +6,8 @@ With p_r the prediction of the learner that was trained on set r of R, and m its
 
 Kohavi & Wolpert's form of the zero-one loss is half of this for predictions and labels written as one 1 among
 zeros: with P(c) the share of the sets that lead to class c, bias² = ½ Σ ([y = c] − P(c))² and variance =
-½ (1 − Σ P(c)²). Domingos' form takes the main prediction, the class that most sets lead to (of equally frequent
-ones the first), and asks whether it is wrong:
+½ (1 − Σ P(c)²). Domingos' form takes the main prediction, the class that most sets lead to (of equally
+frequent ones the first), and asks whether it is wrong:
 
     main = y        bias 0,  variance +P(another class than the main one)         it hurts
     main ≠ y        bias 1,  variance −P(y)                                       it helps
@@ -48,7 +48,8 @@ class Decomposition:
 
     def error_of_rounds(self, name: str) -> float:
         """The standard error from the finite number of training sets: the jackknife over them."""
-        left = self.without[name]
+        # Less the first, equal means have a spread of zero and not of a rounding.
+        left = self.without[name] - self.without[name][0]
         return float(np.sqrt((self.rounds - 1) * left.var()))
 
     def error_of_rows(self, name: str) -> float:
@@ -129,9 +130,10 @@ def domingos(predicted: Codes, true: Codes, k: int, known: Floats | None = None)
         fewer[:, code] -= 1.0
         chosen = predicted[:, voted] == code
         for name, part in _by_main(fewer, true[voted], goal[voted]).items():
-            without[name] += chosen @ part / rows
-    loss, parts = found.pop("loss"), found
-    return _with_noise(loss, parts, without, known is not None, rounds)
+            without[name] += chosen @ part
+    loss = found.pop("loss")
+    means = {name: sums / rows for name, sums in without.items()}
+    return _with_noise(loss, found, means, known is not None, rounds)
 
 
 def _by_main(counts: Floats, true: Codes, goal: Codes) -> dict[str, Floats]:
@@ -152,7 +154,9 @@ def _with_noise(
 ) -> Decomposition:
     if is_known:
         parts = parts | {"noise": loss - sum(parts.values())}
-        without = without | {"noise": without["loss"] - sum(without[name] for name in parts if name != "noise")}
+        without = without | {
+            "noise": without["loss"] - sum(without[name] for name in parts if name != "noise")
+        }
     return Decomposition(loss, parts, without, rounds)
 
 

@@ -1,13 +1,13 @@
 """Whether two learners differ, from their losses on the same resampled rows.
 
-Folds share most of their training rows, so k differences d of losses tell less than k independent ones. Nadeau &
-Bengio's correction widens the variance of their mean by the share of rows held out:
+Folds share most of their training rows, so k differences d of losses tell less than k independent ones.
+Nadeau & Bengio's correction widens the variance of their mean by the share of rows held out:
 
     scale² = s² (1/k + n_test / n_train)        t = mean(d) / scale, with k − 1 degrees of freedom
 
-The Bayesian correlated t-test (Corani & Benavoli) takes ρ = n_test / (n_train + n_test) for the correlation of
-the folds; then ρ / (1 − ρ) = n_test / n_train, and the posterior of the true difference is Student's t with the
-same scale around mean(d).
+The Bayesian correlated t-test (Corani & Benavoli) takes ρ = n_test / (n_train + n_test) for the correlation
+of the folds; then ρ / (1 − ρ) = n_test / n_train, and the posterior of the true difference is Student's t
+with the same scale around mean(d).
 """
 
 from __future__ import annotations

@@ -79,6 +79,13 @@ def _log(model: Fitted, rows: LabelledRows) -> Floats:
     return log_of_rows(_of_true(model, rows, table, -np.inf))
 
 
+def _brier(model: Fitted, rows: LabelledRows) -> Floats:
+    table = model.learner.predict_proba(rows.data)
+    # Of a class that was never seen, nothing is right and the whole of it is missing.
+    own = _of_true(model, rows, table, 0.0)
+    return np.asarray(np.square(table).sum(axis=1) - 2.0 * own + 1.0, np.float64)
+
+
 def _errors(model: Fitted, rows: LabelledRows) -> Floats:
     return np.asarray(model.predict(rows), np.float64) - np.asarray(rows.labels, np.float64)
 
@@ -96,6 +103,7 @@ class Loss:
 LOSSES = {
     "zero_one": Loss("share of errors", False, False, _zero_one),
     "squared": Loss("squared loss, (1 − p)²", False, True, _squared),
+    "brier": Loss("Brier score", False, True, _brier),
     "log_loss": Loss("log loss", False, True, _log),
     "squared_error": Loss("squared error", True, False, lambda *given: np.square(_errors(*given))),
     "absolute_error": Loss("absolute error", True, False, lambda *given: np.abs(_errors(*given))),
