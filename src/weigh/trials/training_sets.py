@@ -37,8 +37,8 @@ class TrainingSets:
         size = round((n - held) * share)
         if size < 2:
             raise errors.DataError(
-                f"bias_variance: of {n:,} rows {held:,} are held out, and {max(size, 0)} of the others are in "
-                f"a training set; 2 are the least. Give more rows."
+                f"bias_variance: of {n:,} rows {held:,} are held out, and {max(size, 0)} of the others are "
+                f"in a training set; 2 are the least. Give more rows."
             )
         order = growing(np.arange(n), groups, np.random.default_rng([seed, 0]))
         return cls(np.sort(order[: n - held]), np.sort(order[n - held :]), groups, size, resample, seed)
