@@ -3,5 +3,11 @@
 from __future__ import annotations
 
 from weigh.trials.bias_variance import BiasVariance, bias_variance
+from weigh.trials.learning_curve import LearningCurve, learning_curve
 
-__all__ = ["BiasVariance", "bias_variance"]
+__all__ = [
+    "BiasVariance",
+    "LearningCurve",
+    "bias_variance",
+    "learning_curve",
+]

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 from sklearn.utils.parallel import Parallel, delayed
 
+from weigh import errors
+
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
@@ -20,11 +22,14 @@ def run(
 ) -> list[Result]:
     """Return the result of every job, in their order; `progress` hears how many of all are done.
 
-    What learners warn of, they warn of at every fit: of each kind of warning the first is told.
+    Parts of the rows are not what somebody wants to be warned of: they may be few, and look odd. That a
+    solver stopped early, or what other libraries warn of, is told once.
     """
     found: list[Result] = []
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", errors.WeighWarning)
+        warnings.simplefilter("always", errors.NotOptimal)
         workers = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
         for result in workers(delayed(work)(job) for job in jobs):
             found.append(result)
