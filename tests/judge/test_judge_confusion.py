@@ -31,7 +31,7 @@ def test_a_small_table_worked_by_hand():
     assert table.support().tolist() == [2, 3, 0]
     np.testing.assert_allclose(table.precision(0.95)[0], [1 / 3, 2 / 3, np.nan])
     np.testing.assert_allclose(table.recall(0.95)[0], [1 / 2, 2 / 3, np.nan])
-    np.testing.assert_allclose(table.f1(), [2 / 5, 2 / 3, np.nan])
+    np.testing.assert_allclose(table.f1(0.95)[0], [2 / 5, 2 / 3, np.nan])
     assert table.accuracy(0.95)[0] == 3 / 6
     assert table.mistakes(2) == [(UNSEEN, 0, 1.0), (0, 1, 1.0)]
 
@@ -52,7 +52,7 @@ def test_shares_equal_those_of_scikit_learn(seed):
     theirs = metrics.precision_recall_fscore_support(
         true, predicted, labels=codes, sample_weight=weights, zero_division=np.nan
     )
-    found = (ours.precision(0.9)[0], ours.recall(0.9)[0], ours.f1(), ours.support())
+    found = (ours.precision(0.9)[0], ours.recall(0.9)[0], ours.f1(0.9)[0], ours.support())
     for mine, other in zip(found, theirs, strict=True):
         np.testing.assert_allclose(mine, other)
 
@@ -71,7 +71,7 @@ def test_thousands_of_classes_keep_only_the_pairs_that_occur():
     codes = np.arange(21_000)
     table = confusion_of(codes, codes, classes=21_000)
     assert len(table.weight) == 21_000
-    assert table.f1().min() == 1.0
+    assert table.f1(0.95)[0].min() == 1.0
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])

@@ -113,9 +113,15 @@ def test_sparse_rows_and_texts_are_taken():
     assert value(evaluate(piped, texts, [1, 0, 1, 1]), "accuracy") == 0.75
 
 
-def test_a_classifier_without_probabilities_gets_the_measures_of_its_predictions():
-    found = evaluate(Perceptron().fit(X, Y), X, Y)
-    assert [measure.name for measure in found.measures] == ["accuracy", "zero_one"]
+SHARES = ["accuracy", "zero_one", "balanced_accuracy", "macro_precision", "macro_recall", "macro_f1"]
+
+
+def test_a_classifier_without_probabilities_gets_the_measures_of_its_predictions_and_the_areas():
+    model = Perceptron().fit(X, Y)
+    found = evaluate(model, X, Y)
+    assert [measure.name for measure in found.measures] == [*SHARES, "roc_area", "pr_area"]
+    bare = SimpleNamespace(classes_=model.classes_, predict=model.predict)
+    assert [measure.name for measure in evaluate(bare, X, Y).measures] == SHARES
     with pytest.raises(errors.Unsupported, match="no measure 'log_loss'; it has 'accuracy'"):
         found.measure("log_loss")
 
@@ -269,7 +275,7 @@ def test_to_dict_is_json_even_with_infinite_and_undefined_numbers():
     model = GaussianNB().fit(X, CODES)
     found = evaluate(model, X[:3], [0, 7, 0])
     read = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert read["measures"][3] == {"name": "log_loss", "value": "inf", "low": "inf", "high": "inf"}
+    assert read["measures"][8] == {"name": "log_loss", "value": "inf", "low": "inf", "high": "inf"}
     assert read["per_class"][2]["precision"]["value"] is None
     assert read["unseen"] == [{"label": 7, "rows": 1}]
     assert {"true": None, "predicted": 0, "weight": 1.0} in read["confusion"]

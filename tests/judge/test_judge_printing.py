@@ -96,7 +96,7 @@ def test_a_probability_of_zero_is_told():
 def test_a_label_of_the_wrong_type_is_hinted_at():
     text = str(evaluate(Fixed([0, 1], [0, 1]), ROWS[:2], ["0", "1"]))
     assert "'0' is not the class 0: their types differ." in " ".join(text.split())
-    assert "\nThe classifier gives no probabilities, so no other loss.\n" in text
+    assert "\nThe classifier gives no probabilities, so there are no other measures.\n" in text
 
 
 def test_many_classes_print_the_ten_worst():

@@ -65,29 +65,38 @@ class Confusion:
 
     def precision(self, level: float) -> tuple[Floats, Floats, Floats]:
         """Per class n_cc / (weight predicted as c), with exact intervals; nan if there is none."""
-        hit = self._hit()
-        return _share(
-            self._sums(self.predicted[hit], self.weight[hit]),
-            self._sums(self.predicted, self.weight),
-            self._sums(self.predicted, self.squares),
-            level,
-        )
+        return _share(self.hits(), self.predictions(), self._sums(self.predicted, self.squares), level)
 
     def recall(self, level: float) -> tuple[Floats, Floats, Floats]:
         """Per class n_cc / (weight truly c), with exact intervals; nan if there is none."""
-        hit, known = self._hit(), self.true != UNSEEN
-        return _share(
-            self._sums(self.true[hit], self.weight[hit]),
-            self.support(),
-            self._sums(self.true[known], self.squares[known]),
-            level,
-        )
+        known = self.true != UNSEEN
+        squares = self._sums(self.true[known], self.squares[known])
+        return _share(self.hits(), self.support(), squares, level)
 
-    def f1(self) -> Floats:
-        """Per class 2 n_cc / (weight truly c + weight predicted as c); nan if both are zero."""
+    def f1(self, level: float) -> tuple[Floats, Floats, Floats]:
+        """Per class 2 n_cc / (weight truly c + weight predicted as c), with exact intervals; nan for 0/0.
+
+        Of the rows that are c or were taken for it, the share j that are both has an exact interval, and F1
+        is 2 j / (1 + j).
+        """
+        off = ~self._hit()
+        known = off & (self.true != UNSEEN)
+        whole, squares = (
+            self._sums(self.predicted, values) + self._sums(self.true[known], values[known])
+            for values in (self.weight, self.squares)
+        )
+        shares = _share(self.hits(), whole, squares, level)
+        share, low, high = (2.0 * part / (1.0 + part) for part in shares)
+        return share, low, high
+
+    def hits(self) -> Floats:
+        """Weight of the rows of each class that were predicted rightly."""
         hit = self._hit()
-        both = self.support() + self._sums(self.predicted, self.weight)
-        return _ratio(2.0 * self._sums(self.true[hit], self.weight[hit]), both)
+        return self._sums(self.true[hit], self.weight[hit])
+
+    def predictions(self) -> Floats:
+        """Weight of the rows that were predicted as each class."""
+        return self._sums(self.predicted, self.weight)
 
     def support(self) -> Floats:
         """Weight of the rows that truly are of each class."""

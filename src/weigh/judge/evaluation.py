@@ -1,59 +1,58 @@
-"""How well a classifier does on labelled rows: losses, intervals, confusion, classes."""
+"""How well a classifier does on labelled rows: losses, areas, calibration, confusion, classes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from weigh import errors
-from weigh.judge import printing
+from weigh.judge import drawing, printing
+from weigh.judge.areas import NOTHING, Areas, areas_of
 from weigh.judge.batches import batches, checked_weights
+from weigh.judge.class_row import ClassRow, class_rows
 from weigh.judge.confusion import Confusion
+from weigh.judge.curves import ClassCurves
+from weigh.judge.held import MOST
+from weigh.judge.macro import macro_measures
 from weigh.judge.measure import Measure
 from weigh.judge.regression import RegressionEvaluation, judged_numbers
+from weigh.judge.reliability import Bin, Binned, binned
 from weigh.judge.subject import is_regression, subject
 from weigh.judge.tally import Tally
-from weigh.text import plain
-
-
-@dataclass(frozen=True)
-class ClassRow:
-    """One class: precision, recall, F1 and the weight of its rows; 0/0 is nan."""
-
-    label: Any
-    precision: Measure
-    recall: Measure
-    f1: float
-    support: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """The row for JSON."""
-        return {
-            "class": plain(self.label),
-            "precision": self.precision.to_dict(),
-            "recall": self.recall.to_dict(),
-            "f1": plain(self.f1),
-            "support": self.support,
-        }
+from weigh.text import counted, plain
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """The result of `evaluate`; prints as tables of at most 80 columns.
 
-    `measures` are, by name: `accuracy`, `zero_one`; where the classifier gives probabilities,
-    `squared`, `log_loss` and `conditional_log_likelihood` = sum w log p(y | x); where it models
-    the rows too, `joint_log_likelihood` = sum w log p(x, y). Without sample weights w is 1.
-    `confusion.table()` is the array [true, predicted] in the order of `classes`.
-    `unseen` lists labels that are no class of the model, with their rows: they count as errors
-    with probability zero. `impossible` counts the rows whose true class is known to the model and
-    was given probability zero: with either, the log loss is infinite.
+    `measures` are, by name:
 
-    Shares (accuracy, zero-one, precision, recall) have exact Clopper-Pearson intervals, mean
-    losses the normal interval of a mean. Weighted rows count by their effective number,
-    (sum w)^2 / sum w^2.
+    - `accuracy`, `zero_one`; `balanced_accuracy`, `macro_precision`, `macro_recall` and `macro_f1`, means
+      over the classes that occur, 0/0 counting as 0;
+    - where the classifier gives probabilities, `squared` = mean (1 - p_true)^2, `brier` = mean over rows of
+      the sum over classes of (p_c - [c = y])^2, halved for two classes as scikit-learn's brier_score_loss
+      does, `log_loss`, `calibration_error` = mean |share right - probability of the verdict| over the bins
+      of `reliability`, and `conditional_log_likelihood` = sum w log p(y | x);
+    - where it gives probabilities or scores, `roc_area` and `pr_area` (average precision): of the second of
+      two classes, of more the mean over the classes that occur, each against the rest;
+    - where it models the rows too, `joint_log_likelihood` = sum w log p(x, y).
+
+    Without sample weights w is 1. `confusion.table()` is the array [true, predicted] in the order of
+    `classes`. `reliability` are bins of rows with similar probability, `curves` the ROC and PR curves of
+    the classes (of the 20 with most rows). `unseen` lists labels that are no class of the model, with their
+    rows: they count as errors with probability zero. `impossible` counts the rows whose true class is known
+    to the model and was given probability zero: with either, the log loss is infinite. `omitted` says what
+    could not be measured.
+
+    Shares (accuracy, zero-one, precision, recall, F1 of a class) have exact Clopper-Pearson intervals,
+    their means over classes those that follow from them; mean losses the normal interval of a mean; areas
+    and the macro F1 that of their logit, with the variance of DeLong or of the bootstrap over rows in the
+    limit of many draws; the calibration error one that holds at least at its level. Weighted rows count by
+    their effective number, (sum w)^2 / sum w^2.
     """
 
     classes: tuple[Any, ...]
@@ -65,6 +64,9 @@ class Evaluation:
     per_class: tuple[ClassRow, ...]
     unseen: tuple[tuple[Any, int], ...] = ()
     impossible: int = 0
+    reliability: tuple[Bin, ...] = ()
+    curves: tuple[ClassCurves, ...] = ()
+    omitted: tuple[str, ...] = ()
 
     def measure(self, name: str) -> Measure:
         """The measure of that name."""
@@ -99,13 +101,20 @@ class Evaluation:
             "per_class": [row.to_dict() for row in self.per_class],
             "unseen": [{"label": plain(label), "rows": rows} for label, rows in self.unseen],
             "impossible": self.impossible,
+            "reliability": [each.to_dict() for each in self.reliability],
+            "curves": [each.to_dict() for each in self.curves],
+            "omitted": list(self.omitted),
         }
+
+    def plot(self, what: str = "confusion") -> Any:
+        """Draw "confusion", "reliability", "roc", "precision_recall" or "classes" as an Altair chart."""
+        return drawing.drawn(self, what)
 
     def __repr__(self) -> str:
         return str(self)
 
     def __str__(self) -> str:
-        """Print measures, confusion table and classes."""
+        """Print measures, areas, confusion table and classes."""
         return printing.text(self)
 
     def _repr_html_(self) -> str:
@@ -126,8 +135,9 @@ def evaluate(
     Parameters
     ----------
     model : a model or estimator of this library, or any fitted scikit-learn classifier or regressor
-        A classifier without probabilities gets the measures of its predictions only.
+        A classifier without probabilities gets the measures of its predictions and, of its scores, the areas.
     data : rows as `fit` takes them, or a source; read in batches, so memory stays bounded
+        Areas need all scores: up to 2^24 are kept, and beyond that the areas are left out, with a note.
     y : array of labels, or the name of the label column, or None
         None takes the source's own labels, else the column that the model was trained to predict.
     label : name of the label column, the same as a name given as `y`
@@ -170,38 +180,67 @@ def _evaluation(tally: Tally, classes: tuple[Any, ...], level: float) -> Evaluat
     weight = float(confusion.weight.sum())
     if weight == 0.0:
         raise errors.DataError("The sample weights sum to zero; give some row a positive weight.")
+    odds = tally.odds
+    verdicts = binned(odds.column(0), odds.truth == 1, odds.weights) if odds else None
+    areas = areas_of(tally.scores, classes, level) if tally.scores else None
+    per_class = [NOTHING] * len(classes) if areas is None else areas.per_class
     return Evaluation(
         classes,
         tally.n,
         weight,
         level,
-        _measures(tally, confusion, level),
+        tuple(_measures(tally, confusion, areas, verdicts, level)),
         confusion,
-        _per_class(confusion, classes, level),
+        class_rows(confusion, classes, per_class, level),
         tuple(sorted(tally.unseen.items(), key=lambda item: (-item[1], str(item[0])))),
         tally.impossible,
+        tuple(_bins(tally, classes, verdicts, level)),
+        () if areas is None else areas.curves,
+        tuple(_omitted(tally, areas)),
     )
 
 
-def _measures(tally: Tally, confusion: Confusion, level: float) -> tuple[Measure, ...]:
-    found = [
-        Measure("accuracy", *confusion.accuracy(level)),
-        Measure("zero_one", *confusion.zero_one(level)),
-    ]
-    if tally.squared is not None and tally.log is not None:
-        found.append(Measure("squared", *tally.squared.interval(level, 1.0)))
-        found.append(Measure("log_loss", *tally.log.interval(level)))
-        found.append(Measure("conditional_log_likelihood", 0.0 - tally.log.total()))
+def _measures(
+    tally: Tally, confusion: Confusion, areas: Areas | None, verdicts: Binned | None, level: float
+) -> Iterator[Measure]:
+    yield Measure("accuracy", *confusion.accuracy(level))
+    yield Measure("zero_one", *confusion.zero_one(level))
+    yield from macro_measures(confusion, len(tally.unseen), level)
+    if tally.squared is not None and tally.brier is not None and tally.log is not None:
+        most = 1.0 if confusion.n_classes < 3 else 2.0
+        yield Measure("squared", *tally.squared.interval(level, 1.0))
+        yield Measure("brier", *tally.brier.interval(level, most))
+        yield Measure("log_loss", *tally.log.interval(level))
+    if verdicts is not None:
+        yield verdicts.calibration_error(level)
+    if areas is not None:
+        yield from areas.overall
+    if tally.log is not None:
+        yield Measure("conditional_log_likelihood", 0.0 - tally.log.total())
     if tally.joint is not None:
-        found.append(Measure("joint_log_likelihood", tally.joint))
-    return tuple(found)
+        yield Measure("joint_log_likelihood", tally.joint)
 
 
-def _per_class(confusion: Confusion, classes: tuple[Any, ...], level: float) -> tuple[ClassRow, ...]:
-    precision = zip(*(part.tolist() for part in confusion.precision(level)), strict=True)
-    recall = zip(*(part.tolist() for part in confusion.recall(level)), strict=True)
-    rest = zip(confusion.f1().tolist(), confusion.support().tolist(), strict=True)
-    return tuple(
-        ClassRow(label, Measure("precision", *p), Measure("recall", *r), f1, support)
-        for label, p, r, (f1, support) in zip(classes, precision, recall, rest, strict=True)
-    )
+def _bins(tally: Tally, classes: tuple[Any, ...], verdicts: Binned | None, level: float) -> Iterator[Bin]:
+    if verdicts is None:
+        return
+    yield from verdicts.bins("verdict", level)
+    if len(classes) == 2 and tally.scores:
+        found = binned(tally.scores.column(1), tally.scores.truth == 1, tally.scores.weights)
+        yield from found.bins(f"P({classes[1]})", level)
+
+
+def _omitted(tally: Tally, areas: Areas | None) -> Iterator[str]:
+    if tally.log is None:
+        others = "losses and no calibration" if areas else "other measures"
+        yield f"The classifier gives no probabilities, so there are no {others}."
+    if tally.scores.is_over:
+        yield f"Areas would need more than {MOST:,} scores at once, and are left out."
+    if tally.odds.is_over:
+        yield f"Calibration would need more than {MOST:,} rows at once, and is left out."
+    if areas is not None:
+        absent = sum(np.isnan(roc.value) for roc, _ in areas.per_class)
+        if absent == len(areas.per_class):
+            yield "Areas need rows of at least two classes."
+        elif absent:
+            yield f"{counted(absent, 'class', 'classes')} without rows: no area, and not in the means."

@@ -49,3 +49,38 @@ def normal_mean(
         return np.nan, np.nan
     reach = NormalDist().inv_cdf((1.0 + level) / 2.0) * float(np.sqrt(variance / rows))
     return max(mean - reach, 0.0), min(mean + reach, most)
+
+
+def logit_interval(value: float, variance: float, rows: float, level: float) -> tuple[float, float]:
+    """The interval of a share such as an area, whose logit is taken to be normal; it stays within 0 and 1.
+
+    Where rows show no variance, as where all are ranked rightly, it is the exact interval of a share of so
+    many rows. Areas are no less certain: their variance is at most value (1 - value) / rows for the smaller
+    side.
+    """
+    spread = value * (1.0 - value)
+    # What rounding leaves of a variance of zero is none.
+    if not rows > 1.0 or spread <= 0.0 or variance <= 1e-24:
+        low, high = clopper_pearson(np.array([value * rows]), np.array([rows]), level)
+        return float(low[0]), float(high[0])
+    reach = NormalDist().inv_cdf((1.0 + level) / 2.0) * float(np.sqrt(variance)) / spread
+    middle = np.log(value / (1.0 - value))
+    low, high = 1.0 / (1.0 + np.exp(-np.clip(middle + np.array([-reach, reach]), -700.0, 700.0)))
+    return float(low), float(high)
+
+
+def mean_of_shares(
+    values: Floats, lows: Floats, highs: Floats, count: int, together: float = 1.0
+) -> tuple[float, float, float]:
+    """The sum of shares / count, with limits from theirs: their distances add up as squares.
+
+    That holds for shares at 0 or 1 too, where rows show no variance. `together` is by how much the variance
+    of the sum exceeds that of shares of different rows. Shares that are nan are zero for sure.
+    """
+    known = ~np.isnan(values)
+    mean = float(values[known].sum()) / count
+    below, above = (
+        float(np.sqrt(max(together, 1.0) * np.square((ends - values)[known]).sum())) / count
+        for ends in (lows, highs)
+    )
+    return mean, max(mean - below, 0.0), min(mean + above, 1.0)

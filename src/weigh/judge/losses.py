@@ -4,6 +4,7 @@ With p the probability that a row's true class y was given:
 
     zero-one   [prediction != y]      the share of rows predicted wrongly; accuracy is the rest
     squared    (1 - p)^2              only the true class's probability enters
+    Brier      sum over c of (p_c - [c = y])^2, halved for two classes: scikit-learn's brier_score_loss
     log        -log p                 one zero probability of a true class makes the mean infinite
 
 What is reported is the weighted mean, sum w_i l_i / sum w_i, over the rows of positive weight.
@@ -33,6 +34,15 @@ def of_true_class(labels: Codes, table: Floats, unseen: float) -> Floats:
 def squared_of_rows(true_probability: Floats) -> Floats:
     """Per row, (1 - p)^2 for the probability p given to the true class."""
     return np.square(1.0 - true_probability)
+
+
+def brier_of_rows(labels: Codes, probabilities: Floats) -> Floats:
+    """Per row, sum over classes of (p_c - [c = y])^2, halved for fewer than three classes."""
+    away, known = probabilities.copy(), np.flatnonzero(labels != UNSEEN)
+    away[known, labels[known]] -= 1.0
+    # A class that the model does not know was given the probability zero.
+    sums = np.einsum("ij,ij->i", away, away) + (labels == UNSEEN)
+    return np.asarray(sums / 2.0 if probabilities.shape[1] < 3 else sums, np.float64)
 
 
 def log_of_rows(true_log_probability: Floats) -> Floats:

@@ -14,14 +14,21 @@ from weigh.judge.losses import UNSEEN, Codes, Floats
 from weigh.model import RegressionModel
 from weigh.model.decision import best, normalised
 
+SMALLEST = 1e-290
+
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """Predictions as codes [n]; log p(y | x) and log p(x, y), [n, C], where the model has them."""
+    """Predictions as codes [n]; log p(y | x), p(y | x) and log p(x, y), [n, C], where the model has them.
+
+    `scores` [n, C] rank rows where there are no probabilities: the higher, the more the class is meant.
+    """
 
     predictions: Codes
     log_posterior: Floats | None = None
     log_joint: Floats | None = None
+    posterior: Floats | None = None
+    scores: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,15 +100,15 @@ def _of_model(model: Any) -> Subject:
         if hasattr(model, "scores"):
             scores = model.scores(rows)
             if not getattr(model, "probable", True):
-                return Answer(model.best(scores))
+                return Answer(model.best(scores), scores=_against(scores))
             # Without a finite score no posterior exists: the model itself says why.
             is_known = np.isfinite(scores.max(axis=1)).all()
             posterior = normalised(scores) if is_known else model.log_proba(rows)
             is_joint = getattr(model, "generative", True)
-            return Answer(best(scores, tie), posterior, scores if is_joint else None)
+            return Answer(best(scores, tie), posterior, scores if is_joint else None, np.exp(posterior))
         if hasattr(model, "log_proba"):
             posterior = model.log_proba(rows)
-            return Answer(best(posterior, tie), posterior)
+            return Answer(best(posterior, tie), posterior, posterior=np.exp(posterior))
         return Answer(codes_of(classes, listed(model.predict(rows))))
 
     return _asked(model, classes, answer)
@@ -126,16 +133,39 @@ def _of_sklearn(model: Any) -> Subject:
 
     def answer(rows: Any) -> Answer:
         predictions = codes_of(classes, listed(model.predict(rows)))
-        # A probability of zero is reported as an infinite loss, not as a warning of the logarithm.
-        with np.errstate(divide="ignore"):
-            if hasattr(model, "predict_log_proba"):
-                return Answer(predictions, np.asarray(model.predict_log_proba(rows), np.float64))
-            if hasattr(model, "predict_proba"):
-                proba = np.asarray(model.predict_proba(rows), np.float64)
-                return Answer(predictions, np.log(proba))
-        return Answer(predictions)
+        if hasattr(model, "predict_proba"):
+            posterior = np.asarray(model.predict_proba(rows), np.float64)
+            return Answer(predictions, _logarithms(model, rows, posterior), posterior=posterior)
+        if hasattr(model, "predict_log_proba"):
+            logarithms = np.asarray(model.predict_log_proba(rows), np.float64)
+            return Answer(predictions, logarithms, posterior=np.exp(logarithms))
+        return Answer(predictions, scores=_decisions(model, rows, len(classes)))
 
     return Subject(classes, None, False, answer, hasattr(model, "feature_names_in_"))
+
+
+def _logarithms(model: Any, rows: Any, posterior: Floats) -> Floats:
+    """Return log p(y | x), from the model itself where probabilities are too small to be told from zero."""
+    # A probability of zero is reported as an infinite loss, not as a warning of the logarithm.
+    with np.errstate(divide="ignore"):
+        if posterior.min() < SMALLEST and hasattr(model, "predict_log_proba"):
+            return np.asarray(model.predict_log_proba(rows), np.float64)
+        return np.log(posterior)
+
+
+def _decisions(model: Any, rows: Any, n_classes: int) -> Floats | None:
+    """Return the scores of every class, if the classifier gives one each, or one for the second of two."""
+    if not hasattr(model, "decision_function"):
+        return None
+    scores = np.asarray(model.decision_function(rows), np.float64)
+    if scores.ndim == 1 and n_classes == 2:
+        return np.column_stack([-scores, scores])
+    return scores if scores.shape == (len(scores), n_classes) else None
+
+
+def _against(scores: Floats) -> Floats:
+    """Return the scores of two classes as their lead over the other; of more as they are."""
+    return scores - scores[:, ::-1] if scores.shape[1] == 2 else scores
 
 
 def listed(values: Any) -> list[Any]:

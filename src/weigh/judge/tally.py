@@ -1,4 +1,4 @@
-"""What an evaluation adds up over batches: never more than sums, so memory stays bounded."""
+"""What an evaluation adds up over batches: sums, and a bounded number of single rows."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from weigh.judge import losses
 from weigh.judge.batches import Batch, refuse_missing
 from weigh.judge.confusion import Confusion
+from weigh.judge.held import Held
 from weigh.judge.intervals import normal_mean
 from weigh.judge.losses import UNSEEN, Codes, Floats
 from weigh.judge.subject import Answer, Subject, codes_of
@@ -67,15 +68,18 @@ class Moments:
 
 @dataclass
 class Tally:
-    """The running sums of one evaluation."""
+    """The running sums of one evaluation; `scores` holds those of classes, `odds` verdicts' probabilities."""
 
     subject: Subject
     n: int = 0
     squared: Moments | None = None
+    brier: Moments | None = None
     log: Moments | None = None
     joint: float | None = None
     impossible: int = 0
     unseen: Counter[Any] = field(default_factory=Counter)
+    scores: Held = field(default_factory=Held)
+    odds: Held = field(default_factory=Held)
 
     def __post_init__(self) -> None:
         self._confusion = Confusion.empty(len(self.subject.classes))
@@ -94,6 +98,7 @@ class Tally:
         self.unseen.update(batch.labels[i] for i in counted[labels == UNSEEN])
         self._add_pairs(labels, answer.predictions[counted], weights)
         self._add_losses(answer, counted, labels, weights)
+        self._hold(answer, counted, labels, weights)
 
     def confusion(self) -> Confusion:
         """The table of all rows so far."""
@@ -113,13 +118,23 @@ class Tally:
             self.confusion()
 
     def _add_losses(self, answer: Answer, counted: Codes, labels: Codes, weights: Floats) -> None:
-        if answer.log_posterior is None:
+        if answer.log_posterior is None or answer.posterior is None:
             return
         true = losses.of_true_class(labels, answer.log_posterior[counted], -np.inf)
         self.impossible += int(np.sum(np.isneginf(true) & (labels != UNSEEN)))
-        squared, log = self.squared or Moments(), self.log or Moments()
+        squared, log, brier = (each or Moments() for each in (self.squared, self.log, self.brier))
         self.squared = squared.add(losses.squared_of_rows(np.exp(true)), weights)
         self.log = log.add(losses.log_of_rows(true), weights)
+        self.brier = brier.add(losses.brier_of_rows(labels, answer.posterior[counted]), weights)
         if answer.log_joint is not None:
             joint = losses.of_true_class(labels, answer.log_joint[counted], -np.inf)
             self.joint = (self.joint or 0.0) + float((weights * joint).sum())
+
+    def _hold(self, answer: Answer, counted: Codes, labels: Codes, weights: Floats) -> None:
+        if answer.posterior is not None and not self.odds.is_over:
+            verdicts = answer.predictions[counted]
+            probability = answer.posterior[counted, verdicts]
+            self.odds.add((labels == verdicts).astype(np.int64), weights, probability[:, None])
+        ranking = answer.scores if answer.posterior is None else answer.posterior
+        if ranking is not None and not self.scores.is_over:
+            self.scores.add(labels, weights, ranking[counted])
