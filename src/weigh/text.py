@@ -1,4 +1,4 @@
-"""Small pieces of text that all printed results share: tables, numbers, names."""
+"""Small pieces of text and HTML that all results share: tables, bars, numbers, names."""
 
 from __future__ import annotations
 
@@ -21,13 +21,58 @@ def aligned(rows: Sequence[Sequence[str]], left: int = 1, indent: str = "") -> s
     return "\n".join(lines)
 
 
-def html_table(title: str, rows: Sequence[Sequence[str]]) -> str:
-    """A table in HTML: the first row is its head."""
-    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in rows[0])
+def html_table(
+    title: str, rows: Sequence[Sequence[str]], left: int = 1, bars: Sequence[float | None] = ()
+) -> str:
+    """A table in HTML: the first row is its head, the first `left` columns are flush left, the others right.
+
+    `bars` are numbers, one for each row below the head, that a last column draws for and against zero.
+    The style is in the tags, because notebooks of all kinds keep it there, and works on light and dark.
+    """
+    table = [list(map(html.escape, row)) for row in rows]
+    drawn = ["", *_bars(bars)] if bars else [None] * len(table)
     body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows[1:]
+        "<tr>" + _cells(row, left, "td" if at else "th") + ("" if bar is None else _cell("td", bar)) + "</tr>"
+        for at, (row, bar) in enumerate(zip(table, drawn, strict=True))
     )
-    return f"<table><caption>{html.escape(title)}</caption><tr>{head}</tr>{body}</table>"
+    caption = f'<caption style="{_CAPTION}">{html.escape(title)}</caption>' if title else ""
+    return f'<table style="{_TABLE}">{caption}{body}</table>'
+
+
+def html_note(sentence: str) -> str:
+    """A paragraph in HTML."""
+    return f"<p>{html.escape(sentence)}</p>"
+
+
+FOR, AGAINST = "#3b82c4", "#d9690a"  # the colours of what speaks for and against, also in pictures
+_TABLE = "border-collapse:collapse;margin:0.4em 0 1em;font-variant-numeric:tabular-nums"
+_CAPTION = "caption-side:top;text-align:left;color:inherit;font-weight:600;padding:0.3em 0"
+_CELL = "padding:0.15em 0.7em;border-bottom:1px solid rgba(128,128,128,.3);text-align:"
+
+
+def _cells(cells: Sequence[str], left: int, tag: str) -> str:
+    return "".join(_cell(tag, cell, "left" if at < left else "right") for at, cell in enumerate(cells))
+
+
+def _cell(tag: str, inner: str, side: str = "left") -> str:
+    return f'<{tag} style="{_CELL}{side}">{inner}</{tag}>'
+
+
+def _bars(numbers: Sequence[float | None]) -> list[str]:
+    """Numbers as bars from a common zero; infinite ones are as long as the longest, None has no bar."""
+    known = [number for number in numbers if number is not None and math.isfinite(number)]
+    longest = max(map(abs, known), default=0.0) or 1.0
+    sizes = [None if n is None else max(-longest, min(n, longest)) for n in numbers]
+    low = min((size for size in sizes if size is not None), default=0.0)
+    low, high = min(low, 0.0), max([0.0, *(size for size in sizes if size is not None)])
+    span = (high - low) or 1.0
+    return ["" if size is None else _bar(min(size, 0.0) - low, abs(size), span, size) for size in sizes]
+
+
+def _bar(start: float, length: float, span: float, size: float) -> str:
+    place = f"margin-left:{100 * start / span:.1f}%;width:{100 * length / span:.1f}%"
+    colour = FOR if size >= 0 else AGAINST
+    return f'<div style="width:12em"><div style="{place};height:0.8em;background:{colour}"></div></div>'
 
 
 def cut(name: object, width: int) -> str:

@@ -80,7 +80,7 @@ def test_it_prints_and_tells_all(tuned) -> None:
     facts = tuned.to_dict()
     assert facts["best"] == tuned.best
     assert len(facts["trials"]) == 16
-    assert "<table>" in tuned._repr_html_()
+    assert "<table " in tuned._repr_html_()
 
 
 def test_its_picture_has_a_line_for_each_other_setting() -> None:

@@ -111,7 +111,7 @@ def test_it_prints_and_renders():
         "                   nats  in class  in the rest\n"
         "  investment = 1  +0.63   75.00 %      40.00 %"
     )
-    assert "<caption>What speaks for spam:</caption>" in found._repr_html_()
+    assert ">What speaks for spam:</caption>" in found._repr_html_()
 
 
 def test_classes_that_nothing_speaks_for_are_said_so():

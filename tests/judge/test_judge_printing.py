@@ -137,4 +137,4 @@ def test_html_escapes_everything():
     assert "<script" not in markup
     assert "<b>" not in markup
     assert "&lt;script&gt;alert(&#x27;&amp;&#x27;)&lt;/script&gt;" in markup
-    assert markup.startswith("<div><table><caption>Evaluation on 2 rows, 2 classes</caption>")
+    assert ">Evaluation on 2 rows, 2 classes</caption>" in markup

@@ -132,7 +132,7 @@ def test_it_prints_measures_and_the_rows_missed_most():
     assert json.loads(json.dumps(found.to_dict()))["measures"][1]["value"] == pytest.approx(
         math.sqrt(11.25 / 4)
     )
-    assert "<td>mean error</td>" in found._repr_html_()
+    assert ">mean error</td>" in found._repr_html_()
 
 
 def test_bad_input_is_refused_word_for_word():

@@ -36,6 +36,10 @@ class Heaviest(ByClass):
         """Return the table of one class's features, its head first."""
         return [["", "weight"], *([cut(each.feature, 50), signed(each.weight, 4)] for each in found)]
 
+    def bar_of(self, each: Weight) -> tuple[str, float]:
+        """Return the feature and its weight."""
+        return each.feature, each.weight
+
 
 @dataclass(frozen=True)
 class Slopes(Heaviest):

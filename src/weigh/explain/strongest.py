@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -66,6 +66,7 @@ class Strongest(ByClass):
     """The strongest features of each class asked for, strongest first."""
 
     classes: dict[Any, tuple[Strength, ...]]
+    unit: ClassVar[str] = "nats"
 
     def rows_of(self, found: Sequence[Strength]) -> list[list[str]]:
         """Return the table of one class's features, its head first."""
@@ -74,6 +75,10 @@ class Strongest(ByClass):
             write = _mean if each.is_number else percent
             rows.append([cut(each.name, 40), signed(each.nats), write(each.own), write(each.rest)])
         return rows
+
+    def bar_of(self, each: Strength) -> tuple[str, float]:
+        """Return the feature with its value, and its evidence."""
+        return each.name, each.nats
 
 
 def strongest(model: Any, label: Any = None, most: int = 10) -> Strongest | Heaviest:

@@ -21,11 +21,12 @@ from weigh.model import BayesModel
 from weigh.model.normal import Normal
 from weigh.model.weights import as_text
 from weigh.source import Chunk
-from weigh.text import aligned, counted, cut, plain
+from weigh.text import aligned, counted, cut, html_note, html_table, plain
 
 FAR = 6.0  # spreads from the nearest class's mean
 UNKNOWN_WORDS = 0.5  # share of a text's words
 SHOWN = 10
+DRAWN = 20
 
 
 @dataclass(frozen=True)
@@ -86,16 +87,56 @@ class Unfamiliar:
 
     def told(self) -> str:
         """The columns that have shifted, as text."""
+        if not self.shifted:
+            return self._headline
+        return f"{self._headline}\n{aligned(self._shift_rows(), indent='  ')}"
+
+    @property
+    def _headline(self) -> str:
         if not self.columns:
             return "Too few rows to test the columns."
         if not self.shifted:
             return f"No column of {len(self.columns):,} has shifted."
+        return f"{counted(len(self.shifted), 'column')} of {len(self.columns):,} shifted:"
+
+    def _shift_rows(self) -> list[list[str]]:
         rows = [["column", "training", "these rows", "effect", "p"]]
         for each in self.shifted[:SHOWN]:
             before, now = cut(each.before, 18), cut(each.now, 18)
             rows.append([cut(each.column, 22), before, now, f"{each.effect:.2f}", f"{each.p:.1e}"])
-        head = f"{counted(len(self.shifted), 'column')} of {len(self.columns):,} shifted:"
-        return f"{head}\n{aligned(rows, indent='  ')}"
+        return rows
+
+    def plot(self) -> Any:
+        """Return a picture of how far each column is from training, the farthest first."""
+        from weigh.pictures import bars
+
+        if not self.columns:
+            raise errors.Unsupported(
+                f"{self._headline} There is nothing to draw; what is odd about single rows is in `rows`."
+            )
+        farthest = sorted(self.columns, key=lambda each: -each.effect)[:DRAWN]
+        groups = {True: "shifted", False: "as in training"}
+        rows = [
+            {"group": groups[each.shifted], "name": each.column, "value": each.effect}
+            for shifted in (True, False)
+            for each in farthest
+            if each.shifted is shifted
+        ]
+        return bars(
+            rows,
+            x="effect: share of rows, or spreads of the mean",
+            title=summary(len(self.rows), self.n_rows),
+        )
+
+    def _repr_html_(self) -> str:
+        odd = [[f"{each.row:,}", *vars(reason).values()] for each in self.rows for reason in each.reasons]
+        hidden = [["…", f"and {len(odd) - SHOWN:,} more", "", ""]] if len(odd) > SHOWN else []
+        head = summary(len(self.rows), self.n_rows)
+        rows = html_table(head, [["row", "column", "value", "why"], *odd[:SHOWN], *hidden], 4)
+        shifts = (
+            html_table(self._headline, self._shift_rows(), 3) if self.shifted else html_note(self._headline)
+        )
+        return f"<div>{rows if odd else html_note(head)}{shifts}</div>"
 
 
 def summary(flagged: int, n_rows: int) -> str:

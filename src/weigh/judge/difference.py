@@ -10,9 +10,12 @@ from typing import Any
 from weigh import errors
 from weigh.judge.parameters import Move, NumberMove, moves, number_moves, vocabulary
 from weigh.model import BayesModel, load
-from weigh.text import aligned, amount, counted, cut, percent, plain, short, signed
+from weigh.text import aligned, amount, counted, cut, html_note, html_table, percent, plain, short, signed
 
 SHOWN = 10
+DRAWN = 15
+SAME = "The models are the same, byte for byte."
+NOTHING_MOVED = "The probabilities are the same."
 
 
 @dataclass(frozen=True)
@@ -77,32 +80,57 @@ class Difference:
             "numbers": [_plain(vars(each) | {"shift": each.shift}) for each in self.numbers],
         }
 
+    def plot(self) -> Any:
+        """Return a picture of the probabilities and the means that moved most."""
+        from weigh.pictures import bars
+        from weigh.pictures.ends import bounded
+
+        moved = [(f"{m.name} in {m.label}", m.nats) for m in self.moved[:DRAWN]]
+        means = [(f"{m.name} in {m.label}", m.shift) for m in self.numbers[:DRAWN]]
+        if not moved and not means:
+            raise errors.Unsupported("No probability and no mean has moved, so there is nothing to draw.")
+        rows = [
+            {"group": group, "name": name, "value": size}
+            for group, found in (("probabilities, in nats", moved), ("means, in old spreads", means))
+            for (name, _), size in zip(found, bounded([size for _, size in found]), strict=True)
+        ]
+        return bars(rows, x="change from the old model to the new", title="What changed most")
+
     def __str__(self) -> str:
         if self.same:
-            return "The models are the same, byte for byte."
-        return "\n\n".join(part for part in self._sections() if part)
+            return SAME
+        parts = [f"{title}:\n{aligned(rows, left, '  ')}" for title, rows, left in self._tables()]
+        return "\n\n".join(parts + [NOTHING_MOVED] * self._still)
 
-    def _sections(self) -> Iterator[str]:
+    def _repr_html_(self) -> str:
+        if self.same:
+            return html_note(SAME)
+        headed = ((t, rows if len(rows[0]) > 1 else [[""], *rows], left) for t, rows, left in self._tables())
+        tables = "".join(html_table(*each) for each in headed)
+        return f"<div>{tables}{html_note(NOTHING_MOVED) if self._still else ''}</div>"
+
+    @property
+    def _still(self) -> bool:
+        """Whether nothing but rows changed."""
+        return not (self.settings or self.words or self.moved or self.numbers)
+
+    def _tables(self) -> Iterator[tuple[str, list[list[str]], int]]:
+        """Yield title, rows and the number of columns flush left of each table."""
         if self.settings:
-            lines = [f"  {cut(change, 76)}" for change in self.settings]
-            yield "Settings:\n" + "\n".join(_first(lines))
-        yield "Rows:\n" + aligned(_class_table(self.classes), indent="  ")
+            yield "Settings", _first([cut(change, 76) for change in self.settings]), 1
+        yield "Rows", _class_table(self.classes), 1
         if self.words:
-            yield "Values:\n" + "\n".join(_first([line for each in self.words for line in _word_lines(each)]))
+            yield "Values", _first([line for each in self.words for line in _word_lines(each)]), 1
         if self.moved:
             rows = [
                 [cut(m.name, 34), cut(m.label, 14), percent(m.old), percent(m.new), signed(m.nats)]
-                for m in self.moved
+                for m in self.moved[:SHOWN]
             ]
-            yield "Probabilities that moved most:\n" + aligned(
-                [["", "in class", "old", "new", "nats"], *rows[:SHOWN]], left=2, indent="  "
-            )
+            yield "Probabilities that moved most", [["", "in class", "old", "new", "nats"], *rows], 2
         if self.numbers:
             rows = [_number_cells(each) for each in self.numbers[:SHOWN]]
             head = ["", "in class", "mean", "→", "spread", "→"]
-            yield "Numbers that moved most:\n" + aligned([head, *rows], left=2, indent="  ")
-        if not (self.settings or self.words or self.moved or self.numbers):
-            yield "The probabilities are the same."
+            yield "Numbers that moved most", [head, *rows], 2
 
 
 def diff(old: Any, new: Any, most: int = 100) -> Difference:
@@ -201,7 +229,7 @@ def _word_lines(words: Words) -> Iterator[str]:
     for verb, values in (("new", words.appeared), ("gone", words.vanished)):
         if values:
             listed = ", ".join(str(value) for value in values[:8]) + (", …" if len(values) > 8 else "")
-            yield "  " + cut(f"{words.column}: {counted(len(values), verb, verb)}: {listed}", 76)
+            yield cut(f"{words.column}: {counted(len(values), verb, verb)}: {listed}", 76)
 
 
 def _number_cells(each: NumberMove) -> list[str]:
@@ -212,8 +240,10 @@ def _number_cells(each: NumberMove) -> list[str]:
     return [cut(each.name, 28), cut(each.label, 14), *means, *spreads]
 
 
-def _first(lines: list[str]) -> list[str]:
-    return lines[:SHOWN] + [f"  … and {len(lines) - SHOWN:,} more"] * (len(lines) > SHOWN)
+def _first(lines: list[str]) -> list[list[str]]:
+    """Return the first lines as a table of one column."""
+    more = [f"… and {len(lines) - SHOWN:,} more"] * (len(lines) > SHOWN)
+    return [[line] for line in lines[:SHOWN] + more]
 
 
 def _plain(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import textwrap
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from weigh.text import aligned, counted, cut, html_table, short, signed
+from weigh.text import aligned, counted, cut, html_note, html_table, short, signed
 
 if TYPE_CHECKING:
     from weigh.judge.margins import Margin
@@ -29,7 +28,7 @@ def text(margin: Margin) -> str:
 
 def markup(margin: Margin) -> str:
     """The result as HTML tables."""
-    first, last = (f"<p>{html.escape(sentence)}</p>" for sentence in _sentences(margin))
+    first, last = map(html_note, _sentences(margin))
     return f"<div>{first}{''.join(html_table(title, rows) for title, rows in _tables(margin))}{last}</div>"
 
 

@@ -70,6 +70,14 @@ class MistakeBound:
             "separable": self.facts.separable,
         }
 
+    def plot(self) -> Any:
+        """Return a picture of the bound and, if there was a run, of the mistakes it made."""
+        from weigh.pictures import bars
+
+        rows = [{"name": f"bound {mistakes_text.FORMS[self.form]}", "value": self.bound}]
+        rows += [] if self.mistakes is None else [{"name": "mistakes made", "value": self.mistakes}]
+        return bars(rows, x="mistakes", title=mistakes_text.headline(self))
+
     def __str__(self) -> str:
         return mistakes_text.text(self)
 

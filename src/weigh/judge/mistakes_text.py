@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import math
 import textwrap
 from typing import TYPE_CHECKING
 
 from weigh.judge.margin_text import READABLE, WIDTH
-from weigh.text import aligned, amount, counted, html_table
+from weigh.text import aligned, amount, counted, html_note, html_table
 
 if TYPE_CHECKING:
     from weigh.judge.mistakes import MistakeBound
@@ -30,8 +29,12 @@ def text(result: MistakeBound) -> str:
 def markup(result: MistakeBound) -> str:
     """The result as an HTML table with its sentences."""
     head, *others = _sentences(result)
-    told = "".join(f"<p>{html.escape(each)}</p>" for each in others)
-    return f"<div>{html_table(head, _rows(result))}{told}</div>"
+    return f"<div>{html_table(head, _rows(result))}{''.join(map(html_note, others))}</div>"
+
+
+def headline(result: MistakeBound) -> str:
+    """What the bound says, in one sentence."""
+    return _sentences(result)[0]
 
 
 def _sentences(result: MistakeBound) -> list[str]:

@@ -27,7 +27,7 @@ from weigh.model import (
 )
 from weigh.source import Source
 from weigh.source import rows as rows_of
-from weigh.text import aligned, counted, cut
+from weigh.text import aligned, counted, cut, html_note, html_table
 
 SHOWN = 20
 EXAMPLES = 4
@@ -53,24 +53,61 @@ class Verification:
         checks = [check.to_dict() for check in self.checks]
         return {"ok": self.ok, "n_rows": self.n_rows, "checks": checks, "notes": list(self.notes)}
 
+    def plot(self) -> Any:
+        """Return a picture of the share of numbers that agree, check by check, those that fail first."""
+        from weigh.pictures import stacked
+
+        shown = sorted(self.checks, key=lambda check: check.ok)[:SHOWN]
+        rows = []
+        for check in shown:
+            wrong = len(check.differing) / max(check.compared, len(check.differing), 1)
+            rows += [
+                {"name": check.name, "part": "agree", "value": 1.0 - wrong},
+                {"name": check.name, "part": "differ", "value": wrong},
+            ]
+        return stacked(rows, x="share of the numbers compared", title=self._title)
+
     def __str__(self) -> str:
-        bad = [check for check in self.checks if not check.ok]
-        told = f"{len(bad):,} of {counted(len(self.checks), 'check')} failed" if bad else "everything agrees"
-        good = [check for check in self.checks if check.ok]
-        rows = [["checked", "numbers", "result"]]
-        rows += [[cut(c.name, 44), f"{c.compared:,}", f"{len(c.differing):,} differ"] for c in bad[:SHOWN]]
-        rows += [[cut(c.name, 44), f"{c.compared:,}", "agree"] for c in good[:SHOWN]]
-        lines = [f"{self.done} {counted(self.n_rows, 'row')} again: {told}.", "", aligned(rows, indent="  ")]
-        hidden = len(self.checks) - len(rows) + 1
-        lines += [f"  … and {hidden:,} more"] if hidden else []
-        for check in bad[:SHOWN]:
-            table = [[cut(each.what, 44), each.model, each.data] for each in check.differing[:EXAMPLES]]
-            lines += ["", aligned([[check.name, "model", "data"], *table], indent="  ")]
-            hidden = len(check.differing) - EXAMPLES
+        lines = [self._title, "", aligned(self._rows(), indent="  ")]
+        for name, rows, hidden in self._mismatches():
+            lines += ["", aligned([[name, "model", "data"], *rows], indent="  ")]
             lines += [f"  … and {hidden:,} more"] if hidden > 0 else []
         for note in self.notes:
             lines += ["", textwrap.fill(note, WIDTH)]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        parts = [html_table(self._title, self._rows())]
+        for name, rows, hidden in self._mismatches():
+            more = [[f"… and {hidden:,} more", "", ""]] if hidden > 0 else []
+            parts.append(html_table(name, [["", "model", "data"], *rows, *more]))
+        return f"<div>{''.join([*parts, *map(html_note, self.notes)])}</div>"
+
+    @property
+    def _bad(self) -> list[Check]:
+        return [check for check in self.checks if not check.ok]
+
+    @property
+    def _title(self) -> str:
+        bad = len(self._bad)
+        told = f"{bad:,} of {counted(len(self.checks), 'check')} failed" if bad else "everything agrees"
+        return f"{self.done} {counted(self.n_rows, 'row')} again: {told}."
+
+    def _rows(self) -> list[list[str]]:
+        good = [check for check in self.checks if check.ok]
+        rows = [["checked", "numbers", "result"]]
+        rows += [
+            [cut(c.name, 44), f"{c.compared:,}", f"{len(c.differing):,} differ"] for c in self._bad[:SHOWN]
+        ]
+        rows += [[cut(c.name, 44), f"{c.compared:,}", "agree"] for c in good[:SHOWN]]
+        hidden = len(self.checks) - len(rows) + 1
+        return rows + ([[f"… and {hidden:,} more", "", ""]] if hidden else [])
+
+    def _mismatches(self) -> Iterator[tuple[str, list[list[str]], int]]:
+        """Yield for each check that failed its name, the first mismatches, and how many more there are."""
+        for check in self._bad[:SHOWN]:
+            rows = [[cut(each.what, 44), each.model, each.data] for each in check.differing[:EXAMPLES]]
+            yield check.name, rows, len(check.differing) - EXAMPLES
 
 
 def verify(model: Any, data: Any, y: Any = None) -> Verification:

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from weigh.text import aligned, counted, short
+from weigh.text import aligned, counted, html_table, short
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,17 @@ class Certificate:
         return asdict(self)
 
     def __str__(self) -> str:
+        return f"{self._title}\n\n{aligned(self._rows(), indent='  ')}"
+
+    def _repr_html_(self) -> str:
+        return html_table(self._title, [["", "value"], *self._rows()])
+
+    @property
+    def _title(self) -> str:
         ended = "converged: the last pass changed nothing" if self.converged else "did not converge"
+        return f"{counted(self.passes, 'pass', 'passes')}, {ended}"
+
+    def _rows(self) -> list[list[str]]:
         rows = [
             ["mistakes", f"{self.mistakes:,}"],
             ["updates", f"{self.updates:,}"],
@@ -71,4 +81,4 @@ class Certificate:
                 ["margin of the last plane", short(self.margin)],
                 ["the same, bias included", short(self.augmented_margin)],
             ]
-        return f"{counted(self.passes, 'pass', 'passes')}, {ended}\n\n{aligned(rows, indent='  ')}"
+        return rows

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,7 @@ from weigh.features.blocks import Floats
 from weigh.model.decision import best, normalised
 from weigh.model.weights import Contribution, as_text
 from weigh.model.worked import ClassWork, worked_latex, worked_text
-from weigh.text import cut, plain, signed
+from weigh.text import cut, html_table, plain, signed
 
 LONGEST = 40  # rows that are printed one by one; longer evidence is printed by its strongest
 
@@ -151,20 +150,25 @@ class Evidence:
         lines += [f"  {'total':<{width}}  {signed(self.total, 4):>{room}}  {self.unit}"]
         return "\n".join(lines)
 
+    def plot(self, most: int = 20) -> Any:
+        """Return a picture of what speaks for the verdict and against it; the weakest are added up."""
+        from weigh.pictures import bars
+        from weigh.pictures.ends import bounded
+
+        shown = self.shortened(most).table
+        sizes = bounded([row.nats for row in shown])
+        rows = [{"name": row.title, "value": size} for row, size in zip(shown, sizes, strict=True)]
+        if self.unit == "predicted":
+            return bars(rows, x="adds to the prediction", title=self._title)
+        title = f"{self._title}, total {signed(self.total, 4)} {self.unit}"
+        return bars(rows, x=f"{self.unit} for {self.verdict}", title=title)
+
     def _repr_html_(self) -> str:
         if len(self.table) > LONGEST:
             return self.shortened()._repr_html_()
-        rows = "".join(
-            f"<tr><td>{html.escape(row.feature)}</td><td>{html.escape(row.value)}</td>"
-            f"<td style='text-align:right'>{signed(row.nats, 4)}</td></tr>"
-            for row in self.table
-        )
-        return (
-            f"<table><caption><b>{html.escape(self._title)}</b></caption>"
-            f"<thead><tr><th>feature</th><th>value</th><th>{self.unit}</th></tr></thead><tbody>{rows}"
-            f"<tr><th colspan=2>total</th><th style='text-align:right'>{signed(self.total, 4)}</th></tr>"
-            f"</tbody></table>"
-        )
+        rows = [[row.feature, row.value, signed(row.nats, 4)] for row in self.table]
+        rows = [["feature", "value", self.unit], *rows, ["total", "", signed(self.total, 4)]]
+        return html_table(self._title, rows, 2, [*(row.nats for row in self.table), None])
 
 
 def weighed(

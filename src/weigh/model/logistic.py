@@ -47,7 +47,7 @@ class LogisticModel(LinearModel):
     def posterior(self) -> Posterior:
         """How sure the weights are, by Laplace's approximation; refused where nothing tells it."""
         if self.knowledge is not None:
-            return self.knowledge.posterior()
+            return self.knowledge.posterior().named(self.features)
         raise errors.Unsupported(
             "This logistic regression has no posterior: only the exact method with two classes and a Normal "
             "prior, or none, has one, and it is kept for up to 1,000 features."

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from weigh.text import aligned, short
+from weigh.text import aligned, html_table, short
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,21 @@ class Optimality:
         return asdict(self)
 
     def __str__(self) -> str:
+        return f"{self._title}\n\n{aligned(self._rows(), indent='  ')}"
+
+    def _repr_html_(self) -> str:
+        return html_table(self._title, [["", "value"], *self._rows()])
+
+    @property
+    def _title(self) -> str:
         said = "optimal" if self.converged else "NOT optimal"
-        rows = [
+        steps = f"{self.method}, {self.iterations:,} iteration{'s' * (self.iterations != 1)}"
+        return f"{said} within the tolerance: {steps}"
+
+    def _rows(self) -> list[list[str]]:
+        return [
             ["objective", f"{self.objective:.10g}"],
             ["above its minimum by at most", short(self.gap)],
             ["as a share of the empty model's", short(self.relative_gap)],
             ["tolerance", short(self.tol)],
         ]
-        steps = f"{self.method}, {self.iterations:,} iteration{'s' * (self.iterations != 1)}"
-        return f"{said} within the tolerance: {steps}\n\n{aligned(rows, indent='  ')}"

@@ -11,7 +11,8 @@ the mode, of log-odds, in which rows count as much as they are unsure: σ is 1, 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,7 +22,9 @@ from weigh.features.blocks import Floats
 from weigh.model import store
 from weigh.model.term_store import get_floats
 from weigh.priors.quantiles import student_quantile
+from weigh.text import aligned, amount, counted, cut, html_table, plain, short
 
+SHOWN = 40  # weights that are printed and drawn
 MOST_SAVED = 1_000  # features, for a covariance has their square of numbers
 
 
@@ -46,6 +49,7 @@ class Posterior:
     sigma: float
     total: float
     dof: float = math.inf
+    names: tuple[str, ...] = ()
 
     @property
     def sd(self) -> Floats:
@@ -115,6 +119,57 @@ class Posterior:
         covariance = self.covariance[np.ix_(order, order)]
         mean, mean_x = self.mean[order], self.mean_x[order]
         return Posterior(mean, self.intercept, covariance, mean_x, self.sigma, self.total, self.dof)
+
+    def named(self, features: Sequence[str]) -> Posterior:
+        """Return the same posterior with the names of its features."""
+        return replace(self, names=tuple(features))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything for JSON."""
+        return {
+            "features": list(self.names),
+            "mean": self.mean.tolist(),
+            "covariance": self.covariance.tolist(),
+            "intercept": self.intercept,
+            "intercept_sd": self.intercept_sd,
+            "sigma": self.sigma,
+            "dof": plain(self.dof),
+        }
+
+    def plot(self, level: float = 0.95) -> Any:
+        """Return a picture of the weights with their intervals, the surest to differ from zero first."""
+        from weigh.pictures import intervals
+
+        found = self._found(level)
+        rows = [dict(zip(("name", "value", "low", "high"), each, strict=True)) for each in found]
+        return intervals(
+            rows, f"weight, with its interval of {level:.0%}", "Posterior of the weights", mark=0.0
+        )
+
+    def __str__(self) -> str:
+        return f"{self._title}\n\n{aligned(self._rows(), indent='  ')}"
+
+    def _repr_html_(self) -> str:
+        return html_table(self._title, self._rows())
+
+    @property
+    def _title(self) -> str:
+        curve = "normal" if math.isinf(self.dof) else f"Student's t, {amount(self.dof)} degrees of freedom"
+        return f"Posterior of {counted(len(self.mean), 'weight')}: {curve}, noise {short(self.sigma)}"
+
+    def _found(self, level: float) -> list[tuple[str, float, float, float]]:
+        """Return name, mean and interval of the weights that are surest to differ from zero."""
+        names = self.names or [f"weight {at}" for at in range(len(self.mean))]
+        low, high = self.interval(level)
+        sure = np.abs(self.mean) / np.where(self.sd > 0, self.sd, 1.0)
+        order = np.argsort(-sure, kind="stable")[:SHOWN].tolist()
+        return [(names[at], float(self.mean[at]), float(low[at]), float(high[at])) for at in order]
+
+    def _rows(self) -> list[list[str]]:
+        found = [[cut(name, 40), *(f"{x:.5g}" for x in numbers)] for name, *numbers in self._found(0.95)]
+        hidden = len(self.mean) - len(found)
+        more = [[f"… and {hidden:,} more", "", "", ""]] if hidden else []
+        return [["feature", "mean", "95% from", "to"], *found, *more]
 
     def posterior(self) -> Posterior:
         """Return itself, which is known already."""

@@ -76,7 +76,7 @@ class RegressionModel(LinearSums):
     def posterior(self) -> Posterior:
         """How sure the weights are; refused with the reason where nothing tells it."""
         if self.knowledge is not None:
-            return self.knowledge.posterior()
+            return self.knowledge.posterior().named(self.features)
         raise errors.Unsupported(
             "This regression has no posterior: only squared loss with a Normal prior, or with none and more "
             "rows than weights, has one in closed form, and it is kept for up to 5,000 features (saved for "

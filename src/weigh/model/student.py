@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from weigh.features import Numbers
 from weigh.features.blocks import Floats
 from weigh.model.weights import Contribution, as_text
 from weigh.priors.quantiles import chi_square_quantile, student_quantile
+from weigh.text import aligned, counted, html_table, plain, short
 
 FARTHEST = 1e300  # no value, however far off, makes a class impossible
 
@@ -61,6 +63,40 @@ class NormalPosterior:
         low, high = (chi_square_quantile(self.freedom, 0.5 + side * level / 2) for side in (1, -1))
         return math.sqrt(squares / low), math.sqrt(squares / high)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Everything for JSON."""
+        return {name: plain(value) for name, value in vars(self).items()} | {"spread": plain(self.spread)}
+
+    def plot(self) -> Any:
+        """Return a picture of how probable each mean is."""
+        from weigh.pictures import curves
+
+        self._need_freedom()
+        scale = self.spread / math.sqrt(self.n)
+        at = np.linspace(-4.0, 4.0, 161)
+        heights = np.exp(_log_heights(at[:, None], np.array([self.freedom])))[:, 0] / scale
+        rows = [
+            {"series": "posterior of the mean", "x": self.mean + scale * x, "y": y}
+            for x, y in zip(at.tolist(), heights.tolist(), strict=True)
+        ]
+        return curves(rows, "mean", "density", self._title)
+
+    def __str__(self) -> str:
+        return f"{self._title}\n\n{aligned(self._rows(), indent='  ')}"
+
+    def _repr_html_(self) -> str:
+        return html_table(self._title, self._rows())
+
+    @property
+    def _title(self) -> str:
+        return f"A number's mean and spread after {counted(self.n, 'value')}"
+
+    def _rows(self) -> list[list[str]]:
+        if self.n <= 0 or self.freedom < 1:
+            return [["", "value"], ["mean", short(self.mean)]]
+        found = [("mean", self.mean, *self.interval()), ("spread", self.spread, *self.spread_interval())]
+        return [["", "value", "95% from", "to"], *([name, *map(short, numbers)] for name, *numbers in found)]
+
     def _need_freedom(self) -> None:
         if self.n <= 0 or self.freedom < 1:
             raise errors.Unsupported(
@@ -92,16 +128,10 @@ class StudentWeights:
     def _scale(self) -> Floats:
         return np.array([_scale(each) for each in self.posteriors])
 
-    @cached_property
-    def _constant(self) -> Floats:
-        return np.array([_log_height(v) for v in self._freedom.tolist()]) - np.log(self._scale)
-
     def _logs(self, values: Floats) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):
             z = (values[:, None] - self._mean) / self._scale
-            square = np.minimum(z * z, FARTHEST)
-            tails = -(self._freedom + 1) / 2 * np.log1p(square / self._freedom)
-        return self._constant + np.where(np.isinf(self._freedom), -0.5 * square, tails)
+            return _log_heights(z, self._freedom) - np.log(self._scale)
 
     def add(self, block: Numbers, scores: Floats) -> None:
         """Add every row's log density to its scores."""
@@ -121,6 +151,14 @@ def _scale(posterior: NormalPosterior) -> float:
     if not math.isinf(freedom):
         spread *= math.sqrt(max(posterior.pooled, 1.0) / freedom)
     return spread * math.sqrt(1 + 1 / n)
+
+
+def _log_heights(z: Floats, freedom: Floats) -> Floats:
+    """Return the log density of standard Student's ts of so much freedom, one per column, at z."""
+    square = np.minimum(z * z, FARTHEST)
+    tails = -(freedom + 1) / 2 * np.log1p(square / freedom)
+    constant = np.array([_log_height(each) for each in freedom.tolist()])
+    return np.asarray(constant + np.where(np.isinf(freedom), -0.5 * square, tails))
 
 
 def _log_height(freedom: float) -> float:

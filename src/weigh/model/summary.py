@@ -88,6 +88,20 @@ class Summary:
 
     __repr__ = __str__
 
+    def plot(self) -> Any:
+        """Return a picture of the weights, with intervals where they are known; the bias is left out."""
+        from weigh.pictures import bars, intervals
+
+        lines = sorted(self.lines[self.has_bias :], key=lambda line: -abs(line.ratio or line.weight))[:SHOWN]
+        if any(line.low is None for line in lines):
+            return bars(
+                [{"name": each.feature, "value": each.weight} for each in lines], "weight", self.title
+            )
+        rows = [
+            {"name": each.feature, "value": each.weight, "low": each.low, "high": each.high} for each in lines
+        ]
+        return intervals(rows, f"weight, with its interval of {self.level:.0%}", self.title, mark=0.0)
+
     def _repr_html_(self) -> str:
         facts = html_table("Fit", [["", ""], *map(list, self.facts)])
         return html_table(self.title, self._rows()) + facts

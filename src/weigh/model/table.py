@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from weigh import errors
 from weigh.priors import exact
-from weigh.text import aligned
+from weigh.text import aligned, html_note, html_table
 
 Cell = tuple[Hashable, ...]
 Cells = dict[Cell, Fraction]
@@ -20,6 +20,7 @@ Cells = dict[Cell, Fraction]
 # How far from 1 the sum may be before it is an error and no longer the rounding of floats.
 ROUNDING = Fraction(1, 10**9)
 MOST_ROWS_SHOWN = 60
+MOST_DRAWN = 400
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -170,14 +171,31 @@ class ProbabilityTable:
         rows = [[*self.variables, "P"], *self._rows()]
         return "\n".join([aligned(rows, left=len(rows[0])), *self._notes()])
 
-    def _repr_html_(self) -> str:
-        def line(tag: str, texts: Iterable[str]) -> str:
-            return "<tr>" + "".join(f"<{tag}>{html.escape(t)}</{tag}>" for t in texts) + "</tr>"
+    def plot(self) -> Any:
+        """Return a picture of the cells: the last variable across, all others together down."""
+        from weigh.pictures import cells
 
-        head = line("th", [*self.variables, "P"])
-        body = "".join(line("td", row) for row in self._rows())
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self._notes())
-        return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>{notes}"
+        if len(self._cells) > MOST_DRAWN:
+            raise errors.Unsupported(
+                f"A picture shows at most {MOST_DRAWN:,} cells, the table has {len(self._cells):,}. Draw a "
+                f"part of it, such as .marginal({self.variables[0]!r})."
+            )
+        most = max(self._cells.values())
+        rows = [
+            {
+                "row": ", ".join(map(_one_line, cell[:-1])) or "P",
+                "column": _one_line(cell[-1]),
+                "value": float(p),
+                "shade": float(p / most),
+            }
+            for cell, p in self._cells.items()
+        ]
+        return cells(rows, x=self.variables[-1], y=", ".join(self.variables[:-1]), title="Joint probability")
+
+    def _repr_html_(self) -> str:
+        notes = "".join(map(html_note, self._notes()))
+        table = html_table("", [[*self.variables, "P"], *self._rows()], len(self.variables))
+        return f"<div>{table}{notes}</div>"
 
     def _rows(self) -> list[list[str]]:
         shown = list(self._cells.items())[:MOST_ROWS_SHOWN]

@@ -6,12 +6,14 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from weigh import errors
 from weigh.priors import exact
+from weigh.priors.drawn import density_curve
 from weigh.priors.exact import Number
 from weigh.priors.quantiles import beta_quantile
 
@@ -116,6 +118,10 @@ class Beta:
                 raise errors.parameter("posterior", name, "a count of zero or more", given)
             added.append(number)
         return Beta(self.a + added[0], self.b + added[1])
+
+    def plot(self) -> Any:
+        """Return a picture of the density of p, with the limits of its interval of 95 %."""
+        return density_curve(repr(self), self.density, (0.0, 1.0), self.interval(), "p")
 
     def sample(self, n: int, seed: int = 0) -> NDArray[np.float64]:
         """Draw n values of p."""

@@ -58,6 +58,13 @@ def position(mean: Any) -> float | Floats:
     return mean if isinstance(mean, float) else np.asarray(_model(mean).coef, dtype=np.float64)
 
 
+def names(mean: Any) -> list[str]:
+    """The names of an older model's weights, in the order of `position` laid flat."""
+    model = _model(mean)
+    rows = np.atleast_2d(position(mean)).shape[0]
+    return [f"{row}: {name}" if rows > 1 else name for row in range(rows) for name in model.features]
+
+
 def by_name(mean: Any, features: Sequence[str]) -> Floats:
     """The centre of each of these features; 0 for one that the model does not know."""
     if isinstance(mean, float):

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,9 @@ from numpy.typing import NDArray
 from weigh import errors
 from weigh.priors import exact
 from weigh.priors.beta import Beta
+from weigh.priors.drawn import interval_lines
 from weigh.priors.exact import Number
+from weigh.text import cut
 
 Parameters = Number | Sequence[Number] | NDArray[np.generic] | Mapping[Hashable, Number]
 Counts = Sequence[Number] | NDArray[np.generic] | Mapping[Hashable, Number]
@@ -134,6 +137,12 @@ class Dirichlet:
         if len(self._concrete) == 1:
             return dict.fromkeys(self._concrete, (1.0, 1.0))
         return {value: self.marginal(value).interval(level) for value in self._concrete}
+
+    def plot(self) -> Any:
+        """Return a picture of the expected probability of each value, with its interval of 95 %."""
+        intervals = self.interval()
+        found = ((value, float(mean), intervals[value]) for value, mean in self.mean.items())
+        return interval_lines(cut(repr(self), 60), found, "probability")
 
     def sample(self, n: int, seed: int = 0) -> NDArray[np.float64]:
         """Draw n rows of probabilities, one column per value in order."""

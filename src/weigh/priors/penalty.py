@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from weigh import errors
 from weigh.priors import arguments, exact
 from weigh.priors.arguments import Floats
+from weigh.priors.drawn import weight_picture
 from weigh.priors.equivalents import Equivalents, find, in_short
 from weigh.priors.laplace import shrunk
 from weigh.priors.quantiles import elastic_magnitude, elastic_total
@@ -109,6 +110,10 @@ class Penalty:
         self._check_density()
         reach = float(elastic_magnitude(self.l1, self.l2, np.array(share)))
         return -reach, reach
+
+    def plot(self) -> Any:
+        """Return a picture of the density of a weight, where the noise is 1."""
+        return weight_picture(self)
 
     def sample(self, n: int, seed: int = 0) -> Floats:
         """Draw n weights, where the noise is 1."""

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from weigh import errors
 from weigh.priors import centre, exact
 from weigh.priors.arguments import Floats
+from weigh.priors.drawn import weight_picture
 from weigh.priors.equivalents import Equivalents, find, in_short
 
 
@@ -97,6 +98,10 @@ class Scaled:
         the standard deviation of the targets (1/n), which glmnet needs for ridge and elastic net.
         """
         return find(self, task, n, sigma, spread)
+
+    def plot(self) -> Any:
+        """Return a picture of the density of a weight; around an older model, of the interval of each."""
+        return weight_picture(self, () if isinstance(self.mean, float) else centre.names(self.mean))
 
     def to_json(self) -> dict[str, object]:
         """The scale and the centre as plain JSON, exactly."""

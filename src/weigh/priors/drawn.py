@@ -1,0 +1,53 @@
+"""Beliefs as pictures: the density of one number, or the intervals of several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+SHOWN = 40
+POINTS = 241
+
+
+def density_curve(
+    title: str,
+    density: Callable[[float], float],
+    span: tuple[float, float],
+    interval: tuple[float, float],
+    x: str,
+) -> Any:
+    """Return the curve of a density over a span, the limits of its interval of 95 % marked."""
+    from weigh.pictures import curves
+    from weigh.pictures.ends import bounded
+
+    low, high = span
+    # The ends are left out where a density may be infinite.
+    at = np.linspace(low, high, POINTS)[1:-1].tolist()
+    heights = bounded([density(each) for each in at])
+    rows = [{"series": title, "x": x_, "y": y} for x_, y in zip(at, heights, strict=True)]
+    marks = [(float(interval[0]), "2.5 %"), (float(interval[1]), "97.5 %")]
+    return curves(rows, x, "density", title, marks=marks)
+
+
+def interval_lines(title: str, found: Iterable[tuple[object, float, tuple[float, float]]], x: str) -> Any:
+    """Return a dot with its interval of 95 % for each name."""
+    from weigh.pictures import intervals
+
+    rows = [
+        {"name": str(name), "value": value, "low": low, "high": high}
+        for (name, value, (low, high)), _ in zip(found, range(SHOWN), strict=False)
+    ]
+    return intervals(rows, x, title)
+
+
+def weight_picture(prior: Any, names: Sequence[str] = ()) -> Any:
+    """Return the density of a weight around one number, or the intervals of weights with these names."""
+    low, high = prior.interval()
+    if not names:
+        begin, end = prior.interval(0.9995)
+        return density_curve(repr(prior), prior.density, (begin, end), (low, high), "weight")
+    limits = zip(np.ravel(low).tolist(), np.ravel(high).tolist(), strict=True)
+    found = zip(names, np.ravel(prior.mode).tolist(), limits, strict=True)
+    return interval_lines(type(prior).__name__, found, "weight")
