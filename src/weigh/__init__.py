@@ -25,6 +25,7 @@ _HOMES = {
         "tune",
     ),
     "weigh.explain": (
+        "regions",
         "strongest",
         "trace",
         "unfamiliar",

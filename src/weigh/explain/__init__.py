@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weigh.explain.heaviest import Heaviest, Slopes, Weight
+from weigh.explain.regions import Regions, regions
 from weigh.explain.shifts import Shift
 from weigh.explain.strongest import Strength, Strongest, strongest
 from weigh.explain.trace import Trace, trace
@@ -11,6 +12,7 @@ from weigh.explain.unfamiliar import Reason, Unfamiliar, UnfamiliarRow, Watch, u
 __all__ = [
     "Heaviest",
     "Reason",
+    "Regions",
     "Shift",
     "Slopes",
     "Strength",
@@ -20,6 +22,7 @@ __all__ = [
     "UnfamiliarRow",
     "Watch",
     "Weight",
+    "regions",
     "strongest",
     "trace",
     "unfamiliar",

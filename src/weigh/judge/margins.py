@@ -14,7 +14,7 @@ import numpy as np
 from weigh import errors
 from weigh.features.blocks import Floats
 from weigh.features.settings import finite, whole
-from weigh.judge import margin_text, vertices
+from weigh.judge import margin_picture, margin_text, vertices
 from weigh.judge.exact_margin import ExactPlane, exact_augmented, exact_distance, exact_radius
 from weigh.judge.nearest_point import NearestPoint, nearest_point
 from weigh.judge.plane import Plane, augmented_plane, distance_plane, from_exact, root
@@ -85,6 +85,17 @@ class Margin:
             "gap": self.gap,
             **{name: None if part is None else part.to_dict() for name, part in parts.items()},
         }
+
+    def plot(self, X: Any = None, y: Any = None, *, columns: Any = "auto") -> Any:
+        """Return a picture of the widest plane among its rows, which the result does not keep.
+
+        With the rows, of two features it shows the plane with its margins, of others the rows that are
+        nearest; without, or where no plane separates, the weights of the planes or of the proof.
+        """
+        if X is None or self.distance is None:
+            return margin_picture.of_weights(self)
+        rows, _ = two_classes("plot", as_design(X, y, columns, ()))
+        return margin_picture.of_plane(self, rows, self.distance)
 
     def __str__(self) -> str:
         return margin_text.text(self)

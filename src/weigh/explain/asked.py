@@ -1,0 +1,231 @@
+"""A classifier and rows of it, whoever made it: which columns it has, and what it says of other rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from weigh import errors
+from weigh.features.blocks import Floats, Longs
+from weigh.features.columns import is_gap, to_numbers, to_objects
+from weigh.model.base import Model
+from weigh.source import Source
+from weigh.source import rows as rows_of
+
+Pair = tuple[str, str]
+NO_NUMBERS = frozenset({"category", "flag", "text", "tokens", "skip"})
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """What is said of places: class numbers, how sure (½ to 1 without probabilities), and by what lead.
+
+    `leads`, of two classes, speak for the second where they are positive.
+    """
+
+    codes: Longs
+    shares: Floats
+    leads: Floats | None
+
+
+class Asked(ABC):
+    """A classifier with the rows around which it is asked."""
+
+    classes: list[Any]
+    labels: Sequence[Any]
+    columns: Mapping[str, Any]
+
+    @abstractmethod
+    def said(self, columns: Mapping[str, Any]) -> Said:
+        """Return what is said of rows that are given by column."""
+
+    @abstractmethod
+    def kind(self, name: str) -> str:
+        """Return the name of a column's kind."""
+
+    @abstractmethod
+    def numbers(self, name: str) -> Floats:
+        """Return a column of the rows as numbers, nan where it is missing."""
+
+    def pair(self, across: str | None, up: str | None) -> Pair:
+        """Return the two columns, those not given the first of numbers that are left."""
+        for name in (across, up):
+            if name is not None and name not in self.columns:
+                raise errors.unknown_column(str(name), self.columns, "The classifier")
+            if name is not None and self.kind(name) in NO_NUMBERS:
+                raise errors.ColumnError(
+                    f"regions goes along columns of numbers, and {name!r} is a {self.kind(name)}. Hold it "
+                    f"instead: hold={{{name!r}: ...}}."
+                )
+        left = [n for n in self.columns if self.kind(n) not in NO_NUMBERS and n not in (across, up)]
+        found = [name if name is not None else left.pop(0) if left else "" for name in (across, up)]
+        if "" in found or found[0] == found[1]:
+            raise errors.ColumnError(
+                f"regions needs two different columns of numbers; the classifier has "
+                f"{errors.listing(n for n in self.columns if self.kind(n) not in NO_NUMBERS)}."
+            )
+        return found[0], found[1]
+
+    def held(self, pair: Pair, stated: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the value at which every other column is held."""
+        for name in stated:
+            if name not in self.columns or name in pair:
+                others = [each for each in self.columns if each not in pair]
+                raise errors.unknown_column(str(name), others, "What is held")
+        return {
+            name: stated[name] if name in stated else self._usual(name)
+            for name in self.columns
+            if name not in pair and self.kind(name) != "skip"
+        }
+
+    def _usual(self, name: str) -> Any:
+        if self.kind(name) in ("text", "tokens"):
+            return None
+        if self.kind(name) not in NO_NUMBERS:
+            known = self.numbers(name)
+            known = known[~np.isnan(known)]
+            return float(np.median(known)) if len(known) else None
+        values = Counter(value for value in self.columns[name].tolist() if not is_gap(value))
+        return values.most_common(1)[0][0] if values else None
+
+    def ask(self, pair: Pair, held: Mapping[str, Any], x: Floats, y: Floats) -> Said:
+        """Return what is said of places on the plane of two columns."""
+        fixed = {name: _repeated(value, len(x)) for name, value in held.items()}
+        given = {**fixed, pair[0]: x, pair[1]: y}
+        return self.said({name: given[name] for name in self.columns if name in given})
+
+    @abstractmethod
+    def verdicts(self) -> list[Any]:
+        """Return what is said of the rows themselves."""
+
+
+class OwnModel(Asked):
+    """A model of this library."""
+
+    def __init__(self, model: Model, rows: Any, label: Any) -> None:
+        self._model = model
+        source = _labelled(model, rows, label).stored(model.storage)
+        self._chunks = list(model.schema.chunks(source))
+        self.classes = list(model.classes)
+        if any(chunk.wide is not None for chunk in self._chunks):
+            raise errors.Unsupported(
+                "regions needs columns by name; sparse rows have too many. Give a table."
+            )
+        names = [name for name in model.schema.names if name in self._chunks[0].columns]
+        self.columns = {
+            name: np.concatenate([to_objects(chunk.columns[name]) for chunk in self._chunks])
+            for name in names
+        }
+        self.labels = [
+            value
+            for chunk in self._chunks
+            for value in (
+                [None] * chunk.n_rows if chunk.labels is None else to_objects(chunk.labels).tolist()
+            )
+        ]
+
+    def kind(self, name: str) -> str:
+        """Return the name of a column's kind."""
+        return self._kinds[name]
+
+    @cached_property
+    def _kinds(self) -> dict[str, str]:
+        schema = self._model.schema
+        return {name: kind.name for name, kind in zip(schema.names, schema.kinds, strict=True)}
+
+    def numbers(self, name: str) -> Floats:
+        """Return a column of the rows as numbers, nan where it is missing."""
+        return to_numbers(self.columns[name], name, self._model.schema.missing)
+
+    def said(self, columns: Mapping[str, Any]) -> Said:
+        """Return what is said of rows that are given by column."""
+        scores = self._model.scores(columns)
+        codes = self._model.best(scores)
+        leads = scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else None
+        if self._model.probable:
+            return Said(codes, self._model.predict_proba(columns).max(axis=1), leads)
+        two = np.partition(scores, -2, axis=1)[:, -2:]
+        ahead = two[:, 1] - two[:, 0]
+        return Said(codes, 0.5 + 0.5 * ahead / (ahead.max() or 1.0), leads)
+
+    def verdicts(self) -> list[Any]:
+        """Return what is said of the rows themselves."""
+        return [verdict for chunk in self._chunks for verdict in self._model.predict(chunk).tolist()]
+
+
+class Foreign(Asked):
+    """A fitted classifier with scikit-learn's methods, and rows as it takes them."""
+
+    def __init__(self, model: Any, rows: Any, label: Any) -> None:
+        self._model, self._rows = model, rows
+        self.classes = np.asarray(model.classes_).tolist()
+        if isinstance(label, str) and hasattr(rows, "columns"):
+            self._rows, label = rows[[name for name in rows.columns if name != label]], rows[label]
+        table = self._rows
+        if hasattr(table, "columns"):
+            self.columns = {str(name): np.asarray(table[name]) for name in table.columns}
+        else:
+            self.columns = {f"x{j}": column for j, column in enumerate(np.asarray(table).T)}
+        n = len(next(iter(self.columns.values())))
+        self.labels = [None] * n if label is None else np.asarray(label).tolist()
+
+    def kind(self, name: str) -> str:
+        """Return whether a column holds numbers."""
+        return "number" if self.columns[name].dtype.kind in "fiu" else "category"
+
+    def numbers(self, name: str) -> Floats:
+        """Return a column of the rows as numbers, nan where it is missing."""
+        return np.asarray(self.columns[name], dtype=np.float64)
+
+    def said(self, columns: Mapping[str, Any]) -> Said:
+        """Return what is said of rows that are given by column."""
+        named = hasattr(self._rows, "columns")
+        # A table of the kind that came in, so that nothing here needs the library that made it.
+        given = type(self._rows)(dict(columns)) if named else np.column_stack(list(columns.values()))
+        place = {label: code for code, label in enumerate(self.classes)}
+        codes = np.array([place[label] for label in np.asarray(self._model.predict(given)).tolist()])
+        leads = None
+        if hasattr(self._model, "decision_function") and len(self.classes) == 2:
+            leads = np.asarray(self._model.decision_function(given), dtype=np.float64)
+        if not hasattr(self._model, "predict_proba"):
+            return Said(codes, np.ones(len(codes)), leads)
+        return Said(codes, np.asarray(self._model.predict_proba(given)).max(axis=1), leads)
+
+    def verdicts(self) -> list[Any]:
+        """Return what is said of the rows themselves."""
+        return list(np.asarray(self._model.predict(self._rows)).tolist())
+
+
+def asked(model: Any, rows: Any, label: Any) -> Asked:
+    """Return a classifier with its rows; anything else is refused."""
+    own = getattr(model, "model_", model)
+    if isinstance(own, Model):
+        return OwnModel(own, rows, label)
+    if hasattr(model, "classes_") and hasattr(model, "predict"):
+        return Foreign(model, rows, label)
+    raise errors.Unsupported(
+        f"regions asks a fitted classifier, got {type(model).__name__} without classes. Fit a classifier "
+        f"first."
+    )
+
+
+def _labelled(model: Model, rows: Any, label: Any) -> Source:
+    missing = model.schema.missing
+    if label is not None:
+        return rows_of(rows, label, missing=missing)
+    source = rows_of(rows, missing=missing)
+    if source.label is None and model.label in source.names:
+        return source.labelled(str(model.label))
+    return source
+
+
+def _repeated(value: Any, n: int) -> Any:
+    if isinstance(value, float | int) and not isinstance(value, bool):
+        return np.full(n, value)
+    return [value] * n

@@ -1,0 +1,231 @@
+"""Regions of decision: what a classifier says over the plane of two of its columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weigh.explain.asked import Asked, asked
+from weigh.explain.straight import Straight, straight
+from weigh.features.blocks import Floats, Longs
+from weigh.features.settings import whole
+from weigh.text import aligned, counted, cut, html_note, html_table, percent, plain, short
+
+DRAWN = 1_000  # rows that are drawn as points
+DRAWN_HELD = 8  # held columns that are told one by one
+PADDING = 0.08  # of the span of the rows, on every side
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A row on the plane: where it is, its label, and what the classifier says of it."""
+
+    x: float
+    y: float
+    label: Any
+    verdict: Any
+
+    @property
+    def wrong(self) -> bool:
+        """Whether the verdict is not the label, where that is known."""
+        return self.label is not None and self.label != self.verdict
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Regions:
+    """The result of `regions`: verdicts over a grid of two columns.
+
+    `verdicts[j, i]` is the number of the class at `y[j]` and `x[i]`, `shares` its probability (where there is
+    none, how far it leads, as a share of the farthest, from ½ to 1). `held` are the values of all other
+    columns. `spots` are the rows, each with its own verdict. `boundary` is known where it is a
+    straight line: score = w·(x, y) + b, and `margin` the score that the nearest row has, if all are right.
+    """
+
+    across: str
+    up: str
+    classes: tuple[Any, ...]
+    x: Floats
+    y: Floats
+    verdicts: Longs
+    shares: Floats
+    held: Mapping[str, Any]
+    spots: tuple[Spot, ...]
+    boundary: Straight | None
+    margin: float | None
+
+    @property
+    def errors(self) -> int:
+        """How many rows get a verdict that is not their label."""
+        return sum(spot.wrong for spot in self.spots)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything for JSON."""
+        line = self.boundary
+        return {
+            "across": self.across,
+            "up": self.up,
+            "classes": [plain(label) for label in self.classes],
+            "x": self.x.tolist(),
+            "y": self.y.tolist(),
+            "verdicts": self.verdicts.tolist(),
+            "shares": self.shares.tolist(),
+            "held": {name: plain(value) for name, value in self.held.items()},
+            "spots": [{name: plain(value) for name, value in vars(spot).items()} for spot in self.spots],
+            "boundary": None if line is None else {"w": list(line.w), "b": line.b},
+            "margin": self.margin,
+        }
+
+    def plot(self) -> Any:
+        """Return a picture of the regions, the rows as points (wrong ones ringed), boundary and margins."""
+        from weigh.pictures import areas
+
+        cells = [
+            {"x": x, "y": y, "label": self.classes[code], "share": share}
+            for y, codes, shares in zip(self.y.tolist(), self.verdicts, self.shares, strict=True)
+            for x, code, share in zip(self.x.tolist(), codes.tolist(), shares.tolist(), strict=True)
+        ]
+        step = -(-len(self.spots) // DRAWN) or 1
+        points = [
+            {
+                "x": spot.x,
+                "y": spot.y,
+                "label": spot.verdict if spot.label is None else spot.label,
+                "wrong": spot.wrong,
+            }
+            for spot in self.spots[::step]
+        ]
+        return areas(cells, points, self._lines(), self.across, self.up, self._title)
+
+    def _lines(self) -> list[dict[str, Any]]:
+        if self.boundary is None:
+            return []
+        ends = (float(self.x[0]), float(self.x[-1])), (float(self.y[0]), float(self.y[-1]))
+        wanted = {"boundary": 0.0}
+        if self.margin is not None:
+            wanted |= {
+                f"margin of {self.classes[1]}": self.margin,
+                f"margin of {self.classes[0]}": -self.margin,
+            }
+        return [
+            {"series": name, "x": x, "y": y}
+            for name, score in wanted.items()
+            for x, y in self.boundary.line(score, *ends)
+        ]
+
+    @property
+    def _title(self) -> str:
+        wrong = f": {self.errors:,} of {counted(len(self.spots), 'row')} wrong"
+        held = f", {counted(len(self.held), 'other column')} held" if self.held else ""
+        return f"Regions of decision{wrong if self.spots else ''}{held}"
+
+    def _rows(self) -> list[list[str]]:
+        area = np.bincount(self.verdicts.ravel(), minlength=len(self.classes)) / self.verdicts.size
+        said = Counter(spot.verdict for spot in self.spots)
+        wrong = Counter(spot.verdict for spot in self.spots if spot.wrong)
+        found = (
+            [cut(label, 40), percent(share), f"{said[label]:,}", f"{wrong[label]:,}"]
+            for label, share in zip(self.classes, area.tolist(), strict=True)
+        )
+        return [["class", "of the area", "rows there", "wrong"], *found]
+
+    def _notes(self) -> list[str]:
+        notes = [
+            f"{cut(name, 40)} from {short(float(at[0]))} to {short(float(at[-1]))}"
+            for name, at in ((self.across, self.x), (self.up, self.y))
+        ]
+        for name, value in list(self.held.items())[:DRAWN_HELD]:
+            notes.append(f"{cut(name, 40)} held at {'missing' if value is None else cut(value, 24)}")
+        if len(self.held) > DRAWN_HELD:
+            notes.append(f"… and {len(self.held) - DRAWN_HELD:,} more columns held")
+        return notes
+
+    def __str__(self) -> str:
+        told = "\n".join(f"  {note}" for note in self._notes())
+        return f"{self._title}\n\n{aligned(self._rows(), indent='  ')}\n\n{told}"
+
+    def __repr__(self) -> str:
+        return f"<Regions over {self.across!r} and {self.up!r}: {self.x.size} by {self.y.size} cells>"
+
+    def _repr_html_(self) -> str:
+        notes = "".join(map(html_note, self._notes()))
+        return f"<div>{html_table(self._title, self._rows())}{notes}</div>"
+
+
+def regions(
+    model: Any,
+    rows: Any,
+    across: str | None = None,
+    up: str | None = None,
+    label: Any = None,
+    hold: Mapping[str, Any] | None = None,
+    cells: int = 60,
+) -> Regions:
+    """Ask a classifier about every place of the plane of two columns of numbers, around some rows.
+
+    Where it has more columns, those are held: numbers at the rows' median, categories at their most
+    frequent value, texts missing, or at what `hold` says. A boundary that is a straight line is found as
+    such; of a classifier of two columns that is right on all rows it has margins, lines through the rows that
+    are nearest to it.
+
+    Parameters
+    ----------
+    model : a classifier of this library or an estimator that holds one; or a fitted classifier of
+        scikit-learn, with rows as it takes them, a pandas table or an array
+    rows : rows of any storage, which say what part of the plane is shown
+    across, up : the columns; None takes the first two of numbers
+    label : one label per row, or the label column's name; None takes the model's, if the rows have it
+    hold : mapping from other columns to the values they are held at
+    cells : how many places are asked along each column
+    """
+    whole("regions", "cells", cells, 2)
+    subject = asked(model, rows, label)
+    pair = subject.pair(across, up)
+    held = subject.held(pair, dict(hold or {}))
+    numbers = [subject.numbers(name) for name in pair]
+    (x, y) = (centres(each, cells) for each in numbers)
+    grid_x, grid_y = np.meshgrid(x, y)
+    answer = subject.ask(pair, held, grid_x.ravel(), grid_y.ravel())
+    line = None
+    if len(subject.classes) == 2 and answer.leads is not None:
+        line = straight(grid_x.ravel(), grid_y.ravel(), answer.leads)
+    spots = _spots(subject, *numbers)
+    margin = _margin(subject, line, spots) if line is not None and not held else None
+    shape = (cells, cells)
+    return Regions(
+        *pair,
+        tuple(subject.classes),
+        x,
+        y,
+        answer.codes.reshape(shape),
+        answer.shares.reshape(shape),
+        held,
+        spots,
+        line,
+        margin,
+    )
+
+
+def centres(numbers: Floats, cells: int) -> Floats:
+    """The middles of equal cells that cover the numbers and a little more."""
+    known = numbers[np.isfinite(numbers)]
+    low, high = float(known.min()), float(known.max())
+    pad = PADDING * (high - low) or max(1.0, abs(low)) / 2
+    edges = np.linspace(low - pad, high + pad, cells + 1)
+    return np.asarray((edges[1:] + edges[:-1]) / 2)
+
+
+def _spots(subject: Asked, x: Floats, y: Floats) -> tuple[Spot, ...]:
+    known = np.isfinite(x) & np.isfinite(y)
+    found = zip(x.tolist(), y.tolist(), subject.labels, subject.verdicts(), known.tolist(), strict=True)
+    return tuple(Spot(*each) for *each, drawn in found if drawn)
+
+
+def _margin(subject: Asked, line: Straight, spots: tuple[Spot, ...]) -> float | None:
+    """The least score of a row for its own class; None if a row is wrong or has no label."""
+    signs = {subject.classes[0]: -1.0, subject.classes[1]: 1.0}
+    own = [signs.get(spot.label, np.nan) * line.score(spot.x, spot.y) for spot in spots]
+    return min(own) if own and min(own) > 0 else None
