@@ -68,8 +68,10 @@ _HOMES = {
     ),
     "weigh.priors": ("Beta", "Dirichlet", "Laplace", "Normal", "Penalty"),
     "weigh.source": ("Source", "open", "rows"),
-    "weigh.trials": ("bias_variance",),
-    "weigh.trials": ("LearningCurve", "learning_curve"),
+    "weigh.trials": (
+        "bias_variance",
+        "learning_curve",
+    ),
 }
 _PLACES = {name: home for home, names in _HOMES.items() for name in names}
 
