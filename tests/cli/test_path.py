@@ -75,7 +75,7 @@ def test_the_picture_is_written_and_said_so(flats, tmp_path):
         (
             ["--label", "rent", "--set", "prior=1", "--plot", "path.pdf"],
             2,
-            "Error: Invalid value for '--plot': 'path.pdf' does not end in .svg or .png.\n",
+            "Error: Invalid value for '--plot': 'path.pdf' does not end in .svg, .png or .html.\n",
         ),
         (
             [],

@@ -184,7 +184,7 @@ def test_images_are_written_by_their_ending(tmp_path: Path) -> None:
         (
             lambda: pictures.image(plane(), "plane.gif"),
             errors.ParameterError,
-            "image: path must be a name that ends in .png or .svg, got 'plane.gif'.",
+            "image: path must be a name that ends in .png, .svg or .html, got 'plane.gif'.",
         ),
     ],
 )

@@ -43,7 +43,7 @@ SECTIONS = {
 @click.option("--folds", type=click.IntRange(2), metavar="K", help="Judge each strength on K folds.")
 @click.option("--n", "n", type=click.IntRange(1), default=100, show_default=True, help="How many strengths.")
 @click.option("--ratio", type=float, default=1e-3, show_default=True, help="The weakest, of the strongest.")
-@click.option("--plot", metavar="FILE", help="Draw the weights, as .svg or .png.")
+@click.option("--plot", metavar="FILE", help="Draw the weights, as .svg, .png or .html.")
 @reading
 @as_json
 def command(
@@ -96,4 +96,4 @@ def _check_picture(plot: str | None) -> None:
     from weigh.pictures.output import ENDINGS
 
     if plot is not None and not plot.lower().endswith(ENDINGS):
-        raise click.BadParameter(f"{plot!r} does not end in .svg or .png.", param_hint="'--plot'")
+        raise click.BadParameter(f"{plot!r} does not end in .svg, .png or .html.", param_hint="'--plot'")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from weigh.pictures.channels import colour, described, shape, tell_apart, tooltip
-from weigh.pictures.facts import Rows, Table, brief, checked, names_of, refuse_many
+from weigh.pictures.channels import DOTS, axes, colour, described, shape, tell_apart, tooltip
+from weigh.pictures.facts import Rows, Table, brief, checked, in_unit, names_of, refuse_many, words_of
 from weigh.pictures.grid import Grid
-from weigh.pictures.style import GREY, SIDE, WRONG, altair, rows_of, styled
+from weigh.pictures.style import GREY, PAPER, SIDE, WRONG, altair, rows_of, styled
 
 LEVELS = 6  # of how sure a label is
 MOST = 5_000
@@ -33,32 +33,30 @@ def areas(
     x, y, title : the titles of the axes and of the picture
     told : what a screen reader says
     """
+    x, y, title = words_of(x, y, title)
     rows = checked("Areas", cells, ("label",), ("x", "y", "share"))
+    in_unit("Areas", rows, "share")
     grid = Grid.of("Areas", rows)
-    spots = checked("Points of areas", points, ("label",), ("x", "y")) if (points := list(points)) else []
+    given = list(points)
+    spots = checked("Points of areas", given, ("label",), ("x", "y"), ("wrong",)) if given else []
     refuse_many("points", len(spots), MOST, "Give a sample of them.")
-    names = names_of([*spots, *rows], "label")
+    names = sorted(names_of([*spots, *rows], "label"))
     tell_apart("Areas", names)
     alt = altair()
-    across, up = (
-        channel(
-            f"{name}:Q",
-            title=word or None,
-            axis=alt.Axis(grid=False, tickCount=6),
-            scale=alt.Scale(domain=span, nice=False),
-        )
-        for channel, name, word, span in zip((alt.X, alt.Y), "xy", (x, y), grid.spans, strict=True)
-    )
+    across, up = axes(alt, (x, y), grid.spans)
+    place = {"x": across, "y": up}
     layers = [
-        _ground(alt, grid, names, across, up),
-        *_lines(alt, lines, across, up),
-        *_spots(alt, spots, names, x, y, across, up),
+        _ground(alt, grid, names, place),
+        *_lines(alt, lines, place),
+        *_spots(alt, spots, names, {**place, "tooltip": tooltip(alt, spots, ("label",), x=x, y=y)}),
     ]
-    chart = alt.layer(*layers).properties(width=SIDE - 40, height=SIDE - 80)
+    # Lines of cells whose edges fall between pixels would show as stripes.
+    height = len(grid.ys) * max(1, round((SIDE - 70) / len(grid.ys)))
+    chart = alt.layer(*layers).properties(width=SIDE - 40, height=height)
     return styled(chart, described("Areas", title, x, y, told), title)
 
 
-def _ground(alt: Any, grid: Grid, names: list[str], across: Any, up: Any) -> Any:
+def _ground(alt: Any, grid: Grid, names: list[str], place: dict[str, Any]) -> Any:
     """The areas, joined where label and level of sureness are the same."""
     least = min(row["share"] for line in grid.lines for row in line)
     step = (1 - least) / LEVELS or 1.0
@@ -68,44 +66,37 @@ def _ground(alt: Any, grid: Grid, names: list[str], across: Any, up: Any) -> Any
             lambda row: (row["label"], min(int((row["share"] - least) / step), LEVELS - 1))
         )
     ]
-    strength = alt.FillOpacity("sure:Q", scale=alt.Scale(domain=[least, 1], range=[0.08, 0.5]), legend=None)
-    said = tooltip(alt, runs, ("label",), sure="about as sure as")
+    strength = alt.FillOpacity("sure:Q", scale=alt.Scale(domain=[least, 1], range=[0.1, 0.5]), legend=None)
     rect = rows_of(alt, runs).mark_rect(aria=False, strokeWidth=0)
-    return rect.encode(
-        x=across,
-        x2="x2",
-        y=up,
-        y2="y2",
-        color=colour(alt, names, "label"),
-        fillOpacity=strength,
-        tooltip=said,
-    )
+    paint = {"color": colour(alt, names, "label", **DOTS), "fillOpacity": strength}
+    said = tooltip(alt, runs, ("label",), sure="about as sure as")
+    return rect.encode(**place, **paint, x2="x2", y2="y2", tooltip=said)
 
 
-def _lines(alt: Any, lines: Table, across: Any, up: Any) -> Iterator[Any]:
+def _lines(alt: Any, lines: Table, place: dict[str, Any]) -> Iterator[Any]:
     """Yield the first series as a full line, the others dashed."""
-    if not (lines := list(lines)):
-        return
-    rows = checked("Lines of areas", lines, ("series",), ("x", "y"))
+    given = list(lines)
+    rows = checked("Lines of areas", given, ("series",), ("x", "y")) if given else []
     for at, name in enumerate(names_of(rows, "series")):
-        own = [{**row, "o": o} for o, row in enumerate(rows) if row["series"] == name]
-        line = rows_of(alt, own).mark_line(
-            stroke=GREY, strokeWidth=1.5 if at else 2.5, strokeDash=[5, 4] if at else [1, 0], clip=True
-        )
-        yield line.encode(x=across, y=up, order="o:Q", tooltip=["series:N"])
+        form = {"strokeWidth": 1.5, "strokeDash": [5, 4]} if at else {"strokeWidth": 2.5}
+        line = rows_of(alt, [row for row in rows if row["series"] == name])
+        yield line.mark_line(stroke=GREY, clip=True, order=False, **form).encode(**place, tooltip="series:N")
 
 
-def _spots(alt: Any, rows: Rows, names: list[str], x: str, y: str, across: Any, up: Any) -> Iterator[Any]:
+def _spots(alt: Any, rows: Rows, names: list[str], place: dict[str, Any]) -> Iterator[Any]:
     """Yield the points, and rings around those that are wrong."""
     if not rows:
         return
-    size = 26 if len(rows) > 400 else 60
-    place = {"x": across, "y": up, "tooltip": tooltip(alt, rows, ("label",), x=x, y=y)}
-    dots = rows_of(alt, rows).mark_point(filled=True, size=size, opacity=0.95, clip=True)
-    yield dots.encode(**place, color=colour(alt, names, "label"), shape=shape(alt, names, "label"))
-    wrong = [row for row in rows if row.get("wrong")]
-    if wrong:
-        ring = rows_of(alt, wrong).mark_point(
-            filled=False, size=4 * size, stroke=WRONG, strokeWidth=2, clip=True
-        )
-        yield ring.encode(**place)
+    size = 26 if len(rows) > 400 else 64
+    dots = rows_of(alt, rows).mark_point(
+        filled=True, size=size, opacity=1, stroke=PAPER, strokeWidth=0.7, clip=True
+    )
+    yield dots.encode(
+        **place,
+        color=colour(alt, names, "label", **DOTS),
+        shape=shape(alt, names, "label", **DOTS),
+    )
+    ring = rows_of(alt, [row for row in rows if row["wrong"]]).mark_point(
+        shape="circle", filled=False, size=4 * size, stroke=WRONG, strokeWidth=2, opacity=1, clip=True
+    )
+    yield ring.encode(**place)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from weigh import errors
-from weigh.pictures.channels import described
-from weigh.pictures.facts import Rows, Table, checked, form, names_of, refuse_many
+from weigh.pictures.channels import described, down
+from weigh.pictures.facts import Table, checked, form, in_unit, names_of, refuse_many, words_of
 from weigh.pictures.style import GREY, HEAT, INK, PAPER, altair, rows_of, styled
 
 MOST = 40
 MOST_TOLD = 16  # columns whose numbers stand in the cells
 TURN = 0.55  # the shade from which words are light
+SIGN = 7  # pixels
 
 
 def cells(table: Table, x: str = "", y: str = "", title: str = "", told: str = "") -> Any:
@@ -23,56 +23,52 @@ def cells(table: Table, x: str = "", y: str = "", title: str = "", told: str = "
     x, y, title : the titles of the columns, of the rows and of the picture
     told : what a screen reader says
     """
+    x, y, title = words_of(x, y, title)
     rows = checked("Cells", table, ("row", "column"), ("value", "shade"))
-    down, across = names_of(rows, "row"), names_of(rows, "column")
-    for names, what in ((down, "rows"), (across, "columns")):
+    in_unit("Cells", rows, "shade")
+    lines, columns = names_of(rows, "row"), names_of(rows, "column")
+    for names, what in ((lines, "rows"), (columns, "columns")):
         refuse_many(what, len(names), MOST, "Join the rare ones.")
-    _refuse_shades(rows)
     alt = altair()
-    step = 52 if len(across) <= 10 else 40 if len(across) <= MOST_TOLD else 16
-    tall = min(step, 36)
-    steep = len(across) > MOST_TOLD or max(map(len, across)) * 7 > step
-    place = {
-        "x": alt.X(
-            "column:N",
-            sort=across,
-            title=x or None,
-            axis=alt.Axis(
-                orient="top", labelAngle=-40 if steep else 0, labelLimit=110, ticks=False, domain=False
-            ),
-        ),
-        "y": alt.Y(
-            "row:N", sort=down, title=y or None, axis=alt.Axis(labelLimit=150, ticks=False, domain=False)
-        ),
-    }
+    wide = _wide(columns)
     figure = form(row["value"] for row in rows)
-    said = [
-        alt.Tooltip("row:N", title=y or "row"),
-        alt.Tooltip("column:N", title=x or "column"),
-        alt.Tooltip("value:Q", format=figure),
-    ]
+    base = rows_of(alt, [{**row, "ink": _ink(row["shade"])} for row in rows]).encode(
+        x=_across(alt, columns, x, wide),
+        y=down(alt, lines, y, "row"),
+        tooltip=[
+            alt.Tooltip("row:N", title=y or "row"),
+            alt.Tooltip("column:N", title=x or "column"),
+            alt.Tooltip("value:Q", format=figure),
+        ],
+    )
     heat = alt.Fill("shade:Q", scale=alt.Scale(domain=[0, 1], range=list(HEAT)), legend=None)
     clear = alt.condition(alt.datum.shade > 0, alt.value(1), alt.value(0))
-    rect = rows_of(alt, rows).mark_rect(stroke=GREY, strokeOpacity=0.35, strokeWidth=1)
-    layers = [rect.encode(**place, fill=heat, fillOpacity=clear, tooltip=said)]
-    if len(across) <= MOST_TOLD:
-        words = rows_of(alt, [{**row, "ink": _ink(row["shade"])} for row in rows]).mark_text(fontSize=12)
+    rect = base.mark_rect(stroke=GREY, strokeOpacity=0.35, strokeWidth=1)
+    layers = [rect.encode(fill=heat, fillOpacity=clear)]
+    if len(columns) <= MOST_TOLD:
+        # On a narrow page the numbers would run into each other, and only a pointer is told.
+        seen = alt.ExprRef(f"width < {28 * len(columns)} ? 0 : 1")
+        word = base.mark_text(fontSize=12, opacity=seen, aria=False)
         layers.append(
-            words.encode(
-                **place,
-                text=alt.Text("value:Q", format=figure),
-                color=alt.Color("ink:N", scale=None),
-                tooltip=said,
-            )
+            word.encode(text=alt.Text("value:Q", format=figure), color=alt.Color("ink:N", scale=None))
         )
-    chart = alt.layer(*layers).properties(width=alt.Step(step), height=alt.Step(tall))
+    chart = alt.layer(*layers).properties(width=wide * len(columns), height=min(wide, 36) * len(lines))
     return styled(chart, described("A table", title, x, y, told), title)
 
 
-def _refuse_shades(rows: Rows) -> None:
-    wrong = [row["shade"] for row in rows if not 0 <= row["shade"] <= 1]
-    if wrong:
-        raise errors.DataError(f"The shade of a cell is from 0 to 1, got {wrong[0]!r}.")
+def _wide(columns: list[str]) -> int:
+    """The pixels of a column: where there are few, enough for their names."""
+    if len(columns) > MOST_TOLD:
+        return 16
+    return min(max(40, SIGN * max(map(len, columns)) + 12), max(40, 520 // len(columns)), 110)
+
+
+def _across(alt: Any, columns: list[str], title: str, wide: int) -> Any:
+    is_steep = SIGN * max(map(len, columns)) > wide
+    axis = alt.Axis(
+        orient="top", labelAngle=-45 if is_steep else 0, labelLimit=110, ticks=False, domain=False
+    )
+    return alt.X("column:N", scale=alt.Scale(domain=columns), title=title or None, axis=axis)
 
 
 def _ink(shade: float) -> str:

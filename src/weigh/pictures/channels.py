@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from weigh import errors
@@ -10,8 +11,10 @@ from weigh.pictures.facts import Rows, form
 from weigh.pictures.style import COLOURS, DASHES, GREY, SHAPES, rows_of
 from weigh.text import cut
 
-# A legend that shows lines.
+ROOM = 170  # pixels of names beside a chart
+# Legends that show lines, and points.
 STROKES: dict[str, Any] = {"symbolType": "stroke", "symbolStrokeWidth": 3, "symbolSize": 400}
+DOTS: dict[str, Any] = {"symbolSize": 100, "symbolStrokeWidth": 0}
 
 
 def tell_apart(what: str, names: Sequence[str]) -> None:
@@ -28,7 +31,9 @@ def legend(alt: Any, names: Sequence[str], **settings: Any) -> Any:
         return None
     column = 60 + 7 * min(max(map(len, names)), 28)
     columns = alt.ExprRef(f"max(1, floor(width / {column}))")
-    return alt.Legend(title=None, orient="top", columns=columns, labelLimit=200, symbolOpacity=1, **settings)
+    return alt.Legend(
+        title=None, orient="top", offset=8, columns=columns, labelLimit=200, symbolOpacity=1, **settings
+    )
 
 
 def colour(alt: Any, names: Sequence[str], of: str = "series", **settings: Any) -> Any:
@@ -43,10 +48,10 @@ def shape(alt: Any, names: Sequence[str], of: str = "series", **settings: Any) -
     return alt.Shape(f"{of}:N", scale=scale, legend=legend(alt, names, **settings))
 
 
-def dash(alt: Any, names: Sequence[str], **settings: Any) -> Any:
-    """The dashes of the line of a series."""
+def dash(alt: Any, names: Sequence[str], is_told: bool = True) -> Any:
+    """The dashes of the line of a series, in the legend unless its points are."""
     scale = alt.Scale(domain=list(names), range=[list(each) for each in DASHES[: len(names)]])
-    return alt.StrokeDash("series:N", scale=scale, legend=legend(alt, names, **settings))
+    return alt.StrokeDash("series:N", scale=scale, legend=legend(alt, names, **STROKES) if is_told else None)
 
 
 def tooltip(alt: Any, rows: Rows, words: Iterable[str] = (), /, **numbers: str) -> list[Any]:
@@ -62,17 +67,39 @@ def tooltip(alt: Any, rows: Rows, words: Iterable[str] = (), /, **numbers: str) 
     ]
 
 
-def upright(alt: Any, marks: Iterable[tuple[float, str]], across: Any) -> list[Any]:
-    """Dashed lines over the whole height, with words at their heads."""
-    rows = [{"x": float(x), "text": cut(text, 60)} for x, text in marks]
+def axes(alt: Any, titles: Sequence[str], spans: Sequence[Sequence[float]]) -> Iterator[Any]:
+    """Yield both axes of a plane that shows what the spans say and nothing beside."""
+    for channel, name, title, span in zip((alt.X, alt.Y), "xy", titles, spans, strict=True):
+        scale = alt.Scale(domain=list(span), nice=False, zero=False)
+        axis = alt.Axis(grid=False, tickCount=6)
+        yield channel(f"{name}:Q", title=title or None, axis=axis, scale=scale)
+
+
+def down(alt: Any, names: Sequence[str], title: str = "", of: str = "name") -> Any:
+    """The places of names one under the other; without names, those of the rows in their order."""
+    place = {"scale": alt.Scale(domain=list(names))} if names else {"sort": None}
+    axis = alt.Axis(labelLimit=ROOM, ticks=False, domain=False, labelPadding=6)
+    return alt.Y(f"{of}:N", title=title or None, axis=axis, **place)
+
+
+def upright(alt: Any, marks: Iterable[tuple[float, str]], across: Any, middle: float = math.inf) -> list[Any]:
+    """Dashed lines over the whole height, with words on the side that has room: left beyond the middle."""
+    rows: Rows = [
+        {"x": float(x), "text": cut(text, 60), "line": 2 + 16 * at} for at, (x, text) in enumerate(marks)
+    ]
     if not rows:
         return []
     rule = rows_of(alt, rows).mark_rule(strokeDash=[4, 3], color=GREY, strokeWidth=1.5)
-    words = rows_of(alt, rows).mark_text(align="left", baseline="top", dx=5, fontSize=12, color=GREY)
-    return [rule.encode(x=across), words.encode(x=across, y=alt.value(2), text="text:N")]
+    layers = [rule.encode(x=across)]
+    for align, shift in (("left", 5), ("right", -5)):
+        own = [row for row in rows if row["text"] and (row["x"] > middle) == (align == "right")]
+        words = rows_of(alt, own).mark_text(align=align, baseline="top", dx=shift, fontSize=12, color=GREY)
+        if own:
+            layers.append(words.encode(x=across, y=alt.Y("line:Q", scale=None, title=None), text="text:N"))
+    return layers
 
 
 def described(kind: str, title: str, x: str, y: str, told: str) -> str:
     """What a screen reader says of a chart: as told, or its kind, title and axes."""
-    axes = f"{y} over {x}" if x and y else x or y
-    return told or f"{kind}{f' of {axes}' if axes else ''}{f': {title}' if title else ''}."
+    shown = f"{y} over {x}" if x and y else x or y
+    return told or f"{kind}{f' of {shown}' if shown else ''}{f': {title}' if title else ''}."

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
 from weigh import errors
 from weigh.pictures.channels import STROKES, colour, dash, described, tell_apart, tooltip, upright
-from weigh.pictures.facts import Rows, Table, checked, names_of
+from weigh.pictures.facts import Rows, Table, checked, names_of, whiskers, words_of
 from weigh.pictures.style import WIDTH, altair, rows_of, styled
 
 MOST_DOTS = 120  # rows of which each has a dot on its line
@@ -34,19 +35,19 @@ def curves(
     marks : pairs of x and words, drawn as upright dashed lines
     told : what a screen reader says
     """
-    rows = checked("Curves", table, ("series",), ("x", "y"))
+    x, y, title = words_of(x, y, title)
+    rows = checked("Curves", table, ("series",), ("x", "y"), ("fitted",))
     names = names_of(rows, "series")
     tell_apart("Curves", names)
     _refuse_log(rows, log)
     alt = altair()
     across = _across(alt, rows, x, log)
-    height = alt.Y("y:Q", title=y or None)
+    height = alt.Y("y:Q", title=y or None, scale=alt.Scale(zero=_has_zero(rows)))
     paint = colour(alt, names, **STROKES)
-    measured = [row for row in rows if not row.get("fitted")]
-    fitted = [row for row in rows if row.get("fitted")]
+    measured = [row for row in rows if not row["fitted"]]
+    fitted = [row for row in rows if row["fitted"]]
     layers = []
-    banded = [row for row in rows if row.get("low") is not None and row.get("high") is not None]
-    if banded:
+    if banded := whiskers(rows):
         band = rows_of(alt, banded).mark_area(opacity=0.18)
         layers.append(band.encode(x=across, y=alt.Y("low:Q"), y2="high:Q", color=paint))
     if fitted:
@@ -55,10 +56,10 @@ def curves(
     if measured:
         line = rows_of(alt, measured).mark_line(strokeWidth=2.5, point=len(measured) <= MOST_DOTS)
         said = tooltip(alt, measured, ("series",), x=x, y=y, low="from", high="to")
-        layers.append(
-            line.encode(x=across, y=height, color=paint, strokeDash=dash(alt, names, **STROKES), tooltip=said)
-        )
-    chart = alt.layer(*layers, *upright(alt, marks, across)).properties(width=WIDTH, height=300)
+        layers.append(line.encode(x=across, y=height, color=paint, strokeDash=dash(alt, names), tooltip=said))
+    chart = alt.layer(*layers, *upright(alt, marks, across, _middle(rows, log))).properties(
+        width=WIDTH, height=300
+    )
     return styled(chart, described("Curves", title, x, y, told), title)
 
 
@@ -75,3 +76,15 @@ def _across(alt: Any, rows: Rows, title: str, log: bool) -> Any:
     form = {"format": "~s"} if log else {}
     scale = alt.Scale(type="log", nice=False) if log else alt.Undefined
     return alt.X("x:Q", title=title or None, scale=scale, axis=alt.Axis(grid=False, **least, **form))
+
+
+def _middle(rows: Rows, log: bool) -> float:
+    """The x that stands in the middle of the axis."""
+    low, high = (end(row["x"] for row in rows) for end in (min, max))
+    return math.sqrt(low * high) if log else (low + high) / 2
+
+
+def _has_zero(rows: Rows) -> bool:
+    """Whether zero is shown: not where all numbers are far from it and near each other."""
+    shown = [row[name] for row in rows for name in ("y", "low", "high") if row.get(name) is not None]
+    return min(shown) < max(shown) / 2 if min(shown) > 0 else True

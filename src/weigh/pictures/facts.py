@@ -12,12 +12,16 @@ from weigh.text import cut
 Rows = list[dict[str, Any]]
 Table = Iterable[Mapping[str, Any]]
 LONGEST = 200  # signs of a name that a tooltip tells
+MOST_SIGNS = 90  # signs of a title
 
 
-def checked(what: str, table: Table, words: Sequence[str], numbers: Sequence[str]) -> Rows:
-    """Return rows whose `words` are text and whose `numbers` are finite; refuse others.
+def checked(
+    what: str, table: Table, words: Sequence[str], numbers: Sequence[str], flags: Sequence[str] = ()
+) -> Rows:
+    """Return rows whose `words` are text and whose `numbers` are finite, and nothing else; refuse others.
 
-    The numbers "low" and "high" may be lacking; what is not finite of them is left out.
+    `flags` may be lacking, and are then false. So may be the numbers "low" and "high"; what is not
+    finite of them is left out.
     """
     rows = [dict(row) for row in table]
     needed = (*words, *numbers)
@@ -25,11 +29,21 @@ def checked(what: str, table: Table, words: Sequence[str], numbers: Sequence[str
     if not rows or lacking:
         got = f"rows without {errors.listing(lacking)}" if rows else "no rows"
         raise errors.DataError(f"{what} are drawn from rows with {errors.listing(needed)}, got {got}.")
-    for at, row in enumerate(rows):
-        row |= {name: cut(row[name], LONGEST) for name in words}
-        row |= {name: _finite(what, row, name, at) for name in numbers}
-        row |= {name: _known(row.get(name)) for name in ("low", "high") if name in row}
-    return rows
+    return [
+        {name: cut(row[name], LONGEST) for name in words}
+        | {name: _finite(what, row, name, at) for name in numbers}
+        | {name: _known(row[name]) for name in ("low", "high") if name in row}
+        | {name: bool(row.get(name)) for name in flags}
+        for at, row in enumerate(rows)
+    ]
+
+
+def in_unit(what: str, rows: Rows, *names: str) -> None:
+    """Refuse numbers that are no shares."""
+    for name in names:
+        wrong = [row[name] for row in rows if not 0 <= row[name] <= 1]
+        if wrong:
+            raise errors.DataError(f"{what} have a {name!r} from 0 to 1, got {wrong[0]!r}.")
 
 
 def _finite(what: str, row: Mapping[str, Any], name: str, at: int) -> float:
@@ -62,9 +76,18 @@ def distinct(rows: Rows, name: str, within: str = "") -> None:
             row[name] = f"{row[name]} ({seen[key]})"
 
 
-def few(what: str, rows: Rows, most: int) -> tuple[Rows, str]:
-    """Return the first rows and a word on those that are left out."""
-    return rows[:most], f"the first {most:,} of {len(rows):,} {what}" if len(rows) > most else ""
+def few(what: str, rows: Rows, most: int, *place: str) -> tuple[Rows, str]:
+    """Return the rows of the first places, and a word on those that are left out."""
+    places = [tuple(row.get(name) for name in place) for row in rows]
+    kept = set(list(dict.fromkeys(places))[:most])
+    number = len(set(places))
+    more = f"the first {most:,} of {number:,} {what}" if number > most else ""
+    return [row for row, at in zip(rows, places, strict=True) if at in kept], more
+
+
+def whiskers(rows: Rows) -> Rows:
+    """The rows of which both ends of an interval are known."""
+    return [row for row in rows if row.get("low") is not None and row.get("high") is not None]
 
 
 def refuse_many(what: str, number: int, most: int, instead: str) -> None:
@@ -81,6 +104,20 @@ def names_of(rows: Rows, name: str) -> list[str]:
 def brief(number: float, digits: int = 5) -> float:
     """A number of few digits, for tables of many."""
     return float(f"{number:.{digits}g}")
+
+
+def words_of(*words: str) -> list[str]:
+    """Titles that fit a picture, without signs that no file can hold."""
+    return [cut(word, MOST_SIGNS) for word in words]
+
+
+def even(numbers: Iterable[float]) -> str:
+    """The format of numbers that stand one under the other: equal decimals, three digits in all."""
+    known = [abs(number) for number in numbers]
+    top = max(known)
+    if all(float(number).is_integer() for number in known):
+        return ",d"
+    return f",.{max(0, 2 - math.floor(math.log10(top)))}f" if top >= 1e-4 else ".2e"
 
 
 def form(numbers: Iterable[float | None]) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from weigh.pictures.channels import colour, described, shape, tell_apart, tooltip, upright
-from weigh.pictures.facts import Table, checked, few, names_of
+from weigh.pictures.channels import DOTS, colour, described, down, shape, tell_apart, tooltip, upright
+from weigh.pictures.facts import Table, checked, distinct, few, names_of, whiskers, words_of
 from weigh.pictures.style import WIDTH, altair, rows_of, styled
 
 MOST = 40
-ROOM = 190  # pixels of the names
 
 
 def intervals(table: Table, x: str = "", title: str = "", mark: float | None = None, told: str = "") -> Any:
@@ -23,33 +22,30 @@ def intervals(table: Table, x: str = "", title: str = "", mark: float | None = N
     mark : where to draw an upright line, such as at no difference
     told : what a screen reader says
     """
-    given = [{"series": "", **row} for row in table]
-    rows, more = few("intervals", checked("Intervals", given, ("name", "series"), ("value",)), MOST)
-    names = names_of(rows, "series")
-    tell_apart("Intervals", names)
+    x, title = words_of(x, title)
+    rows = checked("Intervals", ({"series": "", **row} for row in table), ("name", "series"), ("value",))
+    distinct(rows, "name", "series")
+    rows, more = few("intervals", rows, MOST, "name")
+    series = names_of(rows, "series")
+    tell_apart("Intervals", series)
     alt = altair()
-    across = alt.X(
-        "value:Q", title=x or None, scale=alt.Scale(zero=False, padding=12), axis=alt.Axis(tickCount=6)
-    )
     place = {
-        "y": alt.Y(
-            "name:N",
-            sort=None,
-            title=None,
-            axis=alt.Axis(labelLimit=ROOM, ticks=False, domain=False, grid=True),
-        ),
-        "color": colour(alt, names),
+        "y": down(alt, names_of(rows, "name")),
+        "color": colour(alt, series, **DOTS),
         "tooltip": tooltip(alt, rows, ("name", "series"), value=x or "value", low="from", high="to"),
     }
-    if len(names) > 1:
-        place["yOffset"] = alt.YOffset("series:N", sort=names)
-    rule = rows_of(alt, [row for row in rows if row.get("low") is not None and row.get("high") is not None])
+    step = alt.Step(28)
+    if len(series) > 1:
+        place["yOffset"] = alt.YOffset("series:N", scale=alt.Scale(domain=series))
+        step = alt.Step(16, **{"for": "offset"})
+    around = alt.Scale(zero=False, padding=12)
+    across = alt.X("value:Q", title=x or None, scale=around, axis=alt.Axis(tickCount=6))
+    line = rows_of(alt, whiskers(rows)).mark_rule(strokeWidth=2.5)
     dots = rows_of(alt, rows).mark_point(filled=True, size=90, opacity=1)
     layers = [
-        *upright(alt, [] if mark is None else [(mark, "")], alt.X("x:Q", title=x or None)),
-        rule.mark_rule(strokeWidth=2.5).encode(**place, x=alt.X("low:Q"), x2="high:Q"),
-        dots.encode(**place, x=across, shape=shape(alt, names)),
+        *upright(alt, [] if mark is None else [(mark, "")], alt.X("x:Q", title=x or None, scale=around)),
+        line.encode(**place, x=alt.X("low:Q", scale=around), x2="high:Q"),
+        dots.encode(**place, x=across, shape=shape(alt, series, **DOTS)),
     ]
-    step = alt.Step(26 if len(names) == 1 else 16, **({} if len(names) == 1 else {"for": "offset"}))
-    chart = alt.layer(*layers).properties(width=WIDTH - 120, height=step)
+    chart = alt.layer(*layers).properties(width=WIDTH - 100, height=step)
     return styled(chart, described("Intervals", title, x, "", told), title, more)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import html
+import io
 import json
 import os
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.resources import files
+from pathlib import Path
 from string import Template
 from typing import Any
 
 from weigh import errors
 from weigh.pictures.style import altair
 
-ENDINGS = (".png", ".svg")
+ENDINGS = (".png", ".svg", ".html")
+BESIDE = 170  # pixels of names and legends beside a chart
 
 
 def page(charts: Sequence[Any], title: str, body_html: str = "") -> str:
@@ -24,7 +27,7 @@ def page(charts: Sequence[Any], title: str, body_html: str = "") -> str:
     """
     home = files("weigh.pictures")
     shown = "".join(
-        f'<div class="chart"><script type="application/json">{_embedded(chart)}</script></div>'
+        f'<div class="chart"><script type="application/json">{_embedded(fluid(chart))}</script></div>'
         for chart in charts
     )
     scripts = [_library(), home.joinpath("page.js").read_text("utf-8")] if charts else []
@@ -37,11 +40,16 @@ def page(charts: Sequence[Any], title: str, body_html: str = "") -> str:
 
 
 def fluid(chart: Any) -> Any:
-    """Return a chart as wide as the page lets it be; panels and planes in equal units stay as they are."""
+    """Return a chart that in a page is as wide as its place, and at most about as wide as it was.
+
+    Charts of several panels and planes in equal units are returned as they are.
+    """
     shape = chart.to_dict()
-    if isinstance(shape.get("width"), int | float) and not shape.get("usermeta", {}).get("rigid"):
-        return chart.properties(width="container", autosize={"type": "fit-x", "contains": "padding"})
-    return chart
+    width = shape.get("width")
+    if not isinstance(width, int | float) or shape.get("usermeta", {}).get("rigid"):
+        return chart
+    fit = {"type": "fit-x", "contains": "padding"}
+    return chart.properties(width="container", autosize=fit, usermeta={"widest": width + BESIDE})
 
 
 def _embedded(chart: Any) -> str:
@@ -59,18 +67,33 @@ def _library() -> str:
 
 
 def image(chart: Any, path: str | os.PathLike[str]) -> None:
-    """Write a chart as PNG, on white, or as SVG, on a clear ground, by the ending of the path."""
+    """Write a chart by the ending of the path: PNG on white, SVG on a clear ground, or a page."""
     name = os.fspath(path)
     if not name.lower().endswith(ENDINGS):
-        raise errors.parameter("image", "path", "a name that ends in .png or .svg", name)
+        raise errors.parameter("image", "path", "a name that ends in .png, .svg or .html", name)
     altair()
     try:
         if name.lower().endswith(".png"):
             # On a clear ground the renderer spoils translucent colours.
             chart.properties(background="white").save(name, scale_factor=2)
         else:
-            chart.save(name)
+            write = _svg if name.lower().endswith(".svg") else _lone
+            Path(name).write_text(write(chart), "utf-8")
     except OSError as cause:
         raise errors.FileError(
             f"{name} cannot be written: {cause.strerror or cause}. Check its folder."
         ) from cause
+
+
+def _svg(chart: Any) -> str:
+    """A chart as SVG that tells a screen reader what it shows."""
+    drawn = io.StringIO()
+    chart.save(drawn, format="svg")
+    told = html.escape(chart.to_dict().get("description", ""))
+    return drawn.getvalue().replace("<svg", f'<svg role="img" aria-label="{told}"', 1)
+
+
+def _lone(chart: Any) -> str:
+    """A page of one chart, whose title is the chart's own."""
+    title = chart.to_dict().get("title", "A picture")
+    return page([chart], title if isinstance(title, str) else title["text"])

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from weigh import errors
+from weigh.pictures.facts import MOST_SIGNS
 from weigh.pictures.geometry import Box, Spot
 from weigh.pictures.style import COLOURS, GREY, SHAPES, SIDE, WRONG, altair, rows_of, styled
+from weigh.text import cut
 
 CROSS = "M-1,-1L1,1M-1,1L1,-1"
 
@@ -58,6 +60,7 @@ def plane_steps(
     if not 1 <= at <= len(turns):
         raise errors.parameter("plane_steps", "at", f"a step from 1 to {len(turns)}", at)
     alt = altair()
+    axes = (cut(axes[0], MOST_SIGNS), cut(axes[1], MOST_SIGNS))
     box = Box.around([(point.x, point.y) for point in points], SIDE)
     slider = alt.binding_range(min=1, max=len(turns), step=1, name="step ")
     step = alt.param(name="step", value=at, bind=slider)
@@ -69,7 +72,10 @@ def plane_steps(
     ground = [layer.transform_filter(now) for layer in _ground(alt, box, turns, x, y)]
     marks = [layer.transform_filter(now) for layer in _marks(alt, points, turns, x, y)]
     chart = alt.layer(*ground, _scatter(alt, points, labels, x, y), *marks).add_params(step)
-    return styled(chart.properties(width=round(box.width), height=round(box.height)))
+    # Arrows stand square to their lines at this width and no other.
+    chart = chart.properties(width=round(box.width), height=round(box.height), usermeta={"rigid": True})
+    told = f"A plane of {axes[0]} and {axes[1]} that parts {labels[0]} from {labels[1]}, step by step."
+    return styled(chart, told)
 
 
 def _ground(alt: Any, box: Box, turns: Sequence[Turn], x: Any, y: Any) -> Iterator[Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from weigh.pictures.channels import colour, described, shape, tell_apart, tooltip
-from weigh.pictures.facts import Rows, Table, checked, names_of, refuse_many
+from weigh.pictures.channels import DOTS, colour, described, shape, tell_apart, tooltip
+from weigh.pictures.facts import Rows, Table, checked, names_of, refuse_many, words_of
 from weigh.pictures.style import GREY, SIDE, altair, rows_of, styled
 
 MOST = 5_000
@@ -23,6 +23,7 @@ def scatter(
     diagonal : whether to draw where x equals y
     told : what a screen reader says
     """
+    x, y, title = words_of(x, y, title)
     given = [{"series": "", "text": "", **row} for row in table]
     rows = checked("Points", given, ("series", "text"), ("x", "y"))
     refuse_many("points", len(rows), MOST, "Give a sample of them.")
@@ -30,7 +31,9 @@ def scatter(
     tell_apart("Points", names)
     alt = altair()
     wide = alt.Scale(zero=False, nice=True, padding=8)
-    across, up = alt.X("x:Q", title=x or None, scale=wide), alt.Y("y:Q", title=y or None, scale=wide)
+    axis = alt.Axis(tickCount=6)
+    across = alt.X("x:Q", title=x or None, scale=wide, axis=axis)
+    up = alt.Y("y:Q", title=y or None, scale=wide, axis=axis)
     crowded = len(rows) > 400
     dots = rows_of(alt, rows).mark_point(
         filled=True, size=24 if crowded else 60, opacity=0.55 if crowded else 0.85
@@ -38,8 +41,8 @@ def scatter(
     drawn = dots.encode(
         x=across,
         y=up,
-        color=colour(alt, names),
-        shape=shape(alt, names),
+        color=colour(alt, names, **DOTS),
+        shape=shape(alt, names, **DOTS),
         tooltip=tooltip(alt, rows, ("text", "series"), x=x, y=y),
     )
     layers = [*_diagonal(alt, rows, across, up), drawn] if diagonal else [drawn]
@@ -50,4 +53,6 @@ def scatter(
 def _diagonal(alt: Any, rows: Rows, across: Any, up: Any) -> list[Any]:
     ends = [end(row[axis] for row in rows for axis in "xy") for end in (min, max)]
     line = rows_of(alt, [{"x": end, "y": end} for end in ends])
-    return [line.mark_line(stroke=GREY, strokeDash=[4, 3], strokeWidth=1.5).encode(x=across, y=up)]
+    return [
+        line.mark_line(aria=False, stroke=GREY, strokeDash=[4, 3], strokeWidth=1.5).encode(x=across, y=up)
+    ]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from weigh.pictures.channels import colour, described, tell_apart, tooltip
-from weigh.pictures.facts import Rows, Table, checked, few, form, names_of
+from weigh.pictures.channels import colour, described, down, tell_apart, tooltip
+from weigh.pictures.facts import Rows, Table, checked, even, few, names_of, words_of
 from weigh.pictures.style import PAPER, WIDTH, altair, rows_of, styled
 
-MOST = 240
-ROOM = 190  # pixels of the names
+MOST = 40
 WORD = 42  # pixels that a number needs
 
 
@@ -22,44 +21,40 @@ def stacked(table: Table, x: str = "", y: str = "", title: str = "", told: str =
     x, y, title : the titles of the numbers, of the names and of the picture
     told : what a screen reader says
     """
-    rows, more = few("parts", checked("Stacked bars", table, ("name", "part"), ("value",)), MOST)
+    x, y, title = words_of(x, y, title)
+    rows = checked("Stacked bars", table, ("name", "part"), ("value",))
+    rows, more = few("bars", rows, MOST, "name")
     parts = names_of(rows, "part")
     tell_apart("Stacked bars", parts)
-    _stack(rows)
     alt = altair()
-    width = WIDTH - 120
-    span = max(row["to"] for row in rows) - min(row["from"] for row in rows) or 1.0
-    told_in = [row for row in rows if (row["to"] - row["from"]) / span * width >= WORD]
-    place = {
-        "y": alt.Y(
-            "name:N", sort=None, title=y or None, axis=alt.Axis(labelLimit=ROOM, ticks=False, domain=False)
-        ),
-        "tooltip": tooltip(alt, rows, ("name", "part"), value=x or "value"),
-    }
-    bar = rows_of(alt, rows).mark_bar(height=alt.RelativeBandSize(0.72))
-    words = rows_of(alt, told_in).mark_text(color=PAPER, fontSize=12, fontWeight="bold")
+    base = rows_of(alt, _placed(rows)).encode(
+        y=down(alt, names_of(rows, "name"), y),
+        tooltip=tooltip(alt, rows, ("name", "part"), value=x or "value"),
+    )
+    has_room = alt.condition(f"datum.share * width >= {WORD}", alt.value(1), alt.value(0))
+    number = alt.Text("value:Q", format=even(row["value"] for row in rows))
     layers = [
-        bar.encode(
-            **place,
-            x=alt.X("from:Q", title=x or None),
+        base.mark_bar(height=alt.RelativeBandSize(0.72), stroke=PAPER, strokeWidth=0.5).encode(
+            x=alt.X("from:Q", title=x or None, axis=alt.Axis(tickCount=6)),
             x2="to:Q",
-            color=colour(alt, parts, "part", symbolType="square"),
+            color=colour(alt, parts, "part", symbolType="square", symbolStrokeWidth=0),
         ),
-        words.encode(
-            **place,
-            x=alt.X("middle:Q"),
-            text=alt.Text("value:Q", format=form(r["value"] for r in rows).replace(".4", ".3")),
+        base.mark_text(color=PAPER, fontSize=12, fontWeight="bold", aria=False).encode(
+            x="middle:Q", text=number, opacity=has_room
         ),
     ]
-    chart = alt.layer(*layers).properties(width=width, height=alt.Step(30))
-    return styled(chart, described("Stacked bars", title, x, "", told), title, more)
+    chart = alt.layer(*layers).properties(width=WIDTH - 100, height=alt.Step(30))
+    return styled(chart, described("Stacked bars", title, x, y, told), title, more)
 
 
-def _stack(rows: Rows) -> None:
-    """Give every part its place after those of its name before it, on its side of zero."""
+def _placed(rows: Rows) -> Rows:
+    """Rows with the place of every part: after those of its name before it, on its side of zero."""
     ends: dict[tuple[str, bool], float] = {}
+    found = []
     for row in rows:
-        key = (row["name"], row["value"] < 0)
-        start = ends.get(key, 0.0)
-        ends[key] = end = start + row["value"]
-        row["from"], row["to"], row["middle"] = min(start, end), max(start, end), (start + end) / 2
+        side = (row["name"], row["value"] < 0)
+        start = ends.get(side, 0.0)
+        ends[side] = end = start + row["value"]
+        found.append({**row, "from": min(start, end), "to": max(start, end), "middle": (start + end) / 2})
+    span = max(ends.values()) - min(0.0, *ends.values()) or 1.0
+    return [{**row, "share": abs(row["value"]) / span} for row in found]

@@ -58,6 +58,7 @@ def styled(chart: Any, told: str = "", title: str = "", more: str = "") -> Any:
             fontSize=14,
             fontWeight="normal",
             anchor="start",
+            offset=8,
             subtitleColor=GREY,
             subtitleFontSize=12,
         )

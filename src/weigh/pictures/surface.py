@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from weigh.pictures.channels import described, tooltip
-from weigh.pictures.facts import Table, brief, checked
+from weigh.pictures.channels import axes, described, tooltip
+from weigh.pictures.contours import outline
+from weigh.pictures.facts import Rows, Table, brief, checked, even, words_of
 from weigh.pictures.grid import Grid
 from weigh.pictures.style import INK, PAPER, SIDE, altair, rows_of, styled
 
-BANDS = 14
+BANDS = 12
 
 
 def surface(
@@ -21,7 +22,7 @@ def surface(
     value: str = "",
     told: str = "",
 ) -> Any:
-    """Draw numbers over a plane in bands, and points marked on it.
+    """Draw numbers over a plane in bands of equal height, and points marked on it.
 
     Parameters
     ----------
@@ -31,74 +32,54 @@ def surface(
     value : what the numbers are
     told : what a screen reader says
     """
-    rows = checked("Surfaces", table, (), ("x", "y", "value"))
-    grid = Grid.of("Surfaces", rows)
-    low, high = (end(row["value"] for row in rows) for end in (min, max))
-    band = (high - low) / BANDS or 1.0
-    runs = [
-        {
-            **corners,
-            "from": brief(low + k * band),
-            "to": brief(low + (k + 1) * band),
-            "v": brief(low + (k + 0.5) * band),
-        }
-        for k, corners in grid.runs(lambda row: min(int((row["value"] - low) / band), BANDS - 1))
-    ]
+    x, y, title, value = words_of(x, y, title, value)
+    grid = Grid.of("Surfaces", checked("Surfaces", table, (), ("x", "y", "value")))
+    spots = checked("Points of a surface", points, ("name",), ("x", "y")) if (points := list(points)) else []
     alt = altair()
-    across, up = (
-        channel(
-            f"{name}:Q",
-            title=word or None,
-            axis=alt.Axis(grid=False, tickCount=6),
-            scale=alt.Scale(domain=span, nice=False),
-        )
-        for channel, name, word, span in zip((alt.X, alt.Y), "xy", (x, y), grid.spans, strict=True)
-    )
-    scale = alt.Scale(scheme="viridis", domain=[brief(low), brief(high)])
-    heat = alt.Color(
-        "v:Q",
-        scale=scale,
-        legend=alt.Legend(title=value or None, gradientLength=160, tickCount=4),
-    )
-    shade = (
-        rows_of(alt, runs)
-        .mark_rect(aria=False, strokeWidth=0.7)
-        .encode(
-            x=across,
-            x2="x2",
-            y=up,
-            y2="y2",
-            color=heat,
-            stroke=alt.Stroke("v:Q", scale=scale, legend=None),
-            tooltip=tooltip(alt, runs, (), **{"from": f"{value or 'value'} from", "to": "to"}),
-        )
-    )
-    chart = alt.layer(shade, *_points(alt, points, x, y, across, up)).properties(
-        width=SIDE - 60, height=SIDE - 80
-    )
+    across, up = axes(alt, (x, y), ((grid.xs[0], grid.xs[-1]), (grid.ys[0], grid.ys[-1])))
+    layers = [_bands(alt, grid, value, across, up)]
+    if spots:
+        place = {"x": across, "y": up, "tooltip": tooltip(alt, spots, ("name",), x=x, y=y)}
+        layers += _spots(alt, spots, grid, place)
+    chart = alt.layer(*layers).properties(width=SIDE - 60, height=SIDE - 80)
     return styled(chart, described("A surface", title, x, y, told), title)
 
 
-def _points(alt: Any, points: Table, x: str, y: str, across: Any, up: Any) -> list[Any]:
-    """The points with their names, which are light with a dark rim."""
-    if not (points := list(points)):
-        return []
-    rows = checked("Points of a surface", points, ("name",), ("x", "y"))
-    base = rows_of(alt, rows).encode(x=across, y=up, tooltip=tooltip(alt, rows, ("name",), x=x, y=y))
-    words = {
-        "align": "left",
-        "baseline": "middle",
-        "dx": 9,
-        "fontSize": 13,
-        "fontWeight": "bold",
-        "limit": 180,
-    }
-    return [
-        base.mark_point(
-            shape="diamond", size=110, filled=True, fill=PAPER, stroke=INK, strokeWidth=1.5, opacity=1
-        ),
-        base.mark_text(**words, stroke=INK, strokeWidth=3, strokeOpacity=0.8, color=INK).encode(
-            text="name:N"
-        ),
-        base.mark_text(**words, color=PAPER).encode(text="name:N"),
+def _bands(alt: Any, grid: Grid, value: str, across: Any, up: Any) -> Any:
+    """The outlines of all heights, filled one over the other."""
+    heights = [[float(row["value"]) for row in line] for line in grid.lines]
+    low, high = min(map(min, heights)), max(map(max, heights))
+    step = (high - low) / BANDS
+    rows = [
+        {"k": k, "x": brief(spot[0]), "y": brief(spot[1])}
+        for k in range(BANDS if step else 1)
+        for spot in outline(grid.xs, grid.ys, heights, low + k * step)
     ]
+    form = even([low, high, low + step])
+    told = [
+        alt.Tooltip(f"{name}:Q", title=word, format=form)
+        for name, word in (("from", f"{value or 'value'} from"), ("to", "to"))
+    ]
+    heat = alt.Fill(
+        "middle:Q",
+        scale=alt.Scale(scheme="viridis", domain=[brief(low), brief(high)]),
+        legend=alt.Legend(title=value or None, type="gradient", gradientLength=180, tickCount=5),
+    )
+    area = rows_of(alt, rows).mark_line(interpolate="linear-closed", strokeWidth=0, order=False, aria=False)
+    for name, part in (("from", 0.0), ("middle", 0.5), ("to", 1.0)):
+        area = area.transform_calculate(**{name: f"{low} + (datum.k + {part}) * {step}"})
+    return area.encode(x=across, y=up, detail="k:O", fill=heat, tooltip=told)
+
+
+def _spots(alt: Any, rows: Rows, grid: Grid, place: dict[str, Any]) -> list[Any]:
+    """The points with their names, which are light with a dark rim, on the side that has room."""
+    middle = (grid.xs[0] + grid.xs[-1]) / 2
+    rim = {"shape": "diamond", "size": 110, "filled": True, "fill": PAPER, "stroke": INK, "strokeWidth": 1.5}
+    layers = [rows_of(alt, rows).mark_point(**rim, opacity=1).encode(**place)]
+    words = {"baseline": "middle", "fontSize": 13, "fontWeight": "bold", "limit": 170}
+    for align, shift in (("left", 9), ("right", -9)):
+        own = [row for row in rows if (row["x"] > middle) == (align == "right")]
+        for ink in ({"stroke": INK, "strokeWidth": 3, "strokeOpacity": 0.85, "color": INK}, {"color": PAPER}):
+            word = rows_of(alt, own).mark_text(**words, **ink, align=align, dx=shift, strokeJoin="round")
+            layers.append(word.encode(**place, text="name:N"))
+    return layers
