@@ -6,10 +6,12 @@ from typing import Any
 
 from weigh.pictures.channels import ROOM, described, down, tooltip
 from weigh.pictures.facts import Rows, Table, checked, distinct, even, few, names_of, whiskers, words_of
-from weigh.pictures.style import COLOURS, GREY, WIDTH, altair, styled
+from weigh.pictures.style import COLOURS, GREY, WIDTH, altair, rows_of, styled
 
 MOST = 40
 THICK = 22  # pixels of a bar with its gap
+PANEL = WIDTH - ROOM
+WORD = 44  # pixels of a number at the end of a bar
 
 
 def bars(table: Table, x: str = "", title: str = "", told: str = "") -> Any:
@@ -29,32 +31,48 @@ def bars(table: Table, x: str = "", title: str = "", told: str = "") -> Any:
     distinct(rows, "name", "group")
     rows, more = few("bars", rows, MOST, *words)
     alt = altair()
-    data, layers = alt.InlineData(values=rows), _layers(alt, rows, x)
     said = described("Bars", title, x, "", told)
     if len(words) == 1:
-        chart = alt.layer(*layers, data=data).properties(width=WIDTH, height=alt.Step(THICK))
-        return styled(chart, said, title, more)
-    head = alt.Header(title=None, orient="top", labelAnchor="start", labelLimit=WIDTH - ROOM)
-    panels = alt.Row("group:N", sort=names_of(rows, "group"), header=head)
-    panel = alt.layer(*layers).properties(width=WIDTH - ROOM, height=alt.Step(THICK))
-    chart = panel.facet(row=panels, data=data, spacing=10).resolve_scale(y="independent")
-    return styled(chart, said, title, more)
+        return styled(_panel(alt, rows, _across(alt, rows, x, "width"), x), said, title, more)
+    groups, panels = names_of(rows, "group"), []
+    for group in groups:
+        across = _across(alt, rows, x if group == groups[-1] else "", str(PANEL))
+        panel = _panel(alt, [row for row in rows if row["group"] == group], across, x)
+        head = {"text": group, "fontWeight": "bold", "limit": WIDTH}
+        panels.append(panel.properties(width=PANEL, title=head))
+    return styled(alt.vconcat(*panels, spacing=10).resolve_scale(x="shared"), said, title, more)
 
 
-def _layers(alt: Any, rows: Rows, x: str) -> list[Any]:
+def _across(alt: Any, rows: Rows, x: str, width: str) -> Any:
+    """The axis of the numbers, with room beyond the longest bars for what stands at their ends."""
+    ends = [row[name] for row in rows for name in ("value", "low", "high") if row.get(name) is not None]
+    low, high = min(0.0, *ends), max(0.0, *ends)
+    room = 8 if whiskers(rows) else WORD
+    unit = f"{(high - low) or 1.0} / ({width} - {room * ((low < 0) + (high > 0))})"
+    scale = alt.Scale(
+        domainMin=alt.ExprRef(f"{low} - {room if low < 0 else 0} * {unit}"),
+        domainMax=alt.ExprRef(f"{high or 1.0 * (low == 0)} + {room if high > 0 else 0} * {unit}"),
+        nice=False,
+    )
+    return alt.X("value:Q", title=x or None, stack=None, axis=alt.Axis(tickCount=5), scale=scale)
+
+
+def _panel(alt: Any, rows: Rows, across: Any, x: str) -> Any:
     """The bars, and their whiskers or else the numbers at their ends."""
-    across = alt.X("value:Q", title=x or None, axis=alt.Axis(tickCount=5), scale=alt.Scale(padding=44))
     said = tooltip(alt, rows, ("name", "group"), value=x or "value", low="from", high="to")
     sign = alt.condition(alt.datum.value >= 0, alt.value(COLOURS[0]), alt.value(COLOURS[1]))
-    base = alt.Chart().encode(y=down(alt, ()), tooltip=said)
+    base = rows_of(alt, rows).encode(y=down(alt, names_of(rows, "name")), tooltip=said)
     bar = base.mark_bar(cornerRadiusEnd=2, height=alt.RelativeBandSize(0.72)).encode(x=across, color=sign)
-    if whiskers(rows):
-        return [bar, base.mark_rule(color=GREY, strokeWidth=2).encode(x="low:Q", x2="high:Q")]
+    ends = [base.mark_rule(color=GREY, strokeWidth=2).encode(x="low:Q", x2="high:Q")]
+    if not whiskers(rows):
+        ends = _numbers(alt, base, rows, across)
+    return alt.layer(bar, *ends).properties(width=WIDTH, height=THICK * len(rows))
+
+
+def _numbers(alt: Any, base: Any, rows: Rows, across: Any) -> list[Any]:
     number = alt.Text("value:Q", format=even(row["value"] for row in rows))
-    layers = [bar]
-    for side, align, shift in (("datum.value >= 0", "left", 4), ("datum.value < 0", "right", -4)):
-        word = base.transform_filter(side).mark_text(
-            align=align, dx=shift, baseline="middle", fontSize=12, color=GREY, aria=False
-        )
-        layers.append(word.encode(x=across, text=number))
+    layers = []
+    for side, align, shift in ((alt.datum.value >= 0, "left", 4), (alt.datum.value < 0, "right", -4)):
+        word = base.mark_text(align=align, dx=shift, baseline="middle", fontSize=12, color=GREY, aria=False)
+        layers.append(word.encode(x=across, text=alt.condition(side, number, alt.value(""))))
     return layers

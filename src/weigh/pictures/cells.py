@@ -64,9 +64,15 @@ def _wide(columns: list[str]) -> int:
 
 
 def _across(alt: Any, columns: list[str], title: str, wide: int) -> Any:
-    is_steep = SIGN * max(map(len, columns)) > wide
+    is_many = len(columns) > MOST_TOLD
+    angle = -90 if is_many else -45 if SIGN * max(map(len, columns)) > wide else 0
     axis = alt.Axis(
-        orient="top", labelAngle=-45 if is_steep else 0, labelLimit=110, ticks=False, domain=False
+        orient="top",
+        labelAngle=angle,
+        labelLimit=110,
+        labelOverlap="greedy" if is_many else False,
+        ticks=False,
+        domain=False,
     )
     return alt.X("column:N", scale=alt.Scale(domain=columns), title=title or None, axis=axis)
 

@@ -48,10 +48,10 @@ def shape(alt: Any, names: Sequence[str], of: str = "series", **settings: Any) -
     return alt.Shape(f"{of}:N", scale=scale, legend=legend(alt, names, **settings))
 
 
-def dash(alt: Any, names: Sequence[str], is_told: bool = True) -> Any:
-    """The dashes of the line of a series, in the legend unless its points are."""
+def dash(alt: Any, names: Sequence[str], **settings: Any) -> Any:
+    """The dashes of the line of a series."""
     scale = alt.Scale(domain=list(names), range=[list(each) for each in DASHES[: len(names)]])
-    return alt.StrokeDash("series:N", scale=scale, legend=legend(alt, names, **STROKES) if is_told else None)
+    return alt.StrokeDash("series:N", scale=scale, legend=legend(alt, names, **settings))
 
 
 def tooltip(alt: Any, rows: Rows, words: Iterable[str] = (), /, **numbers: str) -> list[Any]:
@@ -76,10 +76,9 @@ def axes(alt: Any, titles: Sequence[str], spans: Sequence[Sequence[float]]) -> I
 
 
 def down(alt: Any, names: Sequence[str], title: str = "", of: str = "name") -> Any:
-    """The places of names one under the other; without names, those of the rows in their order."""
-    place = {"scale": alt.Scale(domain=list(names))} if names else {"sort": None}
+    """The places of names one under the other."""
     axis = alt.Axis(labelLimit=ROOM, ticks=False, domain=False, labelPadding=6)
-    return alt.Y(f"{of}:N", title=title or None, axis=axis, **place)
+    return alt.Y(f"{of}:N", title=title or None, axis=axis, scale=alt.Scale(domain=list(names)))
 
 
 def upright(alt: Any, marks: Iterable[tuple[float, str]], across: Any, middle: float = math.inf) -> list[Any]:

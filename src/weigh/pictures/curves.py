@@ -56,7 +56,9 @@ def curves(
     if measured:
         line = rows_of(alt, measured).mark_line(strokeWidth=2.5, point=len(measured) <= MOST_DOTS)
         said = tooltip(alt, measured, ("series",), x=x, y=y, low="from", high="to")
-        layers.append(line.encode(x=across, y=height, color=paint, strokeDash=dash(alt, names), tooltip=said))
+        layers.append(
+            line.encode(x=across, y=height, color=paint, strokeDash=dash(alt, names, **STROKES), tooltip=said)
+        )
     chart = alt.layer(*layers, *upright(alt, marks, across, _middle(rows, log))).properties(
         width=WIDTH, height=300
     )

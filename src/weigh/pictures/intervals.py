@@ -26,18 +26,17 @@ def intervals(table: Table, x: str = "", title: str = "", mark: float | None = N
     rows = checked("Intervals", ({"series": "", **row} for row in table), ("name", "series"), ("value",))
     distinct(rows, "name", "series")
     rows, more = few("intervals", rows, MOST, "name")
-    series = names_of(rows, "series")
+    names, series = names_of(rows, "name"), names_of(rows, "series")
     tell_apart("Intervals", series)
     alt = altair()
     place = {
-        "y": down(alt, names_of(rows, "name")),
+        "y": down(alt, names),
         "color": colour(alt, series, **DOTS),
         "tooltip": tooltip(alt, rows, ("name", "series"), value=x or "value", low="from", high="to"),
     }
-    step = alt.Step(28)
+    step = 28 if len(series) == 1 else 16 * len(series) + 8
     if len(series) > 1:
         place["yOffset"] = alt.YOffset("series:N", scale=alt.Scale(domain=series))
-        step = alt.Step(16, **{"for": "offset"})
     around = alt.Scale(zero=False, padding=12)
     across = alt.X("value:Q", title=x or None, scale=around, axis=alt.Axis(tickCount=6))
     line = rows_of(alt, whiskers(rows)).mark_rule(strokeWidth=2.5)
@@ -47,5 +46,5 @@ def intervals(table: Table, x: str = "", title: str = "", mark: float | None = N
         line.encode(**place, x=alt.X("low:Q", scale=around), x2="high:Q"),
         dots.encode(**place, x=across, shape=shape(alt, series, **DOTS)),
     ]
-    chart = alt.layer(*layers).properties(width=WIDTH - 100, height=step)
+    chart = alt.layer(*layers).properties(width=WIDTH - 100, height=step * len(names))
     return styled(chart, described("Intervals", title, x, "", told), title, more)

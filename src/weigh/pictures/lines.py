@@ -38,7 +38,7 @@ def lines(
     dashes = [[1, 0] if at < len(COLOURS) else [6, 3] for at in range(len(names))]
     key = alt.Legend(title=None, orient="right", symbolType="stroke", symbolStrokeWidth=3, labelLimit=170)
     colour = alt.Color("series:N", scale=alt.Scale(domain=names, range=palette), sort=names, legend=key)
-    strokes = alt.StrokeDash("series:N", scale=alt.Scale(domain=names, range=dashes), legend=None)
+    strokes = alt.StrokeDash("series:N", scale=alt.Scale(domain=names, range=dashes), sort=names, legend=key)
     rest = rows_of(alt, [row for row in rows if not row["named"]])
     layers = [
         rest.mark_line(strokeWidth=1, opacity=0.45, color=GREY).encode(**place, detail="series:N"),

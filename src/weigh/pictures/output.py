@@ -48,7 +48,8 @@ def fluid(chart: Any) -> Any:
     width = shape.get("width")
     if not isinstance(width, int | float) or shape.get("usermeta", {}).get("rigid"):
         return chart
-    fit = {"type": "fit-x", "contains": "padding"}
+    # A legend that wraps is laid out anew.
+    fit = {"type": "fit-x", "contains": "padding", "resize": True}
     return chart.properties(width="container", autosize=fit, usermeta={"widest": width + BESIDE})
 
 

@@ -4,7 +4,7 @@ for (const place of document.querySelectorAll(".chart")) {
   canvas.style.width = "100%";
   if (chart.usermeta?.widest) canvas.style.maxWidth = chart.usermeta.widest + "px";
   // Panels do not shrink by themselves; their names take part of the width.
-  if (chart.spec) chart.spec.width = Math.max(140, Math.min(chart.spec.width, place.clientWidth - 200));
+  for (const panel of chart.vconcat ?? []) panel.width = Math.max(140, Math.min(panel.width, place.clientWidth - 190));
   vegaEmbed(canvas, chart, { mode: "vega-lite", actions: false, renderer: "svg" }).then(() => {
     const slider = place.querySelector("input[type=range]");
     if (slider) addPlay(slider);

@@ -46,7 +46,7 @@ def reliability(table: Table, title: str = "", told: str = "") -> Any:
     layers = [
         ideal.mark_line(stroke=GREY, strokeDash=[4, 3], strokeWidth=1.5, aria=False).encode(**place),
         known.mark_rule(strokeWidth=2, opacity=0.6).encode(**whisker),
-        rows_of(alt, rows).mark_line(strokeWidth=2.5).encode(**paint, strokeDash=dash(alt, names, False)),
+        rows_of(alt, rows).mark_line(strokeWidth=2.5).encode(**paint, strokeDash=dash(alt, names, **DOTS)),
         rows_of(alt, rows).mark_point(filled=True, opacity=1).encode(**dots),
     ]
     chart = alt.layer(*layers).properties(width=SQUARE, height=SQUARE)

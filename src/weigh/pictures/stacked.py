@@ -24,11 +24,11 @@ def stacked(table: Table, x: str = "", y: str = "", title: str = "", told: str =
     x, y, title = words_of(x, y, title)
     rows = checked("Stacked bars", table, ("name", "part"), ("value",))
     rows, more = few("bars", rows, MOST, "name")
-    parts = names_of(rows, "part")
+    names, parts = names_of(rows, "name"), names_of(rows, "part")
     tell_apart("Stacked bars", parts)
     alt = altair()
     base = rows_of(alt, _placed(rows)).encode(
-        y=down(alt, names_of(rows, "name"), y),
+        y=down(alt, names, y),
         tooltip=tooltip(alt, rows, ("name", "part"), value=x or "value"),
     )
     has_room = alt.condition(f"datum.share * width >= {WORD}", alt.value(1), alt.value(0))
@@ -43,7 +43,7 @@ def stacked(table: Table, x: str = "", y: str = "", title: str = "", told: str =
             x="middle:Q", text=number, opacity=has_room
         ),
     ]
-    chart = alt.layer(*layers).properties(width=WIDTH - 100, height=alt.Step(30))
+    chart = alt.layer(*layers).properties(width=WIDTH - 100, height=30 * len(names))
     return styled(chart, described("Stacked bars", title, x, y, told), title, more)
 
 
