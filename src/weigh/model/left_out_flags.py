@@ -93,11 +93,11 @@ class _Flags:
         for entries, is_here in ((here, True), (gone, False)):
             row = row_numbers(entries)
             case = classes[row], entries.indices, taken[row], rows.weights[row]
-            without = np.log1p(-self._shares(*case, present=False)) if len(row) else np.zeros(0)
-            is_veto = np.isneginf(without) & self.words.kept[entries.indices]
-            without = np.where(np.isneginf(without) | ~self.words.kept[entries.indices], 0.0, without)
-            gain = np.log(self._shares(*case, present=True)) - without if is_here else -without
-            absent = _added(entries, np.nan_to_num(gain, nan=0.0, neginf=-np.inf), absent)
+            # Words that are not kept are not among all those absent ones.
+            without = np.where(self.words.kept[entries.indices], self._absence(*case), 0.0)
+            is_veto = np.isneginf(without)
+            gain = self._presence(*case) if is_here else np.zeros(len(row))
+            absent = _added(entries, gain - np.where(is_veto, 0.0, without), absent)
             vetoes = _added(entries, -is_veto.astype(np.float64), vetoes)
         return np.where(vetoes > 0.5, -np.inf, absent)
 
@@ -109,11 +109,20 @@ class _Flags:
         kept = np.flatnonzero(self.words.kept)
         for at, (c, own, weight) in enumerate(each.tolist()):
             case = np.full(len(kept), int(c)), kept, np.full(len(kept), own), np.full(len(kept), weight)
-            with np.errstate(divide="ignore"):
-                logs = np.nan_to_num(np.log1p(-self._shares(*case, present=False)), nan=0.0, neginf=-np.inf)
+            logs = self._absence(*case)
             vetoes = np.isneginf(logs)
             found[at] = np.where(vetoes, 0.0, logs).sum(), vetoes.sum()
         return found[where.reshape(-1), 0], found[where.reshape(-1), 1]
+
+    def _absence(self, *case: Any) -> Floats:
+        with np.errstate(divide="ignore"):
+            logs = np.log1p(-self._shares(*case, present=False))
+        return np.nan_to_num(logs, nan=0.0, neginf=-np.inf)
+
+    def _presence(self, *case: Any) -> Floats:
+        with np.errstate(divide="ignore"):
+            logs = np.log(self._shares(*case, present=True))
+        return np.nan_to_num(logs, nan=0.0, neginf=-np.inf)
 
     def _shares(self, classes: Any, at: Any, taken: Any, leaving: Any, *, present: bool) -> Floats:
         """Return P(present | class) where rows leave in which the flags are present, or absent."""
@@ -139,8 +148,7 @@ class _Flags:
         row, words = come
         logs = self.every.weights.absent[words]
         case = rows.classes[row], words, rows.weights[row], rows.weights[row]
-        with np.errstate(divide="ignore"):
-            logs[np.arange(len(row)), rows.classes[row]] = np.log1p(-self._shares(*case, present=False))
+        logs[np.arange(len(row)), rows.classes[row]] = self._absence(*case)
         np.add.at(added, row, logs)
 
 

@@ -1,0 +1,197 @@
+"""A row left out is scored as if it had been forgotten, whatever the columns and priors are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import weigh
+from tests.laws.tables import EXTREME, KINDS, LABEL, MODERATE, Row, law, learned, some_rows, table
+from weigh import errors
+from weigh.source import rows as rows_of
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::weigh.errors.DependentColumns"),
+    pytest.mark.filterwarnings("ignore::weigh.errors.UnfilledTable"),
+]
+few = settings(law, max_examples=5)
+
+PRIORS: dict[str, Any] = {
+    "plus one": 1.0,
+    "none": None,
+    "a tenth": 0.1,
+    "Dirichlet": weigh.Dirichlet(1.5),
+    "below one": weigh.Dirichlet(0.5),
+    "by column": {
+        "colour": weigh.Dirichlet({"red": 3, "violet": 2}),
+        "known": weigh.Beta(2, 3),
+        "links": weigh.Dirichlet(3),
+        "body": 0.5,
+    },
+}
+CLASS_PRIORS: dict[str, Any] = {
+    "frequencies": None,
+    "uniform": "uniform",
+    "smoothed": 2.0,
+    "Dirichlet": weigh.Dirichlet(1.25),
+    "stated": {"ham": 0.25, "spam": 0.5, "unsure": 0.25},
+}
+WORDS: dict[str, Any] = {
+    "few words": weigh.Text(max_words=2),
+    "few frequent words": weigh.Text(max_words=3, min_count=2),
+    "few flags": weigh.Text(counts=False, max_words=2),
+    "few frequent flags": weigh.Text(counts=False, max_words=3, min_count=2),
+    "flags": weigh.Text(counts=False),
+    "frequent": weigh.Text(min_count=3),
+    "buckets": weigh.Text(buckets=4),
+    "flags in buckets": weigh.Text(counts=False, buckets=4),
+    "pairs": weigh.Text(ngrams=(1, 2)),
+}
+
+
+def forgotten(model: Any, rows: list[Row], weights: list[float] | None = None) -> np.ndarray:
+    """Return the scores by forgetting one row after the other."""
+    scores = np.full((len(rows), len(model.classes)), -np.inf)
+    for at, row in enumerate(rows):
+        # A row without weight was never counted, and a source of none but such rows is refused.
+        counted = weights is None or weights[at]
+        one = rows_of(table([row]), LABEL, weights[at : at + 1] if weights and counted else None)
+        left = model.forget(one) if counted else model
+        if left.classes:
+            places = [model.classes.index(label) for label in left.classes]
+            scores[at, places] = left.score_chunk(next(left.chunks(table([row]))))[0]
+    return scores
+
+
+def assert_same(found: np.ndarray, expected: np.ndarray) -> None:
+    np.testing.assert_array_equal(np.isneginf(found), np.isneginf(expected))
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def check(rows: list[Row], **settings: Any) -> None:
+    model = learned(rows, **settings)
+    assert_same(model.left_out_scores(table(rows)), forgotten(model, rows))
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+@few
+@given(some_rows(2, 10, MODERATE))
+def test_a_row_left_out_is_a_row_forgotten_under_every_prior(prior: str, rows: list[Row]) -> None:
+    check(rows, prior=PRIORS[prior])
+
+
+@pytest.mark.parametrize("prior", CLASS_PRIORS)
+@few
+@given(some_rows(2, 8, MODERATE))
+def test_a_row_left_out_is_a_row_forgotten_under_every_class_prior(prior: str, rows: list[Row]) -> None:
+    check(rows, class_prior=CLASS_PRIORS[prior])
+
+
+@pytest.mark.parametrize("prior", [1.0, None])
+@pytest.mark.parametrize("words", WORDS)
+@few
+@given(some_rows(2, 14))
+def test_words_that_come_and_go_with_a_row_are_those_of_the_model_without_it(
+    words: str, prior: float | None, rows: list[Row]
+) -> None:
+    columns = dict.fromkeys(KINDS, "skip") | {"body": WORDS[words], "title": weigh.Text(max_words=2)}
+    check(rows, columns=columns, prior=prior)
+
+
+@pytest.mark.parametrize("spread", ["own", "shared", 2.0])
+@pytest.mark.parametrize("floor", [0.01, 0.0])
+@few
+@given(some_rows(2, 8, EXTREME))
+def test_the_numbers_of_a_row_left_out_leave_the_sums_exactly(
+    spread: Any, floor: float, rows: list[Row]
+) -> None:
+    number = weigh.Number(spread=spread, floor=floor)
+    model = learned(rows, columns=dict.fromkeys(KINDS, "skip") | {"size": number, "age": number})
+    np.testing.assert_array_equal(model.left_out_scores(table(rows)), forgotten(model, rows))
+
+
+@few
+@given(some_rows(2, 10), st.sampled_from([1.0, 0.5, weigh.Dirichlet(2)]))
+def test_the_complement_leaves_the_row_out_of_all_classes_but_its_own(rows: list[Row], prior: Any) -> None:
+    columns = dict.fromkeys(KINDS, "skip") | {"links": "count", "bangs": "count", "body": "text"}
+    check(rows, columns=columns, prior=prior, complement=True)
+
+
+@few
+@given(st.data(), some_rows(2, 10, MODERATE), st.sampled_from([1.0, 0.1]))
+def test_a_row_leaves_with_its_weight(data: st.DataObject, rows: list[Row], prior: float) -> None:
+    amounts = st.sampled_from([0.0, 0.5, 1.0, 2.0, 0.3, 7.1])
+    weights = data.draw(st.lists(amounts, min_size=len(rows), max_size=len(rows)))
+    weights[0] = 1.0
+    learner = weigh.NaiveBayes(columns=KINDS, prior=prior)
+    model = learner.fit(table(rows), LABEL, sample_weight=weights).model_
+    found = model.left_out_scores(rows_of(table(rows), LABEL, weights))
+    assert_same(found, forgotten(model, rows, weights))
+
+
+@few
+@given(some_rows(2, 10, MODERATE))
+def test_the_same_scores_to_the_last_bit_without_words_of_a_text(rows: list[Row]) -> None:
+    columns = KINDS | {"body": "skip", "tags": "skip"}
+    model = learned(rows, columns=columns)
+    np.testing.assert_array_equal(model.left_out_scores(table(rows)), forgotten(model, rows))
+
+
+@few
+@given(some_rows(2, 10, MODERATE), st.sampled_from([1.0, None]))
+def test_a_joint_table_leaves_rows_out_too(rows: list[Row], prior: float | None) -> None:
+    names = ("colour", "grade", "known", "height")
+    columns = {name: kind if name in names else "skip" for name, kind in KINDS.items()}
+    model = weigh.JointBayes(columns=columns, prior=prior).fit(table(rows), LABEL).model_
+    assert_same(model.left_out_scores(table(rows)), forgotten(model, rows))
+
+
+def test_a_class_goes_with_its_only_row() -> None:
+    model = weigh.NaiveBayes().fit([[1.0], [2.0], [9.0]], ["a", "a", "b"]).model_
+    scores = model.left_out_scores([[1.0], [2.0], [9.0]], ["a", "a", "b"])
+    assert scores[2, 1] == -np.inf
+    assert np.isfinite(scores[:, 0]).all()
+
+
+def test_a_declared_class_stays_without_a_row() -> None:
+    learner = weigh.NaiveBayes().partial_fit([[1.0], [2.0], [9.0]], ["a", "a", "b"], classes=["a", "b", "c"])
+    model = learner.model_.with_prior(class_prior=1.0)
+    found = model.left_out_scores([[9.0]], ["b"])
+    assert_same(found, model.forget([[9.0]], ["b"]).scores([[9.0]]))
+    assert np.isfinite(found).all()
+
+
+def test_the_last_row_of_all_leaves_nothing() -> None:
+    model = weigh.NaiveBayes().fit([[1.0]], ["a"]).model_
+    assert model.left_out_scores([[1.0]], ["a"]).tolist() == [[-np.inf]]
+
+
+def test_a_sparse_matrix_is_left_out_row_by_row() -> None:
+    from scipy.sparse import csr_matrix
+
+    X = csr_matrix(np.array([[1, 0, 2], [0, 0, 3], [1, 1, 0], [0, 2, 0], [4, 0, 0]]))
+    y = ["a", "b", "a", "b", "a"]
+    for kind in ("count", "flag"):
+        model = weigh.NaiveBayes(columns=kind).fit(X, y).model_
+        expected = [model.forget(X[[i]], [y[i]]).scores(X[[i]])[0] for i in range(5)]
+        assert_same(model.left_out_scores(X, y), np.array(expected))
+
+
+def test_rows_never_learned_are_refused() -> None:
+    model = weigh.NaiveBayes().fit([[1.0], [2.0]], ["a", "b"]).model_
+    with pytest.raises(errors.MergeError, match="not all learned"):
+        model.left_out_scores([[1.5]], ["a"])
+    assert not model.has_learned([[1.5]], ["a"])
+    assert model.has_learned([[1.0], [2.0]], ["a", "b"])
+
+
+def test_stated_numbers_have_no_row_to_leave_out() -> None:
+    columns = {"x": {"a": (0, 1), "b": (1, 1)}}
+    model = weigh.BayesModel.from_parameters(class_prior="uniform", columns=columns)
+    assert not model.has_learned({"x": [0.0]}, ["a"])
+    with pytest.raises(errors.MergeError, match="stated"):
+        model.left_out_scores({"x": [0.0]}, ["a"])
