@@ -135,8 +135,8 @@ def test_a_row_leaves_with_its_weight(data: st.DataObject, rows: list[Row], prio
 
 @few
 @given(some_rows(2, 10, MODERATE))
-def test_the_same_scores_to_the_last_bit_without_words_of_a_text(rows: list[Row]) -> None:
-    columns = KINDS | {"body": "skip", "tags": "skip"}
+def test_levels_counts_and_numbers_are_the_same_to_the_last_bit(rows: list[Row]) -> None:
+    columns = KINDS | dict.fromkeys(("body", "title", "tags", "known", "urgent"), "skip")
     model = learned(rows, columns=columns)
     np.testing.assert_array_equal(model.left_out_scores(table(rows)), forgotten(model, rows))
 

@@ -69,7 +69,8 @@ class Counted(Model):
         """Return for each row, all of them learned, the scores of the model that never saw it.
 
         Row i is that of `forget(row i).scores(row i)`, from the counts and without learning anew: the
-        same to rounding (1e-12 of the score, for a text's words may be added up in another order). A
+        same bits for levels, counts and numbers, and to 1e-12 of the score for words and flags, which may
+        be added up in another order, for fractional weights, and for pseudo-counts such as 0.1. A
         class whose only row it is has gone with it and scores −inf; where nothing is left at all, or
         where all classes have probability zero, every score is −inf.
         """
