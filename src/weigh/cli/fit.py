@@ -6,6 +6,7 @@ import json
 import os
 import re
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -44,6 +45,8 @@ SECTIONS = {
         prior.COLUMN=2       for one column, the others keep 1
         class_prior=uniform  or a number, or JSON {"class": probability, ...}
         complement=true      weights from all other classes; counts and text only
+        calibration=temperature   correct how sure it is, by each row forgotten;
+                             or platt, isotonic (not for joint)
     """,
     "--set, for perceptron": """
         keep=averaged        or last, voted, lazy: which hypothesis predicts
@@ -163,11 +166,24 @@ def _learned(
     threads: int | None,
 ) -> Any:
     from weigh.cli.progress import Bar
+    from weigh.cli.settings import read_settings
     from weigh.cli.tasks import task_of
     from weigh.engines import run
 
+    calibrated = _calibrating(read_settings(settings, learner).get("calibration"))
     bar = Bar(source)
     try:
-        return run(task_of(learner, source, settings, kinds, missing), source, threads=threads, progress=bar)
+        task = task_of(learner, source, settings, kinds, missing)
+        return calibrated(run(task, source, threads=threads, progress=bar), source)
     finally:
         bar.close()
+
+
+def _calibrating(method: str | None) -> Callable[[Any, Source], Any]:
+    """What becomes of a model that was learned from a source; a method that is none is refused at once."""
+    if method is None:
+        return lambda model, source: model
+    from weigh.estimators.calibration import calibrated_without_each, check_method
+
+    check_method(method, "NaiveBayes", "calibration")
+    return lambda model, source: calibrated_without_each(model, source, method)

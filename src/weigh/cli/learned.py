@@ -24,6 +24,8 @@ WIDTH = 80
 
 def learned(model: Any, learner: str, data: Sequence[str]) -> dict[str, Any]:
     """What was learned, as plain data."""
+    calibration = getattr(model, "calibration", None)
+    model = model.uncalibrated
     found = dict(_found(model))
     pairs = [*zip(model.schema.names, model.schema.kinds, strict=True), *model.schema.made.items()]
     return {
@@ -34,6 +36,7 @@ def learned(model: Any, learner: str, data: Sequence[str]) -> dict[str, Any]:
         "columns": [{"column": n, "kind": kind.name, "found": found.get(n, "")} for n, kind in pairs],
         "n_parameters": getattr(model, "n_parameters", None),
         **_run(model),
+        **({} if calibration is None else {"calibration": calibration.to_dict()}),
     }
 
 
@@ -92,6 +95,8 @@ def told(facts: dict[str, Any], replaced: bool) -> str:
         parts.append(f"Kept: {facts['kept']}. {Certificate(**facts['certificate'])}")
     if facts["n_parameters"] is not None:
         parts.append(f"{counted(facts['n_parameters'], 'free parameter')}.")
+    if "calibration" in facts:
+        parts.append(f"Calibrated by {facts['calibration']['method']}, each row scored as if forgotten.")
     parts += [filled(f"Note: {note}") for note in facts["notes"]]
     parts.append(f"The model is in {facts['model']}{' (replaced)' if replaced else ''}.")
     return "\n\n".join(parts)

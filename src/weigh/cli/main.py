@@ -22,6 +22,7 @@ COMMANDS = (
     "fit",
     "predict",
     "evaluate",
+    "calibrate",
     "explain",
     "path",
     "trace",

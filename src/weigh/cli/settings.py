@@ -18,7 +18,7 @@ from weigh.features.naming import KINDS
 from weigh.priors import Beta, Dirichlet
 
 LEARNERS = {
-    "naive-bayes": ("prior", "class_prior", "complement"),
+    "naive-bayes": ("prior", "class_prior", "complement", "calibration"),
     "joint": ("prior", "class_prior"),
     "perceptron": (
         "keep",
@@ -144,7 +144,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "class_prior": _class_prior,
     "complement": _flag,
     "noise": noise,
-    **dict.fromkeys(("keep", "multiclass", "scale", "method", "offset"), _word),
+    **dict.fromkeys(("keep", "multiclass", "scale", "method", "offset", "calibration"), _word),
     **dict.fromkeys(("margin", "rate", "max_iter", "random_state", "folds", "tol"), _plain_number),
     **dict.fromkeys(("relative", "shuffle", "bias", "record"), _flag),
     "class_weight": _class_weight,

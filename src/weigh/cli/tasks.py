@@ -39,6 +39,7 @@ def task_of(
         if isinstance(parameters.get(name), dict):
             labels = list(dict.fromkeys(to_pylist(source.prefix().labels)))
             parameters[name] = match_classes(parameters[name], labels)
+    parameters.pop("calibration", None)  # comes after learning
     module, name = TASKS[learner]
     method = parameters.pop("method", "exact")
     if method != "exact":

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from weigh.features.blocks import Floats
 from weigh.learn.calibration import Fitted, Places, Scored, fit_platt, fit_temperature
 from weigh.model import CalibratedModel, Isotonic, Model
 from weigh.model.calibration import METHODS, Calibration, Steps, curves_of, log_odds
+from weigh.model.counted import Counted
 from weigh.source import Chunk, Source
 from weigh.source import rows as rows_of
 from weigh.source.chunk import to_pylist
@@ -64,6 +66,30 @@ def calibrate(
     return calibrated(inner, _scored(inner, source.marked(inner.schema.missing)), method)
 
 
+def calibrated_without_each(model: Counted, source: Source, method: str) -> CalibratedModel:
+    """Return a model calibrated on the rows it has learned, each scored as if it had been forgotten.
+
+    A row of weight 2 counts as two rows, of which one is forgotten. A row that is all of its class tells
+    nothing, for without it the class is not there.
+    """
+    places = {label: code for code, label in enumerate(model.classes)}
+
+    def scored(chunk: Chunk) -> tuple[Floats, Places, Floats]:
+        codes, weights = labels_of(chunk, places)
+        scores = model.left_out_chunk(replace(chunk, weights=np.minimum(weights, 1.0)))
+        return scores, codes, weights
+
+    rows = _joined(model.worked(scored, source))
+    own = rows.scores[np.arange(len(rows.codes)), rows.codes]
+    kept = ~(np.isneginf(own) & (np.isneginf(rows.scores).sum(axis=1) == 1))
+    if not (rows.weights[kept] > 0).any():
+        raise errors.DataError(
+            "Every class has one row only, so that no row can be judged by the others. Give more rows, or "
+            "leave calibration out."
+        )
+    return calibrated(model, Scored(rows.scores[kept], rows.codes[kept], rows.weights[kept]), method)
+
+
 def check_method(method: object, owner: str, name: str = "method", or_none: str = "") -> None:
     """Refuse a method that does not exist."""
     if method not in METHODS:
@@ -111,7 +137,10 @@ def _scored(model: Model, source: Source) -> Scored:
     def scored(chunk: Chunk) -> tuple[Floats, Places, Floats]:
         return model.checked(chunk), *labels_of(chunk, places)
 
-    parts = list(model.worked(scored, source))
+    return _joined(model.worked(scored, source))
+
+
+def _joined(parts: Iterable[tuple[Floats, Places, Floats]]) -> Scored:
     return Scored(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 

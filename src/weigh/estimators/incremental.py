@@ -41,9 +41,13 @@ class Incremental(Probable):
         """Learn from labelled rows; y is one label per row or the name of the label column."""
         source = self._source(X, y, sample_weight, self._markers())
         model = run(self._task(source), source, threads=self.threads)
-        self.model_ = model
+        self.model_ = self._finished(model, source)
         self._remember(source)
         return self
+
+    def _finished(self, model: Any, source: Source) -> Any:
+        """Return what becomes of a model that has learned all rows of a source."""
+        return model
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows; the result is the model of all rows together.
@@ -58,7 +62,7 @@ class Incremental(Probable):
         else:
             source = self._source(X, self._label(X, y), sample_weight, self.model_.schema.missing)
             source = source.stored(self.model_.storage)
-            model = self.model_.merge(run(self._next_task(), source, threads=self.threads))
+            model = self.model_.uncalibrated.merge(run(self._next_task(), source, threads=self.threads))
         # Only a model that is complete takes the old one's place.
         self._become(model if classes is None else _declaring(model, classes))
         if is_first:
@@ -76,13 +80,14 @@ class Incremental(Probable):
         """Unlearn rows that were learned: the model becomes the one that never saw them."""
         check_is_fitted(self)
         source = self._source(X, self._label(X, y), sample_weight, self.model_.schema.missing)
-        self._become(self.model_.forget(source))
+        self._become(self.model_.uncalibrated.forget(source))
         return self
 
     def merge(self, other: Any) -> Self:
         """Add what another learner of this kind has learned: the model of both data sets together."""
         check_is_fitted(self)
-        self._become(self.model_.merge(getattr(other, "model_", other)))
+        model = getattr(other, "model_", other)
+        self._become(self.model_.uncalibrated.merge(getattr(model, "uncalibrated", model)))
         return self
 
 

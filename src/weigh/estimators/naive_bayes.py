@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
+from weigh import errors
+from weigh.estimators.calibration import calibrated_without_each, check_method
 from weigh.estimators.incremental import Incremental
 from weigh.features import Number
 from weigh.learn import BayesTask
@@ -32,6 +35,9 @@ class NaiveBayes(Incremental):
         How columns that are found to be numbers are modelled, e.g. ``Number(bins=20)``.
     missing : values that mean "missing", such as ``["?"]``; None and NaN always do.
     threads : how many threads count; None means all cores. Any number gives the same model.
+    calibration : None, "temperature", "platt" or "isotonic"
+        Correct how sure the model is, by what it says of each training row after forgetting it; see
+        `weigh.calibrate`. `partial_fit`, `forget` and `merge` drop the calibration and say so.
 
     Examples
     --------
@@ -67,6 +73,7 @@ class NaiveBayes(Incremental):
         number: Number | None = None,
         missing: Any = (),
         threads: int | None = None,
+        calibration: str | None = None,
     ) -> None:
         self.columns = columns
         self.prior = prior
@@ -75,8 +82,11 @@ class NaiveBayes(Incremental):
         self.number = number
         self.missing = missing
         self.threads = threads
+        self.calibration = calibration
 
     def _task(self, source: Source) -> BayesTask:
+        if self.calibration is not None:
+            check_method(self.calibration, "NaiveBayes", "calibration", "None, ")
         return BayesTask.over(
             source,
             self.columns,
@@ -88,5 +98,18 @@ class NaiveBayes(Incremental):
         )
 
     def _next_task(self) -> BayesTask:
-        model = self.model_
+        model = self.model_.uncalibrated
         return BayesTask(model.schema, model.prior, model.class_prior, model.complement)
+
+    def _finished(self, model: Any, source: Source) -> Any:
+        return model if self.calibration is None else calibrated_without_each(model, source, self.calibration)
+
+    def _become(self, model: Any) -> None:
+        super()._become(model)
+        if self.calibration is not None:
+            warnings.warn(
+                "The model has learned or forgotten rows and is not calibrated. Fit all rows at once, or "
+                "calibrate it on rows that it has not seen: weigh.calibrate(model, rows).",
+                errors.StaleCalibration,
+                stacklevel=3,
+            )

@@ -27,4 +27,4 @@ class Probable(Classifier):
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """Return the score of every class: log P(class) + log P(row | class)."""
         check_is_fitted(self)
-        return np.asarray(self.model_.scores(X))
+        return np.asarray(self.model_.uncalibrated.scores(X))

@@ -94,6 +94,8 @@ def strongest(model: Any, label: Any = None, most: int = 10) -> Strongest | Heav
     most : how many features to list per class
     """
     model = getattr(model, "model_", model)
+    # How sure a model is changes nothing about what it looks for.
+    model = getattr(model, "uncalibrated", model)
     if not isinstance(model, BayesModel | LinearModel | RegressionModel):
         raise errors.Unsupported(
             f"strongest reads a naive Bayes or linear model, got {type(model).__name__}; explain single rows "

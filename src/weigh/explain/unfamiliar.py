@@ -161,6 +161,7 @@ class Watch:
     """Looks at rows chunk by chunk, as they are predicted; memory stays bounded."""
 
     def __init__(self, model: Any) -> None:
+        model = getattr(model, "uncalibrated", model)
         if not isinstance(model, BayesModel):
             raise errors.Unsupported(
                 f"Unfamiliar rows are found by naive Bayes models, got {type(model).__name__}, which does "

@@ -143,10 +143,11 @@ def diff(old: Any, new: Any, most: int = 100) -> Difference:
     """
     if most < 1:
         raise errors.parameter("diff", "most", "at least 1", most)
-    first, second = _model(old), _model(new)
+    before, after = _opened(old), _opened(new)
+    first, second = _bayes(before), _bayes(after)
     return Difference(
-        first.to_bytes() == second.to_bytes(),
-        tuple(_settings(first, second)),
+        before.to_bytes() == after.to_bytes(),
+        (*_settings(first, second), *_change("calibration", _calibration(before), _calibration(after))),
         tuple(_classes(first, second)),
         tuple(Words(*found) for found in vocabulary(first, second)),
         moves(first, second, most),
@@ -154,11 +155,19 @@ def diff(old: Any, new: Any, most: int = 100) -> Difference:
     )
 
 
-def _model(given: Any) -> BayesModel:
-    model = load(given) if isinstance(given, str | os.PathLike) else getattr(given, "model_", given)
+def _opened(given: Any) -> Any:
+    return load(given) if isinstance(given, str | os.PathLike) else getattr(given, "model_", given)
+
+
+def _bayes(given: Any) -> BayesModel:
+    model = getattr(given, "uncalibrated", given)
     if not isinstance(model, BayesModel):
         raise errors.Unsupported(f"diff compares naive Bayes models, got {type(model).__name__}.")
     return model
+
+
+def _calibration(model: Any) -> str:
+    return str(getattr(model, "calibration", ""))
 
 
 def _settings(old: BayesModel, new: BayesModel) -> Iterator[Change]:

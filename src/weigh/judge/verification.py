@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import textwrap
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from weigh.judge.recount import Recount
 from weigh.judge.run_checks import run_checks
 from weigh.model import (
     BayesModel,
+    CalibratedModel,
     JointModel,
     LogisticModel,
     PerceptronModel,
@@ -32,6 +33,10 @@ from weigh.text import aligned, counted, cut, html_note, html_table
 SHOWN = 20
 EXAMPLES = 4
 WIDTH = 80
+UNCHECKED = (
+    "The model was checked as it was learned. Its calibration comes from rows that need not be these; "
+    "weigh.evaluate tells how well it does."
+)
 
 
 @dataclass(frozen=True)
@@ -132,6 +137,9 @@ def verify(model: Any, data: Any, y: Any = None) -> Verification:
         model = load(model, check=True)
         checks.append(Check("the file's digest", 1))
     model = getattr(model, "model_", model)
+    if isinstance(model, CalibratedModel):
+        found = verify(model.uncalibrated, data, y)
+        return replace(found, checks=(*checks, *found.checks), notes=(*found.notes, UNCHECKED))
     if isinstance(model, PerceptronModel):
         source = _labelled(model, data, y).marked(model.schema.missing).stored(model.storage)
         n_rows, found = run_checks(model, source)

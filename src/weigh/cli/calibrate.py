@@ -1,0 +1,112 @@
+"""`weigh calibrate`: make a model as sure as labelled rows allow."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weigh.cli.options import as_json, keep_apart, model_argument, open_for, reading
+from weigh.cli.taught import Taught
+
+if TYPE_CHECKING:
+    from weigh.judge import Evaluation
+
+METHODS = ("temperature", "platt", "isotonic")
+# What is told before and after, as far as the model has it.
+MEASURES = ("accuracy", "log_loss", "brier", "calibration_error")
+
+SECTIONS = {
+    "Examples": """
+        weigh calibrate income.weigh held-out.csv -o sure.weigh
+        weigh calibrate spam.weigh held-out.csv -o sure.weigh --method platt
+        weigh fit adult.csv --label income --set calibration=temperature
+    """,
+    "--method": """
+        temperature   divides all scores by one number; no verdict changes
+        platt         also shifts every class; gives perceptrons probabilities
+        isotonic      any rising curve; wants a thousand rows or more
+    """,
+}
+
+
+@click.command(cls=Taught, sections=SECTIONS, short_help="Make a model as sure as rows allow.")
+@model_argument
+@click.argument("data", metavar="DATA")
+@click.option("-o", "--output", metavar="OUT", required=True, help="The calibrated model's file.")
+@click.option(
+    "--method", type=click.Choice(METHODS), default="temperature", show_default=True, help="See below."
+)
+@click.option("--label", metavar="COLUMN", help="The column of true labels. [default: the model's]")
+@reading
+@as_json
+def command(
+    model: str, data: str, output: str, method: str, label: str | None, as_json: bool, **written: Any
+) -> None:
+    """Correct how sure a model is, by labelled rows that it was not trained on.
+
+    Prints its losses on these rows before and after. A perceptron has no probabilities before. Where no rows
+    were held out, fit naive-bayes with --set calibration=temperature instead.
+    """
+    from weigh import errors
+    from weigh.cli.progress import watched
+    from weigh.estimators import calibrate
+    from weigh.judge import evaluate
+    from weigh.model import load
+
+    keep_apart(output, model, data)
+    loaded = load(model)
+    name = label or loaded.label
+    if name is None:
+        raise errors.LabelError("The model does not name its label column; give --label COLUMN.")
+    with watched(open_for(loaded, data, name, **written)) as source:
+        found = calibrate(loaded, source, method=method)
+        before, after = evaluate(loaded, source), evaluate(found, source)
+    replaced = os.path.exists(output)
+    found.save(output)
+    facts = {
+        "model": output,
+        "calibration": found.calibration.to_dict(),
+        "rows": after.n,
+        "measures": _measures(before, after),
+    }
+    if as_json:
+        click.echo(json.dumps(facts, ensure_ascii=False, indent=2))
+        return
+    click.echo(_told(facts, str(found.calibration), data, replaced))
+
+
+def _measures(before: Any, after: Any) -> dict[str, Any]:
+    """The measures before, where the model has them, and after."""
+    earlier, later = _by_name(before), _by_name(after)
+    return {name: {"before": earlier.get(name), "after": later[name]} for name in MEASURES if name in later}
+
+
+def _by_name(found: Evaluation) -> dict[str, Any]:
+    from weigh.text import plain
+
+    return {measure.name: plain(measure.value) for measure in found.measures}
+
+
+def _told(facts: dict[str, Any], calibration: str, data: str, replaced: bool) -> str:
+    from weigh.text import aligned, counted
+
+    rows = [["on these rows", "before", "after"]]
+    for name, pair in facts["measures"].items():
+        rows.append([name.replace("_", " "), *(_number(pair[side]) for side in ("before", "after"))])
+    place = "standard input" if data == "-" else data
+    return "\n\n".join(
+        [
+            f"Calibrated on {counted(facts['rows'], 'row')} of {place}: {calibration}.",
+            aligned(rows, indent="  "),
+            f"The model is in {facts['model']}{' (replaced)' if replaced else ''}.",
+        ]
+    )
+
+
+def _number(value: Any) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
