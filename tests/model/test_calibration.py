@@ -122,6 +122,7 @@ def test_a_temperature_divides_every_contribution(bayes):
 def test_evidence_adds_up_for_every_pair_of_verdict_and_runner_up(learner, found):
     X, y = three_classes()
     model = CalibratedModel(learner.fit(X, y).model_, found, np.full(3, 1 / 3))
+    X = X[::6]
     verdicts = model.predict(X)
     for evidence, logs, verdict in zip(model.explain(X), model.log_proba(X), verdicts, strict=True):
         q = dict(zip(model.classes, logs, strict=True))
@@ -142,7 +143,7 @@ def test_a_temperature_never_changes_a_verdict_not_even_a_tie():
 def test_scores_that_tie_within_rounding_tie_after_any_temperature():
     # The same factors for either class in two orders: equal but for the rounding of large sums.
     words = [f"w{at}" for at in range(10)]
-    a, b = (dict(zip(words, order, strict=True)) for order in (range(1, 11), range(10, 0, -1)))
+    a, b = (dict(zip(words, order, strict=True)) for order in (range(10, 0, -1), range(1, 11)))
     model = weigh.BayesModel.from_counts(
         columns={"text": {"a": a, "b": b}}, kinds={"text": "text"}, class_counts={"a": 1, "b": 1}
     )
@@ -196,7 +197,7 @@ def test_a_calibrated_model_looks_like_the_one_inside(bayes):
 def test_learning_on_is_refused_and_says_what_to_do(bayes):
     model = CalibratedModel(bayes, Temperature(2.0), HALF)
     for work in (lambda: model.merge(model), lambda: model.learn(TABLE), lambda: model.forget(TABLE)):
-        with pytest.raises(errors.Unsupported, match="then calibrate again: weigh.calibrate"):
+        with pytest.raises(errors.Unsupported, match="then calibrate again: weigh"):
             work()
 
 
@@ -223,8 +224,10 @@ def test_a_class_that_is_impossible_stays_so():
         logs = calibrated.log_proba(row)[0]
         assert not np.isnan(logs).any()
         assert evidence.total == logs[0] - logs[1]
-    with pytest.raises(errors.ImpossibleEvidence, match="'not-spam' by"):
-        CalibratedModel(model, MAPS[0], HALF).predict({"CS373": 1, "investment": 1, "familiarity": "none"})
+    apart = {"one": ["a", "b"], "two": ["a", "b"], "kind": ["x", "y"]}
+    model = weigh.NaiveBayes(prior=None).fit(apart, "kind").model_
+    with pytest.raises(errors.ImpossibleEvidence, match="'x' by 'two=b'; 'y' by 'one=a'"):
+        CalibratedModel(model, MAPS[0], HALF).predict({"one": "a", "two": "b"})
 
 
 def test_verify_checks_what_was_learned_and_says_that_it_does(bayes, tmp_path):

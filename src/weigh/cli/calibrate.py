@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from weigh.cli.options import as_json, keep_apart, model_argument, open_for, reading
 from weigh.cli.taught import Taught
-
-if TYPE_CHECKING:
-    from weigh.judge import Evaluation
 
 METHODS = ("temperature", "platt", "isotonic")
 # What is told before and after, as far as the model has it.
@@ -63,13 +60,13 @@ def command(
         raise errors.LabelError("The model does not name its label column; give --label COLUMN.")
     with watched(open_for(loaded, data, name, **written)) as source:
         found = calibrate(loaded, source, method=method)
-        before, after = evaluate(loaded, source), evaluate(found, source)
+        before, after = (evaluate(each, source).to_dict() for each in (loaded, found))
     replaced = os.path.exists(output)
     found.save(output)
     facts = {
         "model": output,
         "calibration": found.calibration.to_dict(),
-        "rows": after.n,
+        "rows": after["n"],
         "measures": _measures(before, after),
     }
     if as_json:
@@ -78,16 +75,10 @@ def command(
     click.echo(_told(facts, str(found.calibration), data, replaced))
 
 
-def _measures(before: Any, after: Any) -> dict[str, Any]:
+def _measures(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     """The measures before, where the model has them, and after."""
-    earlier, later = _by_name(before), _by_name(after)
+    earlier, later = ({each["name"]: each["value"] for each in side["measures"]} for side in (before, after))
     return {name: {"before": earlier.get(name), "after": later[name]} for name in MEASURES if name in later}
-
-
-def _by_name(found: Evaluation) -> dict[str, Any]:
-    from weigh.text import plain
-
-    return {measure.name: plain(measure.value) for measure in found.measures}
 
 
 def _told(facts: dict[str, Any], calibration: str, data: str, replaced: bool) -> str:

@@ -87,7 +87,7 @@ def calibrated_without_each(model: Counted, source: Source, method: str) -> Cali
             "Every class has one row only, so that no row can be judged by the others. Give more rows, or "
             "leave calibration out."
         )
-    return calibrated(model, Scored(rows.scores[kept], rows.codes[kept], rows.weights[kept]), method)
+    return calibrated(model, rows.where(kept), method)
 
 
 def check_method(method: object, owner: str, name: str = "method", or_none: str = "") -> None:
@@ -99,12 +99,13 @@ def check_method(method: object, owner: str, name: str = "method", or_none: str 
 
 def calibrated(model: Model, rows: Scored, method: str) -> CalibratedModel:
     """Return a model with the map that its scores of labelled rows call for."""
-    wrong = ~np.isfinite(rows.scores).all(axis=1)
+    wrong = ~np.isfinite(rows.scores).all(axis=1) & (rows.weights > 0)
     if wrong.any():
         raise errors.Unsupported(
             f"Row {int(np.argmax(wrong)):,} has probability 0 in some class, which no calibration changes. "
             f"Train with a prior above 0 (prior=1)."
         )
+    rows = rows.where(rows.weights > 0)
     return CalibratedModel(model, _FITS[method](rows), rows.shares())
 
 
@@ -147,14 +148,15 @@ def _joined(parts: Iterable[tuple[Floats, Places, Floats]]) -> Scored:
 def labels_of(chunk: Chunk, places: dict[Any, int]) -> tuple[Places, Floats]:
     """Return the class number and the weight of every row of a chunk."""
     labels = to_pylist(chunk.labels)
-    unknown = next((label for label in labels if label not in places), None)
-    if unknown is not None:
+    weights = np.ones(len(labels)) if chunk.weights is None else np.asarray(chunk.weights, np.float64)
+    codes = np.array([places.get(label, -1) for label in labels], dtype=np.intp)
+    unknown = np.flatnonzero((codes < 0) & (weights > 0))
+    if len(unknown):
         raise errors.LabelError(
-            f"The rows have the label {unknown!r}, which is no class of the model; it has "
+            f"The rows have the label {labels[unknown[0]]!r}, which is no class of the model; it has "
             f"{errors.listing(places)}. Leave such rows out."
         )
-    weights = np.ones(len(labels)) if chunk.weights is None else np.asarray(chunk.weights, np.float64)
-    return np.array([places[label] for label in labels], dtype=np.intp), weights
+    return codes, weights
 
 
 def _proved(fit: Callable[[Scored], Fitted]) -> Callable[[Scored], Calibration]:
@@ -182,14 +184,11 @@ def _proved(fit: Callable[[Scored], Fitted]) -> Callable[[Scored], Calibration]:
 def _isotonic(rows: Scored) -> Isotonic:
     """Fit a rising curve to each class against all others, with Laplace's smoothed targets."""
     odds, classes = log_odds(rows.scores), rows.scores.shape[1]
-    kept = rows.weights > 0
-    if not kept.any():
-        raise errors.DataError("The sample weights sum to zero; give some row a positive weight.")
     curves = []
     for c in range(classes - curves_of(classes), classes):
         own = rows.totals[c]
         targets = np.where(rows.codes == c, (own + 1) / (own + 2), 1 / (rows.totals.sum() - own + 2))
-        found = IsotonicRegression().fit(odds[kept, c], targets[kept], rows.weights[kept])
+        found = IsotonicRegression().fit(odds[:, c], targets, rows.weights)
         curves.append(Steps(tuple(found.X_thresholds_.tolist()), tuple(found.y_thresholds_.tolist())))
     return Isotonic(tuple(curves))
 

@@ -138,8 +138,8 @@ def verify(model: Any, data: Any, y: Any = None) -> Verification:
         checks.append(Check("the file's digest", 1))
     model = getattr(model, "model_", model)
     if isinstance(model, CalibratedModel):
-        found = verify(model.uncalibrated, data, y)
-        return replace(found, checks=(*checks, *found.checks), notes=(*found.notes, UNCHECKED))
+        inner = verify(model.uncalibrated, data, y)
+        return replace(inner, checks=(*checks, *inner.checks), notes=(*inner.notes, UNCHECKED))
     if isinstance(model, PerceptronModel):
         source = _labelled(model, data, y).marked(model.schema.missing).stored(model.storage)
         n_rows, found = run_checks(model, source)

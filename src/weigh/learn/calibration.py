@@ -19,7 +19,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from weigh import errors
 from weigh.features.blocks import Floats
 from weigh.model.calibration import Platt, Temperature
 
@@ -31,11 +30,15 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """Scores [rows, C] that the map is fitted to, the class of each row, and its weight."""
+    """Scores [rows, C] that the map is fitted to, the class of each row, and its weight above zero."""
 
     scores: Floats
     codes: Places
     weights: Floats
+
+    def where(self, kept: NDArray[np.bool_]) -> Scored:
+        """Return some of the rows."""
+        return Scored(self.scores[kept], self.codes[kept], self.weights[kept])
 
     @property
     def totals(self) -> Floats:
@@ -151,11 +154,8 @@ def fit_platt(rows: Scored) -> Fitted:
 
 
 def _loss(rows: Scored) -> _Loss:
-    kept = rows.weights > 0
-    if not kept.any():
-        raise errors.DataError("The sample weights sum to zero; give some row a positive weight.")
     below = rows.scores - rows.scores.max(axis=1, keepdims=True)
-    return _Loss(below[kept], rows.targets()[kept], rows.weights[kept])
+    return _Loss(below, rows.targets(), rows.weights)
 
 
 def _zero(function: Callable[[float], tuple[float, float]], least: float) -> float:

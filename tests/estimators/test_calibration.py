@@ -1,0 +1,300 @@
+"""Calibrating learners: on rows apart, and naive Bayes on its own rows, each forgotten."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_breast_cancer
+from sklearn.isotonic import IsotonicRegression
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+
+import weigh
+from weigh import errors
+from weigh.learn.calibration import Scored, fit_temperature
+from weigh.model import BayesModel, CalibratedModel
+
+METHODS = ["temperature", "platt", "isotonic"]
+TABLE = {
+    "sky": ["sun", "sun", "rain", "rain", "fog", "sun", "rain", "fog", "sun", "sun", "rain", "sun"],
+    "again": ["sun", "sun", "rain", "rain", "fog", "sun", "rain", "fog", "sun", "sun", "rain", "sun"],
+    "warm": [24.5, 19.0, 12.0, 9.5, 10.0, 21.0, 14.0, 8.0, 22.0, 25.5, 11.0, 19.5],
+    "play": ["yes", "yes", "no", "no", "no", "no", "yes", "no", "yes", "yes", "no", "yes"],
+}
+
+
+def repeated(n, classes=2, seed=0):
+    """Rows whose columns say the same three times over, so that naive Bayes is over-sure."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, classes, n)
+    x = y + 1.5 * rng.normal(size=n)
+    return np.column_stack([x, x, x]) + 0.01 * rng.normal(size=(n, 3)), y
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::weigh.errors.DependentColumns")
+
+
+@pytest.fixture(scope="module")
+def learner():
+    return weigh.NaiveBayes().fit(*repeated(300))
+
+
+def log_loss(model, X, y):
+    return weigh.evaluate(model, X, y).measure("log_loss").value
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("classes", [2, 4])
+def test_an_over_sure_model_gets_better_on_rows_that_nobody_has_seen(method, classes):
+    plain = weigh.NaiveBayes().fit(*repeated(300, classes))
+    inside = weigh.NaiveBayes(calibration=method).fit(*repeated(300, classes))
+    apart = weigh.calibrate(plain, *repeated(1000, classes, seed=1), method=method)
+    new = repeated(3000, classes, seed=2)
+    before = log_loss(plain, *new)
+    assert log_loss(apart, *new) < before - 0.03
+    assert log_loss(inside, *new) < before - 0.03
+
+
+@pytest.mark.parametrize("method", ["temperature", "platt"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_on_its_own_rows_a_map_is_no_worse_than_none(method, classes):
+    plain = weigh.NaiveBayes().fit(*repeated(200, classes))
+    for seed in range(5):
+        rows = repeated(400, classes, seed=seed + 1)
+        assert log_loss(weigh.calibrate(plain, *rows, method=method), *rows) <= log_loss(plain, *rows)
+
+
+def test_the_curve_is_scikit_learns_isotonic_regression(learner):
+    X, y = repeated(200, seed=1)
+    scores = learner.model_.scores(X)
+    odds, n = scores[:, 1] - scores[:, 0], np.bincount(y)
+    targets = np.where(y == 1, (n[1] + 1) / (n[1] + 2), 1 / (n[0] + 2))
+    other = IsotonicRegression(out_of_bounds="clip").fit(odds, targets)
+    model = weigh.calibrate(learner, X, y, method="isotonic")
+    new = repeated(100, seed=2)[0]
+    again = learner.model_.scores(new)
+    expected = other.predict(again[:, 1] - again[:, 0])
+    np.testing.assert_allclose(model.predict_proba(new)[:, 1], expected, rtol=1e-12)
+    # Of targets that are not smoothed it is the same line, stretched to 0 and 1.
+    bare = IsotonicRegression(out_of_bounds="clip").fit(odds, y).predict(again[:, 1] - again[:, 0])
+    low, high = 1 / (n[0] + 2), (n[1] + 1) / (n[1] + 2)
+    np.testing.assert_allclose(expected, low + (high - low) * bare, rtol=1e-12)
+
+
+def test_curves_of_many_classes_are_one_against_the_rest_and_normalised():
+    X, y = repeated(200, 3, seed=1)
+    learner = weigh.NaiveBayes().fit(*repeated(200, 3))
+    model = weigh.calibrate(learner, X, y, method="isotonic")
+    p = learner.predict_proba(X)
+    odds, n = np.log(p) - np.log1p(-p), np.bincount(y)
+    columns = []
+    for c in range(3):
+        targets = np.where(y == c, (n[c] + 1) / (n[c] + 2), 1 / (len(y) - n[c] + 2))
+        columns.append(IsotonicRegression(out_of_bounds="clip").fit(odds[:, c], targets).predict(odds[:, c]))
+    expected = np.column_stack(columns)
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_perceptrons_get_probabilities(method):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    learner = weigh.Perceptron().fit(X[::2], y[::2])
+    model = weigh.calibrate(learner, X[1::2], y[1::2], method=method)
+    found = weigh.evaluate(model, X[1::2], y[1::2])
+    assert found.measure("log_loss").value < 0.2
+    if method == "temperature":
+        assert (model.predict(X) == learner.predict(X)).all()
+
+
+@pytest.mark.parametrize("data", ["table", "arrays", "source"])
+def test_rows_come_in_any_storage(tmp_path, data):
+    model = weigh.NaiveBayes().fit(TABLE, "play").model_
+    rows = {name: values[:9] for name, values in TABLE.items()}
+    expected = weigh.calibrate(model, rows).calibration
+    given = {
+        "table": (rows, "play"),
+        "arrays": ({name: rows[name] for name in ("sky", "again", "warm")}, rows["play"]),
+        "source": (weigh.rows(rows, "play"), None),
+    }[data]
+    assert weigh.calibrate(model, *given).calibration == expected
+    if data == "table":
+        assert weigh.calibrate(model, rows, label="play").calibration == expected
+
+
+def test_weights_count_like_repetitions(learner):
+    X, y = repeated(60, seed=1)
+    weights = np.random.default_rng(0).integers(0, 3, 60)
+    for method in METHODS:
+        once = weigh.calibrate(learner, X, y, method=method, sample_weight=weights)
+        many = weigh.calibrate(learner, np.repeat(X, weights, axis=0), np.repeat(y, weights), method=method)
+        np.testing.assert_allclose(once.predict_proba(X), many.predict_proba(X), rtol=1e-9)
+        np.testing.assert_allclose(once.shares, many.shares, rtol=1e-15)
+
+
+def test_the_shares_are_smoothed_frequencies(learner):
+    X, y = repeated(60, seed=1)
+    expected = [(sum(y == c) + 1) / 62 for c in (0, 1)]
+    assert weigh.calibrate(learner, X, y).shares == pytest.approx(expected, rel=1e-15)
+
+
+def test_a_calibrated_model_is_calibrated_anew(learner):
+    X, y = repeated(100, seed=1)
+    once = weigh.calibrate(learner, X, y, method="isotonic")
+    twice = weigh.calibrate(once, X, y)
+    assert twice.uncalibrated is learner.model_
+    assert twice.to_bytes() == weigh.calibrate(learner, X, y).to_bytes()
+
+
+def test_fitting_calibrates_on_each_row_as_if_it_were_forgotten():
+    nb = weigh.NaiveBayes(calibration="temperature").fit(TABLE, "play")
+    assert isinstance(nb.model_, CalibratedModel)
+    base = nb.model_.uncalibrated
+    assert base.to_bytes() == weigh.NaiveBayes().fit(TABLE, "play").model_.to_bytes()
+    scores = []
+    for at in range(12):
+        row = {name: [values[at]] for name, values in TABLE.items()}
+        scores.append(base.forget(row, "play").scores(row)[0])
+    codes = np.array([base.classes.index(label) for label in TABLE["play"]])
+    expected = fit_temperature(Scored(np.array(scores), codes, np.ones(12))).map
+    assert pytest.approx(expected.T, rel=1e-9) == nb.model_.calibration.T
+
+
+def test_a_row_of_weight_two_is_two_rows_of_which_one_is_forgotten():
+    weights = np.array([2, 1, 1, 3, 1, 0, 1, 2, 1, 1, 0, 1])
+    many = {name: np.repeat(values, weights).tolist() for name, values in TABLE.items()}
+    for method in METHODS:
+        once = weigh.NaiveBayes(calibration=method).fit(TABLE, "play", sample_weight=weights)
+        twice = weigh.NaiveBayes(calibration=method).fit(many, "play")
+        np.testing.assert_allclose(once.predict_proba(TABLE), twice.predict_proba(TABLE), rtol=1e-9)
+    apart = {
+        **TABLE,
+        "play": ["perhaps" if w == 0 else p for w, p in zip(weights, TABLE["play"], strict=True)],
+    }
+    nb = weigh.NaiveBayes(calibration="temperature").fit(apart, "play", sample_weight=weights)
+    assert nb.model_.classes == ["no", "yes"]
+
+
+def test_any_number_of_threads_gives_the_same_bytes():
+    X, y = repeated(3000, 3)
+    found = {weigh.NaiveBayes(calibration="platt", threads=n).fit(X, y).model_.to_bytes() for n in (1, 2)}
+    assert len(found) == 1
+
+
+def test_joint_scores_stay_those_of_the_model_inside():
+    nb = weigh.NaiveBayes(calibration="temperature").fit(TABLE, "play")
+    plain = weigh.NaiveBayes().fit(TABLE, "play")
+    assert (nb.predict_joint_log_proba(TABLE) == plain.predict_joint_log_proba(TABLE)).all()
+    assert (nb.predict(TABLE) == plain.predict(TABLE)).all()
+    assert not (nb.predict_proba(TABLE) == plain.predict_proba(TABLE)).any()
+
+
+@pytest.mark.parametrize("work", ["partial_fit", "forget", "merge"])
+def test_learning_on_drops_the_calibration_and_says_so(work):
+    nb = weigh.NaiveBayes(calibration="temperature").fit(TABLE, "play")
+    plain = weigh.NaiveBayes().fit(TABLE, "play")
+    more = {name: values[:2] for name, values in TABLE.items()}
+    given = (weigh.NaiveBayes().fit(TABLE, "play"),) if work == "merge" else (more, "play")
+    with pytest.warns(errors.StaleCalibration, match="is not calibrated"):
+        getattr(nb, work)(*given)
+    getattr(plain, work)(*given)
+    assert isinstance(nb.model_, BayesModel)
+    assert nb.model_.to_bytes() == plain.model_.to_bytes()
+
+
+def test_piecewise_learning_never_calibrates():
+    with pytest.warns(errors.StaleCalibration):
+        nb = weigh.NaiveBayes(calibration="platt").partial_fit(TABLE, "play")
+    assert nb.model_.to_bytes() == weigh.NaiveBayes().fit(TABLE, "play").model_.to_bytes()
+
+
+def test_a_calibrated_learner_is_merged_by_its_counts():
+    first = weigh.NaiveBayes().fit(TABLE, "play")
+    first.merge(weigh.NaiveBayes(calibration="temperature").fit(TABLE, "play"))
+    assert first.model_.counts.rows.sum() == 24
+
+
+def test_a_refused_calibration_leaves_the_learner_as_it_was():
+    nb = weigh.NaiveBayes().fit(TABLE, "play")
+    before = nb.model_
+    nb.set_params(calibration="temperature")
+    with pytest.raises(errors.DataError, match="Every class has one row only"):
+        nb.fit({name: values[1:3] for name, values in TABLE.items()}, "play")
+    assert nb.model_ is before
+
+
+def test_scores_that_tell_nothing_are_warned_of(learner):
+    X, y = repeated(100, seed=1)
+    with pytest.warns(errors.UselessScores, match="say nothing of the labels"):
+        weigh.calibrate(learner, X, 1 - y)
+
+
+def test_scikit_learns_own_calibration_takes_our_learner():
+    X, y = repeated(300)
+    for calibration in (None, "temperature"):
+        model = CalibratedClassifierCV(weigh.NaiveBayes(calibration=calibration), cv=3).fit(X, y)
+        new = repeated(2000, seed=2)
+        assert log_loss(model, *new) < log_loss(weigh.NaiveBayes().fit(X, y), *new)
+
+
+def test_the_setting_is_searched_and_cross_validated():
+    X, y = repeated(200)
+    grid = {"calibration": [None, "temperature"]}
+    search = GridSearchCV(weigh.NaiveBayes(), grid, scoring="neg_log_loss", cv=3).fit(X, y)
+    assert search.best_params_ == {"calibration": "temperature"}
+    p = cross_val_predict(weigh.NaiveBayes(calibration="platt"), X, y, cv=3, method="predict_proba")
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+
+
+REFUSED = {
+    "a method": (
+        lambda nb: weigh.calibrate(nb, TABLE, method="beta"),
+        errors.ParameterError,
+        "calibrate: method must be 'temperature', 'platt' or 'isotonic', got 'beta'.",
+    ),
+    "a setting": (
+        lambda nb: weigh.NaiveBayes(calibration="beta").fit(TABLE, "play"),
+        errors.ParameterError,
+        "NaiveBayes: calibration must be None, 'temperature', 'platt' or 'isotonic', got 'beta'.",
+    ),
+    "a label unseen": (
+        lambda nb: weigh.calibrate(nb, {**TABLE, "play": ["perhaps"] * 12}),
+        errors.LabelError,
+        "The rows have the label 'perhaps', which is no class of the model; it has 'no', 'yes'. "
+        "Leave such rows out.",
+    ),
+    "no labels": (
+        lambda nb: weigh.calibrate(weigh.NaiveBayes().fit([[1.0], [2.0]], [0, 1]), [[1.0], [2.0]]),
+        errors.LabelError,
+        "The rows have no labels to calibrate by. Give y: one label per row, or its column.",
+    ),
+    "a regression": (
+        lambda nb: weigh.calibrate(
+            weigh.LinearRegression().fit([[1.0], [2.0], [4.0]], [0.0, 1.0, 2.0]), TABLE
+        ),
+        errors.Unsupported,
+        "calibrate takes a trained classifier of weigh, got LinearRegression. Others are calibrated by "
+        "scikit-learn's CalibratedClassifierCV.",
+    ),
+    "probabilities of zero": (
+        lambda nb: weigh.calibrate(weigh.NaiveBayes(prior=None).fit(TABLE, "play"), TABLE),
+        errors.Unsupported,
+        "Row 4 has probability 0 in some class, which no calibration changes. Train with a prior above 0 "
+        "(prior=1).",
+    ),
+    "label and y": (
+        lambda nb: weigh.calibrate(nb, TABLE, "play", label="play"),
+        errors.ParameterError,
+        "calibrate: label must be left out when y is given, got 'play'.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_input_is_refused_in_words(name):
+    work, kind, message = REFUSED[name]
+    nb = weigh.NaiveBayes().fit(TABLE, "play")
+    with pytest.raises(kind) as refusal:
+        work(nb)
+    assert str(refusal.value) == message

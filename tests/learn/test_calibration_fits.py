@@ -1,0 +1,142 @@
+"""Fitted temperature and Platt maps: minima with proofs, equal to other people's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize, minimize_scalar
+from sklearn.calibration import _SigmoidCalibration
+
+from weigh.learn.calibration import Scored, fit_platt, fit_temperature
+
+
+def over_sure(n=400, classes=2, seed=0, factor=4.0):
+    """Scores that are logarithms of probabilities, times a factor that makes them over-sure."""
+    rng = np.random.default_rng(seed)
+    logs = rng.normal(size=(n, classes)) * 1.5
+    shares = np.exp(logs) / np.exp(logs).sum(axis=1, keepdims=True)
+    codes = (rng.random(n)[:, None] > shares.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    return Scored(factor * logs + rng.normal(size=(n, 1)) * 100, codes, rng.choice([0.5, 1.0, 2.0], n))
+
+
+def smoothed_loss(rows, slope, shift):
+    """The loss per row, term by term."""
+    n, classes = rows.scores.shape
+    total = 0.0
+    for i in range(n):
+        own = rows.codes[i]
+        held = sum(rows.weights[j] for j in range(n) if rows.codes[j] == own)
+        z = slope * (rows.scores[i] - rows.scores[i].max()) + shift
+        logs = z - np.log(np.exp(z).sum())
+        for c in range(classes):
+            target = (held + 1) / (held + 2) if c == own else 1 / (held + 2) / (classes - 1)
+            total -= rows.weights[i] * target * logs[c]
+    return total / rows.weights.sum()
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5])
+def test_the_temperature_is_the_one_of_least_loss(classes):
+    rows = over_sure(120, classes)
+    found = fit_temperature(rows)
+    loss = lambda log_slope: smoothed_loss(rows, np.exp(log_slope), np.zeros(classes))  # noqa: E731
+    brute = minimize_scalar(loss, bounds=(-4, 2), method="bounded", options={"xatol": 1e-10})
+    assert pytest.approx(np.exp(-brute.x), rel=1e-6) == found.map.T
+    assert found.after == pytest.approx(brute.fun, rel=1e-12)
+    assert found.before == pytest.approx(smoothed_loss(rows, 1.0, np.zeros(classes)), rel=1e-12)
+    assert found.derivative < 1e-12
+
+
+def test_the_temperature_finds_how_much_too_sure_scores_are():
+    assert pytest.approx(4.0, rel=0.05) == fit_temperature(over_sure(20000, 3, factor=4.0)).map.T
+    assert pytest.approx(0.2, rel=0.05) == fit_temperature(over_sure(20000, 3, factor=0.2)).map.T
+
+
+def test_platt_of_two_classes_is_scikit_learns_sigmoid():
+    rows = over_sure(500)
+    rows = Scored(rows.scores, rows.codes, np.ones(500))
+    found = fit_platt(rows)
+    # The same smoothed targets; scikit-learn's a and b have the other sign, and its search stops earlier.
+    other = _SigmoidCalibration().fit(rows.scores[:, 1] - rows.scores[:, 0], rows.codes)
+    assert found.map.slope == pytest.approx(-other.a_, abs=1e-6)
+    assert found.map.shift == pytest.approx((0.0, -other.b_), abs=1e-6)
+    assert found.derivative < 1e-12
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_platt_is_the_map_of_least_loss(classes):
+    rows = over_sure(60, classes)
+    found = fit_platt(rows)
+    loss = lambda at: smoothed_loss(rows, at[0], np.array([0.0, *at[1:]]))  # noqa: E731
+    brute = minimize(loss, [0.3, *np.zeros(classes - 1)], method="BFGS", options={"gtol": 1e-9})
+    assert [found.map.slope, *found.map.shift[1:]] == pytest.approx(brute.x, abs=1e-5)
+    assert found.after <= brute.fun + 1e-13
+    assert found.derivative < 1e-12
+
+
+@given(st.integers(0, 10**6), st.integers(1, 5), st.integers(1, 40), st.floats(1e-3, 1e3))
+def test_no_fitted_map_is_worse_than_none(seed, classes, n, factor):
+    rng = np.random.default_rng(seed)
+    rows = Scored(
+        rng.normal(size=(n, classes)) * factor, rng.integers(0, classes, n), rng.integers(1, 4, n) * 1.0
+    )
+    temperature, platt = fit_temperature(rows), fit_platt(rows)
+    # Scores that say the opposite keep a slope above zero, where one of their own may be lower still.
+    if temperature.derivative is not None:
+        assert temperature.after <= temperature.before + 1e-12
+        assert temperature.derivative < 1e-9
+        if platt.derivative is not None:
+            assert platt.after <= temperature.after + 1e-12
+            assert platt.derivative < 1e-9
+
+
+def test_a_weight_counts_like_a_repetition():
+    rows = over_sure(50, 3)
+    weights = np.random.default_rng(1).integers(1, 4, 50)
+    once = Scored(rows.scores, rows.codes, weights.astype(float))
+    many = Scored(
+        np.repeat(rows.scores, weights, axis=0), np.repeat(rows.codes, weights), np.ones(weights.sum())
+    )
+    assert pytest.approx(fit_temperature(many).map.T, rel=1e-12) == fit_temperature(once).map.T
+    assert fit_platt(once).map.slope == pytest.approx(fit_platt(many).map.slope, rel=1e-10)
+
+
+def test_rows_without_a_mistake_allow_no_more_than_their_number():
+    for n in (10, 1000):
+        codes = np.arange(n) % 2
+        rows = Scored(np.column_stack([1.0 - codes, codes]) * 50, codes, np.ones(n))
+        q = np.exp(fit_temperature(rows).map.apply(rows.scores)).max(axis=1)
+        assert q == pytest.approx((n / 2 + 1) / (n / 2 + 2), rel=1e-9)
+        assert np.exp(fit_platt(rows).map.apply(rows.scores)).max(axis=1) == pytest.approx(q, rel=1e-9)
+
+
+def test_scores_that_say_the_opposite_are_made_nearly_equal():
+    rows = over_sure(200)
+    backwards = Scored(rows.scores, 1 - rows.codes, rows.weights)
+    for found in (fit_temperature(backwards), fit_platt(backwards)):
+        assert found.derivative is None
+        assert found.map.slope * np.ptp(rows.scores, axis=1).max() == pytest.approx(1e-3, rel=1e-9)
+
+
+def test_scores_that_never_differ_leave_the_temperature_at_one():
+    rows = Scored(np.zeros((4, 2)), np.array([0, 1, 1, 1]), np.ones(4))
+    assert fit_temperature(rows).map.T == 1.0
+    platt = fit_platt(rows).map
+    assert platt.slope == 1.0
+    # One row of 2/3 for the first class, three of 4/5 for the second.
+    share = (3 * 4 / 5 + 1 / 3) / 4
+    assert np.exp(platt.apply(rows.scores))[0, 1] == pytest.approx(share, rel=1e-12)
+
+
+def test_one_class_is_certain():
+    rows = Scored(np.array([[-3.0], [-9.0]]), np.zeros(2, dtype=int), np.ones(2))
+    for found in (fit_temperature(rows).map, fit_platt(rows).map):
+        assert (found.apply(rows.scores) == 0.0).all()
+
+
+def test_very_large_scores_are_calibrated_too():
+    rows = over_sure(300, 3)
+    scaled = Scored(rows.scores * 1e6, rows.codes, rows.weights)
+    assert pytest.approx(1e6 * fit_temperature(rows).map.T, rel=1e-6) == fit_temperature(scaled).map.T
+    assert fit_platt(scaled).map.slope == pytest.approx(1e-6 * fit_platt(rows).map.slope, rel=1e-6)
