@@ -63,7 +63,7 @@ def test_a_refusal_is_one_line_and_exit_code_1(fitted, arguments, told):
         (
             ("fit", "mails.csv", "--label", "spam", "--set", "smoothing=2"),
             "Invalid value for '--set': 'smoothing=2' is not NAME=VALUE with a parameter of naive-bayes: "
-            "prior, class_prior, complement.",
+            "prior, class_prior, complement, calibration.",
         ),
         (
             ("fit", "mails.csv", "--label", "spam", "--set", "prior=__import__('os')"),

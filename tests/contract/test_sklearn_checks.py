@@ -15,6 +15,9 @@ LEARNERS = [
     weigh.Threshold(),
     weigh.NaiveBayes(prior=None, threads=1),
     weigh.NaiveBayes(class_prior="uniform", number=weigh.Number(spread="shared")),
+    weigh.NaiveBayes(calibration="temperature"),
+    weigh.NaiveBayes(calibration="platt"),
+    weigh.NaiveBayes(calibration="isotonic"),
     weigh.Perceptron(),
     weigh.Perceptron("voted", multiclass="one-vs-rest"),
     weigh.Perceptron("last", margin=0.1, relative=True, shuffle=False, class_weight="balanced"),
@@ -43,6 +46,9 @@ def goes_row_by_row(learner: Any) -> bool:
 
 # The checks' tables of random numbers are far too small for a joint table, which says so.
 @pytest.mark.filterwarnings("ignore::weigh.errors.UnfilledTable")
+# Random labels cannot be told from anything, and pieces are learned without calibration: both are told.
+@pytest.mark.filterwarnings("ignore::weigh.errors.UselessScores")
+@pytest.mark.filterwarnings("ignore::weigh.errors.StaleCalibration")
 @parametrize_with_checks(LEARNERS, expected_failed_checks=weigh.expected_failed_checks)
 def test_the_learner_keeps_the_contract(estimator: Any, check: Any) -> None:
     check(estimator)

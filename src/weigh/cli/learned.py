@@ -96,7 +96,9 @@ def told(facts: dict[str, Any], replaced: bool) -> str:
     if facts["n_parameters"] is not None:
         parts.append(f"{counted(facts['n_parameters'], 'free parameter')}.")
     if "calibration" in facts:
-        parts.append(f"Calibrated by {facts['calibration']['method']}, each row scored as if forgotten.")
+        found = facts["calibration"]
+        number = f" {short(found['T'])}" if "T" in found else ""
+        parts.append(f"Calibrated by {found['method']}{number}, each row scored as if it were forgotten.")
     parts += [filled(f"Note: {note}") for note in facts["notes"]]
     parts.append(f"The model is in {facts['model']}{' (replaced)' if replaced else ''}.")
     return "\n\n".join(parts)

@@ -84,8 +84,8 @@ def calibrated_without_each(model: Counted, source: Source, method: str) -> Cali
     kept = ~(np.isneginf(own) & (np.isneginf(rows.scores).sum(axis=1) == 1))
     if not (rows.weights[kept] > 0).any():
         raise errors.DataError(
-            "Every class has one row only, so that no row can be judged by the others. Give more rows, or "
-            "leave calibration out."
+            "No class has more than one sample, so that no row can be judged by the others. Give more rows, "
+            "or leave calibration out."
         )
     return calibrated(model, rows.where(kept), method)
 
