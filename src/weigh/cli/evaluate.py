@@ -13,7 +13,17 @@ SECTIONS = {
     "Examples": """
         weigh evaluate income.weigh test.csv
         weigh evaluate income.weigh test.csv --json
+        weigh evaluate income.weigh test.csv --plot roc.svg --what roc
         weigh evaluate price.weigh homes.csv
+    """,
+    "--what": """
+        confusion          who is taken for whom
+        reliability        do probabilities keep their word?
+        roc                recall against false alarms
+        precision_recall   precision against recall
+        classes            precision, recall and F1 with intervals
+        predicted          of a regression: predicted against true
+        residuals          of a regression: errors against predictions
     """,
 }
 
@@ -22,14 +32,25 @@ SECTIONS = {
 @model_argument
 @click.argument("data", metavar="DATA")
 @click.option("--label", metavar="COLUMN", help="The column of true labels. [default: the model's]")
+@click.option("--plot", metavar="FILE", help="Draw a picture, as .svg or .png.")
+@click.option("--what", metavar="PICTURE", help="What to draw; see below. [default: confusion]")
 @reading
 @as_json
-def command(model: str, data: str, label: str | None, as_json: bool, **written: Any) -> None:
+def command(
+    model: str,
+    data: str,
+    label: str | None,
+    plot: str | None,
+    what: str | None,
+    as_json: bool,
+    **written: Any,
+) -> None:
     """Compare a model's predictions with the labels of a file it was not trained on.
 
-    Prints accuracy and losses with their intervals, the confusion table, and precision and recall
-    of every class; of a linear regression R², the sizes of its errors with their intervals, and the
-    rows that were missed most.
+    Prints accuracy, losses, calibration error and the areas under the ROC and precision-recall
+    curves with their intervals, the confusion table, and precision and recall of every class; of a
+    linear regression R², the sizes of its errors with their intervals, and the rows that were missed
+    most.
     """
     from weigh import errors
     from weigh.cli.progress import watched
@@ -42,4 +63,10 @@ def command(model: str, data: str, label: str | None, as_json: bool, **written: 
         raise errors.LabelError("The model does not name its label column; give --label COLUMN.")
     with watched(open_for(loaded, data, name, **written)) as source:
         found = evaluate(loaded, source)
+    if plot is not None:
+        from weigh.pictures import image
+
+        image(found.plot() if what is None else found.plot(what), plot)
     echo(found, as_json)
+    if plot is not None and not as_json:
+        click.echo(f"\nThe picture is in {plot}.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weigh.judge.areas import NOTHING
-from weigh.judge.confusion import Confusion
+from weigh.judge.confusion import Confusion, Shares
 from weigh.judge.measure import Measure
 from weigh.text import plain
 
@@ -48,12 +48,12 @@ class ClassRow:
 
 def class_rows(
     confusion: Confusion,
+    shares: Shares,
     classes: Sequence[Any],
     areas: Sequence[tuple[Measure, Measure]],
-    level: float,
 ) -> tuple[ClassRow, ...]:
     """The rows of all classes; `areas` are (ROC, PR) of each."""
-    parts = (confusion.precision(level), confusion.recall(level), confusion.f1(level))
+    parts = (shares.precision, shares.recall, shares.f1)
     precision, recall, f1 = (zip(*(ends.tolist() for ends in part), strict=True) for part in parts)
     columns = zip(classes, precision, recall, f1, confusion.support().tolist(), areas, strict=True)
     return tuple(

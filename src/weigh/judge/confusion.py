@@ -15,6 +15,15 @@ from weigh.judge.losses import UNSEEN, Codes, Floats
 
 
 @dataclass(frozen=True, eq=False)
+class Shares:
+    """What is found of each class: (values, lower limits, upper limits)."""
+
+    precision: tuple[Floats, Floats, Floats]
+    recall: tuple[Floats, Floats, Floats]
+    f1: tuple[Floats, Floats, Floats]
+
+
+@dataclass(frozen=True, eq=False)
 class Confusion:
     """Weight of rows by true and predicted class, for the pairs that occur.
 
@@ -62,6 +71,10 @@ class Confusion:
     def zero_one(self, level: float) -> tuple[float, float, float]:
         """Share predicted wrongly, with its exact interval."""
         return self._part(~self._hit(), level)
+
+    def shares(self, level: float) -> Shares:
+        """Precision, recall and F1 of every class."""
+        return Shares(self.precision(level), self.recall(level), self.f1(level))
 
     def precision(self, level: float) -> tuple[Floats, Floats, Floats]:
         """Per class n_cc / (weight predicted as c), with exact intervals; nan if there is none."""

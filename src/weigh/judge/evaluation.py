@@ -13,7 +13,7 @@ from weigh.judge import drawing, printing
 from weigh.judge.areas import NOTHING, Areas, areas_of
 from weigh.judge.batches import batches, checked_weights
 from weigh.judge.class_row import ClassRow, class_rows
-from weigh.judge.confusion import Confusion
+from weigh.judge.confusion import Confusion, Shares
 from weigh.judge.curves import ClassCurves
 from weigh.judge.held import MOST
 from weigh.judge.macro import macro_measures
@@ -50,9 +50,9 @@ class Evaluation:
 
     Shares (accuracy, zero-one, precision, recall, F1 of a class) have exact Clopper-Pearson intervals,
     their means over classes those that follow from them; mean losses the normal interval of a mean; areas
-    and the macro F1 that of their logit, with the variance of DeLong or of the bootstrap over rows in the
-    limit of many draws; the calibration error one that holds at least at its level. Weighted rows count by
-    their effective number, (sum w)^2 / sum w^2.
+    that of Student's t for their logit, with DeLong's variance (ROC) or that of the bootstrap over rows in
+    the limit of many draws (PR); the calibration error one that holds at least as often as it says. Weighted
+    rows count by their effective number, (sum w)^2 / sum w^2.
     """
 
     classes: tuple[Any, ...]
@@ -180,7 +180,7 @@ def _evaluation(tally: Tally, classes: tuple[Any, ...], level: float) -> Evaluat
     weight = float(confusion.weight.sum())
     if weight == 0.0:
         raise errors.DataError("The sample weights sum to zero; give some row a positive weight.")
-    odds = tally.odds
+    odds, shares = tally.odds, confusion.shares(level)
     verdicts = binned(odds.column(0), odds.truth == 1, odds.weights) if odds else None
     areas = areas_of(tally.scores, classes, level) if tally.scores else None
     per_class = [NOTHING] * len(classes) if areas is None else areas.per_class
@@ -189,9 +189,9 @@ def _evaluation(tally: Tally, classes: tuple[Any, ...], level: float) -> Evaluat
         tally.n,
         weight,
         level,
-        tuple(_measures(tally, confusion, areas, verdicts, level)),
+        tuple(_measures(tally, shares, areas, verdicts, level)),
         confusion,
-        class_rows(confusion, classes, per_class, level),
+        class_rows(confusion, shares, classes, per_class),
         tuple(sorted(tally.unseen.items(), key=lambda item: (-item[1], str(item[0])))),
         tally.impossible,
         tuple(_bins(tally, classes, verdicts, level)),
@@ -201,11 +201,12 @@ def _evaluation(tally: Tally, classes: tuple[Any, ...], level: float) -> Evaluat
 
 
 def _measures(
-    tally: Tally, confusion: Confusion, areas: Areas | None, verdicts: Binned | None, level: float
+    tally: Tally, shares: Shares, areas: Areas | None, verdicts: Binned | None, level: float
 ) -> Iterator[Measure]:
+    confusion = tally.confusion()
     yield Measure("accuracy", *confusion.accuracy(level))
     yield Measure("zero_one", *confusion.zero_one(level))
-    yield from macro_measures(confusion, len(tally.unseen), level)
+    yield from macro_measures(confusion, shares, len(tally.unseen))
     if tally.squared is not None and tally.brier is not None and tally.log is not None:
         most = 1.0 if confusion.n_classes < 3 else 2.0
         yield Measure("squared", *tally.squared.interval(level, 1.0))

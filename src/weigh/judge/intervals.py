@@ -11,7 +11,7 @@ from statistics import NormalDist
 import numpy as np
 
 from weigh.judge.losses import Floats
-from weigh.priors.quantiles import beta_quantile
+from weigh.priors.quantiles import beta_quantile, student_quantile
 
 
 def clopper_pearson(successes: Floats, trials: Floats, level: float) -> tuple[Floats, Floats]:
@@ -52,7 +52,7 @@ def normal_mean(
 
 
 def logit_interval(value: float, variance: float, rows: float, level: float) -> tuple[float, float]:
-    """The interval of a share such as an area, whose logit is taken to be normal; it stays within 0 and 1.
+    """The interval of a share such as an area, whose logit is taken to follow Student's t; within 0 and 1.
 
     Where rows show no variance, as where all are ranked rightly, it is the exact interval of a share of so
     many rows. Areas are no less certain: their variance is at most value (1 - value) / rows for the smaller
@@ -63,7 +63,7 @@ def logit_interval(value: float, variance: float, rows: float, level: float) -> 
     if not rows > 1.0 or spread <= 0.0 or variance <= 1e-24:
         low, high = clopper_pearson(np.array([value * rows]), np.array([rows]), level)
         return float(low[0]), float(high[0])
-    reach = NormalDist().inv_cdf((1.0 + level) / 2.0) * float(np.sqrt(variance)) / spread
+    reach = student_quantile(rows - 1.0, (1.0 + level) / 2.0) * float(np.sqrt(variance)) / spread
     middle = np.log(value / (1.0 - value))
     low, high = 1.0 / (1.0 + np.exp(-np.clip(middle + np.array([-reach, reach]), -700.0, 700.0)))
     return float(low), float(high)

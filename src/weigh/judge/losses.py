@@ -36,12 +36,10 @@ def squared_of_rows(true_probability: Floats) -> Floats:
     return np.square(1.0 - true_probability)
 
 
-def brier_of_rows(labels: Codes, probabilities: Floats) -> Floats:
+def brier_of_rows(probabilities: Floats, true_probability: Floats) -> Floats:
     """Per row, sum over classes of (p_c - [c = y])^2, halved for fewer than three classes."""
-    away, known = probabilities.copy(), np.flatnonzero(labels != UNSEEN)
-    away[known, labels[known]] -= 1.0
-    # A class that the model does not know was given the probability zero.
-    sums = np.einsum("ij,ij->i", away, away) + (labels == UNSEEN)
+    others = np.einsum("ij,ij->i", probabilities, probabilities) - np.square(true_probability)
+    sums = np.maximum(others, 0.0) + np.square(1.0 - true_probability)
     return np.asarray(sums / 2.0 if probabilities.shape[1] < 3 else sums, np.float64)
 
 

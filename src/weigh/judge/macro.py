@@ -11,21 +11,20 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from weigh.judge.confusion import Confusion
+from weigh.judge.confusion import Confusion, Shares
 from weigh.judge.intervals import mean_of_shares
 from weigh.judge.losses import UNSEEN
 from weigh.judge.measure import Measure
 
 
-def macro_measures(confusion: Confusion, n_unseen: int, level: float) -> Iterator[Measure]:
+def macro_measures(confusion: Confusion, shares: Shares, n_unseen: int) -> Iterator[Measure]:
     """Yield the means with their intervals."""
     labelled, predicted = confusion.support() > 0, confusion.predictions() > 0
     n_labelled, n_classes = int(labelled.sum()) + n_unseen, int((labelled | predicted).sum()) + n_unseen
-    recall, precision = confusion.recall(level), confusion.precision(level)
-    yield Measure("balanced_accuracy", *mean_of_shares(*recall, n_labelled))
-    yield Measure("macro_precision", *mean_of_shares(*precision, n_classes))
-    yield Measure("macro_recall", *mean_of_shares(*recall, n_classes))
-    yield Measure("macro_f1", *mean_of_shares(*confusion.f1(level), n_classes, _together(confusion)))
+    yield Measure("balanced_accuracy", *mean_of_shares(*shares.recall, n_labelled))
+    yield Measure("macro_precision", *mean_of_shares(*shares.precision, n_classes))
+    yield Measure("macro_recall", *mean_of_shares(*shares.recall, n_classes))
+    yield Measure("macro_f1", *mean_of_shares(*shares.f1, n_classes, _together(confusion)))
 
 
 def _together(confusion: Confusion) -> float:

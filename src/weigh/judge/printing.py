@@ -140,7 +140,7 @@ def _notes(evaluation: Evaluation) -> list[str]:
     means = any(measure.name == "log_loss" for measure in evaluation.measures)
     ways = ["exact (Clopper-Pearson) for shares"]
     ways += ["normal for mean losses"] if means else []
-    ways += ["normal for the logits of areas"] if _is_ranked(evaluation) else []
+    ways += ["Student's for the logits of areas"] if _is_ranked(evaluation) else []
     notes = [f"Intervals of {100 * evaluation.level:g}%: {', '.join(ways)}.", *evaluation.omitted]
     effective = evaluation.weight**2 / float(evaluation.confusion.squares.sum())
     if round(effective, 1) != evaluation.n:

@@ -66,7 +66,7 @@ class Area:
 
 def ranked(scores: Floats, positive: npt.NDArray[np.bool_], weights: Floats) -> Ranked:
     """Put rows of positive weight in the order of falling scores."""
-    order = np.argsort(-scores, kind="stable")
+    order = np.argsort(-scores)
     falling, truth, weight = scores[order], positive[order], weights[order]
     starts = np.append(0, np.flatnonzero(falling[1:] != falling[:-1]) + 1)
     ends = np.append(starts[1:], len(falling)) - 1

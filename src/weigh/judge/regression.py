@@ -18,6 +18,7 @@ from weigh.judge.subject import Subject
 from weigh.text import aligned, amount, counted, html_table
 
 LARGEST = 5
+SAMPLE = 1_000
 WIDTH = 80
 TITLES = {
     "r2": "R²",
@@ -29,7 +30,7 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Residual:
-    """A row whose number was missed by much; the first row is 0."""
+    """A row with its number as it is and as it was predicted; the first row is 0."""
 
     row: int
     true: float
@@ -52,7 +53,7 @@ class RegressionEvaluation:
     With errors e = predicted − true, `r2` is 1 − Σ w e² / Σ w (y − ȳ)², `rmse` √(Σ w e² / Σ w), `mae`
     Σ w |e| / Σ w and `bias` Σ w e / Σ w; without sample weights w is 1. `r2` of targets that are all the same
     is 1 if they are met, else 0. The intervals are those of the bootstrap over rows. `largest` are the rows
-    that were missed most.
+    that were missed most, `sample` up to 1,000 rows at equal distances, for pictures.
     """
 
     n_rows: int
@@ -63,6 +64,7 @@ class RegressionEvaluation:
     mae: Measure
     bias: Measure
     largest: tuple[Residual, ...]
+    sample: tuple[Residual, ...] = ()
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -80,7 +82,7 @@ class RegressionEvaluation:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Everything for JSON but the sample of rows."""
         return {
             "n": self.n_rows,
             "weight": self.weight,
@@ -88,6 +90,22 @@ class RegressionEvaluation:
             "measures": [measure.to_dict() for measure in self.measures],
             "largest": [residual.to_dict() for residual in self.largest],
         }
+
+    def plot(self, what: str = "predicted") -> Any:
+        """Draw "predicted" against true numbers, or "residuals" against predictions, as an Altair chart."""
+        from weigh.pictures import scatter
+
+        if what == "predicted":
+            rows = [
+                {"x": each.true, "y": each.predicted, "text": f"row {each.row:,}"} for each in self.sample
+            ]
+            return scatter(rows, x="true", y="predicted", title="Predicted against true", diagonal=True)
+        if what == "residuals":
+            rows = [
+                {"x": each.predicted, "y": each.error, "text": f"row {each.row:,}"} for each in self.sample
+            ]
+            return scatter(rows, x="predicted", y="predicted − true", title="Errors")
+        raise errors.parameter("plot", "what", "'predicted' or 'residuals'", what)
 
     def __repr__(self) -> str:
         return str(self)
@@ -145,8 +163,15 @@ def judged_numbers(
         for name, *numbers in zip(TITLES, found, low, high, strict=True)
     }
     order = np.argsort(np.where(weight > 0, -np.abs(error), 1.0), kind="stable")[:LARGEST]
-    largest = [Residual(int(at), float(true[at]), float(predicted[at])) for at in order if weight[at] > 0]
-    return RegressionEvaluation(n_rows, float(weight.sum()), level, **measures, largest=tuple(largest))
+    counted = np.flatnonzero(weight > 0)
+    spread = counted[np.linspace(0, len(counted) - 1, min(SAMPLE, len(counted))).astype(np.int64)]
+    largest, sample = (
+        tuple(Residual(int(at), float(true[at]), float(predicted[at])) for at in rows if weight[at] > 0)
+        for rows in (order, spread)
+    )
+    return RegressionEvaluation(
+        n_rows, float(weight.sum()), level, **measures, largest=largest, sample=sample
+    )
 
 
 def _answered(judged: Subject, batch: Batch, first: int) -> tuple[Floats, Floats, Floats]:

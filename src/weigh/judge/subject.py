@@ -30,6 +30,11 @@ class Answer:
     posterior: Floats | None = None
     scores: Floats | None = None
 
+    def take(self, rows: Codes) -> Answer:
+        """The answers for some of the rows."""
+        tables = (self.log_posterior, self.log_joint, self.posterior, self.scores)
+        return Answer(self.predictions[rows], *(None if each is None else each[rows] for each in tables))
+
 
 @dataclass(frozen=True, eq=False)
 class Subject:

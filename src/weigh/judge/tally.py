@@ -96,9 +96,12 @@ class Tally:
         counted = np.flatnonzero(batch.weights > 0)
         labels, weights = codes[counted], batch.weights[counted]
         self.unseen.update(batch.labels[i] for i in counted[labels == UNSEEN])
-        self._add_pairs(labels, answer.predictions[counted], weights)
-        self._add_losses(answer, counted, labels, weights)
-        self._hold(answer, counted, labels, weights)
+        # Tables of many classes are large: they are copied only where some row does not count.
+        if len(counted) < len(codes):
+            answer = answer.take(counted)
+        self._add_pairs(labels, answer.predictions, weights)
+        self._add_losses(answer, labels, weights)
+        self._hold(answer, labels, weights)
 
     def confusion(self) -> Confusion:
         """The table of all rows so far."""
@@ -117,24 +120,29 @@ class Tally:
         if self._n_waiting >= max(HELD_BACK, len(self._confusion.weight)):
             self.confusion()
 
-    def _add_losses(self, answer: Answer, counted: Codes, labels: Codes, weights: Floats) -> None:
+    def _add_losses(self, answer: Answer, labels: Codes, weights: Floats) -> None:
         if answer.log_posterior is None or answer.posterior is None:
             return
-        true = losses.of_true_class(labels, answer.log_posterior[counted], -np.inf)
-        self.impossible += int(np.sum(np.isneginf(true) & (labels != UNSEEN)))
-        squared, log, brier = (each or Moments() for each in (self.squared, self.log, self.brier))
-        self.squared = squared.add(losses.squared_of_rows(np.exp(true)), weights)
-        self.log = log.add(losses.log_of_rows(true), weights)
-        self.brier = brier.add(losses.brier_of_rows(labels, answer.posterior[counted]), weights)
+        log = losses.of_true_class(labels, answer.log_posterior, -np.inf)
+        true = losses.of_true_class(labels, answer.posterior, 0.0)
+        self.impossible += int(np.sum(np.isneginf(log) & (labels != UNSEEN)))
+        moments = (each or Moments() for each in (self.squared, self.brier, self.log))
+        rows = (
+            losses.squared_of_rows(true),
+            losses.brier_of_rows(answer.posterior, true),
+            losses.log_of_rows(log),
+        )
+        self.squared, self.brier, self.log = (
+            each.add(values, weights) for each, values in zip(moments, rows, strict=True)
+        )
         if answer.log_joint is not None:
-            joint = losses.of_true_class(labels, answer.log_joint[counted], -np.inf)
+            joint = losses.of_true_class(labels, answer.log_joint, -np.inf)
             self.joint = (self.joint or 0.0) + float((weights * joint).sum())
 
-    def _hold(self, answer: Answer, counted: Codes, labels: Codes, weights: Floats) -> None:
+    def _hold(self, answer: Answer, labels: Codes, weights: Floats) -> None:
         if answer.posterior is not None and not self.odds.is_over:
-            verdicts = answer.predictions[counted]
-            probability = answer.posterior[counted, verdicts]
-            self.odds.add((labels == verdicts).astype(np.int64), weights, probability[:, None])
+            probability = losses.of_true_class(answer.predictions, answer.posterior, 0.0)
+            self.odds.add((labels == answer.predictions).astype(np.int64), weights, probability[:, None])
         ranking = answer.scores if answer.posterior is None else answer.posterior
         if ranking is not None and not self.scores.is_over:
-            self.scores.add(labels, weights, ranking[counted])
+            self.scores.add(labels, weights, ranking)
