@@ -6,9 +6,18 @@ from typing import Any
 
 import click
 
-from weigh.cli.options import as_json, echo, model_argument, open_for, reading
+from weigh.cli.options import as_json, check_picture, echo, model_argument, open_for, reading
 from weigh.cli.taught import Taught
 
+PICTURES = {
+    "confusion": "who is taken for whom; drawn if nothing else is said",
+    "reliability": "do probabilities keep their word?",
+    "roc": "recall against the share of other rows taken along",
+    "precision_recall": "precision against recall",
+    "classes": "precision, recall and F1 with their intervals",
+    "predicted": "of a regression: predicted against true numbers; its default",
+    "residuals": "of a regression: errors against predictions",
+}
 SECTIONS = {
     "Examples": """
         weigh evaluate income.weigh test.csv
@@ -16,15 +25,7 @@ SECTIONS = {
         weigh evaluate income.weigh test.csv --plot roc.svg --what roc
         weigh evaluate price.weigh homes.csv
     """,
-    "--what": """
-        confusion          who is taken for whom
-        reliability        do probabilities keep their word?
-        roc                recall against false alarms
-        precision_recall   precision against recall
-        classes            precision, recall and F1 with intervals
-        predicted          of a regression: predicted against true
-        residuals          of a regression: errors against predictions
-    """,
+    "--what": "\n".join(f"        {name:<18}{words}" for name, words in PICTURES.items()),
 }
 
 
@@ -33,7 +34,9 @@ SECTIONS = {
 @click.argument("data", metavar="DATA")
 @click.option("--label", metavar="COLUMN", help="The column of true labels. [default: the model's]")
 @click.option("--plot", metavar="FILE", help="Draw a picture, as .svg or .png.")
-@click.option("--what", metavar="PICTURE", help="What to draw; see below. [default: confusion]")
+@click.option(
+    "--what", type=click.Choice(list(PICTURES)), metavar="PICTURE", help="What --plot draws; see below."
+)
 @reading
 @as_json
 def command(
@@ -57,6 +60,9 @@ def command(
     from weigh.judge import evaluate
     from weigh.model import load
 
+    check_picture(plot)
+    if what is not None and plot is None:
+        raise click.UsageError("--what says what to draw; give --plot FILE too.")
     loaded = load(model)
     name = label or loaded.label
     if name is None:

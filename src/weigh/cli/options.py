@@ -105,6 +105,14 @@ def class_named(text: str, classes: list[Any], option: str) -> Any:
     )
 
 
+def check_picture(plot: str | None) -> None:
+    """Refuse a picture that cannot be written before any work is done."""
+    from weigh.pictures.output import ENDINGS
+
+    if plot is not None and not plot.lower().endswith(ENDINGS):
+        raise click.BadParameter(f"{plot!r} does not end in .svg or .png.", param_hint="'--plot'")
+
+
 def keep_apart(output: str | None, *inputs: str) -> None:
     """Refuse an output that would take the place of something that is read."""
     from weigh import errors

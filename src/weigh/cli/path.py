@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from weigh.cli.options import as_json, keep_apart, open_as, reading
+from weigh.cli.options import as_json, check_picture, keep_apart, open_as, reading
 from weigh.cli.taught import Taught
 
 SECTIONS = {
@@ -70,7 +70,7 @@ def command(
     from weigh.learn.online_logistic import OnlineLogisticTask
     from weigh.learn.regress.path_result import checked_path, path_of
 
-    _check_picture(plot)
+    check_picture(plot)
     keep_apart(plot, *data)
     numbers = checked_path(n, ratio, folds)
     source = open_as(data, label, missing, **written)
@@ -89,11 +89,3 @@ def command(
     click.echo(json.dumps(found.to_dict(), ensure_ascii=False) if as_json else str(found))
     if plot is not None and not as_json:
         click.echo(f"\nThe picture is in {plot}.")
-
-
-def _check_picture(plot: str | None) -> None:
-    """Refuse a picture that cannot be written before anything is fitted."""
-    from weigh.pictures.output import ENDINGS
-
-    if plot is not None and not plot.lower().endswith(ENDINGS):
-        raise click.BadParameter(f"{plot!r} does not end in .svg, .png or .html.", param_hint="'--plot'")

@@ -95,16 +95,19 @@ class RegressionEvaluation:
         """Draw "predicted" against true numbers, or "residuals" against predictions, as an Altair chart."""
         from weigh.pictures import scatter
 
+        count = f"{counted(len(self.sample), 'row')} of {self.n_rows:,}"
         if what == "predicted":
             rows = [
                 {"x": each.true, "y": each.predicted, "text": f"row {each.row:,}"} for each in self.sample
             ]
-            return scatter(rows, x="true", y="predicted", title="Predicted against true", diagonal=True)
+            return scatter(
+                rows, x="true", y="predicted", title=f"Predicted against true, {count}", diagonal=True
+            )
         if what == "residuals":
             rows = [
                 {"x": each.predicted, "y": each.error, "text": f"row {each.row:,}"} for each in self.sample
             ]
-            return scatter(rows, x="predicted", y="predicted − true", title="Errors")
+            return scatter(rows, x="predicted", y="predicted − true", title=f"Errors, {count}")
         raise errors.parameter("plot", "what", "'predicted' or 'residuals'", what)
 
     def __repr__(self) -> str:
