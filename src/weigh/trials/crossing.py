@@ -80,7 +80,7 @@ def crossing(first: Contender, second: Contender, sizes: Sequence[int], correcte
         ahead = second.losses - first.losses
     if not np.isfinite(ahead).all():
         return Crossing(pair, "none")
-    mean, low, high = corrected.means(ahead)
+    mean, low, high, _ = corrected.means(ahead)
     sure = np.where(low > 0, 1, np.where(high < 0, -1, 0))
     found = _measured(pair, sure, mean, ahead, np.log(sizes), corrected)
     if found is None and isinstance(first.law, PowerLaw) and isinstance(second.law, PowerLaw):

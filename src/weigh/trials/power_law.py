@@ -159,8 +159,6 @@ def power_law(sizes: Sequence[int], losses: Floats, corrected: Corrected) -> Pow
     The smallest sizes are left out one by one, down to four, as long as the law misses the intervals of two
     sizes or more: what is ahead is told by the later part of a curve.
     """
-    if corrected.folds < 2:
-        return "one fold alone does not tell how the losses vary"
     if len(sizes) < FEWEST:
         return f"{FEWEST} sizes at least are needed, and there are {len(sizes)}"
     if not np.isfinite(losses).all():
@@ -180,8 +178,8 @@ def _fitted(sizes: Floats, losses: Floats, corrected: Corrected) -> PowerLaw | N
     fall = corrected.measure("fall", losses[:, 0] - losses[:, -1])
     if not fall.low > 0:
         return None
-    mean, low, high = corrected.means(losses)
-    weights = _weights(corrected.errors(losses))
+    mean, low, high, scale = corrected.means(losses)
+    weights = _weights(np.square(scale))
     a, b, c = fit_laws(sizes, mean[None, :], weights)[0]
     values = a + b * sizes**-c
     slack = 1e-6 * float(np.abs(mean).max())
@@ -201,9 +199,8 @@ def _fitted(sizes: Floats, losses: Floats, corrected: Corrected) -> PowerLaw | N
     )
 
 
-def _weights(errors_of_means: Floats) -> Floats:
+def _weights(variances: Floats) -> Floats:
     """Return one over the variances; a few equal losses by chance do not make a size all that counts."""
-    variances = np.square(errors_of_means)
     usual = float(np.median(variances))
     if usual == 0.0:
         return np.ones_like(variances)
