@@ -25,10 +25,11 @@ class Crossing:
 
     `kind` is "measured" where each of the two is surely ahead at some measured size, `small` before `large`;
     "extrapolated" where the fitted laws of both say so, beyond the measured sizes, up to 100 times the
-    largest; "none" where neither is so. A measured size is interpolated between measured ones in log n.
-    Limits come from draws of the folds' errors, corrected for their overlap and paired between the two
-    learners. `share` is the share of draws in which they cross. Without a crossing `large` is the learner
-    that is surely ahead at the largest size, and both are None where none is.
+    largest; "unsure" where the measured means change places but only one of the two is ever surely ahead;
+    else "none". A measured size is interpolated between measured ones in log n. Limits come from draws of
+    the folds' errors, corrected for their overlap and paired between the two learners; they are kept within
+    the sizes in question. `share` is the share of draws in which they cross. Without a crossing `large` is
+    the learner that is surely ahead at the largest size, and both are None where none is.
     """
 
     pair: tuple[str, str]
@@ -57,6 +58,8 @@ class Crossing:
         span = f"{_rows(self.rows)} rows ({_rows(self.low)} to {_rows(self.high)})"
         if self.kind == "measured":
             return f"{large} overtakes {other} at about {span}."
+        if self.kind == "unsure":
+            return f"{large} may overtake {other} at about {span}: not beyond chance."
         return f"{large} would overtake {other} at about {span}, by their laws."
 
 
@@ -82,30 +85,46 @@ def crossing(first: Contender, second: Contender, sizes: Sequence[int], correcte
         return Crossing(pair, "none")
     mean, low, high, _ = corrected.means(ahead)
     sure = np.where(low > 0, 1, np.where(high < 0, -1, 0))
-    found = _measured(pair, sure, mean, ahead, np.log(sizes), corrected)
-    if found is None and isinstance(first.law, PowerLaw) and isinstance(second.law, PowerLaw):
+    drawn = mean + corrected.noise(ahead, DRAWS, SEED)
+    logs = np.log(sizes)
+    span = _last_opposites(sure)
+    if span is not None:
+        return _measured(pair, "measured", span, mean, drawn, logs, corrected.level)
+    if isinstance(first.law, PowerLaw) and isinstance(second.law, PowerLaw):
         found = _extrapolated(pair, first.law, second.law, sizes[-1])
-    if found is not None:
-        return found
+        if found is not None:
+            return found
+    span = _last_opposites(np.sign(mean)) if sure.any() else None
+    if span is not None:
+        return _measured(pair, "unsure", (0, len(sizes) - 1), mean, drawn, logs, corrected.level)
     leader = {1: first.name, -1: second.name, 0: None}[int(sure[-1])]
     return Crossing(pair, "none", large=leader)
 
 
+def _last_opposites(signs: Any) -> tuple[int, int] | None:
+    """Return the last two places, none but zeros between them, at which signs are opposite."""
+    changes = [(int(i), int(j)) for i, j in pairwise(np.flatnonzero(signs)) if signs[i] != signs[j]]
+    return changes[-1] if changes else None
+
+
 def _measured(
-    pair: tuple[str, str], sure: Any, mean: Floats, ahead: Floats, logs: Floats, corrected: Corrected
-) -> Crossing | None:
-    """Return the last change between two sizes at which the one and the other are surely ahead."""
-    known = np.flatnonzero(sure)
-    changes = [(i, j) for i, j in pairwise(known) if sure[i] != sure[j]]
-    if not changes:
-        return None
-    start, stop = changes[-1]
-    part, sign = slice(start, stop + 1), sure[start]
+    pair: tuple[str, str],
+    kind: str,
+    span: tuple[int, int],
+    mean: Floats,
+    drawn: Floats,
+    logs: Floats,
+    level: float,
+) -> Crossing:
+    """Return the last change of the mean difference between two sizes, and that of its draws."""
+    start, stop = span
+    part = slice(start, stop + 1)
+    # Who is ahead at the end of the span was behind before the last change.
+    sign = -1 if mean[stop] > 0 else 1
     at = _last_change(sign * mean[None, part], logs[part])
-    drawn = sign * (mean + corrected.noise(ahead, DRAWS, SEED))
-    places = _last_change(drawn[:, part], logs[part])
-    share = float(np.mean((drawn[:, start] > 0) & (drawn[:, stop] < 0)))
-    return _told(pair, "measured", int(sign), float(at[0]), places, corrected.level, share)
+    places = _last_change(sign * drawn[:, part], logs[part])
+    share = float(np.mean((sign * drawn[:, start] > 0) & (sign * drawn[:, stop] <= 0)))
+    return _told(pair, kind, sign, float(at[0]), places, level, share)
 
 
 def _last_change(ahead: Floats, logs: Floats) -> Floats:
