@@ -70,6 +70,7 @@ _HOMES = {
     "weigh.source": ("Source", "open", "rows"),
     "weigh.trials": (
         "bias_variance",
+        "compare",
         "learning_curve",
     ),
 }

@@ -21,6 +21,8 @@ import numpy as np
 from weigh.judge.losses import Floats
 from weigh.priors.quantiles import student_quantile, student_tails
 
+ROUNDING = 1e-15
+
 
 @dataclass(frozen=True)
 class CorrectedMean:
@@ -36,11 +38,12 @@ class CorrectedMean:
         k = len(values)
         if not np.isfinite(values).all():
             return cls(float(values.mean()), math.nan, k - 1)
-        mean = float(values.mean())
-        spread = float(np.square(values - mean).sum()) / (k - 1)
-        # Equal values differ from their mean by a rounding, and by nothing else.
-        if np.ptp(values) <= 1e-15 * abs(mean):
-            spread = 0.0
+        mean = math.fsum(values.tolist()) / k
+        # Values that cancel, or are equal, leave a rounding behind and nothing else.
+        if abs(mean) <= ROUNDING * np.abs(values).max():
+            mean = 0.0
+        is_equal = np.ptp(values) <= ROUNDING * abs(mean)
+        spread = 0.0 if is_equal else float(np.square(values - mean).sum()) / (k - 1)
         return cls(mean, math.sqrt(spread * (1.0 / k + ratio)), k - 1)
 
     def interval(self, level: float) -> tuple[float, float]:

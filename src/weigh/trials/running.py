@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from sklearn.utils.parallel import Parallel, delayed
@@ -19,8 +19,11 @@ def run(
     jobs: Sequence[Job],
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None = None,
+    alone: int = 0,
 ) -> list[Result]:
     """Return the result of every job, in their order; `progress` hears how many of all are done.
+
+    So many jobs run `alone`, one at a time before the others, so that their times can be trusted.
 
     Parts of the rows are not what somebody wants to be warned of: they may be few, and look odd. That a
     solver stopped early, or what other libraries warn of, is told once.
@@ -30,13 +33,21 @@ def run(
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", errors.WeighWarning)
         warnings.simplefilter("always", errors.NotOptimal)
-        workers = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-        for result in workers(delayed(work)(job) for job in jobs):
+        for result in _results(work, jobs, n_jobs, alone):
             found.append(result)
             if progress is not None:
                 progress(len(found), len(jobs))
     _tell_once(told)
     return found
+
+
+def _results(
+    work: Callable[[Job], Result], jobs: Sequence[Job], n_jobs: int | None, alone: int
+) -> Iterator[Result]:
+    yield from map(work, jobs[:alone])
+    # Workers begin as soon as they are asked, so not before the lone ones are done.
+    workers = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    yield from workers(delayed(work)(job) for job in jobs[alone:])
 
 
 def _tell_once(told: Iterable[Any]) -> None:
