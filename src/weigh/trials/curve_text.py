@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 HEAD = ["rows", "training loss", "validation loss", "interval", "fit"]
 LAW_STEPS = 40
+MOST_PAIRED = 3  # learners of which training losses are drawn too; more colours are not told apart
 
 
 def text(found: LearningCurve) -> str:
@@ -86,9 +87,10 @@ def _time(seconds: float) -> str:
 def drawn(curves: Sequence[Curve]) -> list[dict[str, Any]]:
     """Rows of a picture: training and validation losses with their bands, and the laws."""
     rows: list[dict[str, Any]] = []
+    parts = ("validation", "train") if len(curves) <= MOST_PAIRED else ("validation",)
     for each in curves:
         before = f"{each.name}, " if len(curves) > 1 else ""
-        for part in ("validation", "train"):
+        for part in parts:
             name = f"{before}{'training' if part == 'train' else part}"
             rows.extend(_dot(name, point.rows, getattr(point, part)) for point in each.points)
         if each.law is not None:
