@@ -24,6 +24,8 @@ COMMANDS = (
     "evaluate",
     "calibrate",
     "explain",
+    "compare",
+    "bias-variance",
     "path",
     "trace",
     "verify",

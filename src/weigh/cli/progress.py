@@ -25,7 +25,6 @@ class Bar:
         self._rows = 0
         self._lock = threading.Lock()
         self._bar: Any = None
-        self._task: Any = None
         self._shown = is_shown and sys.stderr.isatty()
 
     def __call__(self, rows: int) -> None:
@@ -35,28 +34,31 @@ class Bar:
             if not self._shown or time.monotonic() - self._start < PATIENCE:
                 return
             if self._bar is None:
-                self._begin()
+                self._bar = _begun(self.source.bytes_total or self.source.n_rows)
             done = self.source.bytes_read if self.source.bytes_total else self._rows
-            self._bar.update(self._task, completed=done, rows=f"{self._rows:,} rows")
-
-    def _begin(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-        columns = (
-            BarColumn(),
-            TaskProgressColumn(),
-            TextColumn("{task.fields[rows]}"),
-            TimeRemainingColumn(),
-        )
-        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task("", total=self.source.bytes_total or self.source.n_rows, rows="")
-        self._bar.start()
+            self._bar.update(0, completed=done, rows=f"{self._rows:,} rows")
 
     def close(self) -> None:
         """Take the bar away."""
         if self._bar is not None:
             self._bar.stop()
+
+
+def _begun(total: int | None) -> Any:
+    """Return a bar on standard error, with one task, whose number is 0."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[rows]}"),
+        TimeRemainingColumn(),
+    )
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    bar.add_task("", total=total, rows="")
+    bar.start()
+    return bar
 
 
 class Watched(Source):
@@ -99,3 +101,35 @@ def watched(source: Source, is_shown: bool = True) -> Iterator[Source]:
         yield Watched(source, bar)
     finally:
         bar.close()
+
+
+class Steps:
+    """Shows how many of the trials are done; nothing for what is done within a second."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._bar: Any = None
+        self._shown = sys.stderr.isatty()
+
+    def __call__(self, done: int, total: int) -> None:
+        """Note that so many trials of all are done."""
+        if not self._shown or time.monotonic() - self._start < PATIENCE:
+            return
+        if self._bar is None:
+            self._bar = _begun(total)
+        self._bar.update(0, completed=done, total=total, rows=f"{done:,} of {total:,} trials")
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+
+
+@contextmanager
+def steps() -> Iterator[Steps]:
+    """Something to tell the progress of trials, shown while they run."""
+    told = Steps()
+    try:
+        yield told
+    finally:
+        told.close()

@@ -186,12 +186,11 @@ def compare(
         raise errors.parameter(OWNER, "level", "a share between 0 and 1", level)
     everyone, guessed = _everyone(tried, rows, loss, truth(OWNER, "baseline", baseline))
     chosen = _chosen(list(tried), reference, guessed)
-    near = _rope(rope, rows, loss)
     folds, repeats = whole(OWNER, "folds", folds, 2), whole(OWNER, "repeats", repeats, 1)
     groups = groups_of(rows.labels, LOSSES[loss].of_numbers)
     splits = repeated_folds(groups, folds, repeats, whole(OWNER, "seed", seed, 0), OWNER)
     trials = cross_validated(everyone, splits, loss, n_jobs, progress)
-    ratio = _ratio(splits)
+    ratio, near = _ratio(splits), _rope(rope, rows, loss)
     scores = tuple(
         Score(name, _measure(losses, ratio, share, loss), losses, trials.costs[name], name == guessed)
         for name, losses in trials.losses.items()

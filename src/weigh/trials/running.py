@@ -44,10 +44,15 @@ def run(
 def _results(
     work: Callable[[Job], Result], jobs: Sequence[Job], n_jobs: int | None, alone: int
 ) -> Iterator[Result]:
-    yield from map(work, jobs[:alone])
-    # Workers begin as soon as they are asked, so not before the lone ones are done.
-    workers = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-    yield from workers(delayed(work)(job) for job in jobs[alone:])
+    try:
+        yield from map(work, jobs[:alone])
+        # Workers begin as soon as they are asked, so not before the lone ones are done.
+        workers = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+        yield from workers(delayed(work)(job) for job in jobs[alone:])
+    except errors.WeighError:
+        raise
+    except ValueError as cause:
+        raise errors.DataError(f"A learner of another library refused the rows: {cause}") from cause
 
 
 def _tell_once(told: Iterable[Any]) -> None:

@@ -1,0 +1,87 @@
+"""`weigh bias-variance`: how much of a loss is bias, and how much variance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from weigh.cli.taught import Taught
+from weigh.cli.trial_runs import LEARNERS, labelled, told, trying
+
+SECTIONS = {
+    "Examples": """
+        weigh bias-variance mails.csv --label spam
+        weigh bias-variance mails.csv --label spam --learner tree --which domingos
+        weigh bias-variance mails.csv --label spam --learner naive-bayes --loss brier
+        weigh bias-variance homes.csv --label price --learner linear --plot parts.svg
+    """,
+    "--learner": LEARNERS,
+    "--loss": """
+        zero_one             share of errors (default)
+        brier                squared errors of all classes' probabilities
+        squared              (1 − p)², p the probability of the true class
+        squared_error        of numbers
+    """,
+    "--which, of zero_one": """
+        kohavi-wolpert       squares: bias² + variance (default)
+        domingos             is the most frequent prediction wrong? variance hurts, or helps
+    """,
+}
+
+
+@click.command(cls=Taught, sections=SECTIONS, short_help="Take a learner's loss apart.")
+@trying
+@click.option("--which", default="kohavi-wolpert", metavar="FORM", help="Of the zero-one loss; see below.")
+@click.option("--rounds", type=click.IntRange(2), default=100, show_default=True, help="Training sets.")
+@click.option("--test", type=float, default=0.3, show_default=True, help="The share of rows to judge on.")
+@click.option(
+    "--resample",
+    type=click.Choice(["bootstrap", "subsample"]),
+    default="bootstrap",
+    show_default=True,
+    help="How training sets are drawn.",
+)
+@click.option("--share", type=float, help="The size of a set, of the rows left. [default: 1, or 0.5]")
+def command(
+    data: tuple[str, ...],
+    label: str | None,
+    learners: tuple[str, ...],
+    loss: str | None,
+    seed: int,
+    jobs: int,
+    missing: tuple[str, ...],
+    plot: str | None,
+    which: str,
+    rounds: int,
+    test: float,
+    resample: str,
+    share: float | None,
+    as_json: bool,
+    **written: Any,
+) -> None:
+    """Train learners on many training sets drawn from a table, and take their loss on other rows apart.
+
+    Without --learner these are naive Bayes, logistic regression, perceptron, decision tree and nearest
+    neighbours. Bias and variance add up to the measured loss.
+    """
+    source = labelled(data, label, missing, plot, **written)
+
+    from weigh.cli.progress import steps
+    from weigh.trials import bias_variance
+
+    with steps() as progress:
+        found = bias_variance(
+            list(learners) or None,
+            source,
+            loss=loss,
+            which=which,
+            rounds=rounds,
+            test=test,
+            resample=resample,
+            share=share,
+            seed=seed,
+            n_jobs=jobs,
+            progress=progress,
+        )
+    told(found, found.plot, plot, as_json)
