@@ -27,6 +27,7 @@ COMMANDS = (
     "compare",
     "bias-variance",
     "path",
+    "curve",
     "trace",
     "verify",
     "diff",

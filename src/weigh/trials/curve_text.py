@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 HEAD = ["rows", "training loss", "validation loss", "interval", "fit"]
 LAW_STEPS = 40
-MOST_PAIRED = 3  # learners of which training losses are drawn too; more colours are not told apart
+MOST_TRAINED = 2  # learners whose training losses are drawn too
 
 
 def text(found: LearningCurve) -> str:
@@ -87,12 +87,14 @@ def _time(seconds: float) -> str:
 def drawn(curves: Sequence[Curve]) -> list[dict[str, Any]]:
     """Rows of a picture: training and validation losses with their bands, and the laws."""
     rows: list[dict[str, Any]] = []
-    parts = ("validation", "train") if len(curves) <= MOST_PAIRED else ("validation",)
     for each in curves:
         before = f"{each.name}, " if len(curves) > 1 else ""
-        for part in parts:
-            name = f"{before}{'training' if part == 'train' else part}"
-            rows.extend(_dot(name, point.rows, getattr(point, part)) for point in each.points)
+        rows.extend(_banded(f"{before}validation", point.rows, point.validation) for point in each.points)
+        if len(curves) <= MOST_TRAINED:
+            rows.extend(
+                {"series": f"{before}training", "x": point.rows, "y": point.train.value}
+                for point in each.points
+            )
         if each.law is not None:
             steps = np.geomspace(each.law.first, 10 * each.law.last, LAW_STEPS)
             values = each.law.values(steps)
@@ -104,7 +106,7 @@ def drawn(curves: Sequence[Curve]) -> list[dict[str, Any]]:
     return rows
 
 
-def _dot(series: str, rows: int, measure: Measure) -> dict[str, Any]:
+def _banded(series: str, rows: int, measure: Measure) -> dict[str, Any]:
     limits = {} if math.isnan(measure.low) else {"low": measure.low, "high": measure.high}
     return {"series": series, "x": rows, "y": measure.value, **limits}
 

@@ -57,13 +57,20 @@ class Diagnosis:
     rival: str | None
     advice: tuple[str, ...]
 
+    @property
+    def says(self) -> str:
+        """The verdict in a sentence."""
+        if self.rival is not None:
+            return f"{self.rival} does better on rows it never saw than this on its own"
+        return SAYS[self.verdict]
+
     def to_dict(self) -> dict[str, Any]:
         """Everything for JSON."""
         measures = ("train", "validation", "gap", "baseline", "asymptote", "tenfold")
         found = {name: getattr(self, name) for name in measures}
         return {
             "verdict": self.verdict,
-            "says": SAYS[self.verdict],
+            "says": self.says,
             **{name: None if each is None else each.to_dict() for name, each in found.items()},
             "rows": self.rows,
             "rows_help": self.rows_help,
@@ -72,7 +79,7 @@ class Diagnosis:
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.verdict}: {SAYS[self.verdict]}"]
+        lines = [f"{self.verdict}: {self.says}"]
         lines.append(f"  training loss             {spanned(self.train)}")
         lines.append(f"  validation loss           {spanned(self.validation)}")
         lines.append(f"  gap between them          {spanned(self.gap)}")
@@ -113,7 +120,7 @@ def diagnosis(losses: Losses, law: PowerLaw | str, rows: int, corrected: Correct
         rows=rows,
         rows_help=rows_help,
         rival=rival,
-        advice=_advice(verdict, rival, rows_help, tenfold, rows),
+        advice=(*_advice(verdict, rival), _more_rows(law, rows, rows_help)),
     )
 
 
@@ -148,9 +155,7 @@ def _rows_help(law: PowerLaw | str, rows: int) -> str | None:
     return "yes" if low > SMALL else "no" if high < SMALL else None
 
 
-def _advice(
-    verdict: str, rival: str | None, rows_help: str | None, tenfold: Measure | None, rows: int
-) -> tuple[str, ...]:
+def _advice(verdict: str, rival: str | None) -> list[str]:
     found = []
     if verdict in ("overfitting", "both"):
         found.append("Take a simpler learner, fewer features or a stronger prior, or label more rows.")
@@ -159,12 +164,11 @@ def _advice(
         found.append(f"{better}, or give richer features: products, words, more columns.")
         if rival is None:
             found.append("Or these columns do not tell the label: then no learner gets far.")
-    if tenfold is not None:
-        words = {
-            "yes": "More rows help",
-            "no": "More rows hardly help",
-            None: "Whether more rows help is not sure",
-        }
-        to = f"{amount(10 * rows)} would have a loss of {spanned(tenfold)}."
-        found.append(f"{words[rows_help]}: {to}")
-    return tuple(found)
+    return found
+
+
+def _more_rows(law: PowerLaw | str, rows: int, rows_help: str | None) -> str:
+    if isinstance(law, str):
+        return f"What more rows would bring cannot be told: {law}."
+    words = {"yes": "More rows help", "no": "More rows hardly help", None: "More rows may help or not"}
+    return f"{words[rows_help]}: {amount(10 * rows)} would have a loss of {spanned(law.at(10 * rows))}."

@@ -28,6 +28,10 @@ def run(
     Parts of the rows are not what somebody wants to be warned of: they may be few, and look odd. That a
     solver stopped early, or what other libraries warn of, is told once.
     """
+    if n_jobs is not None and (not isinstance(n_jobs, int) or n_jobs == 0):
+        raise errors.ParameterError(
+            f"n_jobs must be None, a number of workers or -1 for all, got {n_jobs!r}."
+        )
     found: list[Result] = []
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
