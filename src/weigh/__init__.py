@@ -27,6 +27,7 @@ _HOMES = {
     "weigh.explain": (
         "regions",
         "strongest",
+        "surface",
         "trace",
         "unfamiliar",
     ),

@@ -6,6 +6,8 @@ from weigh.explain.heaviest import Heaviest, Slopes, Weight
 from weigh.explain.regions import Regions, regions
 from weigh.explain.shifts import Shift
 from weigh.explain.strongest import Strength, Strongest, strongest
+from weigh.explain.surface_result import Surface
+from weigh.explain.surfaces import surface
 from weigh.explain.trace import Trace, trace
 from weigh.explain.unfamiliar import Reason, Unfamiliar, UnfamiliarRow, Watch, unfamiliar
 
@@ -17,6 +19,7 @@ __all__ = [
     "Slopes",
     "Strength",
     "Strongest",
+    "Surface",
     "Trace",
     "Unfamiliar",
     "UnfamiliarRow",
@@ -24,6 +27,7 @@ __all__ = [
     "Weight",
     "regions",
     "strongest",
+    "surface",
     "trace",
     "unfamiliar",
 ]

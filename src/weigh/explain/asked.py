@@ -15,7 +15,8 @@ from weigh import errors
 from weigh.features.blocks import Floats, Longs
 from weigh.features.columns import is_gap, to_numbers, to_objects
 from weigh.model.base import Model
-from weigh.source import Source
+from weigh.model.row_model import RowModel
+from weigh.source import Chunk
 from weigh.source import rows as rows_of
 
 Pair = tuple[str, str]
@@ -110,8 +111,7 @@ class OwnModel(Asked):
 
     def __init__(self, model: Model, rows: Any, label: Any) -> None:
         self._model = model
-        source = _labelled(model, rows, label).stored(model.storage)
-        self._chunks = list(model.schema.chunks(source))
+        self._chunks = labelled_chunks(model, rows, label)
         self.classes = list(model.classes)
         if any(chunk.wide is not None for chunk in self._chunks):
             raise errors.Unsupported(
@@ -122,13 +122,7 @@ class OwnModel(Asked):
             name: np.concatenate([to_objects(chunk.columns[name]) for chunk in self._chunks])
             for name in names
         }
-        self.labels = [
-            value
-            for chunk in self._chunks
-            for value in (
-                [None] * chunk.n_rows if chunk.labels is None else to_objects(chunk.labels).tolist()
-            )
-        ]
+        self.labels = labels_of(self._chunks)
 
     def kind(self, name: str) -> str:
         """Return the name of a column's kind."""
@@ -215,14 +209,21 @@ def asked(model: Any, rows: Any, label: Any) -> Asked:
     )
 
 
-def _labelled(model: Model, rows: Any, label: Any) -> Source:
+def labelled_chunks(model: RowModel, rows: Any, label: Any) -> list[Chunk]:
+    """Return rows as a model reads them, labelled as given or by the model's column, if they have it."""
     missing = model.schema.missing
-    if label is not None:
-        return rows_of(rows, label, missing=missing)
-    source = rows_of(rows, missing=missing)
-    if source.label is None and model.label in source.names:
-        return source.labelled(str(model.label))
-    return source
+    source = rows_of(rows, label, missing=missing)
+    if label is None and source.label is None and model.label in source.names:
+        source = source.labelled(str(model.label))
+    return list(model.schema.chunks(source.stored(model.storage)))
+
+
+def labels_of(chunks: Sequence[Chunk]) -> list[Any]:
+    """Return the label of every row, None where there is none."""
+    known = (
+        [None] * each.n_rows if each.labels is None else to_objects(each.labels).tolist() for each in chunks
+    )
+    return [label for labels in known for label in labels]
 
 
 def _repeated(value: Any, n: int) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def of_plane(margin: Margin, rows: Design, plane: Plane) -> Any:
 
 
 def _regions(
-    margin: Margin, names: Any, table: Floats, labels: list[Any], line: Straight, reach: float
+    margin: Margin, names: Sequence[str], table: Floats, labels: list[Any], line: Straight, reach: float
 ) -> Regions:
     x, y = (centres(column, CELLS) for column in table.T)
     scores = np.array([[line.score(a, b) for a in x.tolist()] for b in y.tolist()])
@@ -44,7 +45,7 @@ def _regions(
     )
     sure = 0.5 + 0.5 * np.abs(scores) / np.abs(scores).max()
     verdicts = (scores >= 0).astype(np.int64)
-    return Regions(*names, margin.classes, x, y, verdicts, sure, {}, spots, line, reach)
+    return Regions(names[0], names[1], margin.classes, x, y, verdicts, sure, {}, spots, line, reach)
 
 
 def _nearest(scores: Floats, signs: Floats, labels: list[Any]) -> Any:

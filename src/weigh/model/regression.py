@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from weigh import _core, errors
+from weigh import errors
 from weigh.features import Schema
 from weigh.features.blocks import Floats
 from weigh.model import store
+from weigh.model.dense import dense_rows
 from weigh.model.evidence import Evidence, weighed
 from weigh.model.fit import Fit
 from weigh.model.linear import no_work
@@ -94,15 +95,7 @@ class RegressionModel(LinearSums):
 
     def rows_of(self, chunk: Chunk) -> Floats:
         """Return a chunk's rows with all their zeros, in the order of `coef`."""
-        assembly, first = _core.Assembly(chunk.n_rows), 0
-        blocks: list[Any] = self.schema.encode(chunk)
-        for term, block in zip(self.terms, blocks, strict=True):
-            term.put_rows(assembly, block, first)
-            first += len(term.features().names)
-        indptr, indices, values = assembly.rows()
-        dense = np.zeros((chunk.n_rows, first))
-        dense[np.repeat(np.arange(chunk.n_rows), np.diff(indptr)), indices] = values
-        return dense
+        return dense_rows(self.terms, self.schema.encode(chunk), chunk.n_rows)
 
     def _predicted(self, chunk: Chunk) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -1,0 +1,112 @@
+"""The likelihood, the prior and the posterior of one or two parameters, over a grid of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from weigh import errors
+from weigh.features.blocks import Floats
+from weigh.text import aligned, cut, html_table, short
+
+DEEP = 12.0  # nats below the top that a picture of two parameters tells apart
+
+Top = tuple[Fraction | float, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Surface:
+    """The result of `surface`: natural logarithms over one parameter, or two.
+
+    `logs` maps "likelihood", "prior" and "posterior", those that there are, to their logarithms: [x], or of
+    two parameters [y, x]. `tops` maps them to the parameters at which they are greatest, found from the
+    formula and not from the grid; one without a single top is left out. `title` says what is shown.
+    """
+
+    title: str
+    names: tuple[str, ...]
+    x: Floats
+    y: Floats | None
+    logs: Mapping[str, Floats]
+    tops: Mapping[str, Top]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything for JSON."""
+        return {
+            "title": self.title,
+            "parameters": list(self.names),
+            "x": self.x.tolist(),
+            "y": None if self.y is None else self.y.tolist(),
+            "logs": {part: logs.tolist() for part, logs in self.logs.items()},
+            "tops": {part: [float(each) for each in top] for part, top in self.tops.items()},
+        }
+
+    def plot(self, which: str | None = None) -> Any:
+        """Return a picture: of one parameter all curves together, of two the surface of one of them.
+
+        `which` is "likelihood", "prior" or "posterior"; None takes the last that there is.
+        """
+        if which is not None and which not in self.logs:
+            raise errors.parameter("plot", "which", f"one of {errors.listing(self.logs)}", which)
+        if self.y is None:
+            return self._curves([which] if which else list(self.logs))
+        return self._seen_from_above(which or list(self.logs)[-1])
+
+    def _curves(self, parts: list[str]) -> Any:
+        from weigh.pictures import curves
+
+        step = float(self.x[1] - self.x[0])
+        rows = []
+        for part in parts:
+            # All enclose the same area, or the likelihood would lie flat beside the densities.
+            heights = np.exp(self.logs[part] - self.logs[part].max())
+            heights /= heights.sum() * step
+            rows += [
+                {"series": part, "x": x, "y": y}
+                for x, y in zip(self.x.tolist(), heights.tolist(), strict=True)
+            ]
+        marks = [
+            (float(top[0]), f"{part} {_told(top[0])}") for part, top in self.tops.items() if part in parts
+        ]
+        return curves(rows, self.names[0], "density", self.title, marks=marks)
+
+    def _seen_from_above(self, part: str) -> Any:
+        from weigh.pictures import surface
+
+        assert self.y is not None
+        logs = self.logs[part] - self.logs[part].max()
+        rows = [
+            {"x": x, "y": y, "value": max(value, -DEEP)}
+            for y, line in zip(self.y.tolist(), logs.tolist(), strict=True)
+            for x, value in zip(self.x.tolist(), line, strict=True)
+        ]
+        spans = [(float(axis[0]), float(axis[-1])) for axis in (self.x, self.y)]
+        points = [
+            {"x": float(top[0]), "y": float(top[1]), "name": name}
+            for name, top in self.tops.items()
+            if all(low <= at <= high for at, (low, high) in zip(top, spans, strict=True))
+        ]
+        across, up = self.names
+        return surface(rows, across, up, f"{self.title}: {part}", points, "nats from the top")
+
+    def __str__(self) -> str:
+        return f"{self.title}\n\n{aligned(self._rows(), indent='  ')}"
+
+    def __repr__(self) -> str:
+        return f"<Surface of {' and '.join(self.names)}: {', '.join(self.logs)}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(self.title, self._rows())
+
+    def _rows(self) -> list[list[str]]:
+        heads = [cut(name, 24) for name in self.names]
+        found = ([part, *map(_told, top)] for part, top in self.tops.items())
+        return [["greatest at", *heads], *found]
+
+
+def _told(number: Fraction | float) -> str:
+    return str(number) if isinstance(number, Fraction) and len(str(number)) <= 9 else short(float(number))
