@@ -10,7 +10,7 @@ import pytest
 
 import weigh
 from weigh import errors
-from weigh.explain.ranges import divergence, speaking_range
+from weigh.model.ranges import divergence, speaking_range
 
 MAILS = {
     "CS373": [False, False, False, False, True],

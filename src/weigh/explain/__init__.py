@@ -5,11 +5,12 @@ from __future__ import annotations
 from weigh.explain.heaviest import Heaviest, Slopes, Weight
 from weigh.explain.regions import Regions, regions
 from weigh.explain.shifts import Shift
-from weigh.explain.strongest import Strength, Strongest, strongest
+from weigh.explain.strongest import Strongest, strongest
 from weigh.explain.surface_result import Surface
 from weigh.explain.surfaces import surface
 from weigh.explain.trace import Trace, trace
 from weigh.explain.unfamiliar import Reason, Unfamiliar, UnfamiliarRow, Watch, unfamiliar
+from weigh.model.strengths import Strength
 
 __all__ = [
     "Heaviest",

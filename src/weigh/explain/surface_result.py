@@ -65,13 +65,12 @@ class Surface:
             # All enclose the same area, or the likelihood would lie flat beside the densities.
             heights = np.exp(self.logs[part] - self.logs[part].max())
             heights /= heights.sum() * step
+            top = f", top at {_told(self.tops[part][0])}" if part in self.tops else ""
             rows += [
-                {"series": part, "x": x, "y": y}
+                {"series": part + top, "x": x, "y": y}
                 for x, y in zip(self.x.tolist(), heights.tolist(), strict=True)
             ]
-        marks = [
-            (float(top[0]), f"{part} {_told(top[0])}") for part, top in self.tops.items() if part in parts
-        ]
+        marks = [(float(top[0]), "") for part, top in self.tops.items() if part in parts]
         return curves(rows, self.names[0], "density", self.title, marks=marks)
 
     def _seen_from_above(self, part: str) -> Any:

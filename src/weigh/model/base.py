@@ -12,6 +12,7 @@ import numpy as np
 from weigh import errors
 from weigh.features.blocks import Floats
 from weigh.model.decision import Decision, best, normalised, to_labels
+from weigh.model.display import Told, class_table
 from weigh.model.evidence import Evidence
 from weigh.model.row_model import RowModel
 from weigh.source import Chunk
@@ -49,6 +50,16 @@ class Model(RowModel):
         columns = f"{len(self.schema.names):,} column" + "s" * (len(self.schema.names) != 1)
         label = "" if self.label is None else f" of {self.label!r}"
         return f"<{type(self).__name__}: {columns}, classes{label} {errors.listing(self.classes)}>"
+
+    @property
+    def class_facts(self) -> dict[str, list[str]]:
+        """What the display tells of each class, by the title of its column."""
+        return {}
+
+    def tables(self) -> Iterator[Told]:
+        """Yield what the model is as small tables, for its display."""
+        yield class_table(self.classes, self.class_facts)
+        yield from super().tables()
 
     @property
     def tie(self) -> str:

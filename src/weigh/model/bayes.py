@@ -21,11 +21,13 @@ from weigh.model.column_priors import PriorSpec
 from weigh.model.counted import KEPT, Counted, given
 from weigh.model.counters import count_rows
 from weigh.model.decision import normalised
+from weigh.model.display import Told
 from weigh.model.evidence import Evidence, weighed
 from weigh.model.linear import LinearModel
 from weigh.model.multinomial import Multinomial
 from weigh.model.normal import Normal
 from weigh.model.stated import read_counts, read_parameters
+from weigh.model.strengths import strength_tables
 from weigh.model.worked import ClassWork
 from weigh.source import Chunk
 
@@ -207,6 +209,12 @@ class BayesModel(Counted):
             f"Row {chunk.first_row + row:,} has probability 0 in every class: {'; '.join(causes[:8])}. Such "
             f"values never occurred there in training; a prior above 0 (prior=1) gives them a share."
         )
+
+    def tables(self) -> Iterator[Told]:
+        """Yield what the model is as small tables: classes, columns, and what speaks most for each class."""
+        yield from super().tables()
+        if not self.complement:
+            yield from strength_tables(self.distributions, self.class_belief.logs, self.classes)
 
     def with_prior(self, prior: Any = KEPT, class_prior: Any = KEPT) -> BayesModel:
         """Return the same counts under other priors; what is not given stays."""

@@ -15,6 +15,7 @@ from weigh.model.base import Model
 from weigh.model.bayes_counts import BayesCounts
 from weigh.source import Chunk, Source
 from weigh.source import rows as rows_of
+from weigh.text import amount, percent
 
 KEPT: Any = object()  # None is a prior too, so that "not given" needs a value of its own
 
@@ -51,6 +52,14 @@ class Counted(Model):
     def classes(self) -> list[Any]:
         """The classes, in canonical order."""
         return self.counts.classes
+
+    @property
+    def class_facts(self) -> dict[str, list[str]]:
+        """Rows and prior probability of each class."""
+        rows = {"rows": [amount(n) for n in self.counts.rows.tolist()]} if self.has_rows else {}
+        return (
+            {**rows, "prior": [percent(p) for p in np.exp(self.log_prior).tolist()]} if self.classes else {}
+        )
 
     def merge(self, other: Self) -> Self:
         """Return the model of both models' rows together."""

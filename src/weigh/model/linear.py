@@ -14,6 +14,7 @@ from weigh.features import Schema
 from weigh.features.blocks import Floats
 from weigh.model import store
 from weigh.model.base import Model
+from weigh.model.display import Told, by_class, weight_table
 from weigh.model.evidence import Evidence, weighed
 from weigh.model.linear_sums import LinearSums
 from weigh.model.term_store import Weights, get_floats, get_terms, put_terms
@@ -73,6 +74,18 @@ class LinearModel(Model, LinearSums):
                 "A probability of zero has no finite weight. Train with a prior above 0 (prior=1)."
             )
         return difference
+
+    def tables(self) -> Iterator[Told]:
+        """Yield what the model is as small tables: of two classes, positive weights speak for the second."""
+        yield from super().tables()
+        try:
+            weights, names = self.coef.ravel(), self.features
+        except errors.Unsupported:
+            # Zero probabilities, and votes, have no weights to show.
+            return
+        many = len(self.class_list) != 2
+        title = "Heaviest weights" + ("" if many else f": positive for {self.class_list[-1]}")
+        yield weight_table(title, list(by_class(names, self.class_list)) if many else names, weights)
 
     def irrelevant(self, tolerance: float = 1e-12) -> list[str]:
         """Return the features whose weight is zero: they speak for no class."""

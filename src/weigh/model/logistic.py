@@ -21,6 +21,7 @@ from weigh.model.posterior import MOST_SAVED, Posterior, PosteriorMaker
 from weigh.model.summary import Summary, summarised
 from weigh.model.term_store import get_floats, get_learned
 from weigh.model.weights import Contribution
+from weigh.text import percent
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,6 +43,11 @@ class LogisticModel(LinearModel):
     def log_prior(self) -> Floats:
         """The logarithm of each class's share among the training rows."""
         return np.log(self.shares)
+
+    @property
+    def class_facts(self) -> dict[str, list[str]]:
+        """The share of each class among the training rows."""
+        return {"share of rows": [percent(share) for share in self.shares.tolist()]}
 
     @cached_property
     def posterior(self) -> Posterior:

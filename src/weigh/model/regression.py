@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -14,6 +14,7 @@ from weigh.features import Schema
 from weigh.features.blocks import Floats
 from weigh.model import store
 from weigh.model.dense import dense_rows
+from weigh.model.display import Told, weight_table
 from weigh.model.evidence import Evidence, weighed
 from weigh.model.fit import Fit
 from weigh.model.linear import no_work
@@ -23,6 +24,7 @@ from weigh.model.posterior import MOST_SAVED, Posterior, PosteriorMaker
 from weigh.model.summary import Summary, summarised
 from weigh.model.term_store import Learned, get_floats, get_learned, put_terms
 from weigh.source import Chunk
+from weigh.text import short
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,6 +109,11 @@ class RegressionModel(LinearSums):
                 f"is no number any more. Divide the columns by their largest values, as in training."
             )
         return found
+
+    def tables(self) -> Iterator[Told]:
+        """Yield what the model is as small tables, for its display."""
+        yield from super().tables()
+        yield weight_table(f"Heaviest weights, bias {short(self.intercept)}", self.features, self.coef)
 
     def summary(self, level: float = 0.95) -> Summary:
         """Return the weights with their errors and intervals, the noise, the penalties by other names."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 from weigh.features import Schema
 from weigh.features.blocks import Level
-from weigh.model import store
+from weigh.model import display, store
 from weigh.model.pipeline import in_order
 from weigh.source import Chunk
 from weigh.source import rows as rows_of
@@ -83,6 +83,13 @@ class RowModel(ABC):
         if chunk.n_rows <= step:
             return [chunk]
         return [chunk.slice(start, start + step) for start in range(0, chunk.n_rows, step)]
+
+    def tables(self) -> Iterator[display.Told]:
+        """Yield what the model is as small tables, for its display."""
+        yield display.column_table(self.schema)
+
+    def _repr_html_(self) -> str:
+        return display.markup(repr(self).strip("<>"), self.tables())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, at once or not at all."""

@@ -103,7 +103,7 @@ class Summary:
         return intervals(rows, f"weight, with its interval of {self.level:.0%}", self.title, mark=0.0)
 
     def _repr_html_(self) -> str:
-        facts = html_table("Fit", [["", ""], *map(list, self.facts)])
+        facts = html_table("Fit", [["", ""], *map(list, self.facts)], 2)
         return html_table(self.title, self._rows()) + facts
 
 

@@ -15,12 +15,14 @@ from weigh.features import Schema
 from weigh.features.blocks import Floats, Ints
 from weigh.model import store
 from weigh.model.base import Model
+from weigh.model.display import Told
 from weigh.model.evidence import Evidence, weighed
 from weigh.model.factors import Factor, estimate, to_fraction
 from weigh.model.tally import Table, get_table
 from weigh.model.weights import Contribution, as_text
 from weigh.model.worked import ClassWork
 from weigh.source import Chunk
+from weigh.text import amount, cut
 
 LEFT, RIGHT, MISSING = 0, 1, 2
 
@@ -80,6 +82,14 @@ class ThresholdModel(Model):
         """What each side adds to the scores, [3, C]: log P(class | side) − log P(class)."""
         known = self.counts.any(axis=1, keepdims=True)
         return np.where(known, _logs(self.counts) - self.log_prior, 0.0)
+
+    def tables(self) -> Iterator[Told]:
+        """Yield what the model is as small tables: the rows of each class on either side of the cut."""
+        yield from super().tables()
+        at = as_text(self.cut)
+        sides = zip((f"≤ {at}", f"> {at}", "missing"), self.counts.tolist(), strict=True)
+        rows = [[side, *map(amount, counts)] for side, counts in sides if side != "missing" or any(counts)]
+        yield Told(f"Rows by {cut(self.column, 40)}", [["", *(cut(c, 20) for c in self.classes)], *rows])
 
     def _sides(self, chunk: Chunk) -> tuple[Floats, Ints]:
         block: Any = self.schema.encode(chunk)[0]
