@@ -150,7 +150,7 @@ def test_html_escapes_predictions_and_changes() -> None:
 
 def test_html_marks_the_steps_that_move_the_plane() -> None:
     found = trace(perceptron(), AND, "both")
-    assert found.table("html").count('<tr class="update">') == found.updates
+    assert found.table("html").count('<tr class="update"') == found.updates
     assert found._repr_html_() == found.table("html")
 
 

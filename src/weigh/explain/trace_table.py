@@ -140,7 +140,11 @@ def markup(trace: Trace, passes: list[int], most: int | None = None) -> str:
         rows = []
         for cells_of_row, wrong in zip(block.rows, block.wrong, strict=True):
             filled = "".join(f"<td>{html.escape(cell)}</td>" for cell in cells_of_row)
-            rows.append(f'<tr class="update">{filled}</tr>' if wrong else f"<tr>{filled}</tr>")
+            rows.append(
+                f'<tr class="update" style="background:#d6336c1f">{filled}</tr>'
+                if wrong
+                else f"<tr>{filled}</tr>"
+            )
         parts.append(
             f"<table><caption>{html.escape(block.title)}</caption>"
             f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

@@ -31,6 +31,8 @@ from weigh.model.strengths import strength_tables
 from weigh.model.worked import ClassWork
 from weigh.source import Chunk
 
+SHOWN_CLASSES = 6  # whose features the display lists
+
 Distribution = Categorical | Multinomial | Bernoulli | Normal
 
 
@@ -213,7 +215,7 @@ class BayesModel(Counted):
     def tables(self) -> Iterator[Told]:
         """Yield what the model is as small tables: classes, columns, and what speaks most for each class."""
         yield from super().tables()
-        if not self.complement:
+        if 2 <= len(self.classes) <= SHOWN_CLASSES and not self.complement:
             yield from strength_tables(self.distributions, self.class_belief.logs, self.classes)
 
     def with_prior(self, prior: Any = KEPT, class_prior: Any = KEPT) -> BayesModel:

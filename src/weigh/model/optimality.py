@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from weigh.text import aligned, html_table, short
+
+WIDTH = 80
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Optimality:
         return asdict(self)
 
     def __str__(self) -> str:
-        return f"{self._title}\n\n{aligned(self._rows(), indent='  ')}"
+        return f"{textwrap.fill(self._title, WIDTH)}\n\n{aligned(self._rows(), indent='  ')}"
 
     def _repr_html_(self) -> str:
         return html_table(self._title, [["", "value"], *self._rows()])

@@ -25,7 +25,7 @@ from weigh.model.outcomes import Curve, Outcomes
 from weigh.model.ranges import divergence, speaking_range
 from weigh.text import cut, plain, signed
 
-SHOWN_CLASSES, SHOWN_FEATURES = 6, 5  # in the display of a model
+SHOWN_FEATURES = 5  # in the display of a model
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,7 @@ def strengths(distributions: Sequence[Any], prior: Floats, c: int, most: int) ->
 
 
 def strength_tables(distributions: Sequence[Any], prior: Floats, classes: Sequence[Any]) -> Iterator[Told]:
-    """Yield a table of what speaks most for each class, if they are a few."""
-    if not 2 <= len(classes) <= SHOWN_CLASSES:
-        return
+    """Yield a table of what speaks most for each class."""
     for c, label in enumerate(classes):
         found = strengths(distributions, prior, c, SHOWN_FEATURES)
         rows = [[cut(each.name, 40), signed(each.nats)] for each in found]

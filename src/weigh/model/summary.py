@@ -16,6 +16,7 @@ from weigh.priors.quantiles import student_tails
 from weigh.text import aligned, amount, cut, html_table, plain, short
 
 SHOWN = 40
+WIDTH, LEAST = 80, 12  # of a line, and of a name in it
 HOW = {
     "given": "as given",
     "estimated": "estimated from residuals",
@@ -77,7 +78,10 @@ class Summary:
         return rows + ([[f"… and {hidden:,} more", *[""] * (len(heads) - 1)]] if hidden else [])
 
     def __str__(self) -> str:
-        parts = [self.title, aligned(self._rows(), indent="  ")]
+        rows = self._rows()
+        numbers = max(map(len, aligned([row[1:] for row in rows], left=0).splitlines()))
+        room = max(LEAST, WIDTH - numbers - 4)
+        parts = [self.title, aligned([[cut(row[0], room), *row[1:]] for row in rows], indent="  ")]
         parts.append(aligned([list(fact) for fact in self.facts], left=2, indent="  "))
         if self.equivalents is not None:
             # What to mind with each of them is told by the equivalents themselves.
@@ -162,7 +166,7 @@ def _facts(fit: Fit, proof: Optimality | None, posterior: Posterior | None) -> l
         facts.append(("found by", "steps from row to row (online), which prove nothing"))
     if proof is not None:
         said = "optimal" if proof.converged else "NOT optimal"
-        facts.append(("certificate", f"{said}: the objective is within {short(proof.gap)} of its minimum"))
+        facts.append(("certificate", f"{said}: at most {short(proof.gap)} above the minimum"))
         facts.append(("found by", proof.method))
     return facts
 

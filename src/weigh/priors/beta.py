@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from weigh import errors
 from weigh.priors import exact
-from weigh.priors.drawn import density_curve
+from weigh.priors.drawn import Belief, density_curve
 from weigh.priors.exact import Number
 from weigh.priors.quantiles import beta_quantile
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Beta:
+class Beta(Belief):
     """A belief about p, the probability of heads: density in proportion to p^(a-1) (1-p)^(b-1).
 
     `a` speaks for heads, `b` for tails. They are kept exactly, a float by its decimal text, so

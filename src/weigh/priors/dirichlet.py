@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from weigh import errors
 from weigh.priors import exact
 from weigh.priors.beta import Beta
-from weigh.priors.drawn import interval_lines
+from weigh.priors.drawn import Belief, interval_lines
 from weigh.priors.exact import Number
 from weigh.text import cut
 
@@ -23,7 +23,7 @@ Counts = Sequence[Number] | NDArray[np.generic] | Mapping[Hashable, Number]
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
-class Dirichlet:
+class Dirichlet(Belief):
     """A belief about the probabilities of k values: density in proportion to Π p_k^(b_k - 1).
 
     `b` is one positive number for every value, a sequence with one per value in order (the

@@ -7,8 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from weigh.text import html_note
+
 SHOWN = 40
 POINTS = 241
+
+
+class Belief:
+    """What all beliefs have in common: a display in notebooks, their own words."""
+
+    def _repr_html_(self) -> str:
+        return html_note(str(self))
 
 
 def density_curve(

@@ -24,6 +24,7 @@ from typing import Any, Protocol
 
 from weigh import errors
 from weigh.priors import exact
+from weigh.text import html_table
 
 _STEPS = "the optimum is only approached; n counts rows even where they are weighted"
 _SAGA = "before scikit-learn 1.8 also penalty='elasticnet'"
@@ -92,6 +93,10 @@ class Equivalents:
         if not self.is_centred:
             lines.append(_moved(self.task))
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = [[each.package, str(each), each.note] for each in self.others]
+        return html_table(str(self).split("\n")[0], [["package", "the same", "to mind"], *rows], 3)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""

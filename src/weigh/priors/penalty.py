@@ -14,14 +14,14 @@ from numpy.typing import ArrayLike
 from weigh import errors
 from weigh.priors import arguments, exact
 from weigh.priors.arguments import Floats
-from weigh.priors.drawn import weight_picture
+from weigh.priors.drawn import Belief, weight_picture
 from weigh.priors.equivalents import Equivalents, find, in_short
 from weigh.priors.laplace import shrunk
 from weigh.priors.quantiles import elastic_magnitude, elastic_total
 
 
 @dataclass(frozen=True, repr=False)
-class Penalty:
+class Penalty(Belief):
     """Weights w cost l1 Σ|w| + ½ l2 Σw², added to ½‖y − Xw‖² or to the sum of the log loss.
 
     No noise is part of it: unlike with `Normal` and `Laplace`, the numbers are those of the objective.

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 from weigh import errors
 from weigh.priors import centre, exact
 from weigh.priors.arguments import Floats
-from weigh.priors.drawn import weight_picture
+from weigh.priors.drawn import Belief, weight_picture
 from weigh.priors.equivalents import Equivalents, find, in_short
 
 
 @dataclass(frozen=True, repr=False)
-class Scaled:
+class Scaled(Belief):
     """A belief about a weight: around `mean`, as wide as `scale` says.
 
     `scale` is a number, or how a learner is to choose it. `mean` is a number, or an older model (or

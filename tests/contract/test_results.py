@@ -1,0 +1,200 @@
+"""Every result prints within a page, becomes JSON, is shown in notebooks without harm, and can be drawn."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import pkgutil
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weigh
+from weigh.model.row_model import RowModel
+
+EVIL = "<script>alert(1)</script>"
+A, B = "<b>a</b>", "a & b, a long name that goes on and on and on, beyond the forty signs of a column"
+LABEL, NO, YES = "<i>label</i>", "<u>no</u>", "yes & no"
+
+
+def _table(n: int = 60, shift: float = 0.0) -> dict[str, Any]:
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(size=(2, n))
+    labels = np.where(a + b > 0.2, YES, NO)
+    words = np.where(a > 0, EVIL, "plain")
+    return {A: a + shift, B: b + 0.1 * (labels == YES), EVIL: words, LABEL: labels}
+
+
+TABLE = _table()
+NUMBERS = {name: TABLE[name] for name in (A, B, LABEL)}
+APART = {A: [0.0, 1.0, 3.0, 4.0], B: [0.0, 0.5, 2.0, 3.0], LABEL: [NO, NO, YES, YES]}
+REGRESSION = {A: TABLE[A], B: TABLE[B], LABEL: TABLE[A] - 2 * TABLE[B] + np.cos(np.arange(60))}
+
+
+@cache
+def bayes() -> Any:
+    return weigh.NaiveBayes().fit(TABLE, LABEL)
+
+
+@cache
+def linear() -> Any:
+    return weigh.LinearRegression().fit(REGRESSION, LABEL)
+
+
+@cache
+def logistic() -> Any:
+    return weigh.LogisticRegression().fit(NUMBERS, LABEL)
+
+
+@cache
+def perceptron() -> Any:
+    return weigh.Perceptron(record=True).fit(NUMBERS, LABEL)
+
+
+def _joint() -> Any:
+    return weigh.JointBayes().fit({EVIL: TABLE[EVIL], LABEL: TABLE[LABEL]}, LABEL)
+
+
+def _tuned() -> Any:
+    return weigh.tune(weigh.Perceptron(), {"max_iter": [1, 5]}, NUMBERS, LABEL)
+
+
+# One example of every result, by the name of its class.
+RESULTS: dict[str, Callable[[], Any]] = {
+    "BiasVariance": lambda: weigh.bias_variance(weigh.NaiveBayes(), TABLE, LABEL, rounds=4),
+    "Difference": lambda: weigh.diff(bayes(), weigh.NaiveBayes().fit(_table(50, 1.0), LABEL)),
+    "Evaluation": lambda: weigh.evaluate(bayes(), TABLE, LABEL),
+    "Evidence": lambda: bayes().explain(TABLE)[0],
+    "Heaviest": lambda: weigh.strongest(logistic()),
+    "LearningCurve": lambda: weigh.learning_curve(weigh.NaiveBayes(), TABLE, LABEL, repeats=2),
+    "Margin": lambda: weigh.margin(APART, LABEL),
+    "MistakeBound": lambda: weigh.mistake_bound(APART, LABEL),
+    "NormalPosterior": lambda: bayes().model_.posterior(A, YES),
+    "Path": lambda: weigh.path(weigh.LinearRegression(prior=weigh.Laplace("cv")), REGRESSION, LABEL),
+    "Posterior": lambda: linear().posterior_,
+    "ProbabilityTable": lambda: _joint().model_.to_table(),
+    "Regions": lambda: weigh.regions(bayes(), TABLE, cells=20),
+    "RegressionEvaluation": lambda: weigh.evaluate(linear(), REGRESSION, LABEL),
+    "Slopes": lambda: weigh.strongest(linear()),
+    "Strongest": lambda: weigh.strongest(bayes()),
+    "Summary": lambda: linear().summary(),
+    "Surface": lambda: weigh.surface(linear(), REGRESSION, LABEL, cells=20),
+    "Trace": lambda: weigh.trace(weigh.Perceptron(max_iter=2), APART, LABEL),
+    "Tuned": _tuned,
+    "Unfamiliar": lambda: weigh.unfamiliar(bayes(), _table(40, 9.0)),
+    "Verification": lambda: weigh.verify(bayes(), TABLE, LABEL),
+}
+# Proofs and translations that come with a fit: facts of which a picture would show nothing more.
+WITHOUT_PICTURE: dict[str, Callable[[], Any]] = {
+    "Certificate": lambda: perceptron().certificate_,
+    "Equivalents": lambda: weigh.Normal(1).equivalents("linear", n=10),
+    "Optimality": lambda: linear().certificate_,
+}
+BELIEFS = [
+    weigh.Beta(2, 3),
+    weigh.Beta(0.5, 0.5),
+    weigh.Dirichlet({EVIL: 2, "b": 3}),
+    weigh.Normal(2, mean=1),
+    weigh.Laplace(0.5),
+    weigh.Penalty(l1=1, l2=2),
+]
+MODELS: dict[str, Callable[[], Any]] = {
+    "BayesModel": lambda: bayes().model_,
+    "BayesModel without rows": lambda: bayes().model_.forget(TABLE, LABEL),
+    "CalibratedModel": lambda: weigh.calibrate(bayes(), TABLE, LABEL),
+    "JointModel": lambda: _joint().model_,
+    "LinearModel": lambda: weigh.NaiveBayes(columns={A: "skip", B: "skip"}).fit(TABLE, LABEL).model_.linear(),
+    "LogisticModel": lambda: logistic().model_,
+    "PerceptronModel": lambda: perceptron().model_,
+    "RegressionModel": lambda: linear().model_,
+    "ThresholdModel": lambda: weigh.Threshold().fit(NUMBERS, LABEL).model_,
+    "VotedModel": lambda: perceptron().model_.keep("voted"),
+}
+
+
+@cache
+def example(name: str) -> Any:
+    return {**RESULTS, **WITHOUT_PICTURE}[name]()
+
+
+def harmless(markup: str) -> bool:
+    return not any(tag in markup for tag in ("<script", "<b>a", "<i>label", "<u>no", "onerror"))
+
+
+@pytest.mark.parametrize("name", [*RESULTS, *WITHOUT_PICTURE])
+def test_the_example_is_of_the_class_it_stands_for(name: str) -> None:
+    assert type(example(name)).__name__ == name
+
+
+@pytest.mark.parametrize("name", [*RESULTS, *WITHOUT_PICTURE])
+def test_a_result_prints_within_eighty_columns(name: str) -> None:
+    if name == "Equivalents":
+        pytest.skip("calls of other packages are told whole, to be copied")
+    assert [line for line in str(example(name)).splitlines() if len(line) > 80] == []
+    assert str(example(name)).strip()
+
+
+@pytest.mark.parametrize("name", [*RESULTS, *WITHOUT_PICTURE])
+def test_a_result_becomes_json(name: str) -> None:
+    assert json.loads(json.dumps(example(name).to_dict(), allow_nan=False))
+
+
+@pytest.mark.parametrize("name", [*RESULTS, *WITHOUT_PICTURE])
+def test_a_result_is_shown_without_harm(name: str) -> None:
+    markup = example(name)._repr_html_()
+    assert "<t" in markup
+    assert harmless(markup)
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_can_be_drawn(name: str) -> None:
+    spec = example(name).plot().to_dict()
+    assert spec["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
+    json.dumps(spec, allow_nan=False)
+
+
+@pytest.mark.parametrize("belief", BELIEFS, ids=repr)
+def test_a_belief_is_shown_and_can_be_drawn(belief: Any) -> None:
+    assert harmless(belief._repr_html_())
+    json.dumps(belief.plot().to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_is_shown_without_harm(name: str) -> None:
+    model = MODELS[name]()
+    assert type(model).__name__ == name.split()[0]
+    markup = model._repr_html_()
+    assert harmless(markup)
+    assert "&lt;" in markup
+    assert ">Columns</caption>" in markup
+
+
+def shown_classes() -> set[str]:
+    """The classes of the library that are shown in notebooks or drawn, but for learners."""
+    found: set[str] = set()
+    for module in pkgutil.walk_packages(weigh.__path__, "weigh."):
+        if module.name.startswith("weigh._core") or ".estimators" in module.name:
+            continue
+        for name, kind in vars(importlib.import_module(module.name)).items():
+            own = inspect.isclass(kind) and kind.__module__ == module.name
+            if own and (hasattr(kind, "plot") or hasattr(kind, "_repr_html_")):
+                found |= set() if inspect.isabstract(kind) or hasattr(kind, "fit") else {name}
+    return found
+
+
+def test_every_class_that_is_shown_or_drawn_has_an_example_here() -> None:
+    beliefs = {type(each).__name__ for each in BELIEFS} | {"Belief", "Scaled"}
+    models = {name.split()[0] for name in MODELS}
+    assert shown_classes() - {*RESULTS, *WITHOUT_PICTURE} - beliefs - models == set()
+
+
+def test_all_models_are_shown() -> None:
+    def below(kind: type) -> set[type]:
+        return {kind, *(each for child in kind.__subclasses__() for each in below(child))}
+
+    concrete = {kind.__name__ for kind in below(RowModel) if not inspect.isabstract(kind)}
+    assert {name for name in concrete if not name.startswith("_")} <= {name.split()[0] for name in MODELS}
