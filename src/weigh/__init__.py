@@ -68,6 +68,7 @@ _HOMES = {
         "load",
     ),
     "weigh.priors": ("Beta", "Dirichlet", "Laplace", "Normal", "Penalty"),
+    "weigh.report": ("Report", "report_on"),
     "weigh.source": ("Source", "open", "rows"),
     "weigh.trials": (
         "bias_variance",

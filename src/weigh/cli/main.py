@@ -26,6 +26,7 @@ COMMANDS = (
     "explain",
     "compare",
     "bias-variance",
+    "report",
     "path",
     "curve",
     "trace",

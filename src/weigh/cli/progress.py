@@ -133,3 +133,22 @@ def steps() -> Iterator[Steps]:
         yield told
     finally:
         told.close()
+
+
+@contextmanager
+def stages(is_shown: bool = True) -> Iterator[Callable[[str], None]]:
+    """A function that tells on a terminal what is being done, once it takes long; the line is taken away."""
+    shown = is_shown and sys.stderr.isatty()
+    start = time.monotonic()
+
+    def say(what: str) -> None:
+        if shown and time.monotonic() - start >= PATIENCE:
+            sys.stderr.write(f"\r\033[K{what} …")
+            sys.stderr.flush()
+
+    try:
+        yield say
+    finally:
+        if shown:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()

@@ -1,0 +1,70 @@
+"""`weigh report`: a page on a model that others can read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from weigh.cli.options import as_json, echo, keep_apart, model_argument, open_for, reading
+from weigh.cli.taught import Taught
+
+SECTIONS = {
+    "Examples": """
+        weigh report income.weigh test.csv -o income.html
+        weigh report income.weigh test.csv --train train.csv -o income.html
+        weigh report price.weigh homes.csv --title 'Prices of homes' --json
+    """,
+}
+
+
+@click.command(cls=Taught, sections=SECTIONS, short_help="Write a page on a model that others can read.")
+@model_argument
+@click.argument("data", metavar="DATA")
+@click.option("-o", "--output", metavar="FILE", help="The page to write. [default: report.html]")
+@click.option("--train", metavar="FILE", help="The rows it was trained on: adds audit and learning curve.")
+@click.option("--label", metavar="COLUMN", help="The column of true labels. [default: the model's]")
+@click.option("--title", metavar="TEXT", help="What to call the report.")
+@click.option(
+    "--most",
+    metavar="N",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="How many mistakes, and features per class, to list.",
+)
+@reading
+@as_json
+def command(
+    model: str,
+    data: str,
+    output: str | None,
+    train: str | None,
+    label: str | None,
+    title: str | None,
+    most: int,
+    as_json: bool,
+    **written: Any,
+) -> None:
+    """Write what a model is, how good it is on rows it was not trained on, where it errs and what to do next.
+
+    The page is one file that needs no network: it can be mailed, printed, and read on a phone. With --json
+    its facts are printed instead, and the page is written only if -o is given.
+    """
+    from weigh.cli.progress import stages
+    from weigh.model import load
+    from weigh.report import report_on
+
+    target = output or "report.html"
+    keep_apart(target, model, data, *([train] if train else []))
+    loaded = load(model)
+    name = label or loaded.label
+    with stages() as say:
+        rows = open_for(loaded, data, name, **written)
+        learned = None if train is None else open_for(loaded, train, name, **written)
+        report = report_on(loaded, rows, label=None, train=learned, title=title, most=most, file=model, say=say)
+        if output or not as_json:
+            report.save(target)
+    echo(report, as_json)
+    if not as_json:
+        click.echo(f"\nThe report is in {target}.")

@@ -1,0 +1,79 @@
+"""ROC and precision-recall curves of the classes, each against the rest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from weigh.judge import Evaluation
+from weigh.judge.curves import ClassCurves, Curve
+from weigh.text import cut, percent
+
+MOST_CLASSES = 5  # curves that one picture can tell apart
+POINTS = 60
+NAME = 60
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a curve and the threshold it belongs to."""
+
+    x: float
+    y: float
+    threshold: float
+
+
+@dataclass(frozen=True)
+class ClassCurve:
+    """Both curves of one class, with the areas below them."""
+
+    label: str
+    roc_area: float
+    pr_area: float
+    told: tuple[str, str]
+    roc: tuple[Point, ...]
+    precision_recall: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class CurveFacts:
+    """The curves of the classes with most rows; of two classes those of the second."""
+
+    sentence: str
+    classes: tuple[ClassCurve, ...]
+    left_out: int
+
+
+def curve_facts(found: Evaluation) -> CurveFacts | None:
+    """Take the curves of an evaluation, with as many points as a picture needs."""
+    shown = [each for each in found.curves if len(found.classes) != 2 or each.code == 1]
+    if not shown:
+        return None
+    classes = tuple(_of_class(found, each) for each in shown[:MOST_CLASSES])
+    return CurveFacts(_sentence(found, classes), classes, len(shown) - len(classes))
+
+
+def _of_class(found: Evaluation, curves: ClassCurves) -> ClassCurve:
+    row = found.per_class[curves.code]
+    areas = row.roc_area.value, row.pr_area.value
+    told = percent(areas[0]), percent(areas[1])
+    roc, pr = (tuple(_points(each)) for each in (curves.roc, curves.precision_recall))
+    return ClassCurve(cut(row.label, NAME), *areas, told, roc, pr)
+
+
+def _points(curve: Curve) -> Iterator[Point]:
+    step = max(1, math.ceil((len(curve.x) - 1) / POINTS))
+    last = len(curve.x) - 1
+    for at in sorted({*range(0, last, step), last}):
+        yield Point(*(round(float(each[at]), 5) for each in (curve.x, curve.y, curve.thresholds)))
+
+
+def _sentence(found: Evaluation, classes: tuple[ClassCurve, ...]) -> str:
+    first = classes[0]
+    if len(found.classes) == 2:
+        return (
+            f"Of two rows, one of {first.label} and one of the other class, the model gives the right one the "
+            f"higher probability in {first.told[0]} of all cases (50 % is guessing)."
+        )
+    return "Each class is weighed against all others together; an area of 50 % under ROC is guessing."

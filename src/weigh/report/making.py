@@ -1,0 +1,207 @@
+"""Making a report: what is given is opened, facts are collected, sections that do not apply are named."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from weigh import errors
+from weigh.judge import evaluate
+from weigh.judge.subject import is_regression
+from weigh.model import load
+from weigh.report.answers import Answers, answered
+from weigh.report.audit_facts import AuditFacts, audit_of
+from weigh.report.calibration_facts import CalibrationFacts
+from weigh.report.curve_facts import curve_facts
+from weigh.report.facts import Facts
+from weigh.report.familiar_facts import familiar_facts
+from weigh.report.learning_facts import LearningFacts
+from weigh.report.mistake_facts import mistake_facts
+from weigh.report.model_facts import model_facts
+from weigh.report.number_facts import number_facts
+from weigh.report.quality_facts import quality_facts
+from weigh.report.report import Report, silent
+from weigh.report.reproduce_facts import FileFact, file_fact, reproduce_facts
+from weigh.report.schema_facts import schema_facts
+from weigh.report.sections import Sections
+from weigh.report.strongest_facts import strongest_facts
+from weigh.report.summary_facts import summary_facts
+from weigh.report.threshold_facts import threshold_facts
+from weigh.source import Source
+from weigh.source import open as open_file
+from weigh.text import cut
+
+MOST = 10
+AUDITED = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Rows with their labels, and the file they come from, if any."""
+
+    data: Any
+    y: Any
+    label: str | None
+    path: str | None
+
+
+def report_on(
+    model: Any,
+    data: Any,
+    y: Any = None,
+    *,
+    label: str | None = None,
+    train: Any = None,
+    title: str | None = None,
+    most: int = MOST,
+    file: str | os.PathLike[str] | None = None,
+    say: Callable[[str], None] = silent,
+) -> Report:
+    """Make a report on a trained model: what it is, how good it is, where it errs, what to do next.
+
+    Parameters
+    ----------
+    model : a model or estimator of this library, the path of a model file, or a fitted classifier or
+        regressor of scikit-learn, which gets the sections that need no more than its answers
+    data : labelled rows that the model was not trained on: the path of a file, a source, or any table
+    y : one label per row, or the name of the label column; None takes the model's own
+    label : name of the label column, the same as a name given as `y`
+    train : the rows that the model was trained on, as `data`; adds the audit of their labels and a
+        learning curve
+    title : what to call the report
+    most : how many mistakes to list, and strongest features per class
+    file : the file that the model was loaded from, to be named in the report
+    say : is called with a line of text before each piece of work, for those who wait
+
+    Returns
+    -------
+    Report, with `.save("report.html")`, `.facts` and `.to_dict()`
+    """
+    if not isinstance(most, int) or most < 1:
+        raise errors.parameter("report_on", "most", "a whole number of at least 1", most)
+    if isinstance(model, str | os.PathLike):
+        model, file = load(model), model
+    path = None if file is None else os.fspath(file)
+    if isinstance(y, str):
+        y, label = None, y
+    rows = _given(model, data, y, label)
+    training = None if train is None else _given(model, train, None, label)
+    sections = Sections(say)
+    facts = _numbers if is_regression(model) else _classes
+    return Report(facts(_Making(model, path, rows, training, title, most, sections)), say)
+
+
+@dataclass(frozen=True, eq=False)
+class _Making:
+    """All that a report is made from."""
+
+    model: Any
+    path: str | None
+    rows: Given
+    training: Given | None
+    title: str | None
+    most: int
+    sections: Sections
+
+    @property
+    def ours(self) -> Any:
+        """The model itself, where an estimator was given."""
+        return getattr(self.model, "model_", self.model)
+
+    @property
+    def name(self) -> str:
+        """What the report is called."""
+        label = getattr(self.ours, "label", None) or self.rows.label
+        return cut(self.title or (f"How well {label} is predicted" if label else "A model judged"), 120)
+
+
+def _given(model: Any, data: Any, y: Any, label: str | None) -> Given:
+    """Open a file as the model's training file was read; other rows are taken as they are."""
+    ours = getattr(model, "model_", model)
+    if not isinstance(data, str | os.PathLike):
+        path = getattr(data, "path", None) if isinstance(data, Source) else None
+        return Given(data, y, label, None if path is None else os.fspath(path))
+    schema = getattr(ours, "schema", None)
+    missing = () if schema is None else schema.missing
+    name = (label or getattr(ours, "label", None)) if y is None else None
+    source = open_file(data, name, missing=("", *missing))
+    return Given(source.stored(getattr(ours, "storage", {})), y, None, os.fspath(data))
+
+
+def _classes(making: _Making) -> Facts:
+    """The facts of a classifier."""
+    do, rows, model = making.sections, making.rows, making.model
+    do.say("Judging the model")
+    found: Any = evaluate(model, rows.data, rows.y, label=rows.label)
+    quality = quality_facts(found)
+    do.say("Looking for its worst mistakes")
+    answers = answered(model, rows.data, rows.y, rows.label, max(making.most, AUDITED))
+    if answers.second is None:
+        do.skip("Decision threshold", _no_threshold(answers))
+    familiar = do.collect("Unfamiliar rows", familiar_facts, making.ours, rows.data)
+    calibration: CalibrationFacts | None = None
+    learning: LearningFacts | None = None
+    audit: AuditFacts | None = audit_of(answers)
+    files = _files(making)
+    model_told = model_facts(model, making.path, files[0].digest)
+    return Facts(
+        making.name,
+        summary_facts(model_told, quality, calibration, familiar, audit, learning),
+        model_told,
+        quality,
+        None,
+        mistake_facts(model, answers, making.most),
+        do.collect("Strongest features", strongest_facts, making.ours, making.most),
+        threshold_facts(answers),
+        do.collect("Curves", curve_facts, found),
+        learning,
+        calibration,
+        audit,
+        familiar,
+        do.collect("Columns", schema_facts, making.ours, rows.data),
+        reproduce_facts(files, rows.label),
+        tuple(do.left_out),
+    )
+
+
+def _no_threshold(answers: Answers) -> str:
+    if len(answers.classes) != 2:
+        return "Only two classes are told apart by one threshold."
+    return "The model gives no probabilities to compare with a threshold."
+
+
+def _numbers(making: _Making) -> Facts:
+    """The facts of a regression."""
+    do, rows, model = making.sections, making.rows, making.model
+    do.say("Judging the model")
+    quality = quality_facts(evaluate(model, rows.data, rows.y, label=rows.label))
+    do.skip("Classes, thresholds and calibration", "The model predicts numbers, which have no classes.")
+    files = _files(making)
+    model_told = model_facts(model, making.path, files[0].digest)
+    return Facts(
+        making.name,
+        summary_facts(model_told, quality, None, None, None, None),
+        model_told,
+        quality,
+        do.collect("Errors", number_facts, model, rows.data, rows.y, rows.label, making.most),
+        None,
+        do.collect("Strongest features", strongest_facts, making.ours, making.most),
+        None,
+        None,
+        None,
+        None,
+        None,
+        do.collect("Unfamiliar rows", familiar_facts, making.ours, rows.data),
+        do.collect("Columns", schema_facts, making.ours, rows.data),
+        reproduce_facts(files, rows.label),
+        tuple(do.left_out),
+    )
+
+
+def _files(making: _Making) -> tuple[FileFact, ...]:
+    making.sections.say("Taking digests of the files")
+    given = [("model", making.path), ("data", making.rows.path)]
+    given += [] if making.training is None else [("training", making.training.path)]
+    return tuple(file_fact(role, path) for role, path in given)

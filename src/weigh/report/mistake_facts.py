@@ -1,0 +1,92 @@
+"""Where the model errs: the rows it was most wrong about, with their values and the evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from weigh.report.answers import Answers, Picked
+from weigh.report.facts import Fact
+from weigh.report.row_values import values_of
+from weigh.text import counted, cut, percent, signed
+
+NAME = 120
+REASONS = 8  # contributions told of a row
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What one feature adds in favour of the verdict, or takes from it."""
+
+    feature: str
+    amount: float
+    told: str
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A row that was predicted wrongly."""
+
+    row: int
+    true: str
+    predicted: str
+    sure: str
+    values: tuple[Fact, ...]
+    reasons: tuple[Reason, ...]
+    total: str
+    flip: str
+
+
+@dataclass(frozen=True)
+class MistakeFacts:
+    """The worst mistakes, worst first."""
+
+    wrong: int
+    n: int
+    sentence: str
+    unit: str
+    rows: tuple[Mistake, ...]
+
+
+def mistake_facts(model: Any, answers: Answers, most: int) -> MistakeFacts:
+    """Tell the worst rows of the answers, explained where the model can explain."""
+    ours = getattr(model, "model_", model)
+    wrong = int((answers.predicted != answers.true).sum())
+    rows = tuple(_mistake(ours, picked) for picked in answers.worst[:most])
+    n = len(answers.true)
+    unit = "points" if hasattr(ours, "leads") else "nats"
+    return MistakeFacts(wrong, n, _sentence(wrong, n, rows), unit, rows)
+
+
+def _sentence(wrong: int, n: int, rows: tuple[Mistake, ...]) -> str:
+    if not wrong:
+        return f"All {counted(n, 'row')} were predicted rightly."
+    told = f"{counted(wrong, 'row')} of {n:,} were predicted wrongly"
+    if len(rows) == wrong:
+        return f"{told}: here are all of them, the worst first."
+    return f"{told}. Below are the {len(rows)} it was most wrong about, the worst first."
+
+
+def _mistake(model: Any, picked: Picked) -> Mistake:
+    evidence = model.explain(picked.rows)[0] if hasattr(model, "explain") else None
+    reasons, total = (), ""
+    if evidence is not None:
+        found = evidence.shortened(REASONS)
+        reasons = tuple(Reason(cut(row.title, NAME), row.nats, signed(row.nats)) for row in found.table)
+        total = signed(evidence.total)
+    return Mistake(
+        picked.row,
+        cut(picked.true, NAME),
+        cut(picked.predicted, NAME),
+        _sure(picked),
+        values_of(picked.rows),
+        reasons,
+        total,
+        "",
+    )
+
+
+def _sure(picked: Picked) -> str:
+    if picked.said is None or picked.given is None:
+        return ""
+    return f"{percent(picked.said)} sure; the true class got {percent(picked.given)}"

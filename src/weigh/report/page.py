@@ -1,0 +1,82 @@
+"""The page: facts and pictures put into templates, with everything inside it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib import import_module
+from importlib.resources import files
+from typing import Any
+
+from weigh import errors, text
+from weigh.report.facts import Facts, as_plain
+from weigh.report.figures import Figure
+
+TEMPLATES = "weigh.report"
+FOLDER = "templates"
+
+
+def page(facts: Facts, drawn: dict[str, Figure]) -> str:
+    """Return the whole page."""
+    style, script = _file("report.css"), _file("report.js")
+    written: str = (
+        _environment()
+        .get_template("report.html")
+        .render(
+            facts=facts,
+            figures=drawn,
+            style=style,
+            script=script,
+            policy=_policy(style, script),
+            thresholds=as_plain(facts.thresholds),
+        )
+    )
+    return written
+
+
+def framed(title: str, html: str) -> str:
+    """Return a page in a frame of its own, for notebooks."""
+    written: str = _environment().get_template("notebook.html").render(title=title, html=html)
+    return written
+
+
+def _environment() -> Any:
+    try:
+        jinja2 = import_module("jinja2")
+    except ImportError as cause:
+        raise errors.Unsupported(
+            "Reports are written with Jinja2, which is not installed. Install it: pip install 'weigh[report]'."
+        ) from cause
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader(TEMPLATES, FOLDER),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"percent": _percent, "amount": text.amount, "short": _short}
+    return environment
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None or share != share else text.percent(share)
+
+
+def _short(number: float | None) -> str:
+    return "–" if number is None or number != number else text.short(number).replace("-", "−")
+
+
+def _file(name: str) -> str:
+    return files(TEMPLATES).joinpath(FOLDER, name).read_text("utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    """What a browser may do with the page: run this script, use this style, and nothing else."""
+    return (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+        f"base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(inside: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()}'"

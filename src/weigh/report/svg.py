@@ -1,0 +1,110 @@
+"""Charts as inline SVG: drawn once, without a browser, and cleared of all that a page does not need.
+
+No drawing library goes into the page, so that nothing is evaluated in it and it stays small. Names and values
+of the data arrive as text and attributes of an XML tree; elements and attributes that are not listed here are
+dropped, whatever a name may have tried.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import Any
+from xml.etree import ElementTree
+
+from weigh.pictures.style import GREY, altair
+
+SPACE = "http://www.w3.org/2000/svg"
+NARROW = 250  # pixels of a chart that a phone shows without shrinking its words
+ELEMENTS = {
+    "svg", "g", "path", "line", "rect", "circle", "text", "tspan", "defs", "clipPath", "linearGradient",
+    "radialGradient", "stop",
+}  # fmt: skip
+ATTRIBUTES = {
+    "viewBox", "transform", "d", "x", "y", "x1", "y1", "x2", "y2", "dx", "dy", "cx", "cy", "r", "rx", "ry",
+    "width", "height", "fill", "stroke", "fill-opacity", "stroke-opacity", "opacity", "stroke-width",
+    "stroke-dasharray", "stroke-dashoffset", "stroke-linecap", "stroke-linejoin", "stroke-miterlimit",
+    "font-size", "font-weight", "font-style", "text-anchor", "id", "clip-path", "offset", "stop-color",
+    "stop-opacity", "display",
+}  # fmt: skip
+# What XML cannot hold; the renderer would end the whole program over it.
+UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+LONG = re.compile(r"-?\d+\.\d{2,}")
+SPECIAL = ("background", "foreground")
+
+
+def inline(chart: Any, name: str, told: str, is_narrow: bool = False) -> str:
+    """Return a chart as an SVG element for a page; `name` keeps its ids apart from other charts'."""
+    altair()
+    spec = _writable(chart.to_dict())
+    if is_narrow:
+        spec = _narrowed(spec)
+    drawn = import_module("vl_convert").vegalite_to_svg(spec)
+    root = ElementTree.fromstring(drawn)
+    width = root.get("width", "")
+    _clean(root, name)
+    for key in ("width", "height"):
+        root.attrib.pop(key, None)
+    root.attrib |= {"role": "img", "aria-label": _text(told), "width": width}
+    ElementTree.register_namespace("", SPACE)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _writable(value: Any) -> Any:
+    """A specification without signs that XML cannot hold."""
+    if isinstance(value, dict):
+        return {_text(key): _writable(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_writable(each) for each in value]
+    return _text(value) if isinstance(value, str) else value
+
+
+def _text(value: str) -> str:
+    return UNWRITABLE.sub("�", value)
+
+
+def _narrowed(spec: Any, key: str = "") -> Any:
+    """A specification whose charts are at most as wide as a phone shows."""
+    if isinstance(spec, dict):
+        return {name: each if name == "datasets" else _narrowed(each, name) for name, each in spec.items()}
+    if isinstance(spec, list):
+        return [_narrowed(each) for each in spec]
+    return NARROW if key == "width" and isinstance(spec, int | float) and spec > NARROW else spec
+
+
+def _clean(element: ElementTree.Element, name: str) -> None:
+    """Keep what is listed, in place; what a pointer is told moves to a harmless attribute."""
+    for child in list(element):
+        if _local(child.tag) not in ELEMENTS or _is_empty(child):
+            element.remove(child)
+        else:
+            _clean(child, name)
+    told = element.get("aria-label") if element.get("aria-roledescription") not in ("axis", "legend") else None
+    kept = {key: value for key, value in element.attrib.items() if key in ATTRIBUTES}
+    element.attrib.clear()
+    element.attrib.update({key: _value(key, value, name) for key, value in kept.items()})
+    if told:
+        element.set("data-told", told)
+
+
+def _is_empty(element: ElementTree.Element) -> bool:
+    """Whether an element draws nothing: frames without a colour, and groups that hold only such."""
+    unseen = element.get("class") in SPECIAL and "stroke" not in element.attrib and "fill" not in element.attrib
+    return unseen or element.get("display") == "none"
+
+
+def _local(tag: str) -> str:
+    return tag.rpartition("}")[2]
+
+
+def _value(key: str, value: str, name: str) -> str:
+    if key == "id":
+        return f"{name}-{value}"
+    if value == GREY:
+        # Words and axes in the page's own colour are read in light and dark alike.
+        return "currentColor"
+    if value.startswith("url(#"):
+        return f"url(#{name}-{value[5:]}"
+    if key in ("d", "transform"):
+        return LONG.sub(lambda found: f"{float(found.group()):.1f}", value)
+    return value

@@ -1,0 +1,71 @@
+"""What other decision thresholds would do, of two classes: counts and shares, worked out beforehand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from weigh.judge.losses import UNSEEN, Floats
+from weigh.report.answers import Answers
+from weigh.text import cut
+
+Bools = npt.NDArray[np.bool_]
+
+STEPS = 100
+NAME = 120
+
+
+@dataclass(frozen=True)
+class AtThreshold:
+    """Rows found, false alarms, missed and rightly passed when the class is said from `threshold` on.
+
+    Precision is None where the class is never said, recall where no row is of it.
+    """
+
+    threshold: float
+    found: float
+    false_alarms: float
+    missed: float
+    passed: float
+    precision: float | None
+    recall: float | None
+    accuracy: float
+
+
+@dataclass(frozen=True)
+class ThresholdFacts:
+    """All thresholds from 0 to 1 in steps of a hundredth, for the second of two classes."""
+
+    label: str
+    other: str
+    rows: tuple[AtThreshold, ...]
+    start: int
+
+
+def threshold_facts(answers: Answers) -> ThresholdFacts | None:
+    """Count what every threshold would say; None unless there are two classes with probabilities."""
+    if answers.second is None:
+        return None
+    known = answers.true != UNSEEN
+    truly, share, weight = answers.true[known] == 1, answers.second[known], answers.weights[known]
+    rows = tuple(_at(step / STEPS, truly, share, weight) for step in range(STEPS + 1))
+    first, second = (cut(label, NAME) for label in answers.classes)
+    return ThresholdFacts(second, first, rows, STEPS // 2)
+
+
+def _at(threshold: float, truly: Bools, share: Floats, weight: Floats) -> AtThreshold:
+    said = share >= threshold
+    found, false = float(weight[said & truly].sum()), float(weight[said & ~truly].sum())
+    missed, passed = float(weight[~said & truly].sum()), float(weight[~said & ~truly].sum())
+    return AtThreshold(
+        threshold,
+        found,
+        false,
+        missed,
+        passed,
+        found / (found + false) if found + false else None,
+        found / (found + missed) if found + missed else None,
+        (found + passed) / (found + false + missed + passed),
+    )
