@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from weigh.report.answers import Answers
-from weigh.text import counted, cut, percent
+from weigh.report.wording import share
+from weigh.text import counted, cut
 
 NAME = 120
 SURE = 0.99  # from here on a contradiction is worth a look
@@ -36,12 +37,12 @@ def audit_of(answers: Answers) -> AuditFacts:
     """Tell the rows that the model contradicts most surely."""
     doubtful = [each for each in answers.worst if each.said is not None and each.said >= SURE]
     rows = tuple(
-        Doubtful(each.row, cut(each.true, NAME), cut(each.predicted, NAME), percent(each.said or 0.0), "")
+        Doubtful(each.row, cut(each.true, NAME), cut(each.predicted, NAME), share(each.said or 0.0), "")
         for each in doubtful
     )
     sentence = (
         f"{counted(len(rows), 'row')} among the worst mistakes contradict a verdict that was more than "
-        f"{percent(SURE)} sure: either the model is over-sure there, or the label is wrong."
+        f"{share(SURE)} sure: either the model is over-sure there, or the label is wrong."
         if rows
         else "No row contradicts a verdict that was very sure."
     )

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from weigh.judge import Evaluation
 from weigh.judge.curves import ClassCurves, Curve
-from weigh.text import cut, percent
+from weigh.report.wording import share
+from weigh.text import cut
 
 MOST_CLASSES = 5  # curves that one picture can tell apart
 POINTS = 60
@@ -57,7 +58,7 @@ def curve_facts(found: Evaluation) -> CurveFacts | None:
 def _of_class(found: Evaluation, curves: ClassCurves) -> ClassCurve:
     row = found.per_class[curves.code]
     areas = row.roc_area.value, row.pr_area.value
-    told = percent(areas[0]), percent(areas[1])
+    told = share(areas[0]), share(areas[1])
     roc, pr = (tuple(_points(each)) for each in (curves.roc, curves.precision_recall))
     return ClassCurve(cut(row.label, NAME), *areas, told, roc, pr)
 

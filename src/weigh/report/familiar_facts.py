@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from weigh.explain import unfamiliar
-from weigh.text import counted, cut, percent
+from weigh.report.wording import share
+from weigh.text import counted, cut
 
 MOST = 20
 NAME = 120
@@ -54,8 +55,8 @@ def familiar_facts(model: Any, data: Any) -> FamiliarFacts:
         ShiftedColumn(cut(c.column, NAME), cut(c.before, NAME), cut(c.now, NAME), c.effect, c.p)
         for c in found.shifted
     )
-    share = percent(len(found.rows) / found.n_rows)
-    rows_told = f"{counted(len(found.rows), 'row')} of {found.n_rows:,} ({share}) hold something never met in training"
+    part = share(len(found.rows) / found.n_rows)
+    rows_told = f"{counted(len(found.rows), 'row')} of {found.n_rows:,} ({part}) hold something never met in training"
     if not found.columns:
         columns_told = "there are too few rows to test the columns"
     elif not columns:

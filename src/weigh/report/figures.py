@@ -9,9 +9,12 @@ from typing import Any
 from weigh import pictures
 from weigh.report.facts import Facts
 from weigh.report.svg import inline
-from weigh.text import cut, percent
+from weigh.text import cut
 
 SHORT = 34
+FEW = 5  # classes whose cells are drawn larger
+ROOM = 270  # pixels that they fill together
+SQUARE = {"width": 320, "height": 280}
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,12 @@ def _confusion(facts: Facts) -> Any:
         {"row": cut(c.true, SHORT), "column": cut(c.predicted, SHORT), "value": c.rows, "shade": c.share}
         for c in facts.quality.confusion
     ]
-    return pictures.cells(rows, x="predicted", y="true")
+    chart = pictures.cells(rows, x="predicted", y="true")
+    many = len({row["column"] for row in rows})
+    if many > FEW:
+        return chart
+    # A table of few classes has room for larger cells.
+    return chart.properties(width={"step": ROOM // many}, height={"step": ROOM // many // 2})
 
 
 def _strongest(facts: Facts) -> Iterator[tuple[str, str, Any]]:
@@ -93,7 +101,7 @@ def _ranking(facts: Facts) -> Iterator[tuple[str, str, Any]]:
             for point in getattr(c, name)
         ]
         told = f"{y} over {x}: " + "; ".join(f"{c.label}, area {c.told[area]}" for c in facts.curves.classes)
-        yield name, told, pictures.curves(rows, x=x, y=y)
+        yield name, told, pictures.curves(rows, x=x, y=y).properties(**SQUARE)
 
 
 def _learning(facts: Facts) -> Any:

@@ -12,12 +12,12 @@ from weigh.judge import evaluate
 from weigh.judge.subject import is_regression
 from weigh.model import load
 from weigh.report.answers import Answers, answered
-from weigh.report.audit_facts import AuditFacts, audit_of
-from weigh.report.calibration_facts import CalibrationFacts
+from weigh.report.audit_facts import audit_of
+from weigh.report.calibration_facts import calibration_facts
 from weigh.report.curve_facts import curve_facts
 from weigh.report.facts import Facts
 from weigh.report.familiar_facts import familiar_facts
-from weigh.report.learning_facts import LearningFacts
+from weigh.report.learning_facts import LearningFacts, learning_facts
 from weigh.report.mistake_facts import mistake_facts
 from weigh.report.model_facts import model_facts
 from weigh.report.number_facts import number_facts
@@ -141,9 +141,11 @@ def _classes(making: _Making) -> Facts:
     if answers.second is None:
         do.skip("Decision threshold", _no_threshold(answers))
     familiar = do.collect("Unfamiliar rows", familiar_facts, making.ours, rows.data)
-    calibration: CalibrationFacts | None = None
-    learning: LearningFacts | None = None
-    audit: AuditFacts | None = audit_of(answers)
+    calibration = do.collect("Calibration", calibration_facts, found)
+    if calibration is None:
+        do.skip("Calibration", "The model gives no probabilities that could be compared with what came true.")
+    learning = _learning(making)
+    audit = audit_of(answers)
     files = _files(making)
     model_told = model_facts(model, making.path, files[0].digest)
     return Facts(
@@ -178,11 +180,11 @@ def _numbers(making: _Making) -> Facts:
     do.say("Judging the model")
     quality = quality_facts(evaluate(model, rows.data, rows.y, label=rows.label))
     do.skip("Classes, thresholds and calibration", "The model predicts numbers, which have no classes.")
-    files = _files(making)
+    files, learning = _files(making), _learning(making)
     model_told = model_facts(model, making.path, files[0].digest)
     return Facts(
         making.name,
-        summary_facts(model_told, quality, None, None, None, None),
+        summary_facts(model_told, quality, None, None, None, learning),
         model_told,
         quality,
         do.collect("Errors", number_facts, model, rows.data, rows.y, rows.label, making.most),
@@ -190,7 +192,7 @@ def _numbers(making: _Making) -> Facts:
         do.collect("Strongest features", strongest_facts, making.ours, making.most),
         None,
         None,
-        None,
+        learning,
         None,
         None,
         do.collect("Unfamiliar rows", familiar_facts, making.ours, rows.data),
@@ -198,6 +200,14 @@ def _numbers(making: _Making) -> Facts:
         reproduce_facts(files, rows.label),
         tuple(do.left_out),
     )
+
+
+def _learning(making: _Making) -> LearningFacts | None:
+    if making.training is None:
+        return None
+    rows = making.training
+    model = getattr(making.ours, "uncalibrated", making.ours)
+    return making.sections.collect("Learning curve", learning_facts, model, rows.data, rows.y, rows.label)
 
 
 def _files(making: _Making) -> tuple[FileFact, ...]:

@@ -8,7 +8,8 @@ from typing import Any
 from weigh.report.answers import Answers, Picked
 from weigh.report.facts import Fact
 from weigh.report.row_values import values_of
-from weigh.text import counted, cut, percent, signed
+from weigh.report.wording import share
+from weigh.text import counted, cut, signed
 
 NAME = 120
 REASONS = 8  # contributions told of a row
@@ -34,6 +35,7 @@ class Mistake:
     values: tuple[Fact, ...]
     reasons: tuple[Reason, ...]
     total: str
+    unit: str
     flip: str
 
 
@@ -44,7 +46,6 @@ class MistakeFacts:
     wrong: int
     n: int
     sentence: str
-    unit: str
     rows: tuple[Mistake, ...]
 
 
@@ -54,8 +55,7 @@ def mistake_facts(model: Any, answers: Answers, most: int) -> MistakeFacts:
     wrong = int((answers.predicted != answers.true).sum())
     rows = tuple(_mistake(ours, picked) for picked in answers.worst[:most])
     n = len(answers.true)
-    unit = "points" if hasattr(ours, "leads") else "nats"
-    return MistakeFacts(wrong, n, _sentence(wrong, n, rows), unit, rows)
+    return MistakeFacts(wrong, n, _sentence(wrong, n, rows), rows)
 
 
 def _sentence(wrong: int, n: int, rows: tuple[Mistake, ...]) -> str:
@@ -69,11 +69,11 @@ def _sentence(wrong: int, n: int, rows: tuple[Mistake, ...]) -> str:
 
 def _mistake(model: Any, picked: Picked) -> Mistake:
     evidence = model.explain(picked.rows)[0] if hasattr(model, "explain") else None
-    reasons, total = (), ""
+    reasons, total, unit = (), "", ""
     if evidence is not None:
         found = evidence.shortened(REASONS)
         reasons = tuple(Reason(cut(row.title, NAME), row.nats, signed(row.nats)) for row in found.table)
-        total = signed(evidence.total)
+        total, unit = signed(evidence.total), evidence.unit
     return Mistake(
         picked.row,
         cut(picked.true, NAME),
@@ -82,6 +82,7 @@ def _mistake(model: Any, picked: Picked) -> Mistake:
         values_of(picked.rows),
         reasons,
         total,
+        unit,
         "",
     )
 
@@ -89,4 +90,4 @@ def _mistake(model: Any, picked: Picked) -> Mistake:
 def _sure(picked: Picked) -> str:
     if picked.said is None or picked.given is None:
         return ""
-    return f"{percent(picked.said)} sure; the true class got {percent(picked.given)}"
+    return f"{share(picked.said)} sure; the true class got {share(picked.given)}"

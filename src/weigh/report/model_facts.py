@@ -51,7 +51,8 @@ class _Kind:
 
 def model_facts(model: Any, file: str | None, digest: str) -> ModelFacts:
     """Collect what a model of this library or of scikit-learn is."""
-    ours = getattr(model, "model_", model)
+    given = getattr(model, "model_", model)
+    ours = getattr(given, "uncalibrated", given)
     kind = _KINDS.get(getattr(ours, "type_name", ""), _other(model))
     shares = _shares(ours, model)
     rows = _rows(ours)
@@ -64,11 +65,19 @@ def model_facts(model: Any, file: str | None, digest: str) -> ModelFacts:
         getattr(model, "n_features_in_", None) if schema is None else len(schema.names),
         tuple(shares[:MOST_CLASSES]),
         len(shares),
-        tuple(kind.settings(ours)),
+        (*kind.settings(ours), *_calibration(given)),
         file,
         digest,
         __version__,
     )
+
+
+def _calibration(model: Any) -> Iterator[Fact]:
+    """How the probabilities were set right, if they were."""
+    if hasattr(model, "calibration"):
+        yield Fact("calibration", str(model.calibration))
+    elif getattr(model, "probable", False):
+        yield Fact("calibration", "none: probabilities as they were learned")
 
 
 def _rows(model: Any) -> float | None:

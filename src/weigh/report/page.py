@@ -11,6 +11,7 @@ from typing import Any
 from weigh import errors, text
 from weigh.report.facts import Facts, as_plain
 from weigh.report.figures import Figure
+from weigh.report.wording import share
 
 TEMPLATES = "weigh.report"
 FOLDER = "templates"
@@ -58,8 +59,8 @@ def _environment() -> Any:
     return environment
 
 
-def _percent(share: float | None) -> str:
-    return "–" if share is None or share != share else text.percent(share)
+def _percent(part: float | None) -> str:
+    return "–" if part is None or part != part else share(part)
 
 
 def _short(number: float | None) -> str:

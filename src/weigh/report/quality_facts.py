@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from weigh.judge import Evaluation, RegressionEvaluation
-from weigh.text import amount, counted, cut, percent, short
+from weigh.report.wording import share
+from weigh.text import amount, counted, cut, short
 
 NAME = 120
 DRAWN_CLASSES = 12  # classes of which a confusion table can be looked at
@@ -17,12 +18,16 @@ LISTED = 20
 # What a measure is called, and what it means to people.
 TITLES = {
     "accuracy": ("accuracy", "share of rows that were predicted rightly; 100 % is perfect"),
-    "zero_one": ("error rate", "share of rows that were predicted wrongly; 0 is perfect"),
+    "zero_one": ("error rate", "share of rows that were predicted wrongly"),
     "squared": ("squared loss", "mean of (1 − probability of the true class)²; 0 is perfect"),
     "log_loss": ("log loss", "mean surprise at the true class, in nats; 0 is perfect, and sure errors cost most"),
     "brier": ("Brier score", "mean squared distance of the probabilities from the truth; 0 is perfect"),
-    "roc_auc": ("area under ROC", "chance that a row of the class is ranked above one that is not; 50 % is guessing"),
-    "average_precision": ("area under PR", "precision averaged over all recalls; 100 % is perfect"),
+    "balanced_accuracy": ("balanced accuracy", "mean over the classes of the share that is found"),
+    "macro_precision": ("mean precision", "mean over the classes of the share rightly given"),
+    "macro_recall": ("mean recall", "mean over the classes of the share that is found"),
+    "macro_f1": ("mean F1", "mean over the classes of precision and recall in one"),
+    "roc_area": ("area under ROC", "chance that a row of a class is ranked above another; 50 % is guessing"),
+    "pr_area": ("area under PR", "precision averaged over all recalls; 100 % is perfect"),
     "calibration_error": ("calibration error", "mean distance of stated from observed shares; 0 is perfect"),
     "conditional_log_likelihood": ("conditional log-likelihood", "Σ log P(true class | row)"),
     "joint_log_likelihood": ("joint log-likelihood", "Σ log P(row, true class)"),
@@ -31,7 +36,10 @@ TITLES = {
     "mae": ("mean absolute error", "mean size of an error"),
     "bias": ("mean error", "how much too high predictions are on average; 0 is fair"),
 }
-SHARES = ("accuracy", "zero_one")
+SHARES = (
+    "accuracy", "zero_one", "balanced_accuracy", "macro_precision", "macro_recall", "macro_f1", "roc_area",
+    "pr_area", "calibration_error",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -108,7 +116,7 @@ def quality_facts(found: Evaluation | RegressionEvaluation) -> QualityFacts:
 
 def _measure(measure: Any) -> MeasureFact:
     title, meaning = TITLES.get(measure.name, (measure.name.replace("_", " "), ""))
-    write = percent if measure.name in SHARES else _number
+    write = share if measure.name in SHARES else _number
     numbers = (measure.value, measure.low, measure.high)
     first, low, high = ("–" if math.isnan(number) else write(number) for number in numbers)
     return MeasureFact(measure.name, title, meaning, *numbers, (first, low, high))
@@ -129,26 +137,26 @@ def _class_words(found: Evaluation, baseline: float) -> Iterator[str]:
     accuracy = found.measure("accuracy")
     right = accuracy.value * found.weight
     yield (
-        f"It is right on {percent(accuracy.value)} of the rows: {amount(round(right))} of "
-        f"{amount(found.weight)}. On other rows like these, expect between {percent(accuracy.low)} and "
-        f"{percent(accuracy.high)}."
+        f"It is right on {share(accuracy.value)} of the rows: {amount(round(right))} of "
+        f"{amount(found.weight)}. On other rows like these, expect between {share(accuracy.low)} and "
+        f"{share(accuracy.high)}."
     )
     if accuracy.low > baseline:
         wrong = 1 - (1 - accuracy.value) / (1 - baseline) if baseline < 1 else 0.0
         yield (
-            f"Always answering the most frequent class would be right on {percent(baseline)}; the model avoids "
-            f"{percent(wrong)} of the errors that this would make."
+            f"Always answering the most frequent class would be right on {share(baseline)}; the model avoids "
+            f"{share(wrong)} of the errors that this would make."
         )
     else:
         yield (
-            f"Always answering the most frequent class would be right on {percent(baseline)}, so the model is "
+            f"Always answering the most frequent class would be right on {share(baseline)}, so the model is "
             f"not surely better than that."
         )
     weak = min((row for row in found.per_class if row.support), key=lambda row: row.recall.value)
     if weak.recall.value < accuracy.value:
         yield (
             f"It is weakest on {cut(weak.label, 60)}: of {counted(weak.support, 'such row')} it finds "
-            f"{percent(weak.recall.value)}."
+            f"{share(weak.recall.value)}."
         )
     if found.unseen:
         rows = sum(rows for _, rows in found.unseen)
@@ -158,7 +166,7 @@ def _class_words(found: Evaluation, baseline: float) -> Iterator[str]:
 def _number_words(found: RegressionEvaluation) -> Iterator[str]:
     r2, mae = found.r2, found.mae
     yield (
-        f"It explains {percent(max(0.0, r2.value))} of the differences between the rows (R²; between "
+        f"It explains {share(max(0.0, r2.value))} of the differences between the rows (R²; between "
         f"{_number(r2.low)} and {_number(r2.high)} on other rows like these)."
     )
     yield f"A prediction is off by {_number(mae.value)} on average."

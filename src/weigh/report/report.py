@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +15,8 @@ from weigh.report.facts import Facts
 from weigh.report.figures import figures
 from weigh.report.page import framed, page
 from weigh.text import aligned, cut
+
+WIDTH = 80
 
 
 def silent(_: str) -> None:
@@ -48,9 +51,9 @@ class Report:
 
     def __str__(self) -> str:
         summary = self.facts.summary
-        tiles = [[tile.name, tile.value, tile.note] for tile in summary.tiles]
-        steps = "\n".join(f"  - {step}" for step in summary.next)
-        return "\n\n".join([self.facts.title, summary.what, aligned(tiles, left=3, indent="  "), f"Next:\n{steps}"])
+        tiles = aligned([[tile.name, tile.value, tile.note] for tile in summary.tiles], left=3, indent="  ")
+        steps = "\n".join(textwrap.fill(f"- {step}", WIDTH, subsequent_indent="  ") for step in summary.next)
+        return "\n\n".join([self.facts.title, textwrap.fill(summary.what, WIDTH), tiles, f"Next:\n{steps}"])
 
     def _repr_html_(self) -> str:
         return framed(self.facts.title, self.html)

@@ -11,9 +11,10 @@ import numpy as np
 
 from weigh.model.weights import as_text
 from weigh.report.facts import NOTHING
+from weigh.report.wording import share
 from weigh.source import rows as rows_of
 from weigh.source.chunk import Column, to_pylist
-from weigh.text import counted, cut, percent, short
+from weigh.text import counted, cut, short
 
 NAME = 120
 MOST = 200  # columns that are told
@@ -87,7 +88,7 @@ def schema_facts(model: Any, data: Any) -> SchemaFacts | None:
     columns = []
     for name, kind in pairs:
         found = seen.get(name, nothing)
-        missing = percent(found.missing / found.n) if found.n and found.missing else NOTHING
+        missing = share(found.missing / found.n) if found.n and found.missing else NOTHING
         columns.append(ColumnFact(cut(name, NAME), kind.name, trained.get(name, NOTHING), found.told(), missing))
     return SchemaFacts(tuple(columns), len(schema.names) + len(schema.made))
 

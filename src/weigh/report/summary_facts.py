@@ -11,7 +11,8 @@ from weigh.report.familiar_facts import FamiliarFacts
 from weigh.report.learning_facts import LearningFacts
 from weigh.report.model_facts import ModelFacts
 from weigh.report.quality_facts import MeasureFact, QualityFacts
-from weigh.text import amount, counted, percent
+from weigh.report.wording import share
+from weigh.text import amount, counted
 
 TILES = ("accuracy", "roc_area", "log_loss", "r2", "mae", "rmse")
 MOST_TILES = 3
@@ -86,7 +87,7 @@ def _interval(measure: MeasureFact, level: float) -> str:
 def _baseline(quality: QualityFacts) -> str:
     if quality.baseline is None:
         return ""
-    return f"{percent(quality.baseline)} are of the most frequent class"
+    return f"{share(quality.baseline)} are of the most frequent class"
 
 
 def _of_quality(quality: QualityFacts) -> Iterator[str]:
@@ -99,7 +100,7 @@ def _of_quality(quality: QualityFacts) -> Iterator[str]:
     weak = min((each for each in quality.classes if each.support), key=lambda c: c.recall, default=None)
     if weak is not None and weak.recall < WEAK:
         yield (
-            f"It misses most rows of {weak.label} ({percent(1 - weak.recall)}): learn from more such rows, or say "
+            f"It misses most rows of {weak.label} ({share(1 - weak.recall)}): learn from more such rows, or say "
             f"this class at a lower threshold if missing it is costly."
         )
 
