@@ -56,7 +56,9 @@ def familiar_facts(model: Any, data: Any) -> FamiliarFacts:
         for c in found.shifted
     )
     part = share(len(found.rows) / found.n_rows)
-    rows_told = f"{counted(len(found.rows), 'row')} of {found.n_rows:,} ({part}) hold something never met in training"
+    rows_told = (
+        f"{counted(len(found.rows), 'row')} of {found.n_rows:,} ({part}) hold something never met in training"
+    )
     if not found.columns:
         columns_told = "there are too few rows to test the columns"
     elif not columns:

@@ -69,7 +69,7 @@ def _strongest(facts: Facts) -> Iterator[tuple[str, str, Any]]:
     assert facts.strongest is not None
     for at, side in enumerate(facts.strongest.sides):
         # An infinite strength, of a value that no other class has, has no bar.
-        rows = [
+        rows: list[dict[str, Any]] = [
             {"name": cut(each.name, SHORT), "value": each.amount}
             for each in side.features
             if isinstance(each.amount, float)
@@ -107,7 +107,8 @@ def _ranking(facts: Facts) -> Iterator[tuple[str, str, Any]]:
 def _learning(facts: Facts) -> Any:
     assert facts.learning is not None
     rows = [
-        {"series": p.series, "x": p.rows, "y": p.loss, "low": p.low, "high": p.high} for p in facts.learning.points
+        {"series": p.series, "x": p.rows, "y": p.loss, "low": p.low, "high": p.high}
+        for p in facts.learning.points
     ]
     return pictures.curves(rows, x="rows learned", y=facts.learning.loss, log=True)
 

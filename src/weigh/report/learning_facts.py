@@ -7,13 +7,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from weigh import errors
-from weigh.estimators import JointBayes, LinearRegression, LogisticRegression, NaiveBayes, Perceptron, Threshold
+from weigh.estimators import (
+    JointBayes,
+    LinearRegression,
+    LogisticRegression,
+    NaiveBayes,
+    Perceptron,
+    Threshold,
+)
 from weigh.priors import Penalty
+from weigh.report.wording import share
 from weigh.source import Source
+from weigh.text import counted, short
 from weigh.trials import LearningCurve, learning_curve
 from weigh.trials.diagnosis import SAYS
 
-FOLDS = 3
+FOLDS = 5
 WORDS = {"zero_one": "share of errors", "squared_error": "mean squared error"}
 
 
@@ -56,8 +65,13 @@ def _facts(found: LearningCurve) -> LearningFacts:
         for measure in [getattr(point, part)]
     )
     told = curve.diagnosis
-    sentence = f"{told.verdict.capitalize()}: {SAYS[told.verdict]}."
-    advice = " ".join(told.advice) if told.verdict != "fine" or told.rows_help == "yes" else ""
+    write = share if found.loss == "zero_one" else short
+    sentence = (
+        f"{told.verdict.capitalize()}: {SAYS[told.verdict]}. After {counted(told.rows, 'row')} the "
+        f"{WORDS.get(found.loss, found.loss)} is {write(told.train.value)} on the rows learned from and "
+        f"{write(told.validation.value)} on rows held out."
+    )
+    advice = told.advice[0] if told.advice and (told.verdict != "fine" or told.rows_help == "yes") else ""
     return LearningFacts(WORDS.get(found.loss, found.loss), told.verdict, sentence, advice, points)
 
 
@@ -70,7 +84,8 @@ def learner_of(model: Any) -> Any:
     make = _LEARNERS.get(getattr(model, "type_name", ""))
     if make is None or getattr(model, "stated", False):
         raise errors.Unsupported(
-            f"How {type(model).__name__} was learned is not known, so it cannot be learned again from fewer rows."
+            f"How {type(model).__name__} was learned is not known, so it cannot be learned again from fewer "
+            f"rows."
         )
     return make(model)
 

@@ -12,7 +12,7 @@ from weigh.judge import evaluate
 from weigh.judge.subject import is_regression
 from weigh.model import load
 from weigh.report.answers import Answers, answered
-from weigh.report.audit_facts import audit_of
+from weigh.report.audit_facts import audit_of_rows
 from weigh.report.calibration_facts import calibration_facts
 from weigh.report.curve_facts import curve_facts
 from weigh.report.facts import Facts
@@ -34,7 +34,6 @@ from weigh.source import open as open_file
 from weigh.text import cut
 
 MOST = 10
-AUDITED = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +136,7 @@ def _classes(making: _Making) -> Facts:
     found: Any = evaluate(model, rows.data, rows.y, label=rows.label)
     quality = quality_facts(found)
     do.say("Looking for its worst mistakes")
-    answers = answered(model, rows.data, rows.y, rows.label, max(making.most, AUDITED))
+    answers = answered(model, rows.data, rows.y, rows.label, making.most)
     if answers.second is None:
         do.skip("Decision threshold", _no_threshold(answers))
     familiar = do.collect("Unfamiliar rows", familiar_facts, making.ours, rows.data)
@@ -145,7 +144,7 @@ def _classes(making: _Making) -> Facts:
     if calibration is None:
         do.skip("Calibration", "The model gives no probabilities that could be compared with what came true.")
     learning = _learning(making)
-    audit = audit_of(answers)
+    audit = do.collect("Labels to check", audit_of_rows, making.ours, answers, making.most)
     files = _files(making)
     model_told = model_facts(model, making.path, files[0].digest)
     return Facts(
@@ -154,7 +153,7 @@ def _classes(making: _Making) -> Facts:
         model_told,
         quality,
         None,
-        mistake_facts(model, answers, making.most),
+        mistake_facts(model, answers),
         do.collect("Strongest features", strongest_facts, making.ours, making.most),
         threshold_facts(answers),
         do.collect("Curves", curve_facts, found),

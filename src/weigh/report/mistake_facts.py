@@ -49,11 +49,11 @@ class MistakeFacts:
     rows: tuple[Mistake, ...]
 
 
-def mistake_facts(model: Any, answers: Answers, most: int) -> MistakeFacts:
+def mistake_facts(model: Any, answers: Answers) -> MistakeFacts:
     """Tell the worst rows of the answers, explained where the model can explain."""
     ours = getattr(model, "model_", model)
     wrong = int((answers.predicted != answers.true).sum())
-    rows = tuple(_mistake(ours, picked) for picked in answers.worst[:most])
+    rows = tuple(_mistake(ours, picked) for picked in answers.worst)
     n = len(answers.true)
     return MistakeFacts(wrong, n, _sentence(wrong, n, rows), rows)
 
@@ -69,7 +69,8 @@ def _sentence(wrong: int, n: int, rows: tuple[Mistake, ...]) -> str:
 
 def _mistake(model: Any, picked: Picked) -> Mistake:
     evidence = model.explain(picked.rows)[0] if hasattr(model, "explain") else None
-    reasons, total, unit = (), "", ""
+    reasons: tuple[Reason, ...] = ()
+    total = unit = ""
     if evidence is not None:
         found = evidence.shortened(REASONS)
         reasons = tuple(Reason(cut(row.title, NAME), row.nats, signed(row.nats)) for row in found.table)

@@ -132,7 +132,9 @@ def _smoothing(prior: Any) -> str:
     if prior is None:
         return "none: shares as they were counted, zeros included"
     if isinstance(prior, Mapping):
-        return "by column: " + ", ".join(f"{cut(name, 40)} {_smoothing(each)}" for name, each in prior.items())
+        return "by column: " + ", ".join(
+            f"{cut(name, 40)} {_smoothing(each)}" for name, each in prior.items()
+        )
     if isinstance(prior, int | float):
         return f"{prior:g} added to every count" + (" (Laplace)" if prior == 1 else "")
     return str(prior)
@@ -182,7 +184,9 @@ def _other(model: Any) -> _Kind:
         for key, value in given.items():
             yield Fact(str(key), cut(repr(value), 160))
 
-    return _Kind(f"{name} of {home}", "It was trained elsewhere and is judged by its answers alone.", settings)
+    return _Kind(
+        f"{name} of {home}", "It was trained elsewhere and is judged by its answers alone.", settings
+    )
 
 
 _SUM = "Every feature of a row adds its weight"

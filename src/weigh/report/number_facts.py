@@ -71,9 +71,7 @@ def number_facts(model: Any, data: Any, y: Any, label: str | None, most: int) ->
     ours = getattr(model, "model_", model)
     true, predicted, worst = _answered(model, data, y, label, most)
     step = max(1, -(-len(true) // DRAWN))
-    residuals = tuple(
-        Residual(at, float(true[at]), float(predicted[at])) for at in range(0, len(true), step)
-    )
+    residuals = tuple(Residual(at, float(true[at]), float(predicted[at])) for at in range(0, len(true), step))
     weights, n_weights = _weights(ours)
     missed = tuple(_missed(ours, row, rows, float(true[row]), float(predicted[row])) for row, rows in worst)
     sure = any(each.low is not None for each in weights)

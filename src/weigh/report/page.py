@@ -46,7 +46,8 @@ def _environment() -> Any:
         jinja2 = import_module("jinja2")
     except ImportError as cause:
         raise errors.Unsupported(
-            "Reports are written with Jinja2, which is not installed. Install it: pip install 'weigh[report]'."
+            "Reports are written with Jinja2, which is not installed. "
+            "Install it: pip install 'weigh[report]'."
         ) from cause
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(TEMPLATES, FOLDER),

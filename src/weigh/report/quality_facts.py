@@ -1,4 +1,4 @@
-"""How good the model is: measures with intervals, in words that need no statistics, and who is taken for whom."""
+"""How good the model is: measures with intervals, in words that need no statistics, and the confusion."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ TITLES = {
     "accuracy": ("accuracy", "share of rows that were predicted rightly; 100 % is perfect"),
     "zero_one": ("error rate", "share of rows that were predicted wrongly"),
     "squared": ("squared loss", "mean of (1 − probability of the true class)²; 0 is perfect"),
-    "log_loss": ("log loss", "mean surprise at the true class, in nats; 0 is perfect, and sure errors cost most"),
+    "log_loss": (
+        "log loss",
+        "mean surprise at the true class, in nats; 0 is perfect, and sure errors cost most",
+    ),
     "brier": ("Brier score", "mean squared distance of the probabilities from the truth; 0 is perfect"),
     "balanced_accuracy": ("balanced accuracy", "mean over the classes of the share that is found"),
     "macro_precision": ("mean precision", "mean over the classes of the share rightly given"),
@@ -78,7 +81,7 @@ class Confused:
 
 @dataclass(frozen=True)
 class QualityFacts:
-    """The measures, the words on them, the classes, and the confusion (all pairs, or the commonest mistakes)."""
+    """Measures, words on them, the classes, and the confusion: all pairs, or the commonest mistakes."""
 
     n: int
     level: float
@@ -172,7 +175,8 @@ def _number_words(found: RegressionEvaluation) -> Iterator[str]:
     yield f"A prediction is off by {_number(mae.value)} on average."
     side = "high" if found.bias.value > 0 else "low"
     if found.bias.low > 0 or found.bias.high < 0:
-        yield f"Predictions are too {side} by {_number(abs(found.bias.value))} on average, which is no accident."
+        off = _number(abs(found.bias.value))
+        yield f"Predictions are too {side} by {off} on average, which is no accident."
     else:
         yield "Predictions are neither too high nor too low on average, as far as these rows can tell."
 

@@ -62,7 +62,10 @@ def _commands(named: dict[str, str], label: str | None) -> list[str]:
     model, data = shlex.quote(named["model"]), shlex.quote(named["data"])
     told = f" --label {shlex.quote(label)}" if label else ""
     train = f" --train {shlex.quote(named['training'])}" if "training" in named else ""
-    commands = [f"weigh report {model} {data}{told}{train} -o report.html", f"weigh evaluate {model} {data}{told}"]
+    commands = [
+        f"weigh report {model} {data}{told}{train} -o report.html",
+        f"weigh evaluate {model} {data}{told}",
+    ]
     if train:
         commands.append(f"weigh verify {model} {shlex.quote(named['training'])}")
     return commands

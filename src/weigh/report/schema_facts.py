@@ -71,7 +71,11 @@ class _Seen:
             return f"{short(self.low)} to {short(self.high)}"
         if not self.values:
             return NOTHING
-        many = f"{DISTINCT:,} values or more" if len(self.values) >= DISTINCT else counted(len(self.values), "value")
+        many = (
+            f"{DISTINCT:,} values or more"
+            if len(self.values) >= DISTINCT
+            else counted(len(self.values), "value")
+        )
         first = sorted(self.values, key=lambda value: -self.values[value])[:LEVELS]
         return f"{many}: {_named(first, len(self.values))}"
 
@@ -89,7 +93,9 @@ def schema_facts(model: Any, data: Any) -> SchemaFacts | None:
     for name, kind in pairs:
         found = seen.get(name, nothing)
         missing = share(found.missing / found.n) if found.n and found.missing else NOTHING
-        columns.append(ColumnFact(cut(name, NAME), kind.name, trained.get(name, NOTHING), found.told(), missing))
+        columns.append(
+            ColumnFact(cut(name, NAME), kind.name, trained.get(name, NOTHING), found.told(), missing)
+        )
     return SchemaFacts(tuple(columns), len(schema.names) + len(schema.made))
 
 
@@ -107,7 +113,10 @@ def _given(model: Any, data: Any) -> dict[str, _Seen]:
 def _trained(model: Any) -> Iterator[tuple[str, str]]:
     """What training found in each column, where the model keeps it."""
     for name, levels in model.levels.items():
-        yield name, f"{counted(len(levels), 'level')}: {_named(list(map(as_text, levels[:LEVELS])), len(levels))}"
+        yield (
+            name,
+            f"{counted(len(levels), 'level')}: {_named(list(map(as_text, levels[:LEVELS])), len(levels))}",
+        )
     for part in getattr(model, "distributions", ()):
         name = part.part.names[0]
         if name not in model.levels and part.found():

@@ -56,10 +56,12 @@ def summary_facts(
         *([learning.advice] if learning and learning.advice else []),
     ]
     calm = (
-        "Nothing here speaks against using it on rows like these. Make this report again when new labelled rows "
-        "come in."
+        "Nothing here speaks against using it on rows like these. Make this report again when new labelled "
+        "rows come in."
     )
-    return SummaryFacts(_what(model), quality.sentences[0], tuple(advice or [calm]), tuple(_tiles(quality)))
+    return SummaryFacts(
+        _what(model), " ".join(quality.sentences[:2]), tuple(advice or [calm]), tuple(_tiles(quality))
+    )
 
 
 def _what(model: ModelFacts) -> str:
@@ -100,8 +102,8 @@ def _of_quality(quality: QualityFacts) -> Iterator[str]:
     weak = min((each for each in quality.classes if each.support), key=lambda c: c.recall, default=None)
     if weak is not None and weak.recall < WEAK:
         yield (
-            f"It misses most rows of {weak.label} ({share(1 - weak.recall)}): learn from more such rows, or say "
-            f"this class at a lower threshold if missing it is costly."
+            f"It misses most rows of {weak.label} ({share(1 - weak.recall)}): learn from more such rows, or "
+            f"say this class at a lower threshold if missing it is costly."
         )
 
 
@@ -114,6 +116,6 @@ def _of_familiar(familiar: FamiliarFacts | None) -> Iterator[str]:
         yield f"These rows differ from those of training in {names}{more}: learn again from newer rows."
     if familiar.strange > STRANGE * familiar.n:
         yield (
-            f"{counted(familiar.strange, 'row')} hold values or words never met in training; take verdicts on them "
-            f"with care."
+            f"{counted(familiar.strange, 'row')} hold values or words never met in training; take verdicts on "
+            f"them with care."
         )

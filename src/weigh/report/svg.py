@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 from weigh.pictures.style import GREY, altair
 
 SPACE = "http://www.w3.org/2000/svg"
+MARGIN = 16
 NARROW = 250  # pixels of a chart that a phone shows without shrinking its words
 ELEMENTS = {
     "svg", "g", "path", "line", "rect", "circle", "text", "tspan", "defs", "clipPath", "linearGradient",
@@ -41,11 +42,15 @@ def inline(chart: Any, name: str, told: str, is_narrow: bool = False) -> str:
         spec = _narrowed(spec)
     drawn = import_module("vl_convert").vegalite_to_svg(spec)
     root = ElementTree.fromstring(drawn)
-    width = root.get("width", "")
+    width, height = float(root.get("width", 0)) + MARGIN, float(root.get("height", 0))
     _clean(root, name)
-    for key in ("width", "height"):
-        root.attrib.pop(key, None)
-    root.attrib |= {"role": "img", "aria-label": _text(told), "width": width}
+    # The reader's font may be wider than the one that was measured: names at the left need some room.
+    root.attrib |= {
+        "viewBox": f"{-MARGIN} 0 {width:g} {height:g}",
+        "width": f"{width:g}",
+        "height": f"{height:g}",
+    }
+    root.attrib |= {"role": "img", "aria-label": _text(told)}
     ElementTree.register_namespace("", SPACE)
     return ElementTree.tostring(root, encoding="unicode")
 
@@ -79,7 +84,9 @@ def _clean(element: ElementTree.Element, name: str) -> None:
             element.remove(child)
         else:
             _clean(child, name)
-    told = element.get("aria-label") if element.get("aria-roledescription") not in ("axis", "legend") else None
+    told = (
+        element.get("aria-label") if element.get("aria-roledescription") not in ("axis", "legend") else None
+    )
     kept = {key: value for key, value in element.attrib.items() if key in ATTRIBUTES}
     element.attrib.clear()
     element.attrib.update({key: _value(key, value, name) for key, value in kept.items()})
@@ -89,7 +96,9 @@ def _clean(element: ElementTree.Element, name: str) -> None:
 
 def _is_empty(element: ElementTree.Element) -> bool:
     """Whether an element draws nothing: frames without a colour, and groups that hold only such."""
-    unseen = element.get("class") in SPECIAL and "stroke" not in element.attrib and "fill" not in element.attrib
+    unseen = (
+        element.get("class") in SPECIAL and "stroke" not in element.attrib and "fill" not in element.attrib
+    )
     return unseen or element.get("display") == "none"
 
 
