@@ -110,7 +110,7 @@ def check_picture(plot: str | None) -> None:
     from weigh.pictures.output import ENDINGS
 
     if plot is not None and not plot.lower().endswith(ENDINGS):
-        raise click.BadParameter(f"{plot!r} does not end in .svg or .png.", param_hint="'--plot'")
+        raise click.BadParameter(f"{plot!r} does not end in .svg, .png or .html.", param_hint="'--plot'")
 
 
 def keep_apart(output: str | None, *inputs: str) -> None:

@@ -44,8 +44,8 @@ def audit_of_rows(model: Any, answers: Answers, most: int) -> AuditFacts | None:
     many = int(np.sum((answers.sure >= SURE) & (answers.predicted != answers.true)))
     picked = [each for each in answers.worst if each.said is not None and each.said >= SURE][:most]
     told = (
-        f"{counted(many, 'row')} contradict a verdict of which the model was {share(SURE)} sure or more: either "
-        f"it is over-sure there, or the label is wrong."
+        f"{counted(many, 'row')} contradict a verdict of which the model was {share(SURE)} sure or more: "
+        f"either it is over-sure there, or the label is wrong."
         if many
         else f"No row contradicts a verdict of which the model was {share(SURE)} sure or more."
     )

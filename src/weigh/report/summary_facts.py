@@ -116,6 +116,6 @@ def _of_familiar(familiar: FamiliarFacts | None) -> Iterator[str]:
         yield f"These rows differ from those of training in {names}{more}: learn again from newer rows."
     if familiar.strange > STRANGE * familiar.n:
         yield (
-            f"{counted(familiar.strange, 'row')} hold values or words never met in training; take verdicts on "
-            f"them with care."
+            f"{counted(familiar.strange, 'row')} hold values or words never met in training; take verdicts "
+            f"on them with care."
         )
