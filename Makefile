@@ -25,7 +25,7 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 NATIVE := CMakeLists.txt $(shell find core bindings -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check native-test pytest bench bench-text bench-online bench-regression docs dist stubs clean FORCE
+.PHONY: help demo test check native-test pytest bench bench-text bench-online bench-regression bench-judging docs dist stubs clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -70,6 +70,10 @@ bench-online: $(READY) ## the same for perceptrons, with Vowpal Wabbit and a bar
 
 bench-regression: $(READY) $(PEERS)/.ready $(OLDER)/.ready ## the same for regression, the peers in environments of their own
 	$(PEERS)/bin/python -m benchmarks.regression --elsewhere $(OLDER)/bin/python $(ARGS)
+
+bench-judging: $(READY) ## the same for judging: measures, leave-one-out, bias and variance, curves, the report
+	$(PIP) install mlxtend
+	$(BIN)/python -m benchmarks.judging $(ARGS)
 
 docs: $(READY) ## the documentation, as pages in site/
 	$(BIN)/mkdocs build --quiet --strict
