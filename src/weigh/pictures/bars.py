@@ -11,6 +11,7 @@ from weigh.pictures.style import COLOURS, GREY, WIDTH, altair, rows_of, styled
 MOST = 40
 THICK = 22  # pixels of a bar with its gap
 PANEL = WIDTH - ROOM
+NARROW = 190  # pixels of a panel on a phone
 WORD = 44  # pixels of a number at the end of a bar
 
 
@@ -36,7 +37,7 @@ def bars(table: Table, x: str = "", title: str = "", told: str = "") -> Any:
         return styled(_panel(alt, rows, _across(alt, rows, x, "width"), x), said, title, more)
     groups, panels = names_of(rows, "group"), []
     for group in groups:
-        across = _across(alt, rows, x if group == groups[-1] else "", str(PANEL))
+        across = _across(alt, rows, x if group == groups[-1] else "", str(NARROW))
         panel = _panel(alt, [row for row in rows if row["group"] == group], across, x)
         head = {"text": group, "fontWeight": "bold", "limit": WIDTH}
         panels.append(panel.properties(width=PANEL, title=head))

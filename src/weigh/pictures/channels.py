@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from weigh import errors
-from weigh.pictures.facts import Rows, form
+from weigh.pictures.facts import Rows, checked, form
 from weigh.pictures.style import COLOURS, DASHES, GREY, SHAPES, rows_of
 from weigh.text import cut
 
@@ -30,7 +30,9 @@ def legend(alt: Any, names: Sequence[str], **settings: Any) -> Any:
     if not any(names):
         return None
     column = 60 + 7 * min(max(map(len, names)), 28)
-    columns = alt.ExprRef(f"max(1, floor(width / {column}))")
+    # In a page that shrinks, the chart's own width is known only after the legend has been laid out.
+    room = f"min(width, (containerSize()[0] || 9999) - {ROOM + 30})"
+    columns = alt.ExprRef(f"max(1, floor({room} / {column}))")
     return alt.Legend(
         title=None, orient="top", offset=8, columns=columns, labelLimit=200, symbolOpacity=1, **settings
     )
@@ -83,11 +85,13 @@ def down(alt: Any, names: Sequence[str], title: str = "", of: str = "name") -> A
 
 def upright(alt: Any, marks: Iterable[tuple[float, str]], across: Any, middle: float = math.inf) -> list[Any]:
     """Dashed lines over the whole height, with words on the side that has room: left beyond the middle."""
-    rows: Rows = [
-        {"x": float(x), "text": cut(text, 60), "line": 2 + 16 * at} for at, (x, text) in enumerate(marks)
-    ]
-    if not rows:
+    given = [{"x": x, "text": text} for x, text in marks]
+    if not given:
         return []
+    found = checked("Upright lines", given, ("text",), ("x",))
+    rows = [
+        {"x": row["x"], "text": cut(row["text"], 60), "line": 2 + 16 * at} for at, row in enumerate(found)
+    ]
     rule = rows_of(alt, rows).mark_rule(strokeDash=[4, 3], color=GREY, strokeWidth=1.5)
     layers = [rule.encode(x=across)]
     for align, shift in (("left", 5), ("right", -5)):

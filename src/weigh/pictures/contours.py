@@ -72,12 +72,16 @@ def _crossing(xs: Sequence[float], ys: Sequence[float], heights: Heights, edge: 
 
 
 def _thinned(loop: list[Spot], width: float, height: float) -> list[Spot]:
-    """Leave out spots that lie on the way between the last one kept and the next."""
-    kept = [loop[0]]
+    """Leave out spots that lie on the straight way from the last one kept to the next."""
+    kept: list[Spot] = [loop[0]]
+    passed: list[Spot] = []
     for here, after in pairwise(loop[1:]):
+        passed.append(here)
         (ax, ay), (bx, by) = kept[-1], after
-        across = (bx - ax) / width * (here[1] - ay) / height - (by - ay) / height * (here[0] - ax) / width
-        long = max(abs(bx - ax) / width, abs(by - ay) / height)
-        if abs(across) > FINE * long or long == 0.0:
+        along, up = (bx - ax) / width, (by - ay) / height
+        near = FINE * max(abs(along), abs(up))
+        beside = [abs(along * (y - ay) / height - up * (x - ax) / width) for x, y in passed]
+        if max(beside) > near or near == 0.0:
             kept.append(here)
+            passed = []
     return [*kept, loop[-1]]

@@ -39,7 +39,8 @@ def curves(
     rows = checked("Curves", table, ("series",), ("x", "y"), ("fitted",))
     names = names_of(rows, "series")
     tell_apart("Curves", names)
-    _refuse_log(rows, log)
+    marks = list(marks)
+    _refuse_log([*(row["x"] for row in rows), *(x for x, _ in marks)], log)
     alt = altair()
     across = _across(alt, rows, x, log)
     height = alt.Y("y:Q", title=y or None, scale=alt.Scale(zero=_has_zero(rows)))
@@ -65,10 +66,9 @@ def curves(
     return styled(chart, described("Curves", title, x, y, told), title)
 
 
-def _refuse_log(rows: Rows, log: bool) -> None:
-    if log and any(row["x"] <= 0 for row in rows):
-        least = min(row["x"] for row in rows)
-        raise errors.DataError(f"A logarithmic axis shows numbers above zero, got {least!r} for 'x'.")
+def _refuse_log(numbers: list[float], log: bool) -> None:
+    if log and min(numbers) <= 0:
+        raise errors.DataError(f"A logarithmic axis shows numbers above zero, got {min(numbers)!r} for 'x'.")
 
 
 def _across(alt: Any, rows: Rows, title: str, log: bool) -> Any:

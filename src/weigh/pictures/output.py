@@ -7,6 +7,7 @@ import io
 import json
 import os
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
@@ -14,7 +15,9 @@ from string import Template
 from typing import Any
 
 from weigh import errors
+from weigh.pictures.facts import MOST_SIGNS
 from weigh.pictures.style import altair
+from weigh.text import cut
 
 ENDINGS = (".png", ".svg", ".html")
 BESIDE = 170  # pixels of names and legends beside a chart
@@ -32,7 +35,7 @@ def page(charts: Sequence[Any], title: str, body_html: str = "") -> str:
     )
     scripts = [_library(), home.joinpath("page.js").read_text("utf-8")] if charts else []
     return Template(home.joinpath("page.html").read_text("utf-8")).substitute(
-        title=html.escape(title),
+        title=html.escape(cut(title, MOST_SIGNS)),
         charts=shown,
         body=body_html,
         scripts="".join(f"<script>{script}</script>" for script in scripts),
@@ -44,23 +47,23 @@ def fluid(chart: Any) -> Any:
 
     Charts of several panels and planes in equal units are returned as they are.
     """
-    shape = chart.to_dict()
+    shape = chart.to_dict(validate=False)
     width = shape.get("width")
     if not isinstance(width, int | float) or shape.get("usermeta", {}).get("rigid"):
         return chart
-    # A legend that wraps is laid out anew.
-    fit = {"type": "fit-x", "contains": "padding", "resize": True}
+    fit = {"type": "fit-x", "contains": "padding"}
     return chart.properties(width="container", autosize=fit, usermeta={"widest": width + BESIDE})
 
 
 def _embedded(chart: Any) -> str:
     """Return a chart as JSON that no word of the data can break out of."""
-    spec = chart.to_dict()
+    spec = chart.to_dict(validate=False)
     # A name to look up on the network, which nothing here needs.
     spec.pop("$schema", None)
     return json.dumps(spec, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
+@cache
 def _library() -> str:
     altair()
     bundle: str = import_module("vl_convert").javascript_bundle()
@@ -90,11 +93,11 @@ def _svg(chart: Any) -> str:
     """A chart as SVG that tells a screen reader what it shows."""
     drawn = io.StringIO()
     chart.save(drawn, format="svg")
-    told = html.escape(chart.to_dict().get("description", ""))
+    told = html.escape(chart.to_dict(validate=False).get("description", ""))
     return drawn.getvalue().replace("<svg", f'<svg role="img" aria-label="{told}"', 1)
 
 
 def _lone(chart: Any) -> str:
     """A page of one chart, whose title is the chart's own."""
-    title = chart.to_dict().get("title", "A picture")
+    title = chart.to_dict(validate=False).get("title", "A picture")
     return page([chart], title if isinstance(title, str) else title["text"])

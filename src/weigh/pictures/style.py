@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weigh import errors
+from weigh.text import cut
 
 # Told apart by people of every colour vision, and readable on white as on nearly black.
 COLOURS = ("#3b82c4", "#d9690a", "#1a9e77", "#b35bb0", "#8a7a00", "#7a7a7a")
@@ -17,6 +18,7 @@ HEAT = ("#b9d0e7", "#12406f")
 INK, PAPER = "#14191f", "#ffffff"
 SIDE = 440
 WIDTH = 520
+SPOKEN = 600  # signs of what a screen reader says
 
 
 def altair() -> Any:
@@ -38,7 +40,9 @@ def styled(chart: Any, told: str = "", title: str = "", more: str = "") -> Any:
     `told` is what a screen reader says of it, `more` stands small under the title.
     """
     named = {"text": title, "subtitle": more} if title and more else title or more
-    chart = chart.properties(**({"description": told} if told else {}), **({"title": named} if named else {}))
+    chart = chart.properties(
+        **({"description": cut(told, SPOKEN)} if told else {}), **({"title": named} if named else {})
+    )
     return (
         chart.configure(background="transparent", font="system-ui, sans-serif")
         .configure_view(stroke=None)

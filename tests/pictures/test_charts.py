@@ -1,0 +1,368 @@
+"""Every chart: it shows the rows it was given, refuses others in words, and is drawn without a browser."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from weigh import errors, pictures
+from weigh.pictures.style import COLOURS, GREY, INK, PAPER
+
+HOSTILE = "a\x00\x1b\ud800</script><script>alert(1)</script>"
+GRID = [{"x": i, "y": j, "value": i * j} for i in range(4) for j in range(3)]
+CELLS = [
+    {"x": i, "y": j, "label": "no" if i < 2 else "yes", "share": 0.5 + 0.1 * abs(i - 1.5)}
+    for i in range(4)
+    for j in range(3)
+]
+
+
+SAMPLES: dict[str, Callable[[str], Any]] = {
+    "curves": lambda name: pictures.curves(
+        [
+            {"series": name, "x": 1, "y": 0.9, "low": 0.8, "high": 1.0},
+            {"series": name, "x": 10, "y": 0.5, "low": 0.4, "high": None},
+            {"series": name, "x": 100, "y": 0.3, "fitted": True},
+        ],
+        name,
+        "loss",
+        name,
+        log=True,
+        marks=[(5, name)],
+    ),
+    "bars": lambda name: pictures.bars(
+        [{"name": name, "value": 2.0}, {"name": "b", "value": -1.5}], name, name
+    ),
+    "panels": lambda name: pictures.bars(
+        [{"name": name, "value": v, "group": g} for g, v in ((name, 1), ("h", -2))], name
+    ),
+    "cells": lambda name: pictures.cells(
+        [{"row": name, "column": c, "value": 7, "shade": s} for c, s in ((name, 0), ("q", 0.9))],
+        name,
+        name,
+    ),
+    "intervals": lambda name: pictures.intervals(
+        [{"name": name, "value": 1, "low": 0.5, "high": 2.5, "series": s} for s in (name, "t")],
+        name,
+        mark=1,
+    ),
+    "reliability": lambda name: pictures.reliability(
+        [{"series": name, "predicted": 0.2, "observed": 0.3, "low": 0.1, "high": 0.5, "rows": 40}], name
+    ),
+    "scatter": lambda name: pictures.scatter(
+        [{"x": 1, "y": 2, "series": name, "text": name}, {"x": 2, "y": 2}], name, diagonal=True
+    ),
+    "surface": lambda name: pictures.surface(
+        GRID, name, "y", points=[{"x": 1, "y": 1, "name": name}], value=name
+    ),
+    "areas": lambda name: pictures.areas(
+        CELLS,
+        [{"x": 1, "y": 1, "label": name, "wrong": True}],
+        [{"series": name, "x": x, "y": 1} for x in (0, 3)],
+        name,
+    ),
+    "stacked": lambda name: pictures.stacked(
+        [{"name": name, "part": p, "value": 0.2} for p in (name, "noise")], name
+    ),
+    "lines": lambda name: pictures.lines(
+        [{"series": name, "x": x, "y": 1, "named": True} for x in (1, 2)], name, mark=1
+    ),
+}
+
+
+@functools.cache
+def sample(kind: str, name: str = "a") -> Any:
+    """Return a small chart of a kind, with a name in it."""
+    return SAMPLES[kind](name)
+
+
+def tables(spec: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """Yield every layer with its rows."""
+    for part in [*spec.get("vconcat", []), spec]:
+        for layer in part.get("layer", []):
+            yield layer, spec["datasets"][layer.get("data", part.get("data"))["name"]]
+
+
+def layers(chart: Any, mark: str) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    return [(layer, rows) for layer, rows in tables(chart.to_dict()) if layer["mark"]["type"] == mark]
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_every_chart_is_drawn_without_a_browser_and_told_to_screen_readers(kind: str, tmp_path: Path) -> None:
+    chart = sample(kind, HOSTILE)
+    pictures.image(chart, tmp_path / "x.png")
+    pictures.image(chart, tmp_path / "x.svg")
+    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+    drawn = ElementTree.fromstring((tmp_path / "x.svg").read_text("utf-8"))
+    assert (drawn.get("role"), drawn.get("aria-label")) == ("img", chart.to_dict()["description"])
+    assert not list(drawn.iter("{http://www.w3.org/2000/svg}script"))
+    sizes = [
+        float(each.get("font-size", "0px")[:-2]) for each in drawn.iter("{http://www.w3.org/2000/svg}text")
+    ]
+    assert min(sizes) >= 12
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_hostile_names_stay_text_without_signs_that_no_file_can_hold(kind: str) -> None:
+    page = pictures.page([sample(kind, HOSTILE)], HOSTILE)
+    assert "<script>alert" not in page
+    (embedded,) = re.findall(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)
+    told = json.dumps(json.loads(embedded), ensure_ascii=False)
+    assert "a\ufffd\ufffd\ufffd</script><script>alert(1)</script>" in told
+    assert '"background": "transparent"' in told
+
+
+def test_what_is_told_can_be_given_and_is_else_made_of_titles() -> None:
+    rows = [{"name": "a", "value": 1}]
+    assert pictures.bars(rows, "nats", "Words", told="One bar.").to_dict()["description"] == "One bar."
+    assert pictures.bars(rows, "nats", "Words").to_dict()["description"] == "Bars of nats: Words."
+    assert pictures.scatter([{"x": 1, "y": 2}], "p", "q").to_dict()["description"] == "Points of q over p."
+
+
+def test_fitted_curves_are_thin_and_dashed_in_the_colour_of_their_series() -> None:
+    chart = sample("curves")
+    (thin, fitted), (line, measured) = layers(chart, "line")
+    assert [row["x"] for row in fitted] == [100]
+    assert [row["x"] for row in measured] == [1, 10]
+    assert thin["encoding"]["color"] == line["encoding"]["color"]
+    assert (thin["mark"]["strokeDash"], thin["mark"].get("point")) == ([3, 3], None)
+    assert line["encoding"]["x"]["scale"]["type"] == "log"
+    ((_, band),) = layers(chart, "area")
+    assert [row["x"] for row in band] == [1]
+
+
+def test_marks_are_upright_lines_with_words_on_the_side_that_has_room() -> None:
+    rows = [{"series": "a", "x": x, "y": x} for x in (0, 10)]
+    chart = pictures.curves(rows, marks=[(1, "early"), (9, "late")])
+    ((_, drawn),) = layers(chart, "rule")
+    assert [row["x"] for row in drawn] == [1, 9]
+    told = {rows[0]["text"]: layer["mark"]["align"] for layer, rows in layers(chart, "text")}
+    assert told == {"early": "left", "late": "right"}
+
+
+@pytest.mark.parametrize(
+    ("heights", "has_zero"), [((0.8, 0.9), False), ((0.1, 0.9), True), ((-1.0, 1.0), True)]
+)
+def test_curves_far_from_zero_are_drawn_without_it(heights: tuple[float, float], has_zero: bool) -> None:
+    chart = pictures.curves([{"series": "a", "x": x, "y": y} for x, y in enumerate(heights)])
+    ((line, _),) = layers(chart, "line")
+    assert line["encoding"]["y"]["scale"]["zero"] is has_zero
+
+
+def test_bars_keep_their_order_and_have_a_colour_per_sign() -> None:
+    ((bar, rows),) = layers(sample("bars"), "bar")
+    assert [(row["name"], row["value"]) for row in rows] == [("a", 2), ("b", -1.5)]
+    assert bar["encoding"]["y"]["scale"]["domain"] == ["a", "b"]
+    colour = bar["encoding"]["color"]
+    assert (colour["condition"]["value"], colour["value"]) == COLOURS[:2]
+
+
+def test_bars_of_groups_have_panels_of_one_scale_and_names_that_come_again_are_numbered() -> None:
+    table = [{"name": "a", "value": v, "group": g} for g, v in (("g", 1), ("h", 2), ("g", 3))]
+    spec = pictures.bars(table).to_dict()
+    assert [panel["title"]["text"] for panel in spec["vconcat"]] == ["g", "h"]
+    assert spec["resolve"] == {"scale": {"x": "shared"}}
+    drawn = [rows for layer, rows in tables(spec) if layer["mark"]["type"] == "bar"]
+    assert [[(row["name"], row["value"]) for row in rows] for rows in drawn] == [
+        [("a", 1), ("a (2)", 3)],
+        [("a", 2)],
+    ]
+
+
+def test_whiskers_take_the_place_of_numbers_at_bars() -> None:
+    chart = pictures.bars([{"name": "a", "value": 1, "low": 0, "high": 2}, {"name": "b", "value": 1}])
+    assert not layers(chart, "text")
+    ((rule, _),) = layers(chart, "rule")
+    assert (rule["encoding"]["x"]["field"], rule["encoding"]["x2"]["field"]) == ("low", "high")
+
+
+@pytest.mark.parametrize("draw", [pictures.bars, pictures.intervals])
+def test_of_many_names_the_first_are_drawn_and_the_rest_is_told(draw: Any) -> None:
+    spec = draw([{"name": f"n{k}", "value": k} for k in range(50)], title="Many").to_dict()
+    kind = "bars" if draw is pictures.bars else "intervals"
+    assert spec["title"] == {"text": "Many", "subtitle": f"the first 40 of 50 {kind}"}
+    assert max(len(rows) for _, rows in tables(spec)) == 40
+
+
+def test_cells_are_told_in_ink_that_is_read_on_their_shade() -> None:
+    rows = [{"row": "r", "column": str(s), "value": 3, "shade": s} for s in (0, 0.2, 0.8)]
+    ((text, told),) = layers(pictures.cells(rows), "text")
+    assert [row["ink"] for row in told] == [GREY, INK, PAPER]
+    assert text["encoding"]["text"]["format"] == ",d"
+    (rect, _), *_ = layers(pictures.cells(rows), "rect")
+    assert rect["encoding"]["x"]["scale"]["domain"] == ["0", "0.2", "0.8"]
+
+
+def test_large_tables_of_cells_tell_their_numbers_only_to_a_pointer() -> None:
+    rows = [{"row": "r", "column": str(k), "value": 3, "shade": 0.1} for k in range(20)]
+    assert not layers(pictures.cells(rows), "text")
+    ((rect, _),) = layers(pictures.cells(rows), "rect")
+    assert [each["field"] for each in rect["encoding"]["tooltip"]] == ["row", "column", "value"]
+
+
+def test_intervals_of_several_series_differ_in_shape_and_place() -> None:
+    ((dots, rows),) = layers(sample("intervals"), "point")
+    assert [(row["series"], row["value"]) for row in rows] == [("a", 1), ("t", 1)]
+    assert dots["encoding"]["yOffset"]["scale"]["domain"] == ["a", "t"]
+    assert len(set(dots["encoding"]["shape"]["scale"]["range"])) == 2
+
+
+def test_intervals_keep_the_order_of_their_names_where_some_have_no_whiskers() -> None:
+    rows = [{"name": "x", "value": 1}, {"name": "y", "value": 1, "low": 0, "high": math.nan}]
+    chart = pictures.intervals([*rows, {"name": "z", "value": 2, "low": 1, "high": 3}])
+    _, (dots, _) = layers(chart, "rule")[0], layers(chart, "point")[0]
+    assert dots["encoding"]["y"]["scale"]["domain"] == ["x", "y", "z"]
+    assert [row["name"] for row in layers(chart, "rule")[0][1]] == ["z"]
+
+
+def test_reliability_has_the_diagonal_and_sizes_by_rows() -> None:
+    chart = sample("reliability")
+    (_, ideal), (_, line) = layers(chart, "line")
+    assert ideal == [{"predicted": 0, "observed": 0}, {"predicted": 1, "observed": 1}]
+    assert [(row["predicted"], row["observed"], row["rows"]) for row in line] == [(0.2, 0.3, 40)]
+    ((dots, _),) = layers(chart, "point")
+    assert dots["encoding"]["size"]["field"] == "rows"
+
+
+def test_the_diagonal_of_points_spans_both_axes() -> None:
+    ((_, ends),) = layers(pictures.scatter([{"x": 1, "y": 7}, {"x": -2, "y": 3}], diagonal=True), "line")
+    assert ends == [{"x": -2, "y": -2}, {"x": 7, "y": 7}]
+    assert not layers(pictures.scatter([{"x": 1, "y": 7}]), "line")
+
+
+def test_stacked_parts_follow_each_other_on_their_side_of_zero() -> None:
+    values = {"bias": 0.5, "variance": -0.25, "noise": 0.25}
+    table = [{"name": "nb", "part": part, "value": value} for part, value in values.items()]
+    ((bar, rows),) = layers(pictures.stacked(table), "bar")
+    assert [(row["from"], row["to"]) for row in rows] == [(0, 0.5), (-0.25, 0), (0.5, 0.75)]
+    assert bar["encoding"]["color"]["scale"]["domain"] == list(values)
+
+
+def test_areas_are_runs_of_one_label_and_wrong_points_have_rings() -> None:
+    chart = sample("areas")
+    ((_, runs),) = layers(chart, "rect")
+    first = [run for run in runs if run["y"] == -0.5]
+    assert [(run["x"], run["x2"], run["label"]) for run in first] == [
+        (-0.5, 0.5, "no"),
+        (0.5, 1.5, "no"),
+        (1.5, 2.5, "yes"),
+        (2.5, 3.5, "yes"),
+    ]
+    (dots, points), (_, rings) = layers(chart, "point")
+    assert dots["encoding"]["shape"]["scale"]["domain"] == ["a", "no", "yes"]
+    assert points == rings == [{"label": "a", "x": 1, "y": 1, "wrong": True}]
+
+
+def test_the_first_line_of_areas_is_full_and_others_are_dashed() -> None:
+    rows = [{"series": s, "x": x, "y": 1} for s in ("boundary", "margin") for x in (3, 0)]
+    (full, drawn), (dashed, _) = layers(pictures.areas(CELLS, lines=rows), "line")
+    assert "strokeDash" not in full["mark"]
+    assert dashed["mark"]["strokeDash"]
+    assert [row["x"] for row in drawn] == [3, 0]
+
+
+def test_large_grids_stay_small() -> None:
+    at = np.linspace(-3, 3, 100)
+    waves = [{"x": x, "y": y, "value": math.sin(2 * x) * math.cos(2 * y)} for x in at for y in at]
+    halves = [
+        {"x": x, "y": y, "label": str(x + y > 0), "share": 1 / (1 + math.exp(-abs(x + y)))}
+        for x in at
+        for y in at
+    ]
+    for chart in (pictures.surface(waves), pictures.areas(halves)):
+        assert len(json.dumps(chart.to_dict())) < 150_000
+
+
+def test_numbers_are_told_with_thousands_apart_and_digits_that_matter() -> None:
+    rows = [{"series": "a", "x": x, "y": x / 7} for x in (1, 2_000)]
+    ((line, _),) = layers(pictures.curves(rows, "rows", "loss"), "line")
+    said = {each["field"]: each.get("format") for each in line["encoding"]["tooltip"]}
+    assert said == {"series": None, "x": ",d", "y": ",.4~r"}
+    assert [each.get("title") for each in line["encoding"]["tooltip"]] == [None, "rows", "loss"]
+
+
+def test_numbers_of_numpy_become_plain_and_nothing_else_is_kept() -> None:
+    rows = [{"name": np.str_("a"), "value": np.float32(0.5), "model": object()}]
+    ((_, drawn),) = layers(pictures.bars(rows), "bar")
+    assert drawn == [{"name": "a", "value": 0.5}]
+
+
+def test_a_fluid_chart_fills_its_place_and_panels_and_planes_do_not() -> None:
+    spec = pictures.fluid(sample("scatter")).to_dict()
+    assert (spec["width"], spec["autosize"]["type"]) == ("container", "fit-x")
+    assert spec["usermeta"]["widest"] > sample("scatter").to_dict()["width"]
+    panels = sample("panels")
+    assert pictures.fluid(panels) is panels
+    plane = pictures.plane_steps(
+        [pictures.Point(0, 0, "no")], [pictures.Turn(0, (1.0, 1.0), 0.0, False, "")], ("no", "yes")
+    )
+    assert pictures.fluid(plane) is plane
+
+
+def test_an_image_may_be_a_page(tmp_path: Path) -> None:
+    pictures.image(pictures.bars([{"name": "a", "value": 1}], title="Words & more"), tmp_path / "x.html")
+    page = (tmp_path / "x.html").read_text("utf-8")
+    assert "<title>Words &amp; more</title>" in page
+    assert '"width":"container"' in page
+
+
+@pytest.mark.parametrize(
+    ("ask", "told"),
+    [
+        (lambda: pictures.bars([]), "Bars are drawn from rows with 'name', 'value', got no rows."),
+        (
+            lambda: pictures.bars([{"name": "a"}]),
+            "Bars are drawn from rows with 'name', 'value', got rows without 'value'.",
+        ),
+        (
+            lambda: pictures.bars([{"name": "a", "value": 1}, {"name": "a", "value": math.nan}]),
+            "Bars are drawn from finite numbers, got nan for 'value' in row 1.",
+        ),
+        (
+            lambda: pictures.scatter([{"x": "one", "y": 1}]),
+            "Points are drawn from finite numbers, got 'one' for 'x' in row 0.",
+        ),
+        (
+            lambda: pictures.scatter([{"x": k, "y": k} for k in range(5_001)]),
+            "A picture has room for 5,000 points, got 5,001. Give a sample of them.",
+        ),
+        (
+            lambda: pictures.cells([{"row": "a", "column": "b", "value": 1, "shade": 1.5}]),
+            "Cells have a 'shade' from 0 to 1, got 1.5.",
+        ),
+        (
+            lambda: pictures.cells([{"row": "a", "column": k, "value": 1, "shade": 1} for k in range(41)]),
+            "A picture has room for 40 columns, got 41. Join the rare ones.",
+        ),
+        (
+            lambda: pictures.surface(GRID[:-1]),
+            "Surfaces are drawn from a full grid, every x with every y once and two of each at least, "
+            "got 11 rows for 4 x and 3 y.",
+        ),
+        (
+            lambda: pictures.curves([{"series": "a", "x": 0, "y": 1}], log=True),
+            "A logarithmic axis shows numbers above zero, got 0 for 'x'.",
+        ),
+        (
+            lambda: pictures.curves([{"series": "a", "x": 1, "y": 1}], marks=[(math.inf, "end")]),
+            "Upright lines are drawn from finite numbers, got inf for 'x' in row 0.",
+        ),
+        (
+            lambda: pictures.stacked([{"name": "a", "part": str(k), "value": 1} for k in range(7)]),
+            "Stacked bars tell 6 series apart, got 7: '0', '1', '2', '3', '4', '5', '6'. Draw fewer.",
+        ),
+    ],
+)
+def test_rows_that_cannot_be_drawn_are_refused(ask: Any, told: str) -> None:
+    with pytest.raises(errors.DataError) as refusal:
+        ask()
+    assert str(refusal.value) == told
