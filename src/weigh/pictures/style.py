@@ -40,32 +40,32 @@ def styled(chart: Any, told: str = "", title: str = "", more: str = "") -> Any:
     `told` is what a screen reader says of it, `more` stands small under the title.
     """
     named = {"text": title, "subtitle": more} if title and more else title or more
+    words = {"labelColor": GREY, "titleColor": GREY, "labelFontSize": 12, "titleFontWeight": "normal"}
     chart = chart.properties(
         **({"description": cut(told, SPOKEN)} if told else {}), **({"title": named} if named else {})
     )
-    return (
-        chart.configure(background="transparent", font="system-ui, sans-serif")
-        .configure_view(stroke=None)
-        .configure_axis(
-            **dict.fromkeys(["labelColor", "titleColor", "domainColor", "tickColor", "gridColor"], GREY),
-            gridOpacity=0.15,
-            labelFontSize=12,
-            titleFontSize=13,
-            titleFontWeight="normal",
-        )
-        .configure_header(labelColor=GREY, labelFontSize=13, labelFontWeight="bold", titleColor=GREY)
-        .configure_legend(
-            labelColor=GREY, titleColor=GREY, labelFontSize=12, titleFontSize=12, titleFontWeight="normal"
-        )
-        .configure_title(
-            color=GREY,
-            fontSize=14,
-            fontWeight="normal",
-            anchor="start",
-            offset=8,
-            subtitleColor=GREY,
-            subtitleFontSize=12,
-        )
+    return chart.configure(
+        background="transparent",
+        font="system-ui, sans-serif",
+        view={"stroke": None},
+        axis=words
+        | {
+            "titleFontSize": 13,
+            "domainColor": GREY,
+            "tickColor": GREY,
+            "gridColor": GREY,
+            "gridOpacity": 0.15,
+        },
+        legend=words | {"titleFontSize": 12},
+        title={
+            "color": GREY,
+            "fontSize": 14,
+            "fontWeight": "normal",
+            "anchor": "start",
+            "offset": 8,
+            "subtitleColor": GREY,
+            "subtitleFontSize": 12,
+        },
     )
 
 
