@@ -46,6 +46,7 @@ _HOMES = {
     ),
     "weigh.judge": (
         "Evaluation",
+        "audit",
         "diff",
         "evaluate",
         "margin",

@@ -23,6 +23,7 @@ COMMANDS = (
     "predict",
     "evaluate",
     "calibrate",
+    "audit",
     "explain",
     "compare",
     "bias-variance",

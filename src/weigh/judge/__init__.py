@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weigh.judge.audit import Audit, audit
 from weigh.judge.difference import Difference, diff
 from weigh.judge.evaluation import Evaluation, evaluate
 from weigh.judge.margins import Margin, margin
@@ -10,12 +11,14 @@ from weigh.judge.regression import RegressionEvaluation
 from weigh.judge.verification import Verification, verify
 
 __all__ = [
+    "Audit",
     "Difference",
     "Evaluation",
     "Margin",
     "MistakeBound",
     "RegressionEvaluation",
     "Verification",
+    "audit",
     "diff",
     "evaluate",
     "margin",

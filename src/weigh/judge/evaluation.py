@@ -148,7 +148,7 @@ def evaluate(
     -------
     Evaluation, or of a regression RegressionEvaluation
     """
-    y, label = _labels(y, label)
+    y, label = given_labels(y, label)
     if not (isinstance(level, int | float) and 0.0 < level < 1.0):
         raise errors.parameter("evaluate", "level", "a number between 0 and 1", level)
     judged, weights = subject(model), checked_weights(sample_weight)
@@ -160,7 +160,8 @@ def evaluate(
     return _evaluation(tally, tuple(judged.classes), float(level))
 
 
-def _labels(y: Any, label: str | None) -> tuple[Any, str | None]:
+def given_labels(y: Any, label: str | None) -> tuple[Any, str | None]:
+    """Labels as an array, or the name of their column, however they were given."""
     if y is not None and label is not None:
         raise errors.parameter("evaluate", "label", "left out when y is given", label)
     if isinstance(y, str):

@@ -1,0 +1,83 @@
+"""`weigh audit`: which labels of a file a model doubts, and why."""
+
+from __future__ import annotations
+
+import csv
+from contextlib import nullcontext
+from typing import Any
+
+import click
+
+from weigh.cli.options import as_json, echo, keep_apart, model_argument, open_for, reading, writing
+from weigh.cli.taught import Taught
+
+SECTIONS = {
+    "Examples": """
+        weigh audit spam.weigh train.csv
+        weigh audit spam.weigh train.csv --most 5 --json
+        weigh audit spam.weigh train.csv -o doubts.csv
+    """,
+}
+
+
+@click.command(cls=Taught, sections=SECTIONS, short_help="Find labels that look wrong.")
+@model_argument
+@click.argument("data", metavar="DATA")
+@click.option("--label", metavar="COLUMN", help="The column of labels. [default: the model's]")
+@click.option("--most", type=click.IntRange(1), default=20, show_default=True, help="How many rows to list.")
+@click.option(
+    "--seen/--unseen",
+    "seen",
+    default=None,
+    help="Whether the model has learned these rows. [default: find out]",
+)
+@click.option("-o", "--output", metavar="FILE", help="Write every row's label and verdict, as CSV.")
+@reading
+@as_json
+def command(
+    model: str,
+    data: str,
+    label: str | None,
+    most: int,
+    seen: bool | None,
+    output: str | None,
+    as_json: bool,
+    **written: Any,
+) -> None:
+    """List the rows that are most at odds with a model, and what speaks against their labels.
+
+    A naive Bayes model judges each row of its training file without that row, exactly, which also tells how
+    good it is on rows that it has not seen. Other models judge rows as they predict them. With -o all rows
+    are written: their number, label, the label's probability, and what the model says.
+    """
+    from weigh import errors
+    from weigh.cli.progress import watched
+    from weigh.judge.audit import audited
+    from weigh.model import load
+
+    keep_apart(output, model, data)
+    loaded = load(model)
+    name = label or loaded.label
+    if name is None:
+        raise errors.LabelError("The model does not name its label column; give --label COLUMN.")
+    opened, target = open_for(loaded, data, name, **written), writing(output) if output else nullcontext()
+    with watched(opened) as source, target as file:
+        sink = _writer(file) if file else None
+        found = audited(loaded, source, None, None, most, seen, 0.95, sink)
+    if output != "-":
+        echo(found, as_json)
+
+
+def _writer(file: Any) -> Any:
+    """What writes the rows of a batch."""
+    lines = csv.writer(file, lineterminator="\n")
+    lines.writerow(["row", "label", "probability", "said"])
+
+    def write(first: int, batch: Any, said: list[Any], shares: Any) -> None:
+        numbers = [None] * len(said) if shares is None else shares.tolist()
+        for at, (label, share, verdict) in enumerate(zip(batch.labels, numbers, said, strict=True)):
+            # What cannot be judged has neither a probability nor a verdict.
+            told = "" if share is None or share != share else repr(share)
+            lines.writerow([first + at, label, told, "" if verdict is None else verdict])
+
+    return write
