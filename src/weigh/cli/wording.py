@@ -28,6 +28,7 @@ _SPOKEN: tuple[tuple[re.Pattern[str], Any], ...] = (
     (re.compile(r"\buse LogisticRegression\b"), "use --learner logistic"),
     (re.compile(r"\bclass_prior='uniform'"), "--set class_prior=uniform"),
     (re.compile(r"\bcomplement=(True|False)\b"), r"--set complement=\1"),
+    (re.compile(r"\bseen=(True|False)\b"), lambda found: "--seen" if found[1] == "True" else "--unseen"),
 )
 
 
