@@ -687,6 +687,55 @@ def _() -> object:
     return weigh.load(written("legs,weight,pet\n"))
 
 
+def calibrated(method: str = "temperature") -> weigh.CalibratedModel:
+    return weigh.calibrate(fit(LETS, "let"), LETS, method=method)
+
+
+@case("A calibration that does not exist")
+def _() -> object:
+    return fit(PETS, calibration="beta")
+
+
+@case("Calibrating without a row to spare")
+def _() -> object:
+    return fit(PETS, calibration="temperature")
+
+
+@case("Calibrating on a label that is no class")
+def _() -> object:
+    return weigh.calibrate(fit(PETS), {**PETS, "pet": ["cat", "rat", "dog", "fish"]})
+
+
+@case("Calibrating without labels")
+def _() -> object:
+    return weigh.calibrate(fit(np.eye(4), PETS["pet"]), np.eye(4))
+
+
+@case("Calibrating probabilities of zero")
+def _() -> object:
+    return weigh.calibrate(fit(PETS, prior=None), PETS)
+
+
+@case("Calibrating what is no classifier")
+def _() -> object:
+    return weigh.calibrate(linear(), HOMES)
+
+
+@case("Learning on with a calibrated model")
+def _() -> object:
+    return calibrated().learn(LETS)
+
+
+@case("The linear form of a model whose cut was moved")
+def _() -> object:
+    return calibrated("platt").linear()
+
+
+@case("The fractions of a calibrated probability")
+def _() -> object:
+    return calibrated().explain(LETS)[0].worked()
+
+
 def told_on_the_page() -> dict[str, tuple[str, str]]:
     """The table's rows: what is given, the error's name, the message."""
     cells = [

@@ -247,54 +247,9 @@ def test_the_setting_is_searched_and_cross_validated():
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
 
 
-REFUSED = {
-    "a method": (
-        lambda nb: weigh.calibrate(nb, TABLE, method="beta"),
-        errors.ParameterError,
-        "calibrate: method must be 'temperature', 'platt' or 'isotonic', got 'beta'.",
-    ),
-    "a setting": (
-        lambda nb: weigh.NaiveBayes(calibration="beta").fit(TABLE, "play"),
-        errors.ParameterError,
-        "NaiveBayes: calibration must be None, 'temperature', 'platt' or 'isotonic', got 'beta'.",
-    ),
-    "a label unseen": (
-        lambda nb: weigh.calibrate(nb, {**TABLE, "play": ["perhaps"] * 12}),
-        errors.LabelError,
-        "The rows have the label 'perhaps', which is no class of the model; it has 'no', 'yes'. "
-        "Leave such rows out.",
-    ),
-    "no labels": (
-        lambda nb: weigh.calibrate(weigh.NaiveBayes().fit([[1.0], [2.0]], [0, 1]), [[1.0], [2.0]]),
-        errors.LabelError,
-        "The rows have no labels to calibrate by. Give y: one label per row, or its column.",
-    ),
-    "a regression": (
-        lambda nb: weigh.calibrate(
-            weigh.LinearRegression().fit([[1.0], [2.0], [4.0]], [0.0, 1.0, 2.0]), TABLE
-        ),
-        errors.Unsupported,
-        "calibrate takes a trained classifier of weigh, got LinearRegression. Others are calibrated by "
-        "scikit-learn's CalibratedClassifierCV.",
-    ),
-    "probabilities of zero": (
-        lambda nb: weigh.calibrate(weigh.NaiveBayes(prior=None).fit(TABLE, "play"), TABLE),
-        errors.Unsupported,
-        "Row 4 has probability 0 in some class, which no calibration changes. Train with a prior above 0 "
-        "(prior=1).",
-    ),
-    "label and y": (
-        lambda nb: weigh.calibrate(nb, TABLE, "play", label="play"),
-        errors.ParameterError,
-        "calibrate: label must be left out when y is given, got 'play'.",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_bad_input_is_refused_in_words(name):
-    work, kind, message = REFUSED[name]
-    nb = weigh.NaiveBayes().fit(TABLE, "play")
-    with pytest.raises(kind) as refusal:
-        work(nb)
-    assert str(refusal.value) == message
+def test_a_method_and_labels_are_asked_for_once(learner):
+    X, y = repeated(10)
+    for given in ({"method": "beta"}, {"label": "kind"}):
+        name = next(iter(given))
+        with pytest.raises(errors.ParameterError, match=f"calibrate: {name} must be"):
+            weigh.calibrate(learner, X, y, **given)

@@ -27,8 +27,8 @@ def drawn(found: Calibration, classes: Sequence[Any], probable: bool) -> Any:
     if probable:
         odds = np.linspace(-8.0, 8.0, POINTS)
         before = 1.0 / (1.0 + np.exp(-odds))
-        table = [{"series": "as it was", "x": end, "y": end, "fitted": True} for end in (0.0, 1.0)]
-        table += _rows(found, classes, shown, odds, before)
+        table = list(_rows(found, classes, shown, odds, before))
+        table += [{"series": "as it was", "x": end, "y": end, "fitted": True} for end in (0.0, 1.0)]
         return curves(table, x="probability before", y="probability after", title=title)
     leads = _leads(found, shown)
     table = list(_rows(found, classes, shown, leads, leads))
