@@ -89,7 +89,8 @@ def test_curves_of_many_classes_are_one_against_the_rest_and_normalised():
     odds, n = np.log(p) - np.log1p(-p), np.bincount(y)
     columns = []
     for c in range(3):
-        targets = np.where(y == c, (n[c] + 1) / (n[c] + 2), 1 / (len(y) - n[c] + 2))
+        a, rest = 2 / 3, len(y) - n[c]
+        targets = np.where(y == c, (n[c] + a) / (n[c] + 2 * a), a / (rest + 2 * a))
         columns.append(IsotonicRegression(out_of_bounds="clip").fit(odds[:, c], targets).predict(odds[:, c]))
     expected = np.column_stack(columns)
     expected /= expected.sum(axis=1, keepdims=True)

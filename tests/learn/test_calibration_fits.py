@@ -10,6 +10,7 @@ from scipy.optimize import minimize, minimize_scalar
 from sklearn.calibration import _SigmoidCalibration
 
 from weigh.learn.calibration import Scored, fit_platt, fit_temperature
+from weigh.model import Temperature
 
 
 def over_sure(n=400, classes=2, seed=0, factor=4.0):
@@ -31,7 +32,8 @@ def smoothed_loss(rows, slope, shift):
         z = slope * (rows.scores[i] - rows.scores[i].max()) + shift
         logs = z - np.log(np.exp(z).sum())
         for c in range(classes):
-            target = (held + 1) / (held + 2) if c == own else 1 / (held + 2) / (classes - 1)
+            a = 2 / classes
+            target = (held + a) / (held + 2 * a) if c == own else a / (held + 2 * a) / (classes - 1)
             total -= rows.weights[i] * target * logs[c]
     return total / rows.weights.sum()
 
@@ -109,6 +111,17 @@ def test_rows_without_a_mistake_allow_no_more_than_their_number():
         q = np.exp(fit_temperature(rows).map.apply(rows.scores)).max(axis=1)
         assert q == pytest.approx((n / 2 + 1) / (n / 2 + 2), rel=1e-9)
         assert np.exp(fit_platt(rows).map.apply(rows.scores)).max(axis=1) == pytest.approx(q, rel=1e-9)
+
+
+def test_many_classes_of_few_rows_are_not_taken_for_mistakes():
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(300), 4)
+    scores = rng.normal(size=(1200, 300))
+    scores[np.arange(1200), codes] += 9.0
+    rows = Scored(scores, codes, np.ones(1200))
+    plain = lambda logs: -logs[np.arange(1200), codes].mean()  # noqa: E731
+    before, after = (plain(Temperature(T).apply(scores)) for T in (1.0, fit_temperature(rows).map.T))
+    assert after <= before
 
 
 def test_scores_that_say_the_opposite_are_made_nearly_equal():

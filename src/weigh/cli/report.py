@@ -62,7 +62,9 @@ def command(
     with stages() as say:
         rows = open_for(loaded, data, name, **written)
         learned = None if train is None else open_for(loaded, train, name, **written)
-        report = report_on(loaded, rows, label=None, train=learned, title=title, most=most, file=model, say=say)
+        report = report_on(
+            loaded, rows, label=None, train=learned, title=title, most=most, file=model, say=say
+        )
         if output or not as_json:
             report.save(target)
     echo(report, as_json)

@@ -12,7 +12,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from weigh import errors
 from weigh.features.blocks import Floats
-from weigh.learn.calibration import Fitted, Places, Scored, fit_platt, fit_temperature
+from weigh.learn.calibration import Fitted, Places, Scored, doubt, fit_platt, fit_temperature
 from weigh.model import CalibratedModel, Isotonic, Model
 from weigh.model.calibration import METHODS, Calibration, Steps, curves_of, log_odds
 from weigh.model.counted import Counted
@@ -182,12 +182,13 @@ def _proved(fit: Callable[[Scored], Fitted]) -> Callable[[Scored], Calibration]:
 
 
 def _isotonic(rows: Scored) -> Isotonic:
-    """Fit a rising curve to each class against all others, with Laplace's smoothed targets."""
+    """Fit a rising curve to each class against all others, with the same smoothed targets."""
     odds, classes = log_odds(rows.scores), rows.scores.shape[1]
     curves = []
     for c in range(classes - curves_of(classes), classes):
         own = rows.totals[c]
-        targets = np.where(rows.codes == c, (own + 1) / (own + 2), 1 / (rows.totals.sum() - own + 2))
+        doubts = doubt(np.array([own, rows.totals.sum() - own]), classes)
+        targets = np.where(rows.codes == c, 1.0 - doubts[0], doubts[1])
         found = IsotonicRegression().fit(odds[:, c], targets, rows.weights)
         curves.append(Steps(tuple(found.X_thresholds_.tolist()), tuple(found.y_thresholds_.tolist())))
     return Isotonic(tuple(curves))

@@ -4,11 +4,11 @@ Both maps here are those of least loss to smoothed targets,
 
     Σ_i w_i [ log Σ_c exp z_ic − Σ_c t_ic z_ic ],   z_ic = slope · score_ic + shift_c,
 
-which is convex. A row of class k has the target (n_k + 1) / (n_k + 2) for its own class, n_k being the weight
-of such rows, and the others share the rest: Laplace's rule, which Platt took for two classes. It keeps the
-minimum finite where the scores separate the rows, and a model that made no mistake on n rows from being
-surer than n rows allow. A slope is never below 0.001 / (the widest spread of scores in a row), so that a
-greater score never means less.
+which is convex. A row of class k has the target (n_k + a) / (n_k + 2a) for its own class, n_k being the
+weight of such rows and a = 2 / C, and the others share the rest: as if two mistakes more had been made in
+all. Of two classes this is Laplace's rule, as Platt took it. It keeps the minimum finite where the scores
+separate the rows, and a model that made no mistake on n rows from being surer than n rows allow. A slope is
+never below 0.001 / (the widest spread of scores in a row), so that a greater score never means less.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from weigh.features.blocks import Floats
 from weigh.model.calibration import Platt, Temperature
+from weigh.model.decision import normalised
 
-LEAST = 1e-3  # of the widest log-odds after calibration
+LEAST = 1e-3  # what the widest spread of scores becomes at least
 STEPS = 200
 
 Places = NDArray[np.intp]
@@ -55,10 +56,16 @@ class Scored:
         classes = self.scores.shape[1]
         if classes == 1:
             return np.ones_like(self.scores)
-        others = 1.0 / (self.totals + 2.0)
+        others = doubt(self.totals, classes)
         table = np.repeat(others[:, None] / (classes - 1), classes, axis=1)
         np.fill_diagonal(table, 1.0 - others)
         return np.asarray(table[self.codes])
+
+
+def doubt(rows: Floats, classes: int) -> Floats:
+    """Return what is left for others of rows that are all alike: a / (n + 2a), a = 2 / C."""
+    pseudo = 2.0 / classes
+    return np.asarray(pseudo / (rows + 2.0 * pseudo))
 
 
 @dataclass(frozen=True)
@@ -77,21 +84,15 @@ class Fitted:
 
 @dataclass(frozen=True, eq=False)
 class _Loss:
-    """The loss as a function of slope and shifts, the first shift being zero."""
+    """The loss as a function of slope and shifts, the first shift being zero.
+
+    The scores are held in units of `width`, the widest spread in a row, and slopes in its inverse.
+    """
 
     scores: Floats
     targets: Floats
     weights: Floats
-
-    @property
-    def width(self) -> float:
-        """The widest spread of scores in a row."""
-        return float(np.ptp(self.scores, axis=1).max(initial=0.0))
-
-    @property
-    def least(self) -> float:
-        """The least slope."""
-        return LEAST / self.width
+    width: float
 
     def at_slope(self, slope: float) -> Floats:
         """Return a slope with shifts of zero."""
@@ -99,27 +100,27 @@ class _Loss:
 
     def along(self, slope: float) -> tuple[float, float]:
         """Return the first and second derivative by the slope, without shifts."""
-        gradient, hessian = self.derivatives(self.at_slope(slope))
-        return float(gradient[0]), float(hessian[0, 0])
+        q, lean = self._shares(self.at_slope(slope))
+        first = self.weights @ ((q - self.targets) * self.scores).sum(axis=1)
+        return float(first), float((lean * self.scores).sum())
 
     def value(self, at: Floats) -> float:
         """Return the loss."""
-        z = self._z(at)
-        top = z.max(axis=1)
-        sums = np.log(np.exp(z - top[:, None]).sum(axis=1)) + top
-        return float(self.weights @ (sums - (self.targets * z).sum(axis=1)))
+        return -float(self.weights @ (self.targets * normalised(self._z(at))).sum(axis=1))
 
     def _z(self, at: Floats) -> Floats:
         return np.asarray(at[0] * self.scores + np.concatenate([[0.0], at[1:]]))
 
+    def _shares(self, at: Floats) -> tuple[Floats, Floats]:
+        """Return the probabilities q, and w q times how far each score is above its row's mean."""
+        q = np.exp(normalised(self._z(at)))
+        mean = (q * self.scores).sum(axis=1, keepdims=True)
+        return q, self.weights[:, None] * q * (self.scores - mean)
+
     def derivatives(self, at: Floats) -> tuple[Floats, Floats]:
         """Return the gradient [C] and the Hessian [C, C] by slope and shifts."""
-        z = self._z(at)
-        q = np.exp(z - z.max(axis=1, keepdims=True))
-        q /= q.sum(axis=1, keepdims=True)
+        q, lean = self._shares(at)
         off, w = q - self.targets, self.weights
-        mean = (q * self.scores).sum(axis=1)
-        lean = w[:, None] * q * (self.scores - mean[:, None])
         gradient = np.concatenate([[w @ (off * self.scores).sum(axis=1)], (w @ off)[1:]])
         hessian = np.empty((len(at), len(at)))
         hessian[0, 0] = (lean * self.scores).sum()
@@ -131,11 +132,10 @@ class _Loss:
 def fit_temperature(rows: Scored) -> Fitted:
     """Return the temperature of least loss: the zero of a derivative that rises with 1 / T."""
     loss = _loss(rows)
-    slope = _zero(loss.along, loss.least) if loss.width else 1.0
-    found = loss.at_slope(slope)
-    is_least = bool(loss.width) and slope == loss.least
-    left = None if is_least else _largest(loss, found, np.arange(1))
-    return _fitted(loss, Temperature(1.0 / slope), found, left)
+    slope = _zero(loss.along, LEAST) if loss.width else 1.0
+    at, is_least = loss.at_slope(slope), bool(loss.width) and slope == LEAST
+    left = None if is_least else _largest(loss, at, np.arange(1))
+    return _fitted(loss, Temperature((loss.width or 1.0) / slope), at, left)
 
 
 def fit_platt(rows: Scored) -> Fitted:
@@ -144,18 +144,19 @@ def fit_platt(rows: Scored) -> Fitted:
     free = np.arange(loss.scores.shape[1])
     if not loss.width:
         # Scores that never differ have no slope to find.
-        found, free = _newton(loss, loss.at_slope(1.0), free[1:]), free[1:]
-        return _fitted(loss, _platt(found), found, _largest(loss, found, free))
-    found = _newton(loss, loss.at_slope(_zero(loss.along, loss.least)), free)
-    if found[0] > loss.least:
-        return _fitted(loss, _platt(found), found, _largest(loss, found, free))
-    found = _newton(loss, loss.at_slope(loss.least), free[1:])
-    return _fitted(loss, _platt(found), found, None)
+        at = _newton(loss, loss.at_slope(1.0), free[1:])
+        return _fitted(loss, _platt(loss, at), at, _largest(loss, at, free[1:]))
+    at = _newton(loss, loss.at_slope(_zero(loss.along, LEAST)), free)
+    if at[0] > LEAST:
+        return _fitted(loss, _platt(loss, at), at, _largest(loss, at, free))
+    at = _newton(loss, loss.at_slope(LEAST), free[1:])
+    return _fitted(loss, _platt(loss, at), at, None)
 
 
 def _loss(rows: Scored) -> _Loss:
     below = rows.scores - rows.scores.max(axis=1, keepdims=True)
-    return _Loss(below, rows.targets(), rows.weights)
+    width = float(-below.min(initial=0.0))
+    return _Loss(below / (width or 1.0), rows.targets(), rows.weights, width)
 
 
 def _zero(function: Callable[[float], tuple[float, float]], least: float) -> float:
@@ -169,11 +170,12 @@ def _zero(function: Callable[[float], tuple[float, float]], least: float) -> flo
     for _ in range(STEPS):
         value, rise = function(at)
         low, high = (at, high) if value < 0.0 else (low, at)
-        step = at - value / rise if rise > 0.0 else low
-        following = step if low < step < high else 0.5 * (low + high)
-        if value == 0.0 or abs(following - at) <= 1e-15 * at:
-            return at
-        at = following
+        step = at - value / rise if rise > 0.0 else -1.0
+        is_within = low <= step <= high
+        # The error after a step of Newton's goes with the square of the step.
+        if (is_within and abs(step - at) <= 1e-9 * at) or high - low <= 1e-15 * high:
+            return step if is_within else at
+        at = step if is_within else 0.5 * (low + high)
     return at
 
 
@@ -186,8 +188,8 @@ def _newton(loss: _Loss, at: Floats, free: Places) -> Floats:
         step = np.zeros_like(at)
         step[free] = np.linalg.lstsq(hessian[np.ix_(free, free)], gradient[free], rcond=None)[0]
         gain = float(gradient @ step)
-        if gain <= 1e-24 * total:
-            break
+        if gain <= 1e-16 * total:
+            return np.asarray(at - step)
         before, length = loss.value(at), 1.0
         # Near the minimum a gain is below the rounding of the loss, and whole steps are right.
         while gain > 1e-9 * before and loss.value(at - length * step) > before - 1e-4 * length * gain:
@@ -201,11 +203,11 @@ def _largest(loss: _Loss, at: Floats, free: Places) -> float:
     return float(np.abs(gradient[free]).max(initial=0.0))
 
 
-def _platt(at: Floats) -> Platt:
-    return Platt(float(at[0]), (0.0, *at[1:].tolist()))
+def _platt(loss: _Loss, at: Floats) -> Platt:
+    return Platt(float(at[0]) / (loss.width or 1.0), (0.0, *at[1:].tolist()))
 
 
 def _fitted(loss: _Loss, found: Temperature | Platt, at: Floats, left: float | None) -> Fitted:
     total = float(loss.weights.sum())
-    before, after = loss.value(loss.at_slope(1.0)) / total, loss.value(at) / total
+    before, after = loss.value(loss.at_slope(loss.width)) / total, loss.value(at) / total
     return Fitted(found, before, after, None if left is None else left / total)
