@@ -63,7 +63,7 @@ def _apart(first: Floats, second: Floats) -> Floats:
     with np.errstate(invalid="ignore"):
         apart = first - second
         is_rounding = np.abs(apart) <= ROUNDING * np.maximum(np.abs(first), np.abs(second))
-    return np.where(is_rounding, 0.0, apart)
+    return np.where(is_rounding & np.isfinite(apart), 0.0, apart)
 
 
 def _pair(first: str, second: str, mean: CorrectedMean, adjusted: float, level: float, rope: float) -> Pair:

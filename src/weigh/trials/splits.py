@@ -28,6 +28,12 @@ def groups_of(labels: npt.NDArray[Any], is_regression: bool) -> Groups:
     """Return a number per row, the same for the same class; numbers to predict are all one group."""
     if is_regression:
         return np.zeros(len(labels), np.int64)
+    if labels.dtype.kind == "f" and (labels != np.round(labels)).any():
+        odd = labels[labels != np.round(labels)][0]
+        raise errors.LabelError(
+            f"The labels are numbers such as {odd:g}, and the learners are classifiers. Name regressions, "
+            f"such as 'linear', or give classes as text."
+        )
     known: dict[Any, int] = {}
     return np.array([known.setdefault(label, len(known)) for label in labels.tolist()], np.int64)
 
