@@ -11,6 +11,7 @@ import numpy as np
 from weigh import errors
 from weigh.features.settings import finite, whole
 from weigh.judge.losses import Floats
+from weigh.text import plain
 from weigh.trials.bias_variance_text import BRIER, KOHAVI_WOLPERT, markup, text
 from weigh.trials.decomposition import Decomposition, domingos, kohavi_wolpert, one_hot, squared
 from weigh.trials.learners import named
@@ -93,9 +94,12 @@ class BiasVariance:
         return markup(self)
 
 
-def _measured(found: Decomposition, part: str) -> dict[str, float]:
-    errors_of = {"rounds_error": found.error_of_rounds(part), "rows_error": found.error_of_rows(part)}
-    return {"mean": found.mean(part), **errors_of}
+def _measured(found: Decomposition, part: str) -> dict[str, Any]:
+    return {
+        "mean": found.mean(part),
+        "rounds_error": found.error_of_rounds(part),
+        "rows_error": plain(found.error_of_rows(part)),
+    }
 
 
 def bias_variance(

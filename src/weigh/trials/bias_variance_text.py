@@ -86,7 +86,8 @@ def _cell(each: Decomposition, part: str, is_short: bool) -> str:
 def _notes(found: BiasVariance) -> list[str]:
     sets = f"{found.rounds:,} training sets: {found.sets}. Judged on {counted(len(found.test), 'other row')}."
     notes = [f"{sets} The parts add up to the loss."]
-    meant = "± sets: standard error from the number of training sets (jackknife)"
+    how = "bootstrap" if found.form == "domingos" else "jackknife"
+    meant = f"± sets: standard error from the number of training sets ({how})"
     if len(found.learners) == 1:
         notes.append(f"{meant}; ± rows: from the judged rows.{_corrected(found)}")
     elif len(found.parts) == 2:

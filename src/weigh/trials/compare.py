@@ -13,6 +13,7 @@ from weigh import errors
 from weigh.features.settings import finite, truth, whole
 from weigh.judge.losses import Floats
 from weigh.judge.measure import Measure
+from weigh.text import plain
 from weigh.trials import comparison_pictures, comparison_text
 from weigh.trials.baseline import baseline as guess
 from weigh.trials.baseline import blank
@@ -46,7 +47,7 @@ class Score:
             "learner": self.learner,
             "is_baseline": self.is_baseline,
             "loss": self.loss.to_dict(),
-            "losses": self.losses.tolist(),
+            "losses": [plain(value) for value in self.losses.tolist()],
             "cost": self.cost.to_dict(),
         }
 

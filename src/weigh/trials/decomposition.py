@@ -29,17 +29,21 @@ from weigh.judge.losses import Floats
 
 Codes = npt.NDArray[np.int64]
 
+SAMPLES, SEED = 200, 0
+
 
 @dataclass(frozen=True, eq=False)
 class Decomposition:
     """The loss of every row, and its parts, which sum to it.
 
-    `without` has, for the loss and each part, its mean over the rows when one set is left out: [rounds].
+    `rounds_errors` has the standard errors of the mean loss and the mean parts that come from the finite
+    number of training sets: of squares the jackknife over the sets; of the main prediction, which may turn
+    with a single set, the bootstrap over them.
     """
 
     loss: Floats
     parts: Mapping[str, Floats]
-    without: Mapping[str, Floats]
+    rounds_errors: Mapping[str, float]
     rounds: int
 
     def mean(self, name: str) -> float:
@@ -47,10 +51,8 @@ class Decomposition:
         return float((self.loss if name == "loss" else self.parts[name]).mean())
 
     def error_of_rounds(self, name: str) -> float:
-        """The standard error from the finite number of training sets: the jackknife over them."""
-        # Less the first, equal means have a spread of zero and not of a rounding.
-        left = self.without[name] - self.without[name][0]
-        return float(np.sqrt((self.rounds - 1) * left.var()))
+        """The standard error of the mean loss or part from the finite number of training sets."""
+        return self.rounds_errors[name]
 
     def error_of_rows(self, name: str) -> float:
         """The standard error from the finite number of judged rows; nan of one row."""
@@ -94,7 +96,12 @@ def squared(predicted: Floats, true: Floats, known: Floats | None = None) -> Dec
         "bias": bias.mean() - tilt / less + size / less**2,
         "variance": rounds * (variance.mean() - size / less) / less,
     }
-    return _with_noise(loss, {"bias": bias, "variance": variance}, without, known is not None, rounds)
+    parts = {"bias": bias, "variance": variance}
+    if known is not None:
+        parts["noise"] = loss - bias - variance
+        without["noise"] = without["loss"] - without["bias"] - without["variance"]
+    errors = {name: float(np.sqrt(less)) * _spread(left) for name, left in without.items()}
+    return Decomposition(loss, parts, errors, rounds)
 
 
 def kohavi_wolpert(predicted: Codes, true: Codes, k: int, known: Floats | None = None) -> Decomposition:
@@ -110,7 +117,7 @@ def kohavi_wolpert(predicted: Codes, true: Codes, k: int, known: Floats | None =
     return Decomposition(
         whole.loss / 2,
         {name: part / 2 for name, part in whole.parts.items()},
-        {name: means / 2 for name, means in whole.without.items()},
+        {name: error / 2 for name, error in whole.rounds_errors.items()},
         whole.rounds,
     )
 
@@ -118,22 +125,28 @@ def kohavi_wolpert(predicted: Codes, true: Codes, k: int, known: Floats | None =
 def domingos(predicted: Codes, true: Codes, k: int, known: Floats | None = None) -> Decomposition:
     """Take zero-one losses of k classes apart by the main prediction; parameters as `kohavi_wolpert`."""
     rounds, rows = predicted.shape
-    counts = np.zeros((rows, k))
-    np.add.at(counts, (np.arange(rows)[None, :].repeat(rounds, axis=0), predicted), 1.0)
     goal = true if known is None else np.asarray(known.argmax(axis=1), np.int64)
-    found = _by_main(counts, true, goal)
-    without = {name: np.zeros(rounds) for name in found}
-    for code in range(k):
-        # One set less is one vote less for what it predicted.
-        voted = np.flatnonzero(counts[:, code] > 0)
-        fewer = counts[voted]
-        fewer[:, code] -= 1.0
-        chosen = predicted[:, voted] == code
-        for name, part in _by_main(fewer, true[voted], goal[voted]).items():
-            without[name] += chosen @ part
-    loss = found.pop("loss")
-    means = {name: sums / rows for name, sums in without.items()}
-    return _with_noise(loss, found, means, known is not None, rounds)
+    votes = one_hot(predicted, k).reshape(rounds, rows * k)
+
+    def counted(times: Floats) -> dict[str, Floats]:
+        """Return loss and parts where each set counts so many times."""
+        found = _by_main((times @ votes).reshape(rows, k), true, goal)
+        if known is not None:
+            found["noise"] = found["loss"] - sum(part for name, part in found.items() if name != "loss")
+        return found
+
+    found = counted(np.ones(rounds))
+    drawn = np.random.default_rng(SEED).multinomial(rounds, np.full(rounds, 1 / rounds), SAMPLES)
+    means = [{name: part.mean() for name, part in counted(times).items()} for times in drawn.astype(float)]
+    errors = {name: _spread(np.array([each[name] for each in means])) for name in found}
+    # The loss is a mean over the sets, and its error needs no chance.
+    errors["loss"] = _spread((predicted != true).mean(axis=1)) / float(np.sqrt(rounds - 1))
+    return Decomposition(found.pop("loss"), found, errors, rounds)
+
+
+def _spread(values: Floats) -> float:
+    """Return the standard deviation; of equal values zero, and not their rounding."""
+    return float((values - values[0]).std())
 
 
 def _by_main(counts: Floats, true: Codes, goal: Codes) -> dict[str, Floats]:
@@ -147,17 +160,6 @@ def _by_main(counts: Floats, true: Codes, goal: Codes) -> dict[str, Floats]:
         "variance_unbiased": np.where(wrong, 0.0, 1.0 - share[at, main]),
         "variance_biased": np.where(wrong, -share[at, goal], 0.0),
     }
-
-
-def _with_noise(
-    loss: Floats, parts: dict[str, Floats], without: dict[str, Floats], is_known: bool, rounds: int
-) -> Decomposition:
-    if is_known:
-        parts = parts | {"noise": loss - sum(parts.values())}
-        without = without | {
-            "noise": without["loss"] - sum(without[name] for name in parts if name != "noise")
-        }
-    return Decomposition(loss, parts, without, rounds)
 
 
 def one_hot(codes: npt.NDArray[Any], k: int) -> Floats:
