@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
+from weigh.cli.options import as_json, check_picture, keep_apart, reading
 from weigh.cli.taught import Taught
-from weigh.cli.trial_runs import LEARNERS, labelled, told, trying
+from weigh.cli.tried import LEARNERS, labelled, learners_of, tell, trying
 
 SECTIONS = {
     "Examples": """
@@ -43,14 +44,18 @@ SECTIONS = {
     help="How training sets are drawn.",
 )
 @click.option("--share", type=float, help="The size of a set, of the rows left. [default: 1, or 0.5]")
+@reading
+@as_json
 def command(
     data: tuple[str, ...],
     label: str | None,
     learners: tuple[str, ...],
+    settings: tuple[str, ...],
+    kinds: tuple[str, ...],
+    missing: tuple[str, ...],
     loss: str | None,
     seed: int,
     jobs: int,
-    missing: tuple[str, ...],
     plot: str | None,
     which: str,
     rounds: int,
@@ -65,15 +70,19 @@ def command(
     Without --learner these are naive Bayes, logistic regression, perceptron, decision tree and nearest
     neighbours. Bias and variance add up to the measured loss.
     """
-    source = labelled(data, label, missing, plot, **written)
-
     from weigh.cli.progress import steps
     from weigh.trials import bias_variance
+    from weigh.trials.learners import USUAL
 
+    check_picture(plot)
+    keep_apart(plot, *data)
+    rows = labelled(data, label, missing, **written)
+    tried = learners_of(learners or USUAL, settings, kinds, rows.labels.tolist())
     with steps() as progress:
         found = bias_variance(
-            list(learners) or None,
-            source,
+            tried,
+            rows.data,
+            rows.labels,
             loss=loss,
             which=which,
             rounds=rounds,
@@ -84,4 +93,4 @@ def command(
             n_jobs=jobs,
             progress=progress,
         )
-    told(found, found.plot, plot, as_json)
+    tell(found, as_json, plot)

@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
+from weigh.cli.options import as_json, check_picture, keep_apart, reading
 from weigh.cli.taught import Taught
-from weigh.cli.trial_runs import LEARNERS, labelled, told, trying
+from weigh.cli.tried import LEARNERS, labelled, learners_of, tell, trying
 
 SECTIONS = {
     "Examples": """
@@ -42,14 +43,18 @@ SECTIONS = {
 @click.option("--curve", is_flag=True, help="Learning curves too, and where learners overtake each other.")
 @click.option("--traits", is_flag=True, help="Say in words what kind of learners they are.")
 @click.option("--what", default="scores", metavar="PICTURE", help="What to draw; see below.")
+@reading
+@as_json
 def command(
     data: tuple[str, ...],
     label: str | None,
     learners: tuple[str, ...],
+    settings: tuple[str, ...],
+    kinds: tuple[str, ...],
+    missing: tuple[str, ...],
     loss: str | None,
     seed: int,
     jobs: int,
-    missing: tuple[str, ...],
     plot: str | None,
     folds: int,
     repeats: int,
@@ -67,15 +72,19 @@ def command(
     neighbours. Prints mean losses with intervals, times, and for every pair the corrected resampled
     t-test and the probability that one beats the other.
     """
-    source = labelled(data, label, missing, plot, **written)
-
     from weigh.cli.progress import steps
     from weigh.trials import compare
+    from weigh.trials.learners import USUAL
 
+    check_picture(plot)
+    keep_apart(plot, *data)
+    rows = labelled(data, label, missing, **written)
+    tried = learners_of(learners or USUAL, settings, kinds, rows.labels.tolist())
     with steps() as progress:
         found = compare(
-            list(learners) or None,
-            source,
+            tried,
+            rows.data,
+            rows.labels,
             folds=folds,
             repeats=repeats,
             loss=loss,
@@ -86,6 +95,6 @@ def command(
             curve=curve,
             progress=progress,
         )
-    told(found, lambda: found.plot(what), plot, as_json)
+    tell(found, as_json, plot, what)
     if traits and not as_json:
         click.echo(f"\n{found.traits()}")

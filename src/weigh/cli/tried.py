@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -12,6 +12,41 @@ from weigh.cli.options import open_as
 
 if TYPE_CHECKING:
     from weigh.trials.rows import LabelledRows
+
+
+LEARNERS = """
+    naive-bayes, logistic, perceptron, tree, neighbours, joint, threshold
+    linear               of numbers
+"""
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def trying(command: Command) -> Command:
+    """Add the options of commands that try several learners."""
+    options = [
+        click.argument("data", nargs=-1, required=True, metavar="DATA..."),
+        click.option(
+            "--label", metavar="COLUMN", help="The column to predict; not needed where the format tells."
+        ),
+        click.option("--learner", "learners", multiple=True, metavar="NAME", help="One or more; see below."),
+        click.option(
+            "--set", "settings", multiple=True, metavar="NAME=VALUE", help="As for weigh fit; one learner."
+        ),
+        click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND", help="What a column means."),
+        click.option(
+            "--missing", multiple=True, metavar="MARK", help="A value that means 'missing', such as '?'."
+        ),
+        click.option("--loss", metavar="LOSS", help="What is measured; see below."),
+        click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Draws the rows."),
+        click.option(
+            "--jobs", type=int, default=-1, metavar="N", help="Trials at a time. [default: all cores]"
+        ),
+        click.option("--plot", metavar="FILE", help="Draw a picture, as .svg or .png."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 def labelled(data: Sequence[str], label: str | None, missing: Sequence[str], **written: Any) -> LabelledRows:
@@ -64,12 +99,12 @@ def _set_kinds(learners: dict[str, Any], kinds: Sequence[str]) -> None:
         learner.set_params(columns=read_kinds(kinds))
 
 
-def tell(found: Any, as_json: bool, plot: str | None) -> None:
-    """Print a result, and draw it if that was asked for."""
+def tell(found: Any, as_json: bool, plot: str | None, what: str | None = None) -> None:
+    """Print a result, and draw it, or what of it, if that was asked for."""
     if plot is not None:
         from weigh.pictures import image
 
-        image(found.plot(), plot)
+        image(found.plot() if what is None else found.plot(what), plot)
     click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2) if as_json else str(found))
     if plot is not None and not as_json:
         click.echo(f"\nThe picture is in {plot}.")
