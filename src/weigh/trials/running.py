@@ -29,9 +29,8 @@ def run(
     solver stopped early, or what other libraries warn of, is told once.
     """
     if n_jobs is not None and (not isinstance(n_jobs, int) or n_jobs == 0):
-        raise errors.ParameterError(
-            f"n_jobs must be None, a number of workers or -1 for all, got {n_jobs!r}."
-        )
+        must = "a number of workers, -1 for all cores or None"
+        raise errors.ParameterError(f"n_jobs must be {must}, got {n_jobs!r}.")
     found: list[Result] = []
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")

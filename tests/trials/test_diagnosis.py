@@ -1,0 +1,111 @@
+"""What holds a learner back is told by stated rules, and not told where chance may speak."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+import weigh
+from weigh.trials.corrected import Corrected
+from weigh.trials.diagnosis import Losses, diagnosis
+
+CORRECTED = Corrected(10, 0.25, 0.95)
+
+
+def around(mean: float, spread: float = 0.001) -> np.ndarray:
+    return mean + spread * np.array([-1.0, 1.0] * 5)
+
+
+def verdict(train: float, validation: float, spread: float = 0.001, rival: float | None = None) -> str:
+    rivals = {} if rival is None else {"other": around(rival)}
+    # The gap and its parts differ by alternating signs, so none of them is exact.
+    losses = Losses(around(train, spread), around(validation, -spread), around(0.5), rivals)
+    return diagnosis(losses, "no law", 100, CORRECTED).verdict
+
+
+@pytest.mark.parametrize(
+    ("train", "validation", "expected"),
+    [
+        (0.0, 0.04, "fine"),
+        (0.2, 0.24, "fine"),
+        (0.0, 0.06, "overfitting"),
+        (0.2, 0.4, "overfitting"),
+        (0.26, 0.28, "underfitting"),
+        (0.3, 0.4, "both"),
+        (0.2, 0.25, "undecided"),
+        (0.25, 0.26, "undecided"),
+    ],
+)
+def test_a_tenth_and_a_half_of_guessing_are_the_bounds(
+    train: float, validation: float, expected: str
+) -> None:
+    assert verdict(train, validation) == expected
+
+
+def test_chance_leaves_it_undecided() -> None:
+    assert verdict(0.1, 0.3) == "overfitting"
+    assert verdict(0.1, 0.3, spread=0.2) == "undecided"
+
+
+def test_a_better_rival_shows_underfitting() -> None:
+    assert verdict(0.2, 0.21) == "fine"
+    assert verdict(0.2, 0.21, rival=0.1) == "underfitting"
+    assert verdict(0.2, 0.21, rival=0.2) == "fine"
+
+
+def test_a_tree_on_noise_overfits() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 5)), rng.integers(0, 2, 300)
+    found = weigh.learning_curve(DecisionTreeClassifier(random_state=0), X, y).diagnosis
+    assert found.verdict == "overfitting"
+    assert found.train.value == 0.0
+    assert (
+        found.advice[0] == "Take a simpler learner, fewer features or a stronger prior, or label more rows."
+    )
+    assert found.advice[-1].startswith("What more rows would bring cannot be told: the loss does not fall")
+
+
+def test_a_perceptron_on_xor_underfits() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    y = (X[:, 0] > 0) ^ (X[:, 1] > 0)
+    curve = weigh.learning_curve({"plane": "perceptron", "tree": "tree"}, X, y)
+    assert curve["plane"].diagnosis.verdict == "underfitting"
+    assert curve["tree"].diagnosis.verdict == "fine"
+    alone = weigh.learning_curve("perceptron", X, y).diagnosis
+    assert (alone.verdict, alone.rival) == ("underfitting", None)
+    assert "richer features" in alone.advice[0]
+
+
+def flags(rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """Flags of which one in five says a little about the label, and the others nothing."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, rows)
+    tell = np.where(np.arange(columns) < columns // 5, 0.1, 0.0)
+    return rng.random((rows, columns)) < 0.5 + tell * (2 * y[:, None] - 1), y
+
+
+def test_naive_bayes_with_many_columns_and_few_rows_overfits() -> None:
+    found = weigh.learning_curve(
+        weigh.NaiveBayes(), *flags(150, 80), sizes=[60, 120], loss="squared"
+    ).diagnosis
+    assert found.verdict == "overfitting"
+
+
+def test_more_rows_help_where_the_law_still_falls() -> None:
+    sizes = [25, 50, 100, 200]
+    found = weigh.learning_curve(weigh.NaiveBayes(), *flags(250, 150), sizes=sizes, loss="squared").diagnosis
+    assert found.rows_help == "yes"
+    assert found.tenfold is not None
+    assert found.tenfold.high < found.validation.value
+    assert found.advice[-1].startswith("More rows help: 2,000 would have a loss of ")
+
+
+def test_more_rows_hardly_help_where_the_law_is_flat() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 4000)
+    X = rng.normal(size=(4000, 1)) + y[:, None]
+    found = weigh.learning_curve(weigh.NaiveBayes(), X, y, loss="squared", sizes=[10, 20, 40, 80, 1600, 3200])
+    assert found.diagnosis.rows_help == "no"
+    assert found.diagnosis.advice[-1].startswith("More rows hardly help")

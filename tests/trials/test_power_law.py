@@ -1,0 +1,130 @@
+"""A power law is found where there is one, with its uncertainty, and refused where there is none."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from weigh import errors
+from weigh.trials.corrected import Corrected
+from weigh.trials.law_fit import fit_laws
+from weigh.trials.power_law import PowerLaw, power_law
+from weigh.trials.resampled_test import CorrectedMean
+
+SIZES = [10, 20, 40, 80, 160, 320, 640, 1280]
+N = np.array(SIZES, np.float64)
+CORRECTED = Corrected(10, 0.25, 0.95)
+
+
+def noisy(a: float, b: float, c: float, sigma: float, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return a + b * N**-c + sigma * rng.standard_normal((10, len(N)))
+
+
+@given(st.floats(0, 0.5), st.floats(0.05, 5), st.floats(0.05, 1.9))
+def test_a_law_without_noise_is_found(a: float, b: float, c: float) -> None:
+    found = fit_laws(N, (a + b * N**-c)[None, :], np.ones(len(N)))[0]
+    np.testing.assert_allclose(found[0] + found[1] * N ** -found[2], a + b * N**-c, atol=1e-7 * b)
+    assert found[2] == pytest.approx(c, rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_fit_is_the_best_of_least_squares(seed: int) -> None:
+    losses, weights = noisy(0.1, 1.0, 0.5, 0.03, seed).mean(axis=0), 1.0 + np.arange(8.0)
+
+    def left(law: np.ndarray) -> float:
+        return float((weights * np.square(losses - law[0] - law[1] * N ** -law[2])).sum())
+
+    bounds = [(0, None), (0, None), (0.02, 2.0)]
+    peers = [minimize(left, [0.1, 1.0, c], bounds=bounds, tol=1e-14).fun for c in (0.1, 0.3, 0.6, 1.2)]
+    assert left(fit_laws(N, losses[None, :], weights)[0]) <= min(peers) + 1e-12
+
+
+def test_known_parameters_are_within_their_intervals() -> None:
+    within = np.zeros(5)
+    for seed in range(20):
+        law = power_law(SIZES, noisy(0.1, 1.0, 0.5, 0.02, seed), CORRECTED)
+        assert isinstance(law, PowerLaw)
+        truths = zip((law.a, law.b, law.c, law.at(12_800)), (0.1, 1.0, 0.5, 0.1 + 12_800**-0.5), strict=True)
+        held = [measure.low <= truth <= measure.high for measure, truth in truths]
+        needed = law.size_for(0.15)
+        within += [*held, needed.low <= 400 <= needed.high]
+    assert within.min() >= 19
+
+
+def test_rows_needed_are_where_the_law_meets_the_target() -> None:
+    law = power_law(SIZES, noisy(0.1, 1.0, 0.5, 1e-9), CORRECTED)
+    assert isinstance(law, PowerLaw)
+    assert law.size_for(0.15).rows == pytest.approx(400, rel=1e-4)
+    assert str(law.size_for(0.15)).endswith("rows (400 to 401) for 0.15.")
+    assert law.at(law.size_for(0.2).rows).value == pytest.approx(0.2)
+    never = law.size_for(0.05)
+    assert never.rows == never.low == never.high == math.inf
+    assert str(never).startswith(
+        "No number of rows brings the loss to 0.05: by the fitted law it stays above"
+    )
+    assert never.to_dict()["rows"] == "inf"
+    assert law.size_for(5.0).rows == 1.0
+
+
+def test_the_first_sizes_may_break_the_law() -> None:
+    losses = noisy(0.1, 1.0, 0.5, 0.002)
+    losses[:, 0] -= 0.3
+    law = power_law(SIZES, losses, CORRECTED)
+    assert isinstance(law, PowerLaw)
+    assert law.first > 10
+    assert law.at(1280).value == pytest.approx(0.1 + 1280**-0.5, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("losses", "said"),
+    [
+        (noisy(0.2, 0.0, 0.5, 0.01), "the loss does not fall beyond chance from 10 to 1,280 rows"),
+        (noisy(0.0, 0.01, -0.3, 0.001), "the loss does not fall beyond chance from 10 to 1,280 rows"),
+        (np.where(N > 20, 0.1, noisy(0.1, 1.0, 0.5, 0.01) + math.inf), "some losses are infinite"),
+        (
+            0.3 + 0.1 * np.sin(N) - N * 1e-4 + noisy(0, 0, 1, 0.001),
+            "the measured losses do not follow a power",
+        ),
+    ],
+)
+def test_what_is_no_law_is_not_made_one(losses: np.ndarray, said: str) -> None:
+    found = power_law(SIZES, losses, CORRECTED)
+    assert isinstance(found, str)
+    assert found.startswith(said)
+
+
+def test_three_sizes_are_too_few() -> None:
+    assert power_law(SIZES[:3], noisy(0.1, 1, 0.5, 0.01)[:, :3], CORRECTED) == (
+        "4 sizes at least are needed, and there are 3"
+    )
+
+
+def test_the_bootstrap_is_the_same_every_time() -> None:
+    laws = [power_law(SIZES, noisy(0.1, 1.0, 0.5, 0.02), CORRECTED) for _ in range(2)]
+    assert str(laws[0]) == str(laws[1])
+
+
+def test_draws_scatter_as_the_corrected_mean_does() -> None:
+    values = noisy(0.1, 1.0, 0.5, 0.02)
+    draws = CORRECTED.noise(values, 20_000, 0)
+    low, high = np.quantile(draws[:, 3], [0.025, 0.975])
+    mean, first, last, _ = CORRECTED.means(values)
+    assert high - low == pytest.approx(last[3] - first[3], rel=0.05)
+    one = CorrectedMean.of(values[:, 3], 0.25)
+    assert (mean[3], first[3], last[3]) == (one.mean, *one.interval(0.95))
+
+
+@pytest.mark.parametrize("bad", [0, -3, math.nan, "many"])
+def test_sizes_and_targets_are_numbers(bad: object) -> None:
+    law = power_law(SIZES, noisy(0.1, 1.0, 0.5, 0.02), CORRECTED)
+    assert isinstance(law, PowerLaw)
+    with pytest.raises(errors.ParameterError, match="at: n must be a number of rows of at least 1"):
+        law.at(bad)  # type: ignore[arg-type]
+    with pytest.raises(errors.ParameterError, match="size_for: loss must be a loss of at least 0"):
+        law.size_for("little")  # type: ignore[arg-type]
