@@ -87,6 +87,30 @@ def test_evaluate_prints_the_evaluation(fitted):
     assert as_json["n"] == 5
 
 
+def test_evaluate_draws_what_is_asked_for(fitted, tmp_path):
+    told = fitted("evaluate", "mails.weigh", "mails.csv", "--plot", "roc.svg", "--what", "roc").output
+    assert told.endswith("\n\nThe picture is in roc.svg.\n")
+    assert "area" in (tmp_path / "roc.svg").read_text()
+    assert fitted("evaluate", "mails.weigh", "mails.csv", "--plot", "c.png", "--json").output[0] == "{"
+    assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (("--plot", "roc.pdf"), 2, "'roc.pdf' does not end in .svg or .png."),
+        (("--what", "roc"), 2, "--what says what to draw; give --plot FILE too."),
+        (("--plot", "a.svg", "--what", "rocks"), 2, "'rocks' is not one of"),
+        (("--plot", "a.svg", "--what", "residuals"), 1, "what must be one of 'confusion'"),
+    ],
+)
+def test_evaluate_refuses_pictures_that_cannot_be_drawn(fitted, tmp_path, options, code, words):
+    result = fitted("evaluate", "mails.weigh", "mails.csv", *options)
+    assert result.exit_code == code
+    assert words in " ".join(result.output.split())
+    assert not (tmp_path / "a.svg").exists()
+
+
 EXPLAINED = """not-spam: probability 51.61 % against spam
 
   class prior           +0.4055  ++++++++
