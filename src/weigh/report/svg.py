@@ -13,6 +13,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from weigh.pictures.style import GREY, altair
+from weigh.report.told_marks import with_words
 
 SPACE = "http://www.w3.org/2000/svg"
 MARGIN = 16
@@ -31,19 +32,20 @@ ATTRIBUTES = {
 # What XML cannot hold; the renderer would end the whole program over it.
 UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 LONG = re.compile(r"-?\d+\.\d{2,}")
+WHOLE = ("axis", "legend", "title", "line mark", "area mark")  # what shows many rows, or none
 SPECIAL = ("background", "foreground")
 
 
 def inline(chart: Any, name: str, told: str, is_narrow: bool = False) -> str:
     """Return a chart as an SVG element for a page; `name` keeps its ids apart from other charts'."""
     altair()
-    spec = _writable(chart.to_dict())
+    spec = with_words(_writable(chart.to_dict()))
     if is_narrow:
         spec = _narrowed(spec)
     drawn = import_module("vl_convert").vegalite_to_svg(spec)
     root = ElementTree.fromstring(drawn)
     width, height = float(root.get("width", 0)) + MARGIN, float(root.get("height", 0))
-    _clean(root, name)
+    _clean(root, _Ids(name))
     # The reader's font may be wider than the one that was measured: names at the left need some room.
     root.attrib |= {
         "viewBox": f"{-MARGIN} 0 {width:g} {height:g}",
@@ -77,19 +79,28 @@ def _narrowed(spec: Any, key: str = "") -> Any:
     return NARROW if key == "width" and isinstance(spec, int | float) and spec > NARROW else spec
 
 
-def _clean(element: ElementTree.Element, name: str) -> None:
+class _Ids:
+    """Ids of one chart, numbered anew: the renderer goes on counting from chart to chart."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._found: dict[str, str] = {}
+
+    def __call__(self, given: str) -> str:
+        return self._found.setdefault(given, f"{self._name}-{len(self._found)}")
+
+
+def _clean(element: ElementTree.Element, ids: _Ids) -> None:
     """Keep what is listed, in place; what a pointer is told moves to a harmless attribute."""
     for child in list(element):
         if _local(child.tag) not in ELEMENTS or _is_empty(child):
             element.remove(child)
         else:
-            _clean(child, name)
-    told = (
-        element.get("aria-label") if element.get("aria-roledescription") not in ("axis", "legend") else None
-    )
+            _clean(child, ids)
+    told = element.get("aria-label") if element.get("aria-roledescription") not in WHOLE else None
     kept = {key: value for key, value in element.attrib.items() if key in ATTRIBUTES}
     element.attrib.clear()
-    element.attrib.update({key: _value(key, value, name) for key, value in kept.items()})
+    element.attrib.update({key: _value(key, value, ids) for key, value in kept.items()})
     if told:
         element.set("data-told", told)
 
@@ -106,14 +117,14 @@ def _local(tag: str) -> str:
     return tag.rpartition("}")[2]
 
 
-def _value(key: str, value: str, name: str) -> str:
+def _value(key: str, value: str, ids: _Ids) -> str:
     if key == "id":
-        return f"{name}-{value}"
+        return ids(value)
     if value == GREY:
         # Words and axes in the page's own colour are read in light and dark alike.
         return "currentColor"
     if value.startswith("url(#"):
-        return f"url(#{name}-{value[5:]}"
+        return f"url(#{ids(value[5:-1])})"
     if key in ("d", "transform"):
         return LONG.sub(lambda found: f"{float(found.group()):.1f}", value)
     return value

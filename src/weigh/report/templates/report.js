@@ -14,7 +14,7 @@
   document.addEventListener("pointerover", (event) => {
     const mark = event.target.closest ? event.target.closest("svg [data-told]") : null;
     if (!mark) { hide(); return; }
-    tip.textContent = mark.getAttribute("data-told").split("; ").join("\n");
+    tip.textContent = mark.getAttribute("data-told");
     tip.hidden = false;
     place(event.clientX, event.clientY);
   });

@@ -1,0 +1,235 @@
+"""The report in a browser: offline, in light and dark, on a phone, in print, with pointer and keyboard.
+
+Screenshots are left in build/screenshots for people to look at.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import weigh
+from tests.report import tables
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+FOUND = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+pytestmark = pytest.mark.skipif(FOUND is None, reason=f"NO BROWSER: none of {', '.join(BROWSERS)} is there")
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+
+
+class Watched:
+    """A page that may ask the network for nothing: what it tries, and what it complains of, is kept.
+
+    `reached` is what would have gone out; requests that the page's own policy stops are only problems.
+    """
+
+    def __init__(self, browser: Any, path: Path, **settings: Any) -> None:
+        self.problems: list[str] = []
+        self.reached: list[str] = []
+        context = browser.new_context(**{"viewport": DESKTOP, **settings})
+        context.route(lambda address: not address.startswith("file:"), self._refuse)
+        self.page = context.new_page()
+        self.page.on("console", lambda message: self.problems.append(message.text))
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("request", self._note)
+        self.page.goto(path.as_uri())
+
+    def _refuse(self, route: Any) -> None:
+        self.reached.append(route.request.url)
+        route.abort()
+
+    def _note(self, request: Any) -> None:
+        if not request.is_navigation_request():
+            self.problems.append(f"asked for {request.url}")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=FOUND, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def path(spam: weigh.Report, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    spam.save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def attacked_path(attacked: weigh.Report, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "attacked.html"
+    attacked.save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def numbers_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "homes.html"
+    model = weigh.LinearRegression().fit(tables.homes(), "rent")
+    weigh.report_on(model, tables.homes(60, 1), train=tables.homes()).save(path)
+    return path
+
+
+def test_it_opens_offline_without_a_complaint(
+    browser: Any, path: Path, numbers_path: Path, screenshots: Path
+) -> None:
+    for each, name in ((path, "classifier"), (numbers_path, "regression")):
+        watched = Watched(browser, each)
+        watched.page.screenshot(path=screenshots / f"{name}-light.png", full_page=True)
+        assert watched.problems == watched.reached == []
+
+
+def test_a_pointer_is_told_what_it_is_on(browser: Any, path: Path) -> None:
+    page = Watched(browser, path).page
+    tip = page.locator("#tip")
+    assert tip.is_hidden()
+    bar = page.locator(".wide svg [data-told]:visible").first
+    bar.scroll_into_view_if_needed()
+    bar.hover()
+    assert tip.is_visible()
+    assert tip.inner_text() == bar.get_attribute("data-told")
+    page.keyboard.press("Escape")
+    assert tip.is_hidden()
+
+
+def test_the_threshold_moves_with_the_keyboard(browser: Any, path: Path, spam: weigh.Report) -> None:
+    page = Watched(browser, path).page
+    assert spam.facts.thresholds is not None
+    slider = page.get_by_label("Say spam from a probability of")
+    slider.focus()
+    for _ in range(10):
+        page.keyboard.press("ArrowRight")
+    told = spam.facts.thresholds.rows[60]
+    assert told.precision is not None
+    assert page.locator("#threshold-value").inner_text() == "0.60"
+    assert f"Precision {100 * told.precision:.1f} %" in page.locator("#threshold-told").inner_text()
+    assert page.locator("#threshold-found").inner_text() == f"{told.found:g}"
+    assert page.locator("#threshold-missed").inner_text() == f"{told.missed:g}"
+    assert page.locator("#threshold-told").get_attribute("aria-live") == "polite"
+
+
+def test_the_filter_keeps_the_rows_that_hold_the_word(browser: Any, path: Path, spam: weigh.Report) -> None:
+    page = Watched(browser, path).page
+    assert spam.facts.mistakes is not None
+    row = spam.facts.mistakes.rows[2]
+    page.get_by_label("Filter the rows below").fill(f"row {row.row:,}:")
+    assert page.locator(".card:visible").count() == 1
+    assert page.locator("#filter-told").inner_text() == f"1 of {len(spam.facts.mistakes.rows)} rows"
+    page.get_by_label("Filter the rows below").fill("")
+    assert page.locator(".card:visible").count() == len(spam.facts.mistakes.rows)
+
+
+def test_a_script_in_a_name_stays_text(browser: Any, attacked_path: Path, screenshots: Path) -> None:
+    watched = Watched(browser, attacked_path)
+    page = watched.page
+    assert page.title() == f"</title>{tables.ATTACK}"
+    assert page.locator("h1").inner_text() == f"</title>{tables.ATTACK}"
+    assert page.locator("script").count() == 2
+    assert page.evaluate("JSON.parse(document.getElementById('threshold-facts').textContent).label") in (
+        tables.CLASSES
+    )
+    bars = page.locator(".wide svg [data-told]:visible")
+    bars.first.hover()
+    assert page.locator("#tip *").count() == 0
+    page.screenshot(path=screenshots / "hostile-names.png", full_page=True)
+    assert watched.problems == []
+
+
+def test_the_policy_stops_what_a_name_might_smuggle_in(browser: Any, path: Path, tmp_path: Path) -> None:
+    # Even if a name were written as markup, it could neither run nor ask for anything.
+    smuggled = "<script>document.title='owned'</script><img src='http://elsewhere.invalid/x.png'>"
+    broken = tmp_path / "broken.html"
+    broken.write_text(path.read_text("utf-8").replace("<main", f"{smuggled}<main", 1), "utf-8")
+    watched = Watched(browser, broken)
+    assert watched.page.title() != "owned"
+    assert watched.reached == []
+    assert sum("Content Security Policy" in problem for problem in watched.problems) == 2
+
+
+@pytest.mark.parametrize("name", ["path", "attacked_path", "numbers_path"])
+def test_a_phone_scrolls_only_downwards(
+    browser: Any, name: str, request: pytest.FixtureRequest, screenshots: Path
+) -> None:
+    page = Watched(browser, request.getfixturevalue(name), viewport=PHONE).page
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    assert page.locator(".narrow svg:visible").count() > 0
+    assert page.locator(".wide svg:visible").count() == 0
+    page.screenshot(path=screenshots / f"phone-{name.removesuffix('_path')}.png", full_page=True)
+
+
+def luminance(colour: list[float]) -> float:
+    parts = [c / 255 for c in colour[:3]]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+CONTRAST = """() => {
+  const rgb = (text) => text.match(/[\\d.]+/g).map(Number);
+  const ground = (node) => {
+    for (let at = node; at; at = at.parentElement) {
+      const found = rgb(getComputedStyle(at).backgroundColor);
+      if (found.length === 3 || found[3] > 0) return found;
+    }
+    return [255, 255, 255];
+  };
+  const words = "p, th, td, dd, dt, a, h1, h2, h3, summary, figcaption, caption, li, text";
+  return [...document.querySelectorAll(words)]
+    .filter((node) => node.textContent.trim() && node.getClientRects().length)
+    .filter((node) => node.tagName !== "text" || node.getAttribute("fill") === "currentColor")
+    .map((node) => [
+      node.textContent.slice(0, 40), rgb(getComputedStyle(node).color), ground(node.closest("svg") || node),
+    ]);
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_stand_out_from_their_ground(browser: Any, path: Path, scheme: str, screenshots: Path) -> None:
+    page = Watched(browser, path, color_scheme=scheme).page
+    seen = page.evaluate(CONTRAST)
+    assert len(seen) > 100
+    for words, ink, ground in seen:
+        light, dark = sorted((luminance(ink), luminance(ground)), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, (words, ink, ground)
+    assert (luminance(page.evaluate(CONTRAST)[0][2]) < 0.1) == (scheme == "dark")
+    page.screenshot(path=screenshots / f"scheme-{scheme}.png", full_page=True)
+
+
+def test_print_opens_everything_and_shows_no_controls(browser: Any, path: Path, screenshots: Path) -> None:
+    page = Watched(browser, path).page
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details:not([open])").count() == 0
+    assert page.locator("input:visible, nav:visible").count() == 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details:not([open])").count() > 0
+    page.pdf(path=screenshots / "print.pdf", format="A4")
+    page.screenshot(path=screenshots / "print.png", full_page=True)
+
+
+def test_without_scripts_everything_can_be_read(browser: Any, path: Path) -> None:
+    page = Watched(browser, path, java_script_enabled=False).page
+    assert page.locator("input:visible").count() == 0
+    assert page.locator("figure svg:visible").count() > 0
+    page.get_by_text("All thresholds as a table").click()
+    assert page.get_by_role("region", name="Thresholds").is_visible()
+
+
+def test_the_keyboard_reaches_the_report_first(browser: Any, path: Path) -> None:
+    page = Watched(browser, path).page
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the report"
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"

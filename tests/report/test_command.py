@@ -1,0 +1,45 @@
+"""`weigh report`: a page and its facts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.report import tables
+from weigh.cli.main import code_of
+
+
+@pytest.fixture
+def files(spam_model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    spam_model.save("spam.weigh")
+    for name, table in (("test.csv", tables.mails(400, 1)), ("train.csv", tables.mails())):
+        lines = [",".join(table), *(",".join(map(str, row)) for row in zip(*table.values(), strict=True))]
+        Path(name).write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def test_a_page_is_written(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert code_of(["report", "spam.weigh", "test.csv", "--title", "Mails", "--most", "3"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("Mails\n")
+    assert told.endswith("\nThe report is in report.html.\n")
+    assert max(map(len, told.splitlines())) <= 80
+    assert (files / "report.html").read_text("utf-8").count('class="card"') == 3
+
+
+def test_facts_are_printed_as_json(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert code_of(["report", "spam.weigh", "test.csv", "--train", "train.csv", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["model"]["kind"] == "naive Bayes"
+    assert [each["role"] for each in facts["reproduce"]["files"]] == ["model", "data", "training"]
+    assert facts["learning"] is not None
+    assert not (files / "report.html").exists()
+
+
+def test_what_is_read_is_not_written_over(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert code_of(["report", "spam.weigh", "test.csv", "-o", "test.csv"]) == 1
+    assert "test.csv is read by this very command" in capsys.readouterr().err
