@@ -89,7 +89,7 @@ def test_labels_look_wrong_where_another_class_suits_as_well_as_its_own_rows() -
     model = weigh.NaiveBayes().fit(X, Y).model_
     scores = model.left_out_scores(X, Y)
     shares = np.exp(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
-    usual = np.array([shares[CODES == c, c].mean() for c in range(3)])
+    usual = np.array([shares[c == CODES, c].mean() for c in range(3)])
     said = shares.argmax(axis=1)
     expected = ((said != CODES) & (shares[np.arange(150), said] >= usual[said])).sum()
     found = weigh.audit(model, X, Y)
