@@ -25,7 +25,7 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 NATIVE := CMakeLists.txt $(shell find core bindings -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check native-test pytest bench bench-text bench-online bench-regression bench-judging docs dist stubs clean FORCE
+.PHONY: help demo test check native-test pytest bench bench-text bench-online bench-regression bench-judging gallery docs dist stubs clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -74,6 +74,9 @@ bench-regression: $(READY) $(PEERS)/.ready $(OLDER)/.ready ## the same for regre
 bench-judging: $(READY) ## the same for judging: measures, leave-one-out, bias and variance, curves, the report
 	$(PIP) install mlxtend
 	$(BIN)/python -m benchmarks.judging $(ARGS)
+
+gallery: $(READY) ## the pictures of docs/gallery.md, made by the code that it shows
+	$(BIN)/python -m tests.docs.gallery
 
 docs: $(READY) ## the documentation, as pages in site/
 	$(BIN)/mkdocs build --quiet --strict

@@ -345,6 +345,41 @@ def _() -> object:
     return weigh.mistake_bound(cats, "pet", learner=perceptron(cats, margin=1))
 
 
+@case("Regions over one column of numbers")
+def _() -> object:
+    return weigh.regions(fit(PETS), PETS)
+
+
+@case("Regions along a category")
+def _() -> object:
+    return weigh.regions(fit(PETS), PETS, across="legs")
+
+
+@case("Regions of a regression")
+def _() -> object:
+    return weigh.regions(linear(), HOMES)
+
+
+@case("More successes than trials")
+def _() -> object:
+    return weigh.surface(weigh.Beta(1, 1), successes=5, trials=4)
+
+
+@case("A surface of no belief")
+def _() -> object:
+    return weigh.surface("coin")
+
+
+@case("A surface of numbers that are all the same")
+def _() -> object:
+    return weigh.surface(weigh.Normal, [2.0, 2.0, 2.0])
+
+
+@case("A surface over an unknown weight")
+def _() -> object:
+    return weigh.surface(linear(), HOMES, across="aera")
+
+
 @case("Words where a regression needs numbers")
 def _() -> object:
     return linear(replaced("rent", ["600", "900", "dear", "1350", "1000"], HOMES))

@@ -117,7 +117,7 @@ class Unfamiliar:
         farthest = sorted(self.columns, key=lambda each: -each.effect)[:DRAWN]
         groups = {True: "shifted", False: "as in training"}
         rows = [
-            {"group": groups[each.shifted], "name": each.column, "value": each.effect}
+            {"group": groups[each.shifted], "name": each.column, "value": round(each.effect, 9)}
             for shifted in (True, False)
             for each in farthest
             if each.shifted is shifted

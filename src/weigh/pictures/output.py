@@ -70,6 +70,10 @@ def _library() -> str:
     return bundle.replace("</script", "<\\/script")
 
 
+# Words of an SVG are set in the reader's font, which may be wider than the one that was measured.
+ROOM = {"left": 20, "right": 24, "top": 5, "bottom": 5}
+
+
 def image(chart: Any, path: str | os.PathLike[str]) -> None:
     """Write a chart by the ending of the path: PNG on white, SVG on a clear ground, or a page."""
     name = os.fspath(path)
@@ -92,7 +96,7 @@ def image(chart: Any, path: str | os.PathLike[str]) -> None:
 def _svg(chart: Any) -> str:
     """A chart as SVG that tells a screen reader what it shows."""
     drawn = io.StringIO()
-    chart.save(drawn, format="svg")
+    chart.properties(padding=ROOM).save(drawn, format="svg")
     told = html.escape(chart.to_dict(validate=False).get("description", ""))
     return drawn.getvalue().replace("<svg", f'<svg role="img" aria-label="{told}"', 1)
 

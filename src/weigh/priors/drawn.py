@@ -37,7 +37,7 @@ def density_curve(
     heights = bounded([density(each) for each in at])
     rows = [{"series": title, "x": x_, "y": y} for x_, y in zip(at, heights, strict=True)]
     marks = [(float(interval[0]), "2.5 %"), (float(interval[1]), "97.5 %")]
-    return curves(rows, x, "density", title, marks=marks)
+    return curves(rows, x, "density", marks=marks)
 
 
 def interval_lines(title: str, found: Iterable[tuple[object, float, tuple[float, float]]], x: str) -> Any:
