@@ -13,8 +13,7 @@ from weigh.report.facts import Facts, as_plain
 from weigh.report.figures import Figure
 from weigh.report.wording import share
 
-TEMPLATES = "weigh.report"
-FOLDER = "templates"
+HOME = "weigh.report"
 
 
 def page(facts: Facts, drawn: dict[str, Figure]) -> str:
@@ -50,7 +49,7 @@ def _environment() -> Any:
             "Install it: pip install 'weigh[report]'."
         ) from cause
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader(TEMPLATES, FOLDER),
+        loader=jinja2.FunctionLoader(_file),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -69,7 +68,7 @@ def _short(number: float | None) -> str:
 
 
 def _file(name: str) -> str:
-    return files(TEMPLATES).joinpath(FOLDER, name).read_text("utf-8")
+    return files(HOME).joinpath("templates", name).read_text("utf-8")
 
 
 def _policy(style: str, script: str) -> str:
