@@ -10,6 +10,7 @@ from weigh.report.wording import share
 VERDICT = "verdict"
 NOTABLE = 0.01  # a difference of stated and observed shares that is worth a word
 UNEVEN = 0.03
+FEWEST = 50  # rows below which nothing is said
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,9 @@ def calibration_facts(found: Evaluation) -> CalibrationFacts | None:
     stated = sum(each.rows * each.predicted for each in bins) / rows
     observed = sum(each.rows * each.observed for each in bins) / rows
     accuracy = found.measure("accuracy")
-    if stated > accuracy.high + NOTABLE:
+    if rows < FEWEST:
+        verdict = "unknown"
+    elif stated > accuracy.high + NOTABLE:
         verdict = "over-sure"
     elif stated < accuracy.low - NOTABLE:
         verdict = "under-sure"
@@ -59,6 +62,7 @@ def calibration_facts(found: Evaluation) -> CalibrationFacts | None:
 
 
 _MEANS = {
+    "unknown": "too few rows to tell whether its probabilities mean what they say.",
     "over-sure": "it is over-sure, and its probabilities promise too much.",
     "under-sure": "it is under-sure, and right more often than it says.",
     "uneven": "about right on the whole, but not at every probability, as the picture shows.",
@@ -66,6 +70,7 @@ _MEANS = {
 }
 _CALIBRATE = "calibrate them on rows it has not learned from (weigh calibrate)."
 _ADVICE = {
+    "unknown": "",
     "over-sure": f"Do not take its probabilities at their word: {_CALIBRATE}",
     "under-sure": f"Its probabilities are too modest: {_CALIBRATE}",
     "uneven": f"Where probabilities matter, {_CALIBRATE}",
