@@ -25,6 +25,7 @@ _HOMES = {
         "tune",
     ),
     "weigh.explain": (
+        "flip",
         "regions",
         "strongest",
         "surface",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weigh.explain.flip import Flip, flip
 from weigh.explain.heaviest import Heaviest, Slopes, Weight
 from weigh.explain.regions import Regions, regions
 from weigh.explain.shifts import Shift
@@ -13,6 +14,7 @@ from weigh.explain.unfamiliar import Reason, Unfamiliar, UnfamiliarRow, Watch, u
 from weigh.model.strengths import Strength
 
 __all__ = [
+    "Flip",
     "Heaviest",
     "Reason",
     "Regions",
@@ -26,6 +28,7 @@ __all__ = [
     "UnfamiliarRow",
     "Watch",
     "Weight",
+    "flip",
     "regions",
     "strongest",
     "surface",

@@ -157,12 +157,13 @@ class BayesModel(Counted):
         return Categorical(part, counts, prior)
 
     @cached_property
-    def _terms(self) -> list[Any]:
+    def terms(self) -> list[Any]:
+        """What each part adds to the scores."""
         return [each.weights for each in self.distributions]
 
     def score_chunk(self, chunk: Chunk) -> Floats:
         """Return the scores of a chunk in the schema's names."""
-        return self._score(self.schema.encode(chunk), self._terms)
+        return self._score(self.schema.encode(chunk), self.terms)
 
     def _score(self, blocks: Sequence[Block], terms: Sequence[Any]) -> Floats:
         n = blocks[0].n_rows if blocks else 0
@@ -178,7 +179,7 @@ class BayesModel(Counted):
         for row in range(chunk.n_rows):
             # A row by itself: evidence that is kept must not keep the whole chunk.
             blocks = [block.row(row) for block in whole]
-            pairs = zip(self._terms, blocks, strict=True)
+            pairs = zip(self.terms, blocks, strict=True)
             found = [c for term, block in pairs for c in term.contributions(block, 0)]
             yield weighed(self.classes, self.log_prior, found, partial(self._work, blocks))
 
@@ -203,7 +204,7 @@ class BayesModel(Counted):
         blocks = self.schema.encode(chunk)
         causes = []
         for c, label in enumerate(self.classes):
-            pairs = zip(self._terms, blocks, strict=True)
+            pairs = zip(self.terms, blocks, strict=True)
             found = (f for term, block in pairs for f in term.contributions(block, row))
             names = [f"{f.feature}={f.value}" for f in found if np.isneginf(f.logs[c])]
             causes.append(f"{label!r} by {errors.listing(names)}" if names else f"{label!r} by its prior")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,14 +18,14 @@ from weigh.model.counts import NumberCounts
 from weigh.model.factors import Factor
 from weigh.model.outcomes import Curve, Held, Outcomes
 from weigh.model.student import NormalPosterior, StudentWeights
-from weigh.model.weights import Contribution, NumberWeights, as_text
+from weigh.model.weights import Contribution, NumberWeights, Single, as_text, gap
 from weigh.text import short
 
 LOG_ROOT_TWO_PI = 0.5 * math.log(2 * math.pi)
 
 
 @dataclass(frozen=True, eq=False)
-class NormalWeights:
+class NormalWeights(Single):
     """log density of a number in each class, in centred form so that no digits are lost."""
 
     name: str
@@ -53,6 +53,10 @@ class NormalWeights:
             logs = np.zeros((1, len(self.mean)))
             self.add(block.row(row), logs)
             yield Contribution(self.name, as_text(value), logs[0])
+
+    def without(self, block: Numbers, keys: Collection[int]) -> Numbers:
+        """Return the one row of a block, its value missing."""
+        return gap(block, keys)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,12 +2,13 @@
 
 Every term offers `add(block, scores)` for many rows, `contributions(block, row)` for the names
 behind one row's score, and `features()`: the term as columns of a linear function. A missing
-value adds nothing, in all three.
+value adds nothing, in all three. `removable(block)` tells what could be taken out of a row, and
+`without(block, keys)` is the row without it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -28,6 +29,29 @@ class Contribution:
 
 
 @dataclass(frozen=True, eq=False)
+class Removable:
+    """A feature of one row: what it adds to each class's score, and what is added where it is `gone`.
+
+    A value that is gone is missing and adds nothing; of a word that is gone the absence may count.
+    """
+
+    key: int
+    feature: str
+    value: str
+    kept: Floats
+    gone: Floats
+
+
+class Single:
+    """What terms of one value have in common: it is there, or it is missing."""
+
+    def removable(self, block: Any) -> tuple[list[Removable], Any]:
+        """Return the features of the one row of a block, and what the others add to the scores."""
+        found: list[Contribution] = list(self.contributions(block, 0))  # type: ignore[attr-defined]
+        return [Removable(0, c.feature, c.value, c.logs, np.zeros(len(c.logs))) for c in found], 0.0
+
+
+@dataclass(frozen=True, eq=False)
 class Features:
     """A term as part of a linear function: Σ coef[j] · x[j] + offset."""
 
@@ -44,7 +68,7 @@ def as_text(value: object) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class LevelWeights:
+class LevelWeights(Single):
     """One row of weights per level of a category; the last row is for a level never seen.
 
     The level that the others are weighed `against`, if any, adds nothing and is not listed.
@@ -83,6 +107,10 @@ class LevelWeights:
             note = "" if is_known else " (never seen)"
             yield Contribution(self.name, as_text(block.levels[code]) + note, self.table[at])
 
+    def without(self, block: Codes, keys: Collection[int]) -> Codes:
+        """Return the one row of a block, its value missing."""
+        return Codes(np.full(1, -1, dtype=np.int32), []) if keys else block
+
     def features(self) -> Features:
         """Return one column per level."""
         names = [f"{self.name}={level}" for level in self.levels]
@@ -103,7 +131,12 @@ class LevelWeights:
         assembly.add_codes(self.codes(block), numbers)
 
 
-class Slope:
+def gap(block: Numbers, keys: Collection[int]) -> Numbers:
+    """Return the one number of a block, missing if any key is given."""
+    return Numbers(np.full(1, np.nan)) if keys else block
+
+
+class Slope(Single):
     """What numbers have in common whose score is a straight line: offset + value × slope."""
 
     name: str
@@ -120,6 +153,10 @@ class Slope:
         value = float(block.values[row])
         if not np.isnan(value):
             yield Contribution(self.name, as_text(value), value * self.slope + self.offset)
+
+    def without(self, block: Numbers, keys: Collection[int]) -> Numbers:
+        """Return the one row of a block, its value missing."""
+        return gap(block, keys)
 
     def features(self) -> Features:
         """Return the one column."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ from weigh import _core
 from weigh.features import Names, Words
 from weigh.features.blocks import Entries, Floats, Grid, Ints, Longs
 from weigh.model.tally import Table, same_names
-from weigh.model.weights import Contribution, Features, as_text
+from weigh.model.weights import Contribution, Features, Removable, as_text
 
 MOST_ABSENT = 100  # beyond so many flags the absent ones are told together
 
@@ -90,6 +90,14 @@ class NamedWeights:
         before = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
         values = None if block.values is None else block.values[kept]
         return Entries(before[block.indptr], indices[kept], values, self.names)
+
+
+def _left(entries: Entries, keys: Collection[int]) -> Entries:
+    """Return the entries of one row without some of them."""
+    kept = ~np.isin(entries.indices, list(keys))
+    values = None if entries.values is None else entries.values[kept]
+    indptr: Longs = np.array([0, kept.sum()], dtype=np.int64)
+    return Entries(indptr, entries.indices[kept], values, entries.names, entries.missing, entries.known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,6 +188,39 @@ class FlagWeights(NamedWeights):
         else:
             yield Contribution(f"{len(absent):,} others", "absent", self.absent[absent].sum(axis=0))
 
+    def removable(self, block: Entries | Words) -> tuple[list[Removable], Floats]:
+        """Return the features of the one row of a block, and what the others add to the scores.
+
+        A flag that is gone is missing; a word that is gone is absent, which is evidence too. What is absent
+        can only be gone where it is told flag by flag.
+        """
+        here, absent = self.states(block, 0)
+        own, nothing = self.own_names(block, 0), np.zeros(self.present.shape[1])
+        found = [
+            Removable(
+                at,
+                own.get(at) or self.named(at),
+                self.word(True),
+                self.present[at],
+                nothing if self.fixed else self.absent[at],
+            )
+            for at in here
+        ]
+        if not self.fixed or len(absent) > MOST_ABSENT:
+            return found, np.asarray(self.absent[absent].sum(axis=0))
+        found += [Removable(at, self.named(at), self.word(False), self.absent[at], nothing) for at in absent]
+        return found, nothing
+
+    def without(self, block: Entries | Words, keys: Collection[int]) -> Entries:
+        """Return the one row of a block without some words, or with some flags missing."""
+        left = replace(_left(self.entries(block), keys), known=block.known)
+        if not self.fixed:
+            return left.row(0)
+        gone = set() if block.missing is None else self._indices(block.missing, 0)
+        numbers = np.array(sorted(gone.union(keys)), dtype=np.int32)
+        missing = Entries(np.array([0, len(numbers)], dtype=np.int64), numbers, None, self.names)
+        return replace(left, missing=missing)
+
     def word(self, is_present: bool) -> str:
         """Return a flag's state for people."""
         return str(int(is_present)) if self.fixed else ("present" if is_present else "absent")
@@ -227,6 +268,18 @@ class WordWeights(NamedWeights):
         """Yield what each word of the row adds."""
         for at, count, name in self.occurrences(block, row):
             yield Contribution(name, self.amount(count), count * self.table[at])
+
+    def removable(self, block: Entries | Grid | Words) -> tuple[list[Removable], float]:
+        """Return the features of the one row of a block, and what the others add to the scores."""
+        nothing = np.zeros(self.table.shape[1])
+        found = self.occurrences(block, 0)
+        return [
+            Removable(at, name, self.amount(n), n * self.table[at], nothing) for at, n, name in found
+        ], 0.0
+
+    def without(self, block: Entries | Grid | Words, keys: Collection[int]) -> Entries:
+        """Return the one row of a block without some words."""
+        return _left(self.entries(block), keys).row(0)
 
     def amount(self, count: float) -> str:
         """Return how often a word occurs, for people."""

@@ -1,0 +1,80 @@
+"""A flip as text of at most 80 columns, as HTML, and as a picture."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from weigh.text import aligned, counted, cut, html_note, html_table, percent, signed
+
+if TYPE_CHECKING:
+    from weigh.explain.flip import Flip
+
+WIDTH = 80
+NAME = 48
+
+
+def text(flip: Flip) -> str:
+    """The whole flip as text."""
+    parts = [textwrap.fill(sentence, WIDTH) for sentence in _sentences(flip)]
+    if flip.removed:
+        rows = [[cut(row.title, NAME), signed(row.nats, 4)] for row in flip.removed]
+        parts.insert(1, aligned(rows, indent="  "))
+    return "\n\n".join(parts)
+
+
+def headline(flip: Flip) -> str:
+    """What the flip says, in one sentence."""
+    return next(_sentences(flip))
+
+
+def _sentences(flip: Flip) -> Iterator[str]:
+    now = f"{flip.verdict}{_probable(flip.probability)}"
+    features = len(flip.removed) + len(flip.left) - 1
+    if not flip.flips:
+        wanted = "anything else" if flip.wanted is None else str(flip.wanted)
+        what = "No removal of features" if features else "The row has no features, and nothing"
+        yield f"{now}. {what} makes it {wanted}."
+        return
+    what = "this one" if len(flip.removed) == 1 else f"these {len(flip.removed):,}"
+    of = f"{what} of its {counted(features, 'feature')}"
+    yield f"{now}. Without {of} it would be {flip.becomes}{_probable(flip.afterwards)}."
+    total = sum(row.nats for row in flip.removed)
+    speaks = "It speaks" if len(flip.removed) == 1 else "Together they speak"
+    yield (
+        f"{speaks} for {flip.verdict} against {flip.becomes} by {signed(total, 4)} {flip.unit}, "
+        f"of a lead of {signed(flip.lead, 4)}."
+        + (" No smaller set does it." if flip.is_smallest else " A smaller set may do it too.")
+    )
+
+
+def _probable(share: float | None) -> str:
+    return "" if share is None else f" (probability {percent(share)})"
+
+
+def markup(flip: Flip) -> str:
+    """The flip as an HTML table with its sentences."""
+    head, *others = _sentences(flip)
+    if not flip.removed:
+        return f"<div>{html_note(head)}</div>"
+    rows = [["feature", "value", flip.unit]]
+    rows += [[row.feature, row.value, signed(row.nats, 4)] for row in flip.removed]
+    table = html_table(head, rows, 2, [row.nats for row in flip.removed])
+    return f"<div>{table}{''.join(map(html_note, others))}</div>"
+
+
+def drawn(flip: Flip, most: int) -> Any:
+    """Draw what speaks for the verdict, what is removed apart from the strongest of the rest."""
+    from weigh.pictures import bars
+    from weigh.pictures.ends import bounded
+
+    left = sorted(flip.left, key=lambda row: -abs(row.nats))[:most]
+    pairs = [(row, "removed") for row in flip.removed] + [(row, "left") for row in left]
+    sizes = bounded([row.nats for row, _ in pairs])
+    table = [
+        {"name": cut(row.title, NAME), "value": size, "group": group}
+        for (row, group), size in zip(pairs, sizes, strict=True)
+    ]
+    against = "" if flip.against is None else f" against {flip.against}"
+    return bars(table, x=f"{flip.unit} for {flip.verdict}{against}", title=headline(flip))

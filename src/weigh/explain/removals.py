@@ -1,0 +1,103 @@
+"""What can be taken out of one row, and what a model whose scores are sums says of the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from weigh import errors
+from weigh.features import Products
+from weigh.features.blocks import Floats
+from weigh.model.base import Model
+from weigh.model.bayes import BayesModel
+from weigh.model.calibrated import CalibratedModel
+from weigh.model.linear import LinearModel
+from weigh.model.perceptron import VotedModel
+from weigh.model.weights import Removable
+from weigh.source import Chunk
+
+
+@dataclass(frozen=True, eq=False)
+class Removals:
+    """One row of a model: score(class) = rest + Σ `kept` of features that stay + Σ `gone` of the others.
+
+    `kept` and `gone` are [features, classes]. The sums are those of the model's own terms, so that what is
+    found from them holds for the model; `verdict` asks the terms themselves.
+    """
+
+    model: BayesModel | LinearModel
+    blocks: Sequence[Any]
+    units: Sequence[tuple[int, Removable]]
+    rest: Floats
+
+    @classmethod
+    def of(cls, model: Model, row: Chunk) -> Removals:
+        """Return the features of the one row of a chunk."""
+        summed = additive(model)
+        blocks = [block.row(0) for block in summed.schema.encode(row)]
+        rest = np.array(summed.base if isinstance(summed, LinearModel) else summed.log_prior)
+        units: list[tuple[int, Removable]] = []
+        for part, (term, block) in enumerate(zip(summed.terms, blocks, strict=True)):
+            found, beyond = term.removable(block)
+            units += [(part, unit) for unit in found]
+            rest = rest + beyond
+        return cls(summed, blocks, units, rest)
+
+    @cached_property
+    def kept(self) -> Floats:
+        """What each feature adds to the score of each class."""
+        return np.array([unit.kept for _, unit in self.units]).reshape(-1, len(self.rest))
+
+    @cached_property
+    def gone(self) -> Floats:
+        """What is added to the scores where a feature is gone."""
+        return np.array([unit.gone for _, unit in self.units]).reshape(-1, len(self.rest))
+
+    def scores(self, removed: Iterable[int] = ()) -> Floats:
+        """Return the scores of the row without some of its features, by the terms themselves."""
+        keys: dict[int, list[int]] = {}
+        for at in removed:
+            part, unit = self.units[at]
+            keys.setdefault(part, []).append(unit.key)
+        base = self.model.base if isinstance(self.model, LinearModel) else self.model.log_prior
+        scores = np.tile(base, (1, 1))
+        pairs: Any = zip(self.model.terms, self.blocks, strict=True)
+        for part, (term, block) in enumerate(pairs):
+            term.add(term.without(block, keys[part]) if part in keys else block, scores)
+        return scores
+
+    def verdict(self, removed: Iterable[int] = ()) -> int | None:
+        """Return the number of the winning class; None where no class is possible."""
+        scores = self.scores(removed)
+        return None if np.isneginf(scores).all() else int(self.model.best(scores)[0])
+
+
+def additive(model: Any) -> BayesModel | LinearModel:
+    """Return the model whose scores are sums over the features, or say why there is none."""
+    if isinstance(model, CalibratedModel) and model.calibration.keeps_verdicts:
+        return additive(model.uncalibrated)
+    if isinstance(model, CalibratedModel):
+        raise errors.Unsupported(
+            f"Calibration by {model.calibration.method} moves the cuts between the classes, so that verdicts "
+            f"are no sums of what features add. Ask for model.uncalibrated."
+        )
+    if isinstance(model, VotedModel):
+        raise errors.Unsupported(
+            "A vote of many planes is no sum of what features add. Ask for model.keep('averaged')."
+        )
+    if not isinstance(model, BayesModel | LinearModel):
+        what = "A regression has no verdict" if not hasattr(model, "classes") else "Its score is no sum"
+        raise errors.Unsupported(
+            f"flip needs a classifier whose score is a sum of what each feature adds: naive Bayes, a "
+            f"perceptron, logistic regression. {what} ({type(model).__name__})."
+        )
+    if any(isinstance(part.kind, Products) for part in model.schema.parts):
+        raise errors.Unsupported(
+            "A column that is multiplied with others cannot be taken out of the sum alone. Train without "
+            "Products."
+        )
+    return model

@@ -1,0 +1,229 @@
+"""Flips: the set is the smallest by trying all sets, and the changed row really gets the other verdict."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris
+
+import weigh
+from tests.laws.tables import KINDS, LABEL, MODERATE, Row, a_row, law, some_rows, table
+from weigh import errors
+from weigh.explain import smallest
+from weigh.explain.removals import Removals
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+few = settings(law, max_examples=25)
+MOST = 9
+WORDY = ("body", "title", "tags")
+COLUMNS = dict.fromkeys(KINDS, "skip")
+MIXED = COLUMNS | {name: KINDS[name] for name in ("colour", "known", "links", "size", "body")}
+FLAGS = COLUMNS | {"known": "flag", "urgent": "flag", "title": weigh.Text(counts=False), "grade": "category"}
+ROW = a_row(MODERATE, ("ham",))
+
+
+def features(row: Row, columns: dict[str, Any]) -> list[tuple[str, str | None]]:
+    """What can be removed from a row: a column's value, or a word of a text."""
+    found: list[tuple[str, str | None]] = []
+    for name, kind in columns.items():
+        if kind == "skip" or row[name] is None:
+            continue
+        words = row[name].split() if isinstance(row[name], str) else row[name]
+        found += [(name, word) for word in dict.fromkeys(words)] if name in WORDY else [(name, None)]
+    return found
+
+
+def without(row: Row, gone: tuple[tuple[str, str | None], ...]) -> Row:
+    """The row with values missing and words taken out."""
+    row = dict(row)
+    for name, word in gone:
+        if word is None:
+            row[name] = None
+        elif isinstance(row[name], str):
+            row[name] = " ".join(each for each in row[name].split() if each != word)
+        else:
+            row[name] = [each for each in row[name] if each != word]
+    return row
+
+
+def tried(model: Any, row: Row, columns: dict[str, Any]) -> list[tuple[int, Any]]:
+    """How many features each set has, and the verdict without them; None where no class is possible."""
+    units = features(row, columns)
+    sets = [gone for k in range(len(units) + 1) for gone in itertools.combinations(units, k)]
+    chunk = next(model.chunks(table([without(row, gone) for gone in sets])))
+    scores = model.score_chunk(chunk)
+    verdicts = [
+        None if np.isneginf(each).all() else model.classes[at]
+        for each, at in zip(scores, model.best(scores).tolist(), strict=True)
+    ]
+    return [(len(gone), verdict) for gone, verdict in zip(sets, verdicts, strict=True)]
+
+
+def check(model: Any, row: Row, columns: dict[str, Any]) -> None:
+    units = features(row, columns)
+    assume(0 < len(units) <= MOST)
+    every = tried(model, row, columns)
+    verdict = every[0][1]
+    assume(verdict is not None)
+    best = min((k for k, said in every if said not in (verdict, None)), default=None)
+    found = weigh.flip(model, table([row]))
+    assert found.verdict == verdict
+    assert (len(found.removed) if found.flips else None) == best
+    for goal in model.classes:
+        if goal != verdict:
+            best = min((k for k, said in every if said == goal), default=None)
+            found = weigh.flip(model, table([row]), to=goal)
+            assert (len(found.removed) if found.flips else None) == best
+            assert found.becomes == (goal if found.flips else None)
+            assert found.is_smallest
+
+
+@pytest.mark.parametrize("prior", [1.0, None])
+@few
+@given(some_rows(2, 8, MODERATE), ROW)
+def test_no_smaller_set_flips_naive_bayes_of_mixed_columns(
+    prior: float | None, rows: list[Row], row: Row
+) -> None:
+    model = weigh.NaiveBayes(columns=MIXED, prior=prior).fit(table(rows), LABEL).model_
+    check(model, row, MIXED)
+
+
+@pytest.mark.parametrize("prior", [1.0, None])
+@few
+@given(some_rows(2, 8, MODERATE), ROW)
+def test_no_smaller_set_flips_naive_bayes_of_flags(prior: float | None, rows: list[Row], row: Row) -> None:
+    model = weigh.NaiveBayes(columns=FLAGS, prior=prior).fit(table(rows), LABEL).model_
+    check(model, row, FLAGS)
+
+
+@pytest.mark.parametrize("learner", [weigh.Perceptron, weigh.LogisticRegression])
+@few
+@given(some_rows(3, 8, MODERATE), ROW)
+def test_no_smaller_set_flips_learners_of_weights(learner: Any, rows: list[Row], row: Row) -> None:
+    assume(len({each[LABEL] for each in rows}) > 1)
+    model = learner(columns=MIXED).fit(table(rows), LABEL).model_
+    check(model, row, MIXED)
+
+
+def test_what_is_removed_and_what_is_left_add_up_to_the_lead() -> None:
+    iris = load_iris()
+    model = weigh.NaiveBayes().fit(iris.data, iris.target_names[iris.target]).model_
+    for row in iris.data[::10]:
+        found = weigh.flip(model, [row.tolist()])
+        if not found.flips:
+            continue
+        evidence = next(model.explain_chunk(next(model.chunks([row.tolist()]))))
+        lead = sum(each.nats for each in evidence.rows_between(found.verdict, found.becomes))
+        assert found.lead == pytest.approx(lead, rel=1e-9)
+        changed = [
+            np.nan if f"x{at}" in {r.feature for r in found.removed} else x for at, x in enumerate(row)
+        ]
+        assert model.predict([changed]).tolist() == [found.becomes]
+        assert model.predict_proba([changed]).max() == pytest.approx(found.afterwards)
+        assert sum(each.nats for each in found.left) < 1e-9
+
+
+def test_a_word_is_removed_with_all_its_occurrences() -> None:
+    texts = {"text": ["free free money", "lunch noon", "free win"], "label": ["spam", "ham", "spam"]}
+    model = weigh.NaiveBayes(columns={"text": "text"}, class_prior="uniform").fit(texts, "label").model_
+    found = weigh.flip(model, {"text": "free free free lunch"})
+    assert [row.title for row in found.removed] == ["text: free × 3"]
+    assert found.becomes == "ham"
+
+
+def test_where_no_removal_flips_it_says_so() -> None:
+    model = (
+        weigh.NaiveBayes(columns="category").fit([["a"], ["a"], ["a"], ["b"]], ["x", "x", "x", "y"]).model_
+    )
+    found = weigh.flip(model, [["a"]])
+    assert not found.flips
+    assert found.removed == ()
+    assert str(found).endswith("No removal of features makes it anything else.")
+
+
+def test_a_tie_is_decided_by_the_models_rule() -> None:
+    model = weigh.NaiveBayes(columns="category").fit([["a"], ["b"]], ["x", "y"]).model_
+    assert not weigh.flip(model, [["a"]]).flips  # without the value both are alike, and the first wins
+    assert weigh.flip(model, [["b"]]).becomes == "x"
+
+
+def test_a_search_that_takes_too_long_says_that_a_smaller_set_may_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    X = (rng.random((60, 12)) < 0.5).astype(float)
+    y = np.array(["a", "b", "c"])[rng.integers(0, 3, 60)]
+    model = weigh.NaiveBayes(columns="flag").fit(X, y).model_
+    sizes = []
+    for row in X[:20]:
+        goal = next(label for label in "abc" if label != model.predict([row])[0])
+        exact = weigh.flip(model, [row], to=goal)
+        monkeypatch.setattr(smallest, "MOST_STEPS", 2)
+        greedy = weigh.flip(model, [row], to=goal)
+        monkeypatch.undo()
+        if greedy.flips and not greedy.is_smallest:
+            assert "A smaller set may do it too." in " ".join(str(greedy).split())
+            sizes.append(len(greedy.removed) - len(exact.removed))
+    assert sizes
+    assert min(sizes) >= 0
+
+
+def test_the_sums_of_a_row_are_its_scores() -> None:
+    iris = load_iris()
+    model = weigh.NaiveBayes().fit(iris.data, iris.target).model_
+    removals = Removals.of(model, next(model.chunks(iris.data[:1])))
+    np.testing.assert_array_equal(removals.scores(), model.scores(iris.data[:1]))
+    np.testing.assert_allclose(removals.rest + removals.kept.sum(axis=0), removals.scores()[0], rtol=1e-12)
+
+
+def test_a_calibrated_model_that_keeps_its_verdicts_flips_like_the_model_inside() -> None:
+    iris = load_iris()
+    inner = weigh.NaiveBayes().fit(iris.data, iris.target).model_
+    calibrated = weigh.calibrate(inner, iris.data, iris.target, method="temperature")
+    row = iris.data[60:61]
+    assert weigh.flip(calibrated, row).removed == weigh.flip(inner, row).removed
+    moved = weigh.calibrate(inner, iris.data, iris.target, method="platt")
+    with pytest.raises(errors.Unsupported, match=r"model\.uncalibrated"):
+        weigh.flip(moved, row)
+
+
+def test_other_models_are_refused_with_a_reason() -> None:
+    iris = load_iris()
+    X, y = iris.data, iris.target
+    with pytest.raises(errors.Unsupported, match="A regression has no verdict"):
+        weigh.flip(weigh.LinearRegression().fit(X[:, :3], X[:, 3]), X[:1, :3])
+    with pytest.raises(errors.Unsupported, match="Its score is no sum"):
+        weigh.flip(weigh.Threshold().fit(X, y), X[:1])
+    with pytest.raises(errors.Unsupported, match=r"keep\('averaged'\)"):
+        weigh.flip(weigh.Perceptron(keep="voted").fit(X, y), X[:1])
+    with pytest.raises(errors.Unsupported, match="multiplied"):
+        weigh.flip(weigh.Perceptron(columns=weigh.Products(2)).fit(X, y), X[:1])
+    with pytest.raises(errors.Unsupported, match="got str"):
+        weigh.flip("model", X[:1])
+
+
+def test_wrong_questions_are_refused() -> None:
+    iris = load_iris()
+    model = weigh.NaiveBayes().fit(iris.data, iris.target).model_
+    with pytest.raises(errors.DataError, match="one row, got 2"):
+        weigh.flip(model, iris.data[:2])
+    with pytest.raises(errors.LabelError, match="no class 7"):
+        weigh.flip(model, iris.data[:1], to=7)
+    with pytest.raises(errors.ParameterError, match="another class than the verdict"):
+        weigh.flip(model, iris.data[:1], to=0)
+
+
+def test_a_flip_prints_within_eighty_columns_and_as_json_html_and_a_picture() -> None:
+    texts = {"text": ["<script>alert(1)</script> " + "w" * 99, "lunch noon"], "label": ["a" * 90, "b"]}
+    model = weigh.NaiveBayes(columns={"text": "text"}).fit(texts, "label").model_
+    found = weigh.flip(model, {"text": texts["text"][1]})
+    assert found.flips
+    assert max(map(len, str(found).splitlines())) <= 80
+    assert json.loads(json.dumps(found.to_dict()))["becomes"] == found.becomes
+    assert "<script>" not in weigh.flip(model, {"text": texts["text"][0]})._repr_html_()
+    drawn = json.dumps(found.plot().to_dict())
+    assert all(f'"group": "{group}"' in drawn for group in ("removed", "left"))
