@@ -8,13 +8,13 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from weigh import errors
 from weigh.features.settings import finite, whole
 from weigh.judge.losses import Floats
 from weigh.judge.measure import Measure
 from weigh.trials import curve_text
+from weigh.trials.baseline import baseline, blank
 from weigh.trials.corrected import Corrected
 from weigh.trials.crossing import Contender, Crossing, crossing
 from weigh.trials.curve import Curve, Point
@@ -151,8 +151,8 @@ def learning_curve(
         that are not held out
     folds, repeats : each fold is held out once per repeat; within a fold every size contains the smaller
         ones, and has the classes in their shares
-    loss : "zero_one" (classifiers' default), "squared", "log_loss"; of regressions "squared_error"
-        (default), "absolute_error"
+    loss : "zero_one" (classifiers' default), "squared", "brier", "log_loss"; of regressions "squared_error"
+        (their default), "absolute_error"
     seed : which rows are in which fold and subset
     n_jobs : how many trials run at once, as in scikit-learn; the losses do not depend on it
     level : confidence level of the intervals
@@ -184,7 +184,7 @@ def learning_curve(
     found = run(trials.of_fold, jobs, n_jobs, progress)
     table = np.array(found).reshape(len(learners), len(splits), len(steps), 3)
     measured = {name: table[at] for at, name in enumerate(learners)}
-    curves, crossings = _curves(measured, trials.baseline(), steps, corrected)
+    curves, crossings = _curves(measured, trials.guessing(), steps, corrected)
     return LearningCurve(curves, crossings, loss, tuple(steps), len(rows), folds, repeats, share)
 
 
@@ -229,25 +229,23 @@ class _Trials:
             found.append((train, validation, model.seconds))
         return found
 
-    def baseline(self) -> Floats:
+    def guessing(self) -> Floats:
         """Return the validation loss of guessing, fold by fold."""
-        middle = {"squared_error": "mean", "absolute_error": "median"}
-        guess = DummyRegressor(strategy=middle[self.loss]) if self.loss in middle else DummyClassifier()
-        blank = LabelledRows(np.zeros((len(self.rows), 1)), self.rows.labels)
-        models = [fitted(guess, blank.take(split.train)) for split in self.splits]
-        tests = [blank.take(split.test) for split in self.splits]
+        (_, guess), empty = baseline(self.loss), blank(self.rows)
+        models = [fitted(guess, empty.take(split.train)) for split in self.splits]
+        tests = [empty.take(split.test) for split in self.splits]
         return np.array([m.losses(t, self.loss).mean() for m, t in zip(models, tests, strict=True)])
 
 
 def _curves(
-    measured: dict[str, Floats], baseline: Floats, sizes: list[int], corrected: Corrected
+    measured: dict[str, Floats], guessing: Floats, sizes: list[int], corrected: Corrected
 ) -> tuple[tuple[Curve, ...], tuple[Crossing, ...]]:
     laws = {name: power_law(sizes, table[:, :, 1], corrected) for name, table in measured.items()}
     curves = []
     for name, table in measured.items():
         law = laws[name]
         rivals = {other: each[:, -1, 1] for other, each in measured.items() if other != name}
-        losses = Losses(table[:, -1, 0], table[:, -1, 1], baseline, rivals)
+        losses = Losses(table[:, -1, 0], table[:, -1, 1], guessing, rivals)
         told = diagnosis(losses, law, sizes[-1], corrected)
         points = tuple(_point(size, table[:, at], corrected) for at, size in enumerate(sizes))
         curves.append(
