@@ -44,6 +44,10 @@ def case(what: str) -> Callable[[Case], Case]:
     return register
 
 
+def hundred() -> tuple[Any, Any]:
+    return np.arange(100.0)[:, None] % 7, ["a", "b"] * 50
+
+
 def fit(table: Any, label: Any = "pet", **settings: Any) -> weigh.NaiveBayes:
     return weigh.NaiveBayes(**settings).fit(table, label)
 
@@ -569,6 +573,41 @@ def _() -> object:
 @case("The path of another learner")
 def _() -> object:
     return weigh.path(weigh.Perceptron(), PETS, "pet")
+
+
+@case("A learning curve with more rows than are left")
+def _() -> object:
+    return weigh.learning_curve("naive-bayes", *hundred(), sizes=[10, 5000])
+
+
+@case("A learning curve of too few rows")
+def _() -> object:
+    return weigh.learning_curve("naive-bayes", PETS, "pet")
+
+
+@case("A loss of probabilities that a learner has not")
+def _() -> object:
+    return weigh.learning_curve("perceptron", *hundred(), loss="log_loss")
+
+
+@case("Classifiers and regressions on one curve")
+def _() -> object:
+    return weigh.learning_curve(["linear", "tree"], *hundred())
+
+
+@case("A learner that does not exist")
+def _() -> object:
+    return weigh.learning_curve("naive_bayes", *hundred())
+
+
+@case("More rows asked of a curve without a law")
+def _() -> object:
+    return weigh.learning_curve("naive-bayes", *hundred(), sizes=[20, 80]).at(1000)
+
+
+@case("One answer asked of several curves")
+def _() -> object:
+    return weigh.learning_curve(["naive-bayes", "tree"], *hundred(), sizes=[20]).diagnosis
 
 
 @case("A file that does not exist")

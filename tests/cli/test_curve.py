@@ -82,7 +82,7 @@ def test_several_learners_cross_and_are_drawn(days, tmp_path):
         (["--label", "play", "--learner", "forest"], 1, "--learner: there is no learner 'forest'"),
         (["--label", "play", "--sizes", "ten"], 2, "'ten' is not whole numbers with commas between them."),
         (["--label", "play", "--sizes", "5,500"], 1, "sizes must be whole numbers of rows from 2 to 96"),
-        (["--label", "play", "--plot", "curve.pdf"], 2, "'curve.pdf' does not end in .svg or .png."),
+        (["--label", "play", "--plot", "curve.pdf"], 2, "'curve.pdf' does not end in .svg, .png or .html."),
         (["--label", "play", "--learner", "tree", "--set", "depth=2"], 2, "--set: tree has no settings here"),
         (["--label", "play", "--learner", "tree", "--kind", "sky=text"], 2, "--kind: tree finds the kinds"),
         (

@@ -223,7 +223,7 @@ def test_files_are_read_once_and_mixed_columns_are_taken(tmp_path: Any) -> None:
             "perceptron",
             {"loss": "log_loss"},
             errors.Unsupported,
-            "needs probabilities, and 'perceptron' give",
+            "needs probabilities, which 'perceptron' cannot give",
         ),
         (["tree", "linear"], {}, errors.Unsupported, "which have no loss in common"),
         ("tree", {"baseline": "yes"}, errors.ParameterError, "baseline must be True or False"),

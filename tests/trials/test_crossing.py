@@ -81,9 +81,9 @@ def test_a_lead_that_chance_may_have_made_is_marked() -> None:
     assert str(found).endswith(": not beyond chance.")
 
 
-def twins(n: int) -> tuple[np.ndarray, np.ndarray]:
+def twins(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Flags that are independent within the classes, but for one that is there four times."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, n)
     sign = (2 * y - 1)[:, None]
     flags = rng.random((n, 60)) < 0.5 + 0.1 * sign
@@ -97,3 +97,12 @@ def test_logistic_regression_overtakes_naive_bayes_where_columns_repeat() -> Non
     assert (found.kind, found.small, found.large) == ("measured", "naive-bayes", "logistic")
     assert 400 <= found.low <= found.rows <= found.high <= 6400
     assert curve["naive-bayes"].diagnosis.rival == "logistic"
+
+
+def test_what_the_laws_expect_of_more_rows_comes_true() -> None:
+    sizes = [50, 100, 200, 400, 800, 1600]
+    curve = weigh.learning_curve(["naive-bayes", "logistic"], *twins(2000), sizes=sizes)
+    (rows, labels), fresh = twins(6400, 1), twins(20_000, 2)
+    for name, learner in [("naive-bayes", weigh.NaiveBayes()), ("logistic", weigh.LogisticRegression())]:
+        expected = curve[name].at(6400)
+        assert expected.low <= 1 - learner.fit(rows, labels).score(*fresh) <= expected.high

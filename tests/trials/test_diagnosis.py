@@ -9,6 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 import weigh
 from weigh.trials.corrected import Corrected
 from weigh.trials.diagnosis import Losses, diagnosis
+from weigh.trials.power_law import PowerLaw, power_law
 
 CORRECTED = Corrected(10, 0.25, 0.95)
 
@@ -93,19 +94,23 @@ def test_naive_bayes_with_many_columns_and_few_rows_overfits() -> None:
     assert found.verdict == "overfitting"
 
 
-def test_more_rows_help_where_the_law_still_falls() -> None:
-    sizes = [25, 50, 100, 200]
-    found = weigh.learning_curve(weigh.NaiveBayes(), *flags(250, 150), sizes=sizes, loss="squared").diagnosis
-    assert found.rows_help == "yes"
-    assert found.tenfold is not None
-    assert found.tenfold.high < found.validation.value
-    assert found.advice[-1].startswith("More rows help: 2,000 would have a loss of ")
-
-
-def test_more_rows_hardly_help_where_the_law_is_flat() -> None:
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 4000)
-    X = rng.normal(size=(4000, 1)) + y[:, None]
-    found = weigh.learning_curve(weigh.NaiveBayes(), X, y, loss="squared", sizes=[10, 20, 40, 80, 1600, 3200])
-    assert found.diagnosis.rows_help == "no"
-    assert found.diagnosis.advice[-1].startswith("More rows hardly help")
+@pytest.mark.parametrize(
+    ("b", "c", "noise", "expected", "words"),
+    [
+        (2.0, 0.5, 0.002, "yes", "More rows help: "),
+        (2.0, 1.9, 0.0002, "no", "More rows hardly help: "),
+        (1.0, 0.5, 0.1, None, "More rows may help or not: "),
+    ],
+)
+def test_the_law_says_whether_more_rows_help(
+    b: float, c: float, noise: float, expected: str | None, words: str
+) -> None:
+    sizes = [10, 20, 40, 80, 160, 320]
+    folds = noise * np.random.default_rng(0).standard_normal((10, 6))
+    law = power_law(sizes, 0.1 + b * np.array(sizes, float) ** -c + folds, CORRECTED)
+    assert isinstance(law, PowerLaw)
+    found = diagnosis(Losses(around(0.1), around(0.2), around(0.5), {}), law, 320, CORRECTED)
+    assert found.rows_help == expected
+    assert found.tenfold == law.at(3200)
+    assert found.asymptote == law.a
+    assert found.advice[-1].startswith(f"{words}3,200 would have a loss of ")

@@ -193,7 +193,7 @@ def test_bad_settings_are_refused(settings: dict[str, Any], error: type[Exceptio
 
 
 def test_losses_must_fit_the_learners() -> None:
-    with pytest.raises(errors.Unsupported, match="needs probabilities, and 'perceptron' give none"):
+    with pytest.raises(errors.Unsupported, match="needs probabilities, which 'perceptron' cannot give"):
         weigh.learning_curve(["perceptron", "tree"], ROWS, LABELS, loss="log_loss")
     with pytest.raises(errors.Unsupported, match="are classifiers and regressions"):
         weigh.learning_curve(["linear", "tree"], ROWS, LABELS)

@@ -72,6 +72,19 @@ def test_rows_needed_are_where_the_law_meets_the_target() -> None:
     assert law.size_for(5.0).rows == 1.0
 
 
+def test_a_training_loss_that_rises_bounds_the_law_from_below() -> None:
+    losses = noisy(0.1, 1.0, 0.2, 0.02, seed=3)
+    free = power_law(SIZES, losses, CORRECTED)
+    rising = power_law(SIZES, losses, CORRECTED, train=noisy(0.25, -1.0, 0.5, 1e-4))
+    falling = power_law(SIZES, losses, CORRECTED, train=noisy(0.2, 1.0, 0.5, 1e-4))
+    assert isinstance(free, PowerLaw)
+    assert isinstance(rising, PowerLaw)
+    assert isinstance(falling, PowerLaw)
+    assert free.a.value < rising.a.value == pytest.approx(0.25 - 1280**-0.5, abs=1e-3)
+    assert rising.a.low > 0.22
+    assert falling.to_dict() == free.to_dict()
+
+
 def test_the_first_sizes_may_break_the_law() -> None:
     losses = noisy(0.1, 1.0, 0.5, 0.002)
     losses[:, 0] -= 0.3

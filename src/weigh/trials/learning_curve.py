@@ -240,7 +240,10 @@ class _Trials:
 def _curves(
     measured: dict[str, Floats], guessing: Floats, sizes: list[int], corrected: Corrected
 ) -> tuple[tuple[Curve, ...], tuple[Crossing, ...]]:
-    laws = {name: power_law(sizes, table[:, :, 1], corrected) for name, table in measured.items()}
+    laws = {
+        name: power_law(sizes, table[:, :, 1], corrected, train=table[:, :, 0])
+        for name, table in measured.items()
+    }
     curves = []
     for name, table in measured.items():
         law = laws[name]

@@ -55,8 +55,9 @@ class PowerLaw:
 
     Fitted by least squares to the measured means from `first` rows on, weighted by one over their variance.
     Intervals come from a parametric bootstrap: the law's own curve with errors as the folds have them
-    (corrected for their overlap) is fitted again 1,000 times. Beyond `last` rows it is an extrapolation,
-    which holds as long as the loss goes on falling as it did.
+    (corrected for their overlap) is fitted again 1,000 times. Where the training loss surely rises with the
+    rows, a is at least the training loss at the last size: both end at the same loss. Beyond `last` rows it
+    is an extrapolation, which holds as long as the loss goes on falling as it did.
     """
 
     a: Measure
@@ -153,18 +154,22 @@ def _rows_for(laws: Floats, target: float) -> Floats:
     return np.asarray(np.where(b > 0, np.maximum(rows, 1.0), np.where(a <= target, 1.0, np.inf)))
 
 
-def power_law(sizes: Sequence[int], losses: Floats, corrected: Corrected) -> PowerLaw | str:
+def power_law(
+    sizes: Sequence[int], losses: Floats, corrected: Corrected, train: Floats | None = None
+) -> PowerLaw | str:
     """Return the law of validation losses [folds, sizes], or the reason why there is none.
 
-    The smallest sizes are left out one by one, down to four, as long as the law misses the intervals of two
-    sizes or more: what is ahead is told by the later part of a curve.
+    `train` are the training losses at the same sizes. The smallest sizes are left out one by one, down to
+    four, as long as the law misses the intervals of two sizes or more: what is ahead is told by the later
+    part of a curve.
     """
     if len(sizes) < FEWEST:
         return f"{FEWEST} sizes at least are needed, and there are {len(sizes)}"
     if not np.isfinite(losses).all():
         return "some losses are infinite"
+    floor = _floor(train, corrected)
     for start in range(len(sizes) - FEWEST + 1):
-        found = _fitted(np.asarray(sizes[start:], np.float64), losses[:, start:], corrected)
+        found = _fitted(np.asarray(sizes[start:], np.float64), losses[:, start:], floor, corrected)
         if found is not None:
             return found
     fall = corrected.measure("fall", losses[:, 0] - losses[:, -1])
@@ -173,20 +178,28 @@ def power_law(sizes: Sequence[int], losses: Floats, corrected: Corrected) -> Pow
     return "the measured losses do not follow a power law"
 
 
-def _fitted(sizes: Floats, losses: Floats, corrected: Corrected) -> PowerLaw | None:
+def _floor(train: Floats | None, corrected: Corrected) -> Floats:
+    """Return what no loss gets below, fold by fold: the last training loss if it rises, else zero."""
+    if train is None or not np.isfinite(train).all():
+        return np.zeros(corrected.folds)
+    rise = corrected.measure("rise", train[:, -1] - train[:, 0])
+    return train[:, -1] if rise.low > 0 else np.zeros(corrected.folds)
+
+
+def _fitted(sizes: Floats, losses: Floats, floor: Floats, corrected: Corrected) -> PowerLaw | None:
     """Return the law of these sizes if it falls and goes through their intervals."""
     fall = corrected.measure("fall", losses[:, 0] - losses[:, -1])
     if not fall.low > 0:
         return None
     mean, low, high, scale = corrected.means(losses)
     weights = _weights(np.square(scale))
-    a, b, c = fit_laws(sizes, mean[None, :], weights)[0]
+    a, b, c = _above(sizes, mean[None, :], weights, np.array([floor.mean()]))[0]
     values = a + b * sizes**-c
     slack = 1e-6 * float(np.abs(mean).max())
     if np.sum((values < low - slack) | (values > high + slack)) > 1:
         return None
-    noise = corrected.noise(losses, DRAWS, SEED)
-    draws = fit_laws(sizes, values + noise, weights)
+    noise = corrected.noise(np.column_stack([losses, floor]), DRAWS, SEED)
+    draws = _above(sizes, values + noise[:, :-1], weights, floor.mean() + noise[:, -1])
     limits = [_limits(column, corrected.level) for column in draws.T]
     return PowerLaw(
         a=Measure("a", float(a), *limits[0]),
@@ -197,6 +210,14 @@ def _fitted(sizes: Floats, losses: Floats, corrected: Corrected) -> PowerLaw | N
         level=corrected.level,
         draws=draws,
     )
+
+
+def _above(sizes: Floats, losses: Floats, weights: Floats, floors: Floats) -> Floats:
+    """Return the laws of losses [k, sizes] that stay above their floors [k]."""
+    floors = np.maximum(floors, 0.0)
+    found = fit_laws(sizes, losses - floors[:, None], weights)
+    found[:, 0] += floors
+    return found
 
 
 def _weights(variances: Floats) -> Floats:

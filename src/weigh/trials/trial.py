@@ -128,7 +128,7 @@ def checked_loss(loss: str | None, learners: dict[str, Any], owner: str) -> str:
     lacking = _without_probabilities(learners.items()) if LOSSES[loss].of_probabilities else []
     if lacking:
         raise errors.Unsupported(
-            f"{owner}: loss={loss!r} needs probabilities, and {errors.listing(lacking)} give none. Leave "
+            f"{owner}: loss={loss!r} needs probabilities, which {errors.listing(lacking)} cannot give. Leave "
             f"them out, or take loss='zero_one'."
         )
     return loss
