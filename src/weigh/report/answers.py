@@ -31,17 +31,13 @@ class Picked:
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """True and predicted class codes of all rows, and the worst rows whole.
-
-    `second` is the probability of the second of two classes, `sure` that of the verdict.
-    """
+    """True and predicted class codes of all rows, the second of two classes' probability, the worst rows."""
 
     classes: tuple[Any, ...]
     true: Codes
     predicted: Codes
     second: Floats | None
     weights: Floats
-    sure: Floats | None
     worst: tuple[Picked, ...]
 
 
@@ -56,32 +52,29 @@ def answered(model: Any, data: Any, y: Any, label: str | None, most: int) -> Ans
     for batch in batches(judged, data, y, label, None):
         answer = judged.answer(batch.rows)
         codes = codes_of(judged.classes, batch.labels)
-        parts.append((codes, answer.predictions, *_shares(answer, len(classes)), batch.weights))
+        parts.append((codes, answer.predictions, _second(answer, len(classes)), batch.weights))
         for badness, picked in _wrong(ours, batch, answer, codes, classes, first, most):
             # Of equally bad rows the earlier one stays: its number, negated, is the greater.
             entry = (badness, -picked.row, picked)
             (heapq.heappush if len(heap) < most else heapq.heappushpop)(heap, entry)
         first += len(codes)
     joined: list[Any] = [None if p[0] is None else np.concatenate(p) for p in zip(*parts, strict=True)]
-    true, predicted, second, sure, weights = joined
+    true, predicted, second, weights = joined
     return Answers(
         classes,
         true,
         predicted,
         second,
         weights,
-        sure,
         tuple(picked for _, _, picked in sorted(heap, key=lambda each: each[:2], reverse=True)),
     )
 
 
-def _shares(answer: Answer, classes: int) -> tuple[Floats | None, Floats | None]:
-    """The probability of the second of two classes, and that of the verdict."""
-    if answer.log_posterior is None:
-        return None, None
-    second = np.exp(answer.log_posterior[:, 1]) if classes == 2 else None
-    rows = np.arange(len(answer.predictions))
-    return second, np.exp(answer.log_posterior[rows, answer.predictions])
+def _second(answer: Answer, classes: int) -> Floats | None:
+    """The probability of the second of two classes."""
+    if answer.log_posterior is None or classes != 2:
+        return None
+    return np.asarray(np.exp(answer.log_posterior[:, 1]))
 
 
 def _wrong(

@@ -12,7 +12,7 @@ from weigh.judge import evaluate
 from weigh.judge.subject import is_regression
 from weigh.model import load
 from weigh.report.answers import Answers, answered
-from weigh.report.audit_facts import audit_of_rows
+from weigh.report.audit_facts import audit_facts
 from weigh.report.calibration_facts import calibration_facts
 from weigh.report.curve_facts import curve_facts
 from weigh.report.facts import Facts
@@ -144,7 +144,9 @@ def _classes(making: _Making) -> Facts:
     if calibration is None:
         do.skip("Calibration", "The model gives no probabilities that could be compared with what came true.")
     learning = _learning(making)
-    audit = do.collect("Labels to check", audit_of_rows, making.ours, answers, making.most)
+    doubted = making.training or rows
+    labels = doubted.data, doubted.y, doubted.label, making.most, making.training is not None
+    audit = do.collect("Labels to check", audit_facts, model, *labels)
     files = _files(making)
     model_told = model_facts(model, making.path, files[0].digest)
     return Facts(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from weigh import errors
+from weigh.explain import flip
 from weigh.report.answers import Answers, Picked
 from weigh.report.facts import Fact
 from weigh.report.row_values import values_of
@@ -13,6 +15,7 @@ from weigh.text import counted, cut, signed
 
 NAME = 120
 REASONS = 8  # contributions told of a row
+FLIPPED = 4  # features named whose removal changes a verdict
 
 
 @dataclass(frozen=True)
@@ -84,8 +87,23 @@ def _mistake(model: Any, picked: Picked) -> Mistake:
         reasons,
         total,
         unit,
-        "",
+        _flip(model, picked),
     )
+
+
+def _flip(model: Any, picked: Picked) -> str:
+    """Without what the verdict would be another, in a sentence; nothing where the model cannot tell."""
+    try:
+        found = flip(model, picked.rows)
+    except errors.WeighError:
+        return ""
+    if not found.flips:
+        return "No verdict but this one is left whatever is taken away."
+    names = [cut(row.title, NAME) for row in found.removed]
+    told = " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+    if len(names) > FLIPPED:
+        told = f"{', '.join(names[:FLIPPED])} and {len(names) - FLIPPED} more"
+    return f"Without {told} it would say {cut(found.becomes, NAME)}."
 
 
 def _sure(picked: Picked) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
 from importlib import import_module
 from importlib.resources import files
 from typing import Any
@@ -64,7 +65,9 @@ def _percent(part: float | None) -> str:
 
 
 def _short(number: float | None) -> str:
-    return "–" if number is None or number != number else text.short(number).replace("-", "−")
+    if number is None or number != number:
+        return "–"
+    return "∞" if number == math.inf else text.short(number).replace("-", "−")
 
 
 def _file(name: str) -> str:

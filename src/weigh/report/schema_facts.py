@@ -117,11 +117,12 @@ def _trained(model: Any) -> Iterator[tuple[str, str]]:
             name,
             f"{counted(len(levels), 'level')}: {_named(list(map(as_text, levels[:LEVELS])), len(levels))}",
         )
-    for part in getattr(model, "distributions", ()):
-        name = part.part.names[0]
-        if name not in model.levels and part.found():
-            yield name, part.found()
-    if hasattr(model, "terms"):
+    if hasattr(model, "distributions"):
+        for part in model.distributions:
+            name = part.part.names[0]
+            if name not in model.levels and part.found():
+                yield name, part.found()
+    elif hasattr(model, "terms"):
         for block, term in zip(model.schema.parts, model.terms, strict=True):
             if not block.kind.gathers and block.names[0] not in model.levels:
                 yield block.names[0], counted(len(term.features().names), "feature")

@@ -52,7 +52,7 @@ def summary_facts(
         *_of_quality(quality),
         *([calibration.advice] if calibration and calibration.advice else []),
         *_of_familiar(familiar),
-        *([audit.advice] if audit and audit.advice else []),
+        *([audit.advice] if audit and audit.advice and not _is_over_sure(calibration) else []),
         *([learning.advice] if learning and learning.advice else []),
     ]
     calm = (
@@ -62,6 +62,11 @@ def summary_facts(
     return SummaryFacts(
         _what(model), " ".join(quality.sentences[:2]), tuple(advice or [calm]), tuple(_tiles(quality))
     )
+
+
+def _is_over_sure(calibration: CalibrationFacts | None) -> bool:
+    """Whether the model doubts more labels than it should."""
+    return calibration is not None and calibration.verdict == "over-sure"
 
 
 def _what(model: ModelFacts) -> str:
