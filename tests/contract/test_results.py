@@ -55,6 +55,11 @@ def perceptron() -> Any:
     return weigh.Perceptron(record=True).fit(NUMBERS, LABEL)
 
 
+@cache
+def compared() -> Any:
+    return weigh.compare({EVIL: weigh.NaiveBayes()}, TABLE, LABEL, folds=2, repeats=1, n_jobs=1)
+
+
 def _joint() -> Any:
     return weigh.JointBayes().fit({EVIL: TABLE[EVIL], LABEL: TABLE[LABEL]}, LABEL)
 
@@ -66,6 +71,7 @@ def _tuned() -> Any:
 # One example of every result, by the name of its class.
 RESULTS: dict[str, Callable[[], Any]] = {
     "BiasVariance": lambda: weigh.bias_variance(weigh.NaiveBayes(), TABLE, LABEL, rounds=4),
+    "Comparison": compared,
     "Difference": lambda: weigh.diff(bayes(), weigh.NaiveBayes().fit(_table(50, 1.0), LABEL)),
     "Evaluation": lambda: weigh.evaluate(bayes(), TABLE, LABEL),
     "Evidence": lambda: bayes().explain(TABLE)[0],
@@ -88,11 +94,12 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Unfamiliar": lambda: weigh.unfamiliar(bayes(), _table(40, 9.0)),
     "Verification": lambda: weigh.verify(bayes(), TABLE, LABEL),
 }
-# Proofs and translations that come with a fit: facts of which a picture would show nothing more.
+# Proofs, translations and words that come with a fit: a picture of them would show nothing more.
 WITHOUT_PICTURE: dict[str, Callable[[], Any]] = {
     "Certificate": lambda: perceptron().certificate_,
     "Equivalents": lambda: weigh.Normal(1).equivalents("linear", n=10),
     "Optimality": lambda: linear().certificate_,
+    "TraitTable": lambda: compared().traits(),
 }
 BELIEFS = [
     weigh.Beta(2, 3),
@@ -189,7 +196,8 @@ def shown_classes() -> set[str]:
 def test_every_class_that_is_shown_or_drawn_has_an_example_here() -> None:
     beliefs = {type(each).__name__ for each in BELIEFS} | {"Belief", "Scaled"}
     models = {name.split()[0] for name in MODELS}
-    assert shown_classes() - {*RESULTS, *WITHOUT_PICTURE} - beliefs - models == set()
+    pages = {"Report"}  # a page of its own, with tests in a browser
+    assert shown_classes() - pages - {*RESULTS, *WITHOUT_PICTURE} - beliefs - models == set()
 
 
 def test_all_models_are_shown() -> None:

@@ -12,6 +12,7 @@ from tests.docs.gallery import HOME, run, shown
 WORDS = "{http://www.w3.org/2000/svg}text"
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_its_blocks_write(tmp_path: Path) -> None:
     assert run(tmp_path) == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(shown())
