@@ -70,11 +70,13 @@ def _tuned() -> Any:
 
 # One example of every result, by the name of its class.
 RESULTS: dict[str, Callable[[], Any]] = {
+    "Audit": lambda: weigh.audit(bayes(), TABLE, LABEL),
     "BiasVariance": lambda: weigh.bias_variance(weigh.NaiveBayes(), TABLE, LABEL, rounds=4),
     "Comparison": compared,
     "Difference": lambda: weigh.diff(bayes(), weigh.NaiveBayes().fit(_table(50, 1.0), LABEL)),
     "Evaluation": lambda: weigh.evaluate(bayes(), TABLE, LABEL),
     "Evidence": lambda: bayes().explain(TABLE)[0],
+    "Flip": lambda: weigh.flip(bayes(), {name: column[:1] for name, column in TABLE.items()}),
     "Heaviest": lambda: weigh.strongest(logistic()),
     "LearningCurve": lambda: weigh.learning_curve(weigh.NaiveBayes(), TABLE, LABEL, repeats=2),
     "Margin": lambda: weigh.margin(APART, LABEL),
