@@ -660,6 +660,16 @@ def _() -> object:
     )
 
 
+@case("A picture that an evaluation has not")
+def _() -> object:
+    return weigh.evaluate(fit(PETS), PETS).plot("pie")
+
+
+@case("A calibration picture without probabilities")
+def _() -> object:
+    return weigh.evaluate(perceptron(), PETS).plot("reliability")
+
+
 @case("A line that is not JSON")
 def _() -> object:
     return weigh.open(

@@ -304,6 +304,12 @@ BAD = {
         errors.ParameterError,
         "finite number >= 0",
     ),
+    "vanishing weights": (
+        (NB, X[:2], Y[:2]),
+        {"sample_weight": [1e-300, 1e-300]},
+        errors.ParameterError,
+        "0 or between 1e-100 and 1e100",
+    ),
     "few weights": (
         (NB, X, Y),
         {"sample_weight": [1]},

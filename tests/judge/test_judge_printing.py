@@ -141,8 +141,10 @@ def test_many_classes_without_a_mistake_say_so():
 @pytest.mark.parametrize("count", [2, 8, 40])
 def test_no_line_is_longer_than_80_columns(count):
     names = [f"{i} is a class with a very long name " * 4 for i in range(count)]
-    text = str(evaluate(Fixed(names, names[::-1]), [[0]] * count, names))
-    assert max(map(len, text.splitlines())) <= 80
+    proba = np.random.default_rng(0).dirichlet(np.ones(count), count)
+    for stated in (None, proba):
+        text = str(evaluate(Fixed(names, names[::-1], stated), [[0]] * count, names))
+        assert max(map(len, text.splitlines())) <= 80
 
 
 def test_a_class_name_cannot_break_the_lines():
@@ -158,3 +160,28 @@ def test_html_escapes_everything():
     assert "<b>" not in markup
     assert "&lt;script&gt;alert(&#x27;&amp;&#x27;)&lt;/script&gt;" in markup
     assert ">Evaluation on 2 rows, 2 classes</caption>" in markup
+
+
+def test_html_shows_measures_areas_and_classes():
+    markup = evaluate(SMALL, ROWS, LABELS)._repr_html_()
+    for told in ("squared loss (Brier score)", "calibration error", "ROC area", "PR area", "precision"):
+        assert told in markup
+
+
+def test_one_row_and_one_class_are_told():
+    text = str(evaluate(Fixed(["a"], ["a"], [[1.0]]), ROWS[:1], ["a"]))
+    assert "Areas need rows of at least two classes." in text
+    assert "\nranking" not in text
+
+
+def test_the_ten_worst_ranked_of_many_classes_follow_their_mean():
+    names = [f"topic {i}" for i in range(40)]
+    proba = np.random.default_rng(1).dirichlet(np.ones(40), 80)
+    found = evaluate(Fixed(names, names * 2, proba), [[0]] * 80, names * 2)
+    lines = str(found).splitlines()
+    start = next(at for at, line in enumerate(lines) if line.startswith("ranking"))
+    assert lines[start + 1].startswith("mean of 40 classes")
+    shown = [float(line.split()[2]) for line in lines[start + 2 : start + 12]]
+    worst = sorted(row.roc_area.value for row in found.per_class)[:10]
+    assert shown == pytest.approx(worst, abs=5e-5)
+    assert lines[start + 12] == ""

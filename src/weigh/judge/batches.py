@@ -54,7 +54,12 @@ def checked_weights(weights: Any) -> Floats | None:
     fit = given.ndim == 1 and given.dtype.kind in "biuf"
     if not fit or not (np.isfinite(given).all() and (given >= 0).all()):
         raise errors.parameter("evaluate", "sample_weight", "one finite number >= 0 per row", weights)
-    return given.astype(np.float64)
+    found = given.astype(np.float64)
+    # The squares of others are no numbers any more, and intervals need them.
+    if found.any() and not (found[found > 0].min() >= 1e-100 and found.max() <= 1e100):
+        must = "0 or between 1e-100 and 1e100 for every row"
+        raise errors.parameter("evaluate", "sample_weight", must, weights)
+    return found
 
 
 def _of_source(
