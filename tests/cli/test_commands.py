@@ -98,7 +98,7 @@ def test_evaluate_draws_what_is_asked_for(fitted, tmp_path):
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
-        (("--plot", "roc.pdf"), 2, "'roc.pdf' does not end in .svg or .png."),
+        (("--plot", "roc.pdf"), 2, "'roc.pdf' does not end in .svg, .png or .html."),
         (("--what", "roc"), 2, "--what says what to draw; give --plot FILE too."),
         (("--plot", "a.svg", "--what", "rocks"), 2, "'rocks' is not one of"),
         (("--plot", "a.svg", "--what", "residuals"), 1, "what must be one of 'confusion'"),

@@ -21,7 +21,7 @@ def spec(chart):
 def found(n_classes=3, n=90, seed=0):
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, n_classes, n)
-    return judged(labels, rng.dirichlet(np.ones(n_classes), n) + 0.5 * np.eye(n_classes)[labels])
+    return judged(labels, (rng.dirichlet(np.ones(n_classes), n) + np.eye(n_classes)[labels]) / 2)
 
 
 def values(chart):

@@ -73,3 +73,10 @@ def test_sure_and_right_is_no_certainty_of_being_calibrated():
     found = judged([1] * 5, [[0.0, 1.0]] * 5).measure("calibration_error")
     assert found.value == 0.0
     assert found.high > 0.1
+
+
+def test_rounded_sums_of_weights_keep_shares_within_one():
+    weights = np.random.default_rng(4).gamma(1.0, size=2000)
+    found = binned(np.full(2000, 1.0), np.ones(2000, bool), weights)
+    assert found.predicted.max() <= 1.0
+    assert found.observed.max() <= 1.0

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from weigh.cli.options import as_json, check_picture, echo, model_argument, open_for, reading
+from weigh.cli.options import as_json, check_picture, echo, keep_apart, model_argument, open_for, reading
 from weigh.cli.taught import Taught
 
 PICTURES = {
@@ -33,7 +33,7 @@ SECTIONS = {
 @model_argument
 @click.argument("data", metavar="DATA")
 @click.option("--label", metavar="COLUMN", help="The column of true labels. [default: the model's]")
-@click.option("--plot", metavar="FILE", help="Draw a picture, as .svg or .png.")
+@click.option("--plot", metavar="FILE", help="Draw a picture, as .svg, .png or .html.")
 @click.option(
     "--what", type=click.Choice(list(PICTURES)), metavar="PICTURE", help="What --plot draws; see below."
 )
@@ -61,6 +61,7 @@ def command(
     from weigh.model import load
 
     check_picture(plot)
+    keep_apart(plot, model, data)
     if what is not None and plot is None:
         raise click.UsageError("--what says what to draw; give --plot FILE too.")
     loaded = load(model)

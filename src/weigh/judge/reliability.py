@@ -88,4 +88,6 @@ def binned(probability: Floats, is_so: npt.NDArray[np.bool_], weights: Floats) -
         np.asarray(np.bincount(place, values, n_bins)[filled], np.float64)
         for values in (weights, np.square(weights), weights * probability, weights * is_so)
     )
-    return Binned(rows[filled], weight, weight * (weight / squares), predicted / weight, observed / weight)
+    # Sums of weights round, and a mean of ones must not come out above one.
+    predicted, observed = np.minimum(predicted / weight, 1.0), np.minimum(observed / weight, 1.0)
+    return Binned(rows[filled], weight, weight * (weight / squares), predicted, observed)
