@@ -15,6 +15,7 @@ SECTIONS = {
         weigh explain spam.weigh
         weigh explain spam.weigh mails.csv --row 0
         weigh explain spam.weigh mails.csv --row 0 --worked
+        weigh explain spam.weigh mails.csv --row 0 --flip
         weigh explain price.weigh homes.csv --row 0
         weigh explain spam.weigh --values '{"CS373": 1, "investment": 1}' --latex
     """,
@@ -28,6 +29,8 @@ SECTIONS = {
 @click.option("--values", metavar="JSON", help="A row as JSON; what is left out is missing.")
 @click.option("--worked", is_flag=True, help="Work the posterior out in exact fractions.")
 @click.option("--latex", is_flag=True, help="The same as LaTeX.")
+@click.option("--flip", "flips", is_flag=True, help="Without which of its features would it be another?")
+@click.option("--to", metavar="CLASS", help="With --flip: the class that the verdict shall become.")
 @click.option("--class", "label", metavar="CLASS", help="Without a row: features of this class only.")
 @click.option("--most", type=click.IntRange(1), help="How many features to tell. [default: 10 of each class]")
 @reading
@@ -39,6 +42,8 @@ def command(
     values: str | None,
     worked: bool,
     latex: bool,
+    flips: bool,
+    to: str | None,
     label: str | None,
     most: int | None,
     as_json: bool,
@@ -48,20 +53,27 @@ def command(
 
     What each feature adds is told in nats (natural logarithms), of a perceptron in points of its score:
     the sum of all is the log-odds, or the lead, of the verdict against the runner-up. Of a linear
-    regression the sum is the number that is predicted.
+    regression the sum is the number that is predicted. With --flip the smallest set of features is told
+    without which the row would get another verdict.
     """
-    from weigh.explain import strongest
+    from weigh.explain import flip, strongest
     from weigh.model import load
 
     loaded = load(model)
     if row is None and values is None:
-        if data is not None or worked or latex:
+        if data is not None or worked or latex or flips:
             raise click.UsageError("Say which row: --row N of DATA, or --values JSON.")
         known = getattr(loaded, "classes", None)
         wanted = label if label is None or known is None else class_named(label, known, "--class")
         echo(strongest(loaded, wanted, most or 10), as_json)
         return
+    if to is not None and not flips:
+        raise click.UsageError("--to says what --flip shall make of a row; give --flip too.")
     rows = _from_json(loaded, values) if values is not None else _from_file(loaded, data, row, written)
+    if flips:
+        wanted = None if to is None else class_named(to, getattr(loaded, "classes", []), "--to")
+        echo(flip(loaded, rows, wanted), as_json)
+        return
     evidence = loaded.explain(rows)[0]
     if worked or latex:
         text = evidence.worked("latex" if latex else "text")

@@ -142,7 +142,7 @@ def _flip(row: Removals, verdict: int, goal: int | None, found: Found) -> Flip:
     rival = becomes if becomes is not None else goal if goal is not None else _runner_up(before, verdict)
     rows = [_row(row, at, verdict, rival) for at in range(len(row.units))]
     probable = getattr(row.model, "probable", True)
-    first = Row("class prior" if probable else "bias", "", _difference(row.rest, verdict, rival))
+    first = Row(row.start, "", _difference(row.rest, verdict, rival))
     return Flip(
         classes[verdict],
         None if goal is None else classes[goal],

@@ -77,4 +77,7 @@ def drawn(flip: Flip, most: int) -> Any:
         for (row, group), size in zip(pairs, sizes, strict=True)
     ]
     against = "" if flip.against is None else f" against {flip.against}"
-    return bars(table, x=f"{flip.unit} for {flip.verdict}{against}", title=headline(flip))
+    title = f"{flip.verdict}: no removal changes it"
+    if flip.flips:
+        title = f"{flip.verdict} becomes {flip.becomes} without what is removed"
+    return bars(table, x=f"{flip.unit} for {flip.verdict}{against}", title=cut(title, WIDTH))

@@ -39,13 +39,19 @@ class Removals:
         """Return the features of the one row of a chunk."""
         summed = additive(model)
         blocks = [block.row(0) for block in summed.schema.encode(row)]
-        rest = np.array(summed.base if isinstance(summed, LinearModel) else summed.log_prior)
+        rest = _base(summed)
         units: list[tuple[int, Removable]] = []
         for part, (term, block) in enumerate(zip(summed.terms, blocks, strict=True)):
             found, beyond = term.removable(block)
             units += [(part, unit) for unit in found]
             rest = rest + beyond
         return cls(summed, blocks, units, rest)
+
+    @property
+    def start(self) -> str:
+        """What the sums start from, for people; the absence of many words may be part of it."""
+        name = "bias" if isinstance(self.model, LinearModel) else "class prior"
+        return name if (self.rest == _base(self.model)).all() else f"{name} and what is absent"
 
     @cached_property
     def kept(self) -> Floats:
@@ -63,8 +69,7 @@ class Removals:
         for at in removed:
             part, unit = self.units[at]
             keys.setdefault(part, []).append(unit.key)
-        base = self.model.base if isinstance(self.model, LinearModel) else self.model.log_prior
-        scores = np.tile(base, (1, 1))
+        scores = np.tile(_base(self.model), (1, 1))
         pairs: Any = zip(self.model.terms, self.blocks, strict=True)
         for part, (term, block) in enumerate(pairs):
             term.add(term.without(block, keys[part]) if part in keys else block, scores)
@@ -74,6 +79,10 @@ class Removals:
         """Return the number of the winning class; None where no class is possible."""
         scores = self.scores(removed)
         return None if np.isneginf(scores).all() else int(self.model.best(scores)[0])
+
+
+def _base(model: BayesModel | LinearModel) -> Floats:
+    return model.base if isinstance(model, LinearModel) else model.log_prior
 
 
 def additive(model: Any) -> BayesModel | LinearModel:
