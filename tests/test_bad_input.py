@@ -749,6 +749,52 @@ def _() -> object:
     return fit(weigh.open("pets"), None)
 
 
+@case("Classifiers compared on numbers")
+def _() -> object:
+    return weigh.compare(None, PETS, PETS["weight"])
+
+
+@case("A learner to compare that does not exist")
+def _() -> object:
+    return weigh.compare(["naive-bayes", "forest"], PETS, "pet")
+
+
+@case("Classifiers beside regressions")
+def _() -> object:
+    return weigh.compare(["naive-bayes", "linear"], PETS, "pet")
+
+
+@case("A reference that is none of the learners")
+def _() -> object:
+    return weigh.compare(["naive-bayes", "tree"], PETS, "pet", reference="bayes")
+
+
+@case("Losses of probabilities without probabilities")
+def _() -> object:
+    return weigh.compare(["naive-bayes", "perceptron"], PETS, "pet", loss="log_loss")
+
+
+@case("Rows with weights in a trial")
+def _() -> object:
+    path = written("1 2.0 |a x\n-1 1.0 |a y\n", "pets.vw")
+    return weigh.compare(["naive-bayes"], weigh.open(path))
+
+
+@case("A loss without bias and variance")
+def _() -> object:
+    return weigh.bias_variance("naive-bayes", PETS, "pet", loss="log_loss")
+
+
+@case("Too few rows for bias and variance")
+def _() -> object:
+    return weigh.bias_variance("naive-bayes", PETS, "pet", test=0.8)
+
+
+@case("True probabilities that do not sum to 1")
+def _() -> object:
+    return weigh.bias_variance("naive-bayes", PETS, "pet", truth=[[1.0, 1.0, 0.0, 0.0]] * 4)
+
+
 @case("A model file cut short")
 def _() -> object:
     fit(PETS).model_.save("pets.weigh")

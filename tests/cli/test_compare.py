@@ -1,0 +1,91 @@
+"""`weigh compare` and `weigh bias-variance`: what Python finds, told and drawn."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import weigh
+
+DAYS = "sky,warm,play\n" + "".join(
+    f"{['sun', 'fog', 'rain'][k % 3]},{k % 7}.5,{'yes' if (k % 3) + (k % 5) < 3 else 'no'}\n"
+    for k in range(60)
+)
+GIVEN = ("days.csv", "--label", "play", "--learner", "naive-bayes", "--learner", "tree")
+
+
+@pytest.fixture
+def days(run, tmp_path):
+    (tmp_path / "days.csv").write_text(DAYS)
+    return run
+
+
+def source(tmp_path):
+    return weigh.open(tmp_path / "days.csv", label="play")
+
+
+def test_compare_tells_what_python_finds(days, tmp_path):
+    told = json.loads(days("compare", *GIVEN, "--folds", "3", "--repeats", "2", "--json").output)
+    found = weigh.compare(["naive-bayes", "tree"], source(tmp_path), folds=3, repeats=2)
+    assert told["pairs"] == found.to_dict()["pairs"]
+    assert [each["losses"] for each in told["scores"]] == [each.losses.tolist() for each in found.scores]
+    assert told["curve"] is None
+
+
+def test_compare_prints_scores_pairs_and_traits_on_request(days):
+    plain = days("compare", *GIVEN, "--folds", "3", "--repeats", "1").output
+    assert plain.startswith("2 learners on 60 rows, 1 × 3 folds: share of errors\n\n  learner ")
+    assert "hypothesis space" not in plain
+    told = days("compare", *GIVEN, "--folds", "3", "--repeats", "1", "--traits").output
+    assert "\n\nhypothesis space\n  naive-bayes          one distribution per class" in told
+
+
+def test_compare_takes_the_usual_learners_and_says_where_they_cross(days):
+    told = json.loads(
+        days("compare", *GIVEN[:3], "--folds", "2", "--repeats", "1", "--curve", "--json").output
+    )
+    assert [each["learner"] for each in told["scores"]][:2] == ["naive-bayes", "logistic"]
+    assert len(told["curve"]["crossings"]) == 10
+
+
+def test_bias_variance_tells_what_python_finds(days, tmp_path):
+    given = ("--rounds", "6", "--which", "domingos", "--seed", "3")
+    told = json.loads(days("bias-variance", *GIVEN, *given, "--json").output)
+    learners = ["naive-bayes", "tree"]
+    found = weigh.bias_variance(learners, source(tmp_path), rounds=6, which="domingos", seed=3)
+    assert told == found.to_dict()
+    text = days("bias-variance", *GIVEN, *given).output
+    assert text == f"{found}\n"
+
+
+@pytest.mark.parametrize(
+    "command", [("compare", "--repeats", "1", "--what", "differences"), ("bias-variance",)]
+)
+def test_pictures_are_written_and_said_so(days, tmp_path, command):
+    pytest.importorskip("altair")
+    told = days(*command, *GIVEN, "--plot", "it.svg").output
+    assert told.endswith("\n\nThe picture is in it.svg.\n")
+    assert (tmp_path / "it.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize("command", ["compare", "bias-variance"])
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (["days.csv"], 2, "Say which column to predict, with --label."),
+        (
+            ["days.csv", "--label", "warm"],
+            1,
+            "weigh: The labels are numbers such as 0.5, and the learners are",
+        ),
+        ([*GIVEN, "--plot", "it.txt"], 2, "'it.txt' does not end in"),
+        ([*GIVEN, "--learner", "treee"], 1, "weigh: --learner: there is no learner 'treee'; there are"),
+        ([*GIVEN, "--loss", "cost"], 1, "loss must be of classifiers one of 'zero_one'"),
+        ([*GIVEN, "--set", "prior=2"], 2, "--set is for a single --learner."),
+    ],
+)
+def test_what_cannot_be_is_told(days, command, options, code, said):
+    result = days(command, *options)
+    assert result.exit_code == code
+    assert said in result.output
