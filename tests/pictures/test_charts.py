@@ -247,24 +247,35 @@ def test_stacked_parts_follow_each_other_on_their_side_of_zero() -> None:
     assert bar["encoding"]["color"]["scale"]["domain"] == list(values)
 
 
-def test_areas_are_runs_of_one_label_and_wrong_points_have_rings() -> None:
+def test_areas_part_where_labels_are_equally_sure_and_wrong_points_have_rings() -> None:
     chart = sample("areas")
-    ((_, runs),) = layers(chart, "rect")
-    first = [run for run in runs if run["y"] == -0.5]
-    assert [(run["x"], run["x2"], run["label"]) for run in first] == [
-        (-0.5, 0.5, "no"),
-        (0.5, 1.5, "no"),
-        (1.5, 2.5, "yes"),
-        (2.5, 3.5, "yes"),
-    ]
+    rows = [row for layer, rows in layers(chart, "line") if "fill" in layer["encoding"] for row in rows]
+    extent = {
+        name: (
+            min(row["x"] for row in rows if row["label"] == name),
+            max(row["x"] for row in rows if row["label"] == name),
+        )
+        for name in ("no", "yes")
+    }
+    assert extent == {"no": (0, 1.5), "yes": (1.5, 3)}
+    sure = {row["sure"]: row["x"] for row in rows if row["label"] == "no" and row["x"] > 0}
+    assert list(sure) == sorted(sure)
+    assert list(sure.values()) == sorted(sure.values(), reverse=True)
     (dots, points), (_, rings) = layers(chart, "point")
     assert dots["encoding"]["shape"]["scale"]["domain"] == ["a", "no", "yes"]
     assert points == rings == [{"label": "a", "x": 1, "y": 1, "wrong": True}]
 
 
+def test_areas_of_labels_that_are_always_sure_part_half_way() -> None:
+    cells = [{"x": x, "y": y, "label": str(x > 4), "share": 1} for x in (0, 4, 6) for y in (0, 1)]
+    ((_, rows),) = layers(pictures.areas(cells), "line")
+    assert {row["x"] for row in rows if row["label"] == "True"} == {5, 6}
+    assert {row["x"] for row in rows if row["label"] == "False"} == {0, 5}
+
+
 def test_the_first_line_of_areas_is_full_and_others_are_dashed() -> None:
     rows = [{"series": s, "x": x, "y": 1} for s in ("boundary", "margin") for x in (3, 0)]
-    (full, drawn), (dashed, _) = layers(pictures.areas(CELLS, lines=rows), "line")
+    _, (full, drawn), (dashed, _) = layers(pictures.areas(CELLS, lines=rows), "line")
     assert "strokeDash" not in full["mark"]
     assert dashed["mark"]["strokeDash"]
     assert [row["x"] for row in drawn] == [3, 0]

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from weigh.pictures.contours import outline
 from weigh.pictures.geometry import Spot
-from weigh.pictures.grid import edges
 
 
 def area(walk: list[Spot]) -> float:
@@ -64,7 +63,3 @@ def test_the_walk_goes_once_around_high_places_and_not_around_low_ones(heights: 
         for i, height in enumerate(line):
             inside = (min(max(xs[i], 1e-3), 4 - 1e-3), min(max(ys[j], 1e-3), ys[-1] - 1e-3))
             assert winding(walk, inside) == int(height >= 4.5)
-
-
-def test_cells_end_half_way_between_their_centres() -> None:
-    assert edges([0.0, 1.0, 3.0]) == [-0.5, 0.5, 2.0, 4.0]

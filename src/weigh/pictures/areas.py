@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from weigh.pictures.channels import DOTS, axes, colour, described, shape, tell_apart, tooltip
+from weigh.pictures.channels import DOTS, axes, described, fill, shape, tell_apart, tooltip
+from weigh.pictures.contours import outline
 from weigh.pictures.facts import Rows, Table, brief, checked, in_unit, names_of, refuse_many, words_of
 from weigh.pictures.grid import Grid
 from weigh.pictures.style import GREY, PAPER, SIDE, WRONG, altair, rows_of, styled
 
 LEVELS = 6  # of how sure a label is
+EVEN = 0.01  # the lead of the least sure, so that areas which are equally sure part half way
 MOST = 5_000
 
 
@@ -45,32 +47,43 @@ def areas(
     alt = altair()
     across, up = axes(alt, (x, y), grid.spans)
     place = {"x": across, "y": up}
+    key = DOTS if spots else {**DOTS, "symbolType": "square"}
     layers = [
-        _ground(alt, grid, names, place),
+        _ground(alt, grid, names, fill(alt, names, "label", **key), place),
         *_lines(alt, lines, place),
         *_spots(alt, spots, names, {**place, "tooltip": tooltip(alt, spots, ("label",), x=x, y=y)}),
     ]
-    # Lines of cells whose edges fall between pixels would show as stripes.
-    height = len(grid.ys) * max(1, round((SIDE - 70) / len(grid.ys)))
-    chart = alt.layer(*layers).properties(width=SIDE - 40, height=height)
+    chart = alt.layer(*layers).properties(width=SIDE - 40, height=SIDE - 80)
     return styled(chart, described("Areas", title, x, y, told), title)
 
 
-def _ground(alt: Any, grid: Grid, names: list[str], place: dict[str, Any]) -> Any:
-    """The areas, joined where label and level of sureness are the same."""
+def _ground(alt: Any, grid: Grid, names: list[str], paint: Any, place: dict[str, Any]) -> Any:
+    """The areas of all labels, laid over each other where they are surer."""
     least = min(row["share"] for line in grid.lines for row in line)
-    step = (1 - least) / LEVELS or 1.0
-    runs = [
-        {**corners, "label": label, "sure": brief(least + (level + 0.5) * step, 3)}
-        for (label, level), corners in grid.runs(
-            lambda row: (row["label"], min(int((row["share"] - least) / step), LEVELS - 1))
-        )
+    levels = [least + k * (1 - least) / LEVELS for k in range(LEVELS if least < 1 else 1)]
+    rows = [
+        {"k": f"{code} {k}", "label": name, "sure": brief(level, 3), "x": brief(x), "y": brief(y)}
+        for code, name in enumerate(names)
+        for k, level in enumerate(levels)
+        for x, y in outline(grid.xs, grid.ys, _lead(grid, name, least), level - least + (EVEN if k else 0.0))
     ]
-    strength = alt.FillOpacity("sure:Q", scale=alt.Scale(domain=[least, 1], range=[0.1, 0.5]), legend=None)
-    rect = rows_of(alt, runs).mark_rect(aria=False, strokeWidth=0)
-    paint = {"color": colour(alt, names, "label", **DOTS), "fillOpacity": strength}
-    said = tooltip(alt, runs, ("label",), sure="about as sure as")
-    return rect.encode(**place, **paint, x2="x2", y2="y2", tooltip=said)
+    said = tooltip(alt, rows, ("label",), sure="at least as sure as")
+    area = rows_of(alt, rows).mark_line(
+        interpolate="linear-closed",
+        strokeWidth=0,
+        fillOpacity=0.11 if len(levels) > 1 else 0.35,
+        order=False,
+        aria=False,
+    )
+    return area.encode(**place, fill=paint, detail="k:N", tooltip=said)
+
+
+def _lead(grid: Grid, name: str, least: float) -> list[list[float]]:
+    """How far a label is ahead of the others at every place, below zero where another is."""
+    return [
+        [(row["share"] - least + EVEN) * (1 if row["label"] == name else -1) for row in line]
+        for line in grid.lines
+    ]
 
 
 def _lines(alt: Any, lines: Table, place: dict[str, Any]) -> Iterator[Any]:
@@ -93,7 +106,7 @@ def _spots(alt: Any, rows: Rows, names: list[str], place: dict[str, Any]) -> Ite
     )
     yield dots.encode(
         **place,
-        color=colour(alt, names, "label", **DOTS),
+        fill=fill(alt, names, "label", **DOTS),
         shape=shape(alt, names, "label", **DOTS),
     )
     ring = rows_of(alt, [row for row in rows if row["wrong"]]).mark_point(

@@ -40,8 +40,17 @@ def legend(alt: Any, names: Sequence[str], **settings: Any) -> Any:
 
 def colour(alt: Any, names: Sequence[str], of: str = "series", **settings: Any) -> Any:
     """The colour of a series."""
+    return alt.Color(f"{of}:N", **_colours(alt, names, **settings))
+
+
+def fill(alt: Any, names: Sequence[str], of: str, **settings: Any) -> Any:
+    """The colour of what is filled and has no stroke of that colour."""
+    return alt.Fill(f"{of}:N", **_colours(alt, names, **settings))
+
+
+def _colours(alt: Any, names: Sequence[str], **settings: Any) -> dict[str, Any]:
     scale = alt.Scale(domain=list(names), range=list(COLOURS[: len(names)]))
-    return alt.Color(f"{of}:N", scale=scale, legend=legend(alt, names, **settings))
+    return {"scale": scale, "legend": legend(alt, names, **settings)}
 
 
 def shape(alt: Any, names: Sequence[str], of: str = "series", **settings: Any) -> Any:

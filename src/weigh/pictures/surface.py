@@ -36,7 +36,7 @@ def surface(
     grid = Grid.of("Surfaces", checked("Surfaces", table, (), ("x", "y", "value")))
     spots = checked("Points of a surface", points, ("name",), ("x", "y")) if (points := list(points)) else []
     alt = altair()
-    across, up = axes(alt, (x, y), ((grid.xs[0], grid.xs[-1]), (grid.ys[0], grid.ys[-1])))
+    across, up = axes(alt, (x, y), grid.spans)
     layers = [_bands(alt, grid, value, across, up)]
     if spots:
         place = {"x": across, "y": up, "tooltip": tooltip(alt, spots, ("name",), x=x, y=y)}
