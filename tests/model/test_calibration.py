@@ -132,6 +132,26 @@ def test_evidence_adds_up_for_every_pair_of_verdict_and_runner_up(learner, found
         assert evidence.total == pytest.approx(q[verdict] - q[evidence.runner_up], rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.parametrize("learner", [weigh.NaiveBayes(), weigh.Perceptron(rate=0.5)], ids=str)
+def test_the_row_of_the_calibration_is_the_shift_alone(learner):
+    X, y = three_classes()
+    inner = learner.fit(X, y).model_
+    X, shift = X[::6], dict(zip("abc", (0.0, 1.5, -0.7), strict=True))
+    model = CalibratedModel(inner, Platt(0.6, tuple(shift.values())), np.full(3, 1 / 3))
+    pairs = set()
+    for before, after in zip(inner.explain(X), model.explain(X), strict=True):
+        pairs.add((before.verdict, before.runner_up) == (after.verdict, after.runner_up))
+        assert after.table[-1].nats == pytest.approx(shift[after.verdict] - shift[after.runner_up], abs=1e-9)
+    assert pairs == {True, False}
+
+
+def test_evidence_that_is_kept_knows_its_own_pair_alone(bayes):
+    evidence = bayes.explain(MAIL)[0]
+    assert evidence.rows_between("not-spam", "spam") is evidence.table
+    with pytest.raises(errors.Unsupported, match="for 'not-spam' against 'spam', and no other"):
+        evidence.rows_between("spam", "not-spam")
+
+
 def test_a_temperature_never_changes_a_verdict_not_even_a_tie():
     X, y = three_classes()
     for learner in (weigh.NaiveBayes(), weigh.Perceptron(), weigh.Perceptron("voted")):
