@@ -208,7 +208,7 @@ def test_a_calibrated_model_looks_like_the_one_inside(bayes):
     assert bayes.uncalibrated is bayes
     assert not model.generative
     assert repr(model) == (
-        "<CalibratedModel by temperature 2: <BayesModel: 3 columns, classes of 'spam' 'not-spam', 'spam'>>"
+        "<CalibratedModel by temperature 2 of a BayesModel: 3 columns, classes of 'spam' 'not-spam', 'spam'>"
     )
     assert str(weigh.strongest(model)) == str(weigh.strongest(bayes))
     assert str(weigh.unfamiliar(model, TABLE)) == str(weigh.unfamiliar(bayes, TABLE))

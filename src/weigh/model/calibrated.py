@@ -63,7 +63,7 @@ class CalibratedModel(Model):
             raise errors.parameter("CalibratedModel", "calibration", must, self.calibration)
 
     def __repr__(self) -> str:
-        return f"<CalibratedModel by {self.calibration}: {self.uncalibrated!r}>"
+        return f"<CalibratedModel by {self.calibration} of a {repr(self.uncalibrated)[1:]}"
 
     @property
     def uncalibrated(self) -> Model:
