@@ -233,6 +233,12 @@ def test_reliability_has_the_diagonal_and_sizes_by_rows() -> None:
     assert dots["encoding"]["size"]["field"] == "rows"
 
 
+def test_shares_that_rounding_put_beyond_one_are_brought_back() -> None:
+    row = {"series": "a", "predicted": 1 + 2e-16, "observed": 1 + 1e-12, "rows": 3}
+    _, (_, line) = layers(pictures.reliability([row]), "line")
+    assert (line[0]["predicted"], line[0]["observed"]) == (1, 1)
+
+
 def test_the_diagonal_of_points_spans_both_axes() -> None:
     ((_, ends),) = layers(pictures.scatter([{"x": 1, "y": 7}, {"x": -2, "y": 3}], diagonal=True), "line")
     assert ends == [{"x": -2, "y": -2}, {"x": 7, "y": 7}]

@@ -12,6 +12,7 @@ from weigh.text import cut
 Rows = list[dict[str, Any]]
 Table = Iterable[Mapping[str, Any]]
 LONGEST = 200  # signs of a name that a tooltip tells
+ROUNDING = 1e-9
 MOST_SIGNS = 90  # signs of a title
 
 
@@ -39,11 +40,13 @@ def checked(
 
 
 def in_unit(what: str, rows: Rows, *names: str) -> None:
-    """Refuse numbers that are no shares."""
+    """Refuse numbers that are no shares, and bring those back that rounding put outside."""
     for name in names:
-        wrong = [row[name] for row in rows if not 0 <= row[name] <= 1]
+        wrong = [row[name] for row in rows if not -ROUNDING <= row[name] <= 1 + ROUNDING]
         if wrong:
             raise errors.DataError(f"{what} have a {name!r} from 0 to 1, got {wrong[0]!r}.")
+        for row in rows:
+            row[name] = min(max(row[name], 0), 1)
 
 
 def _finite(what: str, row: Mapping[str, Any], name: str, at: int) -> float:
