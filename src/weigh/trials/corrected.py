@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,11 @@ class Corrected:
     folds: int
     ratio: float  # rows held out per row that is trained on
     level: float
+
+    @property
+    def shared(self) -> float:
+        """How much of a mean's error is that of the rows themselves, which all folds share."""
+        return math.sqrt(self.ratio / (1 / self.folds + self.ratio))
 
     def means(self, values: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Return means, lower and upper limits and standard errors of values [folds, sizes]."""

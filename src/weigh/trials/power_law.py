@@ -178,28 +178,30 @@ def power_law(
     return "the measured losses do not follow a power law"
 
 
-def _floor(train: Floats | None, corrected: Corrected) -> Floats:
-    """Return what no loss gets below, fold by fold: the last training loss if it rises, else zero."""
+def _floor(train: Floats | None, corrected: Corrected) -> float:
+    """Return what no loss gets below: the last training loss if it rises, else zero."""
     if train is None or not np.isfinite(train).all():
-        return np.zeros(corrected.folds)
+        return 0.0
     rise = corrected.measure("rise", train[:, -1] - train[:, 0])
-    return train[:, -1] if rise.low > 0 else np.zeros(corrected.folds)
+    return float(train[:, -1].mean()) if rise.low > 0 else 0.0
 
 
-def _fitted(sizes: Floats, losses: Floats, floor: Floats, corrected: Corrected) -> PowerLaw | None:
+def _fitted(sizes: Floats, losses: Floats, floor: float, corrected: Corrected) -> PowerLaw | None:
     """Return the law of these sizes if it falls and goes through their intervals."""
     fall = corrected.measure("fall", losses[:, 0] - losses[:, -1])
     if not fall.low > 0:
         return None
     mean, low, high, scale = corrected.means(losses)
     weights = _weights(np.square(scale))
-    a, b, c = _above(sizes, mean[None, :], weights, np.array([floor.mean()]))[0]
+    a, b, c = _above(sizes, mean[None, :], weights, np.array([floor]))[0]
     values = a + b * sizes**-c
     slack = 1e-6 * float(np.abs(mean).max())
     if np.sum((values < low - slack) | (values > high + slack)) > 1:
         return None
-    noise = corrected.noise(np.column_stack([losses, floor]), DRAWS, SEED)
-    draws = _above(sizes, values + noise[:, :-1], weights, floor.mean() + noise[:, -1])
+    noise = corrected.noise(losses, DRAWS, SEED)
+    # Training and validation rows are the same rows in other folds, and are off together.
+    floors = floor + corrected.shared * noise[:, -1] if floor else np.zeros(DRAWS)
+    draws = _above(sizes, values + noise, weights, floors)
     limits = [_limits(column, corrected.level) for column in draws.T]
     return PowerLaw(
         a=Measure("a", float(a), *limits[0]),
