@@ -16,6 +16,7 @@ from sklearn.svm import LinearSVC
 import weigh
 from tests.report import tables
 from weigh import errors
+from weigh.report.wording import share
 
 
 def probabilities(model: Any, table: dict[str, list[Any]]) -> list[dict[Any, float]]:
@@ -105,6 +106,34 @@ def test_what_training_rows_add(spam: weigh.Report, spam_model: Any) -> None:
     assert weigh.report_on(spam_model, tables.mails(50, 3)).facts.learning is None
 
 
+def test_without_what_a_flip_names_the_verdict_is_another(spam: weigh.Report, spam_model: Any) -> None:
+    table = tables.mails(400, 1)
+    assert spam.facts.mistakes is not None
+    for each in spam.facts.mistakes.rows:
+        row = {name: table[name][each.row] for name in ("sender", "offer", "length")}
+        if each.flip == "Whatever is taken away, the verdict stays.":
+            continue
+        removed = [name for name in row if f"{name} = " in each.flip.partition(" it would say ")[0]]
+        assert removed
+        changed = spam_model.predict(row | dict.fromkeys(removed))[0]
+        assert each.flip.endswith(f" it would say {changed}.")
+        assert changed != each.predicted
+
+
+def test_labels_of_training_rows_are_judged_by_a_model_that_never_saw_them(spam: weigh.Report) -> None:
+    table = tables.mails()
+    told = spam.facts.audit
+    assert told is not None
+    assert told.of_training
+    assert told.left_out
+    first = told.rows[0]
+    rest = {name: values[: first.row] + values[first.row + 1 :] for name, values in table.items()}
+    without = weigh.NaiveBayes().fit(rest, "kind")
+    one = {name: values[first.row : first.row + 1] for name, values in table.items()}
+    assert without.predict(one)[0] == first.verdict != first.label == one["kind"][0]
+    assert first.sure == share(float(without.predict_proba(one).max()))
+
+
 def test_an_over_sure_model_is_called_so() -> None:
     rng = np.random.default_rng(0)
     label = rng.random(600) < 0.5
@@ -147,7 +176,9 @@ def left_out(facts: Any) -> dict[str, str]:
 def test_a_perceptron_has_no_thresholds_and_no_calibration() -> None:
     model = weigh.Perceptron().fit(tables.mails(), "kind")
     facts = weigh.report_on(model, tables.mails(80, 5)).facts
-    assert facts.thresholds is facts.calibration is facts.audit is None
+    assert facts.thresholds is facts.calibration is None
+    assert facts.audit is not None
+    assert facts.audit.rows[0].sure.startswith("by ")
     assert {"Decision threshold", "Calibration", "Unfamiliar rows"} <= left_out(facts).keys()
     assert facts.mistakes is not None
     assert facts.mistakes.rows[0].unit == "points"

@@ -51,18 +51,18 @@ class Facts:
     summary: SummaryFacts
     model: ModelFacts
     quality: QualityFacts
-    numbers: NumberFacts | None
-    mistakes: MistakeFacts | None
-    strongest: StrongestFacts | None
-    thresholds: ThresholdFacts | None
-    curves: CurveFacts | None
-    learning: LearningFacts | None
-    calibration: CalibrationFacts | None
-    audit: AuditFacts | None
-    familiar: FamiliarFacts | None
-    schema: SchemaFacts | None
     reproduce: ReproduceFacts
     left_out: tuple[LeftOut, ...]
+    strongest: StrongestFacts | None = None
+    schema: SchemaFacts | None = None
+    familiar: FamiliarFacts | None = None
+    learning: LearningFacts | None = None
+    numbers: NumberFacts | None = None
+    mistakes: MistakeFacts | None = None
+    thresholds: ThresholdFacts | None = None
+    curves: CurveFacts | None = None
+    calibration: CalibrationFacts | None = None
+    audit: AuditFacts | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Everything for JSON."""

@@ -21,7 +21,7 @@ from weigh.report.learning_facts import LearningFacts, learning_facts
 from weigh.report.mistake_facts import mistake_facts
 from weigh.report.model_facts import model_facts
 from weigh.report.number_facts import number_facts
-from weigh.report.quality_facts import quality_facts
+from weigh.report.quality_facts import QualityFacts, quality_facts
 from weigh.report.report import Report, silent
 from weigh.report.reproduce_facts import FileFact, file_fact, reproduce_facts
 from weigh.report.schema_facts import schema_facts
@@ -134,38 +134,23 @@ def _classes(making: _Making) -> Facts:
     do, rows, model = making.sections, making.rows, making.model
     do.say("Judging the model")
     found: Any = evaluate(model, rows.data, rows.y, label=rows.label)
-    quality = quality_facts(found)
     do.say("Looking for its worst mistakes")
     answers = answered(model, rows.data, rows.y, rows.label, making.most)
-    if answers.second is None:
-        do.skip("Decision threshold", _no_threshold(answers))
-    familiar = do.collect("Unfamiliar rows", familiar_facts, making.ours, rows.data)
     calibration = do.collect("Calibration", calibration_facts, found)
     if calibration is None:
         do.skip("Calibration", "The model gives no probabilities that could be compared with what came true.")
-    learning = _learning(making)
+    if answers.second is None:
+        do.skip("Decision threshold", _no_threshold(answers))
     doubted = making.training or rows
     labels = doubted.data, doubted.y, doubted.label, making.most, making.training is not None
-    audit = do.collect("Labels to check", audit_facts, model, *labels)
-    files = _files(making)
-    model_told = model_facts(model, making.path, files[0].digest)
-    return Facts(
-        making.name,
-        summary_facts(model_told, quality, calibration, familiar, audit, learning),
-        model_told,
-        quality,
-        None,
-        mistake_facts(model, answers),
-        do.collect("Strongest features", strongest_facts, making.ours, making.most),
-        threshold_facts(answers),
-        do.collect("Curves", curve_facts, found),
-        learning,
-        calibration,
-        audit,
-        familiar,
-        do.collect("Columns", schema_facts, making.ours, rows.data),
-        reproduce_facts(files, rows.label),
-        tuple(do.left_out),
+    return _together(
+        making,
+        quality_facts(found),
+        calibration=calibration,
+        audit=do.collect("Labels to check", audit_facts, model, *labels),
+        mistakes=mistake_facts(model, answers),
+        thresholds=threshold_facts(answers),
+        curves=do.collect("Curves", curve_facts, found),
     )
 
 
@@ -181,25 +166,28 @@ def _numbers(making: _Making) -> Facts:
     do.say("Judging the model")
     quality = quality_facts(evaluate(model, rows.data, rows.y, label=rows.label))
     do.skip("Classes, thresholds and calibration", "The model predicts numbers, which have no classes.")
-    files, learning = _files(making), _learning(making)
-    model_told = model_facts(model, making.path, files[0].digest)
+    numbers = do.collect("Errors", number_facts, model, rows.data, rows.y, rows.label, making.most)
+    return _together(making, quality, numbers=numbers)
+
+
+def _together(making: _Making, quality: QualityFacts, **sections: Any) -> Facts:
+    """All facts: those of the kind of model with those that every model has."""
+    do, ours, data = making.sections, making.ours, making.rows.data
+    sections["familiar"] = do.collect("Unfamiliar rows", familiar_facts, ours, data)
+    sections["strongest"] = do.collect("Strongest features", strongest_facts, ours, making.most)
+    sections["schema"] = do.collect("Columns", schema_facts, ours, data)
+    sections["learning"] = _learning(making)
+    files = _files(making)
+    model = model_facts(making.model, making.path, files[0].digest)
+    told = {name: sections.get(name) for name in ("calibration", "familiar", "audit", "learning")}
     return Facts(
-        making.name,
-        summary_facts(model_told, quality, None, None, None, learning),
-        model_told,
-        quality,
-        do.collect("Errors", number_facts, model, rows.data, rows.y, rows.label, making.most),
-        None,
-        do.collect("Strongest features", strongest_facts, making.ours, making.most),
-        None,
-        None,
-        learning,
-        None,
-        None,
-        do.collect("Unfamiliar rows", familiar_facts, making.ours, rows.data),
-        do.collect("Columns", schema_facts, making.ours, rows.data),
-        reproduce_facts(files, rows.label),
-        tuple(do.left_out),
+        title=making.name,
+        summary=summary_facts(model, quality, **told),
+        model=model,
+        quality=quality,
+        reproduce=reproduce_facts(files, making.rows.label),
+        left_out=tuple(do.left_out),
+        **sections,
     )
 
 

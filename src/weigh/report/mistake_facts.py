@@ -98,7 +98,7 @@ def _flip(model: Any, picked: Picked) -> str:
     except errors.WeighError:
         return ""
     if not found.flips:
-        return "No verdict but this one is left whatever is taken away."
+        return "Whatever is taken away, the verdict stays."
     names = [cut(row.title, NAME) for row in found.removed]
     told = " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
     if len(names) > FLIPPED:
