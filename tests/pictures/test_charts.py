@@ -383,3 +383,12 @@ def test_rows_that_cannot_be_drawn_are_refused(ask: Any, told: str) -> None:
     with pytest.raises(errors.DataError) as refusal:
         ask()
     assert str(refusal.value) == told
+
+
+def test_a_long_title_is_cut_into_lines_and_whole_on_a_page_of_its_own(tmp_path: Path) -> None:
+    title = "grower 1, probability 99.99 %: without this one of its features it would be grower 2"
+    chart = pictures.bars([{"name": "a", "value": 1}], title=title)
+    lines = chart.to_dict()["title"]
+    assert (len(lines), " ".join(lines)) == (2, title)
+    pictures.image(chart, tmp_path / "x.html")
+    assert f"<title>{title}</title>" in (tmp_path / "x.html").read_text("utf-8")

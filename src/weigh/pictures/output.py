@@ -20,6 +20,8 @@ from weigh.pictures.style import altair
 from weigh.text import cut
 
 ENDINGS = (".png", ".svg", ".html")
+# Words of an SVG are set in the reader's font, which may be wider than the one that was measured.
+ROOM = {"left": 20, "right": 24, "top": 5, "bottom": 5}
 BESIDE = 170  # pixels of names and legends beside a chart
 
 
@@ -70,10 +72,6 @@ def _library() -> str:
     return bundle.replace("</script", "<\\/script")
 
 
-# Words of an SVG are set in the reader's font, which may be wider than the one that was measured.
-ROOM = {"left": 20, "right": 24, "top": 5, "bottom": 5}
-
-
 def image(chart: Any, path: str | os.PathLike[str]) -> None:
     """Write a chart by the ending of the path: PNG on white, SVG on a clear ground, or a page."""
     name = os.fspath(path)
@@ -104,4 +102,5 @@ def _svg(chart: Any) -> str:
 def _lone(chart: Any) -> str:
     """A page of one chart, whose title is the chart's own."""
     title = chart.to_dict(validate=False).get("title", "A picture")
-    return page([chart], title if isinstance(title, str) else title["text"])
+    words = title["text"] if isinstance(title, dict) else title
+    return page([chart], words if isinstance(words, str) else " ".join(words))

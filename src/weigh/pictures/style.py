@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 from weigh import errors
@@ -18,6 +19,7 @@ HEAT = ("#b9d0e7", "#12406f")
 INK, PAPER = "#14191f", "#ffffff"
 SIDE = 440
 WIDTH = 520
+LINE = 66  # signs of a title that stand in one line
 SPOKEN = 600  # signs of what a screen reader says
 
 
@@ -39,7 +41,8 @@ def styled(chart: Any, told: str = "", title: str = "", more: str = "") -> Any:
 
     `told` is what a screen reader says of it, `more` stands small under the title.
     """
-    named = {"text": title, "subtitle": more} if title and more else title or more
+    lines = textwrap.wrap(title, LINE) if len(title) > LINE else title
+    named = {"text": lines, "subtitle": more} if title and more else lines or more
     words = {"labelColor": GREY, "titleColor": GREY, "labelFontSize": 12, "titleFontWeight": "normal"}
     chart = chart.properties(
         **({"description": cut(told, SPOKEN)} if told else {}), **({"title": named} if named else {})
