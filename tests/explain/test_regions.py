@@ -119,7 +119,8 @@ def test_the_picture_has_areas_the_boundary_both_margins_and_the_points() -> Non
     learner = weigh.Perceptron(shuffle=False, keep="last", max_iter=100).fit(APART, "label")
     spec = weigh.regions(learner, APART, cells=12).plot().to_dict()
     kinds = [layer["mark"]["type"] for layer in spec["layer"]]
-    assert kinds == ["rect", "line", "line", "line", "point"]
+    assert [kinds.count(kind) > 0 for kind in ("rect", "point")] == [True, True]
+    assert kinds.count("line") == 3
 
 
 def test_a_straight_function_is_found_and_another_is_not() -> None:
