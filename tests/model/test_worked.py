@@ -55,4 +55,4 @@ def test_wide_matrices_are_scored_without_spelling_out_their_names() -> None:
     for kind in ("flag", "count"):
         model = weigh.NaiveBayes(columns=kind).fit(X, LABELS).model_
         model.scores(X)
-        assert all("place" not in vars(term) for term in model._terms)
+        assert all("place" not in vars(term) for term in model.terms)
