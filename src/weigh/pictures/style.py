@@ -59,7 +59,9 @@ def styled(chart: Any, told: str = "", title: str = "", more: str = "") -> Any:
             "gridColor": GREY,
             "gridOpacity": 0.15,
         },
-        legend=words | {"titleFontSize": 12},
+        # Whoever shows the picture may have wider letters than those it was laid out with.
+        axisX={"labelOverlap": "greedy", "labelSeparation": 10},
+        legend=words | {"titleFontSize": 12, "columnPadding": 28},
         title={
             "color": GREY,
             "fontSize": 14,
