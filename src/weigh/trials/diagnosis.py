@@ -36,7 +36,7 @@ class Diagnosis:
 
     - the gap is wide where the whole interval of G − B/10 is above zero, narrow where it is below;
     - the training loss is high where the whole interval of T − B/2 is above zero, low where it is below, and
-      high too where a `rival`, another learner on the same rows, has a validation loss surely below T;
+      high too where a `rival`, another learner on the same rows, has a validation loss surely below T and V;
     - "overfitting": the gap is wide; "underfitting": the training loss is high; "both": both;
       "fine": the gap is narrow and the training loss low; "undecided": none of these.
 
@@ -105,10 +105,10 @@ def diagnosis(losses: Losses, law: PowerLaw | str, rows: int, corrected: Correct
         gap = losses.validation - losses.train
         is_wide = _side(gap - WIDE * losses.baseline, corrected)
         is_high = _side(losses.train - HIGH * losses.baseline, corrected)
-    rival = _rival(losses, corrected) if is_high is not True else None
-    verdict = _verdict(is_wide, is_high or rival is not None or (None if is_high is None else False))
+    rival = _rival(losses, corrected)
+    verdict = _verdict(is_wide, True if rival else is_high)
     tenfold = law.at(10 * rows) if isinstance(law, PowerLaw) else None
-    rows_help = _rows_help(law, rows)
+    rows_help = _rows_help(law, rows, float(losses.validation.mean()))
     return Diagnosis(
         verdict,
         train=corrected.measure("train", losses.train, 0.0),
@@ -131,11 +131,11 @@ def _side(values: Floats, corrected: Corrected) -> bool | None:
 
 
 def _rival(losses: Losses, corrected: Corrected) -> str | None:
-    """Return the best learner whose validation loss is surely below this one's training loss."""
+    """Return the best learner whose validation loss is surely below both losses of this one."""
     below = {
         name: float(values.mean())
         for name, values in losses.rivals.items()
-        if _side(losses.train - values, corrected)
+        if _side(losses.train - values, corrected) and _side(losses.validation - values, corrected)
     }
     return min(below, key=lambda name: below[name]) if below else None
 
@@ -146,8 +146,9 @@ def _verdict(is_wide: bool | None, is_high: bool | None) -> str:
     return "fine" if is_wide is False and is_high is False else "undecided"
 
 
-def _rows_help(law: PowerLaw | str, rows: int) -> str | None:
-    if isinstance(law, str):
+def _rows_help(law: PowerLaw | str, rows: int, measured: float) -> str | None:
+    # A loss that is lower already than the law expects with more rows tells nothing of them.
+    if isinstance(law, str) or measured <= law.values([10 * rows])[0]:
         return None
     now, later = law.drawn([rows, 10 * rows]).T
     tail = (1.0 - law.level) / 2.0
