@@ -134,6 +134,12 @@ def test_labels_of_training_rows_are_judged_by_a_model_that_never_saw_them(spam:
     assert first.sure == share(float(without.predict_proba(one).max()))
 
 
+def test_rows_that_the_model_has_learned_are_recognised(spam_model: Any) -> None:
+    flattered = "It has learned these very rows, so the figures flatter it: judge it on rows it has not seen."
+    assert flattered in weigh.report_on(spam_model, tables.mails()).facts.summary.next
+    assert flattered not in weigh.report_on(spam_model, tables.mails(300, 1)).facts.summary.next
+
+
 def test_an_over_sure_model_is_called_so() -> None:
     rng = np.random.default_rng(0)
     label = rng.random(600) < 0.5
@@ -243,3 +249,11 @@ def test_many_classes_have_their_commonest_mistakes_listed() -> None:
 def test_how_many_to_list_must_be_a_number(spam_model: Any) -> None:
     with pytest.raises(errors.ParameterError, match="report_on: most must be a whole number of at least 1"):
         weigh.report_on(spam_model, tables.mails(), most=0)
+
+
+def test_rows_whose_values_all_occur_in_training_are_not_taken_for_training_rows() -> None:
+    table = {"x": ["a", "b"] * 50, "y": ["p", "q"] * 50}
+    model = weigh.NaiveBayes().fit(table, "y")
+    told = weigh.report_on(model, {"x": ["a", "b"], "y": ["p", "q"]}).facts.audit
+    assert told is not None
+    assert not told.left_out

@@ -7,6 +7,7 @@ from typing import Any
 
 from weigh.judge import Audit, audit
 from weigh.judge.suspects import Suspect
+from weigh.model.counted import Counted
 from weigh.report.wording import share
 from weigh.text import counted, cut, signed
 
@@ -39,15 +40,27 @@ class AuditFacts:
     rows: tuple[Doubtful, ...]
 
 
-def audit_facts(model: Any, data: Any, y: Any, label: str | None, most: int, of_training: bool) -> AuditFacts:
-    """Look for wrong labels among the rows a model was trained on, or among others."""
-    found = audit(model, data, y, label=label, most=most, seen=None if of_training else False)
+def audit_facts(
+    model: Any, data: Any, y: Any, label: str | None, most: int, n: int, of_training: bool
+) -> AuditFacts:
+    """Look for wrong labels among the rows a model was trained on, or among n others."""
+    is_known = of_training or _is_learned(model, data, label if y is None else y, n)
+    found = audit(model, data, y, label=label, most=most, seen=None if is_known else False)
     rows = tuple(_doubtful(each) for each in found.rows)
     return AuditFacts(of_training, found.left_out, _sentence(found), _advice(found, of_training), rows)
 
 
+def _is_learned(model: Any, data: Any, y: Any, n: int) -> bool:
+    """Whether these are the very rows that were counted: as many, and taking them away leaves nothing."""
+    ours = getattr(model, "model_", model)
+    ours = getattr(ours, "uncalibrated", ours)
+    if not isinstance(ours, Counted) or not ours.has_rows:
+        return False
+    return n == float(ours.counts.rows.sum()) and ours.has_learned(data, y)
+
+
 def _sentence(found: Audit) -> str:
-    judged = "Each row was judged by the model as if it had never seen it. " if found.left_out else ""
+    judged = "The model has learned these rows; each was judged as if it had not. " if found.left_out else ""
     told = f"{judged}{counted(found.at_odds, 'row')} of {found.n:,} contradict what the model says"
     if not found.at_odds:
         return f"{judged}No label contradicts what the model says."
@@ -57,6 +70,8 @@ def _sentence(found: Audit) -> str:
 
 
 def _advice(found: Audit, of_training: bool) -> str:
+    if found.left_out and not of_training:
+        return "It has learned these very rows, so the figures flatter it: judge it on rows it has not seen."
     if not of_training or not found.wrong:
         return ""
     many = counted(found.wrong, "label")

@@ -71,7 +71,8 @@ def _facts(found: LearningCurve) -> LearningFacts:
         f"{WORDS.get(found.loss, found.loss)} is {write(told.train.value)} on the rows learned from and "
         f"{write(told.validation.value)} on rows held out."
     )
-    advice = told.advice[0] if told.advice and (told.verdict != "fine" or told.rows_help == "yes") else ""
+    is_clear = told.verdict in ("overfitting", "underfitting", "both") or told.rows_help == "yes"
+    advice = told.advice[0] if told.advice and is_clear else ""
     return LearningFacts(WORDS.get(found.loss, found.loss), told.verdict, sentence, advice, points)
 
 

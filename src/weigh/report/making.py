@@ -142,12 +142,12 @@ def _classes(making: _Making) -> Facts:
     if answers.second is None:
         do.skip("Decision threshold", _no_threshold(answers))
     doubted = making.training or rows
-    labels = doubted.data, doubted.y, doubted.label, making.most, making.training is not None
+    labels = doubted.data, doubted.y, doubted.label, making.most, len(answers.true)
     return _together(
         making,
         quality_facts(found),
         calibration=calibration,
-        audit=do.collect("Labels to check", audit_facts, model, *labels),
+        audit=do.collect("Labels to check", audit_facts, model, *labels, making.training is not None),
         mistakes=mistake_facts(model, answers),
         thresholds=threshold_facts(answers),
         curves=do.collect("Curves", curve_facts, found),

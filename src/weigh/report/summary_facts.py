@@ -52,7 +52,7 @@ def summary_facts(
         *_of_quality(quality),
         *([calibration.advice] if calibration and calibration.advice else []),
         *_of_familiar(familiar),
-        *([audit.advice] if audit and audit.advice and not _is_over_sure(calibration) else []),
+        *_of_audit(audit, calibration),
         *([learning.advice] if learning and learning.advice else []),
     ]
     calm = (
@@ -64,9 +64,11 @@ def summary_facts(
     )
 
 
-def _is_over_sure(calibration: CalibrationFacts | None) -> bool:
-    """Whether the model doubts more labels than it should."""
-    return calibration is not None and calibration.verdict == "over-sure"
+def _of_audit(audit: AuditFacts | None, calibration: CalibrationFacts | None) -> Iterator[str]:
+    # An over-sure model doubts more labels than it should.
+    is_over_sure = calibration is not None and calibration.verdict == "over-sure"
+    if audit is not None and audit.advice and not (audit.of_training and is_over_sure):
+        yield audit.advice
 
 
 def _what(model: ModelFacts) -> str:
@@ -106,10 +108,9 @@ def _of_quality(quality: QualityFacts) -> Iterator[str]:
         yield "Do not rely on it yet: it is not surely better than always predicting the mean."
     weak = min((each for each in quality.classes if each.support), key=lambda c: c.recall, default=None)
     if weak is not None and weak.recall < WEAK:
-        yield (
-            f"It misses most rows of {weak.label} ({share(1 - weak.recall)}): learn from more such rows, or "
-            f"say this class at a lower threshold if missing it is costly."
-        )
+        lower = ", or say it at a lower threshold if missing it is costly" * (len(quality.classes) == 2)
+        missed = share(1 - weak.recall)
+        yield f"It misses most rows of {weak.label} ({missed}): learn from more such rows{lower}."
 
 
 def _of_familiar(familiar: FamiliarFacts | None) -> Iterator[str]:
