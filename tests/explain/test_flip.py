@@ -110,6 +110,66 @@ def test_no_smaller_set_flips_learners_of_weights(learner: Any, rows: list[Row],
     check(model, row, MIXED)
 
 
+LEVELS: dict[str, list[Any]] = {
+    "colour": ["red", "blue", "green", "", "grün", 7, 7.5, True],
+    "grade": [1, 2, 3],
+    "known": [0, 1],
+}
+SINGLE = COLUMNS | {name: KINDS[name] for name in ("colour", "grade", "known", "size", "age", "height")}
+
+
+@pytest.mark.parametrize("prior", [1.0, None])
+@few
+@given(some_rows(2, 8, MODERATE), ROW)
+def test_single_changes_are_those_that_flip_when_all_are_tried(
+    prior: float | None, rows: list[Row], row: Row
+) -> None:
+    model = weigh.NaiveBayes(columns=SINGLE, prior=prior).fit(table(rows), LABEL).model_
+    scores = model.score_chunk(next(model.chunks(table([row]))))
+    assume(not np.isneginf(scores).all())
+    verdict = model.classes[model.best(scores)[0]]
+    found = weigh.flip(model, table([row]), changes=True).changes
+    for name, values in LEVELS.items():
+        known = model.levels.get(name, values)
+        if row[name] is None:
+            continue
+        tried = [row | {name: value} for value in known]
+        scores = model.score_chunk(next(model.chunks(table(tried))))
+        said = [
+            (str(value), model.classes[best])
+            for value, best, each in zip(known, model.best(scores).tolist(), scores, strict=True)
+            if not np.isneginf(each).all() and model.classes[best] != verdict
+        ]
+        assert [(each.to, each.becomes) for each in found if each.feature == name] == [
+            pair for pair in said if pair[0] != str(row[name] if name != "known" else int(row[name]))
+        ]
+    for each in found:
+        if each.threshold is not None:
+            assert_threshold(model, row, each, verdict)
+
+
+def assert_threshold(model: Any, row: Row, change: Any, verdict: Any) -> None:
+    """Short of the threshold the verdict stays everywhere, and just past it it is another."""
+    way = change.threshold - row[change.feature]
+    steps = [*np.linspace(0.0, 1 - 1e-6, 50).tolist(), 1 + 1e-6]
+    tried = table([row | {change.feature: row[change.feature] + way * step} for step in steps])
+    scores = model.score_chunk(next(model.chunks(tried)))
+    *before, after = [model.classes[best] for best in model.best(scores).tolist()]
+    assert before == [verdict] * 50
+    assert after == change.becomes
+
+
+def test_a_threshold_of_a_plane_is_where_it_crosses_zero() -> None:
+    model = (
+        weigh.LogisticRegression().fit([[0.0, 1.0], [1.0, 3.0], [2.0, 2.0], [4.0, 1.0]], [0, 0, 1, 1]).model_
+    )
+    found = weigh.flip(model, [[3.0, 1.0]], changes=True).changes
+    w, b = model.coef, float(model.intercept)
+    assert {each.feature: each.threshold for each in found} == pytest.approx(
+        {"x0": -(b + w[1]) / w[0], "x1": -(b + 3 * w[0]) / w[1]}
+    )
+
+
 def test_what_is_removed_and_what_is_left_add_up_to_the_lead() -> None:
     iris = load_iris()
     model = weigh.NaiveBayes().fit(iris.data, iris.target_names[iris.target]).model_

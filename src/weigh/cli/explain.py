@@ -54,7 +54,7 @@ def command(
     What each feature adds is told in nats (natural logarithms), of a perceptron in points of its score:
     the sum of all is the log-odds, or the lead, of the verdict against the runner-up. Of a linear
     regression the sum is the number that is predicted. With --flip the smallest set of features is told
-    without which the row would get another verdict.
+    without which the row would get another verdict, and which single other values would do it.
     """
     from weigh.explain import flip, strongest
     from weigh.model import load
@@ -72,7 +72,7 @@ def command(
     rows = _from_json(loaded, values) if values is not None else _from_file(loaded, data, row, written)
     if flips:
         wanted = None if to is None else class_named(to, getattr(loaded, "classes", []), "--to")
-        echo(flip(loaded, rows, wanted), as_json)
+        echo(flip(loaded, rows, wanted, changes=True), as_json)
         return
     evidence = loaded.explain(rows)[0]
     if worked or latex:

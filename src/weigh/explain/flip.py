@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from weigh import errors
 from weigh.explain import flip_text
+from weigh.explain.changes import Change, changes_of
 from weigh.explain.removals import Removals
 from weigh.explain.smallest import Found, smallest_leaving, smallest_reaching
 from weigh.features.blocks import Floats
@@ -27,7 +28,8 @@ class Flip:
     does it, `becomes` is None and `removed` empty. `left` are the other features, and the prior or bias
     first. Amounts are what each speaks for the verdict against `becomes`, or against the class asked for or
     the runner-up, in nats or in points as `unit` says; together they are `lead`. `probability` is that of the
-    verdict, `afterwards` that of `becomes` without what was removed; a perceptron has neither.
+    verdict, `afterwards` that of `becomes` without what was removed; a perceptron has neither. `changes`,
+    where they were asked for, are all single values that would flip the verdict were they others.
     """
 
     verdict: Any
@@ -40,6 +42,7 @@ class Flip:
     probability: float | None = None
     afterwards: float | None = None
     is_smallest: bool = True
+    changes: tuple[Change, ...] | None = None
 
     @property
     def flips(self) -> bool:
@@ -66,6 +69,7 @@ class Flip:
         return {name: plain(getattr(self, name)) for name in names} | {
             "removed": [_told(row) for row in self.removed],
             "left": [_told(row) for row in self.left],
+            "changes": None if self.changes is None else [each.to_dict() for each in self.changes],
         }
 
     def __str__(self) -> str:
@@ -82,7 +86,7 @@ class Flip:
         return flip_text.drawn(self, most)
 
 
-def flip(model: Any, row: Any, to: Any = None) -> Flip:
+def flip(model: Any, row: Any, to: Any = None, *, changes: bool = False) -> Flip:
     """Return the smallest set of a row's features without which the verdict is another.
 
     A category, a flag or a number that is removed is missing and adds nothing; a word that is removed does
@@ -94,6 +98,8 @@ def flip(model: Any, row: Any, to: Any = None) -> Flip:
     model : a model of this library, or an estimator
     row : one row, as `predict` takes it
     to : the class that the verdict shall become; None takes any other
+    changes : whether to list also what single values would flip it: every other level of a category or flag,
+        and for a number the nearest thresholds above and below
     """
     ours = getattr(model, "model_", model)
     if not hasattr(ours, "chunks"):
@@ -111,7 +117,8 @@ def flip(model: Any, row: Any, to: Any = None) -> Flip:
     found = (
         smallest_leaving(removals, verdict) if goal is None else smallest_reaching(removals, verdict, goal)
     )
-    return _flip(removals, verdict, goal, found)
+    result = _flip(removals, verdict, goal, found)
+    return replace(result, changes=tuple(changes_of(removals, verdict, goal))) if changes else result
 
 
 def _one(model: Any, row: Any) -> Chunk:

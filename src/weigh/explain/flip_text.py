@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 NAME = 48
+MOST_CHANGES = 12
 
 
 def text(flip: Flip) -> str:
@@ -21,6 +22,8 @@ def text(flip: Flip) -> str:
     if flip.removed:
         rows = [[cut(row.title, NAME), signed(row.nats, 4)] for row in flip.removed]
         parts.insert(1, aligned(rows, indent="  "))
+    if flip.changes is not None:
+        parts += [_changes_head(flip), *([aligned(_change_rows(flip), 3, "  ")] if flip.changes else [])]
     return "\n\n".join(parts)
 
 
@@ -49,6 +52,21 @@ def _sentences(flip: Flip) -> Iterator[str]:
     )
 
 
+def _changes_head(flip: Flip) -> str:
+    number = len(flip.changes or ())
+    if not number:
+        return "No single other value flips it."
+    shown = f"; the first {MOST_CHANGES}" if number > MOST_CHANGES else ""
+    return f"{counted(number, 'single other value flips', 'single other values flip')} it{shown}:"
+
+
+def _change_rows(flip: Flip) -> list[list[str]]:
+    return [
+        [cut(f"{each.feature} = {each.now}", 34), cut(each.to, 24), cut(each.becomes, 12)]
+        for each in (flip.changes or ())[:MOST_CHANGES]
+    ]
+
+
 def _probable(share: float | None) -> str:
     return "" if share is None else f" (probability {percent(share)})"
 
@@ -56,12 +74,16 @@ def _probable(share: float | None) -> str:
 def markup(flip: Flip) -> str:
     """The flip as an HTML table with its sentences."""
     head, *others = _sentences(flip)
+    changes = ""
+    if flip.changes is not None:
+        rows = [["value", "were it", "verdict"], *_change_rows(flip)]
+        changes = html_table(_changes_head(flip), rows, 3) if flip.changes else html_note(_changes_head(flip))
     if not flip.removed:
-        return f"<div>{html_note(head)}</div>"
+        return f"<div>{html_note(head)}{changes}</div>"
     rows = [["feature", "value", flip.unit]]
     rows += [[row.feature, row.value, signed(row.nats, 4)] for row in flip.removed]
     table = html_table(head, rows, 2, [row.nats for row in flip.removed])
-    return f"<div>{table}{''.join(map(html_note, others))}</div>"
+    return f"<div>{table}{''.join(map(html_note, others))}{changes}</div>"
 
 
 def drawn(flip: Flip, most: int) -> Any:
