@@ -118,9 +118,9 @@ def test_arrays_without_labels_are_drawn_by_their_verdicts() -> None:
 def test_the_picture_has_areas_the_boundary_both_margins_and_the_points() -> None:
     learner = weigh.Perceptron(shuffle=False, keep="last", max_iter=100).fit(APART, "label")
     spec = weigh.regions(learner, APART, cells=12).plot().to_dict()
-    kinds = [layer["mark"]["type"] for layer in spec["layer"]]
-    assert [kinds.count(kind) > 0 for kind in ("rect", "point")] == [True, True]
-    assert kinds.count("line") == 3
+    rows = [row for table in spec["datasets"].values() for row in table]
+    assert {row["series"] for row in rows if "series" in row} == {"boundary", "margin of yes", "margin of no"}
+    assert [row["label"] for row in rows if "wrong" in row] == ["no", "no", "yes", "yes"]
 
 
 def test_a_straight_function_is_found_and_another_is_not() -> None:
