@@ -89,7 +89,7 @@ class RowModel(ABC):
         yield display.column_table(self.schema)
 
     def _repr_html_(self) -> str:
-        return display.markup(repr(self).strip("<>"), self.tables())
+        return display.markup(repr(self)[1:-1], self.tables())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, at once or not at all."""
