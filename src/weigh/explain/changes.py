@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
@@ -17,7 +18,8 @@ from weigh.model.word_weights import FlagWeights, ValueWeights
 from weigh.text import plain
 
 MOST_COLUMNS = 200  # numbers side by side that are tried one by one
-BEYOND = 1e-9  # how far past a threshold it is tried, of the way to it
+# How far past a crossing the verdict is asked for, of the way to it: far off, ties reach further.
+BEYOND = (1e-9, 1e-6, 1e-3)
 
 
 @dataclass(frozen=True)
@@ -87,12 +89,13 @@ def _thresholds(row: Removals, way: Way, scores: Floats, verdict: int) -> Iterat
     a, b = (each[verdict] - each for each in (way.square, way.slope))
     places = _crossings(a, b, scores[0, verdict] - scores[0])
     for side, word in ((1, "above"), (-1, "below")):
-        for u in sorted((u for u in places if u * side > 0), key=abs):
-            near = u * (1 + BEYOND)
+        ahead = sorted((u for u in places if u * side > 0), key=abs)
+        for u, far in itertools.product(ahead, BEYOND):
+            near = u * (1 + far)
             moved = scores + way.square * near**2 + way.slope * near
             best = int(row.model.best(moved)[0])
             if best != verdict:
-                at = way.now + u
+                at = way.now + (u if far == BEYOND[0] else near)
                 yield Change(way.feature, as_text(way.now), f"{word} {at:.6g}", row.model.classes[best], at)
                 break
 
