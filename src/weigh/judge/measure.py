@@ -18,6 +18,10 @@ class Measure:
     low: float = math.nan
     high: float = math.nan
 
+    def __str__(self) -> str:
+        interval = "" if math.isnan(self.low) else f", from {self.low:.4g} to {self.high:.4g}"
+        return f"{self.name}: {self.value:.4g}{interval}"
+
     def to_dict(self) -> dict[str, Any]:
         """The measure for JSON: nan as None, infinities as "inf" and "-inf"."""
         numbers = {"value": self.value, "low": self.low, "high": self.high}
