@@ -141,6 +141,16 @@ def test_infinite_losses_are_told_as_such() -> None:
     assert "inf" in str(curve)
 
 
+def test_infinite_losses_are_left_out_of_the_picture() -> None:
+    pytest.importorskip("altair")
+    rows = {"x": list("abcd" * 30), "y": list("nnyy" * 29 + "ynyy")}
+    learners = {"none": weigh.NaiveBayes(prior=None), "one": weigh.NaiveBayes()}
+    curve = weigh.learning_curve(learners, rows, "y", loss="log_loss", folds=3)
+    spec = json.dumps(curve.plot().to_dict())
+    assert "one, validation" in spec
+    assert "Infinity" not in spec
+
+
 def test_text_and_tables_have_curves_too() -> None:
     texts = [("good fine " if k % 2 else "bad poor ") + f"word{k % 7}" for k in range(60)]
     found = weigh.learning_curve(["naive-bayes", "neighbours"], texts, [k % 2 for k in range(60)])

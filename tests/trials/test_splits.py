@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from weigh import errors
 from weigh.trials.splits import groups_of, growing, repeated_folds
 
-labels = st.lists(st.sampled_from("aabbbc"), min_size=6, max_size=80)
+labels = st.lists(st.sampled_from("aabbbc"), min_size=2, max_size=80).map(lambda found: [*"aabb", *found])
 
 
 @given(labels, st.integers(2, 6), st.integers(0, 5))
@@ -57,6 +57,11 @@ def test_repeats_cut_anew() -> None:
 def test_numbers_to_predict_are_one_group() -> None:
     assert groups_of(np.array([1.0, 2.0, 3.0]), True).tolist() == [0, 0, 0]
     assert groups_of(np.array(["b", "a", "b"]), False).tolist() == [0, 1, 0]
+
+
+def test_classes_of_single_rows_are_refused() -> None:
+    with pytest.raises(errors.DataError, match="here: fewer than two classes have two rows"):
+        repeated_folds(np.array([0, 0, 0, 1]), 2, 1, 0, "here")
 
 
 def test_more_folds_than_rows_are_refused() -> None:

@@ -89,11 +89,11 @@ def drawn(curves: Sequence[Curve]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for each in curves:
         before = f"{each.name}, " if len(curves) > 1 else ""
-        rows.extend(_banded(f"{before}validation", point.rows, point.validation) for point in each.points)
+        finite = [point for point in each.points if math.isfinite(point.validation.value)]
+        rows.extend(_banded(f"{before}validation", point.rows, point.validation) for point in finite)
         if len(curves) <= MOST_TRAINED:
             rows.extend(
-                {"series": f"{before}training", "x": point.rows, "y": point.train.value}
-                for point in each.points
+                {"series": f"{before}training", "x": point.rows, "y": point.train.value} for point in finite
             )
         if each.law is not None:
             steps = np.geomspace(each.law.first, 10 * each.law.last, LAW_STEPS)

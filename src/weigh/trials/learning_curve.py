@@ -13,6 +13,7 @@ from weigh import errors
 from weigh.features.settings import finite, whole
 from weigh.judge.losses import Floats
 from weigh.judge.measure import Measure
+from weigh.text import counted
 from weigh.trials import curve_text
 from weigh.trials.baseline import baseline, blank
 from weigh.trials.corrected import Corrected
@@ -192,7 +193,7 @@ def _sizes(given: Sequence[int] | None, most: int, classes: int, of_numbers: boo
     fewest = 2 if of_numbers else max(2, classes)
     if most < fewest:
         raise errors.DataError(
-            f"{OWNER}: {most:,} rows are left to train on, and {fewest:,} at least are needed. "
+            f"{OWNER}: {counted(most, 'row')} would be left to train on, and {fewest:,} are needed. "
             f"Give more rows."
         )
     if given is None:

@@ -48,6 +48,12 @@ def repeated_folds(groups: Groups, folds: int, repeats: int, seed: int, owner: s
             f"{owner}: {folds} folds need {folds} rows at least, got {len(groups):,}. Give more rows, or "
             f"folds={max(2, len(groups) // 2)}."
         )
+    sizes = np.bincount(groups)
+    if len(sizes) > 1 and np.sum(sizes > 1) < 2:
+        raise errors.DataError(
+            f"{owner}: fewer than two classes have two rows or more, so that a fold may leave one class to "
+            f"learn. Give more rows of the others."
+        )
     found = []
     for repeat in range(repeats):
         fold_of = _folds(groups, folds, np.random.default_rng([seed, repeat]))
