@@ -570,6 +570,11 @@ def _() -> object:
     return weigh.path(weigh.LinearRegression(1, noise="laplace"), HOMES, "rent")
 
 
+@case("A report without any mistakes listed")
+def _() -> object:
+    return weigh.report_on(fit(PETS), PETS, most=0)
+
+
 @case("The path of another learner")
 def _() -> object:
     return weigh.path(weigh.Perceptron(), PETS, "pet")

@@ -17,7 +17,9 @@ from weigh.report.told_marks import with_words
 
 SPACE = "http://www.w3.org/2000/svg"
 MARGIN = 16
-NARROW = 250  # pixels of a chart that a phone shows without shrinking its words
+# Pixels of a chart, and of the names beside it, that a phone shows without shrinking its words.
+NARROW = 240
+NARROWED = {"width": NARROW, "labelLimit": 140}
 ELEMENTS = {
     "svg", "g", "path", "line", "rect", "circle", "text", "tspan", "defs", "clipPath", "linearGradient",
     "radialGradient", "stop",
@@ -76,7 +78,8 @@ def _narrowed(spec: Any, key: str = "") -> Any:
         return {name: each if name == "datasets" else _narrowed(each, name) for name, each in spec.items()}
     if isinstance(spec, list):
         return [_narrowed(each) for each in spec]
-    return NARROW if key == "width" and isinstance(spec, int | float) and spec > NARROW else spec
+    most = NARROWED.get(key)
+    return most if most is not None and isinstance(spec, int | float) and spec > most else spec
 
 
 class _Ids:
