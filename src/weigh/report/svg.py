@@ -41,7 +41,8 @@ SPECIAL = ("background", "foreground")
 def inline(chart: Any, name: str, told: str, is_narrow: bool = False) -> str:
     """Return a chart as an SVG element for a page; `name` keeps its ids apart from other charts'."""
     altair()
-    spec = with_words(_writable(chart.to_dict()))
+    # Checking a chart against its grammar takes longer than drawing it, and ours are tested.
+    spec = with_words(_writable(chart.to_dict(validate=False)))
     if is_narrow:
         spec = _narrowed(spec)
     drawn = import_module("vl_convert").vegalite_to_svg(spec)
