@@ -871,6 +871,41 @@ def _() -> object:
     return calibrated().explain(LETS)[0].worked()
 
 
+@case("Auditing rows as learned that were not")
+def _() -> object:
+    return weigh.audit(fit(PETS), replaced("legs", ["six", "six", "six", "six"]), "pet", seen=True)
+
+
+@case("Auditing rows of which none has company")
+def _() -> object:
+    return weigh.audit(fit(PETS), PETS, "pet")
+
+
+@case("Auditing a regression")
+def _() -> object:
+    return weigh.audit(linear(), HOMES, "rent")
+
+
+@case("Flipping several rows")
+def _() -> object:
+    return weigh.flip(fit(PETS), {"legs": ["two", "four"], "weight": [1.0, 2.0]})
+
+
+@case("Flipping to the verdict itself")
+def _() -> object:
+    return weigh.flip(fit(PETS), {"legs": "two", "weight": 0.1}, to="bird")
+
+
+@case("Flipping to a class that does not exist")
+def _() -> object:
+    return weigh.flip(fit(PETS), {"legs": "two", "weight": 0.1}, to="cow")
+
+
+@case("Flipping a regression")
+def _() -> object:
+    return weigh.flip(linear(), {"area": 50.0, "rooms": 2.0})
+
+
 def told_on_the_page() -> dict[str, tuple[str, str]]:
     """The table's rows: what is given, the error's name, the message."""
     cells = [

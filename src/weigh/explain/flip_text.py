@@ -62,7 +62,7 @@ def _changes_head(flip: Flip) -> str:
 
 def _change_rows(flip: Flip) -> list[list[str]]:
     return [
-        [cut(f"{each.feature} = {each.now}", 34), cut(each.to, 24), cut(each.becomes, 12)]
+        [cut(f"{each.feature} = {each.now}", 34), cut(f"→ {each.to}", 26), cut(each.becomes, 12)]
         for each in (flip.changes or ())[:MOST_CHANGES]
     ]
 
