@@ -135,7 +135,7 @@ def audited(
     if is_regression(model):
         raise errors.Unsupported(
             "audit looks for wrong class labels, and a regression predicts numbers. See the rows that it "
-            "missed most: weigh.evaluate(model, data).worst."
+            "missed most: weigh.evaluate(model, data).largest."
         )
     y, label = given_labels(y, label)
     asked = subject(model)
