@@ -91,6 +91,13 @@ def image(chart: Any, path: str | os.PathLike[str]) -> None:
         ) from cause
 
 
+def rendered(spec: dict[str, Any]) -> str:
+    """Return the SVG of a specification, for whoever puts it into a page of their own."""
+    altair()
+    drawn: str = import_module("vl_convert").vegalite_to_svg(spec)
+    return drawn
+
+
 def _svg(chart: Any) -> str:
     """A chart as SVG that tells a screen reader what it shows."""
     drawn = io.StringIO()

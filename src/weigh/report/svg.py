@@ -8,11 +8,11 @@ dropped, whatever a name may have tried.
 from __future__ import annotations
 
 import re
-from importlib import import_module
 from typing import Any
 from xml.etree import ElementTree
 
-from weigh.pictures.style import GREY, altair
+from weigh.pictures.output import rendered
+from weigh.pictures.style import GREY
 from weigh.report.told_marks import with_words
 
 SPACE = "http://www.w3.org/2000/svg"
@@ -40,13 +40,11 @@ SPECIAL = ("background", "foreground")
 
 def inline(chart: Any, name: str, told: str, is_narrow: bool = False) -> str:
     """Return a chart as an SVG element for a page; `name` keeps its ids apart from other charts'."""
-    altair()
     # Checking a chart against its grammar takes longer than drawing it, and ours are tested.
     spec = with_words(_writable(chart.to_dict(validate=False)))
     if is_narrow:
         spec = _narrowed(spec)
-    drawn = import_module("vl_convert").vegalite_to_svg(spec)
-    root = ElementTree.fromstring(drawn)
+    root = ElementTree.fromstring(rendered(spec))
     width, height = float(root.get("width", 0)) + MARGIN, float(root.get("height", 0))
     _clean(root, _Ids(name))
     # The reader's font may be wider than the one that was measured: names at the left need some room.
