@@ -48,11 +48,17 @@ class LearningFacts:
     points: tuple[CurvePoint, ...]
 
 
-def learning_facts(model: Any, data: Any, y: Any, label: str | None) -> LearningFacts:
+def learning_facts(
+    model: Any, data: Any, y: Any, label: str | None, say: Callable[[str], None]
+) -> LearningFacts:
     """Learn parts of the training rows as the model did, and measure the loss on the rest."""
     learner = learner_of(model)
     name = label or (None if isinstance(data, Source) else model.label)
-    found = learning_curve(learner, data, name if y is None else y, folds=FOLDS, repeats=1)
+
+    def progress(done: int, total: int) -> None:
+        say(f"Learning curve, {done} of {total} folds")
+
+    found = learning_curve(learner, data, name if y is None else y, folds=FOLDS, repeats=1, progress=progress)
     return _facts(found)
 
 

@@ -196,7 +196,8 @@ def _learning(making: _Making) -> LearningFacts | None:
         return None
     rows = making.training
     model = getattr(making.ours, "uncalibrated", making.ours)
-    return making.sections.collect("Learning curve", learning_facts, model, rows.data, rows.y, rows.label)
+    do = making.sections
+    return do.collect("Learning curve", learning_facts, model, rows.data, rows.y, rows.label, do.say)
 
 
 def _files(making: _Making) -> tuple[FileFact, ...]:
