@@ -109,3 +109,15 @@ def test_a_watched_source_stays_watched_however_it_is_to_be_read(files, monkeypa
         other = source.marked(["1"]).stored({"x": "string"})
         assert [v for chunk in other.chunks() for v in chunk.columns["x"].to_pylist()] == [None, "2"] * 2
     assert "4 rows" in shown.getvalue()
+
+
+def test_stages_are_told_on_a_terminal_once_they_take_long(monkeypatch, capsys):
+    with progress.stages() as say:
+        say("Judging the model")
+    assert capsys.readouterr().err == ""
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    with progress.stages() as say:
+        say("Judging the model")
+    assert terminal.getvalue() == "\r\033[KJudging the model …\r\033[K"
