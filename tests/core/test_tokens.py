@@ -14,7 +14,7 @@ import weigh
 from tests.splitting import decoded, split
 from tests.texts import MULTILINGUAL, edges, mixed, peer
 from weigh import _core
-from weigh.judge.splitting import text_words
+from weigh.judge.verifying.splitting import text_words
 
 RANGES = [(1, 1), (1, 2), (2, 3), (3, 5)]
 SETTINGS: list[dict[str, Any]] = [

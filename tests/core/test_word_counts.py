@@ -15,7 +15,7 @@ from tests.splitting import documents
 from tests.texts import MULTILINGUAL, mixed
 from weigh import _core
 from weigh.features.names import Names
-from weigh.judge.splitting import bucket_of, text_words
+from weigh.judge.verifying.splitting import bucket_of, text_words
 
 KINDS = [weigh.Text(), weigh.Text(ngrams=(1, 3), min_length=1), weigh.Text(chars="words", ngrams=(2, 4))]
 MANY = 2**64

@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 import weigh
 from tests.texts import MULTILINGUAL, peer
-from weigh.judge.splitting import bucket_of
+from weigh.judge.verifying.splitting import bucket_of
 
 KEPT = ("last", "averaged", "lazy", "voted")
 

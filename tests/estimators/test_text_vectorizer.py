@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 import weigh
 from tests.texts import MULTILINGUAL, edges, peer
 from weigh import errors
-from weigh.judge.splitting import bucket_of, text_words
+from weigh.judge.verifying.splitting import bucket_of, text_words
 
 TEXTS = MULTILINGUAL + edges()
 NEW = ["the quick unheard FOX", "", "Привет 世界 unheard", MULTILINGUAL[22], "unheard"]

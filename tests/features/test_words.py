@@ -23,7 +23,7 @@ from tests.texts import MULTILINGUAL
 from weigh import errors
 from weigh.features.names import Names
 from weigh.features.words import Words, text_words, token_words
-from weigh.judge.splitting import text_words as plainly
+from weigh.judge.verifying.splitting import text_words as plainly
 from weigh.source.chunk import Lists, Texts
 
 # What every storage can hold: no half pairs, which no encoding knows, and a few missing texts.

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from weigh.judge.margins import margin
-from weigh.judge.mistakes import mistake_bound
+from weigh.judge.margins.margin import margin
+from weigh.judge.margins.mistakes import mistake_bound
 
 XOR = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
 

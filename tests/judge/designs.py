@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from weigh.judge import exact_margin
+from weigh.judge.margins import exact_margin
 from weigh.learn.design import Design
 
 XOR = [[0, 0], [0, 1], [1, 0], [1, 1]]

@@ -161,7 +161,7 @@ def test_batches_of_any_size_give_the_same_audit(monkeypatch: pytest.MonkeyPatch
     table, _ = planted()
     model = weigh.NaiveBayes().fit(table, "label").model_
     whole = weigh.audit(model, table, most=7)
-    monkeypatch.setattr("weigh.judge.batches.CELLS", 2 * 64)
+    monkeypatch.setattr("weigh.judge.measures.batches.CELLS", 2 * 64)
     pieces = weigh.audit(model, table, most=7)
     assert [row.row for row in pieces.rows] == [row.row for row in whole.rows]
     assert pieces.wrong == whole.wrong

@@ -11,7 +11,8 @@ from sklearn.linear_model import LinearRegression
 from tests.judge.scripted import Scripted, judged
 from weigh import errors
 from weigh.cli.evaluate import PICTURES
-from weigh.judge import drawing, evaluate
+from weigh.judge import evaluate
+from weigh.judge.measures import drawing
 
 
 def spec(chart):

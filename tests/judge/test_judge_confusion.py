@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 from sklearn import metrics
 
-from weigh.judge.confusion import Confusion
-from weigh.judge.intervals import clopper_pearson, normal_mean
-from weigh.judge.losses import UNSEEN
-from weigh.judge.tally import Moments
+from weigh.judge.measures.confusion import Confusion
+from weigh.judge.measures.intervals import clopper_pearson, normal_mean
+from weigh.judge.measures.losses import UNSEEN
+from weigh.judge.measures.tally import Moments
 
 
 def random_codes(seed, n=300, classes=5):

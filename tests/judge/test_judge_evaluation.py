@@ -24,7 +24,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import weigh
 from weigh import errors
-from weigh.judge import Evaluation, batches, evaluate
+from weigh.judge import Evaluation, evaluate
+from weigh.judge.measures import batches
 from weigh.source import rows
 
 X, CODES = load_iris(return_X_y=True)

@@ -9,7 +9,8 @@ import pytest
 from sklearn import metrics
 
 from weigh import errors
-from weigh.judge import evaluate, losses
+from weigh.judge import evaluate
+from weigh.judge.measures import losses
 
 LABELS = np.array([0, 0, 1, 1])
 PROBABILITIES = np.array([[0.5, 0.5], [0.25, 0.75], [0.0, 1.0], [0.5, 0.5]])

@@ -15,7 +15,7 @@ import weigh
 from tests.splitting import split
 from weigh import errors
 from weigh.features import Text
-from weigh.judge.splitting import text_words
+from weigh.judge.verifying.splitting import text_words
 
 TABLE = {
     "colour": ["red", "green", None, "red", "?", "blue"],

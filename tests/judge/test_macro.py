@@ -7,9 +7,9 @@ import pytest
 from sklearn import metrics
 
 from tests.judge.scripted import judged
-from weigh.judge.confusion import Confusion
-from weigh.judge.intervals import clopper_pearson, mean_of_shares
-from weigh.judge.macro import macro_measures
+from weigh.judge.measures.confusion import Confusion
+from weigh.judge.measures.intervals import clopper_pearson, mean_of_shares
+from weigh.judge.measures.macro import macro_measures
 
 
 def means(labels, predictions, n_classes, level=0.9):

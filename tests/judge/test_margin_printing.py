@@ -10,8 +10,8 @@ import pytest
 
 from tests.judge.designs import XOR, made, separable
 from weigh import errors
-from weigh.judge import margin_text
-from weigh.judge.margins import margin
+from weigh.judge.margins import margin_text
+from weigh.judge.margins.margin import margin
 from weigh.learn.design import Design
 
 

@@ -12,11 +12,11 @@ from scipy.sparse import csr_array
 
 from tests.judge.designs import made, separable, without_fractions
 from weigh import errors
-from weigh.judge import corral, exact_margin
-from weigh.judge.margins import margin
-from weigh.judge.nearest_point import nearest_point
-from weigh.judge.plane import root
-from weigh.judge.vertices import augmented, plain
+from weigh.judge.margins import corral, exact_margin
+from weigh.judge.margins.margin import margin
+from weigh.judge.margins.nearest_point import nearest_point
+from weigh.judge.margins.plane import root
+from weigh.judge.margins.vertices import augmented, plain
 from weigh.learn.design import Design
 
 

@@ -13,10 +13,10 @@ import pytest
 
 from tests.judge.designs import XOR, made, separable
 from weigh import errors
-from weigh.judge import exact_margin, hinge
-from weigh.judge.margins import margin
-from weigh.judge.mistakes import mistake_bound
-from weigh.judge.vertices import augmented
+from weigh.judge.margins import exact_margin, hinge
+from weigh.judge.margins.margin import margin
+from weigh.judge.margins.mistakes import mistake_bound
+from weigh.judge.margins.vertices import augmented
 
 
 @dataclass

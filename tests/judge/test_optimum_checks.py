@@ -10,8 +10,8 @@ import pytest
 import weigh
 from weigh import Laplace, Normal, Penalty
 from weigh.judge import verify
-from weigh.judge.objectives import AbsoluteLoss, LogLoss, Objective, SquaredLoss
-from weigh.judge.polish import gap
+from weigh.judge.verifying.objectives import AbsoluteLoss, LogLoss, Objective, SquaredLoss
+from weigh.judge.verifying.polish import gap
 from weigh.learn import Design, design
 
 

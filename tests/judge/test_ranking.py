@@ -8,12 +8,12 @@ from sklearn import metrics
 
 import weigh
 from tests.judge.scripted import judged
-from weigh.judge import held
-from weigh.judge.areas import areas_of
-from weigh.judge.curves import POINTS
-from weigh.judge.held import Held
-from weigh.judge.intervals import logit_interval
-from weigh.judge.ranking import pr_area, ranked, roc_area
+from weigh.judge.measures import held
+from weigh.judge.measures.areas import areas_of
+from weigh.judge.measures.curves import POINTS
+from weigh.judge.measures.held import Held
+from weigh.judge.measures.intervals import logit_interval
+from weigh.judge.measures.ranking import pr_area, ranked, roc_area
 
 AREAS = [roc_area, pr_area]
 

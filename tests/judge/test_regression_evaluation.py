@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 import weigh
 from weigh import errors
 from weigh.judge import RegressionEvaluation, evaluate
-from weigh.judge.resampling import EXACT_ROWS, resampled
+from weigh.judge.measures.resampling import EXACT_ROWS, resampled
 
 
 def rows(n: int = 200, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -79,7 +79,7 @@ def test_normal_means_of_many_rows_are_those_of_the_bootstrap(monkeypatch):
     rng = np.random.default_rng(4)
     error, true = rng.normal(0.1, 1.0, size=1000), rng.normal(size=1000) * 3
     _, exact = resampled(error, true, np.ones(1000), 0.95)
-    monkeypatch.setattr("weigh.judge.resampling.EXACT_ROWS", 100)
+    monkeypatch.setattr("weigh.judge.measures.resampling.EXACT_ROWS", 100)
     _, drawn = resampled(error, true, np.ones(1000), 0.95)
     np.testing.assert_allclose(drawn, exact, atol=0.02)
     assert EXACT_ROWS == 10_000

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from tests.judge.scripted import judged
-from weigh.judge.reliability import binned
+from weigh.judge.measures.reliability import binned
 
 
 def drawn(rng, n, heat=1.0):

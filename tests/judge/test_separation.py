@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.judge.designs import XOR, made, without_fractions
-from weigh.judge import exact_margin
-from weigh.judge.margins import margin
-from weigh.judge.separation import same_row
+from weigh.judge.margins import exact_margin
+from weigh.judge.margins.margin import margin
+from weigh.judge.margins.separation import same_row
 
 
 def test_weights_below_zero_are_no_proof():

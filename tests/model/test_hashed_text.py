@@ -9,7 +9,7 @@ import pytest
 
 import weigh
 from weigh import errors
-from weigh.judge.splitting import bucket_of
+from weigh.judge.verifying.splitting import bucket_of
 
 TEXTS = ["aa bb", "cc"]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import weigh
 from weigh import errors
 from weigh.features.names import Names
-from weigh.judge.splitting import bucket_of
+from weigh.judge.verifying.splitting import bucket_of
 from weigh.model.word_tally import WordTally
 
 BUCKETS = 8

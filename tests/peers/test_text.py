@@ -12,7 +12,7 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 import weigh
 from tests.texts import mixed, peer
-from weigh.judge.splitting import bucket_of, text_words
+from weigh.judge.verifying.splitting import bucket_of, text_words
 
 CLOSE = 1e-10
 ALPHAS = [1.0, 0.5, 1e-3, 7.0]

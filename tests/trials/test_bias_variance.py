@@ -14,8 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import weigh
 from weigh import errors
+from weigh.trials.parts.training_sets import TrainingSets
 from weigh.trials.splits import groups_of
-from weigh.trials.training_sets import TrainingSets
 
 X, y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[y]

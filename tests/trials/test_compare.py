@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import weigh
 from weigh import errors
-from weigh.trials.compare import Comparison
+from weigh.trials.comparing.compare import Comparison
 from weigh.trials.running import run
 
 X, y = load_iris(return_X_y=True)

@@ -9,8 +9,8 @@ import pytest
 
 import weigh
 from weigh.trials.corrected import Corrected
-from weigh.trials.crossing import Contender, Crossing, crossing
-from weigh.trials.power_law import power_law
+from weigh.trials.curves.crossing import Contender, Crossing, crossing
+from weigh.trials.curves.power_law import power_law
 
 SIZES = [10, 20, 40, 80, 160, 320, 640, 1280]
 N = np.array(SIZES, np.float64)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weigh.trials.decomposition import Decomposition, domingos, kohavi_wolpert, squared
+from weigh.trials.parts.decomposition import Decomposition, domingos, kohavi_wolpert, squared
 
 NUMBERS = st.floats(-100, 100, allow_nan=False)
 

@@ -8,8 +8,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import weigh
 from weigh.trials.corrected import Corrected
-from weigh.trials.diagnosis import Losses, diagnosis
-from weigh.trials.power_law import PowerLaw, power_law
+from weigh.trials.curves.diagnosis import Losses, diagnosis
+from weigh.trials.curves.power_law import PowerLaw, power_law
 
 CORRECTED = Corrected(10, 0.25, 0.95)
 

@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import weigh
 from weigh import errors
-from weigh.trials.learning_curve import LearningCurve
+from weigh.trials.curves.learning_curve import LearningCurve
 from weigh.trials.splits import groups_of, growing, repeated_folds
 
 RNG = np.random.default_rng(0)

@@ -12,8 +12,8 @@ from scipy.optimize import minimize
 
 from weigh import errors
 from weigh.trials.corrected import Corrected
-from weigh.trials.law_fit import fit_laws
-from weigh.trials.power_law import PowerLaw, power_law
+from weigh.trials.curves.law_fit import fit_laws
+from weigh.trials.curves.power_law import PowerLaw, power_law
 from weigh.trials.resampled_test import CorrectedMean
 
 SIZES = [10, 20, 40, 80, 160, 320, 640, 1280]

@@ -11,10 +11,10 @@ from sklearn.utils import all_estimators
 
 import weigh
 from weigh.trials import described
+from weigh.trials.comparing.peer_traits import PEERS
+from weigh.trials.comparing.trait import Traits
+from weigh.trials.comparing.traits import OURS, traits_of
 from weigh.trials.learners import LEARNERS
-from weigh.trials.peer_traits import PEERS
-from weigh.trials.trait import Traits
-from weigh.trials.traits import OURS, traits_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "comparing.md"
 

@@ -52,7 +52,7 @@ def command(
     """
     from weigh import errors
     from weigh.cli.progress import watched
-    from weigh.judge.audit import audited
+    from weigh.judge.auditing.audit import audited
     from weigh.model import load
 
     keep_apart(output, model, data)

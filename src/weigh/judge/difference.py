@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weigh import errors
-from weigh.judge.parameters import Move, NumberMove, moves, number_moves, vocabulary
+from weigh.judge.verifying.parameters import Move, NumberMove, moves, number_moves, vocabulary
 from weigh.model import BayesModel, load
 from weigh.text import aligned, amount, counted, cut, html_note, html_table, percent, plain, short, signed
 

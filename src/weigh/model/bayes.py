@@ -12,7 +12,7 @@ import numpy as np
 from weigh import errors
 from weigh.features import Block, Part, Schema
 from weigh.features.blocks import Floats, Level
-from weigh.model import column_priors, left_out, store
+from weigh.model import column_priors, store
 from weigh.model.bayes_counts import BayesCounts
 from weigh.model.bernoulli import Bernoulli
 from weigh.model.categorical import Categorical
@@ -23,6 +23,7 @@ from weigh.model.counters import count_rows
 from weigh.model.decision import normalised
 from weigh.model.display import Told
 from weigh.model.evidence import Evidence, weighed
+from weigh.model.leaving import left_out
 from weigh.model.linear import LinearModel
 from weigh.model.multinomial import Multinomial
 from weigh.model.normal import Normal

@@ -22,7 +22,7 @@ from weigh.model.counted import KEPT, Counted, given
 from weigh.model.evidence import Evidence, weighed
 from weigh.model.joint_counts import count_joint, encode_cells, get_joint, joint_columns
 from weigh.model.joint_table import JointTable
-from weigh.model.left_out import leaving
+from weigh.model.leaving.left_out import leaving
 from weigh.model.table import ProbabilityTable
 from weigh.model.weights import Contribution
 from weigh.model.worked import ClassWork

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from weigh.judge.batches import Batch, batches
-from weigh.judge.losses import Codes, Floats, of_true_class
-from weigh.judge.subject import Answer, codes_of, subject
+from weigh.judge.measures.batches import Batch, batches
+from weigh.judge.measures.losses import Codes, Floats, of_true_class
+from weigh.judge.measures.subject import Answer, codes_of, subject
 
 
 @dataclass(frozen=True, eq=False)

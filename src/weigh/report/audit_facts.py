@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weigh.judge import Audit, audit
-from weigh.judge.suspects import Suspect
+from weigh.judge.auditing.suspects import Suspect
 from weigh.model.counted import Counted
 from weigh.report.wording import share
 from weigh.text import counted, cut, signed

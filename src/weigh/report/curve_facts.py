@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from weigh.judge import Evaluation
-from weigh.judge.curves import ClassCurves, Curve
+from weigh.judge.measures.curves import ClassCurves, Curve
 from weigh.report.wording import share
 from weigh.text import cut
 

@@ -20,7 +20,7 @@ from weigh.report.wording import share
 from weigh.source import Source
 from weigh.text import counted, short
 from weigh.trials import LearningCurve, learning_curve
-from weigh.trials.diagnosis import SAYS
+from weigh.trials.curves.diagnosis import SAYS
 
 FOLDS = 5
 WORDS = {"zero_one": "share of errors", "squared_error": "mean squared error"}

@@ -9,7 +9,7 @@ from typing import Any
 
 from weigh import errors
 from weigh.judge import evaluate
-from weigh.judge.subject import is_regression
+from weigh.judge.measures.subject import is_regression
 from weigh.model import load
 from weigh.report.answers import Answers, answered
 from weigh.report.audit_facts import audit_facts

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.judge.batches import batches
-from weigh.judge.losses import Floats
-from weigh.judge.subject import subject
+from weigh.judge.measures.batches import batches
+from weigh.judge.measures.losses import Floats
+from weigh.judge.measures.subject import subject
 from weigh.report.answers import one_of
 from weigh.report.facts import Fact
 from weigh.report.mistake_facts import REASONS, Reason

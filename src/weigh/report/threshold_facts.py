@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from weigh.judge.losses import UNSEEN, Floats
+from weigh.judge.measures.losses import UNSEEN, Floats
 from weigh.report.answers import Answers
 from weigh.text import cut
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from weigh.trials.bias_variance import BiasVariance, bias_variance
-from weigh.trials.compare import Comparison, compare
-from weigh.trials.learning_curve import LearningCurve, learning_curve
-from weigh.trials.traits import TraitTable, described
+from weigh.trials.comparing.compare import Comparison, compare
+from weigh.trials.comparing.traits import TraitTable, described
+from weigh.trials.curves.learning_curve import LearningCurve, learning_curve
+from weigh.trials.parts.bias_variance import BiasVariance, bias_variance
 
 __all__ = [
     "BiasVariance",

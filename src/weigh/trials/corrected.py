@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weigh.judge.losses import Floats
-from weigh.judge.measure import Measure
+from weigh.judge.measures.losses import Floats
+from weigh.judge.measures.measure import Measure
 from weigh.trials.resampled_test import CorrectedMean
 
 

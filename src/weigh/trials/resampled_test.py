@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weigh.judge.losses import Floats
+from weigh.judge.measures.losses import Floats
 from weigh.priors.quantiles import student_quantile, student_tails
 
 ROUNDING = 1e-15

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from weigh import errors
-from weigh.judge.losses import Floats, log_of_rows, of_true_class, squared_of_rows
-from weigh.judge.subject import codes_of, listed
+from weigh.judge.measures.losses import Floats, log_of_rows, of_true_class, squared_of_rows
+from weigh.judge.measures.subject import codes_of, listed
 from weigh.trials.learners import is_regression, ready
 from weigh.trials.rows import LabelledRows
 

@@ -1,0 +1,1 @@
+"""Labels checked against a model that never saw their rows."""

@@ -1,0 +1,1 @@
+"""Margins, the planes that have them, and the bounds on mistakes that follow."""

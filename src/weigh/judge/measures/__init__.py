@@ -1,0 +1,1 @@
+"""Measures of models on labelled rows, with their uncertainty."""

@@ -1,0 +1,248 @@
+"""How well a classifier does on labelled rows: losses, areas, calibration, confusion, classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weigh import errors
+from weigh.judge.measures import drawing, printing
+from weigh.judge.measures.areas import NOTHING, Areas, areas_of
+from weigh.judge.measures.batches import batches, checked_weights
+from weigh.judge.measures.class_row import ClassRow, class_rows
+from weigh.judge.measures.confusion import Confusion, Shares
+from weigh.judge.measures.curves import ClassCurves
+from weigh.judge.measures.held import MOST
+from weigh.judge.measures.macro import macro_measures
+from weigh.judge.measures.measure import Measure
+from weigh.judge.measures.regression import RegressionEvaluation, judged_numbers
+from weigh.judge.measures.reliability import Bin, Binned, binned
+from weigh.judge.measures.subject import is_regression, subject
+from weigh.judge.measures.tally import Tally
+from weigh.text import counted, plain
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    """The result of `evaluate`; prints as tables of at most 80 columns.
+
+    `measures` are, by name:
+
+    - `accuracy`, `zero_one`; `balanced_accuracy`, `macro_precision`, `macro_recall` and `macro_f1`, means
+      over the classes that occur, 0/0 counting as 0;
+    - where the classifier gives probabilities, `squared` = mean (1 - p_true)^2, `brier` = mean over rows of
+      the sum over classes of (p_c - [c = y])^2, halved for two classes as scikit-learn's brier_score_loss
+      does, `log_loss`, `calibration_error` = mean |share right - probability of the verdict| over the bins
+      of `reliability`, and `conditional_log_likelihood` = sum w log p(y | x);
+    - where it gives probabilities or scores, `roc_area` and `pr_area` (average precision): of the second of
+      two classes, of more the mean over the classes that occur, each against the rest;
+    - where it models the rows too, `joint_log_likelihood` = sum w log p(x, y).
+
+    Without sample weights w is 1. `confusion.table()` is the array [true, predicted] in the order of
+    `classes`. `reliability` are bins of rows with similar probability, `curves` the ROC and PR curves of
+    the classes (of the 20 with most rows). `unseen` lists labels that are no class of the model, with their
+    rows: they count as errors with probability zero. `impossible` counts the rows whose true class is known
+    to the model and was given probability zero: with either, the log loss is infinite. `omitted` says what
+    could not be measured.
+
+    Shares (accuracy, zero-one, precision, recall, F1 of a class) have exact Clopper-Pearson intervals,
+    their means over classes those that follow from them; mean losses the normal interval of a mean; areas
+    that of Student's t for their logit, with DeLong's variance (ROC) or that of the bootstrap over rows in
+    the limit of many draws (PR); the calibration error one that holds at least as often as it says. Weighted
+    rows count by their effective number, (sum w)^2 / sum w^2.
+    """
+
+    classes: tuple[Any, ...]
+    n: int
+    weight: float
+    level: float
+    measures: tuple[Measure, ...]
+    confusion: Confusion
+    per_class: tuple[ClassRow, ...]
+    unseen: tuple[tuple[Any, int], ...] = ()
+    impossible: int = 0
+    reliability: tuple[Bin, ...] = ()
+    curves: tuple[ClassCurves, ...] = ()
+    omitted: tuple[str, ...] = ()
+
+    def measure(self, name: str) -> Measure:
+        """The measure of that name."""
+        for measure in self.measures:
+            if measure.name == name:
+                return measure
+        known = [measure.name for measure in self.measures]
+        raise errors.Unsupported(
+            f"This evaluation has no measure {name!r}; it has {errors.listing(known)}."
+            f"{errors.hint(name, known)}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything for JSON; `confusion` lists the pairs that occur, true None if unseen."""
+        names = [plain(value) for value in self.classes]
+        pairs = zip(
+            self.confusion.true.tolist(),
+            self.confusion.predicted.tolist(),
+            self.confusion.weight.tolist(),
+            strict=True,
+        )
+        return {
+            "classes": names,
+            "n": self.n,
+            "weight": self.weight,
+            "level": self.level,
+            "measures": [measure.to_dict() for measure in self.measures],
+            "confusion": [
+                {"true": names[t] if t >= 0 else None, "predicted": names[p], "weight": w}
+                for t, p, w in pairs
+            ],
+            "per_class": [row.to_dict() for row in self.per_class],
+            "unseen": [{"label": plain(label), "rows": rows} for label, rows in self.unseen],
+            "impossible": self.impossible,
+            "reliability": [each.to_dict() for each in self.reliability],
+            "curves": [each.to_dict() for each in self.curves],
+            "omitted": list(self.omitted),
+        }
+
+    def plot(self, what: str = "confusion") -> Any:
+        """Draw "confusion", "reliability", "roc", "precision_recall" or "classes" as an Altair chart."""
+        return drawing.drawn(self, what)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        """Print measures, areas, confusion table and classes."""
+        return printing.text(self)
+
+    def _repr_html_(self) -> str:
+        return printing.markup(self)
+
+
+def evaluate(
+    model: Any,
+    data: Any,
+    y: Any = None,
+    *,
+    label: str | None = None,
+    sample_weight: Any = None,
+    level: float = 0.95,
+) -> Evaluation | RegressionEvaluation:
+    """Judge a trained classifier or regression on labelled rows.
+
+    Parameters
+    ----------
+    model : a model or estimator of this library, or any fitted scikit-learn classifier or regressor
+        A classifier without probabilities gets the measures of its predictions and, of its scores, the areas.
+    data : rows as `fit` takes them, or a source; read in batches, so memory stays bounded
+        Areas need all scores: up to 2^24 are kept, and beyond that the areas are left out, with a note.
+    y : array of labels, or the name of the label column, or None
+        None takes the source's own labels, else the column that the model was trained to predict.
+    label : name of the label column, the same as a name given as `y`
+    sample_weight : array of weights, one per row, or None
+    level : confidence level of the intervals
+
+    Returns
+    -------
+    Evaluation, or of a regression RegressionEvaluation
+    """
+    y, label = given_labels(y, label)
+    if not (isinstance(level, int | float) and 0.0 < level < 1.0):
+        raise errors.parameter("evaluate", "level", "a number between 0 and 1", level)
+    judged, weights = subject(model), checked_weights(sample_weight)
+    if is_regression(model):
+        return judged_numbers(judged, data, y, label, weights, float(level))
+    tally = Tally(judged)
+    for batch in batches(judged, data, y, label, weights):
+        tally.add(batch)
+    return _evaluation(tally, tuple(judged.classes), float(level))
+
+
+def given_labels(y: Any, label: str | None) -> tuple[Any, str | None]:
+    """Labels as an array, or the name of their column, however they were given."""
+    if y is not None and label is not None:
+        raise errors.parameter("evaluate", "label", "left out when y is given", label)
+    if isinstance(y, str):
+        return None, y
+    shape: tuple[int, ...] = getattr(y, "shape", (0,))
+    if len(shape) == 2 and shape[1] == 1:
+        return np.asarray(y)[:, 0], None
+    if len(shape) != 1:
+        raise errors.LabelError(
+            f"y has the shape {tuple(shape)}; evaluate takes one label per row, a 1-D array."
+        )
+    return y, label
+
+
+def _evaluation(tally: Tally, classes: tuple[Any, ...], level: float) -> Evaluation:
+    confusion = tally.confusion()
+    weight = float(confusion.weight.sum())
+    if weight == 0.0:
+        raise errors.DataError("The sample weights sum to zero; give some row a positive weight.")
+    odds, shares = tally.odds, confusion.shares(level)
+    verdicts = binned(odds.column(0), odds.truth == 1, odds.weights) if odds else None
+    areas = areas_of(tally.scores, classes, level) if tally.scores else None
+    per_class = [NOTHING] * len(classes) if areas is None else areas.per_class
+    return Evaluation(
+        classes,
+        tally.n,
+        weight,
+        level,
+        tuple(_measures(tally, shares, areas, verdicts, level)),
+        confusion,
+        class_rows(confusion, shares, classes, per_class),
+        tuple(sorted(tally.unseen.items(), key=lambda item: (-item[1], str(item[0])))),
+        tally.impossible,
+        tuple(_bins(tally, classes, verdicts, level)),
+        () if areas is None else areas.curves,
+        tuple(_omitted(tally, areas)),
+    )
+
+
+def _measures(
+    tally: Tally, shares: Shares, areas: Areas | None, verdicts: Binned | None, level: float
+) -> Iterator[Measure]:
+    confusion = tally.confusion()
+    yield Measure("accuracy", *confusion.accuracy(level))
+    yield Measure("zero_one", *confusion.zero_one(level))
+    yield from macro_measures(confusion, shares, len(tally.unseen))
+    if tally.squared is not None and tally.brier is not None and tally.log is not None:
+        most = 1.0 if confusion.n_classes < 3 else 2.0
+        yield Measure("squared", *tally.squared.interval(level, 1.0))
+        yield Measure("brier", *tally.brier.interval(level, most))
+        yield Measure("log_loss", *tally.log.interval(level))
+    if verdicts is not None:
+        yield verdicts.calibration_error(level)
+    if areas is not None:
+        yield from areas.overall
+    if tally.log is not None:
+        yield Measure("conditional_log_likelihood", 0.0 - tally.log.total())
+    if tally.joint is not None:
+        yield Measure("joint_log_likelihood", tally.joint)
+
+
+def _bins(tally: Tally, classes: tuple[Any, ...], verdicts: Binned | None, level: float) -> Iterator[Bin]:
+    if verdicts is None:
+        return
+    yield from verdicts.bins("verdict", level)
+    if len(classes) == 2 and tally.scores:
+        found = binned(tally.scores.column(1), tally.scores.truth == 1, tally.scores.weights)
+        yield from found.bins(f"P({classes[1]})", level)
+
+
+def _omitted(tally: Tally, areas: Areas | None) -> Iterator[str]:
+    if tally.log is None:
+        others = "losses and no calibration" if areas else "other measures"
+        yield f"The classifier gives no probabilities, so there are no {others}."
+    if tally.scores.is_over:
+        yield f"Areas would need more than {MOST:,} scores at once, and are left out."
+    if tally.odds.is_over:
+        yield f"Calibration would need more than {MOST:,} rows at once, and is left out."
+    if areas is not None:
+        absent = sum(np.isnan(roc.value) for roc, _ in areas.per_class)
+        if absent == len(areas.per_class):
+            yield "Areas need rows of at least two classes."
+        elif absent:
+            yield f"{counted(absent, 'class', 'classes')} without rows: no area, and not in the means."

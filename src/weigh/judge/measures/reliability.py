@@ -1,0 +1,93 @@
+"""Whether probabilities keep their word: of the rows given 80 %, are 80 % so?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from weigh.judge.measures.intervals import clopper_pearson
+from weigh.judge.measures.losses import Floats
+from weigh.judge.measures.measure import Measure
+from weigh.judge.measures.resampling import SAMPLES, SEED
+from weigh.text import plain
+
+BINS = 10
+ROWS_PER_BIN = 10  # at least, so few rows have fewer bins
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Rows of similar probability: its mean, and the share that came true with its exact interval.
+
+    `series` is "verdict", for the probability of the class that was predicted, or "P(class)" of the second
+    of two. `rows` is their number; with sample weights mean and share are weighted.
+    """
+
+    series: str
+    predicted: float
+    observed: float
+    low: float
+    high: float
+    rows: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The bin for JSON, and as a row of a picture."""
+        return {name: plain(value) for name, value in vars(self).items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Binned:
+    """Rows in bins of equal count by their probability, equal probabilities staying together.
+
+    There are ten bins, fewer where a bin would have fewer than ten rows; empty ones are left out. The
+    limits are the quantiles that scikit-learn's calibration_curve takes. `rows` counts, `effective` weighs
+    them.
+    """
+
+    rows: npt.NDArray[np.int64]
+    weight: Floats
+    effective: Floats
+    predicted: Floats
+    observed: Floats
+
+    def bins(self, series: str, level: float) -> tuple[Bin, ...]:
+        """The bins with exact intervals."""
+        low, high = clopper_pearson(self.observed * self.effective, self.effective, level)
+        columns = (self.predicted, self.observed, low, high, self.rows)
+        listed = (column.tolist() for column in columns)
+        return tuple(Bin(series, *numbers) for numbers in zip(*listed, strict=True))
+
+    def calibration_error(self, level: float) -> Measure:
+        """The mean over rows of |share come true - mean probability| of their bin.
+
+        Chance alone moves a bin's share by some e, and so the whole by at most the mean of |e|: the
+        interval reaches as far as that mean does at the stated level, drawn from normal curves. So it holds
+        at least as often as it says.
+        """
+        share = self.weight / self.weight.sum()
+        value = float((share * np.abs(self.observed - self.predicted)).sum())
+        # One row more that came true and one that did not: a share of 0 or 1 is no certainty.
+        middle = (self.observed * self.effective + 1.0) / (self.effective + 2.0)
+        error = np.sqrt(middle * (1.0 - middle) / self.effective)
+        drawn = np.random.default_rng(SEED).normal(size=(SAMPLES, len(error)))
+        reach = float(np.quantile(np.abs(drawn) @ (share * error), level))
+        return Measure("calibration_error", value, max(value - reach, 0.0), min(value + reach, 1.0))
+
+
+def binned(probability: Floats, is_so: npt.NDArray[np.bool_], weights: Floats) -> Binned:
+    """Cut rows of positive weight into bins by their probability."""
+    n_bins = min(max(len(probability) // ROWS_PER_BIN, 1), BINS)
+    limits = np.percentile(probability, np.linspace(0.0, 1.0, n_bins + 1) * 100)
+    place = np.searchsorted(limits[1:-1], probability)
+    rows = np.bincount(place, minlength=n_bins)
+    filled = rows > 0
+    weight, squares, predicted, observed = (
+        np.asarray(np.bincount(place, values, n_bins)[filled], np.float64)
+        for values in (weights, np.square(weights), weights * probability, weights * is_so)
+    )
+    # Sums of weights round, and a mean of ones must not come out above one.
+    predicted, observed = np.minimum(predicted / weight, 1.0), np.minimum(observed / weight, 1.0)
+    return Binned(rows[filled], weight, weight * (weight / squares), predicted, observed)

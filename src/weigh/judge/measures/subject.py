@@ -1,0 +1,181 @@
+"""The classifier or regression being judged, whoever made it: what it answers for a batch of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from weigh import errors
+from weigh.judge.measures.losses import UNSEEN, Codes, Floats
+from weigh.model import RegressionModel
+from weigh.model.decision import best, normalised
+
+SMALLEST = 1e-290
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """Predictions as codes [n]; log p(y | x), p(y | x) and log p(x, y), [n, C], where the model has them.
+
+    `scores` [n, C] rank rows where there are no probabilities: the higher, the more the class is meant.
+    """
+
+    predictions: Codes
+    log_posterior: Floats | None = None
+    log_joint: Floats | None = None
+    posterior: Floats | None = None
+    scores: Floats | None = None
+
+    def take(self, rows: Codes) -> Answer:
+        """The answers for some of the rows."""
+        tables = (self.log_posterior, self.log_joint, self.posterior, self.scores)
+        return Answer(self.predictions[rows], *(None if each is None else each[rows] for each in tables))
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A classifier's classes, its label column, and how to ask it; a regression has no classes.
+
+    `classes` maps each class to its code, in the order of the columns of an answer, which of a regression
+    is a number per row.
+    `takes_chunks` tells whether it reads chunks of a source or the rows as they were given;
+    `named` whether it was trained on named columns and expects them again; `kinds` what each
+    column holds, for a source that can read it as such; `storage` how text files must be read to
+    match what was learned; `missing` the markers of missing values that it was trained with.
+    """
+
+    classes: dict[Any, int]
+    label: str | None
+    takes_chunks: bool
+    answer: Callable[[Any], Any]
+    named: bool = False
+    kinds: Mapping[str, str] | None = None
+    schema: Any = None
+    missing: tuple[Any, ...] = ()
+    storage: Mapping[str, str] = field(default_factory=dict)
+
+
+def codes_of(classes: dict[Any, int], labels: Sequence[Any]) -> npt.NDArray[np.int64]:
+    """The code of each label, `UNSEEN` where it is no class of the model."""
+    try:
+        found = [classes.get(label, UNSEEN) for label in labels]
+    except TypeError:
+        raise errors.LabelError(
+            "A row has several labels, or a label that is a list; evaluate takes one label per "
+            "row. Evaluate one model per label."
+        ) from None
+    return np.array(found, dtype=np.int64)
+
+
+def subject(model: Any) -> Subject:
+    """Recognise a model of this library, one of its estimators, or one of scikit-learn's."""
+    ours = getattr(model, "model_", model)
+    if isinstance(ours, RegressionModel):
+        return _asked(ours, {}, ours.predict)
+    if hasattr(ours, "classes") and (hasattr(ours, "log_proba") or hasattr(ours, "predict")):
+        return _of_model(ours)
+    if hasattr(model, "classes_") and hasattr(model, "predict"):
+        return _of_sklearn(model)
+    if is_regression(model):
+        return Subject({}, None, False, model.predict, hasattr(model, "feature_names_in_"))
+    raise errors.Unsupported(
+        f"evaluate needs a trained classifier or regression, got {type(model).__name__} without classes. "
+        "Fit it first."
+    )
+
+
+def is_regression(model: Any) -> bool:
+    """Whether a model or an estimator, whoever made it, predicts numbers."""
+    if isinstance(getattr(model, "model_", model), RegressionModel):
+        return True
+    if not hasattr(model, "__sklearn_tags__") or isinstance(model, type):
+        return getattr(model, "_estimator_type", None) == "regressor"
+    return bool(model.__sklearn_tags__().estimator_type == "regressor")
+
+
+def _of_model(model: Any) -> Subject:
+    classes = {value: code for code, value in enumerate(listed(model.classes))}
+    tie = getattr(model, "tie", "first")
+
+    def answer(rows: Any) -> Answer:
+        if hasattr(model, "scores"):
+            scores = model.scores(rows)
+            if not getattr(model, "probable", True):
+                return Answer(model.best(scores), scores=_against(scores))
+            # Without a finite score no posterior exists: the model itself says why.
+            is_known = np.isfinite(scores.max(axis=1)).all()
+            posterior = normalised(scores) if is_known else model.log_proba(rows)
+            is_joint = getattr(model, "generative", True)
+            return Answer(best(scores, tie), posterior, scores if is_joint else None, np.exp(posterior))
+        if hasattr(model, "log_proba"):
+            posterior = model.log_proba(rows)
+            return Answer(best(posterior, tie), posterior, posterior=np.exp(posterior))
+        return Answer(codes_of(classes, listed(model.predict(rows))))
+
+    return _asked(model, classes, answer)
+
+
+def _asked(model: Any, classes: dict[Any, int], answer: Callable[[Any], Any]) -> Subject:
+    """Return a model of this library with how to ask it, and how its rows are read."""
+    schema = getattr(model, "schema", None)
+    kinds, missing = (None, ()) if schema is None else (schema.storage(), schema.missing)
+    label, storage = getattr(model, "label", None), getattr(model, "storage", {})
+    return Subject(classes, label, True, answer, kinds=kinds, schema=schema, missing=missing, storage=storage)
+
+
+def _of_sklearn(model: Any) -> Subject:
+    found = listed(model.classes_)
+    if any(isinstance(value, list | np.ndarray) for value in found):
+        raise errors.Unsupported(
+            f"{type(model).__name__} predicts several labels per row; evaluate takes one label "
+            "per row. Evaluate one model per label."
+        )
+    classes = {value: code for code, value in enumerate(found)}
+
+    def answer(rows: Any) -> Answer:
+        predictions = codes_of(classes, listed(model.predict(rows)))
+        if hasattr(model, "predict_proba"):
+            posterior = np.asarray(model.predict_proba(rows), np.float64)
+            return Answer(predictions, _logarithms(model, rows, posterior), posterior=posterior)
+        if hasattr(model, "predict_log_proba"):
+            logarithms = np.asarray(model.predict_log_proba(rows), np.float64)
+            return Answer(predictions, logarithms, posterior=np.exp(logarithms))
+        return Answer(predictions, scores=_decisions(model, rows, len(classes)))
+
+    return Subject(classes, None, False, answer, hasattr(model, "feature_names_in_"))
+
+
+def _logarithms(model: Any, rows: Any, posterior: Floats) -> Floats:
+    """Return log p(y | x), from the model itself where probabilities are too small to be told from zero."""
+    # A probability of zero is reported as an infinite loss, not as a warning of the logarithm.
+    with np.errstate(divide="ignore"):
+        if posterior.min() < SMALLEST and hasattr(model, "predict_log_proba"):
+            return np.asarray(model.predict_log_proba(rows), np.float64)
+        return np.log(posterior)
+
+
+def _decisions(model: Any, rows: Any, n_classes: int) -> Floats | None:
+    """Return the scores of every class, if the classifier gives one each, or one for the second of two."""
+    if not hasattr(model, "decision_function"):
+        return None
+    scores = np.asarray(model.decision_function(rows), np.float64)
+    if scores.ndim == 1 and n_classes == 2:
+        return np.column_stack([-scores, scores])
+    return scores if scores.shape == (len(scores), n_classes) else None
+
+
+def _against(scores: Floats) -> Floats:
+    """Return the scores of two classes as their lead over the other; of more as they are."""
+    return scores - scores[:, ::-1] if scores.shape[1] == 2 else scores
+
+
+def listed(values: Any) -> list[Any]:
+    """Python values of a NumPy, pandas, polars or Arrow array, or of any sequence."""
+    for method in ("to_pylist", "tolist", "to_list"):
+        if hasattr(values, method):
+            return list(getattr(values, method)())
+    return list(values)

@@ -1,0 +1,1 @@
+"""Models checked against rows by code of its own."""

@@ -1,0 +1,1 @@
+"""Exact leave-one-out: what each learned row takes away with it."""

@@ -1,0 +1,1 @@
+"""Learners compared on the same splits."""

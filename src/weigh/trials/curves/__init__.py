@@ -1,0 +1,1 @@
+"""Learning curves: losses against rows, their law, what they tell."""

@@ -1,0 +1,175 @@
+"""What holds a learner back, from its losses at the largest size, with the numbers that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weigh.judge.measures.losses import Floats
+from weigh.judge.measures.measure import Measure
+from weigh.text import amount
+from weigh.trials.corrected import Corrected
+from weigh.trials.curves.power_law import PowerLaw, spanned
+
+WIDE = 0.1  # of the baseline's loss: a gap that matters
+HIGH = 0.5  # of the baseline's loss: a training loss that is high
+SMALL = 0.05  # of the validation loss: what ten times the rows must bring to be worth a word
+
+SAYS = {
+    "overfitting": "it does much better on the rows it learned from than on others",
+    "underfitting": "it does badly even on the rows it learned from",
+    "both": "it does badly on the rows it learned from, and worse on others",
+    "fine": "it does well on the rows it learned from, and about as well on others",
+    "undecided": "the losses vary too much from fold to fold to tell",
+}
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """A verdict on a learner at its largest training size, the numbers it rests on, and advice.
+
+    With T and V the training and validation loss, G = V − T their gap and B the loss of guessing (the most
+    frequent class or the classes' frequencies; the mean or median of numbers), all paired fold by fold:
+
+    - the gap is wide where the whole interval of G − B/10 is above zero, narrow where it is below;
+    - the training loss is high where the whole interval of T − B/2 is above zero, low where it is below, and
+      high too where a `rival`, another learner on the same rows, has a validation loss surely below T and V;
+    - "overfitting": the gap is wide; "underfitting": the training loss is high; "both": both;
+      "fine": the gap is narrow and the training loss low; "undecided": none of these.
+
+    More rows help ("yes") where by the fitted law ten times as many surely take off 5 % of the loss, and
+    hardly ("no") where they surely do not; None means that it cannot be told. A high training loss may also
+    mean that the columns do not tell the label: no learner can do better than noise allows.
+    """
+
+    verdict: str
+    train: Measure
+    validation: Measure
+    gap: Measure
+    baseline: Measure
+    asymptote: Measure | None
+    tenfold: Measure | None
+    rows: int
+    rows_help: str | None
+    rival: str | None
+    advice: tuple[str, ...]
+
+    @property
+    def says(self) -> str:
+        """The verdict in a sentence."""
+        if self.rival is not None:
+            return f"{self.rival} does better on rows it never saw than this on its own"
+        return SAYS[self.verdict]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything for JSON."""
+        measures = ("train", "validation", "gap", "baseline", "asymptote", "tenfold")
+        found = {name: getattr(self, name) for name in measures}
+        return {
+            "verdict": self.verdict,
+            "says": self.says,
+            **{name: None if each is None else each.to_dict() for name, each in found.items()},
+            "rows": self.rows,
+            "rows_help": self.rows_help,
+            "rival": self.rival,
+            "advice": list(self.advice),
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.verdict}: {self.says}"]
+        lines.append(f"  training loss             {spanned(self.train)}")
+        lines.append(f"  validation loss           {spanned(self.validation)}")
+        lines.append(f"  gap between them          {spanned(self.gap)}")
+        lines.append(f"  loss of guessing          {spanned(self.baseline)}")
+        return "\n".join([*lines, *(f"- {each}" for each in self.advice)])
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, eq=False)
+class Losses:
+    """A learner's losses at the largest size, fold by fold, and those of guessing and of its rivals."""
+
+    train: Floats
+    validation: Floats
+    baseline: Floats
+    rivals: Mapping[str, Floats]
+
+
+def diagnosis(losses: Losses, law: PowerLaw | str, rows: int, corrected: Corrected) -> Diagnosis:
+    """Return what the losses say, by the rules of `Diagnosis`."""
+    with np.errstate(invalid="ignore"):
+        gap = losses.validation - losses.train
+        is_wide = _side(gap - WIDE * losses.baseline, corrected)
+        is_high = _side(losses.train - HIGH * losses.baseline, corrected)
+    rival = _rival(losses, corrected)
+    verdict = _verdict(is_wide, True if rival else is_high)
+    tenfold = law.at(10 * rows) if isinstance(law, PowerLaw) else None
+    rows_help = _rows_help(law, rows, float(losses.validation.mean()))
+    return Diagnosis(
+        verdict,
+        train=corrected.measure("train", losses.train, 0.0),
+        validation=corrected.measure("validation", losses.validation, 0.0),
+        gap=corrected.measure("gap", gap),
+        baseline=corrected.measure("baseline", losses.baseline, 0.0),
+        asymptote=law.a if isinstance(law, PowerLaw) else None,
+        tenfold=tenfold,
+        rows=rows,
+        rows_help=rows_help,
+        rival=rival,
+        advice=(*_advice(verdict, rival), _more_rows(law, rows, rows_help)),
+    )
+
+
+def _side(values: Floats, corrected: Corrected) -> bool | None:
+    """Whether the mean is surely above zero, or surely not; None where its interval holds zero."""
+    measure = corrected.measure("side", values)
+    return True if measure.low > 0 else False if measure.high < 0 else None
+
+
+def _rival(losses: Losses, corrected: Corrected) -> str | None:
+    """Return the best learner whose validation loss is surely below both losses of this one."""
+    below = {
+        name: float(values.mean())
+        for name, values in losses.rivals.items()
+        if _side(losses.train - values, corrected) and _side(losses.validation - values, corrected)
+    }
+    return min(below, key=lambda name: below[name]) if below else None
+
+
+def _verdict(is_wide: bool | None, is_high: bool | None) -> str:
+    if is_wide or is_high:
+        return "both" if is_wide and is_high else "overfitting" if is_wide else "underfitting"
+    return "fine" if is_wide is False and is_high is False else "undecided"
+
+
+def _rows_help(law: PowerLaw | str, rows: int, measured: float) -> str | None:
+    # A loss that is lower already than the law expects with more rows tells nothing of them.
+    if isinstance(law, str) or measured <= law.values([10 * rows])[0]:
+        return None
+    now, later = law.drawn([rows, 10 * rows]).T
+    tail = (1.0 - law.level) / 2.0
+    low, high = np.quantile(1.0 - later / np.where(now > 0, now, 1.0), [tail, 1.0 - tail])
+    return "yes" if low > SMALL else "no" if high < SMALL else None
+
+
+def _advice(verdict: str, rival: str | None) -> list[str]:
+    found = []
+    if verdict in ("overfitting", "both"):
+        found.append("Take a simpler learner, fewer features or a stronger prior, or label more rows.")
+    if verdict in ("underfitting", "both"):
+        better = f"{rival} does better: take it" if rival else "Take a richer learner"
+        found.append(f"{better}, or give richer features: products, words, more columns.")
+        if rival is None:
+            found.append("Or these columns do not tell the label: then no learner gets far.")
+    return found
+
+
+def _more_rows(law: PowerLaw | str, rows: int, rows_help: str | None) -> str:
+    if isinstance(law, str):
+        return f"What more rows would bring cannot be told: {law}."
+    words = {"yes": "More rows help", "no": "More rows hardly help", None: "More rows may help or not"}
+    return f"{words[rows_help]}: {amount(10 * rows)} would have a loss of {spanned(law.at(10 * rows))}."

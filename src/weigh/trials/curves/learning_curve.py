@@ -1,0 +1,268 @@
+"""`learning_curve`: train and validation loss against the number of training rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from weigh import errors
+from weigh.features.settings import finite, whole
+from weigh.judge.measures.losses import Floats
+from weigh.judge.measures.measure import Measure
+from weigh.text import counted
+from weigh.trials.baseline import baseline, blank
+from weigh.trials.corrected import Corrected
+from weigh.trials.curves import curve_text
+from weigh.trials.curves.crossing import Contender, Crossing, crossing
+from weigh.trials.curves.curve import Curve, Point
+from weigh.trials.curves.diagnosis import Diagnosis, Losses, diagnosis
+from weigh.trials.curves.power_law import Needed, PowerLaw, power_law
+from weigh.trials.learners import named
+from weigh.trials.rows import LabelledRows
+from weigh.trials.running import run
+from weigh.trials.splits import Groups, Split, groups_of, growing, repeated_folds
+from weigh.trials.trial import LOSSES, checked_loss, fitted
+
+OWNER = "learning_curve"
+STEPS, WIDEST, SMALLEST = 8, 128, 10
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LearningCurve:
+    """The result of `learning_curve`; prints within 80 columns.
+
+    `curves` has one `Curve` per learner, `curve["logistic"]` is the one of that name. Of a single learner
+    `law`, `diagnosis`, `at(n)` and `size_for(loss)` are those of its curve. `crossings` tells for every
+    pair of learners where one overtakes the other.
+
+    Means are over all folds of all repeats. Their intervals take into account that the folds' training
+    rows overlap: the variance of a mean is (1/J + n_test/n_train) s² (Nadeau & Bengio), with n_train the
+    rows that are not held out, whatever the size, and Student's t of J − 1 degrees of freedom.
+    """
+
+    curves: tuple[Curve, ...]
+    crossings: tuple[Crossing, ...]
+    loss: str
+    sizes: tuple[int, ...]
+    n: int
+    folds: int
+    repeats: int
+    level: float
+
+    def __getitem__(self, name: str) -> Curve:
+        for each in self.curves:
+            if each.name == name:
+                return each
+        known = [each.name for each in self.curves]
+        raise errors.ParameterError(
+            f"{OWNER}: there is no curve of {name!r}; there are {errors.listing(known)}."
+            f"{errors.hint(str(name), known)}"
+        )
+
+    def __iter__(self) -> Iterator[Curve]:
+        return iter(self.curves)
+
+    @property
+    def _only(self) -> Curve:
+        if len(self.curves) == 1:
+            return self.curves[0]
+        known = [each.name for each in self.curves]
+        raise errors.Unsupported(
+            f"There are curves of {errors.listing(known)}. Ask one of them, such as curve[{known[0]!r}]."
+        )
+
+    @property
+    def law(self) -> PowerLaw | None:
+        """The law of the only learner."""
+        return self._only.law
+
+    @property
+    def diagnosis(self) -> Diagnosis:
+        """What holds the only learner back."""
+        return self._only.diagnosis
+
+    def at(self, n: float) -> Measure:
+        """Return the validation loss of the only learner that is expected after n rows."""
+        return self._only.at(n)
+
+    def size_for(self, loss: float) -> Needed:
+        """Return how many rows bring the only learner's validation loss down to `loss`."""
+        return self._only.size_for(loss)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything for JSON."""
+        names = ("loss", "n", "folds", "repeats", "level")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "sizes": list(self.sizes),
+            "curves": [each.to_dict() for each in self.curves],
+            "crossings": [each.to_dict() for each in self.crossings],
+        }
+
+    def plot(self) -> Any:
+        """Return a picture of the losses over the rows, the laws dashed, the crossings marked."""
+        from weigh.pictures import curves
+
+        return curves(
+            curve_text.drawn(self.curves),
+            x="training rows",
+            y=LOSSES[self.loss].words,
+            title="learning curve",
+            log=True,
+            marks=curve_text.marks(self.crossings),
+        )
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        """Print sizes, laws, diagnoses and crossings."""
+        return curve_text.text(self)
+
+    def _repr_html_(self) -> str:
+        return curve_text.markup(self)
+
+
+def learning_curve(
+    learner: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    sizes: Sequence[int] | None = None,
+    folds: int = 5,
+    repeats: int = 2,
+    loss: str | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    level: float = 0.95,
+    progress: Callable[[int, int], None] | None = None,
+) -> LearningCurve:
+    """Measure train and validation loss against the number of training rows.
+
+    Parameters
+    ----------
+    learner : an estimator of this library or of scikit-learn, a name such as "naive-bayes", or several as a
+        list or by name; several learn from the same rows, and their crossings are told
+    X, y : rows as `fit` takes them
+    sizes : numbers of training rows; None takes eight, each about twice the one before, the last all rows
+        that are not held out
+    folds, repeats : each fold is held out once per repeat; within a fold every size contains the smaller
+        ones, and has the classes in their shares
+    loss : "zero_one" (classifiers' default), "squared", "brier", "log_loss"; of regressions "squared_error"
+        (their default), "absolute_error"
+    seed : which rows are in which fold and subset
+    n_jobs : how many trials run at once, as in scikit-learn; the losses do not depend on it
+    level : confidence level of the intervals
+    progress : called after every fold of a learner with how many of how many are done
+
+    Examples
+    --------
+    >>> import weigh
+    >>> x = [k % 10 for k in range(400)]
+    >>> rows = {"x": [float(k) for k in x], "big": [str(k > 4) for k in x]}
+    >>> weigh.learning_curve(weigh.Threshold(), rows, "big").diagnosis.verdict
+    'fine'
+    """
+    learners = named(learner, OWNER)
+    loss = checked_loss(loss, learners, OWNER)
+    folds, repeats = whole(OWNER, "folds", folds, 2), whole(OWNER, "repeats", repeats, 1)
+    share = finite(OWNER, "level", level, "a share between 0 and 1")
+    if not 0 < share < 1:
+        raise errors.parameter(OWNER, "level", "a share between 0 and 1", level)
+    rows = LabelledRows.of(X, y)
+    groups = groups_of(rows.labels, LOSSES[loss].of_numbers)
+    seed = whole(OWNER, "seed", seed, 0)
+    splits = repeated_folds(groups, folds, repeats, seed, OWNER)
+    least = min(len(split.train) for split in splits)
+    steps = _sizes(sizes, least, len(np.unique(groups)), LOSSES[loss].of_numbers)
+    corrected = Corrected(len(splits), (len(rows) - least) / least, share)
+    trials = _Trials(rows, groups, splits, steps, loss, seed)
+    jobs = [(each, split) for each in learners.values() for split in splits]
+    found = run(trials.of_fold, jobs, n_jobs, progress)
+    table = np.array(found).reshape(len(learners), len(splits), len(steps), 3)
+    measured = {name: table[at] for at, name in enumerate(learners)}
+    curves, crossings = _curves(measured, trials.guessing(), steps, corrected)
+    return LearningCurve(curves, crossings, loss, tuple(steps), len(rows), folds, repeats, share)
+
+
+def _sizes(given: Sequence[int] | None, most: int, classes: int, of_numbers: bool) -> list[int]:
+    fewest = 2 if of_numbers else max(2, classes)
+    if most < fewest:
+        raise errors.DataError(
+            f"{OWNER}: {counted(most, 'row')} would be left to train on, and {fewest:,} are needed. "
+            f"Give more rows."
+        )
+    if given is None:
+        start = min(most, max(fewest, SMALLEST, most // WIDEST))
+        return sorted({round(size) for size in np.geomspace(start, most, STEPS)})
+    must = f"whole numbers of rows from {fewest:,} to {most:,}, all rows that no fold holds out"
+    found = [whole(OWNER, "sizes", size, 1) for size in np.atleast_1d(np.asarray(given, object))]
+    if not found or min(found) < fewest or max(found) > most:
+        raise errors.parameter(OWNER, "sizes", must, list(found))
+    return sorted(set(found))
+
+
+@dataclass(frozen=True, eq=False)
+class _Trials:
+    """What every fold is measured with."""
+
+    rows: LabelledRows
+    groups: Groups
+    splits: list[Split]
+    sizes: list[int]
+    loss: str
+    seed: int
+
+    def of_fold(self, job: tuple[Any, Split]) -> list[tuple[float, float, float]]:
+        """Return train loss, validation loss and seconds of a learner at every size of one fold."""
+        learner, split = job
+        rng = np.random.default_rng([self.seed, split.repeat, split.fold])
+        order = growing(split.train, self.groups, rng)
+        held, found = self.rows.take(split.test), []
+        for size in self.sizes:
+            part = self.rows.take(order[:size])
+            model = fitted(learner, part)
+            train, validation = (float(model.losses(each, self.loss).mean()) for each in (part, held))
+            found.append((train, validation, model.seconds))
+        return found
+
+    def guessing(self) -> Floats:
+        """Return the validation loss of guessing, fold by fold."""
+        (_, guess), empty = baseline(self.loss), blank(self.rows)
+        models = [fitted(guess, empty.take(split.train)) for split in self.splits]
+        tests = [empty.take(split.test) for split in self.splits]
+        return np.array([m.losses(t, self.loss).mean() for m, t in zip(models, tests, strict=True)])
+
+
+def _curves(
+    measured: dict[str, Floats], guessing: Floats, sizes: list[int], corrected: Corrected
+) -> tuple[tuple[Curve, ...], tuple[Crossing, ...]]:
+    laws = {
+        name: power_law(sizes, table[:, :, 1], corrected, train=table[:, :, 0])
+        for name, table in measured.items()
+    }
+    curves = []
+    for name, table in measured.items():
+        law = laws[name]
+        rivals = {other: each[:, -1, 1] for other, each in measured.items() if other != name}
+        losses = Losses(table[:, -1, 0], table[:, -1, 1], guessing, rivals)
+        told = diagnosis(losses, law, sizes[-1], corrected)
+        points = tuple(_point(size, table[:, at], corrected) for at, size in enumerate(sizes))
+        curves.append(
+            Curve(name, points, None, law, told)
+            if isinstance(law, str)
+            else Curve(name, points, law, None, told)
+        )
+    contenders = [Contender(name, table[:, :, 1], laws[name]) for name, table in measured.items()]
+    pairs = combinations(contenders, 2)
+    return tuple(curves), tuple(crossing(*pair, sizes, corrected) for pair in pairs)
+
+
+def _point(size: int, table: Floats, corrected: Corrected) -> Point:
+    train = corrected.measure("train", table[:, 0], 0.0)
+    validation = corrected.measure("validation", table[:, 1], 0.0)
+    return Point(size, train, validation, float(np.median(table[:, 2])))

@@ -1,0 +1,1 @@
+"""Losses taken apart into bias, variance and noise."""
