@@ -119,7 +119,7 @@ def test_a_set_of_one_class_is_drawn_anew() -> None:
 
 def test_one_learner_prints_its_errors_and_several_a_line_each() -> None:
     told = str(weigh.bias_variance("tree", X, y, rounds=5))
-    assert told.startswith("Bias and variance of tree: zero-one loss (Kohavi & Wolpert)\n\n  part ")
+    assert told.startswith("Bias and variance of tree: share of errors (Kohavi & Wolpert)\n\n  part ")
     assert "5 training sets: bootstrap samples of 105 rows from 105. Judged on 45 other" in told
     assert "Noise of the labels is part of the bias" in told
     for which in ("kohavi-wolpert", "domingos"):

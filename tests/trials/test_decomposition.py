@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weigh.trials.parts.decomposition import Decomposition, domingos, kohavi_wolpert, squared
+from weigh.trials.parts.decomposition import Decomposition, domingos, kohavi_wolpert, one_hot, squared
 
 NUMBERS = st.floats(-100, 100, allow_nan=False)
 
@@ -71,6 +72,27 @@ def test_errors_of_squares_are_those_of_leaving_each_set_out(case: tuple[Any, An
         assert found.error_of_rounds(name) == pytest.approx(
             np.sqrt((found.rounds - 1) * left.var()), rel=1e-6, abs=1e-6
         )
+
+
+@given(votes())
+def test_counted_votes_are_half_the_squares_of_ones_and_zeros(case: tuple[Any, Any, int, Any]) -> None:
+    predicted, true, k, known = case
+    found, twin = kohavi_wolpert(*case), squared(one_hot(predicted, k), one_hot(true, k), known)
+    for name, part in twin.parts.items():
+        np.testing.assert_allclose(found.parts[name], part / 2, rtol=0, atol=1e-14)
+    errors = {name: error / 2 for name, error in twin.rounds_errors.items()}
+    assert found.rounds_errors == pytest.approx(errors, abs=1e-14)
+
+
+@pytest.mark.parametrize("form", [kohavi_wolpert, domingos])
+def test_many_classes_need_no_table_of_all_sets(form: Callable[..., Decomposition]) -> None:
+    rounds, rows, k = 40, 300, 100
+    predicted = np.random.default_rng(0).integers(0, k, (rounds, rows))
+    tracemalloc.start()
+    form(predicted, predicted[0], k)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * rounds * rows * k / 2
 
 
 def means_of_pairs() -> Any:
@@ -170,3 +192,19 @@ def test_the_error_is_how_far_runs_differ(form: Callable[..., Decomposition]) ->
 def test_what_no_set_changes_has_no_error() -> None:
     steady = domingos(np.ones((5, 3), np.int64), np.array([0, 1, 1]), 2)
     assert set(steady.rounds_errors.values()) == {0.0}
+
+
+@pytest.mark.parametrize("form", [kohavi_wolpert, domingos])
+@given(votes())
+def test_labels_known_for_sure_have_no_noise_at_all(
+    form: Callable[..., Decomposition], case: tuple[Any, Any, int, Any]
+) -> None:
+    predicted, true, k, _ = case
+    found = form(predicted, true, k, one_hot(true, k))
+    assert (found.mean("noise"), found.error_of_rounds("noise"), found.parts["noise"].max()) == (0, 0, 0)
+
+
+@given(numbers())
+def test_numbers_known_for_sure_have_no_noise_at_all(case: tuple[Any, Any, Any]) -> None:
+    found = squared(case[0], case[1], case[1])
+    assert (found.mean("noise"), found.error_of_rounds("noise"), found.parts["noise"].max()) == (0, 0, 0)

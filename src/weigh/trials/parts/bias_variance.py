@@ -13,7 +13,7 @@ from weigh.features.settings import finite, whole
 from weigh.judge.measures.losses import Floats
 from weigh.text import plain
 from weigh.trials.learners import named
-from weigh.trials.parts.bias_variance_text import BRIER, KOHAVI_WOLPERT, markup, text
+from weigh.trials.parts.bias_variance_text import KOHAVI_WOLPERT, markup, text
 from weigh.trials.parts.decomposition import Decomposition, domingos, kohavi_wolpert, one_hot, squared
 from weigh.trials.parts.training_sets import BOOTSTRAP, SHARES, TrainingSets
 from weigh.trials.rows import LabelledRows
@@ -22,6 +22,7 @@ from weigh.trials.splits import groups_of
 from weigh.trials.trial import LOSSES, Fitted, checked_loss, fitted
 
 OWNER = "bias_variance"
+BRIER = "brier"
 FORMS = {KOHAVI_WOLPERT: kohavi_wolpert, "domingos": domingos}
 APART = ("zero_one", BRIER, "squared", "squared_error")  # losses that can be taken apart
 
@@ -164,8 +165,7 @@ def bias_variance(
 
     answers = run(answer, jobs, n_jobs, progress)
     found = {
-        name: judged.decomposed(np.stack(answers[at * rounds : (at + 1) * rounds]))
-        for at, name in enumerate(learners)
+        name: judged.decomposed(answers[at * rounds : (at + 1) * rounds]) for at, name in enumerate(learners)
     }
     form = which if loss == "zero_one" else "squares"
     return BiasVariance(found, loss, form, rounds, sets.words, tuple(sets.test.tolist()))
@@ -220,11 +220,11 @@ class Judged:
         table = model.probabilities(self.rows, self.classes)
         return table if self.loss == BRIER else table[np.arange(len(table)), self._true()][:, None]
 
-    def decomposed(self, answers: Any) -> Decomposition:
+    def decomposed(self, answers: list[Any]) -> Decomposition:
         """Take the losses of all answers [rounds, ...] apart."""
         k = len(self.classes)
         if self.loss == "zero_one":
-            return FORMS[self.which](answers, self._true(), k, self.known)
+            return FORMS[self.which](np.stack(answers), self._true(), k, self.known)
         if LOSSES[self.loss].of_numbers:
             return squared(answers, np.asarray(self.rows.labels, np.float64)[:, None], self.known)
         goal = one_hot(self._true(), k) if self.loss == BRIER else np.ones((len(self.rows), 1))

@@ -8,15 +8,14 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from weigh.text import aligned, counted, cut, html_table, short
+from weigh.trials.trial import LOSSES
 
 if TYPE_CHECKING:
     from weigh.trials.parts.bias_variance import BiasVariance
     from weigh.trials.parts.decomposition import Decomposition
 
 WIDTH = 80
-BRIER = "brier"
 KOHAVI_WOLPERT = "kohavi-wolpert"
-LOSSES = {"zero_one": "zero-one loss", BRIER: "Brier score", "squared": "squared loss, (1 − p)²"}
 AUTHORS = {KOHAVI_WOLPERT: " (Kohavi & Wolpert)", "domingos": " (Domingos)"}
 SQUARES = {"bias": "bias²"}
 NAMES = {
@@ -45,7 +44,7 @@ def markup(found: BiasVariance) -> str:
 
 def words(found: BiasVariance) -> str:
     """What was taken apart."""
-    return LOSSES.get(found.loss, found.loss.replace("_", " ")) + AUTHORS.get(found.form, "")
+    return LOSSES[found.loss].words + AUTHORS.get(found.form, "")
 
 
 def _headline(found: BiasVariance) -> str:

@@ -18,7 +18,7 @@ rest of the measured loss: of its own sign in one row, in expectation the noise 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,7 +71,7 @@ class Decomposition:
         return {"bias": self.mean("bias") - more, "variance": self.mean("variance") + more}
 
 
-def squared(predicted: Floats, true: Floats, known: Floats | None = None) -> Decomposition:
+def squared(predicted: Sequence[Floats] | Floats, true: Floats, known: Floats | None = None) -> Decomposition:
     """Take squared losses apart.
 
     Parameters
@@ -80,28 +80,19 @@ def squared(predicted: Floats, true: Floats, known: Floats | None = None) -> Dec
     true : [rows, outputs], what the predictions are judged by
     known : [rows, outputs] true means of the labels, or None
     """
-    rounds = len(predicted)
-    centre = predicted.mean(axis=0)
+    centre = np.asarray(sum(predicted) / len(predicted))
     goal = true if known is None else known
-    away = predicted - centre
-    spread, miss = np.square(away).sum(axis=2), centre - goal
-    losses = np.square(predicted - true).sum(axis=2)
-    loss, variance = losses.mean(axis=0), spread.mean(axis=0)
-    bias = np.square(miss).sum(axis=1)
-    # The centre without set r is the centre less away_r / (R − 1).
-    tilt, size = 2 * (miss * away).sum(axis=2).mean(axis=1), spread.mean(axis=1)
-    less = rounds - 1
-    without = {
-        "loss": (rounds * loss.mean() - losses.mean(axis=1)) / less,
-        "bias": bias.mean() - tilt / less + size / less**2,
-        "variance": rounds * (variance.mean() - size / less) / less,
-    }
-    parts = {"bias": bias, "variance": variance}
-    if known is not None:
-        parts["noise"] = loss - bias - variance
-        without["noise"] = without["loss"] - without["bias"] - without["variance"]
-    errors = {name: float(np.sqrt(less)) * _spread(left) for name, left in without.items()}
-    return Decomposition(loss, parts, errors, rounds)
+    miss, odd = centre - goal, goal - true
+
+    def of_set(answer: Floats) -> tuple[Floats, ...]:
+        away = answer - centre
+        tables = (np.square(answer - true), np.square(away), miss * away, odd * away)
+        return tuple(table.sum(axis=1) for table in tables)
+
+    # Set by set: tables of all sets at once would be as large as all answers, several times.
+    losses, spread, lean, stray = np.array([of_set(each) for each in predicted]).transpose(1, 0, 2)
+    bias, noise = np.square(miss).sum(axis=1), (odd * (miss + centre - true)).sum(axis=1)
+    return _taken_apart(losses, spread, lean, stray, bias, None if known is None else noise)
 
 
 def kohavi_wolpert(predicted: Codes, true: Codes, k: int, known: Floats | None = None) -> Decomposition:
@@ -113,24 +104,56 @@ def kohavi_wolpert(predicted: Codes, true: Codes, k: int, known: Floats | None =
     true : [rows] codes of classes
     known : [rows, k] true probabilities of the classes, or None
     """
-    whole = squared(one_hot(predicted, k), one_hot(true, k), known)
-    return Decomposition(
-        whole.loss / 2,
-        {name: part / 2 for name, part in whole.parts.items()},
-        {name: error / 2 for name, error in whole.rounds_errors.items()},
-        whole.rounds,
+    share = _votes(predicted, np.ones(len(predicted)), k) / len(predicted)
+    label = one_hot(true, k)
+    goal = label if known is None else known
+    miss, odd = share - goal, goal - label
+
+    def away(table: Floats) -> Floats:
+        """Return the product of a table [rows, k] and every prediction, as one 1 among zeros, less P."""
+        return np.asarray(table[np.arange(len(true)), predicted] - (table * share).sum(axis=1))
+
+    losses = np.asarray(predicted != true, np.float64)
+    spread = 0.5 * (1.0 - np.square(share).sum(axis=1)) - away(share)
+    bias, noise = 0.5 * np.square(miss).sum(axis=1), 0.5 * (odd * (miss + share - label)).sum(axis=1)
+    return _taken_apart(
+        losses, spread, 0.5 * away(miss), 0.5 * away(odd), bias, None if known is None else noise
     )
+
+
+def _taken_apart(
+    losses: Floats, spread: Floats, lean: Floats, stray: Floats, bias: Floats, noise: Floats | None
+) -> Decomposition:
+    """Return the parts of squares with their errors, from tables [rounds, rows].
+
+    With m the mean prediction, g the goal and d = p − m: `spread` is ‖d‖², `lean` (m − g)·d and `stray`
+    (g − y)·d. The noise ‖m − y‖² − ‖m − g‖² = (g − y)·(2 m − g − y) is zero where goal and label are one.
+    """
+    less = len(losses) - 1
+    loss, variance = losses.mean(axis=0), spread.mean(axis=0)
+    size = spread.mean(axis=1)
+    # The centre without set r is the centre less d_r / (R − 1).
+    without = {
+        "loss": ((less + 1) * loss.mean() - losses.mean(axis=1)) / less,
+        "bias": bias.mean() - 2 * lean.mean(axis=1) / less + size / less**2,
+        "variance": (less + 1) * (variance.mean() - size / less) / less,
+    }
+    parts = {"bias": bias, "variance": variance}
+    if noise is not None:
+        parts["noise"] = noise
+        without["noise"] = noise.mean() - 2 * stray.mean(axis=1) / less
+    errors = {name: float(np.sqrt(less)) * _spread(left) for name, left in without.items()}
+    return Decomposition(loss, parts, errors, less + 1)
 
 
 def domingos(predicted: Codes, true: Codes, k: int, known: Floats | None = None) -> Decomposition:
     """Take zero-one losses of k classes apart by the main prediction; parameters as `kohavi_wolpert`."""
-    rounds, rows = predicted.shape
+    rounds = len(predicted)
     goal = true if known is None else np.asarray(known.argmax(axis=1), np.int64)
-    votes = one_hot(predicted, k).reshape(rounds, rows * k)
 
     def counted(times: Floats) -> dict[str, Floats]:
         """Return loss and parts where each set counts so many times."""
-        found = _by_main((times @ votes).reshape(rows, k), true, goal)
+        found = _by_main(_votes(predicted, times, k), true, goal)
         if known is not None:
             found["noise"] = found["loss"] - sum(part for name, part in found.items() if name != "loss")
         return found
@@ -142,6 +165,13 @@ def domingos(predicted: Codes, true: Codes, k: int, known: Floats | None = None)
     # The loss is a mean over the sets, and its error needs no chance.
     errors["loss"] = _spread((predicted != true).mean(axis=1)) / float(np.sqrt(rounds - 1))
     return Decomposition(found.pop("loss"), found, errors, rounds)
+
+
+def _votes(predicted: Codes, times: Floats, k: int) -> Floats:
+    """Return how often each row is given each class [rows, k], each set counted so many times."""
+    rows = predicted.shape[1]
+    places = (np.arange(rows) * k + predicted).ravel()
+    return np.asarray(np.bincount(places, np.repeat(times, rows), rows * k).reshape(rows, k), np.float64)
 
 
 def _spread(values: Floats) -> float:
