@@ -28,11 +28,16 @@ def reason(error: Exception) -> str:
 def replaced(path: Path) -> Iterator[BinaryIO]:
     """A file that takes the name of an ordinary one, or a new name, once all of it is on the disk.
 
-    A failure leaves the old file as it was. The new one has the old one's permissions.
+    A failure leaves the old file as it was. The new one has the old one's permissions. Pipes and devices are
+    written to; a file in their place would serve nobody.
     """
     # Through a link, the file behind it is replaced and not the link.
     target = os.path.realpath(path)
     mode = mode_of(target)
+    if mode is not None and not stat.S_ISREG(mode):
+        with open(target, "wb") as handle:
+            yield handle
+        return
     permissions = None if mode is None else stat.S_IMODE(mode)
     folder = os.path.dirname(target)
     draft = os.path.join(folder, f".weigh-{os.urandom(8).hex()}.tmp")

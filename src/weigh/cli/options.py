@@ -151,10 +151,5 @@ def _target(path: str) -> Iterator[BinaryIO]:
     mode = mode_of(path)
     if mode is not None and stat.S_ISDIR(mode):
         raise errors.FileError(f"{path} is a folder. Give the name of a file in it.")
-    if mode is not None and not stat.S_ISREG(mode):
-        # Pipes and devices are written to; a file in their place would serve nobody.
-        with open(path, "wb") as raw:
-            yield raw
-        return
     with replaced(path) as raw:
         yield raw

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from pathlib import Path
 from string import Template
 from typing import Any
 
 from weigh import errors
 from weigh.pictures.facts import MOST_SIGNS
 from weigh.pictures.style import altair
+from weigh.replacing import reason, replaced
 from weigh.text import cut
 
 ENDINGS = (".png", ".svg", ".html")
@@ -78,17 +78,13 @@ def image(chart: Any, path: str | os.PathLike[str]) -> None:
     if not name.lower().endswith(ENDINGS):
         raise errors.parameter("image", "path", "a name that ends in .png, .svg or .html", name)
     altair()
+    make = MAKERS[name.lower()[name.rindex(".") :]]
+    made = make(chart)
     try:
-        if name.lower().endswith(".png"):
-            # On a clear ground the renderer spoils translucent colours.
-            chart.properties(background="white").save(name, scale_factor=2)
-        else:
-            write = _svg if name.lower().endswith(".svg") else _lone
-            Path(name).write_text(write(chart), "utf-8")
+        with replaced(name) as file:
+            file.write(made)
     except OSError as cause:
-        raise errors.FileError(
-            f"{name} cannot be written: {cause.strerror or cause}. Check its folder."
-        ) from cause
+        raise errors.FileError(f"{name} cannot be written: {reason(cause)}. Check its folder.") from cause
 
 
 def rendered(spec: dict[str, Any]) -> str:
@@ -98,16 +94,28 @@ def rendered(spec: dict[str, Any]) -> str:
     return drawn
 
 
-def _svg(chart: Any) -> str:
+def _png(chart: Any) -> bytes:
+    drawn = io.BytesIO()
+    # On a clear ground the renderer spoils translucent colours.
+    chart.properties(background="white").save(drawn, format="png", scale_factor=2)
+    return drawn.getvalue()
+
+
+def _svg(chart: Any) -> bytes:
     """A chart as SVG that tells a screen reader what it shows."""
     drawn = io.StringIO()
     chart.properties(padding=ROOM).save(drawn, format="svg")
     told = html.escape(chart.to_dict(validate=False).get("description", ""))
-    return drawn.getvalue().replace("<svg", f'<svg role="img" aria-label="{told}"', 1)
+    named = drawn.getvalue().replace("<svg", f'<svg role="img" aria-label="{told}"', 1)
+    return named.encode("utf-8", "replace")
 
 
-def _lone(chart: Any) -> str:
+def _lone(chart: Any) -> bytes:
     """A page of one chart, whose title is the chart's own."""
     title = chart.to_dict(validate=False).get("title", "A picture")
     words = title["text"] if isinstance(title, dict) else title
-    return page([chart], words if isinstance(words, str) else " ".join(words))
+    made = page([chart], words if isinstance(words, str) else " ".join(words))
+    return made.encode("utf-8", "replace")
+
+
+MAKERS = {".png": _png, ".svg": _svg, ".html": _lone}

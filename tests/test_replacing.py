@@ -1,0 +1,61 @@
+"""Files are replaced as a whole; what is no ordinary file is written to, and stays what it is."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+import weigh
+from weigh.replacing import replaced
+
+TABLE = {"x": [1.0, 2.0, 3.0, 4.0], "y": ["a", "b", "a", "b"]}
+
+
+@pytest.fixture
+def pipe(tmp_path: Path) -> Path:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    return path
+
+
+def read_in_background(path: Path) -> tuple[threading.Thread, list[bytes]]:
+    found: list[bytes] = []
+    thread = threading.Thread(target=lambda: found.append(path.read_bytes()))
+    thread.start()
+    return thread, found
+
+
+def test_a_pipe_is_written_to_and_stays_a_pipe(pipe: Path) -> None:
+    thread, found = read_in_background(pipe)
+    with replaced(pipe) as file:
+        file.write(b"through")
+    thread.join(10)
+    assert found == [b"through"]
+    assert stat.S_ISFIFO(os.stat(pipe).st_mode)
+
+
+def test_a_report_goes_through_a_pipe(pipe: Path) -> None:
+    thread, found = read_in_background(pipe)
+    weigh.report_on(weigh.NaiveBayes().fit(TABLE, "y"), TABLE, "y").save(pipe)
+    thread.join(10)
+    assert found[0].startswith(b"<!doctype html>")
+    assert stat.S_ISFIFO(os.stat(pipe).st_mode)
+
+
+def test_a_failure_leaves_the_old_file_and_no_draft(tmp_path: Path) -> None:
+    old = tmp_path / "kept"
+    old.write_bytes(b"old")
+
+    def fail() -> None:
+        with replaced(old) as file:
+            file.write(b"new")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert old.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["kept"]
