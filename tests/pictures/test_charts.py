@@ -245,6 +245,11 @@ def test_the_diagonal_of_points_spans_both_axes() -> None:
     assert not layers(pictures.scatter([{"x": 1, "y": 7}]), "line")
 
 
+def test_a_level_line_is_as_wide_as_the_points() -> None:
+    ((_, ends),) = layers(pictures.scatter([{"x": 1, "y": 7}, {"x": -2, "y": 3}], level=0.0), "line")
+    assert ends == [{"x": -2, "y": 0.0}, {"x": 1, "y": 0.0}]
+
+
 def test_stacked_parts_follow_each_other_on_their_side_of_zero() -> None:
     values = {"bias": 0.5, "variance": -0.25, "noise": 0.25}
     table = [{"name": "nb", "part": part, "value": value} for part, value in values.items()]

@@ -8,6 +8,7 @@ import re
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -20,6 +21,7 @@ TURNS = [
     pictures.Turn(1, (2.0, 1.0), 0.0, True, "second", "w = (2,1)"),
     pictures.Turn(1, (2.0, 1.0), 0.0, False, "third", "w = (2,1)"),
 ]
+SVG_TEXT = "{http://www.w3.org/2000/svg}text"
 
 
 def plane(**settings: Any) -> Any:
@@ -123,6 +125,34 @@ def test_curves_have_a_line_and_a_band_per_series() -> None:
     assert spec["layer"][1]["encoding"]["color"]["scale"]["domain"] == ["last", "averaged"]
     plain = [{key: row[key] for key in ("series", "x", "y")} for row in CURVES]
     assert [layer["mark"]["type"] for layer in pictures.curves(plain).to_dict()["layer"]] == ["line"]
+
+
+# Signs that no XML can hold; on most of them the renderer would end the whole process.
+HOSTILE = "a\x00b\x07\ud800\uffff<c>"
+
+
+def test_no_word_of_a_plane_has_signs_that_cannot_be_drawn(tmp_path: Path) -> None:
+    points = [pictures.Point(0.0, 0.0, HOSTILE), pictures.Point(2.0, 1.0, "yes")]
+    turns = [pictures.Turn(0, (2.0, 1.0), -1.0, True, HOSTILE, HOSTILE)]
+    chart = pictures.plane_steps(points, turns, (HOSTILE, "yes"), (HOSTILE, "b"))
+    told = json.dumps(chart.to_dict())
+    assert not re.search(r"\\u0000|\\u0007|\\ud800|\\uffff", told)
+    assert "a\\ufffdb\\ufffd\\ufffd\\ufffd<c>" in told
+
+
+@pytest.mark.parametrize("ending", ["svg", "png", "html"])
+def test_a_foreign_chart_with_hostile_signs_is_written(tmp_path: Path, ending: str) -> None:
+    alt = pytest.importorskip("altair")
+    rows = alt.InlineData(values=[{"name": HOSTILE, "size": 1}])
+    chart = alt.Chart(rows, title=HOSTILE, description=HOSTILE).mark_bar().encode(x="size:Q", y="name:N")
+    path = tmp_path / f"chart.{ending}"
+    pictures.image(chart, path)
+    if ending == "svg":
+        (shown,) = {
+            each.text for each in ElementTree.parse(path).iter(SVG_TEXT) if "<c>" in (each.text or "")
+        }
+        assert shown == "a�b���<c>"
+    assert path.stat().st_size > 1_000
 
 
 def test_a_page_embeds_its_charts_and_needs_no_network() -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import html
-import io
 import json
 import os
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
@@ -23,6 +23,8 @@ ENDINGS = (".png", ".svg", ".html")
 # Words of an SVG are set in the reader's font, which may be wider than the one that was measured.
 ROOM = {"left": 20, "right": 24, "top": 5, "bottom": 5}
 BESIDE = 170  # pixels of names and legends beside a chart
+# Signs that no SVG can hold; on most of them the renderer ends the whole process.
+UNHELD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def page(charts: Sequence[Any], title: str, body_html: str = "") -> str:
@@ -59,7 +61,7 @@ def fluid(chart: Any) -> Any:
 
 def _embedded(chart: Any) -> str:
     """Return a chart as JSON that no word of the data can break out of."""
-    spec = chart.to_dict(validate=False)
+    spec = _held(chart.to_dict(validate=False))
     # A name to look up on the network, which nothing here needs.
     spec.pop("$schema", None)
     return json.dumps(spec, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
@@ -90,23 +92,31 @@ def image(chart: Any, path: str | os.PathLike[str]) -> None:
 def rendered(spec: dict[str, Any]) -> str:
     """Return the SVG of a specification, for whoever puts it into a page of their own."""
     altair()
-    drawn: str = import_module("vl_convert").vegalite_to_svg(spec)
+    drawn: str = import_module("vl_convert").vegalite_to_svg(_held(spec))
     return drawn
 
 
+def _held(part: Any) -> Any:
+    """A part of a specification, its words without signs that no SVG can hold."""
+    if isinstance(part, str):
+        return UNHELD.sub("�", part)
+    if isinstance(part, dict):
+        return {_held(name): _held(value) for name, value in part.items()}
+    return [_held(each) for each in part] if isinstance(part, list) else part
+
+
 def _png(chart: Any) -> bytes:
-    drawn = io.BytesIO()
     # On a clear ground the renderer spoils translucent colours.
-    chart.properties(background="white").save(drawn, format="png", scale_factor=2)
-    return drawn.getvalue()
+    spec = chart.properties(background="white").to_dict(validate=False)
+    drawn: bytes = import_module("vl_convert").vegalite_to_png(_held(spec), scale=2)
+    return drawn
 
 
 def _svg(chart: Any) -> bytes:
     """A chart as SVG that tells a screen reader what it shows."""
-    drawn = io.StringIO()
-    chart.properties(padding=ROOM).save(drawn, format="svg")
-    told = html.escape(chart.to_dict(validate=False).get("description", ""))
-    named = drawn.getvalue().replace("<svg", f'<svg role="img" aria-label="{told}"', 1)
+    spec = chart.properties(padding=ROOM).to_dict(validate=False)
+    told = html.escape(_held(spec.get("description", "")))
+    named = rendered(spec).replace("<svg", f'<svg role="img" aria-label="{told}"', 1)
     return named.encode("utf-8", "replace")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weigh import errors
-from weigh.pictures.facts import MOST_SIGNS
+from weigh.pictures.facts import LONGEST, MOST_SIGNS
 from weigh.pictures.geometry import Box, Spot
 from weigh.pictures.style import COLOURS, GREY, SHAPES, SIDE, WRONG, altair, rows_of, styled
 from weigh.text import cut
@@ -61,6 +61,7 @@ def plane_steps(
         raise errors.parameter("plane_steps", "at", f"a step from 1 to {len(turns)}", at)
     alt = altair()
     axes = (cut(axes[0], MOST_SIGNS), cut(axes[1], MOST_SIGNS))
+    labels = (cut(labels[0], LONGEST), cut(labels[1], LONGEST))
     box = Box.around([(point.x, point.y) for point in points], SIDE)
     slider = alt.binding_range(min=1, max=len(turns), step=1, name="step ")
     step = alt.param(name="step", value=at, bind=slider)
@@ -116,7 +117,10 @@ def _side(box: Box, w: Spot, b: float, place: int) -> list[Spot]:
 
 
 def _scatter(alt: Any, points: Sequence[Point], labels: tuple[str, str], x: Any, y: Any) -> Any:
-    rows = [{"x": point.x, "y": point.y, "label": point.label, "row": at} for at, point in enumerate(points)]
+    rows = [
+        {"x": point.x, "y": point.y, "label": cut(point.label, LONGEST), "row": at}
+        for at, point in enumerate(points)
+    ]
     legend = alt.Legend(title=None, orient="bottom", symbolSize=110)
     domain = list(labels)
     return (
@@ -148,7 +152,8 @@ def _marks(alt: Any, points: Sequence[Point], turns: Sequence[Turn], x: Any, y: 
         shape=CROSS, filled=False, size=90, stroke=WRONG, strokeWidth=3, opacity=1, xOffset=15, yOffset=-15
     ).encode(x=x, y=y)
     for place, size in (("caption", 14), ("detail", 13)):
-        told = rows_of(alt, [{"s": s, "t": getattr(turn, place)} for s, turn in enumerate(turns, 1)])
+        words = [{"s": s, "t": cut(getattr(turn, place), LONGEST)} for s, turn in enumerate(turns, 1)]
+        told = rows_of(alt, words)
         height = -34 if place == "caption" else -14
         yield told.mark_text(align="left", baseline="middle", fontSize=size, color=GREY).encode(
             x=alt.value(0), y=alt.value(height), text="t:N"

@@ -12,7 +12,13 @@ MOST = 5_000
 
 
 def scatter(
-    table: Table, x: str = "", y: str = "", title: str = "", diagonal: bool = False, told: str = ""
+    table: Table,
+    x: str = "",
+    y: str = "",
+    title: str = "",
+    diagonal: bool = False,
+    level: float | None = None,
+    told: str = "",
 ) -> Any:
     """Draw a point per row.
 
@@ -21,6 +27,7 @@ def scatter(
     table : rows with "x" and "y" and, where wanted, "series" and the "text" that a pointer is told
     x, y, title : the titles of the axes and of the picture
     diagonal : whether to draw where x equals y
+    level : where to draw a level line, such as at the zero of errors
     told : what a screen reader says
     """
     x, y, title = words_of(x, y, title)
@@ -45,14 +52,26 @@ def scatter(
         shape=shape(alt, names, **DOTS),
         tooltip=tooltip(alt, rows, ("text", "series"), x=x, y=y),
     )
-    layers = [*_diagonal(alt, rows, across, up), drawn] if diagonal else [drawn]
-    chart = alt.layer(*layers).properties(width=SIDE, height=SIDE - 80)
+    guides = [*([_diagonal(rows)] if diagonal else []), *([] if level is None else [_level(rows, level)])]
+    lines = [
+        rows_of(alt, ends)
+        .mark_line(aria=False, stroke=GREY, strokeDash=[4, 3], strokeWidth=1.5)
+        .encode(x=across, y=up)
+        for ends in guides
+    ]
+    chart = alt.layer(*lines, drawn).properties(width=SIDE, height=SIDE - 80)
     return styled(chart, described("Points", title, x, y, told), title)
 
 
-def _diagonal(alt: Any, rows: Rows, across: Any, up: Any) -> list[Any]:
-    ends = [end(row[axis] for row in rows for axis in "xy") for end in (min, max)]
-    line = rows_of(alt, [{"x": end, "y": end} for end in ends])
-    return [
-        line.mark_line(aria=False, stroke=GREY, strokeDash=[4, 3], strokeWidth=1.5).encode(x=across, y=up)
-    ]
+def _diagonal(rows: Rows) -> Rows:
+    """The ends of the line where x equals y."""
+    return [{"x": end, "y": end} for end in _ends(rows, "xy")]
+
+
+def _level(rows: Rows, height: float) -> Rows:
+    """The ends of a level line as wide as the points."""
+    return [{"x": end, "y": height} for end in _ends(rows, "x")]
+
+
+def _ends(rows: Rows, axes: str) -> list[float]:
+    return [end(row[axis] for row in rows for axis in axes) for end in (min, max)]

@@ -107,7 +107,7 @@ class RegressionEvaluation:
             rows = [
                 {"x": each.predicted, "y": each.error, "text": f"row {each.row:,}"} for each in self.sample
             ]
-            return scatter(rows, x="predicted", y="predicted − true", title=f"Errors, {count}")
+            return scatter(rows, x="predicted", y="predicted − true", title=f"Errors, {count}", level=0.0)
         raise errors.parameter("plot", "what", "'predicted' or 'residuals'", what)
 
     def __repr__(self) -> str:
