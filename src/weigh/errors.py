@@ -19,6 +19,7 @@ The tree::
     ├── DependentColumns     columns that repeat each other make naive Bayes over-sure
     ├── MissingNumbers       numbers that a regression takes for zero
     ├── NotOptimal           a solver that stopped before its proof
+    ├── OddClasses           classes too rare for the folds of a trial, or numbers taken for classes
     ├── OddValues            a column of numbers but for a word that may mean "missing"
     ├── StaleCalibration     learning on has made a calibration void
     ├── UnfilledTable        a joint table with more cells than rows
@@ -100,6 +101,10 @@ class WeighWarning(UserWarning):
 
 class DependentColumns(WeighWarning):
     """Columns repeat each other, so naive Bayes counts the same evidence twice."""
+
+
+class OddClasses(WeighWarning):
+    """Classes are rarer than the folds of a trial, or are numbers that are likely to measure something."""
 
 
 class OddValues(WeighWarning):

@@ -20,6 +20,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import weigh
 from weigh import errors
 from weigh.trials.comparing.compare import Comparison
+from weigh.trials.entrant import Entrant
+from weigh.trials.rows import LabelledRows
 from weigh.trials.running import run
 
 X, y = load_iris(return_X_y=True)
@@ -93,7 +95,7 @@ def test_the_scores_do_not_depend_on_the_number_of_workers(found: Comparison) ->
     assert (found["tree"].losses != other["tree"].losses).any()
 
 
-def test_the_baseline_is_the_best_guess_and_can_be_left_out(found: Comparison) -> None:
+def test_the_baseline_is_a_guess_by_the_loss_and_can_be_left_out(found: Comparison) -> None:
     assert found.scores[-1].is_baseline
     assert found["baseline (majority)"].loss.value == pytest.approx(2 / 3)
     homes = weigh.compare("linear", HOMES, PRICES, folds=3, repeats=1)
@@ -114,6 +116,90 @@ def test_a_reference_is_compared_with_everybody_else() -> None:
     assert {pair.second for pair in found.pairs} == {"naive-bayes"}
     with pytest.raises(errors.ParameterError, match=r"were not compared\. Give reference='GaussianNB'"):
         found.pair("GaussianNB", "DecisionTreeClassifier")
+
+
+def test_a_learner_is_not_compared_with_itself(found: Comparison) -> None:
+    with pytest.raises(errors.ParameterError, match="'tree' does not differ from itself"):
+        found.pair("tree", "tree")
+
+
+def test_losses_of_probabilities_have_the_frequencies_for_a_baseline() -> None:
+    for loss in ("log_loss", "brier", "squared"):
+        found = weigh.compare(PAIR["bayes"], X, y, folds=3, repeats=1, loss=loss)
+        score = found["baseline (frequencies)"]
+        guess = {"log_loss": np.log(3), "brier": 2 / 3, "squared": 4 / 9}[loss]
+        np.testing.assert_allclose(score.losses, guess, rtol=0.02)
+        assert np.isnan([score.loss.low, score.loss.high]).all()
+
+
+@pytest.mark.parametrize("loss", ["zero_one", "squared", "brier", "log_loss"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_loss_is_that_of_evaluate_on_the_same_rows(loss: str, classes: int) -> None:
+    some = y < classes
+    rows, labels = X[some][:, :2], y[some]
+    found = weigh.compare(PAIR["bayes"], rows, labels, folds=4, repeats=1, loss=loss)
+    for (train, test), value in zip(found.splits, found["GaussianNB"].losses, strict=True):
+        judged = weigh.evaluate(GaussianNB().fit(rows[train], labels[train]), rows[test], labels[test])
+        name = {"zero_one": "accuracy"}.get(loss, loss)
+        theirs = judged.measure(name).value
+        assert value == pytest.approx(1 - theirs if loss == "zero_one" else theirs, rel=1e-9)
+
+
+def test_the_brier_score_of_a_part_without_a_class_is_that_of_all_classes() -> None:
+    rows = LabelledRows.of(np.array([[0.0], [1.0], [0.0], [1.0]]), ["a", "b", "c", "b"])
+    model = Entrant.of("it", GaussianNB(), rows).fitted(np.array([0, 1, 3]))
+    np.testing.assert_allclose(model.losses(rows, "brier"), [0.0, 0.0, 2.0, 0.0], atol=1e-9)
+
+
+def test_intervals_of_means_are_corrected_for_shared_rows() -> None:
+    found = weigh.compare(PAIR, X, y, folds=5, repeats=2, loss="brier")
+    for name in PAIR:
+        losses = found[name].losses
+        scale = np.sqrt(losses.var(ddof=1) * (1 / 10 + 1 / 4))
+        low, high = stats.t(9, losses.mean(), scale).interval(0.95)
+        assert (found[name].loss.low, found[name].loss.high) == pytest.approx(
+            (max(low, 0.0), high), rel=1e-12
+        )
+
+
+def test_an_interval_of_a_share_is_no_narrower_than_the_exact_one_of_the_rows() -> None:
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(100, 1)), np.repeat(["a", "b"], [77, 23])
+    found = weigh.compare(
+        {"easy": "tree"}, np.where(labels == "a", 0.0, 1.0)[:, None], labels, folds=5, repeats=1
+    )
+    exact = stats.binomtest(0, 100).proportion_ci(method="exact")
+    assert (found["easy"].loss.low, found["easy"].loss.high) == pytest.approx((0.0, exact.high))
+    exact = stats.binomtest(23, 100).proportion_ci(method="exact")
+    guess = found["baseline (majority)"].loss
+    assert guess.low <= exact.low + 1e-12
+    assert guess.high >= exact.high - 1e-12
+    hard = weigh.compare({"hard": "neighbours"}, rows, labels, folds=5, repeats=1)["hard"]
+    scale = np.sqrt(hard.losses.var(ddof=1) * (1 / 5 + 1 / 4))
+    low, high = stats.t(4, hard.losses.mean(), scale).interval(0.95)
+    assert hard.loss.low <= low + 1e-12
+    assert hard.loss.high >= high - 1e-12
+
+
+def test_a_missing_number_is_seen_before_the_rows_are_cut() -> None:
+    rows = X.copy()
+    rows[0, 0] = np.nan
+    found = weigh.compare(KNeighborsClassifier(), rows, y, folds=5, repeats=1)
+    assert found["KNeighborsClassifier"].loss.value < 0.1
+
+
+def test_settings_of_named_learners_are_told() -> None:
+    found = weigh.compare(["naive-bayes", "logistic"], X, y, folds=2, repeats=1)
+    assert "Settings other than the defaults: logistic: scale='unit'." in str(found)
+    assert [each["settings"] for each in found.to_dict()["scores"]] == ["", "scale='unit'", ""]
+
+
+def test_progress_goes_over_trials_and_curves() -> None:
+    told: list[tuple[int, int]] = []
+    weigh.compare(
+        "naive-bayes", X, y, folds=2, repeats=1, curve=True, progress=lambda *done: told.append(done)
+    )
+    assert told == [(done, 14) for done in range(1, 15)]
 
 
 def test_costs_are_told_and_only_our_models_have_a_size() -> None:
@@ -227,12 +313,69 @@ def test_files_are_read_once_and_mixed_columns_are_taken(tmp_path: Any) -> None:
         ),
         (["tree", "linear"], {}, errors.Unsupported, "which have no loss in common"),
         ("tree", {"baseline": "yes"}, errors.ParameterError, "baseline must be True or False"),
-        (KNeighborsClassifier(200), {}, errors.DataError, "A learner of another library refused the rows: "),
+        (
+            KNeighborsClassifier(200),
+            {},
+            errors.DataError,
+            "KNeighborsClassifier failed in fold 1 of repeat 1: Expected n_neighbors",
+        ),
+        (
+            {"baseline (majority)": "tree"},
+            {},
+            errors.ParameterError,
+            "Give the learner another name, or baseline=False",
+        ),
+        ({}, {}, errors.ParameterError, "learners must be one learner at least, got {}"),
+        ("tree", {"n_jobs": True}, errors.ParameterError, "n_jobs must be a number of workers"),
+        ("tree", {"n_jobs": 0}, errors.ParameterError, "n_jobs must be a number of workers"),
+        ("tree", {"n_jobs": 1.5}, errors.ParameterError, "n_jobs must be a number of workers"),
     ],
 )
 def test_what_cannot_be_is_told(learners: Any, settings: Any, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
         weigh.compare(learners, X, y, **{"repeats": 1, **settings})
+
+
+class Broken(GaussianNB):
+    def fit(self, *given: Any, **more: Any) -> Any:
+        raise RuntimeError("no such thing")
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_who_fails_is_named_whatever_the_error(n_jobs: int) -> None:
+    with pytest.raises(errors.DataError, match="broken failed in fold 1 of repeat 1: no such thing") as told:
+        weigh.compare({"fine": "tree", "broken": Broken()}, X, y, n_jobs=n_jobs)
+    assert isinstance(told.value.__cause__, RuntimeError)
+    with pytest.raises(errors.DataError, match="broken failed in training set 1: no such thing"):
+        weigh.bias_variance({"broken": Broken()}, X, y, n_jobs=n_jobs)
+    with pytest.raises(errors.DataError, match="broken failed in fold 1 of repeat 1, 10 rows: no such thing"):
+        weigh.learning_curve({"broken": Broken()}, X, y, n_jobs=n_jobs)
+
+
+def test_regressions_want_numbers_and_take_those_that_are_written_as_text() -> None:
+    prices = [str(price) for price in PRICES]
+    found = weigh.compare("linear", HOMES, prices, folds=3, repeats=1)
+    np.testing.assert_array_equal(
+        found["linear"].losses, weigh.compare("linear", HOMES, PRICES, folds=3, repeats=1)["linear"].losses
+    )
+    for trial in (weigh.compare, weigh.learning_curve, weigh.bias_variance):
+        with pytest.raises(errors.LabelError, match="some label is none: 'dear'"):
+            trial("linear", HOMES, ["dear", *prices[1:]])
+
+
+def test_classes_rarer_than_the_folds_are_named() -> None:
+    labels = ["a"] * 80 + ["b"] * 68 + ["c", "d"]
+    with pytest.warns(errors.OddClasses, match="of 'c', 'd' there are fewer rows than the 3 folds"):
+        found = weigh.compare("naive-bayes", X, labels, folds=3, repeats=1, loss="log_loss")
+    assert "inf: a row's own class had the probability zero" in str(found)
+    with pytest.warns(errors.OddClasses, match="learning_curve: of 'c', 'd' there are fewer"):
+        weigh.learning_curve("naive-bayes", X, labels, folds=3, repeats=1)
+
+
+@pytest.mark.filterwarnings("ignore:compare. of")
+def test_whole_numbers_that_are_hardly_classes_are_told() -> None:
+    with pytest.warns(errors.OddClasses, match="The labels are 75 different whole numbers in 150 rows"):
+        weigh.compare("naive-bayes", X, np.arange(150) // 2, folds=2, repeats=1)
 
 
 def test_numbers_are_no_classes() -> None:

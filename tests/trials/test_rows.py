@@ -11,13 +11,15 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 import weigh
 from weigh import errors
-from weigh.trials.learners import LEARNERS, USUAL, named, ready
+from weigh.trials.entrant import Entrant
+from weigh.trials.learners import LEARNERS, USUAL, named, settings_of
 from weigh.trials.numbers import AsNumbers
 from weigh.trials.rows import LabelledRows
 
@@ -54,14 +56,14 @@ def test_rows_are_cut_alike_in_every_storage(storage: str, tmp_path: Path) -> No
 def test_matrices_are_cut_and_stay_numbers(make: Any) -> None:
     given = LabelledRows.of(make(NUMBERS), [0, 1, 0, 1, 0, 1])
     cut = given.take(PLACES).data
-    assert given.is_numeric
+    assert given.numbers() is not None
     np.testing.assert_array_equal(cut.toarray() if sp.issparse(cut) else np.asarray(cut), NUMBERS[PLACES])
 
 
 def test_texts_are_cut() -> None:
     given = LabelledRows.of(("a b", "c", "d e"), ["x", "y", "x"])
     assert given.take(np.array([2, 0])).data == ["d e", "a b"]
-    assert not given.is_numeric
+    assert given.numbers() is None
 
 
 def test_a_missing_label_is_told_with_its_row() -> None:
@@ -101,6 +103,13 @@ def test_learners_are_found_by_name_and_told_apart() -> None:
         named("forest", "compare")
     with pytest.raises(errors.ParameterError, match="learners must be learners such as"):
         named([42], "compare")
+    for nobody in ([], {}):
+        with pytest.raises(errors.ParameterError, match="learners must be one learner at least"):
+            named(nobody, "compare")
+
+
+def ready(learner: Any, rows: LabelledRows) -> Any:
+    return Entrant.of("it", learner, rows).learner
 
 
 def test_only_foreign_learners_get_numbers_in_place_of_words() -> None:
@@ -110,6 +119,58 @@ def test_only_foreign_learners_get_numbers_in_place_of_words() -> None:
     assert isinstance(ready(weigh.NaiveBayes(), words), weigh.NaiveBayes)
     tree = ready(DecisionTreeClassifier(), words).fit(words.data, words.labels)
     assert (tree.predict(words.data) == words.labels).all()
+
+
+@pytest.mark.parametrize(
+    "storage", ["array", "list", "dict", "dicts", "pandas", "polars", "arrow", "sparse", "file"]
+)
+def test_a_foreign_learner_gets_the_same_numbers_from_every_storage(storage: str, tmp_path: Path) -> None:
+    table = {"a": NUMBERS[:, 0], "b": NUMBERS[:, 1] * 1000}
+    matrix, labels = np.column_stack(list(table.values())), [0, 1, 0, 1, 0, 1]
+    pd.DataFrame({**table, "y": labels}).to_csv(tmp_path / "it.csv", index=False)
+    rows = [dict(zip(table, map(float, row), strict=True)) for row in matrix]
+    given = {
+        "array": (matrix, labels),
+        "list": (matrix.tolist(), labels),
+        "dict": (table, labels),
+        "dicts": (rows, labels),
+        "pandas": (pd.DataFrame(table), labels),
+        "polars": (pl.DataFrame({**table, "y": labels}), "y"),
+        "arrow": (pa.table({**table, "y": labels}), "y"),
+        "sparse": (sp.coo_array(matrix), labels),
+        "file": (weigh.open(tmp_path / "it.csv", label="y"),),
+    }[storage]
+    entrant = Entrant.of("it", KNeighborsClassifier(1), LabelledRows.of(*given))
+    assert isinstance(entrant.learner, KNeighborsClassifier)
+    found = entrant.rows.data
+    np.testing.assert_array_equal(found.toarray() if sp.issparse(found) else found, matrix)
+
+
+def test_missing_numbers_stay_for_learners_that_know_them_and_are_seen_before_rows_are_cut() -> None:
+    for gap in ({"x": [1.0, None, 3.0, 4.0]}, np.array([[1.0], [np.nan], [3.0], [4.0]])):
+        rows = LabelledRows.of(gap, ["a", "b", "a", "b"])
+        knows = Entrant.of("it", HistGradientBoostingClassifier(), rows)
+        assert isinstance(knows.learner, HistGradientBoostingClassifier)
+        np.testing.assert_array_equal(knows.rows.data, [[1.0], [np.nan], [3.0], [4.0]])
+        steps = Entrant.of("it", KNeighborsClassifier(1), rows)
+        assert settings_of(steps.learner) == "AsNumbers(scale=None) + KNeighborsClassifier(n_neighbors=1)"
+        assert steps.fitted(np.array([0, 2, 3])).predict(rows).tolist() == ["a", "a", "a", "b"]
+
+
+def test_settings_are_those_that_differ_from_the_defaults() -> None:
+    assert {name: settings_of(LEARNERS[name]()) for name in USUAL} == {
+        "naive-bayes": "",
+        "logistic": "scale='unit'",
+        "perceptron": "scale='unit'",
+        "tree": "AsNumbers(scale=None) + DecisionTreeClassifier(random_state=0)",
+        "neighbours": "AsNumbers() + KNeighborsClassifier()",
+    }
+
+
+def test_given_kinds_make_numbers_of_codes_that_are_categories() -> None:
+    codes = {"code": [1.0, 2.5, 3.0, 2.5]}
+    assert AsNumbers(scale=None).fit(codes).transform(codes).shape == (4, 1)
+    assert AsNumbers(columns={"code": "category"}).fit(codes).transform(codes).shape == (4, 3)
 
 
 @pytest.mark.parametrize("name", [name for name in LEARNERS if name != "linear"])

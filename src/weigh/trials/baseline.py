@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
+from weigh.trials.entrant import Entrant
 from weigh.trials.rows import LabelledRows
 
-NAMES = {"squared_error": "mean", "absolute_error": "median"}
+GUESSES = {
+    "zero_one": ("majority", DummyClassifier()),
+    "squared_error": ("mean", DummyRegressor(strategy="mean")),
+    "absolute_error": ("median", DummyRegressor(strategy="median")),
+}
+# Of the losses of probabilities: the best for log loss and Brier score, near it for (1 − p)².
+FREQUENCIES = ("frequencies", DummyClassifier(strategy="prior"))
 
 
-def baseline(loss: str) -> tuple[str, Any]:
-    """Return the best guess by a loss, with its name."""
-    if loss in NAMES:
-        return f"baseline ({NAMES[loss]})", DummyRegressor(strategy=NAMES[loss])
-    return "baseline (majority)", DummyClassifier()
-
-
-def blank(rows: LabelledRows) -> LabelledRows:
-    """Return the labels with rows that say nothing, as quick as there are."""
-    return LabelledRows(np.zeros((len(rows), 1)), rows.labels)
+def baseline(loss: str, rows: LabelledRows) -> Entrant:
+    """Return the guess that is usual for a loss, and rows that say nothing, as quick as there are."""
+    word, learner = GUESSES.get(loss, FREQUENCIES)
+    return Entrant(f"baseline ({word})", learner, rows.with_data(np.zeros((len(rows), 1))))

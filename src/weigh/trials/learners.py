@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sklearn.base import clone, is_regressor
+from sklearn.base import is_regressor
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.tree import DecisionTreeClassifier
@@ -19,9 +20,7 @@ from weigh.estimators import (
     Perceptron,
     Threshold,
 )
-from weigh.estimators.learner import Learner
 from weigh.trials.numbers import AsNumbers
-from weigh.trials.rows import LabelledRows
 
 
 def tree() -> Any:
@@ -58,17 +57,17 @@ def named(learners: Given, owner: str) -> dict[str, Any]:
     """Return learners by name; None means the usual ones, a name one of `LEARNERS`."""
     if learners is None:
         learners = USUAL
+    if isinstance(learners, str) or not isinstance(learners, Mapping | Sequence):
+        learners = [learners]
+    if not len(learners):
+        raise errors.parameter(owner, "learners", "one learner at least", learners)
     if isinstance(learners, Mapping):
         return {str(name): _learner(each, owner) for name, each in learners.items()}
-    if isinstance(learners, str) or not isinstance(learners, Sequence):
-        learners = [learners]
     found: dict[str, Any] = {}
     for each in learners:
         name = each if isinstance(each, str) else _name(each)
         again = sum(known == name or known.startswith(f"{name} (") for known in found)
         found[f"{name} ({again + 1})" if again else name] = _learner(each, owner)
-    if not found:
-        raise errors.parameter(owner, "learners", "one learner at least", learners)
     return found
 
 
@@ -95,13 +94,10 @@ def is_regression(learner: Any) -> bool:
     return bool(is_regressor(learner))
 
 
-def ready(learner: Any, rows: LabelledRows) -> Any:
-    """Return a fresh copy of a learner that takes such rows.
-
-    A pipeline, and a learner of ours, takes the rows as they are; any other learner of scikit-learn gets
-    numbers where they are something else.
-    """
-    fresh = clone(learner)
-    if isinstance(fresh, Learner | Pipeline) or rows.is_numeric:
-        return fresh
-    return make_pipeline(AsNumbers(), fresh)
+def settings_of(learner: Any) -> str:
+    """Return the settings that differ from the defaults; of a pipeline its steps, with their settings."""
+    if isinstance(learner, Pipeline):
+        return " + ".join(f"{type(step).__name__}({settings_of(step)})" for _, step in learner.steps)
+    usual = {name: each.default for name, each in inspect.signature(type(learner)).parameters.items()}
+    own = learner.get_params(deep=False).items()
+    return ", ".join(f"{name}={value!r}" for name, value in own if repr(value) != repr(usual.get(name)))

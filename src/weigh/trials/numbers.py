@@ -22,17 +22,21 @@ class AsNumbers(TransformerMixin, BaseEstimator):
     """One number per number, flag, level of a category and word, as our learners of weights see the rows.
 
     Numbers are in standard deviations from their mean if `scale` is "unit", so that no column is far away
-    because of its unit. What is missing, and levels and words that were never seen, are zero.
+    because of its unit. What is missing, and levels and words that were never seen, are zero. `columns` are
+    kinds of columns, as our learners take them.
     """
 
-    def __init__(self, scale: str | None = "unit", missing: Any = ()) -> None:
+    def __init__(self, scale: str | None = "unit", missing: Any = (), columns: Any = "auto") -> None:
         self.scale = scale
+        self.columns = columns
         self.missing = missing
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the columns' kinds, levels, words and scales; y is not looked at."""
         source = rows_of(X, missing=self.missing)
-        self.schema_ = linear_schema(source, scale=self.scale, missing=self.missing)
+        self.schema_ = linear_schema(
+            source, self.columns, scale=self.scale, missing=self.missing, owner="AsNumbers"
+        )
         chunks = self.schema_.chunks
         known = prepare(self.schema_, chunks(source)) if needs_preparation(self.schema_) else {}
         self.space_ = Space(self.schema_, known)

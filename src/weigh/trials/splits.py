@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,8 @@ from weigh.trials.rows import Places
 
 Groups = npt.NDArray[np.int64]
 
+MANY = 20  # whole numbers that are classes: so many are no surprise, nor one for so many rows
+
 
 @dataclass(frozen=True, eq=False)
 class Split:
@@ -22,6 +25,9 @@ class Split:
     fold: int
     train: Places
     test: Places
+
+    def __str__(self) -> str:
+        return f"fold {self.fold + 1} of repeat {self.repeat + 1}"
 
 
 def groups_of(labels: npt.NDArray[Any], is_regression: bool) -> Groups:
@@ -35,7 +41,16 @@ def groups_of(labels: npt.NDArray[Any], is_regression: bool) -> Groups:
             f"such as 'linear', or give classes as text."
         )
     known: dict[Any, int] = {}
-    return np.array([known.setdefault(label, len(known)) for label in labels.tolist()], np.int64)
+    groups = np.array([known.setdefault(label, len(known)) for label in labels.tolist()], np.int64)
+    if labels.dtype.kind in "iuf" and len(known) > max(MANY, len(labels) / MANY):
+        warnings.warn(
+            f"The labels are {len(known):,} different whole numbers in {len(labels):,} rows, and the "
+            f"learners take each for a class of its own. If they measure something, name regressions, such "
+            f"as 'linear'.",
+            errors.OddClasses,
+            stacklevel=4,
+        )
+    return groups
 
 
 def repeated_folds(groups: Groups, folds: int, repeats: int, seed: int, owner: str) -> list[Split]:

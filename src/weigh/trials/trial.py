@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import clone
 
 from weigh import errors
-from weigh.judge.measures.losses import Floats, log_of_rows, of_true_class, squared_of_rows
+from weigh.judge.measures.losses import Floats, brier_of_rows, log_of_rows, of_true_class, squared_of_rows
 from weigh.judge.measures.subject import codes_of, listed
-from weigh.trials.learners import is_regression, ready
+from weigh.trials.learners import is_regression
 from weigh.trials.rows import LabelledRows
 
 
@@ -49,8 +50,8 @@ class Fitted:
 
 
 def fitted(learner: Any, rows: LabelledRows) -> Fitted:
-    """Fit a fresh copy of a learner, made ready for the rows, and take the time."""
-    fresh = ready(learner, rows)
+    """Fit a fresh copy of a learner, and take the time."""
+    fresh = clone(learner)
     start = time.perf_counter()
     fresh.fit(rows.data, rows.labels)
     return Fitted(fresh, time.perf_counter() - start)
@@ -80,10 +81,10 @@ def _log(model: Fitted, rows: LabelledRows) -> Floats:
 
 
 def _brier(model: Fitted, rows: LabelledRows) -> Floats:
-    table = model.learner.predict_proba(rows.data)
-    # Of a class that was never seen, nothing is right and the whole of it is missing.
-    own = _of_true(model, rows, table, 0.0)
-    return np.asarray(np.square(table).sum(axis=1) - 2.0 * own + 1.0, np.float64)
+    table = np.asarray(model.learner.predict_proba(rows.data), np.float64)
+    # A part of the rows may lack classes, and they count all the same.
+    table = np.pad(table, [(0, 0), (0, max(0, rows.classes - table.shape[1]))])
+    return brier_of_rows(table, _of_true(model, rows, table, 0.0))
 
 
 def _errors(model: Fitted, rows: LabelledRows) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -11,45 +11,23 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.settings import finite, truth, whole
-from weigh.judge.measures.losses import Floats
-from weigh.judge.measures.measure import Measure
-from weigh.text import plain
-from weigh.trials.baseline import baseline as guess
-from weigh.trials.baseline import blank
+from weigh.trials.baseline import baseline as guessed_by
 from weigh.trials.comparing import comparison_pictures, comparison_text
-from weigh.trials.comparing.cross_validation import Cost, cross_validated
+from weigh.trials.comparing.cross_validation import Trials, cross_validated
 from weigh.trials.comparing.pairs import Pair, pairs_of
+from weigh.trials.comparing.score import Score, mean_loss, share_of_errors
 from weigh.trials.comparing.traits import TraitTable, traits_of
-from weigh.trials.curves.learning_curve import LearningCurve, learning_curve
-from weigh.trials.learners import named
-from weigh.trials.resampled_test import CorrectedMean
-from weigh.trials.rows import LabelledRows
-from weigh.trials.splits import Split, groups_of, repeated_folds
-from weigh.trials.trial import LOSSES, checked_loss
+from weigh.trials.contest import Contest
+from weigh.trials.curves.learning_curve import FOLDS, REPEATS, LearningCurve, curve_on
+from weigh.trials.entrant import Entrant
+from weigh.trials.learners import settings_of
+from weigh.trials.splits import Split, repeated_folds
+from weigh.trials.trial import LOSSES
 
 OWNER = "compare"
 ROPE = 0.01
 
-
-@dataclass(frozen=True, eq=False)
-class Score:
-    """A learner's mean loss with its interval, the loss of every split, and what it costs."""
-
-    learner: str
-    loss: Measure
-    losses: Floats
-    cost: Cost
-    is_baseline: bool = False
-
-    def to_dict(self) -> dict[str, Any]:
-        """The score for JSON."""
-        return {
-            "learner": self.learner,
-            "is_baseline": self.is_baseline,
-            "loss": self.loss.to_dict(),
-            "losses": [plain(value) for value in self.losses.tolist()],
-            "cost": self.cost.to_dict(),
-        }
+Progress = Callable[[int, int], None] | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,6 +64,8 @@ class Comparison:
 
     def pair(self, first: str, second: str) -> Pair:
         """Return the pair of two learners, as it was compared."""
+        if self[first] is self[second]:
+            raise errors.ParameterError(f"{OWNER}: {first!r} does not differ from itself. Name two learners.")
         for each in self.pairs:
             if {each.first, each.second} == {self[first].learner, self[second].learner}:
                 return each
@@ -146,7 +126,7 @@ def compare(
     reference: str | None = None,
     baseline: bool = True,
     curve: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
 ) -> Comparison:
     """Try learners on the same splits of the rows, and tell how sure their differences are.
 
@@ -169,8 +149,10 @@ def compare(
     rope : losses closer than this are equal for all purposes; None means 0.01, of regressions 1 % of the
         loss of a constant guess
     reference : compare all others with this learner, instead of all pairs
-    baseline : whether to show the best guess that does not look at the rows
-    curve : whether to measure learning curves too, and where learners overtake each other
+    baseline : whether to show a guess that does not look at the rows: the most frequent class, of losses of
+        probabilities the frequencies of the classes, of numbers their mean or median
+    curve : whether to measure learning curves too, as `learning_curve` does with 2 × 5 folds, and where
+        learners overtake each other
     progress : called with the trials done and all trials
 
     Examples
@@ -180,46 +162,65 @@ def compare(
     >>> weigh.compare(["naive-bayes", "tree"], rows, "big", folds=5, repeats=1).best
     'tree'
     """
-    tried, rows = named(learners, OWNER), LabelledRows.of(X, y)
-    loss = checked_loss(loss, tried, OWNER)
     share = finite(OWNER, "level", level, "a share between 0 and 1")
     if not 0 < share < 1:
         raise errors.parameter(OWNER, "level", "a share between 0 and 1", level)
-    everyone, guessed = _everyone(tried, rows, loss, truth(OWNER, "baseline", baseline))
-    chosen = _chosen(list(tried), reference, guessed)
+    contest = Contest.of(learners, X, y, loss, OWNER)
+    near, is_grown = _rope(rope, contest), truth(OWNER, "curve", curve)
+    everyone, guessed = _everyone(contest, truth(OWNER, "baseline", baseline))
+    chosen = _chosen(list(contest.entrants), reference, guessed)
     folds, repeats = whole(OWNER, "folds", folds, 2), whole(OWNER, "repeats", repeats, 1)
-    groups = groups_of(rows.labels, LOSSES[loss].of_numbers)
-    splits = repeated_folds(groups, folds, repeats, whole(OWNER, "seed", seed, 0), OWNER)
-    trials = cross_validated(everyone, splits, loss, n_jobs, progress)
-    ratio, near = _ratio(splits), _rope(rope, rows, loss)
-    scores = tuple(
-        Score(name, _measure(losses, ratio, share, loss), losses, trials.costs[name], name == guessed)
-        for name, losses in trials.losses.items()
-    )
+    seed = whole(OWNER, "seed", seed, 0)
+    splits = contest.splits(folds, repeats, seed, OWNER)
+    first = len(everyone) * len(splits)
+    total = first + (len(contest.entrants) * FOLDS * REPEATS if is_grown else 0)
+    trials = cross_validated(everyone, splits, contest.loss, n_jobs, _part(progress, 0, total))
+    ratio = _ratio(splits)
     return Comparison(
-        scores,
+        tuple(
+            _score(each, trials, contest, ratio, share, each.name == guessed) for each in everyone.values()
+        ),
         pairs_of(trials.losses, chosen, ratio, share, near),
-        loss,
-        len(rows),
+        contest.loss,
+        len(contest.rows),
         folds,
         repeats,
         share,
         near,
         tuple((split.train, split.test) for split in splits),
-        TraitTable({name: traits_of(learner) for name, (learner, _) in everyone.items()}),
-        _curve(tried, rows, loss, seed, n_jobs, share) if truth(OWNER, "curve", curve) else None,
+        TraitTable({name: traits_of(each.learner) for name, each in everyone.items()}),
+        _curve(contest, seed, n_jobs, share, _part(progress, first, total)) if is_grown else None,
     )
 
 
-def _everyone(
-    learners: Mapping[str, Any], rows: LabelledRows, loss: str, is_guessed: bool
-) -> tuple[dict[str, tuple[Any, LabelledRows]], str | None]:
-    """Return learners with their rows, and the name of the baseline among them."""
-    found = {name: (learner, rows) for name, learner in learners.items()}
+def _everyone(contest: Contest, is_guessed: bool) -> tuple[dict[str, Entrant], str | None]:
+    """Return all who are tried, and the name of the baseline among them."""
     if not is_guessed:
-        return found, None
-    name, learner = guess(loss)
-    return found | {name: (learner, blank(rows))}, name
+        return contest.entrants, None
+    guess = guessed_by(contest.loss, contest.rows)
+    if guess.name in contest.entrants:
+        raise errors.ParameterError(
+            f"{OWNER}: {guess.name!r} is what the guess that does not look at the rows is called. Give the "
+            f"learner another name, or baseline=False."
+        )
+    return contest.entrants | {guess.name: guess}, guess.name
+
+
+def _part(progress: Progress, before: int, total: int) -> Progress:
+    """Return what hears of a part of the trials, and tells it as progress of all."""
+    return None if progress is None else lambda done, _: progress(before + done, total)
+
+
+def _score(
+    tried: Entrant, trials: Trials, contest: Contest, ratio: float, level: float, is_guess: bool
+) -> Score:
+    losses, loss = trials.losses[tried.name], contest.loss
+    if loss == "zero_one":
+        measure = share_of_errors(losses, ratio, len(contest.rows), level)
+    else:
+        measure = mean_loss(loss, losses, ratio, level, is_guess)
+    settings = "" if is_guess else settings_of(tried.learner)
+    return Score(tried.name, measure, losses, trials.costs[tried.name], is_guess, settings)
 
 
 def _chosen(names: list[str], reference: str | None, guessed: str | None) -> list[tuple[str, str]]:
@@ -235,16 +236,16 @@ def _chosen(names: list[str], reference: str | None, guessed: str | None) -> lis
     return [(name, reference) for name in known if name != reference]
 
 
-def _rope(rope: float | None, rows: LabelledRows, loss: str) -> float:
+def _rope(rope: float | None, contest: Contest) -> float:
     if rope is not None:
         near = finite(OWNER, "rope", rope, "a number of at least 0")
         if near < 0:
             raise errors.parameter(OWNER, "rope", "a number of at least 0", rope)
         return near
-    if not LOSSES[loss].of_numbers:
+    if not LOSSES[contest.loss].of_numbers:
         return ROPE
-    numbers = np.asarray(rows.labels, np.float64)
-    if loss == "squared_error":
+    numbers = contest.rows.labels
+    if contest.loss == "squared_error":
         return ROPE * float(numbers.var())
     return ROPE * float(np.abs(numbers - np.median(numbers)).mean())
 
@@ -255,16 +256,8 @@ def _ratio(splits: list[Split]) -> float:
     return tests / trains
 
 
-def _measure(losses: Floats, ratio: float, level: float, loss: str) -> Measure:
-    mean = CorrectedMean.of(losses, ratio)
-    low, high = mean.interval(level)
-    most = 1.0 if loss in ("zero_one", "squared") else np.inf
-    return Measure(loss, mean.mean, max(low, 0.0), min(high, most))
-
-
 def _curve(
-    learners: Mapping[str, Any], rows: LabelledRows, loss: str, seed: int, n_jobs: int | None, level: float
+    contest: Contest, seed: int, n_jobs: int | None, level: float, progress: Progress
 ) -> LearningCurve:
-    return learning_curve(
-        dict(learners), rows.data, rows.labels, loss=loss, seed=seed, n_jobs=n_jobs, level=level
-    )
+    splits = repeated_folds(contest.groups, FOLDS, REPEATS, seed, OWNER)
+    return curve_on(contest, splits, None, seed, n_jobs, level, progress)

@@ -75,7 +75,24 @@ def _notes(found: Comparison) -> list[str]:
             f"how probable it is that the first is better, that they differ by less than "
             f"{short(found.rope)}, that the second is better."
         )
-    notes.append(f"Intervals of {level}. µs per row: median of three splits that ran one at a time.")
+    notes += _of_learners(found)
+    exact = f", no narrower than that of a share of {found.n:,} rows" if found.loss == "zero_one" else ""
+    notes.append(
+        f"Intervals of {level} for rows like these{exact}. µs per row: median of three splits that ran one "
+        f"at a time."
+    )
+    return notes
+
+
+def _of_learners(found: Comparison) -> list[str]:
+    """Say what is not the default of a learner, and why losses are infinite."""
+    own = [f"{cut(each.learner, 30)}: {cut(each.settings, 200)}" for each in found.scores if each.settings]
+    notes = [f"Settings other than the defaults: {'; '.join(own)}."] if own else []
+    if any(math.isinf(each.loss.value) for each in found.scores):
+        notes.append(
+            "inf: a row's own class had the probability zero, as a class has that was not among the rows "
+            "learned from."
+        )
     return notes
 
 

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from weigh.judge.measures.losses import Floats
+from weigh.trials.entrant import Entrant
 from weigh.trials.rows import LabelledRows
 from weigh.trials.running import run
 from weigh.trials.splits import Split
-from weigh.trials.trial import Fitted, fitted
+from weigh.trials.trial import Fitted
 
 TIMED = 3  # splits that run one at a time
 
@@ -45,13 +46,13 @@ class Trials:
 
 
 def cross_validated(
-    learners: Mapping[str, tuple[Any, LabelledRows]],
+    learners: Mapping[str, Entrant],
     splits: Sequence[Split],
     loss: str,
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> Trials:
-    """Try learners, each with its rows, on all splits.
+    """Try learners on all splits.
 
     The first three splits run one trial at a time, and only they are timed: trials that run side by side
     take each other's cores.
@@ -62,7 +63,8 @@ def cross_validated(
 
     def work(job: tuple[bool, Split, str]) -> tuple[float, Cost]:
         is_timed, split, name = job
-        return _trial(*learners[name], split, loss, is_timed)
+        with learners[name].at(str(split)):
+            return _trial(learners[name], split, loss, is_timed)
 
     found = run(work, jobs, n_jobs, progress, alone=ahead)
     table = np.array([mean for mean, _ in found]).reshape(len(splits), many)
@@ -70,9 +72,9 @@ def cross_validated(
     return Trials({name: table[:, at] for at, name in enumerate(learners)}, costs)
 
 
-def _trial(learner: Any, rows: LabelledRows, split: Split, loss: str, is_timed: bool) -> tuple[float, Cost]:
-    held = rows.take(split.test)
-    model = fitted(learner, rows.take(split.train))
+def _trial(tried: Entrant, split: Split, loss: str, is_timed: bool) -> tuple[float, Cost]:
+    held = tried.rows.take(split.test)
+    model = tried.fitted(split.train)
     seconds = _predicting(model, held) if is_timed else np.nan
     size = _size(model.learner) if is_timed else None
     cost = Cost(model.seconds / len(split.train), seconds / len(split.test), size)

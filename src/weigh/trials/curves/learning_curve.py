@@ -14,21 +14,23 @@ from weigh.features.settings import finite, whole
 from weigh.judge.measures.losses import Floats
 from weigh.judge.measures.measure import Measure
 from weigh.text import counted
-from weigh.trials.baseline import baseline, blank
+from weigh.trials.baseline import baseline
+from weigh.trials.contest import Contest
 from weigh.trials.corrected import Corrected
 from weigh.trials.curves import curve_text
 from weigh.trials.curves.crossing import Contender, Crossing, crossing
 from weigh.trials.curves.curve import Curve, Point
 from weigh.trials.curves.diagnosis import Diagnosis, Losses, diagnosis
 from weigh.trials.curves.power_law import Needed, PowerLaw, power_law
-from weigh.trials.learners import named
+from weigh.trials.entrant import Entrant
 from weigh.trials.rows import LabelledRows
 from weigh.trials.running import run
-from weigh.trials.splits import Groups, Split, groups_of, growing, repeated_folds
-from weigh.trials.trial import LOSSES, checked_loss, fitted
+from weigh.trials.splits import Groups, Split, growing
+from weigh.trials.trial import LOSSES
 
 OWNER = "learning_curve"
 STEPS, WIDEST, SMALLEST = 8, 128, 10
+FOLDS, REPEATS = 5, 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,11 +135,11 @@ def learning_curve(
     y: Any = None,
     *,
     sizes: Sequence[int] | None = None,
-    folds: int = 5,
-    repeats: int = 2,
+    folds: int = FOLDS,
+    repeats: int = REPEATS,
     loss: str | None = None,
     seed: int = 0,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     level: float = 0.95,
     progress: Callable[[int, int], None] | None = None,
 ) -> LearningCurve:
@@ -155,7 +157,7 @@ def learning_curve(
     loss : "zero_one" (classifiers' default), "squared", "brier", "log_loss"; of regressions "squared_error"
         (their default), "absolute_error"
     seed : which rows are in which fold and subset
-    n_jobs : how many trials run at once, as in scikit-learn; the losses do not depend on it
+    n_jobs : trials at a time; -1 means all cores. The losses do not depend on it, times of fits do
     level : confidence level of the intervals
     progress : called after every fold of a learner with how many of how many are done
 
@@ -167,26 +169,39 @@ def learning_curve(
     >>> weigh.learning_curve(weigh.Threshold(), rows, "big").diagnosis.verdict
     'fine'
     """
-    learners = named(learner, OWNER)
-    loss = checked_loss(loss, learners, OWNER)
+    contest = Contest.of(learner, X, y, loss, OWNER)
     folds, repeats = whole(OWNER, "folds", folds, 2), whole(OWNER, "repeats", repeats, 1)
     share = finite(OWNER, "level", level, "a share between 0 and 1")
     if not 0 < share < 1:
         raise errors.parameter(OWNER, "level", "a share between 0 and 1", level)
-    rows = LabelledRows.of(X, y)
-    groups = groups_of(rows.labels, LOSSES[loss].of_numbers)
     seed = whole(OWNER, "seed", seed, 0)
-    splits = repeated_folds(groups, folds, repeats, seed, OWNER)
+    return curve_on(
+        contest, contest.splits(folds, repeats, seed, OWNER), sizes, seed, n_jobs, share, progress
+    )
+
+
+def curve_on(
+    contest: Contest,
+    splits: list[Split],
+    sizes: Sequence[int] | None,
+    seed: int,
+    n_jobs: int | None,
+    level: float,
+    progress: Callable[[int, int], None] | None,
+) -> LearningCurve:
+    """Measure the curves of learners on these splits."""
+    learners, rows, groups, loss = contest.entrants, contest.rows, contest.groups, contest.loss
     least = min(len(split.train) for split in splits)
     steps = _sizes(sizes, least, len(np.unique(groups)), LOSSES[loss].of_numbers)
-    corrected = Corrected(len(splits), (len(rows) - least) / least, share)
+    corrected = Corrected(len(splits), (len(rows) - least) / least, level)
     trials = _Trials(rows, groups, splits, steps, loss, seed)
     jobs = [(each, split) for each in learners.values() for split in splits]
     found = run(trials.of_fold, jobs, n_jobs, progress)
     table = np.array(found).reshape(len(learners), len(splits), len(steps), 3)
     measured = {name: table[at] for at, name in enumerate(learners)}
     curves, crossings = _curves(measured, trials.guessing(), steps, corrected)
-    return LearningCurve(curves, crossings, loss, tuple(steps), len(rows), folds, repeats, share)
+    folds, repeats = splits[-1].fold + 1, splits[-1].repeat + 1
+    return LearningCurve(curves, crossings, loss, tuple(steps), len(rows), folds, repeats, level)
 
 
 def _sizes(given: Sequence[int] | None, most: int, classes: int, of_numbers: bool) -> list[int]:
@@ -217,24 +232,24 @@ class _Trials:
     loss: str
     seed: int
 
-    def of_fold(self, job: tuple[Any, Split]) -> list[tuple[float, float, float]]:
+    def of_fold(self, job: tuple[Entrant, Split]) -> list[tuple[float, float, float]]:
         """Return train loss, validation loss and seconds of a learner at every size of one fold."""
-        learner, split = job
+        tried, split = job
         rng = np.random.default_rng([self.seed, split.repeat, split.fold])
         order = growing(split.train, self.groups, rng)
-        held, found = self.rows.take(split.test), []
+        held, found = tried.rows.take(split.test), []
         for size in self.sizes:
-            part = self.rows.take(order[:size])
-            model = fitted(learner, part)
-            train, validation = (float(model.losses(each, self.loss).mean()) for each in (part, held))
+            with tried.at(f"{split}, {size:,} rows"):
+                part, model = tried.rows.take(order[:size]), tried.fitted(order[:size])
+                train, validation = (float(model.losses(each, self.loss).mean()) for each in (part, held))
             found.append((train, validation, model.seconds))
         return found
 
     def guessing(self) -> Floats:
         """Return the validation loss of guessing, fold by fold."""
-        (_, guess), empty = baseline(self.loss), blank(self.rows)
-        models = [fitted(guess, empty.take(split.train)) for split in self.splits]
-        tests = [empty.take(split.test) for split in self.splits]
+        guess = baseline(self.loss, self.rows)
+        models = [guess.fitted(split.train) for split in self.splits]
+        tests = [guess.rows.take(split.test) for split in self.splits]
         return np.array([m.losses(t, self.loss).mean() for m, t in zip(models, tests, strict=True)])
 
 

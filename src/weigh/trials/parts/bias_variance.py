@@ -12,14 +12,13 @@ from weigh import errors
 from weigh.features.settings import finite, whole
 from weigh.judge.measures.losses import Floats
 from weigh.text import plain
-from weigh.trials.learners import named
+from weigh.trials.contest import Contest
 from weigh.trials.parts.bias_variance_text import KOHAVI_WOLPERT, markup, text
 from weigh.trials.parts.decomposition import Decomposition, domingos, kohavi_wolpert, one_hot, squared
 from weigh.trials.parts.training_sets import BOOTSTRAP, SHARES, TrainingSets
 from weigh.trials.rows import LabelledRows
 from weigh.trials.running import run
-from weigh.trials.splits import groups_of
-from weigh.trials.trial import LOSSES, Fitted, checked_loss, fitted
+from weigh.trials.trial import LOSSES, Fitted
 
 OWNER = "bias_variance"
 BRIER = "brier"
@@ -116,7 +115,7 @@ def bias_variance(
     share: float | None = None,
     truth: Any = None,
     seed: int = 0,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     progress: Callable[[int, int], None] | None = None,
 ) -> BiasVariance:
     """Train a learner on many training sets, and take its loss on held-out rows apart.
@@ -129,8 +128,8 @@ def bias_variance(
     ----------
     learner : a learner, a name such as "naive-bayes", or several of them as a list or by name
     X, y : rows as `fit` takes them
-    loss : "zero_one", "brier" = Σ_c (p_c − [y = c])², "squared" = (1 − p_true)²; of regressions
-        "squared_error". None means zero_one, or squared_error
+    loss : "zero_one", "brier" = Σ_c (p_c − [y = c])² (of two classes half of it), "squared" = (1 − p_true)²;
+        of regressions "squared_error". None means zero_one, or squared_error
     which : of the zero-one loss, "kohavi-wolpert" (squares) or "domingos" (the main prediction)
     rounds : how many training sets
     test : the share of the rows that is held out and judged on
@@ -140,7 +139,7 @@ def bias_variance(
         sorted order, where they are known, as for made-up rows. Without it noise counts as bias: one label
         per row cannot tell them apart
     seed : decides which rows are held out and drawn
-    n_jobs : trials at a time; None means one, -1 all cores. The numbers do not depend on it
+    n_jobs : trials at a time; -1 means all cores. The numbers do not depend on it
     progress : called with the trials done and all trials
 
     Examples
@@ -152,16 +151,17 @@ def bias_variance(
     >>> abs(parts.mean("loss") - parts.mean("bias") - parts.mean("variance")) < 1e-12
     True
     """
-    rows, learners = LabelledRows.of(X, y), named(learner, OWNER)
-    loss = _checked(checked_loss(loss, learners, OWNER), which)
+    contest = Contest.of(learner, X, y, loss, OWNER)
+    learners, loss = contest.entrants, _checked(contest.loss, which)
     rounds = whole(OWNER, "rounds", rounds, 2)
-    groups = groups_of(rows.labels, LOSSES[loss].of_numbers)
-    sets = TrainingSets.of(groups, *_drawing(test, resample, share), whole(OWNER, "seed", seed, 0))
-    judged = Judged.of(rows, sets, loss, which, truth)
+    sets = TrainingSets.of(contest.groups, *_drawing(test, resample, share), whole(OWNER, "seed", seed, 0))
+    judged = Judged.of(contest.rows, sets, loss, which, truth)
     jobs = [(name, number) for name in learners for number in range(rounds)]
 
     def answer(job: tuple[str, int]) -> Any:
-        return judged.answer(fitted(learners[job[0]], rows.take(sets.drawn(job[1]))))
+        tried, number = learners[job[0]], job[1]
+        with tried.at(f"training set {number + 1:,}"):
+            return judged.answer(tried.fitted(sets.drawn(number)), tried.rows.take(sets.test))
 
     answers = run(answer, jobs, n_jobs, progress)
     found = {
@@ -211,14 +211,15 @@ class Judged:
         known = None if truth is None else _known(truth, len(rows), len(classes), loss)[sets.test]
         return cls(rows.take(sets.test), classes, loss, which, known)
 
-    def answer(self, model: Fitted) -> Any:
-        """What a trained learner says of the rows: codes of classes, probabilities, or numbers."""
+    def answer(self, model: Fitted, rows: LabelledRows) -> Any:
+        """What a trained learner says of the rows as it takes them: codes, probabilities, or numbers."""
         if self.loss == "zero_one":
-            return self._codes(model.predict(self.rows))
+            return self._codes(model.predict(rows))
         if LOSSES[self.loss].of_numbers:
-            return np.asarray(model.predict(self.rows), np.float64)[:, None]
-        table = model.probabilities(self.rows, self.classes)
-        return table if self.loss == BRIER else table[np.arange(len(table)), self._true()][:, None]
+            return np.asarray(model.predict(rows), np.float64)[:, None]
+        table = model.probabilities(rows, self.classes)
+        own = table[np.arange(len(table)), self._true()][:, None]
+        return self._weighed(table) if self.loss == BRIER else own
 
     def decomposed(self, answers: list[Any]) -> Decomposition:
         """Take the losses of all answers [rounds, ...] apart."""
@@ -227,8 +228,14 @@ class Judged:
             return FORMS[self.which](np.stack(answers), self._true(), k, self.known)
         if LOSSES[self.loss].of_numbers:
             return squared(answers, np.asarray(self.rows.labels, np.float64)[:, None], self.known)
-        goal = one_hot(self._true(), k) if self.loss == BRIER else np.ones((len(self.rows), 1))
-        return squared(answers, goal, self.known)
+        if self.loss == BRIER:
+            known = None if self.known is None else self._weighed(self.known)
+            return squared(answers, self._weighed(one_hot(self._true(), k)), known)
+        return squared(answers, np.ones((len(self.rows), 1)), self.known)
+
+    def _weighed(self, table: Floats) -> Floats:
+        """Return the probabilities that count: of two classes one tells the other, as half the sum does."""
+        return table[:, 1:] if len(self.classes) == 2 else table
 
     def _true(self) -> Any:
         return self._codes(self.rows.labels)
