@@ -7,6 +7,8 @@ import json
 import pytest
 
 import weigh
+from weigh import errors
+from weigh.trials.learners import LEARNERS
 
 DAYS = "sky,warm,play\n" + "".join(
     f"{['sun', 'fog', 'rain'][k % 3]},{k % 7}.5,{'yes' if (k % 3) + (k % 5) < 3 else 'no'}\n"
@@ -67,6 +69,50 @@ def test_pictures_are_written_and_said_so(days, tmp_path, command):
     told = days(*command, *GIVEN, "--plot", "it.svg").output
     assert told.endswith("\n\nThe picture is in it.svg.\n")
     assert (tmp_path / "it.svg").read_text().startswith("<svg")
+
+
+def test_what_cannot_be_drawn_is_told_before_any_trial(days, monkeypatch):
+    monkeypatch.setattr("weigh.trials.compare", lambda *given, **more: pytest.fail("tried all the same"))
+    for options, said in {
+        ("--what", "curve", "--plot", "it.svg"): "--what curve draws learning curves; give --curve too.",
+        ("--what", "times"): "--what says what to draw; give --plot FILE too.",
+        ("--what", "nonsense", "--plot", "it.svg"): "'nonsense' is not one of 'scores', 'differences'",
+    }.items():
+        result = days("compare", *GIVEN, *options)
+        assert result.exit_code == 2
+        assert said in result.output
+
+
+@pytest.mark.parametrize("command", [("compare", "--repeats", "1"), ("bias-variance",), ("curve",)])
+def test_results_are_told_even_if_the_picture_fails(days, monkeypatch, command):
+    def refused(*given):
+        raise errors.Unsupported("no picture today")
+
+    monkeypatch.setattr("weigh.pictures.image", refused)
+    result = days(*command, *GIVEN, "--plot", "it.svg")
+    assert result.exit_code == 1
+    assert "naive-bayes" in result.output
+    assert result.output.rstrip().endswith("weigh: no picture today")
+
+
+def test_kinds_are_those_of_every_learner(days, tmp_path):
+    given = ("compare", *GIVEN[:3], "--kind", "warm=category", "--folds", "3", "--repeats", "1", "--json")
+    told = json.loads(days(*given).output)
+    assert all("columns={'warm': Category()}" in each["settings"] for each in told["scores"][:5])
+    tree = LEARNERS["tree"]().set_params(asnumbers__columns={"warm": "category"})
+    found = weigh.compare(tree, source(tmp_path), folds=3, repeats=1)
+    assert told["scores"][3]["losses"] == found.scores[0].losses.tolist()
+
+
+def test_level_and_baseline_are_pythons(days, tmp_path):
+    given = ("--folds", "3", "--repeats", "1", "--level", "0.5", "--no-baseline", "--json")
+    told = json.loads(days("compare", *GIVEN, *given).output)
+    found = weigh.compare(
+        ["naive-bayes", "tree"], source(tmp_path), folds=3, repeats=1, level=0.5, baseline=False
+    )
+    assert [each["loss"] for each in told["scores"]] == [each.loss.to_dict() for each in found.scores]
+    curve = json.loads(days("curve", *GIVEN, "--level", "0.5", "--json").output)
+    assert curve["level"] == 0.5
 
 
 @pytest.mark.parametrize("command", ["compare", "bias-variance"])

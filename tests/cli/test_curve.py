@@ -84,7 +84,7 @@ def test_several_learners_cross_and_are_drawn(days, tmp_path):
         (["--label", "play", "--sizes", "5,500"], 1, "sizes must be whole numbers of rows from 2 to 96"),
         (["--label", "play", "--plot", "curve.pdf"], 2, "'curve.pdf' does not end in .svg, .png or .html."),
         (["--label", "play", "--learner", "tree", "--set", "depth=2"], 2, "--set: tree has no settings here"),
-        (["--label", "play", "--learner", "tree", "--kind", "sky=text"], 2, "--kind: tree finds the kinds"),
+        (["--label", "play", "--level", "95"], 2, "95.0 is not in the range 0<x<1"),
         (
             ["--label", "play", "--learner", "tree", "--learner", "joint", "--set", "prior=2"],
             2,

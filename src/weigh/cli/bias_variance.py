@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from weigh.cli.options import as_json, check_picture, keep_apart, reading
+from weigh.cli.options import as_json, reading
 from weigh.cli.taught import Taught
-from weigh.cli.tried import LEARNERS, labelled, learners_of, tell, trying
+from weigh.cli.tried import LEARNERS, Trying, trying
 
 SECTIONS = {
     "Examples": """
@@ -46,25 +44,7 @@ SECTIONS = {
 @click.option("--share", type=float, help="The size of a set, of the rows left. [default: 1, or 0.5]")
 @reading
 @as_json
-def command(
-    data: tuple[str, ...],
-    label: str | None,
-    learners: tuple[str, ...],
-    settings: tuple[str, ...],
-    kinds: tuple[str, ...],
-    missing: tuple[str, ...],
-    loss: str | None,
-    seed: int,
-    jobs: int,
-    plot: str | None,
-    which: str,
-    rounds: int,
-    test: float,
-    resample: str,
-    share: float | None,
-    as_json: bool,
-    **written: Any,
-) -> None:
+def command(given: Trying, which: str, rounds: int, test: float, resample: str, share: float | None) -> None:
     """Train learners on many training sets drawn from a table, and take their loss on other rows apart.
 
     Without --learner these are naive Bayes, logistic regression, perceptron, decision tree and nearest
@@ -74,23 +54,16 @@ def command(
     from weigh.trials import bias_variance
     from weigh.trials.learners import USUAL
 
-    check_picture(plot)
-    keep_apart(plot, *data)
-    rows = labelled(data, label, missing, **written)
-    tried = learners_of(learners or USUAL, settings, kinds, rows.labels.tolist())
+    tried = given.opened(USUAL)
     with steps() as progress:
         found = bias_variance(
-            tried,
-            rows.data,
-            rows.labels,
-            loss=loss,
+            *tried,
             which=which,
             rounds=rounds,
             test=test,
             resample=resample,
             share=share,
-            seed=seed,
-            n_jobs=jobs,
             progress=progress,
+            **given.shared,
         )
-    tell(found, as_json, plot)
+    given.tell(found)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from weigh.cli.options import as_json, check_picture, keep_apart, reading
+from weigh.cli.options import as_json, reading
 from weigh.cli.taught import Taught
-from weigh.cli.tried import LEARNERS, labelled, learners_of, tell, trying
+from weigh.cli.tried import LEARNERS, Trying, level, trying
 
+PICTURES = {
+    "scores": "mean losses with intervals; drawn if nothing else is said",
+    "differences": "of pairs, with intervals",
+    "times": "of training and prediction",
+    "curve": "losses against training rows, with --curve",
+}
 SECTIONS = {
     "Examples": """
         weigh compare mails.csv --label spam
@@ -25,12 +29,7 @@ SECTIONS = {
         squared              (1 − p)², p the probability of the true class
         squared_error, absolute_error   of numbers
     """,
-    "--what": """
-        scores               mean losses with intervals (default)
-        differences          of pairs, with intervals
-        times                of training and prediction
-        curve                losses against training rows, with --curve
-    """,
+    "--what": "\n".join(f"        {name:<21}{words}" for name, words in PICTURES.items()),
 }
 
 
@@ -38,33 +37,28 @@ SECTIONS = {
 @trying
 @click.option("--folds", type=click.IntRange(2), default=10, show_default=True, help="Of each repeat.")
 @click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Cuts into folds.")
+@level
+@click.option("--no-baseline", is_flag=True, help="Leave out the guess that does not look at the rows.")
 @click.option("--reference", metavar="NAME", help="Compare the others with this learner only.")
 @click.option("--rope", type=float, help="Losses nearer than this count as equal. [default: 0.01]")
 @click.option("--curve", is_flag=True, help="Learning curves too, and where learners overtake each other.")
 @click.option("--traits", is_flag=True, help="Say in words what kind of learners they are.")
-@click.option("--what", default="scores", metavar="PICTURE", help="What to draw; see below.")
+@click.option(
+    "--what", type=click.Choice(list(PICTURES)), metavar="PICTURE", help="What --plot draws; see below."
+)
 @reading
 @as_json
 def command(
-    data: tuple[str, ...],
-    label: str | None,
-    learners: tuple[str, ...],
-    settings: tuple[str, ...],
-    kinds: tuple[str, ...],
-    missing: tuple[str, ...],
-    loss: str | None,
-    seed: int,
-    jobs: int,
-    plot: str | None,
+    given: Trying,
     folds: int,
     repeats: int,
+    level: float,
     reference: str | None,
     rope: float | None,
+    no_baseline: bool,
     curve: bool,
     traits: bool,
-    what: str,
-    as_json: bool,
-    **written: Any,
+    what: str | None,
 ) -> None:
     """Cross-validate learners on the same splits of a table, and tell how sure their differences are.
 
@@ -76,25 +70,24 @@ def command(
     from weigh.trials import compare
     from weigh.trials.learners import USUAL
 
-    check_picture(plot)
-    keep_apart(plot, *data)
-    rows = labelled(data, label, missing, **written)
-    tried = learners_of(learners or USUAL, settings, kinds, rows.labels.tolist())
+    if what is not None and given.plot is None:
+        raise click.UsageError("--what says what to draw; give --plot FILE too.")
+    if what == "curve" and not curve:
+        raise click.UsageError("--what curve draws learning curves; give --curve too.")
+    tried = given.opened(USUAL)
     with steps() as progress:
         found = compare(
-            tried,
-            rows.data,
-            rows.labels,
+            *tried,
             folds=folds,
             repeats=repeats,
-            loss=loss,
-            seed=seed,
-            n_jobs=jobs,
+            level=level,
             rope=rope,
             reference=reference,
+            baseline=not no_baseline,
             curve=curve,
             progress=progress,
+            **given.shared,
         )
-    tell(found, as_json, plot, what)
-    if traits and not as_json:
+    given.tell(found, what)
+    if traits and not given.as_json:
         click.echo(f"\n{found.traits()}")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from weigh.cli.options import as_json, check_picture, keep_apart, reading
+from weigh.cli.options import as_json, reading
 from weigh.cli.taught import Taught
-from weigh.cli.tried import LEARNERS, labelled, learners_of, tell, trying
+from weigh.cli.tried import LEARNERS, Trying, level, trying
 
 SECTIONS = {
     "Examples": """
@@ -33,25 +31,10 @@ SECTIONS = {
 @click.option("--sizes", metavar="N,N,...", help="Numbers of rows. [default: eight, each twice the last]")
 @click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Of each repeat.")
 @click.option("--repeats", type=click.IntRange(1), default=2, show_default=True, help="Cuts into folds.")
+@level
 @reading
 @as_json
-def command(
-    data: tuple[str, ...],
-    label: str | None,
-    learners: tuple[str, ...],
-    settings: tuple[str, ...],
-    kinds: tuple[str, ...],
-    sizes: str | None,
-    folds: int,
-    repeats: int,
-    loss: str | None,
-    seed: int,
-    jobs: int,
-    missing: tuple[str, ...],
-    plot: str | None,
-    as_json: bool,
-    **written: Any,
-) -> None:
+def command(given: Trying, sizes: str | None, folds: int, repeats: int, level: float) -> None:
     """Fit learners on more and more rows, and measure them on rows held out.
 
     Prints the losses at every size, the power law that they follow and what it expects of more rows,
@@ -62,24 +45,18 @@ def command(
     from weigh.trials import learning_curve
 
     wanted = None if sizes is None else _numbers(sizes)
-    check_picture(plot)
-    keep_apart(plot, *data)
-    rows = labelled(data, label, missing, **written)
-    tried = learners_of(learners or ("naive-bayes",), settings, kinds, rows.labels.tolist())
+    tried = given.opened(["naive-bayes"])
     with steps() as progress:
         found = learning_curve(
-            tried,
-            rows.data,
-            rows.labels,
+            *tried,
             sizes=wanted,
             folds=folds,
             repeats=repeats,
-            loss=loss,
-            seed=seed,
-            n_jobs=jobs,
+            level=level,
             progress=progress,
+            **given.shared,
         )
-    tell(found, as_json, plot)
+    given.tell(found)
 
 
 def _numbers(text: str) -> list[int]:

@@ -2,28 +2,110 @@
 
 from __future__ import annotations
 
-import json
+import functools
+import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from weigh.cli.options import open_as
+from weigh.cli.options import check_picture, echo, keep_apart, open_as
 
 if TYPE_CHECKING:
     from weigh.trials.rows import LabelledRows
 
 
 LEARNERS = """
-    naive-bayes, logistic, perceptron, tree, neighbours, joint, threshold
-    linear               of numbers
+    naive-bayes, joint, threshold
+    logistic, perceptron   of numbers in standard deviations:
+                           weigh fit --learner logistic --set scale=unit
+    tree, neighbours       of scikit-learn
+    linear                 of numbers
 """
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+level = click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Of intervals, and of being sure.",
+)
 
 
-def trying(command: Command) -> Command:
-    """Add the options of commands that try several learners."""
+@dataclass(frozen=True)
+class Trying:
+    """What commands that try learners were given, and what they all do with it."""
+
+    data: tuple[str, ...]
+    label: str | None
+    learners: tuple[str, ...]
+    settings: tuple[str, ...]
+    kinds: tuple[str, ...]
+    missing: tuple[str, ...]
+    loss: str | None
+    seed: int
+    jobs: int
+    plot: str | None
+    as_json: bool
+    written: dict[str, Any]
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """The parameters that all trials have."""
+        return {"loss": self.loss, "seed": self.seed, "n_jobs": self.jobs}
+
+    def opened(self, usual: Sequence[str]) -> tuple[dict[str, Any], Any, Any]:
+        """Return learners, rows and labels, after a look at what would only fail at the end."""
+        check_picture(self.plot)
+        keep_apart(self.plot, *self.data)
+        rows = self._labelled()
+        return self._named(self.learners or usual, rows.labels.tolist()), rows.data, rows.labels
+
+    def _labelled(self) -> LabelledRows:
+        """Read files into memory, with the labels of their rows."""
+        from weigh import errors
+        from weigh.trials.rows import LabelledRows
+
+        source = open_as(self.data, self.label, self.missing, **self.written)
+        if source.label is None:
+            raise click.UsageError(
+                f"Say which column to predict, with --label. The columns are {errors.listing(source.names)}."
+            )
+        return LabelledRows.of(source)
+
+    def _named(self, names: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
+        """Return learners by name; settings are of a single one, kinds of all."""
+        from weigh.cli.settings import read_kinds
+        from weigh.trials.learners import named, set_kinds
+
+        found = named(list(names), "--learner")
+        if self.settings:
+            if len(names) != 1:
+                raise click.UsageError("--set is for a single --learner.")
+            found[names[0]].set_params(**_settings(names[0], self.settings, labels))
+        if self.kinds:
+            for learner in found.values():
+                set_kinds(learner, read_kinds(self.kinds))
+        return found
+
+    def tell(self, found: Any, what: str | None = None) -> None:
+        """Print a result, and draw it, or what of it, if that was asked for."""
+        echo(found, self.as_json)
+        if self.plot is None:
+            return
+        from weigh.pictures import image
+
+        image(found.plot() if what is None else found.plot(what), self.plot)
+        if not self.as_json:
+            click.echo(f"\nThe picture is in {self.plot}.")
+
+
+def trying(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of commands that try several learners, and hand them over as one `Trying`, `given`.
+
+    What is none of them, nor a parameter of the command's own, says how the files are written.
+    """
     options = [
         click.argument("data", nargs=-1, required=True, metavar="DATA..."),
         click.option(
@@ -42,40 +124,19 @@ def trying(command: Command) -> Command:
         click.option(
             "--jobs", type=int, default=-1, metavar="N", help="Trials at a time. [default: all cores]"
         ),
-        click.option("--plot", metavar="FILE", help="Draw a picture, as .svg or .png."),
+        click.option("--plot", metavar="FILE", help="Draw a picture, as .svg, .png or .html."),
     ]
+    shared = [each.name for each in fields(Trying) if each.name != "written"]
+    own = [name for name in inspect.signature(command).parameters if name != "given"]
+
+    @functools.wraps(command)
+    def gathered(**values: Any) -> None:
+        given, mine = ({name: values.pop(name) for name in names} for names in (shared, own))
+        command(Trying(**given, written=values), **mine)
+
     for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def labelled(data: Sequence[str], label: str | None, missing: Sequence[str], **written: Any) -> LabelledRows:
-    """Read files into memory, with the labels of their rows."""
-    from weigh import errors
-    from weigh.trials.rows import LabelledRows
-
-    source = open_as(data, label, missing, **written)
-    if source.label is None:
-        raise click.UsageError(
-            f"Say which column to predict, with --label. The columns are {errors.listing(source.names)}."
-        )
-    return LabelledRows.of(source)
-
-
-def learners_of(
-    names: Sequence[str], settings: Sequence[str], kinds: Sequence[str], labels: Sequence[Any]
-) -> dict[str, Any]:
-    """Return learners by name; settings are of a single one, kinds of all that know columns."""
-    from weigh.trials.learners import named
-
-    found = named(list(names), "--learner")
-    if settings:
-        if len(names) != 1:
-            raise click.UsageError("--set is for a single --learner.")
-        found[names[0]].set_params(**_settings(names[0], settings, labels))
-    if kinds:
-        _set_kinds(found, kinds)
-    return found
+        gathered = option(gathered)
+    return gathered
 
 
 def _settings(learner: str, settings: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
@@ -88,23 +149,3 @@ def _settings(learner: str, settings: Sequence[str], labels: Sequence[Any]) -> d
         name: match_classes(value, labels) if name.startswith("class_") else value
         for name, value in found.items()
     }
-
-
-def _set_kinds(learners: dict[str, Any], kinds: Sequence[str]) -> None:
-    from weigh.cli.settings import read_kinds
-
-    for name, learner in learners.items():
-        if "columns" not in learner.get_params():
-            raise click.UsageError(f"--kind: {name} finds the kinds of columns by itself. Leave it out.")
-        learner.set_params(columns=read_kinds(kinds))
-
-
-def tell(found: Any, as_json: bool, plot: str | None, what: str | None = None) -> None:
-    """Print a result, and draw it, or what of it, if that was asked for."""
-    if plot is not None:
-        from weigh.pictures import image
-
-        image(found.plot() if what is None else found.plot(what), plot)
-    click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2) if as_json else str(found))
-    if plot is not None and not as_json:
-        click.echo(f"\nThe picture is in {plot}.")

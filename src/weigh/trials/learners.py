@@ -94,6 +94,12 @@ def is_regression(learner: Any) -> bool:
     return bool(is_regressor(learner))
 
 
+def set_kinds(learner: Any, kinds: Any) -> None:
+    """Tell a learner that `LEARNERS` makes what its columns mean."""
+    own = next(name for name in learner.get_params() if name.rpartition("__")[2] == "columns")
+    learner.set_params(**{own: kinds})
+
+
 def settings_of(learner: Any) -> str:
     """Return the settings that differ from the defaults; of a pipeline its steps, with their settings."""
     if isinstance(learner, Pipeline):

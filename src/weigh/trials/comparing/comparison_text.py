@@ -76,7 +76,7 @@ def _notes(found: Comparison) -> list[str]:
             f"{short(found.rope)}, that the second is better."
         )
     notes += _of_learners(found)
-    exact = f", no narrower than that of a share of {found.n:,} rows" if found.loss == "zero_one" else ""
+    exact = f", no narrower than the exact one of a share of {found.n:,}" if found.loss == "zero_one" else ""
     notes.append(
         f"Intervals of {level} for rows like these{exact}. µs per row: median of three splits that ran one "
         f"at a time."
