@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.linear_model import Ridge
 
 import weigh
+from tests.judge.scripted import judged
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "bad-input.md"
 
@@ -663,6 +665,18 @@ def _() -> object:
     return fit(
         weigh.open(written("legs,pet\ntwo,oiseau\nfour,chien bâtard\n".encode("latin-1")), label="pet"), None
     )
+
+
+@case("Probabilities that do not sum to 1")
+def _() -> object:
+    return judged([0, 1], [[1.0, 1.0], [1.0, 1.0]])
+
+
+@case("A prediction that is no number")
+def _() -> object:
+    ridge = Ridge().fit([[1.0], [2.0]], [1.0, 2.0])
+    ridge.coef_ = np.array([np.nan])
+    return weigh.evaluate(ridge, np.ones((2, 1)), [1.0, 2.0])
 
 
 @case("A picture that an evaluation has not")

@@ -17,7 +17,10 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
+from tests.judge.scripted import judged
+from weigh import errors
 from weigh.judge import evaluate
+from weigh.judge.measures import batches
 
 PROBABLE = [
     DecisionTreeClassifier(min_samples_leaf=5, random_state=0),
@@ -70,12 +73,64 @@ def test_scores_without_probabilities_have_areas(model, load):
     assert "log_loss" not in [measure.name for measure in found.measures]
 
 
-def test_scores_of_pairs_of_classes_are_no_scores_of_classes():
+@pytest.mark.parametrize("classes", [3, 4])
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_scores_of_pairs_of_classes_are_no_scores_of_classes(classes, wrapped):
     X, y = load_iris(return_X_y=True)
-    model = SVC(decision_function_shape="ovo").fit(X, np.where(X[:, 0] > 6, 3, y))
-    assert model.decision_function(X).shape == (150, 6)
+    y = np.where(X[:, 0] > 6, classes - 1, y)
+    model = SVC(decision_function_shape="ovo")
+    model = (make_pipeline(model) if wrapped else model).fit(X, y)
+    # Three classes have as many pairs: their table has the shape of scores of classes, and is none.
+    assert model.decision_function(X).shape == (150, classes * (classes - 1) // 2)
     found = evaluate(model, X, y)
-    assert found.omitted == ("The classifier gives no probabilities, so there are no other measures.",)
+    assert "roc_area" not in [measure.name for measure in found.measures]
+    assert found.omitted == (
+        "The classifier gives no probabilities, and its scores are of pairs of classes, so there are no "
+        "other measures.",
+    )
+
+
+def test_of_two_classes_the_one_pair_is_the_score():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[50:], y[50:]
+    pairs, rest = (evaluate(SVC(decision_function_shape=s).fit(X, y), X, y) for s in ("ovo", "ovr"))
+    assert pairs.measure("roc_area") == rest.measure("roc_area")
+
+
+@pytest.mark.parametrize(
+    ("table", "shown"),
+    [
+        ([[0.5, 0.5], [np.nan, np.nan]], "nan, nan"),
+        ([[0.5, 0.5], [1.0, 1.0]], "1, 1"),
+        ([[0.5, 0.5], [1.5, -0.5]], "1.5, -0.5"),
+        ([[0.2] * 5, [0.3] * 5], "0.3, 0.3, 0.3, 0.3, …"),
+    ],
+)
+def test_what_is_no_probability_is_refused(table, shown):
+    with pytest.raises(errors.DataError) as refused:
+        judged([0, 1], table)
+    assert str(refused.value) == (
+        f"The classifier gave row 1 (the first is 0) the probabilities {shown}; they must be shares that sum "
+        "to 1. Mend the classifier, or leave such rows out."
+    )
+
+
+def test_scores_that_are_no_numbers_are_refused():
+    with pytest.raises(errors.DataError, match=r"row 1 .* the scores 1, nan, 0; they must be numbers\."):
+        judged([0, 1], [[1.0, 2.0, 0.0], [1.0, np.nan, 0.0]], as_scores=True)
+
+
+def test_a_refused_row_is_counted_from_the_first_batch(monkeypatch):
+    monkeypatch.setattr(batches, "CELLS", 128)
+    table = np.full((200, 2), 0.5)
+    table[150] = np.nan
+    with pytest.raises(errors.DataError, match="row 150 "):
+        judged([0, 1] * 100, table)
+
+
+def test_probabilities_in_few_digits_are_taken():
+    table = np.random.default_rng(0).dirichlet(np.ones(50), 200).astype(np.float32)
+    assert judged(np.arange(200) % 50, table).measure("log_loss").value > 0
 
 
 def test_a_pipeline_on_a_table_with_words_is_judged():

@@ -8,7 +8,7 @@ from scipy import stats
 from sklearn import metrics
 
 from weigh.judge.measures.confusion import Confusion
-from weigh.judge.measures.intervals import clopper_pearson, normal_mean
+from weigh.judge.measures.intervals import clopper_pearson, student_mean
 from weigh.judge.measures.losses import UNSEEN
 from weigh.judge.measures.tally import Moments
 
@@ -108,7 +108,7 @@ def test_the_interval_of_the_mean_is_the_textbook_one():
     values = np.random.default_rng(0).gamma(2.0, size=50)
     moments = Moments().add(values[:20], np.ones(20)).add(values[20:], np.ones(30))
     mean, low, high = moments.interval(0.9)
-    reach = stats.norm.ppf(0.95) * stats.sem(values)
+    reach = stats.t.ppf(0.95, 49) * stats.sem(values)
     assert (mean, low, high) == pytest.approx((values.mean(), values.mean() - reach, mean + reach))
 
 
@@ -125,12 +125,12 @@ def test_an_infinite_mean_has_an_infinite_interval():
 
 
 def test_an_interval_of_a_mean_stays_within_its_range():
-    assert normal_mean(0.01, 1.0, 10.0, 0.95, 1.0) == (0.0, pytest.approx(0.6298, abs=1e-4))
-    assert normal_mean(0.99, 1.0, 10.0, 0.95, 1.0)[1] == 1.0
+    assert student_mean(0.01, 1.0, 10.0, 0.95, 1.0) == (0.0, pytest.approx(0.7254, abs=1e-4))
+    assert student_mean(0.99, 1.0, 10.0, 0.95, 1.0)[1] == 1.0
 
 
 def test_one_row_has_no_interval_of_the_mean():
-    assert np.isnan(normal_mean(0.5, 0.1, 1.0, 0.95)).all()
+    assert np.isnan(student_mean(0.5, 0.1, 1.0, 0.95)).all()
     assert np.isnan(Moments().add(np.array([0.5]), np.ones(1)).interval(0.95)[1:]).all()
 
 
@@ -142,7 +142,7 @@ def test_the_exact_interval_covers_at_least_its_level(share):
     assert np.mean((low <= share) & (share <= high)) > 0.9 - 0.014
 
 
-def test_the_normal_interval_covers_about_its_level():
+def test_students_interval_covers_about_its_level():
     draws = np.random.default_rng(6).exponential(size=(2000, 200))
     covered = 0
     for row in draws:

@@ -68,7 +68,7 @@ def test_log_loss_does_not_underflow():
 
 
 def test_a_zero_probability_of_the_true_class_gives_infinite_log_loss():
-    assert loss("log_loss", [0, 1], [[-np.inf, 0.0], [-1.0, -0.5]]) == np.inf
+    assert loss("log_loss", [0, 1], [[-np.inf, 0.0], logs_of([0.4, 0.6])]) == np.inf
 
 
 def test_a_sure_and_right_answer_has_a_loss_of_positive_zero():
@@ -76,8 +76,8 @@ def test_a_sure_and_right_answer_has_a_loss_of_positive_zero():
 
 
 def test_a_row_of_weight_zero_does_not_count_even_if_its_loss_is_infinite():
-    logs = [[-np.inf, 0.0], [-2.0, -0.1]]
-    assert loss("log_loss", [0, 0], logs, np.array([0.0, 3.0])) == 2.0
+    logs = [[-np.inf, 0.0], logs_of([0.25, 0.75])]
+    assert loss("log_loss", [0, 0], logs, np.array([0.0, 3.0])) == math.log(4)
 
 
 def test_an_unseen_label_is_wrong_with_probability_zero():

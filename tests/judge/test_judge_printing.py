@@ -40,16 +40,17 @@ def test_a_small_evaluation_prints_as_tables():
             "balanced accuracy           0.8333  0.3783  0.9958",
             "mean precision of classes   0.8750  0.3706  0.9968",
             "mean F1 of classes          0.8286  0.2968  0.9840",
-            "squared loss (Brier score)  0.1167  0.0124  0.2210",
-            "log loss                    0.3892  0.1548  0.6237",
+            "squared loss (Brier score)  0.1167  0.0000  0.2534",
+            "log loss                    0.3892  0.0817  0.6968",
             "calibration error           0.1000  0.0000  0.4407",
             "conditional log-likelihood   -2.34       -       -",
             "",
             "ranking  ROC area     low    high  PR area     low    high  by chance",
             "spam       1.0000  0.2924  1.0000   1.0000  0.2924  1.0000     0.5000",
             "",
-            "Intervals of 95%: exact (Clopper-Pearson) for shares, normal for mean losses,",
-            "Student's for the logits of areas.",
+            "Intervals of 95%: exact (Clopper-Pearson) for shares, Student's for mean losses",
+            "and the logits of areas.",
+            "Intervals of mean losses of so few rows are rough.",
             "",
             "true \\ predicted  ham  spam",
             "ham                 3     0",
@@ -86,9 +87,10 @@ def test_what_is_undefined_infinite_or_unseen_is_told():
             "a                    0.6667  0.0081  0.9999   0.5000  0.0015  0.9985     0.4000",
             "b                    1.0000  0.0500  1.0000   1.0000  0.0500  1.0000     0.2000",
             "",
-            "Intervals of 90%: exact (Clopper-Pearson) for shares, normal for mean losses,",
-            "Student's for the logits of areas.",
+            "Intervals of 90%: exact (Clopper-Pearson) for shares, Student's for mean losses",
+            "and the logits of areas.",
             "1 class without rows: no area, and not in the means.",
+            "Intervals of mean losses of so few rows are rough.",
             "Unequal weights: intervals count 2.8 effective rows.",
             "1 row with labels that the model has never seen, counted as errors with",
             "probability zero: 'z'.",
@@ -105,6 +107,16 @@ def test_what_is_undefined_infinite_or_unseen_is_told():
             "c              -      -      -       -      -      -      -        0",
         ]
     )
+
+
+def test_an_interval_cut_off_at_zero_is_told_to_be_rough():
+    table = [[0.999, 0.001]] * 99
+    sure = Fixed(["a", "b"], ["a"] * 100, [*table, [1 - 1e-12, 1e-12]])
+    rows, labels = [[at] for at in range(100)], ["a"] * 99 + ["b"]
+    told = "A few rows have most of the squared loss (Brier score) and log loss: the interval, cut off at 0,"
+    assert f"{told} is rough." in " ".join(str(evaluate(sure, rows, labels)).split())
+    mild = Fixed(["a", "b"], ["a"] * 100, [[0.7, 0.3]] * 100)
+    assert "rough" not in str(evaluate(mild, rows, labels))
 
 
 def test_a_probability_of_zero_is_told():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn import metrics
@@ -163,17 +165,34 @@ def test_a_perceptron_is_ranked_by_its_scores():
 
 
 def test_too_many_scores_leave_the_areas_out_and_it_is_told(monkeypatch):
-    monkeypatch.setattr(held, "MOST", 59)
+    # Of truth 4 bytes, of weight 8, of the verdict's probability 8, of its being right 1, of scores 24.
+    monkeypatch.setattr(held, "MOST", 20 * 45 - 1)
     rng = np.random.default_rng(7)
     labels, table = rng.integers(0, 3, 20), rng.dirichlet(np.ones(3), 20)
     found = judged(labels, table)
     assert "roc_area" not in [measure.name for measure in found.measures]
     assert found.measure("calibration_error").value > 0
-    assert "scores at once, and are left out." in found.omitted[0]
-    monkeypatch.setattr(held, "MOST", 60)
+    assert found.omitted == ("Areas would need more than 256 MB of scores at once, and are left out.",)
+    monkeypatch.setattr(held, "MOST", 20 * 45)
     assert judged(labels, table).measure("roc_area").value > 0
-    monkeypatch.setattr(held, "MOST", 19)
-    assert judged(labels, table).reliability == ()
+    monkeypatch.setattr(held, "MOST", 20 * 21 - 1)
+    none = judged(labels, table)
+    assert none.reliability == ()
+    assert none.omitted[1] == "Calibration would need more than 256 MB of rows at once, and is left out."
+
+
+def test_what_is_kept_of_rows_is_what_is_counted():
+    rng, n = np.random.default_rng(0), 65536
+    tracemalloc.start()
+    rows = Held()
+    for _ in range(4):
+        labels, odds = rng.integers(0, 2, n), rng.random(n)
+        rows.add(labels, np.ones(n), np.column_stack([odds, 1.0 - odds]), odds, labels == 1)
+    labels = odds = None
+    kept = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert kept == pytest.approx(rows.bytes, rel=0.001)
+    assert rows.bytes == 4 * n * 37
 
 
 @pytest.mark.parametrize("steps", [None, 40])

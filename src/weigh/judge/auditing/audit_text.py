@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from weigh.judge.measures.printing import CUT_OFF
 from weigh.text import aligned, counted, cut, html_note, html_table, percent, short, signed
 
 if TYPE_CHECKING:
@@ -64,6 +65,9 @@ def _notes(audit: Audit) -> Iterator[str]:
             "rows that have that class as their label.",
             WIDTH,
         )
+    rough = [TITLES[each.name] for each in audit.measures if each.name == "log_loss" and each.is_cut_off]
+    if rough:
+        yield CUT_OFF.format(*rough)
     if audit.unjudged:
         told = counted(audit.unjudged, "row is", "rows are")
         yield textwrap.fill(

@@ -37,19 +37,21 @@ def areas_of(held: Held, classes: Sequence[Any], level: float) -> Areas:
     labels, weights = held.truth, held.weights
     rows = np.bincount(labels[labels >= 0], minlength=n_classes)
     drawn = set(np.argsort(-rows, kind="stable")[:CURVES].tolist())
-    sums = [_Sum(len(labels)) for _ in NAMES]
-    per_class, curves = [NOTHING] * n_classes, []
-    for code in np.flatnonzero(rows).tolist():
+    sums = (_Sum(), _Sum())
+    per_class: list[tuple[Measure, Measure]] = [NOTHING] * n_classes
+    curves: list[ClassCurves] = []
+
+    # A function, so that what ranks millions of rows is gone before the next class.
+    def rank(code: int) -> None:
         order = ranked(held.column(code), labels == code, weights)
-        if not order.is_defined:
-            continue
-        areas = (roc_area(order), pr_area(order))
-        roc, pr = (Measure(name, *area.interval(level)) for name, area in zip(NAMES, areas, strict=True))
-        per_class[code] = (roc, pr)
-        for total, area, measure in zip(sums, areas, (roc, pr), strict=True):
-            total.add(area, measure)
-        if code in drawn:
-            curves.append(class_curves(classes[code], code, order))
+        if order.is_defined:
+            roc = sums[0].add(NAMES[0], roc_area(order), level)
+            per_class[code] = (roc, sums[1].add(NAMES[1], pr_area(order), level))
+            if code in drawn:
+                curves.append(class_curves(classes[code], code, order))
+
+    for code in np.flatnonzero(rows).tolist():
+        rank(code)
     overall = per_class[1] if n_classes == 2 else (sums[0].mean(NAMES[0]), sums[1].mean(NAMES[1]))
     return Areas(tuple(per_class), overall, tuple(curves))
 
@@ -57,15 +59,17 @@ def areas_of(held: Held, classes: Sequence[Any], level: float) -> Areas:
 class _Sum:
     """The areas of several classes on the same rows, whose errors hang together."""
 
-    def __init__(self, n: int) -> None:
+    def __init__(self) -> None:
         self._found: list[Measure] = []
         self._apart = 0.0
-        self._parts: Floats = np.zeros(n)
+        self._parts: Floats | float = 0.0
 
-    def add(self, area: Area, measure: Measure) -> None:
-        self._found.append(measure)
+    def add(self, name: str, area: Area, level: float) -> Measure:
+        """Return the measure of an area, and count it in."""
+        self._found.append(Measure(name, *area.interval(level)))
         self._apart += area.variance
         self._parts += area.parts
+        return self._found[-1]
 
     def mean(self, name: str) -> Measure:
         if not self._found:

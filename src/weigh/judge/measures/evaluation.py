@@ -15,7 +15,7 @@ from weigh.judge.measures.batches import batches, checked_weights
 from weigh.judge.measures.class_row import ClassRow, class_rows
 from weigh.judge.measures.confusion import Confusion, Shares
 from weigh.judge.measures.curves import ClassCurves
-from weigh.judge.measures.held import MOST
+from weigh.judge.measures.held import MOST_WORDS
 from weigh.judge.measures.macro import macro_measures
 from weigh.judge.measures.measure import Measure
 from weigh.judge.measures.regression import RegressionEvaluation, judged_numbers
@@ -49,10 +49,11 @@ class Evaluation:
     could not be measured.
 
     Shares (accuracy, zero-one, precision, recall, F1 of a class) have exact Clopper-Pearson intervals,
-    their means over classes those that follow from them; mean losses the normal interval of a mean; areas
-    that of Student's t for their logit, with DeLong's variance (ROC) or that of the bootstrap over rows in
-    the limit of many draws (PR); the calibration error one that holds at least as often as it says. Weighted
-    rows count by their effective number, (sum w)^2 / sum w^2.
+    their means over classes those that follow from them; mean losses Student's interval of a mean, kept
+    within the values a loss can have, which is rough for few rows and where few rows have most of the loss;
+    areas that of Student's t for their logit, with DeLong's variance (ROC) or that of the bootstrap over
+    rows in the limit of many draws (PR); the calibration error one that holds at least as often as it says.
+    Weighted rows count by their effective number, (sum w)^2 / sum w^2.
     """
 
     classes: tuple[Any, ...]
@@ -136,8 +137,10 @@ def evaluate(
     ----------
     model : a model or estimator of this library, or any fitted scikit-learn classifier or regressor
         A classifier without probabilities gets the measures of its predictions and, of its scores, the areas.
-    data : rows as `fit` takes them, or a source; read in batches, so memory stays bounded
-        Areas need all scores: up to 2^24 are kept, and beyond that the areas are left out, with a note.
+    data : rows as `fit` takes them, or a source; read in batches
+        Areas need all scores: up to 256 MB of rows are kept, 7 million of two classes, which takes 1.4 GB
+        while they are ranked. Beyond that areas, and then calibration, are left out, with a note. Of a
+        regression all predictions are kept.
     y : array of labels, or the name of the label column, or None
         None takes the source's own labels, else the column that the model was trained to predict.
     label : name of the label column, the same as a name given as `y`
@@ -181,9 +184,9 @@ def _evaluation(tally: Tally, classes: tuple[Any, ...], level: float) -> Evaluat
     weight = float(confusion.weight.sum())
     if weight == 0.0:
         raise errors.DataError("The sample weights sum to zero; give some row a positive weight.")
-    odds, shares = tally.odds, confusion.shares(level)
-    verdicts = binned(odds.column(0), odds.truth == 1, odds.weights) if odds else None
-    areas = areas_of(tally.scores, classes, level) if tally.scores else None
+    held, shares = tally.held, confusion.shares(level)
+    verdicts = binned(held.odds, held.is_right, held.weights) if held.has_odds else None
+    areas = areas_of(held, classes, level) if held.has_scores else None
     per_class = [NOTHING] * len(classes) if areas is None else areas.per_class
     return Evaluation(
         classes,
@@ -227,19 +230,20 @@ def _bins(tally: Tally, classes: tuple[Any, ...], verdicts: Binned | None, level
     if verdicts is None:
         return
     yield from verdicts.bins("verdict", level)
-    if len(classes) == 2 and tally.scores:
-        found = binned(tally.scores.column(1), tally.scores.truth == 1, tally.scores.weights)
+    if len(classes) == 2 and tally.held.has_scores:
+        found = binned(tally.held.column(1), tally.held.truth == 1, tally.held.weights)
         yield from found.bins(f"P({classes[1]})", level)
 
 
 def _omitted(tally: Tally, areas: Areas | None) -> Iterator[str]:
     if tally.log is None:
         others = "losses and no calibration" if areas else "other measures"
-        yield f"The classifier gives no probabilities, so there are no {others}."
-    if tally.scores.is_over:
-        yield f"Areas would need more than {MOST:,} scores at once, and are left out."
-    if tally.odds.is_over:
-        yield f"Calibration would need more than {MOST:,} rows at once, and is left out."
+        pairs = ", and its scores are of pairs of classes" if tally.subject.of_pairs else ""
+        yield f"The classifier gives no probabilities{pairs}, so there are no {others}."
+    if tally.held.lacks_scores:
+        yield f"Areas would need more than {MOST_WORDS} of scores at once, and are left out."
+    if tally.held.lacks_odds and tally.log is not None:
+        yield f"Calibration would need more than {MOST_WORDS} of rows at once, and is left out."
     if areas is not None:
         absent = sum(np.isnan(roc.value) for roc, _ in areas.per_class)
         if absent == len(areas.per_class):

@@ -6,8 +6,6 @@ n rows, whatever their size, and unequal ones as fewer.
 
 from __future__ import annotations
 
-from statistics import NormalDist
-
 import numpy as np
 
 from weigh.judge.measures.losses import Floats
@@ -35,19 +33,20 @@ def _beta_quantiles(a: Floats, b: Floats, share: float) -> Floats:
     return np.array([beta_quantile(*pair, share) for pair in pairs]).reshape(a.shape)
 
 
-def normal_mean(
+def student_mean(
     mean: float, variance: float, rows: float, level: float, most: float = np.inf
 ) -> tuple[float, float]:
-    """The normal interval of the mean of a loss, mean ± z sqrt(variance / rows), in [0, most].
+    """Student's interval of the mean of a loss, mean ± t sqrt(variance / rows), in [0, most].
 
-    It holds approximately, for many rows. Fewer than two rows have no interval (nan, nan). An
+    It holds approximately, for many rows or losses that are alike. Fewer than two rows have no interval
+    (nan, nan). An
     infinite mean has (inf, inf): once an infinite loss has been met, the expected loss is infinite.
     """
     if mean == np.inf:
         return np.inf, np.inf
     if np.isnan(mean) or not rows > 1.0:
         return np.nan, np.nan
-    reach = NormalDist().inv_cdf((1.0 + level) / 2.0) * float(np.sqrt(variance / rows))
+    reach = student_quantile(rows - 1.0, (1.0 + level) / 2.0) * float(np.sqrt(variance / rows))
     return max(mean - reach, 0.0), min(mean + reach, most)
 
 

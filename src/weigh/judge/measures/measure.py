@@ -22,6 +22,11 @@ class Measure:
         interval = "" if math.isnan(self.low) else f", from {self.low:.4g} to {self.high:.4g}"
         return f"{self.name}: {self.value:.4g}{interval}"
 
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether the interval of a mean loss would begin below zero: a few rows have most of it."""
+        return self.low == 0.0 < self.value
+
     def to_dict(self) -> dict[str, Any]:
         """The measure for JSON: nan as None, infinities as "inf" and "-inf"."""
         numbers = {"value": self.value, "low": self.low, "high": self.high}

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 MOST = 10
+FEW = 30
+LOSSES = ("squared", "brier", "log_loss")
+CUT_OFF = "A few rows have most of the {}: the interval, cut off at 0, is rough."
 
 TITLES = {
     "accuracy": "accuracy",
@@ -139,10 +142,12 @@ def _fitted(rows: list[list[str]]) -> str:
 def _notes(evaluation: Evaluation) -> list[str]:
     means = any(measure.name == "log_loss" for measure in evaluation.measures)
     ways = ["exact (Clopper-Pearson) for shares"]
-    ways += ["normal for mean losses"] if means else []
-    ways += ["Student's for the logits of areas"] if _is_ranked(evaluation) else []
+    of_student = ["mean losses"] if means else []
+    of_student += ["the logits of areas"] if _is_ranked(evaluation) else []
+    ways += [f"Student's for {' and '.join(of_student)}"] if of_student else []
     notes = [f"Intervals of {100 * evaluation.level:g}%: {', '.join(ways)}.", *evaluation.omitted]
     effective = evaluation.weight**2 / float(evaluation.confusion.squares.sum())
+    notes += _rough(evaluation, effective) if means else []
     if round(effective, 1) != evaluation.n:
         notes.append(f"Unequal weights: intervals count {effective:,.1f} effective rows.")
     if evaluation.impossible:
@@ -158,6 +163,15 @@ def _notes(evaluation: Evaluation) -> list[str]:
             f"errors with probability zero: {errors.listing(strange)}.{_alike(evaluation)}"
         )
     return notes
+
+
+def _rough(evaluation: Evaluation, rows: float) -> Iterator[str]:
+    """Yield a warning where means of losses are far from following a bell curve."""
+    cut_off = [each for each in _told_once(evaluation) if each.name in LOSSES and each.is_cut_off]
+    if rows < FEW:
+        yield "Intervals of mean losses of so few rows are rough."
+    elif cut_off:
+        yield CUT_OFF.format(" and ".join(_title(evaluation, each) for each in cut_off))
 
 
 def _alike(evaluation: Evaluation) -> str:

@@ -14,7 +14,7 @@ from weigh.judge.measures.batches import Batch, batches, refuse_missing
 from weigh.judge.measures.losses import Floats
 from weigh.judge.measures.measure import Measure
 from weigh.judge.measures.resampling import EXACT_ROWS, SAMPLES, SEED, resampled
-from weigh.judge.measures.subject import Subject
+from weigh.judge.measures.subject import Subject, refuse_unfit
 from weigh.text import aligned, amount, counted, html_table
 
 LARGEST = 5
@@ -188,6 +188,7 @@ def _answered(judged: Subject, batch: Batch, first: int) -> tuple[Floats, Floats
             f"The regression predicts numbers of the shape {predicted.shape} for {len(true):,} rows; "
             f"evaluate takes one number per row. Evaluate one model per number."
         )
+    refuse_unfit("regression", "numbers", predicted[:, None], np.isfinite(predicted), "finite", first)
     return true, predicted, batch.weights
 
 

@@ -15,6 +15,8 @@ from weigh.model import RegressionModel
 from weigh.model.decision import best, normalised
 
 SMALLEST = 1e-290
+SLACK = 1e-4  # of a sum of probabilities: those of many classes may be kept in few digits
+SHOWN = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,10 +32,33 @@ class Answer:
     posterior: Floats | None = None
     scores: Floats | None = None
 
+    def refuse_improbable(self, first: int) -> None:
+        """Refuse probabilities that are none and scores that are no numbers; rows count from `first`."""
+        if self.posterior is not None:
+            is_share = (self.posterior >= -SLACK).all(axis=1)
+            is_whole = np.abs(self.posterior.sum(axis=1) - 1.0) <= SLACK
+            is_fit = is_share & is_whole
+            refuse_unfit("classifier", "probabilities", self.posterior, is_fit, "shares that sum to 1", first)
+        if self.scores is not None:
+            is_fit = ~np.isnan(self.scores).any(axis=1)
+            refuse_unfit("classifier", "scores", self.scores, is_fit, "numbers", first)
+
     def take(self, rows: Codes) -> Answer:
         """The answers for some of the rows."""
         tables = (self.log_posterior, self.log_joint, self.posterior, self.scores)
         return Answer(self.predictions[rows], *(None if each is None else each[rows] for each in tables))
+
+
+def refuse_unfit(who: str, what: str, table: Floats, is_fit: Any, must: str, first: int) -> None:
+    """Refuse the first row of a table of answers that is not fit to be judged."""
+    if not is_fit.all():
+        row = int(np.argmin(is_fit))
+        shown = ", ".join(f"{number:.4g}" for number in table[row, :SHOWN].tolist())
+        more = ", …" if table.shape[1] > SHOWN else ""
+        raise errors.DataError(
+            f"The {who} gave row {first + row:,} (the first is 0) the {what} {shown}{more}; they must be "
+            f"{must}. Mend the {who}, or leave such rows out."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +70,8 @@ class Subject:
     `takes_chunks` tells whether it reads chunks of a source or the rows as they were given;
     `named` whether it was trained on named columns and expects them again; `kinds` what each
     column holds, for a source that can read it as such; `storage` how text files must be read to
-    match what was learned; `missing` the markers of missing values that it was trained with.
+    match what was learned; `missing` the markers of missing values that it was trained with;
+    `of_pairs` whether its scores are of pairs of classes, and so rank no class.
     """
 
     classes: dict[Any, int]
@@ -57,6 +83,7 @@ class Subject:
     schema: Any = None
     missing: tuple[Any, ...] = ()
     storage: Mapping[str, str] = field(default_factory=dict)
+    of_pairs: bool = False
 
 
 def codes_of(classes: dict[Any, int], labels: Sequence[Any]) -> npt.NDArray[np.int64]:
@@ -135,6 +162,7 @@ def _of_sklearn(model: Any) -> Subject:
             "per row. Evaluate one model per label."
         )
     classes = {value: code for code, value in enumerate(found)}
+    of_pairs = len(classes) > 2 and _scores_pairs(model)
 
     def answer(rows: Any) -> Answer:
         predictions = codes_of(classes, listed(model.predict(rows)))
@@ -144,15 +172,15 @@ def _of_sklearn(model: Any) -> Subject:
         if hasattr(model, "predict_log_proba"):
             logarithms = np.asarray(model.predict_log_proba(rows), np.float64)
             return Answer(predictions, logarithms, posterior=np.exp(logarithms))
-        return Answer(predictions, scores=_decisions(model, rows, len(classes)))
+        return Answer(predictions, scores=None if of_pairs else _decisions(model, rows, len(classes)))
 
-    return Subject(classes, None, False, answer, hasattr(model, "feature_names_in_"))
+    return Subject(classes, None, False, answer, hasattr(model, "feature_names_in_"), of_pairs=of_pairs)
 
 
 def _logarithms(model: Any, rows: Any, posterior: Floats) -> Floats:
     """Return log p(y | x), from the model itself where probabilities are too small to be told from zero."""
-    # A probability of zero is reported as an infinite loss, not as a warning of the logarithm.
-    with np.errstate(divide="ignore"):
+    # A probability of zero is reported as an infinite loss, one below zero refused: neither needs a warning.
+    with np.errstate(divide="ignore", invalid="ignore"):
         if posterior.min() < SMALLEST and hasattr(model, "predict_log_proba"):
             return np.asarray(model.predict_log_proba(rows), np.float64)
         return np.log(posterior)
@@ -166,6 +194,15 @@ def _decisions(model: Any, rows: Any, n_classes: int) -> Floats | None:
     if scores.ndim == 1 and n_classes == 2:
         return np.column_stack([-scores, scores])
     return scores if scores.shape == (len(scores), n_classes) else None
+
+
+def _scores_pairs(model: Any) -> bool:
+    """Whether a classifier, or one inside it, is set to score pairs: three classes have as many of them."""
+    settings = model.get_params() if hasattr(model, "get_params") else {}
+    return any(
+        name.split("__")[-1] == "decision_function_shape" and value == "ovo"
+        for name, value in settings.items()
+    )
 
 
 def _against(scores: Floats) -> Floats:

@@ -12,7 +12,7 @@ from weigh.judge.measures import losses
 from weigh.judge.measures.batches import Batch, refuse_missing
 from weigh.judge.measures.confusion import Confusion
 from weigh.judge.measures.held import Held
-from weigh.judge.measures.intervals import normal_mean
+from weigh.judge.measures.intervals import student_mean
 from weigh.judge.measures.losses import UNSEEN, Codes, Floats
 from weigh.judge.measures.subject import Answer, Subject, codes_of
 
@@ -53,13 +53,13 @@ class Moments:
         )
 
     def interval(self, level: float, most: float = np.inf) -> tuple[float, float, float]:
-        """The mean with its normal interval at the stated level."""
+        """The mean with Student's interval at the stated level."""
         if self.infinite:
-            return np.inf, *normal_mean(np.inf, np.nan, np.nan, level)
+            return np.inf, *student_mean(np.inf, np.nan, np.nan, level)
         rows = self.weight * (self.weight / self.squares)
         spread = self.deviations / self.weight
         variance = spread * rows / (rows - 1.0) if rows > 1.0 else np.nan
-        return self.mean, *normal_mean(self.mean, variance, rows, level, most)
+        return self.mean, *student_mean(self.mean, variance, rows, level, most)
 
     def total(self) -> float:
         """The weighted sum of the losses."""
@@ -68,7 +68,7 @@ class Moments:
 
 @dataclass
 class Tally:
-    """The running sums of one evaluation; `scores` holds those of classes, `odds` verdicts' probabilities."""
+    """The running sums of one evaluation, and what is held of its rows."""
 
     subject: Subject
     n: int = 0
@@ -78,8 +78,7 @@ class Tally:
     joint: float | None = None
     impossible: int = 0
     unseen: Counter[Any] = field(default_factory=Counter)
-    scores: Held = field(default_factory=Held)
-    odds: Held = field(default_factory=Held)
+    held: Held = field(default_factory=Held)
 
     def __post_init__(self) -> None:
         self._confusion = Confusion.empty(len(self.subject.classes))
@@ -92,6 +91,7 @@ class Tally:
         for place in np.flatnonzero(codes == UNSEEN):
             refuse_missing(batch.labels[place], self.n + int(place))
         answer = self.subject.answer(batch.rows)
+        answer.refuse_improbable(self.n)
         self.n += len(codes)
         counted = np.flatnonzero(batch.weights > 0)
         labels, weights = codes[counted], batch.weights[counted]
@@ -140,9 +140,9 @@ class Tally:
             self.joint = (self.joint or 0.0) + float((weights * joint).sum())
 
     def _hold(self, answer: Answer, labels: Codes, weights: Floats) -> None:
-        if answer.posterior is not None and not self.odds.is_over:
-            probability = losses.of_true_class(answer.predictions, answer.posterior, 0.0)
-            self.odds.add((labels == answer.predictions).astype(np.int64), weights, probability[:, None])
-        ranking = answer.scores if answer.posterior is None else answer.posterior
-        if ranking is not None and not self.scores.is_over:
-            self.scores.add(labels, weights, ranking)
+        if answer.posterior is None:
+            if answer.scores is not None:
+                self.held.add(labels, weights, answer.scores)
+            return
+        odds = losses.of_true_class(answer.predictions, answer.posterior, 0.0)
+        self.held.add(labels, weights, answer.posterior, odds, labels == answer.predictions)
