@@ -55,6 +55,35 @@ def test_an_over_sure_model_gets_better_on_rows_that_nobody_has_seen(method, cla
     assert log_loss(inside, *new) < before - 0.03
 
 
+def heavy_tailed(n, seed):
+    """Over-sure rows with one more number that is mostly near zero and sometimes very far off."""
+    rng = np.random.default_rng(seed)
+    X, y = repeated(n, seed=seed)
+    return np.column_stack([X, rng.standard_t(1.5, size=n) * (1 + y)]), y
+
+
+def judged(model, rows):
+    found = weigh.evaluate(model, *rows)
+    return np.array([found.measure(name).value for name in ("brier", "calibration_error", "accuracy")])
+
+
+@pytest.mark.parametrize("method", ["temperature", "platt"])
+@pytest.mark.parametrize("n", [400, 2000])
+def test_rows_that_are_far_off_do_not_spoil_what_a_model_learns_from_its_own_rows(method, n):
+    new = heavy_tailed(4000, 99)
+    gains = []
+    for seed in range(5):
+        plain = weigh.NaiveBayes().fit(*heavy_tailed(n, seed))
+        inside = weigh.NaiveBayes(calibration=method).fit(*heavy_tailed(n, seed))
+        apart = weigh.calibrate(plain, *heavy_tailed(2000, seed + 50), method=method)
+        before, after, others = (judged(model, new) for model in (plain, inside, apart))
+        gains.append(after - before)
+        # About as good as with many rows held out.
+        assert after[0] < others[0] + 0.02
+    assert (np.array(gains)[:, :2] < -0.01).all()
+    assert np.mean(gains, axis=0)[2] > -0.01
+
+
 @pytest.mark.parametrize("method", ["temperature", "platt"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_on_its_own_rows_a_map_is_no_worse_than_none(method, classes):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize, minimize_scalar
 from sklearn.calibration import _SigmoidCalibration
 
-from weigh.learn.calibration import Scored, fit_platt, fit_temperature
+from weigh.learn.calibration import Scored, bounded, fit_platt, fit_temperature
 from weigh.model import Temperature
 
 
@@ -22,8 +22,17 @@ def over_sure(n=400, classes=2, seed=0, factor=4.0):
     return Scored(factor * logs + rng.normal(size=(n, 1)) * 100, codes, rng.choice([0.5, 1.0, 2.0], n))
 
 
+def far_out(n=400, at=1, nats=1e4, seed=0):
+    """Over-sure scores of two classes, of which one row's is wrong by very much."""
+    rows = over_sure(n, seed=seed, factor=1.5)
+    scores = rows.scores.copy()
+    scores[at, rows.codes[at]] = scores[at, 1 - rows.codes[at]] - nats
+    return Scored(scores, rows.codes, np.ones(n))
+
+
 def smoothed_loss(rows, slope, shift):
-    """The loss per row, term by term."""
+    """The loss per row, term by term, of bounded scores."""
+    rows = bounded(rows)
     n, classes = rows.scores.shape
     total = 0.0
     for i in range(n):
@@ -60,7 +69,8 @@ def test_platt_of_two_classes_is_scikit_learns_sigmoid():
     rows = Scored(rows.scores, rows.codes, np.ones(500))
     found = fit_platt(rows)
     # The same smoothed targets; scikit-learn's a and b have the other sign, and its search stops earlier.
-    other = _SigmoidCalibration().fit(rows.scores[:, 1] - rows.scores[:, 0], rows.codes)
+    scores = bounded(rows).scores
+    other = _SigmoidCalibration().fit(scores[:, 1] - scores[:, 0], rows.codes)
     assert found.map.slope == pytest.approx(-other.a_, abs=1e-6)
     assert found.map.shift == pytest.approx((0.0, -other.b_), abs=1e-6)
     assert found.derivative < 1e-12
@@ -91,6 +101,36 @@ def test_no_fitted_map_is_worse_than_none(seed, classes, n, factor):
         if platt.derivative is not None:
             assert platt.after <= temperature.after + 1e-12
             assert platt.derivative < 1e-9
+
+
+@pytest.mark.parametrize("nats", [30.0, 1e3, 1e9])
+def test_one_row_far_out_does_not_decide(nats):
+    rest = np.arange(400) != 1
+    for fit in (fit_temperature, fit_platt):
+        without = fit(far_out(nats=nats).where(rest)).map.slope
+        assert fit(far_out(nats=nats)).map.slope == pytest.approx(without, rel=0.15)
+
+
+def test_how_far_out_a_row_is_makes_no_difference_beyond_the_bound():
+    near, far = (fit_temperature(far_out(nats=nats)).map.T for nats in (1e3, 1e9))
+    assert near == pytest.approx(far, rel=1e-9)
+
+
+def test_scores_are_bounded_by_what_all_rows_together_allow():
+    rows = far_out()
+    held = bounded(rows)
+    most = -held.scores.min()
+    # The bound is log(n + 1) after division by a temperature near the one that is found.
+    assert most / np.log(401) == pytest.approx(fit_temperature(rows).map.T, rel=0.25)
+    below = rows.scores - rows.scores.max(axis=1, keepdims=True)
+    np.testing.assert_array_equal(held.scores, np.maximum(below, -most))
+    assert (below < -most).sum() < 10
+
+
+def test_the_bound_goes_with_the_scale_of_the_scores():
+    rows = far_out()
+    scaled = bounded(Scored(rows.scores * 1e-3, rows.codes, rows.weights))
+    np.testing.assert_allclose(scaled.scores * 1e3, bounded(rows).scores, rtol=1e-9, atol=1e-9)
 
 
 def test_a_weight_counts_like_a_repetition():

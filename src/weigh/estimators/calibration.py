@@ -12,7 +12,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from weigh import errors
 from weigh.features.blocks import Floats
-from weigh.learn.calibration import Fitted, Places, Scored, doubt, fit_platt, fit_temperature
+from weigh.learn.calibration import FittedMap, Places, Scored, doubt, fit_platt, fit_temperature
 from weigh.model import CalibratedModel, Isotonic, Model
 from weigh.model.calibration import METHODS, Calibration, Steps, curves_of, log_odds
 from weigh.model.counted import Counted
@@ -159,7 +159,7 @@ def labels_of(chunk: Chunk, places: dict[Any, int]) -> tuple[Places, Floats]:
     return codes, weights
 
 
-def _proved(fit: Callable[[Scored], Fitted]) -> Callable[[Scored], Calibration]:
+def _proved(fit: Callable[[Scored], FittedMap]) -> Callable[[Scored], Calibration]:
     def fitted(rows: Scored) -> Calibration:
         found = fit(rows)
         if found.derivative is None:

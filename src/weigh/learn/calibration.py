@@ -9,6 +9,9 @@ weight of such rows and a = 2 / C, and the others share the rest: as if two mist
 all. Of two classes this is Laplace's rule, as Platt took it. It keeps the minimum finite where the scores
 separate the rows, and a model that made no mistake on n rows from being surer than n rows allow. A slope is
 never below 0.001 / (the widest spread of scores in a row), so that a greater score never means less.
+
+The loss of a row grows with its score without end, and one number far out may make naive Bayes wrong by a
+thousand nats, which would then decide alone. Scores are therefore bounded first, see `bounded`.
 """
 
 from __future__ import annotations
@@ -25,6 +28,8 @@ from weigh.model.decision import normalised
 
 LEAST = 1e-3  # what the widest spread of scores becomes at least
 STEPS = 200
+# Logarithms of temperatures that are tried, around the usual lead of the best class: coarse, then fine.
+COARSE, FINE = np.linspace(-6.0, 6.0, 25), np.linspace(-0.5, 0.5, 11)
 
 Places = NDArray[np.intp]
 
@@ -68,9 +73,51 @@ def doubt(rows: Floats, classes: int) -> Floats:
     return np.asarray(pseudo / (rows + 2.0 * pseudo))
 
 
+def bounded(rows: Scored) -> Scored:
+    """Return rows of which none is taken for surer than all of them together allow.
+
+    n rows that are all alike allow log-odds of B = log((n + a)(C − 1) / a), which is log(n + 1) of two
+    classes. T is the temperature of least loss if log-odds of score / T beyond B count as B, so that no row
+    loses more than that; of several the largest. Scores more than B T below their row's best become B T
+    below it. Of most models that are few, or none.
+    """
+    below = rows.scores - rows.scores.max(axis=1, keepdims=True)
+    usual = _usual_lead(below, rows.weights)
+    if not usual:
+        return rows
+    classes = below.shape[1]
+    rest = float(doubt(rows.weights.sum(), classes))
+    most = float(np.log((1.0 - rest) * (classes - 1) / rest))
+    targets = rows.targets()
+
+    def loss(log: float) -> float:
+        held = np.maximum(below * np.exp(-log), -most)
+        return -float(rows.weights @ (targets * normalised(held)).sum(axis=1))
+
+    log = _last_least(loss, np.log(usual) + COARSE)
+    log = _last_least(loss, log + FINE)
+    return Scored(np.maximum(below, -most * np.exp(log)), rows.codes, rows.weights)
+
+
+def _usual_lead(below: Floats, weights: Floats) -> float:
+    """Return the median lead of the best class over the second, ties apart; 0 if there are only ties."""
+    if below.shape[1] < 2:
+        return 0.0
+    leads = -np.partition(below, -2, axis=1)[:, -2]
+    order = np.argsort(leads)[(leads == 0).sum() :]
+    total = np.cumsum(weights[order])
+    return float(leads[order[np.searchsorted(total, 0.5 * total[-1])]]) if len(order) else 0.0
+
+
+def _last_least(function: Callable[[float], float], places: Floats) -> float:
+    """Return the last of the places where a function is least, but for rounding."""
+    values = np.array([function(place) for place in places.tolist()])
+    return float(places[np.flatnonzero(values <= values.min() * (1.0 + 1e-12))[-1]])
+
+
 @dataclass(frozen=True)
-class Fitted:
-    """A map, its loss per row before and after, and the proof that no better one is near.
+class FittedMap:
+    """A map, its loss per row, of bounded scores, before and after, and the proof that no better one is near.
 
     `derivative` is that of the loss per row by the logarithm of the slope (and by the shifts, the largest
     of all) at the map: zero at a minimum. It is None where the slope is as small as it may be.
@@ -129,7 +176,7 @@ class _Loss:
         return gradient, hessian
 
 
-def fit_temperature(rows: Scored) -> Fitted:
+def fit_temperature(rows: Scored) -> FittedMap:
     """Return the temperature of least loss: the zero of a derivative that rises with 1 / T."""
     loss = _loss(rows)
     slope = _zero(loss.along, LEAST) if loss.width else 1.0
@@ -138,7 +185,7 @@ def fit_temperature(rows: Scored) -> Fitted:
     return _fitted(loss, Temperature((loss.width or 1.0) / slope), at, left)
 
 
-def fit_platt(rows: Scored) -> Fitted:
+def fit_platt(rows: Scored) -> FittedMap:
     """Return the slope and the shifts of least loss, by Newton's method with step halving."""
     loss = _loss(rows)
     free = np.arange(loss.scores.shape[1])
@@ -154,6 +201,7 @@ def fit_platt(rows: Scored) -> Fitted:
 
 
 def _loss(rows: Scored) -> _Loss:
+    rows = bounded(rows)
     below = rows.scores - rows.scores.max(axis=1, keepdims=True)
     width = float(-below.min(initial=0.0))
     return _Loss(below / (width or 1.0), rows.targets(), rows.weights, width)
@@ -207,7 +255,7 @@ def _platt(loss: _Loss, at: Floats) -> Platt:
     return Platt(float(at[0]) / (loss.width or 1.0), (0.0, *at[1:].tolist()))
 
 
-def _fitted(loss: _Loss, found: Temperature | Platt, at: Floats, left: float | None) -> Fitted:
+def _fitted(loss: _Loss, found: Temperature | Platt, at: Floats, left: float | None) -> FittedMap:
     total = float(loss.weights.sum())
     before, after = loss.value(loss.at_slope(loss.width)) / total, loss.value(at) / total
-    return Fitted(found, before, after, None if left is None else left / total)
+    return FittedMap(found, before, after, None if left is None else left / total)
