@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import weigh
 from weigh import errors
 from weigh.model import CalibratedModel, Isotonic, Platt, Temperature, store
-from weigh.model.calibration import Steps, log_odds
+from weigh.model.calibration import RisingLine, log_odds
 
 TABLE = {
     "CS373": [0, 0, 0, 0, 1],
@@ -22,7 +22,7 @@ TABLE = {
     "spam": ["spam", "not-spam", "spam", "not-spam", "not-spam"],
 }
 MAIL = {"CS373": 1, "investment": 1, "familiarity": "high"}
-CURVE = Steps((-2.0, 0.0, 3.0), (0.1, 0.4, 0.9))
+CURVE = RisingLine((-2.0, 0.0, 3.0), (0.1, 0.4, 0.9))
 HALF = np.array([0.5, 0.5])
 FALLING = np.array([1.0, 0.1, 1.0])
 MAPS = [Temperature(2.5), Platt(0.4, (0.0, 0.3)), Isotonic((CURVE,))]
@@ -38,7 +38,7 @@ def maps_of_three():
     return [
         Temperature(0.3),
         Platt(0.6, (0.0, 1.5, -0.7)),
-        Isotonic((CURVE, Steps((-1.0, 1.0), (0.2, 0.3)), Steps((0.0,), (0.5,)))),
+        Isotonic((CURVE, RisingLine((-1.0, 1.0), (0.2, 0.3)), RisingLine((0.0,), (0.5,)))),
     ]
 
 
@@ -178,7 +178,7 @@ def test_scores_that_tie_within_rounding_tie_after_any_temperature():
 def test_platt_and_isotonic_move_the_cut_and_may_change_a_verdict(bayes):
     assert bayes.predict(MAIL)[0] == "not-spam"
     assert CalibratedModel(bayes, Platt(0.4, (0.0, 0.3)), HALF).predict(MAIL)[0] == "spam"
-    curve = Steps((-1.0, 0.0), (0.2, 0.9))
+    curve = RisingLine((-1.0, 0.0), (0.2, 0.9))
     assert CalibratedModel(bayes, Isotonic((curve,)), HALF).predict(MAIL)[0] == "spam"
 
 

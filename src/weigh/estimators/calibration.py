@@ -14,7 +14,7 @@ from weigh import errors
 from weigh.features.blocks import Floats
 from weigh.learn.calibration import FittedMap, Places, Scored, doubt, fit_platt, fit_temperature
 from weigh.model import CalibratedModel, Isotonic, Model
-from weigh.model.calibration import METHODS, Calibration, Steps, curves_of, log_odds
+from weigh.model.calibration import METHODS, Calibration, RisingLine, curves_of, log_odds
 from weigh.model.counted import Counted
 from weigh.source import Chunk, Source
 from weigh.source import rows as rows_of
@@ -190,7 +190,7 @@ def _isotonic(rows: Scored) -> Isotonic:
         doubts = doubt(np.array([own, rows.totals.sum() - own]), classes)
         targets = np.where(rows.codes == c, 1.0 - doubts[0], doubts[1])
         found = IsotonicRegression().fit(odds[:, c], targets, rows.weights)
-        curves.append(Steps(tuple(found.X_thresholds_.tolist()), tuple(found.y_thresholds_.tolist())))
+        curves.append(RisingLine(tuple(found.X_thresholds_.tolist()), tuple(found.y_thresholds_.tolist())))
     return Isotonic(tuple(curves))
 
 

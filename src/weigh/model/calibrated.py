@@ -14,7 +14,7 @@ from weigh.features.blocks import Floats, Level
 from weigh.model import store
 from weigh.model.base import Model
 from weigh.model.bayes import BayesModel
-from weigh.model.calibration import Calibration, get_calibration, put_calibration
+from weigh.model.calibration import Calibration, get_calibration
 from weigh.model.calibration_plot import drawn
 from weigh.model.decision import levelled
 from weigh.model.evidence import Evidence, Row, exact_sum
@@ -53,7 +53,7 @@ class CalibratedModel(Model):
 
     type_name: ClassVar[str] = "calibrated"
 
-    inner: Model
+    _inner: Model
     calibration: Calibration
     shares: Floats
 
@@ -68,7 +68,7 @@ class CalibratedModel(Model):
     @property
     def uncalibrated(self) -> Model:
         """The model inside, as it was learned."""
-        return self.inner
+        return self._inner
 
     @property
     def schema(self) -> Schema:  # type: ignore[override]
@@ -182,7 +182,7 @@ class CalibratedModel(Model):
         meta[INNER] = {"model": self.uncalibrated.type_name, **inner}
         arrays: dict[str, Any] = {f"{INNER}.{name}": array for name, array in held.items()}
         arrays["shares"] = self.shares
-        put_calibration(self.calibration, arrays, meta)
+        self.calibration.put(arrays, meta)
         return meta, arrays
 
     @classmethod

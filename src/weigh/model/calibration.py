@@ -8,7 +8,6 @@ perceptron are all welcome.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -20,7 +19,7 @@ from weigh.model import store
 from weigh.model.decision import normalised
 from weigh.text import counted, short
 
-METHODS = ("temperature", "platt", "isotonic")
+KEY = "calibration"  # in a model file
 
 
 @dataclass(frozen=True)
@@ -56,6 +55,15 @@ class Temperature:
     def to_dict(self) -> dict[str, Any]:
         """The map for JSON."""
         return {"method": self.method, "T": self.T}
+
+    def put(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
+        """Add the map to what a model file will hold."""
+        meta[KEY] = self.to_dict()
+
+    @classmethod
+    def get(cls, stored: store.Stored, classes: int) -> Temperature:
+        """Return the map that `put` added."""
+        return cls(stored.meta[KEY]["T"])
 
     def __str__(self) -> str:
         return f"temperature {short(self.T)}"
@@ -94,13 +102,23 @@ class Platt:
         """The map for JSON."""
         return {"method": self.method, "slope": self.slope, "shift": list(self.shift)}
 
+    def put(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
+        """Add the map to what a model file will hold."""
+        meta[KEY] = self.to_dict()
+
+    @classmethod
+    def get(cls, stored: store.Stored, classes: int) -> Platt:
+        """Return the map that `put` added."""
+        meta = stored.meta[KEY]
+        return cls(meta["slope"], tuple(meta["shift"]))
+
     def __str__(self) -> str:
         shifts = f"shift {short(self.shift[1])}" if len(self.shift) == 2 else "a shift per class"
         return f"platt, slope {short(self.slope)}, {shifts}"
 
 
 @dataclass(frozen=True)
-class Steps:
+class RisingLine:
     """A rising line through knots, level before the first and after the last."""
 
     x: tuple[float, ...]
@@ -118,6 +136,14 @@ class Steps:
         """Return the height of the line at places, which may be infinite."""
         return np.interp(x, self.x, self.y)
 
+    @classmethod
+    def get(cls, stored: store.Stored, name: str) -> RisingLine:
+        """Return the line that a model file holds as an array [2, knots]."""
+        array = stored.arrays.get(name)
+        if array is None or array.dtype != np.float64 or array.ndim != 2 or len(array) != 2:
+            raise store.damaged(stored.path, f"its curve {name!r} is missing or of the wrong shape")
+        return cls(tuple(array[0].tolist()), tuple(array[1].tolist()))
+
 
 @dataclass(frozen=True)
 class Isotonic:
@@ -131,7 +157,7 @@ class Isotonic:
     keeps_verdicts: ClassVar[bool] = False
     slope: ClassVar[float] = 1.0
 
-    curves: tuple[Steps, ...]
+    curves: tuple[RisingLine, ...]
 
     def apply(self, scores: Floats) -> Floats:
         """Return the log-probabilities of scores."""
@@ -151,11 +177,24 @@ class Isotonic:
         curves = [{"x": list(curve.x), "y": list(curve.y)} for curve in self.curves]
         return {"method": self.method, "curves": curves}
 
+    def put(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
+        """Add the map to what a model file will hold: curves as arrays [2, knots]."""
+        meta[KEY] = {"method": self.method}
+        for at, curve in enumerate(self.curves):
+            arrays[f"{KEY}.{at}"] = np.array([curve.x, curve.y])
+
+    @classmethod
+    def get(cls, stored: store.Stored, classes: int) -> Isotonic:
+        """Return the map that `put` added."""
+        return cls(tuple(RisingLine.get(stored, f"{KEY}.{at}") for at in range(curves_of(classes))))
+
     def __str__(self) -> str:
         return f"isotonic, {counted(sum(len(curve.x) for curve in self.curves), 'knot')}"
 
 
 Calibration = Temperature | Platt | Isotonic
+MAPS: dict[str, type[Calibration]] = {each.method: each for each in (Temperature, Platt, Isotonic)}
+METHODS = tuple(MAPS)
 
 
 def curves_of(classes: int) -> int:
@@ -201,40 +240,16 @@ def _is_scale(value: object) -> bool:
     return isinstance(value, int | float) and _is_finite(value) and value > 0 and 1.0 / value < math.inf
 
 
-def put_calibration(found: Calibration, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
-    """Add a map to what a model file will hold: numbers as JSON, curves as arrays [2, knots]."""
-    if isinstance(found, Isotonic):
-        meta["calibration"] = {"method": found.method}
-        for at, curve in enumerate(found.curves):
-            arrays[f"calibration.{at}"] = np.array([curve.x, curve.y])
-    else:
-        meta["calibration"] = found.to_dict()
-
-
 def get_calibration(stored: store.Stored, classes: int) -> Calibration:
-    """Return the map that `put_calibration` added, refused as damaged where it is none."""
+    """Return the map that a model file holds, refused as damaged where it is none."""
+    method = stored.meta[KEY]["method"]
+    kind = MAPS.get(str(method))
+    if kind is None:
+        raise store.damaged(stored.path, f"it has an unknown calibration, {method!r}")
     try:
-        found = _found(stored, stored.meta["calibration"], classes)
+        found = kind.get(stored, classes)
     except errors.ParameterError as cause:
         raise store.damaged(stored.path, f"its calibration is none ({cause})") from None
     if not found.fits(classes):
         raise store.damaged(stored.path, "its calibration is of another number of classes")
     return found
-
-
-def _found(stored: store.Stored, meta: Mapping[str, Any], classes: int) -> Calibration:
-    method = meta["method"]
-    if method == "temperature":
-        return Temperature(meta["T"])
-    if method == "platt":
-        return Platt(meta["slope"], tuple(meta["shift"]))
-    if method == "isotonic":
-        return Isotonic(tuple(_steps(stored, f"calibration.{at}") for at in range(curves_of(classes))))
-    raise store.damaged(stored.path, f"it has an unknown calibration, {method!r}")
-
-
-def _steps(stored: store.Stored, name: str) -> Steps:
-    array = stored.arrays.get(name)
-    if array is None or array.dtype != np.float64 or array.ndim != 2 or len(array) != 2:
-        raise store.damaged(stored.path, f"its curve {name!r} is missing or of the wrong shape")
-    return Steps(tuple(array[0].tolist()), tuple(array[1].tolist()))
