@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 import weigh
 from weigh import errors
 from weigh.cli.main import code_of
+from weigh.model import Temperature
 
 X, CODES = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])
@@ -106,6 +107,36 @@ def test_rows_never_learned_are_judged_as_they_are_predicted() -> None:
         weigh.audit(model, X[1::2], Y[1::2], seen=True)
 
 
+def test_rows_that_only_may_have_been_learned_are_judged_as_they_are_predicted() -> None:
+    rng = np.random.default_rng(0)
+
+    def drawn(n: int) -> dict[str, list[str]]:
+        y = rng.integers(0, 2, n)
+        columns = {f"c{j}": np.where(rng.random(n) < 0.3, rng.integers(0, 3, n), y) for j in range(4)}
+        return {name: values.astype(str).tolist() for name, values in (columns | {"y": y}).items()}
+
+    model = weigh.NaiveBayes().fit(drawn(500), "y").model_
+    fresh = drawn(100)
+    assert model.has_learned(fresh) is None
+    found = weigh.audit(model, fresh)
+    assert (found.left_out, found.has_seen, found.can_forget) == (False, None, True)
+    assert "if it has learned these rows" in str(found).replace("\n", " ")
+    assert "give seen=True (--seen)" in str(found).replace("\n", " ")
+    plain = weigh.audit(model, fresh, seen=False)
+    assert found.measures == plain.measures
+
+
+def test_a_part_of_the_learned_rows_is_left_out_where_it_is_said_to_be_one() -> None:
+    model = weigh.NaiveBayes().fit(X, Y).model_
+    assert not weigh.audit(model, X[::2], Y[::2]).left_out
+    found = weigh.audit(model, X[::2], Y[::2], seen=True)
+    assert found.left_out
+    whole = weigh.audit(model, X, Y, most=200)
+    assert {row.row * 2: row.loss for row in found.rows} == pytest.approx(
+        {row.row: row.loss for row in whole.rows if row.row % 2 == 0}
+    )
+
+
 def test_learned_rows_can_be_judged_as_they_are_predicted() -> None:
     model = weigh.NaiveBayes().fit(X, Y).model_
     found = weigh.audit(model, X, Y, seen=False)
@@ -141,6 +172,20 @@ def test_a_calibrated_model_leaves_rows_out_of_the_model_inside() -> None:
     assert found.left_out
     assert found.rows
     assert found.measure("log_loss").value > 0
+
+
+@pytest.mark.parametrize("seen", [True, False])
+def test_the_reasons_of_a_calibrated_model_are_of_the_size_of_its_lead(seen: bool) -> None:
+    model = weigh.NaiveBayes().fit(X, Y).model_
+    calibrated = weigh.CalibratedModel(model, Temperature(3.0), np.full(3, 1 / 3))
+    for plain, told in zip(
+        weigh.audit(model, X, Y, seen=seen).rows, weigh.audit(calibrated, X, Y, seen=seen).rows, strict=True
+    ):
+        assert told.row == plain.row
+        assert told.lead == pytest.approx(plain.lead / 3)
+        assert [each.nats for each in told.reasons] == pytest.approx(
+            [each.nats / 3 for each in plain.reasons]
+        )
 
 
 def test_the_only_row_of_a_class_is_not_judged() -> None:

@@ -185,8 +185,30 @@ def test_rows_never_learned_are_refused() -> None:
     model = weigh.NaiveBayes().fit([[1.0], [2.0]], ["a", "b"]).model_
     with pytest.raises(errors.MergeError, match="not all learned"):
         model.left_out_scores([[1.5]], ["a"])
-    assert not model.has_learned([[1.5]], ["a"])
-    assert model.has_learned([[1.0], [2.0]], ["a", "b"])
+    assert model.has_learned([[1.5]], ["a"]) is False
+
+
+def test_only_rows_that_leave_nothing_are_proved_to_be_those_learned() -> None:
+    X, y = {"x": [1.0, 3.0, 2.0], "c": ["u", "v", None]}, ["a", "a", "b"]
+    model = weigh.NaiveBayes(columns={"c": "category"}).fit(X, y).model_
+    assert model.has_learned(X, y) is True
+    assert model.has_learned({"x": [1.0], "c": ["u"]}, ["a"]) is None
+    # Other rows of the same number: another sum of squares, or a value less.
+    assert model.has_learned({**X, "x": [0.0, 4.0, 2.0]}, y) is False
+    assert model.has_learned({**X, "c": ["u", None, None]}, y) is None
+    twice = {name: values * 2 for name, values in X.items()}
+    assert model.has_learned(twice, y * 2) is False
+
+
+@few
+@given(some_rows(2, 10, MODERATE), st.data())
+def test_the_rows_learned_are_always_known_again(rows: list[Row], data: st.DataObject) -> None:
+    weights = data.draw(st.lists(st.sampled_from([0.5, 1.0, 0.3]), min_size=len(rows), max_size=len(rows)))
+    model = learned(rows)
+    assert model.has_learned(table(rows)) is True
+    assert model.has_learned(table(rows[1:])) is None
+    weighted = weigh.NaiveBayes(columns=KINDS).fit(table(rows), LABEL, sample_weight=weights).model_
+    assert weighted.has_learned(rows_of(table(rows), LABEL, weights)) is True
 
 
 def test_stated_numbers_have_no_row_to_leave_out() -> None:

@@ -29,7 +29,7 @@ SECTIONS = {
     "--seen/--unseen",
     "seen",
     default=None,
-    help="Whether the model has learned these rows. [default: find out]",
+    help="Whether the model has learned these rows. [default: if they prove to be all it learned]",
 )
 @click.option("-o", "--output", metavar="FILE", help="Write every row's label and verdict, as CSV.")
 @reading
@@ -47,8 +47,9 @@ def command(
     """List the rows that are most at odds with a model, and what speaks against their labels.
 
     A naive Bayes model judges each row of its training file without that row, exactly, which also tells how
-    good it is on rows that it has not seen. Other models judge rows as they predict them. With -o all rows
-    are written: their number, label, the label's probability, and what the model says.
+    good it is on rows that it has not seen; for a part of that file give --seen. Other models judge rows as
+    they predict them. With -o all rows are written: their number, label, the label's probability, and what
+    the model says.
     """
     from weigh import errors
     from weigh.cli.progress import watched

@@ -88,21 +88,22 @@ class Counted(Model):
         chunks = (part for chunk in self.schema.chunks(source) for part in self._cut(chunk))
         return np.concatenate([self.left_out_chunk(chunk) for chunk in chunks])
 
-    def has_learned(self, rows: Any, y: Any = None) -> bool:
-        """Whether these rows may be among those learned: taking them away leaves nothing below zero."""
+    def has_learned(self, rows: Any, y: Any = None) -> bool | None:
+        """Whether these rows were learned, as far as counts can prove it.
+
+        True where they are all that was learned: taking them away leaves nothing. False where it leaves less
+        than nothing. None where something is left, for other rows may have the same counts.
+        """
         if not self.has_rows:
             return False
-        try:
-            self._without(self._source(rows, y))
-        except errors.MergeError:
+        theirs = self.count(self.schema.chunks(self._source(rows, y)))
+        if _owes(self.counts.plus(theirs, -1)):
             return False
-        return True
+        return None if _owes(theirs.plus(self.counts, -1)) else True
 
     def _without(self, source: Source) -> BayesCounts:
         counts = self._counted(source, -1)
-        # Judged before a class without rows vanishes, and what it owes with it. Fractional weights
-        # leave traces of rounding; whole counts leave none.
-        if counts.least() < (0 if counts.rows.dtype == np.int64 else -1e-9):
+        if _owes(counts):
             raise errors.MergeError(
                 "These rows were not all learned by this model: taking them away leaves less than nothing. "
                 "The model is as it was."
@@ -131,6 +132,13 @@ class Counted(Model):
                 f"The models cannot {verb}: {_difference(self.schema, other.schema)}. Train the second with "
                 f"the columns of the first: columns=first.schema."
             )
+
+
+def _owes(counts: BayesCounts) -> bool:
+    """Whether a difference of counts is below zero somewhere."""
+    # Judged before a class without rows vanishes, and what it owes with it. Fractional weights
+    # leave traces of rounding; whole counts leave none.
+    return counts.least() < (0 if counts.rows.dtype == np.int64 else -1e-9)
 
 
 def _difference(first: Schema, second: Schema) -> str:

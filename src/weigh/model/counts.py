@@ -152,9 +152,9 @@ class NumberCounts:
         totals = self.totals
         unit = Fraction(2) ** (e2 - 2 * e1)
         for n, x, xx in zip(totals, first, second, strict=True):
-            # n Σx² ≥ (Σx)² for any values, and they are equal for a single row.
+            # n Σx² ≥ (Σx)² for any values, they are equal for a single row, and no rows have no squares.
             spread = n * xx * unit - x * x
-            if spread < 0 or (spread and n <= 1 and self.weight is None):
+            if spread < 0 or (spread and n <= 1 and self.weight is None) or (xx and not n):
                 return -1.0
         return float(min(totals, default=0))
 

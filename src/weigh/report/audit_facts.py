@@ -56,7 +56,7 @@ def _is_learned(model: Any, data: Any, y: Any, n: int) -> bool:
     ours = getattr(ours, "uncalibrated", ours)
     if not isinstance(ours, Counted) or not ours.has_rows:
         return False
-    return n == float(ours.counts.rows.sum()) and ours.has_learned(data, y)
+    return n == float(ours.counts.rows.sum()) and ours.has_learned(data, y) is True
 
 
 def _sentence(found: Audit) -> str:

@@ -11,8 +11,8 @@ import numpy as np
 
 from weigh import errors
 from weigh.judge.auditing import audit_text
-from weigh.judge.auditing.judges import Judge, judge
-from weigh.judge.auditing.suspects import Pair, Suspect, Worst
+from weigh.judge.auditing.judges import Judge, judge_of
+from weigh.judge.auditing.suspects import ClassPair, Suspect, Worst
 from weigh.judge.measures.batches import Batch, batches, refuse_missing
 from weigh.judge.measures.confusion import Confusion
 from weigh.judge.measures.evaluation import given_labels
@@ -30,7 +30,8 @@ class Audit:
     """The result of `audit`; prints as text of at most 80 columns.
 
     `left_out` tells whether each row was judged by the model without it; if not, `has_seen` whether the
-    model had learned the rows (None: not known). `rows` are those most at odds, the worst first, `pairs`
+    model had learned the rows (None: not known), and `can_forget` whether it could leave them out if it
+    had. `rows` are those most at odds, the worst first, `pairs`
     the classes taken for each other, the most frequent first. `wrong` estimates how many labels look
     wrong: rows for which another class is at least as probable as it is, on average, for the rows that
     have that class as their label (None without probabilities). `measures` are `accuracy` and, with
@@ -42,11 +43,12 @@ class Audit:
     n: int
     left_out: bool
     has_seen: bool | None
+    can_forget: bool
     level: float
     measures: tuple[Measure, ...]
     at_odds: int
     wrong: int | None
-    pairs: tuple[Pair, ...]
+    pairs: tuple[ClassPair, ...]
     rows: tuple[Suspect, ...]
     unjudged: int = 0
 
@@ -65,6 +67,7 @@ class Audit:
             "n": self.n,
             "left_out": self.left_out,
             "has_seen": self.has_seen,
+            "can_forget": self.can_forget,
             "level": self.level,
             "measures": [measure.to_dict() for measure in self.measures],
             "at_odds": self.at_odds,
@@ -107,11 +110,12 @@ def audit(
     Parameters
     ----------
     model : a model or estimator of this library, or any fitted scikit-learn classifier
-    data : labelled rows as `fit` takes them, or a source; read in batches, so memory stays bounded
+    data : labelled rows as `fit` takes them, or a source; of its batches only rows at odds are kept
     y : array of labels, or the name of the label column, or None: the source's own, else the model's
     label : name of the label column, the same as a name given as `y`
     most : how many rows to list
-    seen : whether the model has learned these rows; None finds out where it can, from the counts
+    seen : whether the model has learned these rows; None finds out where its counts prove it, which they do
+        of all the rows that it was trained on. For a part of them give True
     level : confidence level of the intervals
     """
     return audited(model, data, y, label, most, seen, level)
@@ -139,7 +143,7 @@ def audited(
         )
     y, label = given_labels(y, label)
     asked = subject(model)
-    run = _Run(judge(asked, model, data, label if y is None else y, seen), most, sink)
+    run = _Run(judge_of(asked, model, data, label if y is None else y, seen), most, sink)
     for batch in batches(asked, data, y, label, None):
         run.add(batch)
     return run.result(float(level))
@@ -234,6 +238,7 @@ class _Run:
             self._n,
             self._judge.leaves_out,
             self._judge.has_seen,
+            self._judge.can_forget,
             level,
             tuple(measures),
             self._pairs.total(),
@@ -257,9 +262,9 @@ class _Run:
             wrong.update(zip(labels[sure].tolist(), said[sure].tolist(), strict=True))
         return wrong
 
-    def _told_pairs(self, wrong: Counter[tuple[int, int]] | None) -> tuple[Pair, ...]:
+    def _told_pairs(self, wrong: Counter[tuple[int, int]] | None) -> tuple[ClassPair, ...]:
         order = sorted(self._pairs.items(), key=lambda item: (-item[1], item[0]))
         return tuple(
-            Pair(self._names[a], self._names[b], rows, None if wrong is None else wrong[a, b])
+            ClassPair(self._names[a], self._names[b], rows, None if wrong is None else wrong[a, b])
             for (a, b), rows in order
         )

@@ -37,11 +37,12 @@ def headline(audit: Audit) -> str:
     if audit.left_out:
         return f"Audit of {rows}, each judged by the model that never saw it."
     known = {
-        True: "as the model predicts them; it has learned these rows, and so doubts their labels too little",
-        False: "as the model predicts them; it has not learned these rows",
-        None: "as the model predicts them; if it has learned these rows, it doubts their labels too little",
+        True: "it has learned these rows, and so doubts their labels too little",
+        False: "it has not learned all of these rows",
+        None: "if it has learned these rows, it doubts their labels too little",
     }
-    return f"Audit of {rows}, {known[audit.has_seen]}."
+    advice = " Then give seen=True (--seen)." if audit.can_forget and audit.has_seen is None else ""
+    return f"Audit of {rows}, as the model predicts them; {known[audit.has_seen]}.{advice}"
 
 
 def _figures(audit: Audit) -> list[list[str]]:

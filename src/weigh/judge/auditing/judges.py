@@ -24,11 +24,16 @@ MOST_REASONS = 4
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """A model as it is, whoever made it; `has_seen` tells whether it has learned the rows, None: unknown."""
+    """A model as it is, whoever made it.
+
+    `has_seen` tells whether it has learned the rows, None: unknown; `can_forget` whether it could judge each
+    of them without itself if it has.
+    """
 
     subject: Subject
     model: Model | None
     has_seen: bool | None
+    can_forget: bool
 
     @property
     def leaves_out(self) -> bool:
@@ -44,7 +49,8 @@ class Judge:
         """Return what speaks most for what is said of a row against its label."""
         if self.model is None:
             return ()
-        return strongest_reasons(self.model, batch.rows.slice(at, at + 1), said, batch.labels[at])
+        inside, slope = _inside(self.model)
+        return _strongest(inside, slope, batch.rows.slice(at, at + 1), said, batch.labels[at])
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,35 +81,43 @@ class LeavingOut(Judge):
         """Return what speaks most for what is said of a row against its label, the row forgotten."""
         row = _labelled(batch).slice(at, at + 1)
         left = self.counted.with_counts(self.counted.counts.plus(self.counted.count([row]), -1).canonical())
-        return strongest_reasons(left, row, said, batch.labels[at])
+        return _strongest(left, _inside(self.model)[1], row, said, batch.labels[at])
 
 
-def judge(subject: Subject, model: Any, rows: Any, y: Any, seen: bool | None) -> Judge:
-    """Return who judges: without each row where the model can forget it and has learned it."""
+def judge_of(subject: Subject, model: Any, rows: Any, y: Any, seen: bool | None) -> Judge:
+    """Return who judges: without each row where the model can forget it and has surely learned it."""
     if seen not in (True, False, None):
         must = "True (the model has learned these rows), False (it has not) or None (find out)"
         raise errors.parameter("audit", "seen", must, seen)
     ours = getattr(model, "model_", model)
     ours = ours if isinstance(ours, Model) else None
-    counted = ours.uncalibrated if isinstance(ours, CalibratedModel) else ours
-    if seen is False or not isinstance(counted, Counted) or not counted.has_rows:
-        return Judge(subject, ours, seen)
-    if counted.has_learned(rows, y):
-        return LeavingOut(subject, ours, True, counted)
+    counted = _inside(ours)[0]
+    if not isinstance(counted, Counted) or not counted.has_rows:
+        return Judge(subject, ours, seen, False)
+    has_seen = False if seen is False else counted.has_learned(rows, y)
+    if has_seen or (seen and has_seen is None):
+        return LeavingOut(subject, ours, True, True, counted)
     if seen:
         raise errors.MergeError(
             "These rows were not all learned by this model, so that they cannot be left out one by one. Give "
             "the very rows that it was trained on, or seen=False for rows that it has not seen."
         )
-    return Judge(subject, ours, False)
+    return Judge(subject, ours, has_seen, True)
 
 
-def strongest_reasons(model: Model, row: Chunk, said: Any, label: Any) -> tuple[Row, ...]:
+def _inside(model: Any) -> tuple[Any, float]:
+    """Return the model that reasons, and what a calibration multiplies its reasons by."""
+    if isinstance(model, CalibratedModel):
+        return model.uncalibrated, model.calibration.slope
+    return model, 1.0
+
+
+def _strongest(model: Model, slope: float, row: Chunk, said: Any, label: Any) -> tuple[Row, ...]:
     """Return the features of a row that speak most for one class against another."""
-    told = model.uncalibrated if isinstance(model, CalibratedModel) else model
-    evidence = next(iter(told.explain_chunk(row)))
+    evidence = next(iter(model.explain_chunk(row)))
     speaking: Sequence[Row] = [each for each in evidence.rows_between(said, label) if each.nats > 0]
-    return tuple(sorted(speaking, key=lambda each: -each.nats)[:MOST_REASONS])
+    strongest = sorted(speaking, key=lambda each: -each.nats)[:MOST_REASONS]
+    return tuple(replace(each, nats=each.nats * slope) for each in strongest)
 
 
 def _labelled(batch: Batch) -> Chunk:

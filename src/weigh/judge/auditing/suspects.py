@@ -41,7 +41,7 @@ class Suspect:
 
 
 @dataclass(frozen=True)
-class Pair:
+class ClassPair:
     """How many rows of one label are said to be of another class, and how many of them look wrong."""
 
     label: Any
