@@ -58,6 +58,21 @@ def test_texts_of_unknown_words_are_flagged_by_their_share():
     assert reasons(name="felix unheard words") == ["name = felix …: 2 of 3 words never seen"]
 
 
+def test_what_is_odd_is_told_by_what_was_found():
+    rows = [
+        one(animal="giraffe"),
+        one(animal="ant", height=5.5),
+        one(height=9.0),
+        one(height=8.0),
+        one(name="unheard"),
+    ]
+    assert weigh.unfamiliar(MODEL, rows).kinds == {
+        "a number far from every class": 3,
+        "a value never seen": 2,
+        "mostly new words": 1,
+    }
+
+
 def test_missing_values_are_not_unfamiliar():
     assert reasons(animal=None, height=None, tame=None, name=None) == []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from weigh.explain.flip import Flip, flip
 from weigh.explain.heaviest import Heaviest, Slopes, Weight
 from weigh.explain.regions import Regions, regions
-from weigh.explain.shifts import Shift
+from weigh.explain.shift import Shift
 from weigh.explain.strongest import Strongest, strongest
 from weigh.explain.surface_result import Surface
 from weigh.explain.surfaces import surface

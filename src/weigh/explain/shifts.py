@@ -1,8 +1,9 @@
 """Tests of whether a column is distributed as it was in training.
 
-Categories, flags and counts: the G-test on the two rows of counts, values expected fewer than five
-times taken together; its effect is the share of rows that would have to change (total variation).
-Numbers: the z-test of the mean; its effect is the difference in spreads of the training column.
+Categories and flags: the G-test on the two rows of counts, values expected fewer than five times taken
+together; its effect is the share of rows that would have to change (total variation). Words: an F-test,
+see `word_shift`. Numbers: the z-test of the mean; its effect is the difference in spreads of the
+training column.
 """
 
 from __future__ import annotations
@@ -10,46 +11,21 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from weigh.explain.chi_square import chi_square_tail
+from weigh.explain.shift import FEWEST, Shift
+from weigh.explain.word_shift import WordShift
 from weigh.features import Words
 from weigh.features.blocks import Codes, Entries, Floats, Numbers
 from weigh.features.words import as_entries
 from weigh.model.bernoulli import Bernoulli
 from weigh.model.categorical import Categorical
-from weigh.model.multinomial import Multinomial
 from weigh.model.normal import Normal
 from weigh.model.weights import as_text
 from weigh.text import percent, short
-
-FEWEST = 20  # rows below which no column is tested
-SURE = 0.001
-NOTABLE = 0.1
-
-
-@dataclass(frozen=True)
-class Shift:
-    """One column: its test's p-value, how large the change is, and the change in words."""
-
-    column: str
-    test: str
-    p: float
-    effect: float
-    before: str
-    now: str
-
-    @property
-    def shifted(self) -> bool:
-        """Whether the change is both sure and notable."""
-        return self.p < SURE and self.effect >= NOTABLE
-
-    def to_dict(self) -> dict[str, Any]:
-        """The column for JSON."""
-        return vars(self) | {"shifted": self.shifted}
 
 
 class LevelShift:
@@ -69,31 +45,6 @@ class LevelShift:
     def shifts(self) -> Iterator[Shift]:
         """Yield the column's shift, if there are rows enough."""
         yield from counts_shift(self._name, self._training, self._now)
-
-
-class WordShift:
-    """Counts words, or the columns of one multinomial."""
-
-    def __init__(self, part: Multinomial) -> None:
-        self._part = part
-        # The last is for words that the model has left out or never seen.
-        kept = part.table.sum(axis=0).astype(np.float64)
-        self._training = np.append(kept, float(part.counts.table.sum()) - kept.sum())
-        self._now = np.zeros(len(kept) + 1)
-
-    def add(self, block: Entries | Words) -> None:
-        """Count a block."""
-        found, everything = self._part.weights.entries(block), as_entries(block)
-        amounts = np.bincount(found.indices, found.values, minlength=len(self._now))
-        total = len(everything.indices) if everything.values is None else everything.values.sum()
-        amounts[-1] = total - amounts.sum()
-        self._now += amounts
-
-    def shifts(self) -> Iterator[Shift]:
-        """Yield the column's shift, if there are words enough."""
-        table = np.array([self._training, self._now])
-        names = [*self._part.words, "other words"] if len(self._part.words) else ["other words"]
-        yield from table_shift(self._part.part.title, names, table)
 
 
 class FlagShift:

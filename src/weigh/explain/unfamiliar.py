@@ -6,6 +6,7 @@ never seen. A column is tested as a whole: is its distribution in these rows tha
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.explain.shifts import Shift, shift_counter
+from weigh.explain.shift import Shift
+from weigh.explain.shifts import shift_counter
 from weigh.features import Block, Codes, Entries, Numbers
 from weigh.features.blocks import Floats
 from weigh.features.words import as_entries
@@ -31,11 +33,16 @@ DRAWN = 20
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a row is unfamiliar: which column, its value there, and what is odd about it."""
+    """Why a row is unfamiliar: which column, its value there, and what is odd about it.
+
+    `what` is the same for all of a sort: `a value never seen`, `a number far from every class` (which may
+    have been seen all the same) or `mostly new words`.
+    """
 
     column: str
     value: str
     why: str
+    what: str = "a value never seen"
 
     def __str__(self) -> str:
         return f"{self.column} = {cut(self.value, 30)}: {self.why}"
@@ -70,6 +77,12 @@ class Unfamiliar:
         """The columns whose distribution is not that of training, most shifted first."""
         return tuple(sorted((c for c in self.columns if c.shifted), key=lambda c: -c.effect))
 
+    @property
+    def kinds(self) -> dict[str, int]:
+        """How many rows have what is odd, the most frequent first."""
+        found = Counter(what for row in self.rows for what in {reason.what for reason in row.reasons})
+        return dict(sorted(found.items(), key=lambda each: (-each[1], each[0])))
+
     def to_dict(self) -> dict[str, Any]:
         """Everything for JSON."""
         return {
@@ -103,7 +116,7 @@ class Unfamiliar:
         rows = [["column", "training", "these rows", "effect", "p"]]
         for each in self.shifted[:SHOWN]:
             before, now = cut(each.before, 18), cut(each.now, 18)
-            rows.append([cut(each.column, 22), before, now, f"{each.effect:.2f}", f"{each.p:.1e}"])
+            rows.append([cut(each.column, 22), before, now, f"{each.effect:.2f}", each.p_told])
         return rows
 
     def plot(self) -> Any:
@@ -129,7 +142,11 @@ class Unfamiliar:
         )
 
     def _repr_html_(self) -> str:
-        odd = [[f"{each.row:,}", *vars(reason).values()] for each in self.rows for reason in each.reasons]
+        odd = [
+            [f"{each.row:,}", reason.column, reason.value, reason.why]
+            for each in self.rows
+            for reason in each.reasons
+        ]
         hidden = [["…", f"and {len(odd) - SHOWN:,} more", "", ""]] if len(odd) > SHOWN else []
         head = summary(len(self.rows), self.n_rows)
         rows = html_table(head, [["row", "column", "value", "why"], *odd[:SHOWN], *hidden], 4)
@@ -224,7 +241,7 @@ def _odd_numbers(name: str, part: Normal, block: Numbers) -> Iterator[tuple[int,
         np.minimum(nearest, np.abs(block.values - mean) / spread, out=nearest)
     for row in np.flatnonzero(nearest > FAR).tolist():
         why = f"{nearest[row]:,.1f} spreads from the nearest class"
-        yield row, Reason(name, as_text(float(block.values[row])), why)
+        yield row, Reason(name, as_text(float(block.values[row])), why, "a number far from every class")
 
 
 def _odd_words(name: str, known: frozenset[Any], block: Entries) -> Iterator[tuple[int, Reason]]:
@@ -237,7 +254,8 @@ def _odd_words(name: str, known: frozenset[Any], block: Entries) -> Iterator[tup
     for row in np.flatnonzero((lengths > 0) & (strange >= UNKNOWN_WORDS * lengths)).tolist():
         share = "all" if strange[row] == lengths[row] else f"{strange[row]:,.10g} of {lengths[row]:,.10g}"
         first = block.names[block.indices[block.indptr[row] : block.indptr[row + 1]][0]]
-        yield row, Reason(name, f"{first} …" if lengths[row] > 1 else first, f"{share} words never seen")
+        value = f"{first} …" if lengths[row] > 1 else first
+        yield row, Reason(name, value, f"{share} words never seen", "mostly new words")
 
 
 def _row_sums(block: Entries, amounts: Floats) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from weigh.explain import unfamiliar
+from weigh.explain import Unfamiliar, unfamiliar
 from weigh.report.wording import share
 from weigh.text import counted, cut
 
@@ -56,14 +56,17 @@ def familiar_facts(model: Any, data: Any) -> FamiliarFacts:
         for c in found.shifted
     )
     part = share(len(found.rows) / found.n_rows)
-    rows_told = (
-        f"{counted(len(found.rows), 'row')} of {found.n_rows:,} ({part}) hold something never met in training"
-    )
+    flagged = f"{counted(len(found.rows), 'row')} of {found.n_rows:,} ({part})"
     if not found.columns:
         columns_told = "there are too few rows to test the columns"
     elif not columns:
         columns_told = f"no column of {len(found.columns):,} is distributed notably otherwise"
     else:
         columns_told = f"{counted(len(columns), 'column')} of {len(found.columns):,} notably shifted"
-    sentence = f"{rows_told}; {columns_told}."
+    sentence = f"{flagged} unlike the training rows{_kinds(found)}; {columns_told}."
     return FamiliarFacts(found.n_rows, len(found.rows), len(found.columns), sentence, rows, columns)
+
+
+def _kinds(found: Unfamiliar) -> str:
+    told = " and ".join(f"{n:,} with {what}" for what, n in found.kinds.items())
+    return f", {told}" if told else ""
