@@ -572,6 +572,11 @@ def _() -> object:
     return weigh.path(weigh.LinearRegression(1, noise="laplace"), HOMES, "rent")
 
 
+@case("A report on rows whose labels the model does not know")
+def _() -> object:
+    return weigh.report_on(fit(PETS), {**PETS, "pet": [kind.capitalize() for kind in PETS["pet"]]})
+
+
 @case("A report without any mistakes listed")
 def _() -> object:
     return weigh.report_on(fit(PETS), PETS, most=0)

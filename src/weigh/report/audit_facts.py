@@ -13,6 +13,7 @@ from weigh.text import counted, cut, signed
 
 NAME = 120
 REASONS = 3
+FEW = 0.05  # share of labels up to which it is believed that they are wrong
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,12 @@ class Doubtful:
 class AuditFacts:
     """The rows most at odds with the model.
 
-    `of_training` tells which rows were looked at, `left_out` whether each was judged by the model without it.
+    `of_training` tells whether they were given as training rows, `whose` what they are, `left_out` whether
+    each was judged by the model without it.
     """
 
     of_training: bool
+    whose: str
     left_out: bool
     sentence: str
     advice: str
@@ -41,13 +44,34 @@ class AuditFacts:
 
 
 def audit_facts(
-    model: Any, data: Any, y: Any, label: str | None, most: int, n: int, of_training: bool
+    model: Any, data: Any, y: Any, label: str | None, most: int, n: int, of_training: bool, trusted: bool
 ) -> AuditFacts:
-    """Look for wrong labels among the rows a model was trained on, or among n others."""
+    """Look for wrong labels among the rows a model was trained on, or among n others.
+
+    Which labels are wrong rather than hard is told only of a `trusted` model, one that is good and means its
+    probabilities, and only where they are few; others doubt where they do not know.
+    """
     is_known = of_training or _is_learned(model, data, label if y is None else y, n)
     found = audit(model, data, y, label=label, most=most, seen=None if is_known else False)
     rows = tuple(_doubtful(each) for each in found.rows)
-    return AuditFacts(of_training, found.left_out, _sentence(found), _advice(found, of_training), rows)
+    tells = trusted and found.wrong is not None and found.wrong <= FEW * found.n
+    sentence = f"{_judged(found, of_training)}{_sentence(found, tells)}"
+    advice = _advice(found, of_training, tells)
+    return AuditFacts(of_training, _whose(found, of_training), found.left_out, sentence, advice, rows)
+
+
+def _whose(found: Audit, of_training: bool) -> str:
+    if not of_training:
+        return "rows of this report"
+    return "training rows" if found.left_out else "rows given as training rows"
+
+
+def _judged(found: Audit, of_training: bool) -> str:
+    if found.left_out:
+        return "The model has learned these rows; each was judged as if it had not. "
+    if of_training and found.has_seen is False:
+        return "The rows given as training rows are not those that the model has learned. "
+    return ""
 
 
 def _is_learned(model: Any, data: Any, y: Any, n: int) -> bool:
@@ -59,26 +83,27 @@ def _is_learned(model: Any, data: Any, y: Any, n: int) -> bool:
     return n == float(ours.counts.rows.sum()) and ours.has_learned(data, y) is True
 
 
-def _sentence(found: Audit) -> str:
-    judged = "The model has learned these rows; each was judged as if it had not. " if found.left_out else ""
-    told = f"{judged}{counted(found.at_odds, 'row')} of {found.n:,} contradict what the model says"
+def _sentence(found: Audit, tells: bool) -> str:
     if not found.at_odds:
-        return f"{judged}No label contradicts what the model says."
-    if found.wrong is None:
-        return f"{told}."
-    return f"{told}; of these, {counted(found.wrong, 'label')} look wrong rather than hard."
+        return "No label contradicts what the model says."
+    say = "contradicts" if found.at_odds == 1 else "contradict"
+    told = f"{counted(found.at_odds, 'row')} of {found.n:,} {say} what the model says"
+    if not tells:
+        return f"{told}: the model or the label is wrong there."
+    look = "looks" if found.wrong == 1 else "look"
+    return f"{told}; of these, {counted(found.wrong or 0, 'label')} {look} wrong rather than hard."
 
 
-def _advice(found: Audit, of_training: bool) -> str:
+def _advice(found: Audit, of_training: bool, tells: bool) -> str:
     if found.left_out and not of_training:
         return "It has learned these very rows, so the figures flatter it: judge it on rows it has not seen."
-    if not of_training or not found.wrong:
+    if not of_training or not tells or not found.wrong:
         return ""
     many = counted(found.wrong, "label")
-    return f"Look at the labels of training rows that it doubts most: {many} may be wrong."
+    return f"Look at the labels of the {_whose(found, of_training)} that it doubts most: {many} may be wrong."
 
 
 def _doubtful(found: Suspect) -> Doubtful:
     reasons = ", ".join(f"{cut(row.title, 40)} ({signed(row.nats, 1)})" for row in found.reasons[:REASONS])
-    sure = f"by {found.lead:.4g}" if found.said_probability is None else share(found.said_probability)
+    sure = f"by {found.lead:.4g} points" if found.said_probability is None else share(found.said_probability)
     return Doubtful(found.row, cut(found.label, NAME), cut(found.said, NAME), sure, reasons)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from weigh.judge import Evaluation
+from weigh.model import Model
 from weigh.report.wording import share
 
 VERDICT = "verdict"
@@ -36,7 +38,7 @@ class CalibrationFacts:
     bins: tuple[StatedBin, ...]
 
 
-def calibration_facts(found: Evaluation) -> CalibrationFacts | None:
+def calibration_facts(found: Evaluation, model: Any) -> CalibrationFacts | None:
     """Compare how sure verdicts are with how often they are right; None without probabilities."""
     bins = tuple(
         StatedBin(each.predicted, each.observed, each.low, each.high, float(each.rows))
@@ -48,31 +50,51 @@ def calibration_facts(found: Evaluation) -> CalibrationFacts | None:
     rows = sum(each.rows for each in bins)
     stated = sum(each.rows * each.predicted for each in bins) / rows
     observed = sum(each.rows * each.observed for each in bins) / rows
-    accuracy = found.measure("accuracy")
-    if rows < FEWEST:
-        verdict = "unknown"
-    elif stated > accuracy.high + NOTABLE:
-        verdict = "over-sure"
-    elif stated < accuracy.low - NOTABLE:
-        verdict = "under-sure"
-    else:
-        verdict = "uneven" if found.measure("calibration_error").low > UNEVEN else "fine"
     told = f"On average it is {share(stated)} sure of its verdicts and right on {share(observed)} of them"
-    return CalibrationFacts(verdict, stated, observed, f"{told}: {_MEANS[verdict]}", _ADVICE[verdict], bins)
+    verdict = _verdict(found, rows, stated)
+    advice = f"{_ADVICE[verdict]}{_remedy(model)}" if _ADVICE[verdict] else ""
+    return CalibrationFacts(verdict, stated, observed, f"{told}: {_MEANS[verdict]}", advice, bins)
+
+
+def _verdict(found: Evaluation, rows: float, stated: float) -> str:
+    accuracy = found.measure("accuracy")
+    if sum(each for _, each in found.unseen) > NOTABLE * found.n:
+        return "strangers"
+    if rows < FEWEST or len(found.classes) == 1:
+        return "unknown"
+    if stated > accuracy.high + NOTABLE:
+        return "over-sure"
+    if stated < accuracy.low - NOTABLE:
+        return "under-sure"
+    return "uneven" if found.measure("calibration_error").low > UNEVEN else "fine"
+
+
+def _remedy(model: Any) -> str:
+    """How probabilities of such a model are set right."""
+    ours = getattr(model, "model_", model)
+    if not isinstance(ours, Model):
+        return "calibrate them on rows it has not learned from (CalibratedClassifierCV of scikit-learn)."
+    if hasattr(ours, "uncalibrated"):
+        return (
+            "it was calibrated on other rows, so check the labels of these, or calibrate it again on rows "
+            "like these (weigh calibrate)."
+        )
+    return "calibrate them on rows it has not learned from (weigh calibrate)."
 
 
 _MEANS = {
-    "unknown": "too few rows to tell whether its probabilities mean what they say.",
+    "strangers": "but rows whose labels it does not know count as errors, so this says little.",
+    "unknown": "too few rows or classes to tell whether its probabilities mean what they say.",
     "over-sure": "it is over-sure, and its probabilities promise too much.",
     "under-sure": "it is under-sure, and right more often than it says.",
     "uneven": "about right on the whole, but not at every probability, as the picture shows.",
     "fine": "its probabilities mean what they say.",
 }
-_CALIBRATE = "calibrate them on rows it has not learned from (weigh calibrate)."
 _ADVICE = {
+    "strangers": "",
     "unknown": "",
-    "over-sure": f"Do not take its probabilities at their word: {_CALIBRATE}",
-    "under-sure": f"Its probabilities are too modest: {_CALIBRATE}",
-    "uneven": f"Where probabilities matter, {_CALIBRATE}",
+    "over-sure": "Do not take its probabilities at their word: ",
+    "under-sure": "Its probabilities are too modest: ",
+    "uneven": "Where probabilities matter, ",
     "fine": "",
 }

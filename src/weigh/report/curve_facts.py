@@ -74,7 +74,7 @@ def _sentence(found: Evaluation, classes: tuple[ClassCurve, ...]) -> str:
     first = classes[0]
     if len(found.classes) == 2:
         return (
-            f"Of two rows, one of {first.label} and one of the other class, the model gives the right one "
-            f"the higher probability in {first.told[0]} of all cases (50 % is guessing)."
+            f"Of two rows, one of {first.label} and one of the other class, the model ranks the row of "
+            f"{first.label} above the other in {first.told[0]} of such pairs (50 % is guessing)."
         )
     return "Each class is weighed against all others together; an area of 50 % under ROC is guessing."

@@ -15,13 +15,14 @@ from weigh.report.answers import Answers, answered
 from weigh.report.audit_facts import audit_facts
 from weigh.report.calibration_facts import calibration_facts
 from weigh.report.curve_facts import curve_facts
+from weigh.report.doubts import refuse_strangers
 from weigh.report.facts import Facts
 from weigh.report.familiar_facts import familiar_facts
 from weigh.report.learning_facts import LearningFacts, learning_facts
 from weigh.report.mistake_facts import mistake_facts
 from weigh.report.model_facts import model_facts
 from weigh.report.number_facts import number_facts
-from weigh.report.quality_facts import QualityFacts, quality_facts
+from weigh.report.quality_facts import QualityFacts, is_strong, quality_facts
 from weigh.report.report import Report, silent
 from weigh.report.reproduce_facts import FileFact, file_fact, reproduce_facts
 from weigh.report.schema_facts import schema_facts
@@ -67,8 +68,8 @@ def report_on(
     data : labelled rows that the model was not trained on: the path of a file, a source, or any table
     y : one label per row, or the name of the label column; None takes the model's own
     label : name of the label column, the same as a name given as `y`
-    train : the rows that the model was trained on, as `data`; adds the audit of their labels and a
-        learning curve
+    train : the rows that the model was trained on, as `data`, or a pair of rows and labels (X, y); adds
+        the audit of their labels and a learning curve
     title : what to call the report
     most : how many mistakes to list, and strongest features per class
     file : the file that the model was loaded from, to be named in the report
@@ -86,7 +87,7 @@ def report_on(
     if isinstance(y, str):
         y, label = None, y
     rows = _given(model, data, y, label)
-    training = None if train is None else _given(model, train, None, label)
+    training = None if train is None else _given(model, *_pair(train), label)
     sections = Sections(say)
     facts = _numbers if is_regression(model) else _classes
     return Report(facts(_Making(model, path, rows, training, title, most, sections)), say)
@@ -116,6 +117,13 @@ class _Making:
         return cut(self.title or (f"How well {label} is predicted" if label else "A model judged"), 120)
 
 
+def _pair(train: Any) -> tuple[Any, Any]:
+    """Rows and labels that were given apart, or rows that hold their labels."""
+    if isinstance(train, tuple) and len(train) == 2:
+        return train
+    return train, None
+
+
 def _given(model: Any, data: Any, y: Any, label: str | None) -> Given:
     """Open a file as the model's training file was read; other rows are taken as they are."""
     ours = getattr(model, "model_", model)
@@ -134,20 +142,23 @@ def _classes(making: _Making) -> Facts:
     do, rows, model = making.sections, making.rows, making.model
     do.say("Judging the model")
     found: Any = evaluate(model, rows.data, rows.y, label=rows.label)
+    refuse_strangers(found)
+    quality = quality_facts(found)
     do.say("Looking for its worst mistakes")
     answers = answered(model, rows.data, rows.y, rows.label, making.most)
-    calibration = do.collect("Calibration", calibration_facts, found)
-    if calibration is None:
-        do.skip("Calibration", "The model gives no probabilities that could be compared with what came true.")
+    calibration = do.collect("Calibration", calibration_facts, found, model)
     if answers.second is None:
         do.skip("Decision threshold", _no_threshold(answers))
     doubted = making.training or rows
     labels = doubted.data, doubted.y, doubted.label, making.most, len(answers.true)
+    trusted = calibration is not None and calibration.verdict == "fine" and is_strong(quality)
     return _together(
         making,
-        quality_facts(found),
+        quality,
         calibration=calibration,
-        audit=do.collect("Labels to check", audit_facts, model, *labels, making.training is not None),
+        audit=do.collect(
+            "Labels to check", audit_facts, model, *labels, making.training is not None, trusted
+        ),
         mistakes=mistake_facts(model, answers),
         thresholds=threshold_facts(answers),
         curves=do.collect("Curves", curve_facts, found),

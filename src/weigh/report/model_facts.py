@@ -29,6 +29,7 @@ class ModelFacts:
 
     kind: str
     sentence: str
+    calibrated: str
     label: str | None
     rows: float | None
     columns: int | None
@@ -60,6 +61,7 @@ def model_facts(model: Any, file: str | None, digest: str) -> ModelFacts:
     return ModelFacts(
         kind.name,
         kind.sentence,
+        _calibrated(given),
         getattr(ours, "label", None),
         rows,
         getattr(model, "n_features_in_", None) if schema is None else len(schema.names),
@@ -70,6 +72,13 @@ def model_facts(model: Any, file: str | None, digest: str) -> ModelFacts:
         digest,
         __version__,
     )
+
+
+def _calibrated(model: Any) -> str:
+    """What calibration has done, for those who have not heard of it."""
+    if not hasattr(model, "calibration"):
+        return ""
+    return f"Its probabilities were set right by rows it had not learned from ({model.calibration})."
 
 
 def _calibration(model: Any) -> Iterator[Fact]:
@@ -208,7 +217,9 @@ _KINDS = {
         "voted perceptron", "Every hypothesis of its run votes, as often as it survived a row.", _perceptron
     ),
     "logistic": _Kind(
-        "logistic regression", f"{_SUM} to the log-odds of the classes, which are probabilities.", _fitted
+        "logistic regression",
+        f"{_SUM} to the log-odds of the classes, from which probabilities follow.",
+        _fitted,
     ),
     "regression": _Kind("linear regression", f"{_SUM} to the number that is predicted.", _fitted),
     "threshold": _Kind("threshold", "It compares one number with one cut.", _threshold),

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from weigh.judge import Evaluation, RegressionEvaluation
+from weigh.report.doubts import constant_accuracy, doubts, only_label
 from weigh.report.wording import share
 from weigh.text import amount, counted, cut, short
 
 NAME = 120
 DRAWN_CLASSES = 12  # classes of which a confusion table can be looked at
 LISTED = 20
+STRONG = 0.5
 
 # What a measure is called, and what it means to people.
 TITLES = {
@@ -81,11 +83,16 @@ class Confused:
 
 @dataclass(frozen=True)
 class QualityFacts:
-    """Measures, words on them, the classes, and the confusion: all pairs, or the commonest mistakes."""
+    """Measures, words on them, the classes, and the confusion: all pairs, or the commonest mistakes.
+
+    `doubts` tell why these rows are no good to judge by, and what to do; `baseline` is None where there is
+    nothing to compare with.
+    """
 
     n: int
     level: float
     sentences: tuple[str, ...]
+    doubts: tuple[str, ...]
     measures: tuple[MeasureFact, ...]
     baseline: float | None
     classes: tuple[ClassFact, ...]
@@ -101,14 +108,15 @@ def quality_facts(found: Evaluation | RegressionEvaluation) -> QualityFacts:
     """Put an evaluation into facts."""
     measures = tuple(_measure(each) for each in found.measures)
     if isinstance(found, RegressionEvaluation):
-        words = tuple(_number_words(found))
-        return QualityFacts(found.n_rows, found.level, words, measures, None, (), (), True)
-    baseline = _baseline(found)
+        words, why = tuple(_number_words(found)), tuple(doubts(found))
+        return QualityFacts(found.n_rows, found.level, words, why, measures, None, (), (), True)
+    baseline = constant_accuracy(found)
     is_whole = len(found.classes) <= DRAWN_CLASSES
     return QualityFacts(
         found.n,
         found.level,
         tuple(_class_words(found, baseline)),
+        tuple(doubts(found)),
         measures,
         baseline,
         tuple(_classes(found)),
@@ -131,12 +139,15 @@ def _number(value: float) -> str:
     return short(value).replace("-", "−")
 
 
-def _baseline(found: Evaluation) -> float:
-    """The accuracy of always answering the class that is most frequent here."""
-    return float(found.confusion.support().max()) / found.weight
+def is_strong(quality: QualityFacts) -> bool:
+    """Whether a classifier surely avoids half of the errors of always giving the same answer."""
+    accuracy = quality.measure("accuracy")
+    if accuracy is None or quality.baseline is None:
+        return False
+    return 1 - accuracy.low <= STRONG * (1 - quality.baseline)
 
 
-def _class_words(found: Evaluation, baseline: float) -> Iterator[str]:
+def _class_words(found: Evaluation, baseline: float | None) -> Iterator[str]:
     accuracy = found.measure("accuracy")
     right = accuracy.value * found.weight
     yield (
@@ -144,8 +155,11 @@ def _class_words(found: Evaluation, baseline: float) -> Iterator[str]:
         f"{amount(found.weight)}. On other rows like these, expect between {share(accuracy.low)} and "
         f"{share(accuracy.high)}."
     )
-    if accuracy.low > baseline:
-        wrong = 1 - (1 - accuracy.value) / (1 - baseline) if baseline < 1 else 0.0
+    if baseline is None:
+        why = f"all rows are of {only_label(found)}" if only_label(found) else "there are too few rows"
+        yield f"It cannot be compared with always giving the same answer: {why}."
+    elif accuracy.low > baseline:
+        wrong = 1 - (1 - accuracy.value) / (1 - baseline)
         yield (
             f"Always answering the most frequent class would be right on {share(baseline)}; the model avoids "
             f"{share(wrong)} of the errors that this would make."
@@ -153,7 +167,7 @@ def _class_words(found: Evaluation, baseline: float) -> Iterator[str]:
     else:
         yield (
             f"Always answering the most frequent class would be right on {share(baseline)}, so the model is "
-            f"not surely better than that."
+            f"{'surely worse' if accuracy.high < baseline else 'not surely better'} than that."
         )
     weak = min((row for row in found.per_class if row.support), key=lambda row: row.recall.value)
     if weak.recall.value < accuracy.value:
@@ -168,10 +182,14 @@ def _class_words(found: Evaluation, baseline: float) -> Iterator[str]:
 
 def _number_words(found: RegressionEvaluation) -> Iterator[str]:
     r2, mae = found.r2, found.mae
-    yield (
-        f"It explains {share(max(0.0, r2.value))} of the differences between the rows (R²; between "
-        f"{_number(r2.low)} and {_number(r2.high)} on other rows like these)."
-    )
+    bounds = f"between {_part(r2.low)} and {_part(r2.high)} on other rows like these"
+    told = "" if math.isnan(r2.low) else f"; {bounds}"
+    if math.isnan(r2.value):
+        yield "How much of the differences between rows it explains cannot be told: these rows do not differ."
+    elif r2.value < 0:
+        yield f"It is worse than always predicting the mean of these rows (R² {_part(r2.value)}{told})."
+    else:
+        yield f"It explains {_part(r2.value)} of the differences between the rows (R²{told})."
     yield f"A prediction is off by {_number(mae.value)} on average."
     side = "high" if found.bias.value > 0 else "low"
     if found.bias.low > 0 or found.bias.high < 0:
@@ -179,6 +197,11 @@ def _number_words(found: RegressionEvaluation) -> Iterator[str]:
         yield f"Predictions are too {side} by {off} on average, which is no accident."
     else:
         yield "Predictions are neither too high nor too low on average, as far as these rows can tell."
+
+
+def _part(number: float) -> str:
+    """A share that may be negative."""
+    return share(number) if number >= 0 else f"−{-100 * number:.1f} %"
 
 
 def _classes(found: Evaluation) -> Iterator[ClassFact]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,12 +11,13 @@ from weigh.report.calibration_facts import CalibrationFacts
 from weigh.report.familiar_facts import FamiliarFacts
 from weigh.report.learning_facts import LearningFacts
 from weigh.report.model_facts import ModelFacts
-from weigh.report.quality_facts import MeasureFact, QualityFacts
+from weigh.report.quality_facts import SHARES, MeasureFact, QualityFacts
 from weigh.report.wording import share
 from weigh.text import amount, counted
 
 TILES = ("accuracy", "roc_area", "log_loss", "r2", "mae", "rmse")
 MOST_TILES = 3
+NOTHING_KNOWN = 0.005  # how near an end of all shares an interval's end says nothing
 STRANGE = 0.05  # share of rows never met that is worth a word
 WEAK = 0.5  # recall of a class that is worth a word
 
@@ -49,6 +51,7 @@ def summary_facts(
 ) -> SummaryFacts:
     """Sum up the other facts."""
     advice = [
+        *quality.doubts,
         *_of_quality(quality),
         *([calibration.advice] if calibration and calibration.advice else []),
         *_of_familiar(familiar),
@@ -77,7 +80,7 @@ def _what(model: ModelFacts) -> str:
     of = f" of {model.label}" if model.label else ""
     kinds = f" into {counted(model.n_classes, 'class', 'classes')}" if model.n_classes else ""
     name = model.kind[:1].upper() + model.kind[1:]
-    return f"{name}{of}{kinds}{learned}{columns}. {model.sentence}"
+    return f"{name}{of}{kinds}{learned}{columns}. {model.sentence} {model.calibrated}".rstrip()
 
 
 def _tiles(quality: QualityFacts) -> Iterator[Tile]:
@@ -88,9 +91,15 @@ def _tiles(quality: QualityFacts) -> Iterator[Tile]:
 
 
 def _interval(measure: MeasureFact, level: float) -> str:
-    if "–" in measure.told[1:]:
+    if "–" in measure.told[1:] or not is_telling(measure):
         return ""
     return f"{measure.told[1]} to {measure.told[2]} ({100 * level:g} % interval)"
+
+
+def is_telling(measure: MeasureFact) -> bool:
+    """Whether an interval says more than the measure's definition does."""
+    is_all = measure.name in SHARES and measure.low <= NOTHING_KNOWN and measure.high >= 1 - NOTHING_KNOWN
+    return not is_all and not math.isinf(measure.high) and not math.isinf(measure.low)
 
 
 def _baseline(quality: QualityFacts) -> str:
@@ -104,7 +113,9 @@ def _of_quality(quality: QualityFacts) -> Iterator[str]:
     if accuracy is not None and quality.baseline is not None and accuracy.low <= quality.baseline:
         yield "Do not rely on it yet: it is not surely better than always giving the same answer."
     r2 = quality.measure("r2")
-    if r2 is not None and r2.low <= 0:
+    if r2 is not None and r2.high < 0:
+        yield "Do not rely on it: it is surely worse than always predicting the mean."
+    elif r2 is not None and r2.low <= 0:
         yield "Do not rely on it yet: it is not surely better than always predicting the mean."
     weak = min((each for each in quality.classes if each.support), key=lambda c: c.recall, default=None)
     if weak is not None and weak.recall < WEAK:

@@ -14,6 +14,7 @@ from weigh.text import cut
 Bools = npt.NDArray[np.bool_]
 
 STEPS = 100
+TIED = 1e-9  # how far from one half a tie may be written
 NAME = 120
 
 
@@ -36,8 +37,13 @@ class AtThreshold:
 
 @dataclass(frozen=True)
 class ThresholdFacts:
-    """All thresholds from 0 to 1 in steps of a hundredth, for the second of two classes."""
+    """All thresholds from 0 to 1 in steps of a hundredth, for the second of two classes.
 
+    `sentence` tells how the model itself decides; at `start` its own verdicts are counted, if they follow
+    from one half, so that a tie counts as it was decided.
+    """
+
+    sentence: str
     label: str
     other: str
     rows: tuple[AtThreshold, ...]
@@ -50,13 +56,27 @@ def threshold_facts(answers: Answers) -> ThresholdFacts | None:
         return None
     known = answers.true != UNSEEN
     truly, share, weight = answers.true[known] == 1, answers.second[known], answers.weights[known]
-    rows = tuple(_at(step / STEPS, truly, share, weight) for step in range(STEPS + 1))
+    said = [share >= step / STEPS for step in range(STEPS + 1)]
+    verdicts = answers.predicted[known] == 1
+    by_half = bool(np.all(((share > 0.5) == verdicts) | (np.abs(share - 0.5) < TIED)))
+    start = STEPS // 2
+    if by_half:
+        said[start] = verdicts
+    rows = tuple(_at(step / STEPS, each, truly, weight) for step, each in enumerate(said))
     first, second = (cut(label, NAME) for label in answers.classes)
-    return ThresholdFacts(second, first, rows, STEPS // 2)
+    return ThresholdFacts(_sentence(second, by_half), second, first, rows, start)
 
 
-def _at(threshold: float, truly: Bools, share: Floats, weight: Floats) -> AtThreshold:
-    said = share >= threshold
+def _sentence(label: str, by_half: bool) -> str:
+    own = (
+        f"The model says {label} when its probability is more than one half."
+        if by_half
+        else "The model decides otherwise than by these probabilities; here is what they would decide."
+    )
+    return f"{own} A lower threshold finds more such rows and raises more false alarms."
+
+
+def _at(threshold: float, said: Bools, truly: Bools, weight: Floats) -> AtThreshold:
     found, false = float(weight[said & truly].sum()), float(weight[said & ~truly].sum())
     missed, passed = float(weight[~said & truly].sum()), float(weight[~said & ~truly].sum())
     return AtThreshold(
