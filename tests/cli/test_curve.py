@@ -21,7 +21,7 @@ fine: it does well on the rows it learned from, and about as well on others
   training loss             0 (0 to 0)
   validation loss           0 (0 to 0)
   gap between them          0 (0 to 0)
-  loss of guessing          0.5 (0.5 to 0.5)
+  loss of guessing          0.5
 - What more rows would bring cannot be told: 4 sizes at least are needed, and
   there are 2.
 """

@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import weigh
 from weigh.trials.corrected import Corrected
-from weigh.trials.curves.diagnosis import Losses, diagnosis
+from weigh.trials.curves.diagnosis import Diagnosis, Losses, diagnosis
 from weigh.trials.curves.power_law import PowerLaw, power_law
 
 CORRECTED = Corrected(10, 0.25, 0.95)
@@ -53,6 +53,66 @@ def test_a_better_rival_shows_underfitting() -> None:
     assert verdict(0.2, 0.21) == "fine"
     assert verdict(0.2, 0.21, rival=0.1) == "underfitting"
     assert verdict(0.2, 0.21, rival=0.2) == "fine"
+
+
+def told(train: float, validation: float, **rivals: float) -> Diagnosis:
+    losses = Losses(
+        around(train),
+        around(validation, -0.001),
+        around(0.5),
+        {name: around(loss) for name, loss in rivals.items()},
+    )
+    return diagnosis(losses, "no law", 100, CORRECTED)
+
+
+def test_alone_the_sentence_itself_says_that_the_columns_may_tell_no_more() -> None:
+    alone = told(0.4, 0.41)
+    assert (alone.verdict, alone.unbeaten) == ("underfitting", False)
+    assert alone.says == "it does badly even on the rows it learned from, unless the columns tell no more"
+    assert told(0.3, 0.4).says == (
+        "it does badly on the rows it learned from, unless the columns tell no more, and worse on others"
+    )
+
+
+def test_an_unbeaten_learner_is_told_first_that_the_columns_may_tell_no_more() -> None:
+    best = told(0.4, 0.41, other=0.41, worse=0.45)
+    assert (best.verdict, best.unbeaten) == ("undecided", True)
+    assert best.says == "no learner tried does surely better, so perhaps the columns tell no more"
+    assert best.advice[:2] == (
+        "Perhaps these columns tell no more of the label: no learner tried does surely better.",
+        "Else a richer learner than those, or richer features: products, words, more columns.",
+    )
+    assert best.to_dict()["unbeaten"] is True
+    wide = told(0.3, 0.4, other=0.4)
+    assert (wide.verdict, wide.unbeaten) == ("overfitting", True)
+    assert wide.advice[0].startswith("Perhaps these columns tell no more")
+
+
+def test_a_beaten_learner_underfits() -> None:
+    beaten = told(0.4, 0.44, other=0.42)
+    assert (beaten.verdict, beaten.unbeaten, beaten.rival) == ("underfitting", False, None)
+    assert told(0.4, 0.41, other=0.1).rival == "other"
+
+
+def test_a_low_training_loss_is_fine_beaten_or_not() -> None:
+    assert (told(0.1, 0.12, other=0.2).verdict, told(0.1, 0.12, other=0.2).unbeaten) == ("fine", False)
+
+
+def test_the_loss_of_guessing_has_no_interval() -> None:
+    # Folds that all have the classes in the same shares would make it seem certain.
+    found = told(0.4, 0.41)
+    assert found.baseline.value == pytest.approx(0.5)
+    assert np.isnan([found.baseline.low, found.baseline.high]).all()
+    assert "\n  loss of guessing          0.5\n" in str(found)
+
+
+def test_noise_is_not_called_underfitting_where_no_learner_does_better() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    y = (X[:, 0] > 0) ^ (rng.random(400) < 0.3)
+    found = weigh.learning_curve(["naive-bayes", "logistic"], X, y)
+    assert [each.diagnosis.unbeaten for each in found] == [True, True]
+    assert not {each.diagnosis.verdict for each in found} & {"underfitting", "both"}
 
 
 def test_a_tree_on_noise_overfits() -> None:
@@ -114,3 +174,16 @@ def test_the_law_says_whether_more_rows_help(
     assert found.tenfold == law.at(3200)
     assert found.asymptote == law.a
     assert found.advice[-1].startswith(f"{words}3,200 would have a loss of ")
+
+
+def test_a_loss_below_what_the_law_expects_leaves_open_what_more_rows_bring() -> None:
+    sizes = [10, 20, 40, 80, 160, 320]
+    folds = 0.002 * np.random.default_rng(0).standard_normal((10, 6))
+    law = power_law(sizes, 0.1 + 2.0 * np.array(sizes, float) ** -0.5 + folds, CORRECTED)
+    assert isinstance(law, PowerLaw)
+    found = diagnosis(Losses(around(0.1), around(0.12), around(0.5), {}), law, 320, CORRECTED)
+    assert found.rows_help is None
+    assert found.advice[-1].startswith(
+        "What more rows would bring cannot be told: by the law 3,200 have a loss"
+    )
+    assert found.advice[-1].endswith(", and 320 had 0.12 already.")

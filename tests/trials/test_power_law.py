@@ -83,6 +83,43 @@ def test_a_training_loss_that_rises_bounds_the_law_from_below() -> None:
     assert free.a.value < rising.a.value == pytest.approx(0.25 - 1280**-0.5, abs=1e-3)
     assert free.a.low < 0.1 < 0.2 < rising.a.low
     assert falling.to_dict() == free.to_dict()
+    assert (free.is_bound, rising.is_bound) == (False, True)
+    bound = f"  with endlessly many rows  at least {rising.a.value:.4g} ("
+    assert bound in str(rising)
+    assert "\n    (the training loss, a bound and no estimate)\n" in str(rising)
+    assert "at least" not in str(free)
+
+
+def test_a_law_above_the_training_loss_is_an_estimate() -> None:
+    law = power_law(SIZES, noisy(0.3, 1.0, 0.5, 0.002), CORRECTED, train=noisy(0.25, -1.0, 0.5, 1e-4))
+    assert isinstance(law, PowerLaw)
+    assert law.a.value > 0.25
+    assert not law.is_bound
+
+
+def test_a_size_counts_by_one_over_its_variance() -> None:
+    sigmas = np.array([0.2, 0.1, 0.05, 0.02, 0.02, 0.02, 0.02, 0.02])
+    losses = 0.1 + N**-0.5 + sigmas * np.random.default_rng(0).standard_normal((10, len(N)))
+    law = power_law(SIZES, losses, CORRECTED)
+    assert isinstance(law, PowerLaw)
+    assert law.first == SIZES[0]
+    variances = losses.var(axis=0, ddof=1) * (1 / 10 + 0.25)
+    assert variances.min() > np.median(variances) / 10
+    expected = fit_laws(N, losses.mean(axis=0)[None, :], 1 / variances)[0]
+    assert (law.a.value, law.b.value, law.c.value) == pytest.approx(tuple(expected), rel=1e-6)
+    alike = fit_laws(N, losses.mean(axis=0)[None, :], np.ones(len(N)))[0]
+    assert abs(alike[0] - law.a.value) > 0.001
+
+
+def test_equal_losses_by_chance_do_not_make_a_size_all_that_counts() -> None:
+    losses = noisy(0.1, 1.0, 0.5, 0.02)
+    losses[:, 2] = losses[:, 2].mean()
+    law = power_law(SIZES, losses, CORRECTED)
+    assert isinstance(law, PowerLaw)
+    variances = losses.var(axis=0, ddof=1) * (1 / 10 + 0.25)
+    weights = 1 / np.maximum(variances, np.median(variances) / 10)
+    expected = fit_laws(N, losses.mean(axis=0)[None, :], weights)[0]
+    assert (law.a.value, law.b.value, law.c.value) == pytest.approx(tuple(expected), rel=1e-6)
 
 
 def test_the_first_sizes_may_break_the_law() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from weigh.judge.measures.losses import Floats
 from weigh.judge.measures.measure import Measure
-from weigh.text import amount
+from weigh.text import amount, short
 from weigh.trials.corrected import Corrected
 from weigh.trials.curves.power_law import PowerLaw, spanned
 
@@ -20,11 +20,12 @@ SMALL = 0.05  # of the validation loss: what ten times the rows must bring to be
 
 SAYS = {
     "overfitting": "it does much better on the rows it learned from than on others",
-    "underfitting": "it does badly even on the rows it learned from",
-    "both": "it does badly on the rows it learned from, and worse on others",
+    "underfitting": "it does badly even on the rows it learned from, unless the columns tell no more",
+    "both": "it does badly on the rows it learned from, unless the columns tell no more, and worse on others",
     "fine": "it does well on the rows it learned from, and about as well on others",
     "undecided": "the losses vary too much from fold to fold to tell",
 }
+UNBEATEN = "no learner tried does surely better, so perhaps the columns tell no more"
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,15 @@ class Diagnosis:
     - the gap is wide where the whole interval of G − B/10 is above zero, narrow where it is below;
     - the training loss is high where the whole interval of T − B/2 is above zero, low where it is below, and
       high too where a `rival`, another learner on the same rows, has a validation loss surely below T and V;
+    - it is `unbeaten`, and so perhaps no higher than the columns allow, where T − B/2 is surely above zero,
+      other learners were tried, and none has a validation loss surely below V: this decides nothing;
     - "overfitting": the gap is wide; "underfitting": the training loss is high; "both": both;
       "fine": the gap is narrow and the training loss low; "undecided": none of these.
 
     More rows help ("yes") where by the fitted law ten times as many surely take off 5 % of the loss, and
     hardly ("no") where they surely do not; None means that it cannot be told. A high training loss may also
-    mean that the columns do not tell the label: no learner can do better than noise allows.
+    mean that the columns do not tell the label: no learner can do better than noise allows. B has no
+    interval: folds that have the classes in equal shares say nothing of how much it varies.
     """
 
     verdict: str
@@ -55,6 +59,7 @@ class Diagnosis:
     rows: int
     rows_help: str | None
     rival: str | None
+    unbeaten: bool
     advice: tuple[str, ...]
 
     @property
@@ -62,7 +67,7 @@ class Diagnosis:
         """The verdict in a sentence."""
         if self.rival is not None:
             return f"{self.rival} does better on rows it never saw than this on its own"
-        return SAYS[self.verdict]
+        return UNBEATEN if self.unbeaten and self.verdict == "undecided" else SAYS[self.verdict]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything for JSON."""
@@ -75,6 +80,7 @@ class Diagnosis:
             "rows": self.rows,
             "rows_help": self.rows_help,
             "rival": self.rival,
+            "unbeaten": self.unbeaten,
             "advice": list(self.advice),
         }
 
@@ -106,21 +112,24 @@ def diagnosis(losses: Losses, law: PowerLaw | str, rows: int, corrected: Correct
         is_wide = _side(gap - WIDE * losses.baseline, corrected)
         is_high = _side(losses.train - HIGH * losses.baseline, corrected)
     rival = _rival(losses, corrected)
-    verdict = _verdict(is_wide, True if rival else is_high)
+    unbeaten = bool(is_high) and _is_unbeaten(losses, corrected)
+    verdict = _verdict(is_wide, True if rival else None if unbeaten else is_high)
     tenfold = law.at(10 * rows) if isinstance(law, PowerLaw) else None
-    rows_help = _rows_help(law, rows, float(losses.validation.mean()))
+    measured = float(losses.validation.mean())
+    rows_help = _rows_help(law, rows, measured)
     return Diagnosis(
         verdict,
         train=corrected.measure("train", losses.train, 0.0),
         validation=corrected.measure("validation", losses.validation, 0.0),
         gap=corrected.measure("gap", gap),
-        baseline=corrected.measure("baseline", losses.baseline, 0.0),
+        baseline=Measure("baseline", float(losses.baseline.mean())),
         asymptote=law.a if isinstance(law, PowerLaw) else None,
         tenfold=tenfold,
         rows=rows,
         rows_help=rows_help,
         rival=rival,
-        advice=(*_advice(verdict, rival), _more_rows(law, rows, rows_help)),
+        unbeaten=unbeaten,
+        advice=(*_advice(verdict, rival, unbeaten), _more_rows(law, rows, rows_help, measured)),
     )
 
 
@@ -140,6 +149,12 @@ def _rival(losses: Losses, corrected: Corrected) -> str | None:
     return min(below, key=lambda name: below[name]) if below else None
 
 
+def _is_unbeaten(losses: Losses, corrected: Corrected) -> bool:
+    """Whether others were tried, and none of them has a validation loss surely below this one's."""
+    others = losses.rivals.values()
+    return bool(others) and not any(_side(losses.validation - values, corrected) for values in others)
+
+
 def _verdict(is_wide: bool | None, is_high: bool | None) -> str:
     if is_wide or is_high:
         return "both" if is_wide and is_high else "overfitting" if is_wide else "underfitting"
@@ -156,8 +171,11 @@ def _rows_help(law: PowerLaw | str, rows: int, measured: float) -> str | None:
     return "yes" if low > SMALL else "no" if high < SMALL else None
 
 
-def _advice(verdict: str, rival: str | None) -> list[str]:
+def _advice(verdict: str, rival: str | None, unbeaten: bool) -> list[str]:
     found = []
+    if unbeaten:
+        found.append("Perhaps these columns tell no more of the label: no learner tried does surely better.")
+        found.append("Else a richer learner than those, or richer features: products, words, more columns.")
     if verdict in ("overfitting", "both"):
         found.append("Take a simpler learner, fewer features or a stronger prior, or label more rows.")
     if verdict in ("underfitting", "both"):
@@ -168,8 +186,14 @@ def _advice(verdict: str, rival: str | None) -> list[str]:
     return found
 
 
-def _more_rows(law: PowerLaw | str, rows: int, rows_help: str | None) -> str:
+def _more_rows(law: PowerLaw | str, rows: int, rows_help: str | None, measured: float) -> str:
     if isinstance(law, str):
         return f"What more rows would bring cannot be told: {law}."
+    later = law.at(10 * rows)
+    if measured <= later.value:
+        return (
+            f"What more rows would bring cannot be told: by the law {amount(10 * rows)} have a loss of "
+            f"{spanned(later)}, and {amount(rows)} had {short(measured)} already."
+        )
     words = {"yes": "More rows help", "no": "More rows hardly help", None: "More rows may help or not"}
-    return f"{words[rows_help]}: {amount(10 * rows)} would have a loss of {spanned(law.at(10 * rows))}."
+    return f"{words[rows_help]}: {amount(10 * rows)} would have a loss of {spanned(later)}."

@@ -56,8 +56,9 @@ class PowerLaw:
     Fitted by least squares to the measured means from `first` rows on, weighted by one over their variance.
     Intervals come from a parametric bootstrap: the law's own curve with errors as the folds have them
     (corrected for their overlap) is fitted again 1,000 times. Where the training loss surely rises with the
-    rows, a is at least the training loss at the last size: both end at the same loss. Beyond `last` rows it
-    is an extrapolation, which holds as long as the loss goes on falling as it did.
+    rows, a is at least the training loss at the last size: both end at the same loss. `is_bound` tells that a
+    is this bound, and no estimate of its own. Beyond `last` rows it is an extrapolation, which holds as long
+    as the loss goes on falling as it did.
     """
 
     a: Measure
@@ -66,6 +67,7 @@ class PowerLaw:
     first: int
     last: int
     level: float
+    is_bound: bool
     draws: Floats = field(repr=False)
 
     @property
@@ -112,6 +114,7 @@ class PowerLaw:
             "a": self.a.to_dict(),
             "b": self.b.to_dict(),
             "c": self.c.to_dict(),
+            "is_bound": self.is_bound,
             "first": self.first,
             "last": self.last,
             "ahead": [{"rows": rows, "loss": loss.to_dict()} for rows, loss in self.ahead()],
@@ -120,7 +123,9 @@ class PowerLaw:
     def __str__(self) -> str:
         formula = f"{short(self.a.value)} + {short(self.b.value)} · rows^−{self.c.value:.2f}"
         lines = [f"law: {formula}, fitted from {self.first:,} rows on"]
-        lines.append(f"  with endlessly many rows  {spanned(self.a)}")
+        lines.append(f"  with endlessly many rows  {'at least ' * self.is_bound}{spanned(self.a)}")
+        if self.is_bound:
+            lines.append("    (the training loss, a bound and no estimate)")
         for rows, loss in self.ahead():
             lines.append(f"  with {rows:,} rows".ljust(28) + spanned(loss))
         return "\n".join(lines)
@@ -210,6 +215,7 @@ def _fitted(sizes: Floats, losses: Floats, floor: float, corrected: Corrected) -
         first=int(sizes[0]),
         last=int(sizes[-1]),
         level=corrected.level,
+        is_bound=bool(0.0 < a <= floor),
         draws=draws,
     )
 
