@@ -232,6 +232,10 @@ def test_an_infinite_loss_is_told_and_compared_with_nothing() -> None:
     assert found["sure"].loss.value == np.inf
     assert found.best == "smooth"
     assert np.isnan(found.pairs[0].better)
+    pytest.importorskip("altair")
+    assert "held out (not drawn, for infinite: sure)" in json.dumps(found.plot().to_dict())
+    with pytest.raises(errors.Unsupported, match="All losses are infinite"):
+        found.plot("differences")
     assert max(map(len, str(found).splitlines())) <= 80
     json.dumps(found.to_dict(), allow_nan=False)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from weigh import errors
@@ -23,15 +24,10 @@ def _scores(found: Comparison) -> Any:
 
     ranked = sorted(found.scores, key=lambda each: each.loss.value)
     rows = [
-        {
-            "name": each.learner,
-            "value": each.loss.value,
-            "low": each.loss.low,
-            "high": each.loss.high,
-        }
+        {"name": each.learner, "value": each.loss.value, "low": each.loss.low, "high": each.loss.high}
         for each in ranked
     ]
-    return intervals(rows, x=f"{LOSSES[found.loss].words}, held out")
+    return intervals(_drawable(rows), x=f"{LOSSES[found.loss].words}, held out{_beyond(rows)}")
 
 
 def _differences(found: Comparison) -> Any:
@@ -48,7 +44,21 @@ def _differences(found: Comparison) -> Any:
         }
         for each in found.pairs
     ]
-    return intervals(rows, x=f"difference in {LOSSES[found.loss].words}", mark=0.0)
+    return intervals(_drawable(rows), x=f"difference in {LOSSES[found.loss].words}{_beyond(rows)}", mark=0.0)
+
+
+def _drawable(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows that have a place on an axis."""
+    drawn = [row for row in rows if math.isfinite(row["value"])]
+    if not drawn:
+        raise errors.Unsupported("All losses are infinite, so there is nothing to draw. Take another loss.")
+    return drawn
+
+
+def _beyond(rows: list[dict[str, Any]]) -> str:
+    """Name the rows that have none."""
+    names = [row["name"] for row in rows if not math.isfinite(row["value"])]
+    return f" (not drawn, for infinite: {', '.join(names)})" if names else ""
 
 
 def _times(found: Comparison) -> Any:
