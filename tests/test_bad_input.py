@@ -788,6 +788,19 @@ def _() -> object:
     return weigh.compare(["naive-bayes", "linear"], PETS, "pet")
 
 
+@case("A learner called like the baseline")
+def _() -> object:
+    return weigh.compare({"baseline (majority)": "tree"}, PETS, "pet")
+
+
+@case("A learner of another library that fails")
+def _() -> object:
+    from sklearn.neighbors import KNeighborsClassifier
+
+    learners = {"neighbours": KNeighborsClassifier(9)}
+    return weigh.compare(learners, {"legs": [2.0, 4.0] * 2}, ["bird", "dog"] * 2, folds=2)
+
+
 @case("A reference that is none of the learners")
 def _() -> object:
     return weigh.compare(["naive-bayes", "tree"], PETS, "pet", reference="bayes")

@@ -46,6 +46,29 @@ def test_parts_add_up_for_every_loss(loss: str, which: str) -> None:
         np.testing.assert_allclose(sum(each.parts.values()), each.loss, rtol=0, atol=1e-12)
 
 
+def test_the_brier_score_of_two_classes_is_half_the_sum_as_everywhere() -> None:
+    rows, labels = X[y > 0], y[y > 0]
+    truth = np.column_stack([labels == 1, labels == 2]) * 0.8 + 0.1
+    halved, own = (
+        weigh.bias_variance(GaussianNB(), rows, labels, rounds=4, loss=loss)["GaussianNB"]
+        for loss in ("brier", "squared")
+    )
+    for part in ("loss", "bias", "variance"):
+        assert halved.mean(part) == pytest.approx(own.mean(part), abs=1e-12)
+    known = weigh.bias_variance(GaussianNB(), rows, labels, rounds=4, loss="brier", truth=truth)["GaussianNB"]
+    np.testing.assert_allclose(sum(known.parts.values()), halved.loss, rtol=0, atol=1e-12)
+    assert known.mean("variance") == halved.mean("variance")
+
+
+def test_settings_that_differ_from_the_defaults_are_told() -> None:
+    found = weigh.bias_variance(["naive-bayes", "logistic"], X, y, rounds=2)
+    assert "Settings other than the defaults: logistic: scale='unit'." in str(found)
+    assert [each["settings"] for each in found.to_dict()["learners"]] == ["", "scale='unit'"]
+    curve = weigh.learning_curve(["naive-bayes", "logistic"], X, y, sizes=[20])
+    assert str(curve).endswith("Settings other than the defaults: logistic: scale='unit'.")
+    assert [each["settings"] for each in curve.to_dict()["curves"]] == ["", "scale='unit'"]
+
+
 def test_the_brier_score_is_that_of_the_probabilities() -> None:
     found = weigh.bias_variance(GaussianNB(), X, y, rounds=4, loss="brier")["GaussianNB"]
     drawn = sets()

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from weigh import errors
+from weigh.features.settings import finite
 from weigh.judge.measures.losses import Floats
 from weigh.judge.measures.measure import Measure
 from weigh.trials.resampled_test import CorrectedMean
@@ -48,3 +50,12 @@ class Corrected:
         tail = np.sqrt((self.folds - 1) / rng.chisquare(self.folds - 1, n))
         scatter = (values - values.mean(axis=0)) * np.sqrt((1 / self.folds + self.ratio) / (self.folds - 1))
         return np.asarray((normal * tail[:, None]) @ scatter)
+
+
+def checked_level(level: float, owner: str) -> float:
+    """Return the level of intervals, after a look at it."""
+    must = "a share between 0 and 1"
+    share = finite(owner, "level", level, must)
+    if not 0 < share < 1:
+        raise errors.parameter(owner, "level", must, level)
+    return share

@@ -20,6 +20,7 @@ from weigh.estimators import (
     Perceptron,
     Threshold,
 )
+from weigh.text import cut
 from weigh.trials.numbers import AsNumbers
 
 
@@ -107,3 +108,9 @@ def settings_of(learner: Any) -> str:
     usual = {name: each.default for name, each in inspect.signature(type(learner)).parameters.items()}
     own = learner.get_params(deep=False).items()
     return ", ".join(f"{name}={value!r}" for name, value in own if repr(value) != repr(usual.get(name)))
+
+
+def settings_note(settings: Mapping[str, str]) -> list[str]:
+    """Return a sentence about learners whose settings differ from the defaults, if there are any."""
+    told = [f"{cut(name, 30)}: {cut(own, 200)}" for name, own in settings.items() if own]
+    return [f"Settings other than the defaults: {'; '.join(told)}."] if told else []

@@ -18,6 +18,7 @@ from weigh.trials.comparing.pairs import Pair, pairs_of
 from weigh.trials.comparing.score import Score, mean_loss, share_of_errors
 from weigh.trials.comparing.traits import TraitTable, traits_of
 from weigh.trials.contest import Contest
+from weigh.trials.corrected import checked_level
 from weigh.trials.curves.learning_curve import FOLDS, REPEATS, LearningCurve, curve_on
 from weigh.trials.entrant import Entrant
 from weigh.trials.learners import settings_of
@@ -162,9 +163,7 @@ def compare(
     >>> weigh.compare(["naive-bayes", "tree"], rows, "big", folds=5, repeats=1).best
     'tree'
     """
-    share = finite(OWNER, "level", level, "a share between 0 and 1")
-    if not 0 < share < 1:
-        raise errors.parameter(OWNER, "level", "a share between 0 and 1", level)
+    share = checked_level(level, OWNER)
     contest = Contest.of(learners, X, y, loss, OWNER)
     near, is_grown = _rope(rope, contest), truth(OWNER, "curve", curve)
     everyone, guessed = _everyone(contest, truth(OWNER, "baseline", baseline))
@@ -175,22 +174,13 @@ def compare(
     first = len(everyone) * len(splits)
     total = first + (len(contest.entrants) * FOLDS * REPEATS if is_grown else 0)
     trials = cross_validated(everyone, splits, contest.loss, n_jobs, _part(progress, 0, total))
-    ratio = _ratio(splits)
-    return Comparison(
-        tuple(
-            _score(each, trials, contest, ratio, share, each.name == guessed) for each in everyone.values()
-        ),
-        pairs_of(trials.losses, chosen, ratio, share, near),
-        contest.loss,
-        len(contest.rows),
-        folds,
-        repeats,
-        share,
-        near,
-        tuple((split.train, split.test) for split in splits),
-        TraitTable({name: traits_of(each.learner) for name, each in everyone.items()}),
-        _curve(contest, seed, n_jobs, share, _part(progress, first, total)) if is_grown else None,
-    )
+    grown = _curve(contest, seed, n_jobs, share, _part(progress, first, total)) if is_grown else None
+    ratio, n = _ratio(splits), len(contest.rows)
+    scores = tuple(_score(each, trials, contest, ratio, share) for each in everyone.values())
+    pairs = pairs_of(trials.losses, chosen, ratio, share, near)
+    cuts = tuple((split.train, split.test) for split in splits)
+    traits = TraitTable({name: traits_of(each.learner) for name, each in everyone.items()})
+    return Comparison(scores, pairs, contest.loss, n, folds, repeats, share, near, cuts, traits, grown)
 
 
 def _everyone(contest: Contest, is_guessed: bool) -> tuple[dict[str, Entrant], str | None]:
@@ -211,10 +201,8 @@ def _part(progress: Progress, before: int, total: int) -> Progress:
     return None if progress is None else lambda done, _: progress(before + done, total)
 
 
-def _score(
-    tried: Entrant, trials: Trials, contest: Contest, ratio: float, level: float, is_guess: bool
-) -> Score:
-    losses, loss = trials.losses[tried.name], contest.loss
+def _score(tried: Entrant, trials: Trials, contest: Contest, ratio: float, level: float) -> Score:
+    losses, loss, is_guess = trials.losses[tried.name], contest.loss, tried.name not in contest.entrants
     if loss == "zero_one":
         measure = share_of_errors(losses, ratio, len(contest.rows), level)
     else:

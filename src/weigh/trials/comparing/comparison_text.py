@@ -8,6 +8,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from weigh.text import aligned, counted, cut, html_table, short
+from weigh.trials.learners import settings_note
 from weigh.trials.trial import LOSSES
 
 if TYPE_CHECKING:
@@ -86,8 +87,7 @@ def _notes(found: Comparison) -> list[str]:
 
 def _of_learners(found: Comparison) -> list[str]:
     """Say what is not the default of a learner, and why losses are infinite."""
-    own = [f"{cut(each.learner, 30)}: {cut(each.settings, 200)}" for each in found.scores if each.settings]
-    notes = [f"Settings other than the defaults: {'; '.join(own)}."] if own else []
+    notes = settings_note({each.learner: each.settings for each in found.scores})
     if any(math.isinf(each.loss.value) for each in found.scores):
         notes.append(
             "inf: a row's own class had the probability zero, as a class has that was not among the rows "

@@ -35,7 +35,8 @@ class Point:
 class Curve:
     """One learner: its losses at every size, the law of its validation loss, and what holds it back.
 
-    `law` is None where no power law fits, and `no_law` says why.
+    `law` is None where no power law fits, and `no_law` says why. `settings` are those of the learner that
+    differ from the defaults, in words.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Curve:
     law: PowerLaw | None
     no_law: str | None
     diagnosis: Diagnosis
+    settings: str = ""
 
     def at(self, n: float) -> Measure:
         """Return the validation loss expected after n rows, by the law."""
@@ -64,6 +66,7 @@ class Curve:
         """Everything for JSON."""
         return {
             "learner": self.name,
+            "settings": self.settings,
             "points": [point.to_dict() for point in self.points],
             "law": None if self.law is None else self.law.to_dict(),
             "no_law": self.no_law,

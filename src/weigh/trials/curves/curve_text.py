@@ -13,6 +13,7 @@ from weigh.judge.measures.measure import Measure
 from weigh.text import aligned, counted, cut, html_table, short
 from weigh.trials.curves.crossing import Crossing
 from weigh.trials.curves.curve import Curve, Point
+from weigh.trials.learners import settings_note
 from weigh.trials.trial import LOSSES
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def text(found: LearningCurve) -> str:
     parts = [_title(found), *(_one(each) for each in found.curves)]
     if found.crossings:
         parts.append("\n".join(_wrapped(str(each)) for each in found.crossings))
+    parts += map(_wrapped, settings_note({each.name: each.settings for each in found.curves}))
     return "\n\n".join(parts)
 
 

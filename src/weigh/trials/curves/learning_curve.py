@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from weigh import errors
-from weigh.features.settings import finite, whole
+from weigh.features.settings import whole
 from weigh.judge.measures.losses import Floats
 from weigh.judge.measures.measure import Measure
 from weigh.text import counted
 from weigh.trials.baseline import baseline
 from weigh.trials.contest import Contest
-from weigh.trials.corrected import Corrected
+from weigh.trials.corrected import Corrected, checked_level
 from weigh.trials.curves import curve_text
 from weigh.trials.curves.crossing import Contender, Crossing, crossing
 from weigh.trials.curves.curve import Curve, Point
 from weigh.trials.curves.diagnosis import Diagnosis, Losses, diagnosis
 from weigh.trials.curves.power_law import Needed, PowerLaw, power_law
 from weigh.trials.entrant import Entrant
+from weigh.trials.learners import settings_of
 from weigh.trials.rows import LabelledRows
 from weigh.trials.running import run
 from weigh.trials.splits import Groups, Split, growing
@@ -171,9 +172,7 @@ def learning_curve(
     """
     contest = Contest.of(learner, X, y, loss, OWNER)
     folds, repeats = whole(OWNER, "folds", folds, 2), whole(OWNER, "repeats", repeats, 1)
-    share = finite(OWNER, "level", level, "a share between 0 and 1")
-    if not 0 < share < 1:
-        raise errors.parameter(OWNER, "level", "a share between 0 and 1", level)
+    share = checked_level(level, OWNER)
     seed = whole(OWNER, "seed", seed, 0)
     return curve_on(
         contest, contest.splits(folds, repeats, seed, OWNER), sizes, seed, n_jobs, share, progress
@@ -200,8 +199,9 @@ def curve_on(
     table = np.array(found).reshape(len(learners), len(splits), len(steps), 3)
     measured = {name: table[at] for at, name in enumerate(learners)}
     curves, crossings = _curves(measured, trials.guessing(), steps, corrected)
+    told = tuple(replace(each, settings=settings_of(learners[each.name].learner)) for each in curves)
     folds, repeats = splits[-1].fold + 1, splits[-1].repeat + 1
-    return LearningCurve(curves, crossings, loss, tuple(steps), len(rows), folds, repeats, level)
+    return LearningCurve(told, crossings, loss, tuple(steps), len(rows), folds, repeats, level)
 
 
 def _sizes(given: Sequence[int] | None, most: int, classes: int, of_numbers: bool) -> list[int]:

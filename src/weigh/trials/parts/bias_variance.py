@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from weigh.features.settings import finite, whole
 from weigh.judge.measures.losses import Floats
 from weigh.text import plain
 from weigh.trials.contest import Contest
+from weigh.trials.learners import settings_of
 from weigh.trials.parts.bias_variance_text import KOHAVI_WOLPERT, markup, text
 from weigh.trials.parts.decomposition import Decomposition, domingos, kohavi_wolpert, one_hot, squared
 from weigh.trials.parts.training_sets import BOOTSTRAP, SHARES, TrainingSets
@@ -33,6 +34,7 @@ class BiasVariance:
     `learners` has a `Decomposition` for each learner by name: `mean("bias")`, the loss and parts of every
     judged row, `corrected()`, standard errors. `form` is "squares", or of the zero-one loss
     "kohavi-wolpert" or "domingos". `test` are the places of the judged rows, in the order of the parts.
+    `settings` are those of each learner that differ from the defaults, in words.
     """
 
     learners: Mapping[str, Decomposition]
@@ -41,6 +43,7 @@ class BiasVariance:
     rounds: int
     sets: str
     test: tuple[int, ...]
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -66,6 +69,7 @@ class BiasVariance:
             "learners": [
                 {
                     "learner": name,
+                    "settings": self.settings.get(name, ""),
                     **{part: _measured(each, part) for part in ("loss", *each.parts)},
                     "corrected": each.corrected(),
                 }
@@ -168,7 +172,8 @@ def bias_variance(
         name: judged.decomposed(answers[at * rounds : (at + 1) * rounds]) for at, name in enumerate(learners)
     }
     form = which if loss == "zero_one" else "squares"
-    return BiasVariance(found, loss, form, rounds, sets.words, tuple(sets.test.tolist()))
+    settings = {name: settings_of(each.learner) for name, each in learners.items()}
+    return BiasVariance(found, loss, form, rounds, sets.words, tuple(sets.test.tolist()), settings)
 
 
 def _checked(loss: str, which: str) -> str:

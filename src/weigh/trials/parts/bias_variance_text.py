@@ -8,6 +8,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from weigh.text import aligned, counted, cut, html_table, short
+from weigh.trials.learners import settings_note
 from weigh.trials.trial import LOSSES
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _notes(found: BiasVariance) -> list[str]:
         notes.append(f"{meant.replace('± sets', '±')}.")
     if "noise" not in found.parts:
         notes.append("Noise of the labels is part of the bias: one label per row cannot tell them apart.")
-    return notes
+    return [*notes, *settings_note(found.settings)]
 
 
 def _corrected(found: BiasVariance) -> str:
