@@ -855,7 +855,8 @@ def _() -> object:
 
 
 def calibrated(method: str = "temperature") -> weigh.CalibratedModel:
-    return weigh.calibrate(fit(LETS, "let"), LETS, method=method)
+    rows = {name: values[:-1] for name, values in LETS.items()}
+    return weigh.calibrate(fit(LETS, "let"), rows, method=method)
 
 
 @case("A calibration that does not exist")
@@ -880,7 +881,7 @@ def _() -> object:
 
 @case("Calibrating probabilities of zero")
 def _() -> object:
-    return weigh.calibrate(fit(PETS, prior=None), PETS)
+    return weigh.calibrate(fit(PETS, prior=None), {name: values[:1] for name, values in PETS.items()})
 
 
 @case("Calibrating what is no classifier")

@@ -21,6 +21,7 @@ The tree::
     ├── NotOptimal           a solver that stopped before its proof
     ├── OddClasses           classes too rare for the folds of a trial, or numbers taken for classes
     ├── OddValues            a column of numbers but for a word that may mean "missing"
+    ├── SeenRows             a model calibrated on the very rows it was trained on
     ├── StaleCalibration     learning on has made a calibration void
     ├── UnfilledTable        a joint table with more cells than rows
     ├── UnknownNoise         noise that too few rows cannot tell
@@ -109,6 +110,10 @@ class OddClasses(WeighWarning):
 
 class OddValues(WeighWarning):
     """A column holds numbers but for a few words, and was therefore taken for a category."""
+
+
+class SeenRows(WeighWarning):
+    """A model is calibrated on the very rows that it has learned, on which it is better than it is."""
 
 
 class StaleCalibration(WeighWarning):

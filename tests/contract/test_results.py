@@ -114,7 +114,9 @@ BELIEFS = [
 MODELS: dict[str, Callable[[], Any]] = {
     "BayesModel": lambda: bayes().model_,
     "BayesModel without rows": lambda: bayes().model_.forget(TABLE, LABEL),
-    "CalibratedModel": lambda: weigh.calibrate(bayes(), TABLE, LABEL),
+    "CalibratedModel": lambda: weigh.calibrate(
+        bayes(), {name: values[1:] for name, values in TABLE.items()}, LABEL
+    ),
     "JointModel": lambda: _joint().model_,
     "LinearModel": lambda: weigh.NaiveBayes(columns={A: "skip", B: "skip"}).fit(TABLE, LABEL).model_.linear(),
     "LogisticModel": lambda: logistic().model_,

@@ -31,7 +31,10 @@ def repeated(n, classes=2, seed=0):
     return np.column_stack([x, x, x]) + 0.01 * rng.normal(size=(n, 3)), y
 
 
-pytestmark = pytest.mark.filterwarnings("ignore::weigh.errors.DependentColumns")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::weigh.errors.DependentColumns"),
+    pytest.mark.filterwarnings("ignore::weigh.errors.UnfilledTable"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +139,17 @@ def test_perceptrons_get_probabilities(method):
     assert found.measure("log_loss").value < 0.2
     if method == "temperature":
         assert (model.predict(X) == learner.predict(X)).all()
+
+
+@pytest.mark.parametrize("kind", [weigh.NaiveBayes, weigh.JointBayes])
+def test_the_very_rows_that_were_learned_are_noticed(kind):
+    columns = dict.fromkeys(("sky", "again"), "category") | {"warm": weigh.Number(bins=2)}
+    model = kind(columns=columns).fit(TABLE, "play").model_
+    with pytest.warns(errors.SeenRows, match="has learned these very rows"):
+        weigh.calibrate(model, TABLE)
+    # The same classes in other rows, and a part of the rows, are not known to be learned.
+    weigh.calibrate(model, {**TABLE, "sky": ["rain"] * 12})
+    weigh.calibrate(model, {name: values[1:] for name, values in TABLE.items()})
 
 
 @pytest.mark.parametrize("data", ["table", "arrays", "source"])

@@ -63,7 +63,15 @@ def calibrate(
         raise errors.parameter("calibrate", "label", "left out when y is given", label)
     inner = _classifier(model)
     source = _labelled(inner, data, label if y is None else y, sample_weight)
-    return calibrated(inner, _scored(inner, source.marked(inner.schema.missing)), method)
+    rows = _scored(inner, source.marked(inner.schema.missing))
+    if isinstance(inner, Counted) and _is_learned(inner, source, rows):
+        warnings.warn(
+            "The model has learned these very rows, on which it is better than it is. Give rows that it has "
+            "not seen, or fit naive Bayes with calibration=, which forgets each row in turn.",
+            errors.SeenRows,
+            stacklevel=2,
+        )
+    return calibrated(inner, rows, method)
 
 
 def calibrated_without_each(model: Counted, source: Source, method: str) -> CalibratedModel:
@@ -139,6 +147,11 @@ def _scored(model: Model, source: Source) -> Scored:
         return model.checked(chunk), *labels_of(chunk, places)
 
     return _joined(model.worked(scored, source))
+
+
+def _is_learned(model: Counted, source: Source, rows: Scored) -> bool:
+    # Rows of other numbers are others: only where they agree is the source read once more.
+    return np.array_equal(rows.totals, model.counts.rows) and model.has_learned(source) is True
 
 
 def _joined(parts: Iterable[tuple[Floats, Places, Floats]]) -> Scored:
