@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -245,10 +246,53 @@ def test_a_calibrated_model_that_keeps_its_verdicts_flips_like_the_model_inside(
     inner = weigh.NaiveBayes().fit(iris.data, iris.target).model_
     calibrated = weigh.calibrate(inner, iris.data, iris.target, method="temperature")
     row = iris.data[60:61]
-    assert weigh.flip(calibrated, row).removed == weigh.flip(inner, row).removed
+    found, plain = weigh.flip(calibrated, row), weigh.flip(inner, row)
+    slope = calibrated.calibration.slope
+    for ours, theirs in ((found.removed, plain.removed), (found.left, plain.left)):
+        assert [each.feature for each in ours] == [each.feature for each in theirs]
+        assert [each.nats for each in ours] == pytest.approx([each.nats * slope for each in theirs])
     moved = weigh.calibrate(inner, iris.data, iris.target, method="platt")
     with pytest.raises(errors.Unsupported, match=r"model\.uncalibrated"):
         weigh.flip(moved, row)
+
+
+@pytest.mark.parametrize("learner", [weigh.NaiveBayes(), weigh.Perceptron()])
+def test_the_probabilities_of_a_flip_are_those_of_the_calibrated_model(learner: Any) -> None:
+    X, y = load_iris(return_X_y=True)
+    calibrated = weigh.calibrate(learner.fit(X[::2], y[::2]), X[1::2], y[1::2])
+    for row in X[50:150:10]:
+        found = weigh.flip(calibrated, row[None])
+        shares = calibrated.predict_proba(row[None])[0]
+        assert found.unit == "nats"
+        assert found.probability == pytest.approx(shares[found.verdict], rel=1e-12)
+        assert found.lead == pytest.approx(np.log(shares[found.verdict] / shares[found.against]), rel=1e-6)
+        if found.flips:
+            rest = [
+                np.nan if f"x{j}" in {each.feature for each in found.removed} else v
+                for j, v in enumerate(row)
+            ]
+            after = calibrated.predict_proba(np.array([rest]))[0]
+            assert found.afterwards == pytest.approx(after[found.becomes], rel=1e-9)
+
+
+@pytest.mark.parametrize("keep", ["last", "averaged"])
+def test_a_perceptrons_points_are_those_of_its_scores(keep: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    model = weigh.Perceptron(keep=keep).fit(X, y).model_
+    for row in X[40:140:20]:
+        found, scores = weigh.flip(model, row[None]), model.scores(row[None])[0]
+        assert found.unit == "points"
+        assert found.lead == pytest.approx(scores[found.verdict] - scores[found.against], rel=1e-9)
+
+
+def test_what_was_not_found_is_not_told_as_impossible() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = weigh.NaiveBayes().fit(X, y)
+    none = replace(weigh.flip(model, X[:1]), becomes=None, removed=(), wanted=2)
+    assert "No removal of features makes it 2." in str(none)
+    told = str(replace(none, is_smallest=False)).replace("\n", " ")
+    assert "No removal of features was found that makes it 2; there may be one." in told
+    assert "No removal of features makes it" not in told
 
 
 def test_other_models_are_refused_with_a_reason() -> None:

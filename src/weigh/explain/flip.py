@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from weigh import errors
 from weigh.explain import flip_text
 from weigh.explain.changes import Change, changes_of
 from weigh.explain.removals import Removals
 from weigh.explain.smallest import Found, smallest_leaving, smallest_reaching
 from weigh.features.blocks import Floats
-from weigh.model.decision import normalised
 from weigh.model.evidence import Row
 from weigh.source import Chunk
 from weigh.text import plain
@@ -25,11 +22,11 @@ class Flip:
 
     Without the features in `removed` the verdict is `becomes`, and no smaller set of features changes it
     (`is_smallest`; only a search for one class among many may end before that is proved). Where no removal
-    does it, `becomes` is None and `removed` empty. `left` are the other features, and the prior or bias
-    first. Amounts are what each speaks for the verdict against `becomes`, or against the class asked for or
-    the runner-up, in nats or in points as `unit` says; together they are `lead`. `probability` is that of the
-    verdict, `afterwards` that of `becomes` without what was removed; a perceptron has neither. `changes`,
-    where they were asked for, are all single values that would flip the verdict were they others.
+    does it, or was found to, `becomes` is None and `removed` empty. `left` are the other features, and the
+    prior or bias first. Amounts are what each speaks for the verdict against `becomes`, or against the class
+    asked for or the runner-up, in nats or in points as `unit` says; together they are `lead`. `probability`
+    is that of the verdict, `afterwards` that of `becomes` without what was removed; a perceptron has neither.
+    `changes`, where they were asked for, are all single values that would flip the verdict were they others.
     """
 
     verdict: Any
@@ -145,11 +142,11 @@ def _flip(row: Removals, verdict: int, goal: int | None, found: Found) -> Flip:
     classes = row.model.classes
     removed = () if found.removed is None else found.removed
     becomes = None if found.removed is None else row.verdict(removed)
-    before, after = row.scores()[0], row.scores(removed)[0]
-    rival = becomes if becomes is not None else goal if goal is not None else _runner_up(before, verdict)
+    before = row.scores()
+    shares, shares_after = row.probabilities(before), row.probabilities(row.scores(removed))
+    rival = becomes if becomes is not None else goal if goal is not None else _runner_up(before[0], verdict)
     rows = [_row(row, at, verdict, rival) for at in range(len(row.units))]
-    probable = getattr(row.model, "probable", True)
-    first = Row(row.start, "", _difference(row.rest, verdict, rival))
+    first = Row(row.start, "", row.slope * _difference(row.rest, verdict, rival))
     return Flip(
         classes[verdict],
         None if goal is None else classes[goal],
@@ -157,9 +154,9 @@ def _flip(row: Removals, verdict: int, goal: int | None, found: Found) -> Flip:
         None if rival is None else classes[rival],
         tuple(rows[at] for at in sorted(removed, key=lambda at: -rows[at].nats)),
         (first, *(each for at, each in enumerate(rows) if at not in set(removed))),
-        "nats" if probable else "points",
-        _share(before, verdict) if probable else None,
-        _share(after, becomes) if probable and becomes is not None else None,
+        "points" if shares is None else "nats",
+        None if shares is None else float(shares[0, verdict]),
+        None if shares_after is None or becomes is None else float(shares_after[0, becomes]),
         found.is_smallest,
     )
 
@@ -173,16 +170,12 @@ def _row(row: Removals, at: int, verdict: int, rival: int | None) -> Row:
     """Return what a feature speaks for the verdict: what it adds beyond what its absence would."""
     unit = row.units[at][1]
     kept, gone = (_difference(logs, verdict, rival) for logs in (unit.kept, unit.gone))
-    return Row(unit.feature, unit.value, kept - gone)
+    return Row(unit.feature, unit.value, row.slope * (kept - gone))
 
 
 def _difference(logs: Floats, first: int, second: int | None) -> float:
     other = 0.0 if second is None else float(logs[second])
     return 0.0 if float(logs[first]) == other else float(logs[first]) - other
-
-
-def _share(scores: Floats, c: int) -> float:
-    return float(np.exp(normalised(scores[None]))[0, c])
 
 
 def _told(row: Row) -> dict[str, Any]:

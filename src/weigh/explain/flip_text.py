@@ -37,6 +37,9 @@ def _sentences(flip: Flip) -> Iterator[str]:
     features = len(flip.removed) + len(flip.left) - 1
     if not flip.flips:
         wanted = "anything else" if flip.wanted is None else str(flip.wanted)
+        if not flip.is_smallest:
+            yield f"{now}. No removal of features was found that makes it {wanted}; there may be one."
+            return
         what = "No removal of features" if features else "The row has no features, and nothing"
         yield f"{now}. {what} makes it {wanted}."
         return
@@ -99,7 +102,7 @@ def drawn(flip: Flip, most: int) -> Any:
         for (row, group), size in zip(pairs, sizes, strict=True)
     ]
     against = "" if flip.against is None else f" against {flip.against}"
-    title = f"{flip.verdict}: no removal changes it"
+    title = f"{flip.verdict}: no removal {'changes it' if flip.is_smallest else 'was found that changes it'}"
     if flip.flips:
         title = f"{flip.verdict} becomes {flip.becomes} without what is removed"
     return bars(table, x=f"{flip.unit} for {flip.verdict}{against}", title=cut(title, WIDTH))

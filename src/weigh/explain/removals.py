@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, singledispatch
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,10 @@ from weigh.features.blocks import Floats
 from weigh.model.base import Model
 from weigh.model.bayes import BayesModel
 from weigh.model.calibrated import CalibratedModel
+from weigh.model.calibration import Calibration
+from weigh.model.decision import levelled, normalised
 from weigh.model.linear import LinearModel
-from weigh.model.perceptron import VotedModel
+from weigh.model.perceptron import PerceptronModel, VotedModel
 from weigh.model.weights import Removable
 from weigh.source import Chunk
 
@@ -29,7 +31,7 @@ class Removals:
     found from them holds for the model; `verdict` asks the terms themselves.
     """
 
-    model: BayesModel | LinearModel
+    sum: Sum
     blocks: Sequence[Any]
     units: Sequence[tuple[int, Removable]]
     rest: Floats
@@ -38,20 +40,37 @@ class Removals:
     def of(cls, model: Model, row: Chunk) -> Removals:
         """Return the features of the one row of a chunk."""
         summed = additive(model)
-        blocks = [block.row(0) for block in summed.schema.encode(row)]
-        rest = _base(summed)
+        blocks = [block.row(0) for block in summed.model.schema.encode(row)]
+        rest = summed.base
         units: list[tuple[int, Removable]] = []
-        for part, (term, block) in enumerate(zip(summed.terms, blocks, strict=True)):
+        for part, (term, block) in enumerate(zip(summed.model.terms, blocks, strict=True)):
             found, beyond = term.removable(block)
             units += [(part, unit) for unit in found]
             rest = rest + beyond
         return cls(summed, blocks, units, rest)
 
     @property
+    def model(self) -> BayesModel | LinearModel:
+        """The model that decides."""
+        return self.sum.model
+
+    @property
     def start(self) -> str:
         """What the sums start from, for people; the absence of many words may be part of it."""
-        name = "bias" if isinstance(self.model, LinearModel) else "class prior"
-        return name if (self.rest == _base(self.model)).all() else f"{name} and what is absent"
+        name = self.sum.start
+        return name if (self.rest == self.sum.base).all() else f"{name} and what is absent"
+
+    @property
+    def slope(self) -> float:
+        """What the sums are multiplied by where they are told."""
+        return self.sum.scale * (1.0 if self.sum.calibration is None else self.sum.calibration.slope)
+
+    def probabilities(self, scores: Floats) -> Floats | None:
+        """Return the probabilities of sums; a model without any, and without a calibration, has none."""
+        probable, scores = self.model.probable, scores * self.sum.scale
+        if self.sum.calibration is not None:
+            return np.exp(self.sum.calibration.apply(levelled(scores) if probable else scores))
+        return np.exp(normalised(scores)) if probable else None
 
     @cached_property
     def kept(self) -> Floats:
@@ -69,7 +88,7 @@ class Removals:
         for at in removed:
             part, unit = self.units[at]
             keys.setdefault(part, []).append(unit.key)
-        scores = np.tile(_base(self.model), (1, 1))
+        scores = np.tile(self.sum.base, (1, 1))
         pairs: Any = zip(self.model.terms, self.blocks, strict=True)
         for part, (term, block) in enumerate(pairs):
             term.add(term.without(block, keys[part]) if part in keys else block, scores)
@@ -81,29 +100,61 @@ class Removals:
         return None if np.isneginf(scores).all() else int(self.model.best(scores)[0])
 
 
-def _base(model: BayesModel | LinearModel) -> Floats:
-    return model.base if isinstance(model, LinearModel) else model.log_prior
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """A model whose scores are `scale` times sums, what they start from, and a map that calibrates them."""
+
+    model: BayesModel | LinearModel
+    base: Floats
+    start: str
+    scale: float = 1.0
+    calibration: Calibration | None = None
 
 
-def additive(model: Any) -> BayesModel | LinearModel:
-    """Return the model whose scores are sums over the features, or say why there is none."""
-    if isinstance(model, CalibratedModel) and model.calibration.keeps_verdicts:
-        return additive(model.uncalibrated)
-    if isinstance(model, CalibratedModel):
+@singledispatch
+def additive(model: Any) -> Sum:
+    """Return the sum that a model's scores are, or say why there is none."""
+    what = "A regression has no verdict" if not hasattr(model, "classes") else "Its score is no sum"
+    raise errors.Unsupported(
+        f"flip needs a classifier whose score is a sum of what each feature adds: naive Bayes, a "
+        f"perceptron, logistic regression. {what} ({type(model).__name__})."
+    )
+
+
+@additive.register
+def _(model: BayesModel) -> Sum:
+    return Sum(_apart(model), model.log_prior, "class prior")
+
+
+@additive.register
+def _(model: LinearModel) -> Sum:
+    return Sum(_apart(model), model.base, "bias")
+
+
+@additive.register
+def _(model: PerceptronModel) -> Sum:
+    return Sum(_apart(model), model.base, "bias", model.rate / model.divisor)
+
+
+@additive.register
+def _(model: VotedModel) -> Sum:
+    raise errors.Unsupported(
+        "A vote of many planes is no sum of what features add. Ask for model.keep('averaged')."
+    )
+
+
+@additive.register
+def _(model: CalibratedModel) -> Sum:
+    if not model.calibration.keeps_verdicts:
         raise errors.Unsupported(
             f"Calibration by {model.calibration.method} moves the cuts between the classes, so that verdicts "
             f"are no sums of what features add. Ask for model.uncalibrated."
         )
-    if isinstance(model, VotedModel):
-        raise errors.Unsupported(
-            "A vote of many planes is no sum of what features add. Ask for model.keep('averaged')."
-        )
-    if not isinstance(model, BayesModel | LinearModel):
-        what = "A regression has no verdict" if not hasattr(model, "classes") else "Its score is no sum"
-        raise errors.Unsupported(
-            f"flip needs a classifier whose score is a sum of what each feature adds: naive Bayes, a "
-            f"perceptron, logistic regression. {what} ({type(model).__name__})."
-        )
+    return replace(additive(model.uncalibrated), calibration=model.calibration)
+
+
+def _apart(model: Any) -> Any:
+    """Return a model, refused where its columns cannot be taken out one by one."""
     if any(isinstance(part.kind, Products) for part in model.schema.parts):
         raise errors.Unsupported(
             "A column that is multiplied with others cannot be taken out of the sum alone. Train without "

@@ -24,7 +24,7 @@ MOST_STEPS = 50_000
 
 @dataclass(frozen=True)
 class Found:
-    """The features to remove, by number; None if no set does it. `is_smallest`: whether that is proved."""
+    """The features to remove, by number; None if no set was found. `is_smallest`: whether that is proved."""
 
     removed: tuple[int, ...] | None
     is_smallest: bool = True
