@@ -366,6 +366,12 @@ def _() -> object:
     return weigh.regions(linear(), HOMES)
 
 
+@case("Regions of rows of a range beyond all squares")
+def _() -> object:
+    lets = fit(LETS, "let")
+    return weigh.regions(lets, replaced("area", [1e307, 2e307, 3e307, 4e307, 5e307], LETS))
+
+
 @case("More successes than trials")
 def _() -> object:
     return weigh.surface(weigh.Beta(1, 1), successes=5, trials=4)

@@ -160,13 +160,19 @@ def hint(name: str, known: Iterable[str]) -> str:
 
 def parameter(owner: str, name: str, must: str, got: object) -> ParameterError:
     """Word a refusal of a parameter: which, of whom, must be, got."""
-    return ParameterError(f"{owner}: {name} must be {must}, got {got!r}.")
+    return ParameterError(f"{owner}: {name} must be {must}, got {told(got)}.")
+
+
+def told(value: object, most: int = 160) -> str:
+    """Write a value on one line, however long it is."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def unknown_column(name: str, known: Iterable[str], where: str) -> ColumnError:
     """Word the refusal of a column that does not exist."""
     known = list(known)
-    return ColumnError(f"{where} has no column {name!r}; it has {listing(known)}.{hint(name, known)}")
+    return ColumnError(f"{where} has no column {told(name)}; it has {listing(known)}.{hint(name, known)}")
 
 
 def several_labels(what: str) -> LabelError:

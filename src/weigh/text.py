@@ -93,7 +93,7 @@ def amount(number: float) -> str:
 
 def short(number: float) -> str:
     """A measured number in at most about ten signs."""
-    return f"{number:,.0f}" if abs(number) >= 1_000 else f"{number:.4g}"
+    return f"{number:,.0f}" if 1_000 <= abs(number) < 1e12 else f"{number:.4g}"
 
 
 def percent(share: float) -> str:

@@ -29,7 +29,7 @@ def mixed(n: int = 80) -> dict[str, Any]:
 def test_verdicts_and_probabilities_are_those_of_the_model_with_the_others_held() -> None:
     table = mixed()
     learner = weigh.NaiveBayes().fit(table, "label")
-    found = weigh.regions(learner, table, "a", "b", cells=7)
+    found = weigh.regions(learner, table, across="a", up="b", cells=7)
     assert found.held == {"kind": "usual", "c": float(np.median(table["c"]))}
     x, y = np.meshgrid(found.x, found.y)
     held = {name: [value] * 49 for name, value in found.held.items()}
@@ -142,13 +142,13 @@ def test_a_line_is_cut_to_its_box() -> None:
     ("ask", "error", "told"),
     [
         (
-            lambda: weigh.regions(weigh.NaiveBayes().fit(mixed(), "label"), mixed(), "kind"),
+            lambda: weigh.regions(weigh.NaiveBayes().fit(mixed(), "label"), mixed(), across="kind"),
             errors.ColumnError,
             "regions goes along columns of numbers, and 'kind' is a category. Hold it instead: "
             "hold={'kind': ...}.",
         ),
         (
-            lambda: weigh.regions(weigh.NaiveBayes().fit(mixed(), "label"), mixed(), "d"),
+            lambda: weigh.regions(weigh.NaiveBayes().fit(mixed(), "label"), mixed(), across="d"),
             errors.ColumnError,
             "The classifier has no column 'd'; it has 'a', 'kind', 'b', 'c'.",
         ),
@@ -180,3 +180,67 @@ def test_what_has_no_regions_is_refused(ask: Any, error: Any, told: str) -> None
     with pytest.raises(error) as refusal:
         ask()
     assert str(refusal.value) == told
+
+
+PLACES = np.random.default_rng(0).normal(size=(60, 2))
+SIDES = np.where(PLACES[:, 0] > 0, "a", "b")
+
+
+def test_labels_are_third_as_everywhere() -> None:
+    for learner in (weigh.NaiveBayes(), DecisionTreeClassifier()):
+        learner.fit(PLACES, SIDES)
+        found = weigh.regions(learner, PLACES, SIDES, cells=5)
+        assert [spot.label for spot in found.spots] == SIDES.tolist()
+
+
+@pytest.mark.parametrize(
+    "learner", [weigh.NaiveBayes(), weigh.LogisticRegression(), weigh.Perceptron(), DecisionTreeClassifier()]
+)
+def test_rows_that_span_no_plane_are_refused(learner: Any) -> None:
+    learner.fit(PLACES, SIDES)
+    with pytest.raises(errors.ColumnError, match="column 'x0' holds numbers as large as 5"):
+        weigh.regions(learner, PLACES * [2.5e307, 1], SIDES)
+    with pytest.raises(errors.ColumnError, match="column 'x0' holds no number that is known"):
+        weigh.regions(learner, PLACES * np.nan, SIDES)
+    for constant in (0.0, 1e30):
+        found = weigh.regions(learner, PLACES * 0 + constant, SIDES, cells=4)
+        assert found.x[0] < constant < found.x[-1]
+
+
+def test_scores_beyond_all_numbers_give_no_line() -> None:
+    x, y = np.arange(4.0), np.arange(4.0) % 2
+    assert straight(x, y, np.array([0.0, 1.0, np.inf, np.nan])) is None
+
+
+@pytest.mark.parametrize(
+    ("rows", "given", "error", "told"),
+    [
+        (None, {}, errors.DataError, "a table [rows, columns], got None."),
+        (PLACES[:, 0], {}, errors.DataError, "a table [rows, columns], got ndarray of shape 60."),
+        (PLACES[:0], {}, errors.DataError, "a table [rows, columns], got ndarray of shape 0×2."),
+        (PLACES, {"label": SIDES[:5]}, errors.LabelError, "each of the 60 rows, got ndarray of shape 5."),
+        (PLACES, {"label": "side"}, errors.LabelError, "each of the 60 rows, got 'side'."),
+        (PLACES, {"across": PLACES}, errors.ColumnError, "The classifier has no column"),
+        (
+            PLACES,
+            {"hold": [1]},
+            errors.ParameterError,
+            "hold must be a mapping from columns to values, got [1].",
+        ),
+        (pd.DataFrame(PLACES, columns=["a", "a"]), {}, errors.ColumnError, "two columns of one name"),
+        (pd.DataFrame(PLACES), {"label": "side"}, errors.ColumnError, "The table has no column 'side'"),
+    ],
+)
+def test_rows_of_a_foreign_classifier_are_looked_at(rows: Any, given: Any, error: Any, told: str) -> None:
+    learner = DecisionTreeClassifier().fit(PLACES, SIDES)
+    with pytest.raises(error) as refusal:
+        weigh.regions(learner, rows, **given)
+    assert told in str(refusal.value)
+
+
+def test_several_labels_per_row_have_no_regions() -> None:
+    with pytest.raises(errors.LabelError, match="The labels are lists"):
+        weigh.regions(weigh.Perceptron().fit(PLACES, SIDES), PLACES, [["a"]] * 60)
+    both = DecisionTreeClassifier().fit(PLACES, np.column_stack([SIDES, SIDES]))
+    with pytest.raises(errors.Unsupported, match="one label per row, got one of several"):
+        weigh.regions(both, PLACES)

@@ -167,7 +167,7 @@ def test_a_picture_is_of_the_part_asked_for() -> None:
         ),
         (
             lambda: weigh.surface(weigh.Normal, [1.0]),
-            "surface: data must be two or more finite numbers, got [1.0].",
+            "surface: data must be two or more numbers of at most 1e+100, got [1.0].",
         ),
         (
             lambda: weigh.surface(weigh.LinearRegression().fit(TABLE, "y"), TABLE, across="d"),
@@ -179,7 +179,7 @@ def test_a_picture_is_of_the_part_asked_for() -> None:
         ),
         (
             lambda: weigh.surface(weigh.LinearRegression().fit(TABLE, "y"), ROWS),
-            "surface needs a number for every row of a linear regression. Give y.",
+            "surface needs a number of at most 1e+100 for every row of a linear regression. Give y.",
         ),
     ],
 )
@@ -187,3 +187,28 @@ def test_what_has_no_surface_is_refused(ask: Any, told: str) -> None:
     with pytest.raises(errors.WeighError) as refusal:
         ask()
     assert str(refusal.value) == told
+
+
+@pytest.mark.parametrize("curve", [weigh.Normal, weigh.Laplace])
+def test_numbers_that_differ_in_the_last_digit_only_have_no_surface(curve: Any) -> None:
+    with pytest.raises(errors.Unsupported, match="The rows tell 1 to the last digit"):
+        weigh.surface(curve, [1.0, np.nextafter(1.0, 2.0)])
+    with pytest.raises(errors.ParameterError, match="two or more numbers of at most"):
+        weigh.surface(curve, [-1e200, 1e200])
+
+
+def test_a_table_is_no_belief_and_no_weight() -> None:
+    table = np.arange(40.0).reshape(20, 2) % 7
+    with pytest.raises(errors.ParameterError, match="belief must be a Beta") as refusal:
+        weigh.surface(np.tile(table, (50, 1)), table)
+    assert len(str(refusal.value)) < 400
+    fitted = weigh.LinearRegression().fit(table, table[:, 0] ** 2)
+    with pytest.raises(errors.ColumnError, match="The regression has no column"):
+        weigh.surface(fitted, table, table[:, 0] ** 2, across=table)
+
+
+def test_rows_far_from_the_cut_keep_their_surface() -> None:
+    table = np.random.default_rng(0).normal(size=(40, 2))
+    labels = np.where(table[:, 0] + table[:, 1] > 0.3, "a", "b")
+    fitted = weigh.LogisticRegression().fit(table, labels)
+    assert np.isfinite(weigh.surface(fitted, table * 1e10, labels).logs["likelihood"]).all()

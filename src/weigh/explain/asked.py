@@ -57,7 +57,7 @@ class Asked(ABC):
     def pair(self, across: str | None, up: str | None) -> Pair:
         """Return the two columns, those not given the first of numbers that are left."""
         for name in (across, up):
-            if name is not None and name not in self.columns:
+            if name is not None and not (isinstance(name, str) and name in self.columns):
                 raise errors.unknown_column(str(name), self.columns, "The classifier")
             if name is not None and self.kind(name) in NO_NUMBERS:
                 raise errors.ColumnError(
@@ -158,16 +158,26 @@ class Foreign(Asked):
 
     def __init__(self, model: Any, rows: Any, label: Any) -> None:
         self._model, self._rows = model, rows
-        self.classes = np.asarray(model.classes_).tolist()
+        self.classes = _foreign_classes(model)
         if isinstance(label, str) and hasattr(rows, "columns"):
+            if label not in rows.columns:
+                raise errors.unknown_column(label, map(str, rows.columns), "The table")
             self._rows, label = rows[[name for name in rows.columns if name != label]], rows[label]
-        table = self._rows
-        if hasattr(table, "columns"):
-            self.columns = {str(name): np.asarray(table[name]) for name in table.columns}
-        else:
-            self.columns = {f"x{j}": column for j, column in enumerate(np.asarray(table).T)}
-        n = len(next(iter(self.columns.values())))
-        self.labels = [None] * n if label is None else np.asarray(label).tolist()
+        table = np.asarray(self._rows)
+        if table.ndim != 2 or not table.size:
+            raise errors.DataError(
+                f"regions asks a classifier of another library about a table [rows, columns], got "
+                f"{_told(self._rows)}. Give the rows as it learned them."
+            )
+        named = hasattr(self._rows, "columns")
+        names = (
+            [str(name) for name in self._rows.columns] if named else [f"x{j}" for j in range(table.shape[1])]
+        )
+        if len(set(names)) < len(names):
+            raise errors.ColumnError(f"The table has two columns of one name among {errors.listing(names)}.")
+        typed = [np.asarray(self._rows[name]) for name in self._rows.columns] if named else table.T
+        self.columns = dict(zip(names, typed, strict=True))
+        self.labels = _foreign_labels(label, len(table))
 
     def kind(self, name: str) -> str:
         """Return whether a column holds numbers."""
@@ -186,7 +196,7 @@ class Foreign(Asked):
         codes = np.array([place[label] for label in np.asarray(self._model.predict(given)).tolist()])
         leads = None
         if hasattr(self._model, "decision_function") and len(self.classes) == 2:
-            leads = np.asarray(self._model.decision_function(given), dtype=np.float64)
+            leads = np.asarray(self._model.decision_function(given), dtype=np.float64).reshape(len(codes))
         if not hasattr(self._model, "predict_proba"):
             return Said(codes, np.ones(len(codes)), leads)
         return Said(codes, np.asarray(self._model.predict_proba(given)).max(axis=1), leads)
@@ -194,6 +204,32 @@ class Foreign(Asked):
     def verdicts(self) -> list[Any]:
         """Return what is said of the rows themselves."""
         return list(np.asarray(self._model.predict(self._rows)).tolist())
+
+
+def _foreign_classes(model: Any) -> list[Any]:
+    classes = np.asarray(model.classes_, dtype=object)
+    if classes.ndim != 1 or any(isinstance(each, np.ndarray) for each in classes):
+        raise errors.Unsupported("regions asks a classifier of one label per row, got one of several.")
+    return list(np.asarray(model.classes_).tolist())
+
+
+def _foreign_labels(label: Any, n: int) -> list[Any]:
+    if label is None:
+        return [None] * n
+    labels = np.asarray(label)
+    if labels.shape not in ((n,), (n, 1)):
+        raise errors.LabelError(
+            f"regions needs one label for each of the {n:,} rows, got {_told(label)}. Give them as y, or the "
+            f"name of a table's label column."
+        )
+    return list(labels.ravel().tolist())
+
+
+def _told(value: Any) -> str:
+    """Tell what a value is, however large, in a few words."""
+    shape = np.shape(value) if hasattr(value, "__len__") else ()
+    of = f" of shape {'×'.join(map(str, shape))}" if shape else ""
+    return f"{value!r}" if isinstance(value, str | int | float | None) else f"{type(value).__name__}{of}"
 
 
 def asked(model: Any, rows: Any, label: Any) -> Asked:
@@ -223,7 +259,10 @@ def labels_of(chunks: Sequence[Chunk]) -> list[Any]:
     known = (
         [None] * each.n_rows if each.labels is None else to_objects(each.labels).tolist() for each in chunks
     )
-    return [label for labels in known for label in labels]
+    labels = [label for each in known for label in each]
+    if any(isinstance(label, list | set | dict | np.ndarray) for label in labels):
+        raise errors.several_labels("lists")
+    return labels
 
 
 def _repeated(value: Any, n: int) -> Any:

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from weigh import errors
 from weigh.explain.asked import Asked, asked
 from weigh.explain.straight import Straight, straight
 from weigh.features.blocks import Floats, Longs
 from weigh.features.settings import whole
+from weigh.features.value_checks import HUGE
 from weigh.text import aligned, counted, cut, html_note, html_table, percent, plain, short
 
 DRAWN = 1_000  # rows that are drawn as points
@@ -158,9 +160,10 @@ class Regions:
 def regions(
     model: Any,
     rows: Any,
+    label: Any = None,
+    *,
     across: str | None = None,
     up: str | None = None,
-    label: Any = None,
     hold: Mapping[str, Any] | None = None,
     cells: int = 60,
 ) -> Regions:
@@ -176,17 +179,19 @@ def regions(
     model : a classifier of this library or an estimator that holds one; or a fitted classifier of
         scikit-learn, with rows as it takes them, a pandas table or an array
     rows : rows of any storage, which say what part of the plane is shown
-    across, up : the columns; None takes the first two of numbers
     label : one label per row, or the label column's name; None takes the model's, if the rows have it
+    across, up : the columns; None takes the first two of numbers
     hold : mapping from other columns to the values they are held at
     cells : how many places are asked along each column
     """
     whole("regions", "cells", cells, 2)
     subject = asked(model, rows, label)
     pair = subject.pair(across, up)
-    held = subject.held(pair, dict(hold or {}))
+    if not isinstance(hold, Mapping | None):
+        raise errors.parameter("regions", "hold", "a mapping from columns to values", hold)
+    held = subject.held(pair, hold or {})
     numbers = [subject.numbers(name) for name in pair]
-    (x, y) = (centres(each, cells) for each in numbers)
+    (x, y) = (_places(name, each, cells) for name, each in zip(pair, numbers, strict=True))
     grid_x, grid_y = np.meshgrid(x, y)
     answer = subject.ask(pair, held, grid_x.ravel(), grid_y.ravel())
     line = None
@@ -207,6 +212,18 @@ def regions(
         line,
         margin,
     )
+
+
+def _places(name: str, numbers: Floats, cells: int) -> Floats:
+    known = numbers[np.isfinite(numbers)]
+    largest = float(np.abs(known).max()) if len(known) else np.inf
+    if largest > HUGE:
+        told = f"numbers as large as {largest:g}" if len(known) else "no number that is known"
+        raise errors.ColumnError(
+            f"regions goes along numbers of at most {HUGE:g}, and column {name!r} holds {told}. Give other "
+            f"rows, or another column as across= or up=."
+        )
+    return centres(known, cells)
 
 
 def centres(numbers: Floats, cells: int) -> Floats:

@@ -35,6 +35,8 @@ class Straight:
 
 def straight(x: Floats, y: Floats, scores: Floats) -> Straight | None:
     """Return the straight function that places have as their scores; None if it is another one."""
+    if not np.isfinite(scores).all():
+        return None
     middle, unit = (x.mean(), y.mean()), (np.ptp(x) or 1.0, np.ptp(y) or 1.0)
     table = np.column_stack([(x - middle[0]) / unit[0], (y - middle[1]) / unit[1], np.ones(len(x))])
     found, *_ = np.linalg.lstsq(table, scores, rcond=None)

@@ -10,9 +10,10 @@ import numpy as np
 
 from weigh import errors
 from weigh.explain.surface_result import Surface, Top
-from weigh.explain.weight_surface import weight_surface
+from weigh.explain.weight_surface import apart, weight_surface
 from weigh.features.blocks import Floats
 from weigh.features.settings import whole
+from weigh.features.value_checks import HUGE
 from weigh.model import LogisticModel, RegressionModel
 from weigh.priors import Beta, Laplace, Normal
 from weigh.text import counted
@@ -56,7 +57,7 @@ def surface(
     model = getattr(belief, "model_", belief)
     if isinstance(belief, Beta):
         return _coin(belief, successes, trials, cells)
-    if belief in (Normal, Laplace):
+    if belief is Normal or belief is Laplace:
         return _spread(belief, _numbers(data), cells)
     if isinstance(model, RegressionModel | LogisticModel):
         return weight_surface(model, data, y, (across, up), cells)
@@ -100,7 +101,7 @@ def _spread(curve: type[Normal | Laplace], values: Floats, cells: int) -> Surfac
             f"no top."
         )
     reach = WIDE / math.sqrt(len(values))
-    x = np.linspace(place - reach * width, place + reach * width, cells)
+    x = apart(np.linspace(place - reach * width, place + reach * width, cells))
     y = np.linspace(width / (1 + reach), width * (1 + reach), cells)
     log = _normal_logs(values, x, y) if curve is Normal else _laplace_logs(values, x, y)
     title = f"{curve.__name__} curve of {counted(len(values), 'number')}"
@@ -124,6 +125,6 @@ def _numbers(data: Any) -> Floats:
         found = np.asarray(data, dtype=np.float64).ravel()
     except (TypeError, ValueError):
         found = np.array([])
-    if len(found) < 2 or not np.isfinite(found).all():
-        raise errors.parameter("surface", "data", "two or more finite numbers", data)
+    if len(found) < 2 or not (np.abs(found) <= HUGE).all():
+        raise errors.parameter("surface", "data", f"two or more numbers of at most {HUGE:g}", data)
     return found

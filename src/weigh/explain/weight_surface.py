@@ -12,6 +12,7 @@ from weigh import errors
 from weigh.explain.asked import labelled_chunks, labels_of
 from weigh.explain.surface_result import Surface, Top
 from weigh.features.blocks import Floats
+from weigh.features.value_checks import HUGE
 from weigh.model import LogisticModel, RegressionModel
 from weigh.model.dense import dense_rows
 from weigh.text import cut
@@ -65,7 +66,7 @@ class Logistic:
 
     def slope(self, shift: Floats) -> tuple[Floats, Floats]:
         """Return how the rows pull on the scores, and how the pull wanes."""
-        miss = 1 / (1 + np.exp(self.signs * (self.odds + shift)))
+        miss = np.exp(-np.logaddexp(0.0, self.signs * (self.odds + shift)))
         return self.signs * miss, miss * (1 - miss)
 
 
@@ -103,7 +104,7 @@ def _pair(model: Any, table: Floats, weights: Floats, base: float, wanted: tuple
     names = list(model.features) + [BIAS] * model.fit.bias
     values = np.append(weights, base)
     for name in wanted:
-        if name is not None and name not in names:
+        if name is not None and not (isinstance(name, str) and name in names):
             raise errors.unknown_column(str(name), names, "The regression")
     order = np.argsort(-np.abs(weights), kind="stable").tolist() + [len(weights)] * model.fit.bias
     left = [at for at in order if names[at] not in wanted]
@@ -122,8 +123,10 @@ def _squared(model: RegressionModel, scores: Floats, labels: list[Any]) -> Squar
         targets = np.array(labels, dtype=np.float64)
     except (TypeError, ValueError):
         targets = np.array([math.nan])
-    if not np.isfinite(targets).all():
-        raise errors.LabelError("surface needs a number for every row of a linear regression. Give y.")
+    if not (np.abs(targets) <= HUGE).all():
+        raise errors.LabelError(
+            f"surface needs a number of at most {HUGE:g} for every row of a linear regression. Give y."
+        )
     residuals = targets - scores
     noise = model.fit.sigma or math.sqrt(float(np.square(residuals).mean()))
     if not noise:
@@ -204,5 +207,14 @@ def _axes(pair: Pair, loss: Loss, l2: float, tops: list[Top], cells: int) -> tup
         reach = WIDE * float(errors_[at]) or 1.0
         ends = [pair.fitted[at] - reach, pair.fitted[at] + reach]
         ends += [float(top[at]) + side * reach / 4 for top in tops for side in (-1, 1)]
-        axes.append(np.linspace(min(ends), max(ends), cells))
+        axes.append(apart(np.linspace(min(ends), max(ends), cells)))
     return axes[0], axes[1]
+
+
+def apart(axis: Floats) -> Floats:
+    """Return values of a parameter, refused where they are too near to each other to be told apart."""
+    if not (np.diff(axis) > 0).all():
+        raise errors.Unsupported(
+            f"The rows tell {axis[0]:.6g} to the last digit, so that the surface has no width around it."
+        )
+    return axis
