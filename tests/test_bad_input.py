@@ -223,6 +223,11 @@ def _() -> object:
     return fit(PETS, class_prior=half).predict({"legs": "two", "weight": 1.0})
 
 
+@case("The complement with a prior that adds nothing")
+def _() -> object:
+    return fit(WORDS, "like", columns="count", complement=True, prior=weigh.Dirichlet(1))
+
+
 @case("The complement with other columns than counts and text")
 def _() -> object:
     return fit(PETS, complement=True)

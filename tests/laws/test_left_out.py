@@ -26,6 +26,7 @@ PRIORS: dict[str, Any] = {
     "a tenth": 0.1,
     "Dirichlet": weigh.Dirichlet(1.5),
     "below one": weigh.Dirichlet(0.5),
+    "no binary fraction below one": weigh.Dirichlet(0.3),
     "by column": {
         "colour": weigh.Dirichlet({"red": 3, "violet": 2}),
         "known": weigh.Beta(2, 3),
@@ -217,3 +218,21 @@ def test_stated_numbers_have_no_row_to_leave_out() -> None:
     assert not model.has_learned({"x": [0.0]}, ["a"])
     with pytest.raises(errors.MergeError, match="stated"):
         model.left_out_scores({"x": [0.0]}, ["a"])
+
+
+@pytest.mark.parametrize("b", [0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
+def test_pseudo_counts_below_zero_leave_no_rounding_behind(b: float) -> None:
+    texts = {"body": ["money zzz dear zzz dear", "", "money"], "kind": ["u", "v", "u"]}
+    labels = ["E", "E", "A"]
+    columns = {"body": "text", "kind": "category"}
+    model = weigh.NaiveBayes(columns=columns, prior=weigh.Dirichlet(b)).fit(texts, labels).model_
+    first = {name: values[:1] for name, values in texts.items()}
+    without = model.forget(first, labels[:1])
+    assert_same(model.left_out_scores(texts, labels)[:1], without.scores(first))
+
+
+def test_a_calibrated_model_says_who_leaves_rows_out() -> None:
+    rows = {"x": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "y": ["a", "b", "a", "b", "b", "b"]}
+    calibrated = weigh.calibrate(weigh.NaiveBayes().fit(rows, "y"), rows)
+    with pytest.raises(errors.Unsupported, match=r"Ask model\.uncalibrated\.left_out_scores\(rows\)"):
+        calibrated.left_out_scores(rows)

@@ -66,8 +66,9 @@ class BayesModel(Counted):
         if self.stated and self.prior is not None:
             must = "None for a model from stated numbers, which has no counts to smooth"
             raise errors.parameter("NaiveBayes", "prior", must, self.prior)
-        if self.complement and len(self.schema.parts) and self.prior is None:
-            raise errors.parameter("NaiveBayes", "prior", "above 0 with complement=True", None)
+        if self.complement and column_priors.least(self.prior, self.schema.parts) <= 0:
+            must = "above 0 with complement=True, and each parameter of a Dirichlet, rest too, above 1"
+            raise errors.parameter("NaiveBayes", "prior", must, self.prior)
 
     @classmethod
     def from_parameters(

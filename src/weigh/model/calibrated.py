@@ -156,6 +156,13 @@ class CalibratedModel(Model):
         """Refuse: fewer rows need another calibration."""
         raise self._stale("forget")
 
+    def left_out_scores(self, rows: Any, y: Any = None) -> NoReturn:
+        """Refuse: without a row the model would have another calibration."""
+        raise errors.Unsupported(
+            "A calibration holds for the model with all its rows, so a calibrated model cannot leave one out. "
+            "Ask model.uncalibrated.left_out_scores(rows)."
+        )
+
     def _stale(self, verb: str) -> errors.Unsupported:
         return errors.Unsupported(
             f"A calibration holds for the model that it was made for, so a calibrated model cannot {verb}. "

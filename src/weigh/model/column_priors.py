@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from weigh import errors, priors
@@ -35,6 +36,14 @@ def prior_of(given: PriorSpec, part: Part) -> tuple[priors.Prior, dict[str, prio
         return given.get(part.names[0], 1.0), {}
     named = set(part.names)
     return 1.0, {name: prior for name, prior in given.items() if name in named}
+
+
+def least(given: PriorSpec, parts: Sequence[Part]) -> Fraction:
+    """Return the least pseudo-count that anything in any part can have; 1 where there are none."""
+    pairs = [prior_of(given, part) for part in parts]
+    return min(
+        (priors.least(each) for first, own in pairs for each in (first, *own.values())), default=Fraction(1)
+    )
 
 
 def to_json(given: PriorSpec) -> Any:

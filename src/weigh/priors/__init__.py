@@ -18,6 +18,7 @@ from weigh.priors.smoothing import (
     estimates,
     exact_estimate,
     exact_estimates,
+    least,
     posterior_of,
     unseen,
 )
@@ -47,6 +48,7 @@ __all__ = [
     "exact_estimate",
     "exact_estimates",
     "from_json",
+    "least",
     "posterior_of",
     "to_json",
     "unseen",

@@ -69,6 +69,16 @@ def unseen(prior: Prior) -> Fraction:
     return _pseudo_count(prior)
 
 
+def least(prior: Prior) -> Fraction:
+    """The least pseudo-count that a value can have, whichever values there are."""
+    if isinstance(prior, Beta):
+        return min(prior.a, prior.b) - 1
+    if isinstance(prior, Dirichlet):
+        stated = prior.parameters_for(prior.values)
+        return min(stated if prior.rest is None else [*stated, prior.rest]) - 1
+    return _pseudo_count(prior)
+
+
 def averaged(prior: Prior) -> Prior:
     """The prior whose estimate is the posterior mean under this one."""
     if isinstance(prior, Beta):

@@ -35,7 +35,7 @@ class Leaving:
 
 
 def nothing_left(totals: Floats, before: Floats, fractional: bool) -> Floats:
-    """Return totals with what is only rounding of fractional weights set to zero."""
+    """Return totals with what is only rounding of fractional weights or pseudo-counts set to zero."""
     if not fractional:
         return totals
     return np.where(np.abs(totals) <= 1e-12 * np.abs(before), 0.0, totals)

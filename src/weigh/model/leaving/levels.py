@@ -28,7 +28,7 @@ def add_levels(column: Categorical, block: Codes, rows: Leaving, scores: Floats)
     gone = ~own[:, :-1].any(axis=1) & ~_declared(column)[at]
     totals = np.maximum(counts + pseudo[:-1], 0.0).sum(axis=1)
     after = np.maximum(own + pseudo[at, None], 0.0)
-    left = nothing_left(totals + (after - before), totals, rows.fractional)
+    left = nothing_left(totals + (after - before), totals, rows.fractional or bool((pseudo < 0).any()))
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(after / left)
     lacking = left[:, :-1] == 0

@@ -40,6 +40,7 @@ class _Counts:
         if not words.kept.all():
             # A word that comes in has the pseudo-count that all have; lists of them name all words.
             self._pseudo[~words.kept] = part.pseudo_counts[0] if len(part.pseudo_counts) else 0.0
+        self._reduces = bool((part.pseudo_counts < 0).any())
         self._complement = part.complement
         kept = np.flatnonzero(words.kept)
         totals = [self._mass(kept[at : at + 65_536]).sum(axis=0) for at in range(0, len(kept), 65_536)]
@@ -69,7 +70,7 @@ class _Counts:
         np.add.at(totals, row, after * stays[:, None] - before * kept[:, None])
         if come is not None:
             np.add.at(totals, come[0], self._mass(come[1]))
-        totals = nothing_left(totals, self._totals, rows.fractional)
+        totals = nothing_left(totals, self._totals, rows.fractional or self._reduces)
         return self._shares(after, totals[row], stays)
 
     def _shares(self, mass: Floats, totals: Floats, stays: Mask) -> Floats:
