@@ -88,24 +88,40 @@ def counted(number: float, one: str, many: str = "") -> str:
 
 def amount(number: float) -> str:
     """A count for people: whole ones with thousands apart, others with two decimals."""
-    return f"{number:,.0f}" if number == round(number) else f"{number:,.2f}"
+    return minus(f"{number:,.0f}" if number == round(number) else f"{number:,.2f}")
 
 
 def short(number: float) -> str:
     """A measured number in at most about ten signs."""
-    return f"{number:,.0f}" if 1_000 <= abs(number) < 1e12 else f"{number:.4g}"
+    return minus(f"{number:,.0f}" if 1_000 <= abs(number) < 1e12 else f"{number:.4g}")
 
 
 def percent(share: float) -> str:
-    """A probability as a percentage."""
-    return f"{100 * share:.2f} %" if share == 0 or share >= 0.0001 else f"{100 * share:.1e} %"
+    """A share as a percentage, however small."""
+    return probable(share) if share == 0 or share >= 0.0001 else minus(f"{100 * share:.1e} %")
+
+
+def probable(share: float, is_rounded: bool = False) -> str:
+    """A probability as a percentage; what is nearly sure or nearly impossible as a limit.
+
+    One that is rounded is never quite 0 or 1.
+    """
+    rest = min(share, 1.0 - share)
+    if rest < 0.00005 and (rest > 0 or is_rounded):
+        return "< 0.01 %" if share < 0.5 else "> 99.99 %"
+    return f"{100 * share:.2f} %"
 
 
 def signed(nats: float, digits: int = 2) -> str:
     """A difference of logarithms with its sign."""
     if not math.isfinite(nats):
         return "+∞" if nats > 0 else "−∞"
-    return f"{nats:+.{digits}f}".replace("-", "−")
+    return minus(f"{nats:+.{digits}f}")
+
+
+def minus(number: str) -> str:
+    """A written number with the sign that is as wide as a plus."""
+    return number.replace("-", "−")
 
 
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {

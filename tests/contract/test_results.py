@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import importlib
 import inspect
 import json
@@ -103,6 +104,14 @@ WITHOUT_PICTURE: dict[str, Callable[[], Any]] = {
     "Optimality": lambda: linear().certificate_,
     "TraitTable": lambda: compared().traits(),
 }
+# Parts of results, which are shown with them and by themselves.
+PARTS: dict[str, Callable[[], Any]] = {
+    "Confusion": lambda: example("Evaluation").confusion,
+    "Diagnosis": lambda: example("LearningCurve").curves[0].diagnosis,
+    "Explained": lambda: bayes().explain(TABLE),
+    "Measure": lambda: example("Evaluation").measure("accuracy"),
+    "Reliability": lambda: example("Evaluation").reliability,
+}
 BELIEFS = [
     weigh.Beta(2, 3),
     weigh.Beta(0.5, 0.5),
@@ -161,6 +170,40 @@ def test_a_result_is_shown_without_harm(name: str) -> None:
     assert harmless(markup)
 
 
+@pytest.mark.parametrize("name", PARTS)
+def test_a_part_of_a_result_is_shown_without_harm(name: str) -> None:
+    part = PARTS[name]()
+    assert type(part).__name__ == name
+    assert harmless(part._repr_html_())
+    assert repr(part) == str(part)
+
+
+@pytest.mark.parametrize("name", ["Evidence", "Heaviest", "Strongest", "Unfamiliar", "Verification"])
+def test_a_result_without_a_notebook_is_shown_as_it_prints(name: str) -> None:
+    assert repr(example(name)) == str(example(name))
+
+
+def test_an_explanation_is_a_list_that_shows_its_first_ten_rows() -> None:
+    found = bayes().explain(TABLE)
+    assert found == list(found)
+    assert isinstance(found, list)
+    markup = found._repr_html_()
+    assert markup.count("<table") == 10
+    assert markup.endswith("<p>… and 50 more</p></div>")
+    assert str(found) == "\n\n".join([*map(str, found[:10]), "… and 50 more"])
+    assert found[:1]._repr_html_() == f"<div>{found[0]._repr_html_()}</div>"
+    assert repr(found[:0]) == "[]"
+
+
+def test_what_is_shown_of_results_is_what_they_print() -> None:
+    evaluation, curve = example("Evaluation")._repr_html_(), example("LearningCurve")
+    assert ">Who is taken for whom</caption>" in evaluation
+    shown, (only,) = curve._repr_html_(), curve.curves
+    for line in [str(only.law or only.no_law), *only.diagnosis.advice, only.diagnosis.says]:
+        assert html.escape(line) in shown
+    assert "What kind of learners" not in compared()._repr_html_()
+
+
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_result_can_be_drawn(name: str) -> None:
     spec = example(name).plot().to_dict()
@@ -201,7 +244,7 @@ def test_every_class_that_is_shown_or_drawn_has_an_example_here() -> None:
     beliefs = {type(each).__name__ for each in BELIEFS} | {"Belief", "Scaled"}
     models = {name.split()[0] for name in MODELS}
     pages = {"Report"}  # a page of its own, with tests in a browser
-    assert shown_classes() - pages - {*RESULTS, *WITHOUT_PICTURE} - beliefs - models == set()
+    assert shown_classes() - pages - {*RESULTS, *WITHOUT_PICTURE, *PARTS} - beliefs - models == set()
 
 
 def test_all_models_are_shown() -> None:

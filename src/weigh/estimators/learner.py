@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from weigh import errors
 from weigh.features import Schema
-from weigh.model import Evidence
+from weigh.model import Explained
 from weigh.source import Source
 
 
@@ -46,10 +46,11 @@ class Learner(BaseEstimator):
         schema: Schema = self.model_.schema
         return schema
 
-    def explain(self, X: Any) -> list[Evidence]:
+    def explain(self, X: Any) -> Explained:
         """Return the evidence for each row: named contributions that sum to the score."""
         check_is_fitted(self)
-        return list(self.model_.explain(X))
+        found: Explained = self.model_.explain(X)
+        return found
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -55,6 +55,8 @@ class ByClass(ABC):
         tables = (f"{title}\n{aligned(rows, indent='  ')}".rstrip() for title, rows in self._tables())
         return "\n\n".join(tables)
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         return "".join(html_table(title, rows) for title, rows in self._tables())
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from weigh.text import aligned, counted, cut, html_note, html_table, percent, signed
+from weigh.text import aligned, counted, cut, html_note, html_table, probable, signed
 
 if TYPE_CHECKING:
     from weigh.explain.flip import Flip
@@ -33,7 +34,8 @@ def headline(flip: Flip) -> str:
 
 
 def _sentences(flip: Flip) -> Iterator[str]:
-    now = f"{flip.verdict}{_probable(flip.probability)}"
+    is_rounded = flip.against is not None and math.isfinite(flip.lead)
+    now = f"{flip.verdict}{_probable(flip.probability, is_rounded)}"
     features = len(flip.removed) + len(flip.left) - 1
     if not flip.flips:
         wanted = "anything else" if flip.wanted is None else str(flip.wanted)
@@ -45,7 +47,7 @@ def _sentences(flip: Flip) -> Iterator[str]:
         return
     what = "this one" if len(flip.removed) == 1 else f"these {len(flip.removed):,}"
     of = f"{what} of its {counted(features, 'feature')}"
-    yield f"{now}. Without {of} it would be {flip.becomes}{_probable(flip.afterwards)}."
+    yield f"{now}. Without {of} it would be {flip.becomes}{_probable(flip.afterwards, is_rounded)}."
     total = sum(row.nats for row in flip.removed)
     speaks = "It speaks" if len(flip.removed) == 1 else "Together they speak"
     yield (
@@ -70,8 +72,8 @@ def _change_rows(flip: Flip) -> list[list[str]]:
     ]
 
 
-def _probable(share: float | None) -> str:
-    return "" if share is None else f" (probability {percent(share)})"
+def _probable(share: float | None, is_rounded: bool) -> str:
+    return "" if share is None else f" (probability {probable(share, is_rounded)})"
 
 
 def markup(flip: Flip) -> str:

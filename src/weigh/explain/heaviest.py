@@ -26,7 +26,7 @@ class Weight:
         return {"feature": self.feature, "weight": self.weight}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Heaviest(ByClass):
     """The heaviest features of each class asked for, heaviest first."""
 
@@ -41,7 +41,7 @@ class Heaviest(ByClass):
         return each.feature, each.weight
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Slopes(Heaviest):
     """The features of a regression that raise what is predicted most, and those that lower it most."""
 

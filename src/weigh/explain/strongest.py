@@ -14,7 +14,7 @@ from weigh.model.strengths import Strength, strengths
 from weigh.text import cut, percent, short, signed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Strongest(ByClass):
     """The strongest features of each class asked for, strongest first."""
 

@@ -60,7 +60,7 @@ class UnfamiliarRow:
         return {"row": self.row, "reasons": [vars(reason) for reason in self.reasons]}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Unfamiliar:
     """The result of `unfamiliar`: flagged rows, and how each column compares with training.
 
@@ -97,6 +97,8 @@ class Unfamiliar:
         return "\n\n".join(
             [summary(len(self.rows), self.n_rows), *(["\n".join(listed)] * bool(lines)), self.told()]
         )
+
+    __repr__ = __str__
 
     def told(self) -> str:
         """The columns that have shifted, as text."""

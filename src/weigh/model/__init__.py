@@ -8,6 +8,7 @@ from weigh.model.calibration import Isotonic, Platt, Temperature
 from weigh.model.certificate import Certificate
 from weigh.model.decision import Decision
 from weigh.model.evidence import Evidence
+from weigh.model.explained import Explained
 from weigh.model.fit import Fit
 from weigh.model.joint import JointModel
 from weigh.model.linear import LinearModel
@@ -27,6 +28,7 @@ __all__ = [
     "Certificate",
     "Decision",
     "Evidence",
+    "Explained",
     "Fit",
     "Isotonic",
     "JointModel",

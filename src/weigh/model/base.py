@@ -14,6 +14,7 @@ from weigh.features.blocks import Floats
 from weigh.model.decision import Decision, best, normalised, to_labels
 from weigh.model.display import Told, class_table
 from weigh.model.evidence import Evidence
+from weigh.model.explained import Explained
 from weigh.model.row_model import RowModel
 from weigh.source import Chunk
 from weigh.source.base import Piece
@@ -133,9 +134,9 @@ class Model(RowModel):
         """Return the number of the best class of each row."""
         return best(scores, self.tie)
 
-    def explain(self, rows: Any) -> list[Evidence]:
+    def explain(self, rows: Any) -> Explained:
         """Return the evidence for each row: named contributions that sum to the score."""
-        found: list[Evidence] = []
+        found = Explained()
         for chunk in self.chunks(rows):
             self.checked(chunk)  # what no class can have is refused here as in predict
             found.extend(evidence.settled() for evidence in self.explain_chunk(chunk))

@@ -53,7 +53,7 @@ def class_table(classes: Sequence[Any], facts: Mapping[str, Sequence[str]]) -> T
 def weight_table(title: str, names: Sequence[str], weights: Floats) -> Told:
     """Return the heaviest weights, for or against, with bars."""
     first = np.argsort(-np.abs(weights), kind="stable")[:WEIGHTS].tolist()
-    rows = [[cut(names[at], 40), short(float(weights[at])).replace("-", "−")] for at in first]
+    rows = [[cut(names[at], 40), short(float(weights[at]))] for at in first]
     more = _more(len(names), WEIGHTS, 2)
     return Told(
         title, [["feature", "weight"], *rows, *more], 1, [*weights[first].tolist(), *[None] * len(more)]

@@ -15,7 +15,7 @@ from weigh.features.blocks import Floats
 from weigh.model.decision import best, normalised
 from weigh.model.weights import Contribution, as_text
 from weigh.model.worked import ClassWork, worked_latex, worked_text
-from weigh.text import cut, html_table, plain, signed
+from weigh.text import cut, html_table, plain, probable, signed
 
 LONGEST = 40  # rows that are printed one by one; longer evidence is printed by its strongest
 
@@ -38,7 +38,7 @@ class Row:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evidence:
     """The verdict for one row, weighed against the runner-up.
 
@@ -53,9 +53,9 @@ class Evidence:
     runner_up: Any
     probabilities: dict[Any, float]
     table: tuple[Row, ...]
-    _work: Callable[[], list[ClassWork]] = field(repr=False, compare=False)
+    _work: Callable[[], list[ClassWork]] = field(compare=False)
     unit: str = "nats"
-    _rows: Callable[[Any, Any], tuple[Row, ...]] | None = field(default=None, repr=False, compare=False)
+    _rows: Callable[[Any, Any], tuple[Row, ...]] | None = field(default=None, compare=False)
 
     @property
     def total(self) -> float:
@@ -124,7 +124,8 @@ class Evidence:
     @property
     def _headline(self) -> str:
         if self.probabilities:
-            return f"probability {_percent(self.probability)}"
+            is_rounded = self.runner_up is not None and math.isfinite(self.total)
+            return f"probability {probable(self.probability, is_rounded)}"
         unit = self.unit.removesuffix("s") if self.total == 1 else self.unit
         return f"leads by {as_text(self.total)} {unit}"
 
@@ -149,6 +150,8 @@ class Evidence:
             lines.append(f"  {name:<{width}}  {signed(row.nats, 4):>{room}}  {bar}".rstrip())
         lines += [f"  {'total':<{width}}  {signed(self.total, 4):>{room}}  {self.unit}"]
         return "\n".join(lines)
+
+    __repr__ = __str__
 
     def plot(self, most: int = 20) -> Any:
         """Return a picture of what speaks for the verdict and against it; the weakest are added up."""
@@ -238,7 +241,3 @@ def _difference(logs: Floats, first: int, second: int | None) -> float:
     if logs[first] == logs[second]:
         return 0.0
     return float(logs[first]) - float(logs[second])
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2f} %" if share < 0.99995 or share == 1 else f"{100 * share:.6g} %"

@@ -16,6 +16,7 @@ from weigh.model import store
 from weigh.model.dense import dense_rows
 from weigh.model.display import Told, weight_table
 from weigh.model.evidence import Evidence, weighed
+from weigh.model.explained import Explained
 from weigh.model.fit import Fit
 from weigh.model.linear import no_work
 from weigh.model.linear_sums import LinearSums
@@ -122,9 +123,9 @@ class RegressionModel(LinearSums):
         parts = (title, self.features, self.coef, bias, self.fit, self.certificate, self._known, level)
         return summarised(*parts)
 
-    def explain(self, rows: Any) -> list[Evidence]:
+    def explain(self, rows: Any) -> Explained:
         """Return for each row what its features add to the number that is predicted."""
-        return [evidence for chunk in self.chunks(rows) for evidence in self.explain_chunk(chunk)]
+        return Explained(evidence for chunk in self.chunks(rows) for evidence in self.explain_chunk(chunk))
 
     def explain_chunk(self, chunk: Chunk) -> list[Evidence]:
         """Return the evidence for each row of a chunk."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from weigh.judge.measures import confusion_text
 from weigh.judge.measures.intervals import clopper_pearson
 from weigh.judge.measures.losses import UNSEEN, Codes, Floats
 
@@ -23,9 +24,9 @@ class Shares:
     f1: tuple[Floats, Floats, Floats]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Confusion:
-    """Weight of rows by true and predicted class, for the pairs that occur.
+    """Weight of rows by true and predicted class, for the pairs that occur; prints classes by their codes.
 
     `true` and `predicted` are codes, sorted; true is `UNSEEN` for labels the model does not know.
     `squares` sums the squared weights: intervals need them for the effective number of rows.
@@ -63,6 +64,17 @@ class Confusion:
         """Weight of the rows whose label the model does not know, by predicted class."""
         strange = self.true == UNSEEN
         return self._sums(self.predicted[strange], self.weight[strange])
+
+    def __str__(self) -> str:
+        return confusion_text.text(self, self._codes())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return confusion_text.markup(self, self._codes())
+
+    def _codes(self) -> list[str]:
+        return list(map(str, range(self.n_classes)))
 
     def accuracy(self, level: float) -> tuple[float, float, float]:
         """Share predicted rightly, sum over c of n_cc / n, with its exact interval."""

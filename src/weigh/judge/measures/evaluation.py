@@ -19,7 +19,7 @@ from weigh.judge.measures.held import MOST_WORDS
 from weigh.judge.measures.macro import macro_measures
 from weigh.judge.measures.measure import Measure
 from weigh.judge.measures.regression import RegressionEvaluation, judged_numbers
-from weigh.judge.measures.reliability import Bin, Binned, binned
+from weigh.judge.measures.reliability import Bin, Binned, Reliability, binned
 from weigh.judge.measures.subject import is_regression, subject
 from weigh.judge.measures.tally import Tally
 from weigh.text import counted, plain
@@ -198,7 +198,7 @@ def _evaluation(tally: Tally, classes: tuple[Any, ...], level: float) -> Evaluat
         class_rows(confusion, shares, classes, per_class),
         tuple(sorted(tally.unseen.items(), key=lambda item: (-item[1], str(item[0])))),
         tally.impossible,
-        tuple(_bins(tally, classes, verdicts, level)),
+        Reliability(_bins(tally, classes, verdicts, level)),
         () if areas is None else areas.curves,
         tuple(_omitted(tally, areas)),
     )

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from weigh.text import plain
+from weigh.text import html_note, minus, plain
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Measure:
     """A value with its confidence interval; low and high are nan where none is given."""
 
@@ -20,7 +20,12 @@ class Measure:
 
     def __str__(self) -> str:
         interval = "" if math.isnan(self.low) else f", from {self.low:.4g} to {self.high:.4g}"
-        return f"{self.name}: {self.value:.4g}{interval}"
+        return f"{self.name}: " + minus(f"{self.value:.4g}{interval}")
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_note(str(self))
 
     @property
     def is_cut_off(self) -> bool:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import html
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from weigh import errors
-from weigh.judge.measures.losses import UNSEEN
-from weigh.text import aligned, amount, counted, cut, html_table
+from weigh.judge.measures import confusion_text
+from weigh.text import aligned, amount, counted, cut, html_note, html_table, minus
 
 if TYPE_CHECKING:
     from weigh.judge.measures.class_row import ClassRow
@@ -50,21 +49,22 @@ def text(evaluation: Evaluation) -> str:
         aligned(_measure_rows(evaluation)),
         *_ranking(evaluation),
         "\n".join(textwrap.fill(note, WIDTH) for note in _notes(evaluation)),
-        _confusion(evaluation),
+        confusion_text.text(evaluation.confusion, _names(evaluation)),
         _classes(evaluation),
     ]
     return "\n\n".join(parts)
 
 
 def markup(evaluation: Evaluation) -> str:
-    """The measures, the areas and the worst classes as plain HTML tables."""
-    ranking = html_table("Ranking", _ranking_rows(evaluation)) if _is_ranked(evaluation) else ""
-    notes = "".join(f"<p>{html.escape(note)}</p>" for note in _notes(evaluation))
-    title, rows = _class_rows(evaluation)
-    return (
-        f"<div>{html_table(_headline(evaluation), _measure_rows(evaluation))}"
-        f"{ranking}{html_table(title, rows)}{notes}</div>"
-    )
+    """The measures, the areas, the confusion and the worst classes as plain HTML tables."""
+    parts = [
+        html_table(_headline(evaluation), _measure_rows(evaluation)),
+        html_table("Ranking", _ranking_rows(evaluation)) if _is_ranked(evaluation) else "",
+        *map(html_note, _notes(evaluation)),
+        confusion_text.markup(evaluation.confusion, _names(evaluation)),
+        html_table(*_class_rows(evaluation)),
+    ]
+    return f"<div>{''.join(parts)}</div>"
 
 
 def _headline(evaluation: Evaluation) -> str:
@@ -183,28 +183,6 @@ def _alike(evaluation: Evaluation) -> str:
     return ""
 
 
-def _confusion(evaluation: Evaluation) -> str:
-    names = [_name(value) for value in evaluation.classes]
-    if len(names) <= MOST:
-        head = ["true \\ predicted", *(cut(name, 12) for name in names)]
-        table = evaluation.confusion.table().tolist()
-        rows = [[cut(name, 20), *map(amount, row)] for name, row in zip(names, table, strict=True)]
-        if evaluation.unseen:
-            rows.append(["(never seen)", *map(amount, evaluation.confusion.unseen().tolist())])
-        drawn = aligned([head, *rows])
-        if max(map(len, drawn.splitlines())) <= WIDTH:
-            return drawn
-    mistakes = evaluation.confusion.mistakes(MOST)
-    if not mistakes:
-        return "No mistakes."
-    rows = [
-        [cut("(never seen)" if t == UNSEEN else names[t], 28), cut(names[p], 28), amount(w)]
-        for t, p, w in mistakes
-    ]
-    title = f"The {len(rows)} most frequent mistakes:\n" if len(rows) > 1 else ""
-    return title + aligned([["true", "predicted", "rows"], *rows], left=2)
-
-
 def _classes(evaluation: Evaluation) -> str:
     title, rows = _class_rows(evaluation)
     drawn = _fitted(rows)
@@ -227,6 +205,10 @@ def _class_rows(evaluation: Evaluation) -> tuple[str, list[list[str]]]:
     return title, rows
 
 
+def _names(evaluation: Evaluation) -> list[str]:
+    return [_name(value) for value in evaluation.classes]
+
+
 def _name(value: Any) -> str:
     written = str(value)
     return written if written and written.isprintable() else repr(value)
@@ -235,8 +217,8 @@ def _name(value: Any) -> str:
 def _share(number: float) -> str:
     if math.isnan(number):
         return "-"
-    return f"{number:.2e}" if 0.0 < abs(number) < 0.001 else f"{number:.4f}"
+    return minus(f"{number:.2e}" if 0.0 < abs(number) < 0.001 else f"{number:.4f}")
 
 
 def _sum(number: float) -> str:
-    return "-" if math.isnan(number) else f"{number:,.2f}"
+    return "-" if math.isnan(number) else minus(f"{number:,.2f}")

@@ -12,7 +12,7 @@ from weigh.judge.measures.intervals import clopper_pearson
 from weigh.judge.measures.losses import Floats
 from weigh.judge.measures.measure import Measure
 from weigh.judge.measures.resampling import SAMPLES, SEED
-from weigh.text import plain
+from weigh.text import aligned, cut, html_table, plain
 
 BINS = 10
 ROWS_PER_BIN = 10  # at least, so few rows have fewer bins
@@ -36,6 +36,23 @@ class Bin:
     def to_dict(self) -> dict[str, Any]:
         """The bin for JSON, and as a row of a picture."""
         return {name: plain(value) for name, value in vars(self).items()}
+
+
+class Reliability(tuple[Bin, ...]):
+    """The bins of an evaluation, a tuple; prints and shows them as a table."""
+
+    def __repr__(self) -> str:
+        return aligned(self._rows()) if self else "()"
+
+    def _repr_html_(self) -> str:
+        return html_table("Do probabilities keep their word?", self._rows())
+
+    def _rows(self) -> list[list[str]]:
+        rows = [["probability of", "predicted", "observed", "low", "high", "rows"]]
+        for each in self:
+            shares = (each.predicted, each.observed, each.low, each.high)
+            rows.append([cut(each.series, 28), *(f"{share:.4f}" for share in shares), f"{each.rows:,}"])
+        return rows
 
 
 @dataclass(frozen=True, eq=False)

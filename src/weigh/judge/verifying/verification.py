@@ -39,7 +39,7 @@ UNCHECKED = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verification:
     """The result of `verify`; `ok` says whether all checks agree, `notes` what could not be checked."""
 
@@ -80,6 +80,8 @@ class Verification:
         for note in self.notes:
             lines += ["", textwrap.fill(note, WIDTH)]
         return "\n".join(lines)
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         parts = [html_table(self._title, self._rows())]

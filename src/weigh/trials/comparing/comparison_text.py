@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import html
 import math
 import textwrap
 from typing import TYPE_CHECKING
 
-from weigh.text import aligned, counted, cut, html_table, short
+from weigh.text import aligned, counted, cut, html_note, html_table, short
 from weigh.trials.learners import settings_note
 from weigh.trials.trial import LOSSES
 
@@ -31,13 +30,12 @@ def text(found: Comparison) -> str:
 
 
 def markup(found: Comparison) -> str:
-    """Scores, pairs and traits as HTML tables."""
+    """Scores and pairs as HTML tables; traits are shown where they are asked for."""
     tables = [html_table(_headline(found), _scores(found, 60))]
     if found.pairs:
-        tables.append(html_table("Pairs", _pairs(found, 60)))
+        tables.append(html_table("Pairs", _pairs(found, 60), 2))
     notes = [*_notes(found), *map(str, found.crossings)]
-    told = "".join(f"<p>{html.escape(note)}</p>" for note in notes)
-    return f"<div>{''.join(tables)}{told}{found.described._repr_html_()}</div>"
+    return f"<div>{''.join([*tables, *map(html_note, notes)])}</div>"
 
 
 def _headline(found: Comparison) -> str:

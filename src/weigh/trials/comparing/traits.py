@@ -133,7 +133,7 @@ class TraitTable:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return html_table("What kind of learners", self.rows())
+        return html_table("What kind of learners", self.rows(), 1 + len(self.learners))
 
     def to_markdown(self) -> str:
         """The table in Markdown, learners down and traits across."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from weigh.judge.measures.measure import Measure
-from weigh.text import aligned, counted, cut, html_table, short
+from weigh.text import aligned, counted, cut, html_note, html_table, short
 from weigh.trials.curves.crossing import Crossing
 from weigh.trials.curves.curve import Curve, Point
 from weigh.trials.learners import settings_note
@@ -34,15 +34,14 @@ def text(found: LearningCurve) -> str:
 
 
 def markup(found: LearningCurve) -> str:
-    """A table of HTML per learner, and one of the crossings."""
+    """Sizes, law and diagnosis of every learner, and the crossings, as HTML."""
     parts = [
-        html_table(f"{each.name}: {each.diagnosis.verdict}; {_title(found)}", _rows(each.points))
-        + html_table("advice", [["what to do"], *([line] for line in each.diagnosis.advice)])
+        html_table(f"{each.name}: {_title(found)}", _rows(each.points))
+        + html_note(_law(each))
+        + each.diagnosis._repr_html_()
         for each in found.curves
     ]
-    if found.crossings:
-        parts.append(html_table("crossings", [["where"], *([str(each)] for each in found.crossings)]))
-    return "".join(parts)
+    return f"<div>{''.join([*parts, *(html_note(str(each)) for each in found.crossings)])}</div>"
 
 
 def _title(found: LearningCurve) -> str:
@@ -51,10 +50,13 @@ def _title(found: LearningCurve) -> str:
 
 
 def _one(curve: Curve) -> str:
-    law = f"no law: {curve.no_law}" if curve.law is None else str(curve.law)
     told = str(curve.diagnosis).split("\n")
-    lines = [aligned(_rows(curve.points), left=0, indent="  "), law, *map(_wrapped, told)]
+    lines = [aligned(_rows(curve.points), left=0, indent="  "), _law(curve), *map(_wrapped, told)]
     return "\n".join([cut(curve.name, 70), *lines])
+
+
+def _law(curve: Curve) -> str:
+    return f"no law: {curve.no_law}" if curve.law is None else str(curve.law)
 
 
 def _wrapped(line: str) -> str:

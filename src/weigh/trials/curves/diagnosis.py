@@ -10,7 +10,7 @@ import numpy as np
 
 from weigh.judge.measures.losses import Floats
 from weigh.judge.measures.measure import Measure
-from weigh.text import amount, short
+from weigh.text import amount, html_note, html_table, short
 from weigh.trials.corrected import Corrected
 from weigh.trials.curves.power_law import PowerLaw, spanned
 
@@ -93,6 +93,17 @@ class Diagnosis:
         return "\n".join([*lines, *(f"- {each}" for each in self.advice)])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        losses = {
+            "training loss": self.train,
+            "validation loss": self.validation,
+            "gap between them": self.gap,
+            "loss of guessing": self.baseline,
+        }
+        rows = [["", f"after {self.rows:,} rows"], *([name, spanned(each)] for name, each in losses.items())]
+        advice = "".join(map(html_note, self.advice))
+        return f"<div>{html_table(f'{self.verdict}: {self.says}', rows)}{advice}</div>"
 
 
 @dataclass(frozen=True, eq=False)
