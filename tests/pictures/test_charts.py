@@ -245,6 +245,13 @@ def test_the_diagonal_of_points_spans_both_axes() -> None:
     assert not layers(pictures.scatter([{"x": 1, "y": 7}]), "line")
 
 
+@pytest.mark.parametrize(("least", "form"), [(1, "~s"), (0.3, "~g")])
+def test_a_logarithmic_axis_tells_thousands_by_letters_but_no_thousandths(least: float, form: str) -> None:
+    rows = [{"series": "a", "x": x, "y": 1} for x in (least, 4_000)]
+    ((layer, _),) = layers(pictures.curves(rows, log=True), "line")
+    assert layer["encoding"]["x"]["axis"]["format"] == form
+
+
 def test_a_level_line_is_as_wide_as_the_points() -> None:
     ((_, ends),) = layers(pictures.scatter([{"x": 1, "y": 7}, {"x": -2, "y": 3}], level=0.0), "line")
     assert ends == [{"x": -2, "y": 0.0}, {"x": 1, "y": 0.0}]

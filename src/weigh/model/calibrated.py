@@ -159,8 +159,8 @@ class CalibratedModel(Model):
     def left_out_scores(self, rows: Any, y: Any = None) -> NoReturn:
         """Refuse: without a row the model would have another calibration."""
         raise errors.Unsupported(
-            "A calibration holds for the model with all its rows, so a calibrated model cannot leave one out. "
-            "Ask model.uncalibrated.left_out_scores(rows)."
+            "A calibration holds for the model with all its rows, so a calibrated model cannot leave one "
+            "out. Ask model.uncalibrated.left_out_scores(rows)."
         )
 
     def _stale(self, verb: str) -> errors.Unsupported:

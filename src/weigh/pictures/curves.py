@@ -75,7 +75,8 @@ def _across(alt: Any, rows: Rows, title: str, log: bool) -> Any:
     """The axis of x; passes and rows come whole, and so do the ticks of their axis."""
     whole = all(float(row["x"]).is_integer() for row in rows)
     least = {} if log else {"tickMinStep": 1.0 if whole else 0.0}
-    form = {"format": "~s"} if log else {}
+    # Thousands are told by a k, but thousandths by an m that nobody reads.
+    form = {"format": "~s" if min(row["x"] for row in rows) >= 1 else "~g"} if log else {}
     scale = alt.Scale(type="log", nice=False) if log else alt.Undefined
     return alt.X("x:Q", title=title or None, scale=scale, axis=alt.Axis(grid=False, **least, **form))
 
@@ -89,4 +90,4 @@ def _middle(rows: Rows, log: bool) -> float:
 def _has_zero(rows: Rows) -> bool:
     """Whether zero is shown: not where all numbers are far from it and near each other."""
     shown = [row[name] for row in rows for name in ("y", "low", "high") if row.get(name) is not None]
-    return min(shown) < max(shown) / 2 if min(shown) > 0 else True
+    return min(shown) < max(shown) / 4 if min(shown) > 0 else True

@@ -86,10 +86,11 @@ class Path:
         if self.errors is None or self.uncertainty is None:
             raise errors.Unsupported("The path was not cross-validated. Give folds=5 to path.")
         rows = [
-            {"series": "rows held out", "x": float(np.log10(t)), "y": e, "low": e - u, "high": e + u}
+            {"series": "rows held out", "x": float(t), "y": e, "low": e - u, "high": e + u}
             for t, e, u in zip(self.penalties, self.errors.tolist(), self.uncertainty.tolist(), strict=True)
         ]
-        return curves(rows, x=f"log₁₀ {self.penalty}", y="mean loss")
+        marks = [] if self.best is None else [(float(self.penalties[self.best]), "least")]
+        return curves(rows, x=f"{self.penalty} (strong to the right)", y="mean loss", log=True, marks=marks)
 
     def _rows(self) -> list[list[str]]:
         heads = [self.penalty, "features", "largest weight", "gap"]
