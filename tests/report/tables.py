@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+import weigh
+
 ATTACK = "<script>document.title='owned'</script>"
 NAMES = [
     ATTACK,
@@ -53,3 +55,53 @@ def hostile(n: int = 200) -> dict[str, list[Any]]:
         for name in NAMES
     }
     return {**columns, LABEL: [CLASSES[code] for code in codes.tolist()]}
+
+
+def requests(n: int = 150, seed: int = 0) -> dict[str, list[Any]]:
+    """Requests in a few words, which tell the team that answers them most of the time."""
+    rng = np.random.default_rng(seed)
+    words = [
+        "login",
+        "password",
+        "account",
+        "invoice",
+        "money",
+        "price",
+        "refund",
+        "parcel",
+        "return",
+        "today",
+    ]
+    team = rng.integers(0, 3, n)
+    pick = [words[3 * t : 3 * t + 3] if rng.random() < 0.8 else words for t in team.tolist()]
+    return {
+        "body": [" ".join(rng.choice(each, 6)) for each in pick],
+        "team": [("access", "billing", "returns")[t] for t in team.tolist()],
+    }
+
+
+def kinds(n: int = 400, seed: int = 0, classes: int = 26) -> dict[str, list[Any]]:
+    """Rows of many classes that overlap."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, classes, n)
+    return {
+        "shape": [f"shape {v}" for v in ((y + rng.integers(0, 3, n)) % 40).tolist()],
+        "size": rng.normal(y, 1.5).tolist(),
+        "kind": [f"class {v}" for v in y.tolist()],
+    }
+
+
+def report_of(kind: str) -> weigh.Report:
+    """A small report on one kind of model."""
+    few = {name: mails(150)[name] for name in ("sender", "offer", "kind")}
+    if kind == "joint":
+        return weigh.report_on(weigh.JointBayes().fit(few, "kind"), few)
+    if kind == "text":
+        return weigh.report_on(weigh.NaiveBayes().fit(requests(), "team"), requests(80, 1))
+    if kind == "many":
+        return weigh.report_on(weigh.NaiveBayes().fit(kinds(), "kind"), kinds(200, 1))
+    if kind == "calibrated":
+        model = weigh.calibrate(weigh.NaiveBayes().fit(mails(), "kind"), mails(100, 2), "kind")
+        return weigh.report_on(model, mails(100, 1))
+    keep = "voted" if kind == "voted" else "averaged"
+    return weigh.report_on(weigh.Perceptron(keep=keep).fit(mails(150), "kind"), mails(100, 1))

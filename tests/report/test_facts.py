@@ -249,7 +249,7 @@ def test_many_classes_have_their_commonest_mistakes_listed() -> None:
 
 
 def test_how_many_to_list_must_be_a_number(spam_model: Any) -> None:
-    with pytest.raises(errors.ParameterError, match="report_on: most must be a whole number of at least 1"):
+    with pytest.raises(errors.ParameterError, match="report_on: most must be a whole number from 1 to 50"):
         weigh.report_on(spam_model, tables.mails(), most=0)
 
 

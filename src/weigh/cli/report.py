@@ -28,10 +28,10 @@ SECTIONS = {
 @click.option(
     "--most",
     metavar="N",
-    type=click.IntRange(1),
+    type=click.IntRange(1, 50),
     default=10,
     show_default=True,
-    help="How many mistakes, and features per class, to list.",
+    help="How many mistakes, and features per class (15 at most), to list.",
 )
 @reading
 @as_json

@@ -13,6 +13,7 @@ from weigh.text import cut
 
 MOST_CLASSES = 5  # curves that one picture can tell apart
 POINTS = 60
+LISTED = 16  # points of a curve in a table, about
 NAME = 60
 
 
@@ -35,6 +36,14 @@ class ClassCurve:
     told: tuple[str, str]
     roc: tuple[Point, ...]
     precision_recall: tuple[Point, ...]
+
+    @property
+    def listed(self) -> tuple[tuple[str, str, tuple[Point, ...]], ...]:
+        """What stands in the tables: the names of both shares, and some points of the curve."""
+        return (
+            ("false alarms", "found", _some(self.roc)),
+            ("recall", "precision", _some(self.precision_recall)),
+        )
 
 
 @dataclass(frozen=True)
@@ -68,6 +77,12 @@ def _points(curve: Curve) -> Iterator[Point]:
     last = len(curve.x) - 1
     for at in sorted({*range(0, last, step), last}):
         yield Point(*(round(float(each[at]), 5) for each in (curve.x, curve.y, curve.thresholds)))
+
+
+def _some(points: tuple[Point, ...]) -> tuple[Point, ...]:
+    step = max(1, -(-len(points) // LISTED))
+    chosen = points[::step]
+    return chosen if chosen[-1] is points[-1] else (*chosen, points[-1])
 
 
 def _sentence(found: Evaluation, classes: tuple[ClassCurve, ...]) -> str:

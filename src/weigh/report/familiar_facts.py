@@ -43,6 +43,14 @@ class FamiliarFacts:
     rows: tuple[StrangeRow, ...]
     columns: tuple[ShiftedColumn, ...]
 
+    @property
+    def listed(self) -> str:
+        """What the list of rows is called."""
+        if self.strange == 1:
+            return "The row that holds something new"
+        which = "All" if len(self.rows) == self.strange else "The first"
+        return f"{which} {len(self.rows)} rows that hold something new"
+
 
 def familiar_facts(model: Any, data: Any) -> FamiliarFacts:
     """Compare rows with what the model has seen in training."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weigh import pictures
+from weigh.pictures.facts import distinct
 from weigh.report.facts import Facts
 from weigh.report.svg import inline
 from weigh.text import cut
@@ -76,17 +77,8 @@ def _strongest(facts: Facts) -> Iterator[tuple[str, str, Any]]:
         ]
         if rows:
             told = f"What {side.title}, the strongest first: {', '.join(row['name'] for row in rows[:3])} …"
-            yield f"strongest-{at}", told, pictures.bars(_distinct(rows), x=facts.strongest.unit)
-
-
-def _distinct(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows whose names, cut short, differ."""
-    seen: dict[str, int] = {}
-    for row in rows:
-        seen[row["name"]] = seen.get(row["name"], 0) + 1
-        if seen[row["name"]] > 1:
-            row["name"] += f" ({seen[row['name']]})"
-    return rows
+            distinct(rows, "name")
+            yield f"strongest-{at}", told, pictures.bars(rows, x=facts.strongest.unit)
 
 
 def _ranking(facts: Facts) -> Iterator[tuple[str, str, Any]]:
@@ -130,5 +122,6 @@ def _numbers(facts: Facts) -> Iterator[tuple[str, str, Any]]:
         if w.name != "bias"
     ]
     if rows:
-        drawn = pictures.intervals(_distinct(rows), x="weight", mark=0.0)
+        distinct(rows, "name")
+        drawn = pictures.intervals(rows, x="weight", mark=0.0)
         yield "weights", "Weights of the features with their intervals; zero is marked.", drawn

@@ -35,6 +35,8 @@ from weigh.source import open as open_file
 from weigh.text import cut
 
 MOST = 10
+BOUND = 50  # mistakes that a page can hold, each with its evidence
+FEATURES = 15  # features of a class that a picture can hold
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +73,7 @@ def report_on(
     train : the rows that the model was trained on, as `data`, or a pair of rows and labels (X, y); adds
         the audit of their labels and a learning curve
     title : what to call the report
-    most : how many mistakes to list, and strongest features per class
+    most : how many mistakes to list (50 at most), and strongest features per class (15 at most)
     file : the file that the model was loaded from, to be named in the report
     say : is called with a line of text before each piece of work, for those who wait
 
@@ -79,8 +81,8 @@ def report_on(
     -------
     Report, with `.save("report.html")`, `.facts` and `.to_dict()`
     """
-    if not isinstance(most, int) or most < 1:
-        raise errors.parameter("report_on", "most", "a whole number of at least 1", most)
+    if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= BOUND:
+        raise errors.parameter("report_on", "most", f"a whole number from 1 to {BOUND}", most)
     if isinstance(model, str | os.PathLike):
         model, file = load(model), model
     path = None if file is None else os.fspath(file)
@@ -185,8 +187,11 @@ def _together(making: _Making, quality: QualityFacts, **sections: Any) -> Facts:
     """All facts: those of the kind of model with those that every model has."""
     do, ours, data = making.sections, making.ours, making.rows.data
     sections["familiar"] = do.collect("Unfamiliar rows", familiar_facts, ours, data)
-    sections["strongest"] = do.collect("Strongest features", strongest_facts, ours, making.most)
-    sections["schema"] = do.collect("Columns", schema_facts, ours, data)
+    sections["strongest"] = do.collect(
+        "Strongest features", strongest_facts, ours, min(making.most, FEATURES)
+    )
+    learned = None if making.training is None else making.training.data
+    sections["schema"] = do.collect("Columns", schema_facts, ours, data, learned)
     sections["learning"] = _learning(making)
     files = _files(making)
     model = model_facts(making.model, making.path, files[0].digest)

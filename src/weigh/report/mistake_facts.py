@@ -26,6 +26,11 @@ class Reason:
     amount: float
     told: str
 
+    @property
+    def side(self) -> str:
+        """Whether it speaks for the verdict or against it."""
+        return "for" if self.amount > 0 else "against" if self.amount < 0 else ""
+
 
 @dataclass(frozen=True)
 class Mistake:
@@ -55,16 +60,19 @@ class MistakeFacts:
 def mistake_facts(model: Any, answers: Answers) -> MistakeFacts:
     """Tell the worst rows of the answers, explained where the model can explain."""
     ours = getattr(model, "model_", model)
-    wrong = int((answers.predicted != answers.true).sum())
+    weighs = answers.weights > 0
+    wrong = int(((answers.predicted != answers.true) & weighs).sum())
     rows = tuple(_mistake(ours, picked) for picked in answers.worst)
-    n = len(answers.true)
+    n = int(weighs.sum())
     return MistakeFacts(wrong, n, _sentence(wrong, n, rows), rows)
 
 
 def _sentence(wrong: int, n: int, rows: tuple[Mistake, ...]) -> str:
     if not wrong:
-        return f"All {counted(n, 'row')} were predicted rightly."
-    told = f"{counted(wrong, 'row')} of {n:,} were predicted wrongly"
+        return f"All {n:,} rows were predicted rightly." if n != 1 else "The one row was predicted rightly."
+    told = f"{counted(wrong, 'row')} of {n:,} {'was' if wrong == 1 else 'were'} predicted wrongly"
+    if len(rows) == wrong == 1:
+        return f"{told}: here it is."
     if len(rows) == wrong:
         return f"{told}: here are all of them, the worst first."
     return f"{told}. Below are the {len(rows)} it was most wrong about, the worst first."

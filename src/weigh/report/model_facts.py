@@ -171,7 +171,7 @@ def _perceptron(model: Any) -> Iterator[Fact]:
 def _fitted(model: Any) -> Iterator[Fact]:
     for name, value in model.summary().facts:
         if name != "rows":
-            yield Fact(name, value)
+            yield Fact(name, "none" if value == "None" else value)
 
 
 def _threshold(model: Any) -> Iterator[Fact]:

@@ -19,6 +19,7 @@ from weigh.text import cut, plain
 
 NAME = 120
 DRAWN = 400  # residuals in the picture
+LISTED = 20  # residuals in the table
 WEIGHTS = 20
 
 
@@ -56,7 +57,10 @@ class WeightFact:
 
 @dataclass(frozen=True)
 class NumberFacts:
-    """Residuals (some of very many), the rows missed most, and the weights surest to differ from zero."""
+    """Residuals (some of very many), the rows missed most, and the weights surest to differ from zero.
+
+    Where no interval is known of some weight, the heaviest come first.
+    """
 
     residuals: tuple[Residual, ...]
     is_sample: bool
@@ -64,6 +68,11 @@ class NumberFacts:
     weights: tuple[WeightFact, ...]
     n_weights: int
     has_intervals: bool
+
+    @property
+    def listed(self) -> tuple[Residual, ...]:
+        """The dots of the picture that stand in the table."""
+        return self.residuals[:: max(1, -(-len(self.residuals) // LISTED))]
 
 
 def number_facts(model: Any, data: Any, y: Any, label: str | None, most: int) -> NumberFacts:
@@ -116,7 +125,8 @@ def _weights(model: Any) -> tuple[tuple[WeightFact, ...], int]:
         lines = model.summary().lines
     except errors.WeighError:
         return (), 0
-    order = sorted(lines, key=lambda line: -abs(line.ratio or line.weight))
+    has_ratios = all(line.ratio is not None for line in lines)
+    order = sorted(lines, key=lambda line: -abs((line.ratio if has_ratios else line.weight) or 0.0))
     facts = tuple(
         WeightFact(
             cut(line.feature, NAME),

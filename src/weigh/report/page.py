@@ -56,12 +56,22 @@ def _environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"percent": _percent, "amount": text.amount, "short": _short}
+    environment.filters |= {
+        "percent": _percent,
+        "amount": text.amount,
+        "counted": text.counted,
+        "short": _short,
+        "level": _level,
+    }
     return environment
 
 
 def _percent(part: float | None) -> str:
     return "–" if part is None or part != part else share(part)
+
+
+def _level(part: float) -> str:
+    return f"{100 * part:g} %"
 
 
 def _short(number: float | None) -> str:

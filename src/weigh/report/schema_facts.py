@@ -18,6 +18,8 @@ from weigh.text import counted, cut, short
 
 NAME = 120
 MOST = 200  # columns that are told
+NOT_KEPT = "not kept by the model"
+KINDS = {"value": "number"}  # what a kind of column is called to people
 LEVELS = 6  # values of a column that are named
 DISTINCT = 10_000  # values of a column that are told apart
 
@@ -62,7 +64,7 @@ class _Seen:
         for value in to_pylist(column):
             if value is None:
                 self.missing += 1
-            elif len(self.values) < DISTINCT or str(value) in self.values:
+            elif len(self.values) < DISTINCT or as_text(value) in self.values:
                 self.values[as_text(value)] = self.values.get(as_text(value), 0) + 1
 
     def told(self) -> str:
@@ -80,22 +82,26 @@ class _Seen:
         return f"{many}: {_named(first, len(self.values))}"
 
 
-def schema_facts(model: Any, data: Any) -> SchemaFacts | None:
-    """Tell the columns of a model of this library and of the rows; None for others' models."""
+def schema_facts(model: Any, data: Any, training: Any = None) -> SchemaFacts | None:
+    """Tell the columns of a model of this library and of the rows; None for others' models.
+
+    What the model does not keep of its training rows is told of the rows given as such, if any were.
+    """
     schema = getattr(model, "schema", None)
     if schema is None:
         return None
     trained = dict(_trained(model))
     seen = {} if schema.is_wide else _given(model, data)
+    before = {} if schema.is_wide or training is None else _given(model, training)
     pairs = [*zip(schema.names[:MOST], schema.kinds[:MOST], strict=True), *schema.made.items()]
     nothing = _Seen()
     columns = []
     for name, kind in pairs:
         found = seen.get(name, nothing)
         missing = share(found.missing / found.n) if found.n and found.missing else NOTHING
-        columns.append(
-            ColumnFact(cut(name, NAME), kind.name, trained.get(name, NOTHING), found.told(), missing)
-        )
+        learned = trained.get(name) or (before[name].told() if name in before else NOT_KEPT)
+        named = KINDS.get(kind.name, kind.name)
+        columns.append(ColumnFact(cut(name, NAME), named, learned, found.told(), missing))
     return SchemaFacts(tuple(columns), len(schema.names) + len(schema.made))
 
 

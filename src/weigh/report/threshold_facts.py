@@ -9,12 +9,15 @@ import numpy.typing as npt
 
 from weigh.judge.measures.losses import UNSEEN, Floats
 from weigh.report.answers import Answers
-from weigh.text import cut
+from weigh.report.facts import NOTHING
+from weigh.report.wording import share
+from weigh.text import amount, cut
 
 Bools = npt.NDArray[np.bool_]
 
 STEPS = 100
 TIED = 1e-9  # how far from one half a tie may be written
+LISTED = 5
 NAME = 120
 
 
@@ -22,7 +25,8 @@ NAME = 120
 class AtThreshold:
     """Rows found, false alarms, missed and rightly passed when the class is said from `threshold` on.
 
-    Precision is None where the class is never said, recall where no row is of it.
+    Precision is None where the class is never said, recall where no row is of it. `counts` are the four
+    counts as texts, `told` the shares in a sentence.
     """
 
     threshold: float
@@ -33,6 +37,9 @@ class AtThreshold:
     precision: float | None
     recall: float | None
     accuracy: float
+    name: str
+    counts: tuple[str, str, str, str]
+    told: str
 
 
 @dataclass(frozen=True)
@@ -49,16 +56,21 @@ class ThresholdFacts:
     rows: tuple[AtThreshold, ...]
     start: int
 
+    @property
+    def listed(self) -> tuple[AtThreshold, ...]:
+        """The rows of the table, in steps of 0.05."""
+        return self.rows[::LISTED]
+
 
 def threshold_facts(answers: Answers) -> ThresholdFacts | None:
     """Count what every threshold would say; None unless there are two classes with probabilities."""
     if answers.second is None:
         return None
     known = answers.true != UNSEEN
-    truly, share, weight = answers.true[known] == 1, answers.second[known], answers.weights[known]
-    said = [share >= step / STEPS for step in range(STEPS + 1)]
+    truly, given, weight = answers.true[known] == 1, answers.second[known], answers.weights[known]
+    said = [given >= step / STEPS for step in range(STEPS + 1)]
     verdicts = answers.predicted[known] == 1
-    by_half = bool(np.all(((share > 0.5) == verdicts) | (np.abs(share - 0.5) < TIED)))
+    by_half = bool(np.all(((given > 0.5) == verdicts) | (np.abs(given - 0.5) < TIED)))
     start = STEPS // 2
     if by_half:
         said[start] = verdicts
@@ -79,13 +91,15 @@ def _sentence(label: str, by_half: bool) -> str:
 def _at(threshold: float, said: Bools, truly: Bools, weight: Floats) -> AtThreshold:
     found, false = float(weight[said & truly].sum()), float(weight[said & ~truly].sum())
     missed, passed = float(weight[~said & truly].sum()), float(weight[~said & ~truly].sum())
-    return AtThreshold(
-        threshold,
-        found,
-        false,
-        missed,
-        passed,
-        found / (found + false) if found + false else None,
-        found / (found + missed) if found + missed else None,
-        (found + passed) / (found + false + missed + passed),
-    )
+    counts = (found, false, missed, passed)
+    precision = found / (found + false) if found + false else None
+    recall = found / (found + missed) if found + missed else None
+    accuracy = (found + passed) / sum(counts)
+    told = f"Precision {_part(precision)}, recall {_part(recall)}, accuracy {share(accuracy)}."
+    first, second, third, fourth = map(amount, counts)
+    texts = f"{threshold:.2f}", (first, second, third, fourth), told
+    return AtThreshold(threshold, *counts, precision, recall, accuracy, *texts)
+
+
+def _part(number: float | None) -> str:
+    return NOTHING if number is None else share(number)

@@ -25,18 +25,14 @@
   const slider = $("threshold-slider");
   if (slider) {
     const facts = JSON.parse($("threshold-facts").textContent);
-    const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
-    const share = (part) => (part === null ? "–" : `${(100 * part).toFixed(1)} %`);
     const show = () => {
       const at = facts.rows[Number(slider.value)];
-      $("threshold-value").textContent = at.threshold.toFixed(2);
-      slider.setAttribute("aria-valuetext", at.threshold.toFixed(2));
-      $("threshold-told").textContent =
-        `Precision ${share(at.precision)}, recall ${share(at.recall)}, accuracy ${share(at.accuracy)}.`;
-      $("threshold-found").textContent = whole.format(at.found);
-      $("threshold-missed").textContent = whole.format(at.missed);
-      $("threshold-false").textContent = whole.format(at.false_alarms);
-      $("threshold-passed").textContent = whole.format(at.passed);
+      $("threshold-value").textContent = at.name;
+      slider.setAttribute("aria-valuetext", at.name);
+      $("threshold-told").textContent = at.told;
+      ["found", "false", "missed", "passed"].forEach((name, nth) => {
+        $(`threshold-${name}`).textContent = at.counts[nth];
+      });
     };
     slider.addEventListener("input", show);
     show();
@@ -50,9 +46,20 @@
       const wanted = filter.value.trim().toLowerCase();
       for (const card of cards) card.hidden = !words.get(card).includes(wanted);
       const shown = cards.filter((card) => !card.hidden).length;
-      $("filter-told").textContent = shown === cards.length ? `${shown} rows` : `${shown} of ${cards.length} rows`;
+      const rows = cards.length === 1 ? "1 row" : `${cards.length} rows`;
+      $("filter-told").textContent = shown === cards.length ? rows : `${shown} of ${rows}`;
     });
   }
+
+  // Only a box that scrolls is worth a stop of the keyboard.
+  const boxes = [...document.querySelectorAll(".box")];
+  const stops = () => {
+    for (const box of boxes) box.toggleAttribute("tabindex", false);
+    for (const box of boxes) if (box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0");
+  };
+  stops();
+  window.addEventListener("resize", stops);
+  document.addEventListener("toggle", stops, true);
 
   let closed = [];
   window.addEventListener("beforeprint", () => {
