@@ -47,9 +47,9 @@ class FamiliarFacts:
     def listed(self) -> str:
         """What the list of rows is called."""
         if self.strange == 1:
-            return "The row that holds something new"
+            return "The row that is odd"
         which = "All" if len(self.rows) == self.strange else "The first"
-        return f"{which} {len(self.rows)} rows that hold something new"
+        return f"{which} {len(self.rows)} rows that are odd"
 
 
 def familiar_facts(model: Any, data: Any) -> FamiliarFacts:
