@@ -17,6 +17,7 @@ The tree::
 
     WeighWarning
     ├── DependentColumns     columns that repeat each other make naive Bayes over-sure
+    ├── FlatColumns          numbers that are all equal within a class
     ├── MissingNumbers       numbers that a regression takes for zero
     ├── NotOptimal           a solver that stopped before its proof
     ├── OddClasses           classes too rare for the folds of a trial, or numbers taken for classes
@@ -102,6 +103,10 @@ class WeighWarning(UserWarning):
 
 class DependentColumns(WeighWarning):
     """Columns repeat each other, so naive Bayes counts the same evidence twice."""
+
+
+class FlatColumns(WeighWarning):
+    """Numbers do not vary within a class, so that any other number there decides alone."""
 
 
 class OddClasses(WeighWarning):

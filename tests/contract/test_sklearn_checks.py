@@ -48,6 +48,7 @@ def goes_row_by_row(learner: Any) -> bool:
 @pytest.mark.filterwarnings("ignore::weigh.errors.UnfilledTable")
 # Random labels cannot be told from anything, and pieces are learned without calibration: both are told.
 @pytest.mark.filterwarnings("ignore::weigh.errors.UselessScores")
+@pytest.mark.filterwarnings("ignore::weigh.errors.FlatColumns")
 @pytest.mark.filterwarnings("ignore::weigh.errors.StaleCalibration")
 @parametrize_with_checks(LEARNERS, expected_failed_checks=weigh.expected_failed_checks)
 def test_the_learner_keeps_the_contract(estimator: Any, check: Any) -> None:

@@ -7,6 +7,10 @@ from typing import Any
 
 _SPOKEN: tuple[tuple[re.Pattern[str], Any], ...] = (
     (re.compile(r"columns=\{'([^']*)': '(\w+)'\}"), r"--kind '\1=\2'"),
+    (
+        re.compile(r"columns=\{'([^']*)': weigh\.Number\((\w+)='?([\w.]+)'?\)\}"),
+        r"--kind '\1=number:\2=\3'",
+    ),
     (re.compile(r"missing=\[('[^']*')\]"), r"--missing \1"),
     (re.compile(r"missing=('[^']*') to open\(\)"), r"--missing \1"),
     (re.compile(r"\b(delimiter|encoding)=('[^']*')"), r"--\1 \2"),

@@ -99,7 +99,7 @@ class NaiveBayes(Incremental):
 
     def _next_task(self) -> BayesTask:
         model = self.model_.uncalibrated
-        return BayesTask(model.schema, model.prior, model.class_prior, model.complement)
+        return BayesTask(model.schema, model.prior, model.class_prior, model.complement, warns=False)
 
     def _finished(self, model: Any, source: Source) -> Any:
         return model if self.calibration is None else calibrated_without_each(model, source, self.calibration)

@@ -12,6 +12,7 @@ import numpy as np
 from weigh import errors
 from weigh.features import Number, Schema, find_schema
 from weigh.learn.dependence import dependent_columns
+from weigh.learn.flatness import warn_of_flat
 from weigh.model import BayesCounts, BayesModel
 from weigh.model.counters import BayesCounter, count_rows
 from weigh.source import Chunk, Source
@@ -21,12 +22,13 @@ from weigh.source.missing import Marker
 
 @dataclass(frozen=True)
 class BayesTask:
-    """Counting rows for a `BayesModel` with given priors."""
+    """Counting rows for a `BayesModel` with given priors; `warns` says whether flat columns are told of."""
 
     schema: Schema
     prior: Any = 1.0
     class_prior: Any = None
     complement: bool = False
+    warns: bool = True
 
     @classmethod
     def over(
@@ -90,6 +92,8 @@ class BayesTask:
             counts = counts.declaring(self.class_prior)
         model = self.model_of(counts.canonical())
         model.class_belief.check()
+        if self.warns:
+            warn_of_flat(model)
         return model
 
     def model_of(self, counts: BayesCounts) -> BayesModel:
