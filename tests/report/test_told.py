@@ -136,7 +136,7 @@ def test_a_page_of_many_classes_and_columns_stays_small() -> None:
     assert len(report.facts.mistakes.rows) == 50
     assert report.facts.strongest is not None
     assert {len(side.features) for side in report.facts.strongest.sides} == {15}
-    # Twelve classes are drawn at most; drawing them all takes long, and three tell what the others would need.
+    # Twelve classes are drawn at most; drawing all takes long, and three tell what the others would need.
     section = re.search(r'<h2 id="strongest".*?</section>', report.html, re.DOTALL)
     assert section is not None
     assert len(report.html.encode()) + 3 * len(section.group().encode()) < 1_500_000
