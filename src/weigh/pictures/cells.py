@@ -48,7 +48,7 @@ def cells(table: Table, x: str = "", y: str = "", title: str = "", told: str = "
     if len(columns) <= MOST_TOLD:
         # On a narrow page the numbers would run into each other, and only a pointer is told.
         seen = alt.ExprRef(f"width < {28 * len(columns)} ? 0 : 1")
-        word = base.mark_text(fontSize=12, opacity=seen, aria=False)
+        word = base.mark_text(fontSize=13, fontWeight="bold", opacity=seen, aria=False)
         layers.append(
             word.encode(text=alt.Text("value:Q", format=figure), color=alt.Color("ink:N", scale=None))
         )

@@ -74,7 +74,10 @@ def _refuse_log(numbers: list[float], log: bool) -> None:
 def _across(alt: Any, rows: Rows, title: str, log: bool) -> Any:
     """The axis of x; passes and rows come whole, and so do the ticks of their axis."""
     whole = all(float(row["x"]).is_integer() for row in rows)
-    least = {} if log else {"tickMinStep": 1.0 if whole else 0.0}
+    least: dict[str, Any] = {} if log else {"tickMinStep": 1.0 if whole else 0.0}
+    if not log and not whole and {0.0, 1.0} == {end(row["x"] for row in rows) for end in (min, max)}:
+        # Of shares both ends are told.
+        least = {"values": [tenth / 10 for tenth in range(0, 11, 2)], "labelOverlap": False}
     # Thousands are told by a k, but thousandths by an m that nobody reads.
     form = {"format": "~s" if min(row["x"] for row in rows) >= 1 else "~g"} if log else {}
     scale = alt.Scale(type="log", nice=False) if log else alt.Undefined
