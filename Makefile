@@ -53,7 +53,7 @@ native-test: $(READY) ## the C++ core's own tests, with the address and undefine
 	$(BIN)/cmake --build build/native-test
 	$(BIN)/ctest --test-dir build/native-test/core --output-on-failure --no-tests=error
 
-pytest: $(READY) browser ## the Python tests alone; `make pytest ARGS="tests/model -k merge"` for some of them
+pytest: $(READY) $(if $(or $(findstring tests/report,$(ARGS)),$(if $(findstring tests/,$(ARGS)),,all)),browser) ## the Python tests alone; `make pytest ARGS="tests/model -k merge"` for some of them
 	$(BIN)/python -m pytest -q -n $(WORKERS) $(ARGS)
 
 # The report is tested in Debian's chromium; where there is none, those tests are skipped and say so.
@@ -61,9 +61,9 @@ browser:
 	@for name in chromium chromium-browser google-chrome; do command -v $$name > /dev/null && exit 0; done; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
 		echo "environment: chromium"; \
-		apt-get -qq update > /dev/null 2>&1; \
-		DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends chromium > /dev/null 2>&1 \
-		|| echo "NO BROWSER: apt-get install chromium has failed; the report is not tested in one."; \
+		said=$$({ apt-get -qq update && DEBIAN_FRONTEND=noninteractive \
+			apt-get -qq install --no-install-recommends chromium; } 2>&1) \
+		|| echo "NO BROWSER: $$(echo "$$said" | grep -E '^(E|Err|W):?' | tail -1); the report is not tested in one."; \
 	else echo "NO BROWSER: install chromium, or the report is not tested in one."; fi
 
 bench: $(READY) ## side by side with the peers; `make bench ARGS=--write` fills benchmarks/RESULTS.md

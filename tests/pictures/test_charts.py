@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from weigh import errors, pictures
-from weigh.pictures.style import COLOURS, GREY, INK, PAPER
+from weigh.pictures.style import COLOURS, GREY, HEAT, INK, PAPER
 
 HOSTILE = "a\x00\x1b\ud800</script><script>alert(1)</script>"
 GRID = [{"x": i, "y": j, "value": i * j} for i in range(4) for j in range(3)]
@@ -404,3 +404,32 @@ def test_a_long_title_is_cut_into_lines_and_whole_on_a_page_of_its_own(tmp_path:
     assert (len(lines), " ".join(lines)) == (2, title)
     pictures.image(chart, tmp_path / "x.html")
     assert f"<title>{title}</title>" in (tmp_path / "x.html").read_text("utf-8")
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_words_in_cells_are_read_on_every_shade() -> None:
+    table = [
+        {"row": f"r{at // 4}", "column": f"c{at % 4}", "value": at, "shade": (at + 1) / 100}
+        for at in range(100)
+    ]
+    drawn = json.dumps(pictures.cells(table).to_dict())
+    inks = dict(re.findall(r'"shade": ([\d.]+), "ink": "(#\w+)"', drawn))
+    assert len(inks) == 100
+    first, last = ([int(end[at : at + 2], 16) for at in (1, 3, 5)] for end in HEAT)
+    for shade, ink in inks.items():
+        mixed = [round(a + (b - a) * float(shade)) for a, b in zip(first, last, strict=True)]
+        assert contrast(ink, "#" + "".join(f"{part:02x}" for part in mixed)) >= 4.5, shade
+
+
+def test_words_beside_pictures_are_read_on_white_and_on_black() -> None:
+    assert min(contrast(GREY, "#ffffff"), contrast(GREY, "#000000")) >= 4.5

@@ -235,5 +235,5 @@ def test_without_the_drawing_library_it_is_said_how_to_get_it(monkeypatch: pytes
         plane()
     assert str(refusal.value) == (
         "Pictures are drawn with Altair and vl-convert, which are not installed. "
-        "Install them: pip install 'weigh[report]'."
+        "In the folder of weigh: pip install '.[report]'."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,7 @@ def kinds(n: int = 400, seed: int = 0, classes: int = 26) -> dict[str, list[Any]
     }
 
 
+@functools.cache
 def report_of(kind: str) -> weigh.Report:
     """A small report on one kind of model."""
     few = {name: mails(150)[name] for name in ("sender", "offer", "kind")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -43,3 +44,21 @@ def test_facts_are_printed_as_json(files: Path, capsys: pytest.CaptureFixture[st
 def test_what_is_read_is_not_written_over(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert code_of(["report", "spam.weigh", "test.csv", "-o", "test.csv"]) == 1
     assert "test.csv is read by this very command" in capsys.readouterr().err
+
+
+def test_what_a_page_lacks_is_said_before_any_work(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    monkeypatch.setattr("weigh.report.report_on", lambda *_, **__: pytest.fail("it has begun to work"))
+    assert code_of(["report", "spam.weigh", "test.csv"]) == 1
+    assert "here Jinja2 is not installed" in capsys.readouterr().err
+    monkeypatch.undo()
+    monkeypatch.chdir(files)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    assert code_of(["report", "spam.weigh", "test.csv", "--json"]) == 0
+
+
+def test_more_mistakes_than_a_page_holds_are_refused(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert code_of(["report", "spam.weigh", "test.csv", "--most", "51"]) == 2
+    assert "1<=x<=50" in capsys.readouterr().err

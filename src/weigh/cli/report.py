@@ -54,7 +54,10 @@ def command(
     from weigh.cli.progress import stages
     from weigh.model import load
     from weigh.report import report_on
+    from weigh.report.needs import refuse_lacking
 
+    if output or not as_json:
+        refuse_lacking()
     target = output or "report.html"
     keep_apart(target, model, data, *([train] if train else []))
     loaded = load(model)

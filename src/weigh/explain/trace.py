@@ -192,7 +192,7 @@ class Trace:
         """Return a page that needs no network, and write it to a file if `path` is given.
 
         It holds the table and, for two features and two classes, a picture of the plane that turns
-        step by step, which needs the extra: pip install 'weigh[report]'.
+        step by step, which needs the extra `report`: pip install '.[report]' in a checkout.
         """
         page = trace_page.page_of(self)
         if path is not None:

@@ -10,7 +10,7 @@ from weigh.pictures.style import GREY, HEAT, INK, PAPER, altair, rows_of, styled
 
 MOST = 40
 MOST_TOLD = 16  # columns whose numbers stand in the cells
-TURN = 0.55  # the shade from which words are light
+TURN = 0.61  # the shade from which words are light
 SIGN = 7  # pixels
 
 

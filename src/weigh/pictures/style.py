@@ -9,14 +9,15 @@ from weigh import errors
 from weigh.text import cut
 
 # Told apart by people of every colour vision, and readable on white as on nearly black.
-COLOURS = ("#3b82c4", "#d9690a", "#1a9e77", "#b35bb0", "#8a7a00", "#7a7a7a")
+COLOURS = ("#3b82c4", "#d9690a", "#1a9e77", "#b35bb0", "#8a7a00", "#757575")
 SHAPES = ("circle", "triangle-up", "square", "diamond", "cross", "stroke")
 DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (4, 1), (1, 4))
-GREY = "#7a7a7a"
+GREY = "#757575"  # the only greys with 4.5 : 1 both on white and on black are this and the next
 WRONG = "#d6336c"
-# From little to much, on a ground of its own: words in INK are read on the first half, in PAPER on the other.
+# From little to much, on a ground of its own. Only black and white leave no shade between them on which
+# neither is read (4.5 : 1).
 HEAT = ("#b9d0e7", "#12406f")
-INK, PAPER = "#14191f", "#ffffff"
+INK, PAPER = "#000000", "#ffffff"
 SIDE = 440
 WIDTH = 520
 LINE = 66  # signs of a title that stand in one line
@@ -31,7 +32,7 @@ def altair() -> Any:
     except ImportError as cause:
         raise errors.Unsupported(
             "Pictures are drawn with Altair and vl-convert, which are not installed. "
-            "Install them: pip install 'weigh[report]'."
+            "In the folder of weigh: pip install '.[report]'."
         ) from cause
     return alt
 

@@ -9,9 +9,10 @@ from importlib import import_module
 from importlib.resources import files
 from typing import Any
 
-from weigh import errors, text
+from weigh import text
 from weigh.report.facts import Facts, as_plain
 from weigh.report.figures import Figure
+from weigh.report.needs import refuse_lacking
 from weigh.report.wording import share
 
 HOME = "weigh.report"
@@ -42,13 +43,8 @@ def framed(title: str, html: str) -> str:
 
 
 def _environment() -> Any:
-    try:
-        jinja2 = import_module("jinja2")
-    except ImportError as cause:
-        raise errors.Unsupported(
-            "Reports are written with Jinja2, which is not installed. "
-            "Install it: pip install 'weigh[report]'."
-        ) from cause
+    refuse_lacking()
+    jinja2 = import_module("jinja2")
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_file),
         autoescape=True,

@@ -13,6 +13,7 @@ from weigh import errors
 from weigh.replacing import reason, replaced
 from weigh.report.facts import Facts
 from weigh.report.figures import figures
+from weigh.report.needs import refuse_lacking
 from weigh.report.page import framed, page
 from weigh.text import aligned, cut
 
@@ -33,6 +34,7 @@ class Report:
     @cached_property
     def html(self) -> str:
         """The page; the same facts give the same page."""
+        refuse_lacking()
         return page(self.facts, figures(self.facts, self.say))
 
     def save(self, path: str | os.PathLike[str]) -> None:
