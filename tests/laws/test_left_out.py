@@ -142,13 +142,34 @@ def test_levels_counts_and_numbers_are_the_same_to_the_last_bit(rows: list[Row])
     np.testing.assert_array_equal(model.left_out_scores(table(rows)), forgotten(model, rows))
 
 
+JOINT = ("colour", "grade", "known", "height")
+
+
+@pytest.mark.parametrize("prior", [1.0, 0.3, None, weigh.Dirichlet(1.5), weigh.Dirichlet(0.5)])
+@pytest.mark.parametrize("class_prior", [None, "uniform", 2.0])
 @few
-@given(some_rows(2, 10, MODERATE), st.sampled_from([1.0, None]))
-def test_a_joint_table_leaves_rows_out_too(rows: list[Row], prior: float | None) -> None:
-    names = ("colour", "grade", "known", "height")
-    columns = {name: kind if name in names else "skip" for name, kind in KINDS.items()}
-    model = weigh.JointBayes(columns=columns, prior=prior).fit(table(rows), LABEL).model_
+@given(some_rows(2, 12, MODERATE))
+def test_a_joint_table_leaves_rows_out_too(prior: Any, class_prior: Any, rows: list[Row]) -> None:
+    columns = {name: kind if name in JOINT else "skip" for name, kind in KINDS.items()}
+    learner = weigh.JointBayes(columns=columns, prior=prior, class_prior=class_prior)
+    model = learner.fit(table(rows), LABEL).model_
     assert_same(model.left_out_scores(table(rows)), forgotten(model, rows))
+
+
+@pytest.mark.parametrize("prior", [1.0, None])
+@few
+@given(st.data(), some_rows(2, 10, MODERATE))
+def test_a_row_leaves_a_joint_table_with_its_weight(
+    prior: float | None, data: st.DataObject, rows: list[Row]
+) -> None:
+    amounts = st.sampled_from([0.0, 0.5, 2.0, 0.3])
+    weights = data.draw(st.lists(amounts, min_size=len(rows), max_size=len(rows)))
+    weights[0] = 1.0
+    columns = {name: kind if name in JOINT else "skip" for name, kind in KINDS.items()}
+    learner = weigh.JointBayes(columns=columns, prior=prior)
+    model = learner.fit(table(rows), LABEL, sample_weight=weights).model_
+    found = model.left_out_scores(rows_of(table(rows), LABEL, weights))
+    assert_same(found, forgotten(model, rows, weights))
 
 
 def test_a_class_goes_with_its_only_row() -> None:

@@ -22,7 +22,8 @@ from weigh.model.counted import KEPT, Counted, given
 from weigh.model.evidence import Evidence, weighed
 from weigh.model.joint_counts import count_joint, encode_cells, get_joint, joint_columns
 from weigh.model.joint_table import JointTable
-from weigh.model.leaving.left_out import leaving
+from weigh.model.leaving.cells import add_cells
+from weigh.model.leaving.left_out import leaving, log_priors
 from weigh.model.table import ProbabilityTable
 from weigh.model.weights import Contribution
 from weigh.model.worked import ClassWork
@@ -82,19 +83,11 @@ class JointModel(Counted):
         return reduce(BayesCounts.plus, (count_joint(chunk, self.schema) for chunk in chunks))
 
     def left_out_chunk(self, chunk: Chunk) -> Floats:
-        """Return each row's scores from the model without it, worked out once for rows that are equal."""
+        """Return each row's scores from the model without it, for labelled rows that it has learned."""
         rows = leaving(self.counts, chunk)
-        codes = np.array([column.codes for column in encode_cells(chunk, self.schema)]).T
-        cases = np.column_stack([codes, rows.classes, rows.weights])
-        _, first, where = np.unique(cases, axis=0, return_index=True, return_inverse=True)
-        each = np.array([self._left_out(chunk.slice(at, at + 1)) for at in first.tolist()])
-        return np.asarray(each[where.reshape(-1)])
-
-    def _left_out(self, row: Chunk) -> Floats:
-        left = self.with_counts(self.counts.plus(count_joint(row, self.schema), -1).canonical())
-        scores = np.full(len(self.classes), -np.inf)
-        if left.classes:
-            scores[[self.classes.index(label) for label in left.classes]] = left.score_chunk(row)[0]
+        scores = log_priors(self.class_belief, rows)
+        add_cells(self.table, encode_cells(chunk, self.schema), rows, scores)
+        scores[rows.vanished, rows.classes[rows.vanished]] = -np.inf
         return scores
 
     def with_counts(self, counts: BayesCounts) -> Self:

@@ -69,8 +69,31 @@ class JointTable:
     @cached_property
     def _own(self) -> Floats:
         """The counts [classes, cells], what a negative pseudo-count takes away taken away."""
-        counts: Floats = self.counts.table.astype(np.float64)
+        return self.reduced(self.counts.table.astype(np.float64))
+
+    def reduced(self, counts: Floats) -> Floats:
+        """Return counts of cells without what a negative pseudo-count takes away."""
         return np.maximum(0.0, counts + min(0.0, float(self.pseudo)))
+
+    def declared(self, column: int) -> Any:
+        """Return which levels of a column exist without any row."""
+        stay = set(_levels(list(self.columns.values())[column], []))
+        return np.array([level in stay for level in self.levels[column]], dtype=bool)
+
+    def found(self, codes: Ints, known: Any) -> tuple[Floats, Floats]:
+        """Return the weights [rows, classes] of cells that agree with rows, and [classes] of all asked."""
+        knowing = self._knowing(known)
+        own = self._own[:, knowing]
+        matching = self._matching(codes[:, known], self.cells[knowing][:, known], known, own)
+        return matching, np.asarray(own.sum(axis=1))
+
+    def ratio(self, matching: Floats, totals: Floats, known: Any) -> Floats:
+        """Return log((n + a m) / (n_class + a M)) row by row, 0 where there is neither a row nor a prior."""
+        cells, all_cells = self._numbers_of_cells(np.where(known, KNOWN, ABSENT))
+        with np.errstate(invalid="ignore"):
+            logs = self._log(matching, cells) - self._log(totals, all_cells)
+        says = totals.any(axis=1, keepdims=True) if self.share == 0 else True
+        return np.where(says, logs, 0.0)
 
     def _knowing(self, asked: Any) -> Any:
         """Return which cells have values in all columns that are asked for."""
