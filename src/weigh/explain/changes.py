@@ -12,9 +12,10 @@ import numpy as np
 
 from weigh.explain.removals import Removals
 from weigh.features.blocks import Codes, Floats, Numbers
+from weigh.model.flag_weights import FlagWeights
 from weigh.model.normal import NormalWeights
 from weigh.model.weights import LevelWeights, Slope, as_text
-from weigh.model.word_weights import FlagWeights, ValueWeights
+from weigh.model.word_weights import ValueWeights
 from weigh.text import plain
 
 MOST_COLUMNS = 200  # numbers side by side that are tried one by one

@@ -10,11 +10,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from weigh import errors
-from weigh.features import Block, Part, Schema
+from weigh.features import Block, Schema
 from weigh.features.blocks import Floats, Level
 from weigh.model import column_priors, store
 from weigh.model.bayes_counts import BayesCounts
-from weigh.model.bernoulli import Bernoulli
 from weigh.model.categorical import Categorical
 from weigh.model.class_prior import ClassPrior
 from weigh.model.column_priors import PriorSpec
@@ -22,10 +21,12 @@ from weigh.model.counted import KEPT, Counted, given
 from weigh.model.counters import count_rows
 from weigh.model.decision import normalised
 from weigh.model.display import Told
+from weigh.model.distributions import Distribution, distributed
+from weigh.model.drawing import drawn_rows
 from weigh.model.evidence import Evidence, weighed
+from weigh.model.impossible import ruled_out
 from weigh.model.leaving import left_out
 from weigh.model.linear import LinearModel
-from weigh.model.multinomial import Multinomial
 from weigh.model.normal import Normal
 from weigh.model.stated import read_counts, read_parameters
 from weigh.model.strengths import strength_tables
@@ -33,8 +34,6 @@ from weigh.model.worked import ClassWork
 from weigh.source import Chunk
 
 SHOWN_CLASSES = 6  # whose features the display lists
-
-Distribution = Categorical | Multinomial | Bernoulli | Normal
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,10 +57,11 @@ class BayesModel(Counted):
 
     def __post_init__(self) -> None:
         column_priors.check(self.prior, self.schema.parts)
-        if self.complement and any(part.kind.family != "multinomial" for part in self.schema.parts):
+        others = [part.title for part in self.schema.parts if part.kind.family != "multinomial"]
+        if self.complement and others:
             raise errors.ParameterError(
                 "NaiveBayes: complement must be False unless all columns are counts or text; the column "
-                f"{self._first_other()!r} is not."
+                f"{others[0]!r} is not."
             )
         if self.stated and self.prior is not None:
             must = "None for a model from stated numbers, which has no counts to smooth"
@@ -118,9 +118,6 @@ class BayesModel(Counted):
         model.class_belief.check()
         return model
 
-    def _first_other(self) -> str:
-        return next(part.title for part in self.schema.parts if part.kind.family != "multinomial")
-
     @property
     def generative(self) -> bool:
         """Whether scores are joint log-probabilities; the complement's are not."""
@@ -146,17 +143,8 @@ class BayesModel(Counted):
     @cached_property
     def distributions(self) -> list[Distribution]:
         """What each part is distributed like within the classes."""
-        return [self._finish(*pair) for pair in zip(self.schema.parts, self.counts.parts, strict=True)]
-
-    def _finish(self, part: Part, counts: Any) -> Distribution:
-        prior, own = column_priors.prior_of(self.prior, part)
-        if part.kind.family == "normal":
-            return Normal(part, counts)
-        if part.kind.family == "bernoulli":
-            return Bernoulli(part, counts, prior, own)
-        if part.kind.family == "multinomial":
-            return Multinomial(part, counts, prior, self.counts.rows, self.complement, own)
-        return Categorical(part, counts, prior)
+        pairs = zip(self.schema.parts, self.counts.parts, strict=True)
+        return [distributed(*pair, self.prior, self.counts.rows, self.complement) for pair in pairs]
 
     @cached_property
     def terms(self) -> list[Any]:
@@ -203,17 +191,7 @@ class BayesModel(Counted):
 
     def impossible(self, chunk: Chunk, row: int) -> errors.ImpossibleEvidence:
         """Word the error of a row that no class can have, naming the columns that rule each out."""
-        blocks = self.schema.encode(chunk)
-        causes = []
-        for c, label in enumerate(self.classes):
-            pairs = zip(self.terms, blocks, strict=True)
-            found = (f for term, block in pairs for f in term.contributions(block, row))
-            names = [f"{f.feature}={f.value}" for f in found if np.isneginf(f.logs[c])]
-            causes.append(f"{label!r} by {errors.listing(names)}" if names else f"{label!r} by its prior")
-        return errors.ImpossibleEvidence(
-            f"Row {chunk.first_row + row:,} has probability 0 in every class: {'; '.join(causes[:8])}. Such "
-            f"values never occurred there in training; a prior above 0 (prior=1) gives them a share."
-        )
+        return ruled_out(self, chunk, row)
 
     def tables(self) -> Iterator[Told]:
         """Yield what the model is as small tables: classes, columns, and what speaks most for each class."""
@@ -253,24 +231,7 @@ class BayesModel(Counted):
 
     def samples(self, n: int, seed: int = 0, size: int = 10_000) -> Iterator[dict[str, Any]]:
         """Draw n rows, at most `size` at a time: as many as wanted, in bounded memory."""
-        for name, value in (("n", n), ("size", size)):
-            if not isinstance(value, int) or value < 1:
-                raise errors.parameter("sample", name, "a whole number of at least 1", value)
-        if self.stated and any(part.kind.family == "multinomial" for part in self.schema.parts):
-            raise errors.Unsupported(
-                "How many words a row has was not stated, so no rows can be drawn. Fit the model from rows, "
-                "or use BayesModel.from_counts."
-            )
-        rng = np.random.default_rng(seed)
-        for start in range(0, n, size):
-            yield self._drawn(rng, min(size, n - start))
-
-    def _drawn(self, rng: np.random.Generator, n: int) -> dict[str, Any]:
-        codes = rng.choice(len(self.classes), size=n, p=np.exp(self.class_belief.logs)).astype(np.int32)
-        columns: dict[str, Any] = {}
-        for each in self.distributions:
-            columns |= each.sample(rng, codes)
-        return columns | {self.label or "class": self.labels[codes]}
+        return drawn_rows(self, n, seed, size)
 
     def posterior(self, column: str, label: Any) -> Any:
         """Return what is believed of a column's parameters in one class: mean, mode, interval.

@@ -15,10 +15,11 @@ from weigh.features import Entries, Part, Tokens, Words
 from weigh.features.blocks import Floats, Ints, Longs
 from weigh.model.counts import FlagCounts
 from weigh.model.factors import Factor, estimate, to_fraction
+from weigh.model.flag_weights import MOST_ABSENT, FlagWeights
 from weigh.model.outcomes import Curve, Held, Outcomes
 from weigh.model.pruning import kept_words, no_words, taken_names
 from weigh.model.word_tally import WordTally
-from weigh.model.word_weights import MOST_ABSENT, Buckets, FlagWeights
+from weigh.model.word_weights import Buckets
 from weigh.text import counted
 
 

@@ -11,8 +11,9 @@ from weigh.features import Schema
 from weigh.features.blocks import Floats
 from weigh.features.text_kinds import MOST_BUCKETS
 from weigh.model import store
+from weigh.model.flag_weights import FlagWeights
 from weigh.model.weights import LevelWeights, NumberWeights, ScaledWeights
-from weigh.model.word_weights import Buckets, FlagWeights, GridWeights, ValueWeights, WordWeights
+from weigh.model.word_weights import Buckets, GridWeights, ValueWeights, WordWeights
 
 # Terms whose weights were learned one by one, so that others can be put in their place.
 Learned = LevelWeights | ScaledWeights | WordWeights

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from weigh.model import BayesModel
-from weigh.model.bayes import Distribution
+from weigh.model.distributions import Distribution
 from weigh.model.outcomes import Outcomes
 
 

@@ -12,9 +12,9 @@ from weigh import _core
 from weigh.features import Entries, Words, Wordy
 from weigh.features.blocks import Floats, Longs, Mask, Numbered
 from weigh.model.bernoulli import Bernoulli
+from weigh.model.flag_weights import FlagWeights
 from weigh.model.leaving.leaving import Leaving
 from weigh.model.leaving.word_list import WordList, row_numbers
-from weigh.model.word_weights import FlagWeights
 
 
 def add_flags(part: Bernoulli, block: Entries | Words, rows: Leaving, scores: Floats) -> None:
