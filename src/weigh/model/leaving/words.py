@@ -11,7 +11,7 @@ from weigh.model.leaving.leaving import Leaving, nothing_left
 from weigh.model.leaving.word_list import WordList, row_numbers
 from weigh.model.multinomial import Multinomial
 
-CELLS = 4_000_000  # entries × classes that are worked on at once
+CELLS = 400_000  # entries × classes that are worked on at once
 
 
 def add_words(part: Multinomial, block: Entries | Words, rows: Leaving, scores: Floats) -> None:
