@@ -172,6 +172,27 @@ def test_a_threshold_of_a_plane_is_where_it_crosses_zero() -> None:
     )
 
 
+def thresholds(model: Any, row: Any) -> dict[str, float]:
+    changes = weigh.flip(model, row, changes=True).changes
+    return {f"{each.feature} {each.to.split()[0]}": each.threshold for each in changes}
+
+
+def test_thresholds_beyond_three_spreads_of_every_class_are_left_out() -> None:
+    # Both columns share their spreads: the border is a line, and x0 alone has to go far to cross it.
+    rows = [[1.0, 0.0], [2.0, 0.1], [3.0, 0.2], [2.0, 5.0], [3.0, 5.1], [4.0, 5.2]]
+    kinds = dict.fromkeys(["x0", "x1"], weigh.Number(spread="shared"))
+    model = weigh.NaiveBayes(columns=kinds).fit(rows, ["a"] * 3 + ["b"] * 3).model_
+    assert 5.25 < 3.0 + 3 * np.sqrt(2 / 3) < 5.5
+    assert thresholds(model, [[2.0, 2.5945]]) == pytest.approx({"x0 above": 5.25, "x1 above": 2.601})
+    assert thresholds(model, [[2.0, 2.594]]) == pytest.approx({"x1 above": 2.601})
+
+
+def test_a_number_far_off_may_come_back() -> None:
+    sizes = {"x": [1.0, 2.0, 3.0, 8.0, 9.0, 10.0], "y": ["a"] * 3 + ["b"] * 3}
+    model = weigh.NaiveBayes().fit(sizes, "y").model_
+    assert thresholds(model, {"x": 1e6}) == pytest.approx({"x below": 5.5})
+
+
 def test_what_is_removed_and_what_is_left_add_up_to_the_lead() -> None:
     iris = load_iris()
     model = weigh.NaiveBayes().fit(iris.data, iris.target_names[iris.target]).model_

@@ -14,6 +14,7 @@ from weigh.explain.removals import Removals
 from weigh.features.blocks import Codes, Floats, Numbers
 from weigh.model.flag_weights import FlagWeights
 from weigh.model.normal import NormalWeights
+from weigh.model.ranges import NEVER
 from weigh.model.weights import LevelWeights, Slope, as_text
 from weigh.model.word_weights import ValueWeights
 from weigh.text import plain
@@ -55,12 +56,21 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """A number that may move by u: it adds `square` u² + `slope` u more to the scores."""
+    """A number that may move by u: it adds `square` u² + `slope` u more to the scores.
+
+    Values below `low` or above `high` are practically never met.
+    """
 
     feature: str
     now: float
     square: Floats
     slope: Floats
+    low: float = -np.inf
+    high: float = np.inf
+
+    def is_met(self, threshold: float, side: int) -> bool:
+        """Whether there are values on that side of a threshold."""
+        return threshold < self.high if side > 0 else threshold > self.low
 
 
 def changes_of(row: Removals, verdict: int, goal: int | None) -> list[Change]:
@@ -97,7 +107,9 @@ def _thresholds(row: Removals, way: Way, scores: Floats, verdict: int) -> Iterat
             best = int(row.model.best(moved)[0])
             if best != verdict:
                 at = way.now + (u if far == BEYOND[0] else near)
-                yield Change(way.feature, as_text(way.now), f"{word} {at:.6g}", row.model.classes[best], at)
+                if way.is_met(at, side):
+                    told = f"{word} {at:.6g}"
+                    yield Change(way.feature, as_text(way.now), told, row.model.classes[best], at)
                 break
 
 
@@ -143,7 +155,11 @@ def _(term: NormalWeights, block: Numbers, kind: str) -> list[Choice | Way]:
     if np.isnan(now) or not len(term.mean):
         return []
     steep = 1.0 / term.deviation**2
-    return [Way(term.name, now, -0.5 * steep, -steep * (now - term.mean))]
+    # Which values training held is not remembered, but where they are to be expected.
+    low, high = term.mean - NEVER * term.deviation, term.mean + NEVER * term.deviation
+    return [
+        Way(term.name, now, -0.5 * steep, -steep * (now - term.mean), float(low.min()), float(high.max()))
+    ]
 
 
 @ways.register
