@@ -22,7 +22,7 @@ The tree::
     ├── NotOptimal           a solver that stopped before its proof
     ├── OddClasses           classes too rare for the folds of a trial, or numbers taken for classes
     ├── OddValues            a column of numbers but for a word that may mean "missing"
-    ├── SeenRows             a model calibrated on the very rows it was trained on
+    ├── SeenRows             a model calibrated or judged on the very rows it was trained on
     ├── StaleCalibration     learning on has made a calibration void
     ├── UnfilledTable        a joint table with more cells than rows
     ├── UnknownNoise         noise that too few rows cannot tell
@@ -118,7 +118,7 @@ class OddValues(WeighWarning):
 
 
 class SeenRows(WeighWarning):
-    """A model is calibrated on the very rows that it has learned, on which it is better than it is."""
+    """A model is calibrated or judged on the very rows that it has learned, which flatters it."""
 
 
 class StaleCalibration(WeighWarning):

@@ -82,16 +82,36 @@ def test_digits_in_a_short_file_are_read_as_the_texts_of_training(run, tmp_path)
 def test_evaluate_prints_the_evaluation(fitted):
     model = weigh.load("mails.weigh")
     expected = str(weigh.evaluate(model, weigh.open("mails.csv", "spam")))
-    assert fitted("evaluate", "mails.weigh", "mails.csv").output == expected + "\n"
-    as_json = json.loads(fitted("evaluate", "mails.weigh", "mails.csv", "--json").output)
+    assert fitted("evaluate", "mails.weigh", "mails.csv").stdout == expected + "\n"
+    as_json = json.loads(fitted("evaluate", "mails.weigh", "mails.csv", "--json").stdout)
     assert as_json["n"] == 5
 
 
+@pytest.mark.parametrize("learner", ["naive-bayes", "joint"])
+def test_evaluating_the_rows_of_training_is_noted(run, tmp_path, learner):
+    assert run("fit", "mails.csv", "--label", "spam", "--learner", learner).exit_code == 0
+    told = run("evaluate", "mails.weigh", "mails.csv")
+    assert told.stderr == (
+        "weigh: note: The model has learned these very rows, which flatters it. Evaluate it on rows that it "
+        "has not seen; `weigh audit` judges learned rows, each one forgotten in turn.\n"
+    )
+    (tmp_path / "others.csv").write_text((tmp_path / "mails.csv").read_text().replace("medium", "low"))
+    assert run("evaluate", "mails.weigh", "others.csv").stderr == ""
+
+
+def test_other_numbers_of_rows_are_read_once(fitted, tmp_path, monkeypatch):
+    from weigh.model import BayesModel
+
+    monkeypatch.setattr(BayesModel, "has_learned", None)
+    (tmp_path / "fewer.csv").write_text("".join((tmp_path / "mails.csv").read_text().splitlines(True)[:4]))
+    assert fitted("evaluate", "mails.weigh", "fewer.csv").exit_code == 0
+
+
 def test_evaluate_draws_what_is_asked_for(fitted, tmp_path):
-    told = fitted("evaluate", "mails.weigh", "mails.csv", "--plot", "roc.svg", "--what", "roc").output
+    told = fitted("evaluate", "mails.weigh", "mails.csv", "--plot", "roc.svg", "--what", "roc").stdout
     assert told.endswith("\n\nThe picture is in roc.svg.\n")
     assert "area" in (tmp_path / "roc.svg").read_text()
-    assert fitted("evaluate", "mails.weigh", "mails.csv", "--plot", "c.png", "--json").output[0] == "{"
+    assert fitted("evaluate", "mails.weigh", "mails.csv", "--plot", "c.png", "--json").stdout[0] == "{"
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
 
 

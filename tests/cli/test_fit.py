@@ -149,6 +149,33 @@ def test_repeated_columns_are_a_note_in_the_words_of_the_command_line(run, tmp_p
     assert "--kind 'b=skip'" in " ".join(result.output.split())
 
 
+@pytest.mark.parametrize(
+    ("labels", "count"),
+    [([f"{v}" for v in range(40)], 40), (["1.5", "2", "1.5", "2"], 2)],
+    ids=["many", "fractions"],
+)
+def test_labels_that_look_measured_are_a_note_that_names_regression(run, tmp_path, labels, count):
+    (tmp_path / "homes.csv").write_text(
+        "kind,y\n" + "".join(f"{'ab'[at % 2]},{y}\n" for at, y in enumerate(labels))
+    )
+    told = " ".join(run("fit", "homes.csv", "--label", "y").output.split())
+    assert (
+        f"Note: 'y' has {count} different numbers in the first {len(labels)} rows, and each is taken for a "
+        f"class of its own. If they measure something, give --learner linear."
+    ) in told
+
+
+@pytest.mark.parametrize(
+    ("labels", "learner"),
+    [(range(20), "naive-bayes"), (["1.0", "2.0"], "naive-bayes"), (range(40), "linear")],
+)
+def test_few_whole_numbers_are_classes(run, tmp_path, labels, learner):
+    (tmp_path / "stars.csv").write_text("x,y\n" + "".join(f"{at % 7}.5,{y}\n" for at, y in enumerate(labels)))
+    result = run("fit", "stars.csv", "--label", "y", "--learner", learner)
+    assert result.exit_code == 0
+    assert "different numbers" not in result.output
+
+
 def test_tables_with_other_marks_and_signs_are_read(run, tmp_path):
     (tmp_path / "de.txt").write_bytes("größe;y\n1,5;p\n?;q\n".encode("latin-1"))
     options = ("--delimiter", "semicolon", "--encoding", "latin-1", "--format", "csv", "--missing", "?")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import click
@@ -70,6 +71,7 @@ def command(
         raise errors.LabelError("The model does not name its label column; give --label COLUMN.")
     with watched(open_for(loaded, data, name, **written)) as source:
         found = evaluate(loaded, source)
+        _warn_of_learned(loaded, source, found)
     if plot is not None:
         from weigh.pictures import image
 
@@ -77,3 +79,21 @@ def command(
     echo(found, as_json)
     if plot is not None and not as_json:
         click.echo(f"\nThe picture is in {plot}.")
+
+
+def _warn_of_learned(model: Any, source: Any, found: Any) -> None:
+    """Warn if a model is judged on the very rows that it has learned, as counts can tell."""
+    from weigh import errors
+    from weigh.model.counted import Counted
+
+    counted = getattr(model, "uncalibrated", model)
+    # Rows of another number are others: only where they agree are they read once more.
+    if not isinstance(counted, Counted) or not counted.has_rows or counted.counts.rows.sum() != found.n:
+        return
+    if counted.has_learned(source):
+        warnings.warn(
+            "The model has learned these very rows, which flatters it. Evaluate it on rows that it has not "
+            "seen; `weigh audit` judges learned rows, each one forgotten in turn.",
+            errors.SeenRows,
+            stacklevel=2,
+        )

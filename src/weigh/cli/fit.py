@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import warnings
@@ -18,6 +19,7 @@ from weigh.cli.wording import spoken
 if TYPE_CHECKING:
     from weigh.source import Source
 
+MANY = 20  # different numbers that are classes: so many are no surprise, nor one for so many rows
 LEARNERS = ("naive-bayes", "joint", "perceptron", "threshold", "logistic", "linear")
 
 SECTIONS = {
@@ -143,6 +145,8 @@ def command(
         )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        if learner != "linear":
+            _warn_of_numbers(source)
         model = _learned(learner, source, settings, kinds, missing, threads)
     replaced = os.path.exists(target)
     model.save(target)
@@ -155,6 +159,23 @@ def _default_name(data: str) -> str:
     """The name of a model file for what it was learned from."""
     stem = os.path.basename(os.path.normpath(data)).split(".")[0]
     return f"{stem if re.fullmatch(r'[^*?]*[^*?-][^*?]*', stem) else 'model'}.weigh"
+
+
+def _warn_of_numbers(source: Source) -> None:
+    """Warn of labels that look like something measured: fractions, or very many whole numbers."""
+    from weigh import errors
+    from weigh.source.chunk import to_pylist
+
+    labels = to_pylist(source.prefix().labels)
+    numbers = {label for label in labels if isinstance(label, int | float) and label == label}
+    fractions = any(number != round(number) for number in numbers if math.isfinite(number))
+    if len(numbers) > max(MANY, len(labels) / MANY) or fractions:
+        warnings.warn(
+            f"{source.label!r} has {len(numbers):,} different numbers in the first {len(labels):,} rows, and "
+            f"each is taken for a class of its own. If they measure something, give --learner linear.",
+            errors.OddClasses,
+            stacklevel=2,
+        )
 
 
 def _learned(
