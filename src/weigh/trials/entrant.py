@@ -44,7 +44,7 @@ class Entrant:
 
     def fitted(self, places: Places) -> Fitted:
         """Return a fresh copy of the learner, fitted on the rows of these places."""
-        return fitted(self.learner, self.rows.take(places))
+        return fitted(self.learner, self.rows.take(places), self.name)
 
     @contextmanager
     def at(self, where: str) -> Iterator[None]:

@@ -97,6 +97,8 @@ def _refuse_gaps(labels: Iterable[Any]) -> None:
     for row, label in enumerate(labels):
         if is_gap(label):
             raise errors.LabelError(f"Row {row:,} (the first is 0) has no label. Leave such rows out.")
+        if isinstance(label, list | set | dict | np.ndarray):
+            raise errors.several_labels("lists")
 
 
 def _as_given(X: Any, y: Any) -> Any:

@@ -14,16 +14,18 @@ from sklearn.base import clone
 from weigh import errors
 from weigh.judge.measures.losses import Floats, brier_of_rows, log_of_rows, of_true_class, squared_of_rows
 from weigh.judge.measures.subject import codes_of, listed
+from weigh.judge.measures.taken import numbers_per_row, one_per_row, table_per_row, unfit
 from weigh.trials.learners import is_regression
 from weigh.trials.rows import LabelledRows
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A fitted learner, and the seconds its fit took."""
+    """A fitted learner, the seconds its fit took, and the name it goes by."""
 
     learner: Any
     seconds: float
+    name: str
 
     @property
     def classes(self) -> list[Any]:
@@ -32,11 +34,36 @@ class Fitted:
 
     def predict(self, rows: LabelledRows) -> npt.NDArray[Any]:
         """Return its prediction for every row."""
-        return np.asarray(self.learner.predict(rows.data))
+        return one_per_row(self.learner.predict(rows.data), len(rows), self.name)
+
+    def numbers(self, rows: LabelledRows) -> Floats:
+        """Return the number that it predicts for every row."""
+        found = numbers_per_row(self.learner.predict(rows.data), len(rows), self.name)
+        if not np.isfinite(found).all():
+            raise unfit(self.name, "predictions", found, "finite numbers")
+        return found
+
+    def own_probabilities(self, rows: LabelledRows) -> Floats:
+        """Return p(class | row) [rows, classes] for the classes that it knows."""
+        return self._table(self.learner.predict_proba(rows.data), rows, "probabilities")
+
+    def log_probabilities(self, rows: LabelledRows) -> Floats:
+        """Return log p(class | row) [rows, classes] for the classes that it knows."""
+        # A probability of zero is an infinite loss, not a warning of the logarithm.
+        with np.errstate(divide="ignore"):
+            if not hasattr(self.learner, "predict_log_proba"):
+                return np.log(self.own_probabilities(rows))
+            return self._table(self.learner.predict_log_proba(rows.data), rows, "log-probabilities")
+
+    def _table(self, values: Any, rows: LabelledRows, what: str) -> Floats:
+        found = table_per_row(values, len(rows), len(self.classes), self.name, what)
+        if np.isnan(found).any():
+            raise unfit(self.name, what, found, "numbers")
+        return found
 
     def probabilities(self, rows: LabelledRows, classes: Sequence[Any]) -> Floats:
         """Return p(class | row) [rows, classes]; zero for a class that it does not know."""
-        own = np.asarray(self.learner.predict_proba(rows.data), np.float64)
+        own = self.own_probabilities(rows)
         column = {label: at for at, label in enumerate(self.classes)}
         found = np.zeros((len(own), len(classes)))
         for at, label in enumerate(classes):
@@ -49,46 +76,40 @@ class Fitted:
         return LOSSES[loss].of_rows(self, rows)
 
 
-def fitted(learner: Any, rows: LabelledRows) -> Fitted:
+def fitted(learner: Any, rows: LabelledRows, name: str) -> Fitted:
     """Fit a fresh copy of a learner, and take the time."""
     fresh = clone(learner)
     start = time.perf_counter()
     fresh.fit(rows.data, rows.labels)
-    return Fitted(fresh, time.perf_counter() - start)
+    return Fitted(fresh, time.perf_counter() - start, name)
 
 
 def _zero_one(model: Fitted, rows: LabelledRows) -> Floats:
     return np.asarray(model.predict(rows) != rows.labels, np.float64)
 
 
-def _of_true(model: Fitted, rows: LabelledRows, table: Any, unseen: float) -> Floats:
+def _of_true(model: Fitted, rows: LabelledRows, table: Floats, unseen: float) -> Floats:
     codes = codes_of({label: at for at, label in enumerate(model.classes)}, listed(rows.labels))
-    return of_true_class(codes, np.asarray(table, np.float64), unseen)
+    return of_true_class(codes, table, unseen)
 
 
 def _squared(model: Fitted, rows: LabelledRows) -> Floats:
-    return squared_of_rows(_of_true(model, rows, model.learner.predict_proba(rows.data), 0.0))
+    return squared_of_rows(_of_true(model, rows, model.own_probabilities(rows), 0.0))
 
 
 def _log(model: Fitted, rows: LabelledRows) -> Floats:
-    # A probability of zero is an infinite loss, not a warning of the logarithm.
-    with np.errstate(divide="ignore"):
-        if hasattr(model.learner, "predict_log_proba"):
-            table = model.learner.predict_log_proba(rows.data)
-        else:
-            table = np.log(model.learner.predict_proba(rows.data))
-    return log_of_rows(_of_true(model, rows, table, -np.inf))
+    return log_of_rows(_of_true(model, rows, model.log_probabilities(rows), -np.inf))
 
 
 def _brier(model: Fitted, rows: LabelledRows) -> Floats:
-    table = np.asarray(model.learner.predict_proba(rows.data), np.float64)
+    table = model.own_probabilities(rows)
     # A part of the rows may lack classes, and they count all the same.
     table = np.pad(table, [(0, 0), (0, max(0, rows.classes - table.shape[1]))])
     return brier_of_rows(table, _of_true(model, rows, table, 0.0))
 
 
 def _errors(model: Fitted, rows: LabelledRows) -> Floats:
-    return np.asarray(model.predict(rows), np.float64) - np.asarray(rows.labels, np.float64)
+    return model.numbers(rows) - np.asarray(rows.labels, np.float64)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from weigh import errors
 from weigh.features.columns import to_objects
 from weigh.judge.measures.losses import Floats
-from weigh.judge.measures.subject import Subject, listed
+from weigh.judge.measures.subject import Subject, length, listed
 
 CELLS = 1 << 22
 
@@ -42,8 +42,8 @@ def batches(
     if start == 0:
         raise errors.DataError("There are no rows to evaluate; give at least one.")
     for name, given in (("y", y), ("sample_weight", weights)):
-        if given is not None and _length(given) != start:
-            raise _unequal(name, _length(given), f"{start:,}")
+        if given is not None and length(given) != start:
+            raise _unequal(name, length(given), f"{start:,}")
 
 
 def checked_weights(weights: Any) -> Floats | None:
@@ -65,6 +65,8 @@ def checked_weights(weights: Any) -> Floats | None:
 def _of_source(
     subject: Subject, data: Any, y: Any, label: str | None, size: int
 ) -> Iterator[tuple[Any, list[Any], Any]]:
+    if y is not None:
+        length(y)  # refuses what cannot be cut
     source = _opened(subject, data, y, label).stored(subject.storage)
     start = 0
     for chunk in _chunks(subject, source, size):
@@ -72,8 +74,8 @@ def _of_source(
         labels = chunk.labels if y is None else _piece(y, start, stop)
         if labels is None:
             raise _no_labels()
-        if _length(labels) != chunk.n_rows:
-            raise _unequal("y", _length(y), f"at least {stop:,}")
+        if length(labels) != chunk.n_rows:
+            raise _unequal("y", length(y), f"at least {stop:,}")
         taken = chunk if subject.takes_chunks else _plain(chunk, subject.named)
         yield taken, listed(labels), chunk.weights
         start = stop
@@ -107,9 +109,9 @@ def _of_rows(data: Any, y: Any, label: str | None, size: int) -> Iterator[tuple[
         data, y = _apart(data, label)
     if hasattr(data, "tocsr"):
         data = data.tocsr()
-    n = _length(data)
-    if _length(y) != n:
-        raise _unequal("y", _length(y), f"{n:,}")
+    n = length(data)
+    if length(y) != n:
+        raise _unequal("y", length(y), f"{n:,}")
     for start in range(0, n, size):
         yield _piece(data, start, start + size), listed(_piece(y, start, start + size)), None
 
@@ -171,10 +173,6 @@ def _is_source(data: Any) -> bool:
 
 def _piece(data: Any, start: int, stop: int) -> Any:
     return data.iloc[start:stop] if hasattr(data, "iloc") else data[start:stop]
-
-
-def _length(data: Any) -> int:
-    return int(data.shape[0]) if hasattr(data, "shape") else len(data)
 
 
 def _unequal(name: str, got: int, rows: str) -> errors.DataError:

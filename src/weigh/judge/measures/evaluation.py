@@ -152,7 +152,7 @@ def evaluate(
     Evaluation, or of a regression RegressionEvaluation
     """
     y, label = given_labels(y, label)
-    if not (isinstance(level, int | float) and 0.0 < level < 1.0):
+    if not (isinstance(level, int | float | np.floating) and 0.0 < level < 1.0):
         raise errors.parameter("evaluate", "level", "a number between 0 and 1", level)
     judged, weights = subject(model), checked_weights(sample_weight)
     if is_regression(model):

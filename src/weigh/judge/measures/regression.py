@@ -15,6 +15,7 @@ from weigh.judge.measures.losses import Floats
 from weigh.judge.measures.measure import Measure
 from weigh.judge.measures.resampling import EXACT_ROWS, SAMPLES, SEED, resampled
 from weigh.judge.measures.subject import Subject, refuse_unfit
+from weigh.judge.measures.taken import numbers_per_row
 from weigh.text import aligned, amount, counted, html_table
 
 LARGEST = 5
@@ -180,14 +181,13 @@ def judged_numbers(
 def _answered(judged: Subject, batch: Batch, first: int) -> tuple[Floats, Floats, Floats]:
     """Return the truth, the predictions and the weights of a batch."""
     true = _numbers(batch.labels, first)
-    predicted = np.asarray(judged.answer(batch.rows), dtype=np.float64)
-    if predicted.shape == (len(true), 1):
-        predicted = predicted[:, 0]
-    if predicted.shape != true.shape:
+    answer = judged.answer(batch.rows)
+    if np.ndim(answer) == 2 and np.shape(answer)[1] > 1:
         raise errors.Unsupported(
-            f"The regression predicts numbers of the shape {predicted.shape} for {len(true):,} rows; "
+            f"The regression predicts numbers of the shape {np.shape(answer)} for {len(true):,} rows; "
             f"evaluate takes one number per row. Evaluate one model per number."
         )
+    predicted = numbers_per_row(answer, len(true), "the regression")
     refuse_unfit("regression", "numbers", predicted[:, None], np.isfinite(predicted), "finite", first)
     return true, predicted, batch.weights
 

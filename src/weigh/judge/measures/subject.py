@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from weigh import errors
 from weigh.judge.measures.losses import UNSEEN, Codes, Floats
+from weigh.judge.measures.taken import numbers_per_row, one_per_row, table_per_row
 from weigh.model import RegressionModel
 from weigh.model.decision import best, normalised
 
@@ -155,22 +156,30 @@ def _asked(model: Any, classes: dict[Any, int], answer: Callable[[Any], Any]) ->
 
 
 def _of_sklearn(model: Any) -> Subject:
-    found = listed(model.classes_)
+    who = type(model).__name__
+    found = listed(model.classes_) if np.ndim(model.classes_) else []
     if any(isinstance(value, list | np.ndarray) for value in found):
         raise errors.Unsupported(
-            f"{type(model).__name__} predicts several labels per row; evaluate takes one label "
+            f"{who} predicts several labels per row; evaluate takes one label "
             "per row. Evaluate one model per label."
         )
     classes = {value: code for code, value in enumerate(found)}
+    if not classes or len(classes) < len(found):
+        raise errors.Unsupported(
+            f"{who} has the classes {errors.told(model.classes_)}; evaluate takes a classifier of one "
+            f"class or more, all different."
+        )
     of_pairs = len(classes) > 2 and _scores_pairs(model)
 
     def answer(rows: Any) -> Answer:
-        predictions = codes_of(classes, listed(model.predict(rows)))
+        n = length(rows)
+        shape = n, len(classes), who
+        predictions = codes_of(classes, listed(one_per_row(model.predict(rows), n, who)))
         if hasattr(model, "predict_proba"):
-            posterior = np.asarray(model.predict_proba(rows), np.float64)
+            posterior = table_per_row(model.predict_proba(rows), *shape, "probabilities")
             return Answer(predictions, _logarithms(model, rows, posterior), posterior=posterior)
         if hasattr(model, "predict_log_proba"):
-            logarithms = np.asarray(model.predict_log_proba(rows), np.float64)
+            logarithms = table_per_row(model.predict_log_proba(rows), *shape, "log-probabilities")
             return Answer(predictions, logarithms, posterior=np.exp(logarithms))
         return Answer(predictions, scores=None if of_pairs else _decisions(model, rows, len(classes)))
 
@@ -190,14 +199,17 @@ def _decisions(model: Any, rows: Any, n_classes: int) -> Floats | None:
     """Return the scores of every class, if the classifier gives one each, or one for the second of two."""
     if not hasattr(model, "decision_function"):
         return None
-    scores = np.asarray(model.decision_function(rows), np.float64)
-    if scores.ndim == 1 and n_classes == 2:
-        return np.column_stack([-scores, scores])
-    return scores if scores.shape == (len(scores), n_classes) else None
+    scores, n = model.decision_function(rows), length(rows)
+    if n_classes == 2 and np.shape(scores) != (n, 2):
+        lead = numbers_per_row(scores, n, type(model).__name__, "scores")
+        return np.column_stack([-lead, lead])
+    # Any other number of columns is of pairs of classes, or of what only the classifier knows.
+    return np.asarray(scores, np.float64) if np.shape(scores) == (n, n_classes) else None
 
 
 def _scores_pairs(model: Any) -> bool:
     """Whether a classifier, or one inside it, is set to score pairs: three classes have as many of them."""
+    model = getattr(model, "best_estimator_", model)
     settings = model.get_params() if hasattr(model, "get_params") else {}
     return any(
         name.split("__")[-1] == "decision_function_shape" and value == "ovo"
@@ -208,6 +220,18 @@ def _scores_pairs(model: Any) -> bool:
 def _against(scores: Floats) -> Floats:
     """Return the scores of two classes as their lead over the other; of more as they are."""
     return scores - scores[:, ::-1] if scores.shape[1] == 2 else scores
+
+
+def length(rows: Any) -> int:
+    """How many rows a table or a sequence has; what has no length is refused."""
+    if hasattr(rows, "shape") and len(rows.shape):
+        return int(rows.shape[0])
+    if not hasattr(rows, "__len__"):
+        raise errors.DataError(
+            f"Expected rows or labels that can be counted, got {type(rows).__name__}. Give a table or an "
+            f"array."
+        )
+    return len(rows)
 
 
 def listed(values: Any) -> list[Any]:

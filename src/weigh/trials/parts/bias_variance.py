@@ -221,7 +221,7 @@ class Judged:
         if self.loss == "zero_one":
             return self._codes(model.predict(rows))
         if LOSSES[self.loss].of_numbers:
-            return np.asarray(model.predict(rows), np.float64)[:, None]
+            return model.numbers(rows)[:, None]
         table = model.probabilities(rows, self.classes)
         own = table[np.arange(len(table)), self._true()][:, None]
         return self._weighed(table) if self.loss == BRIER else own
