@@ -227,6 +227,12 @@ def test_a_model_is_shown_without_harm(name: str) -> None:
     assert ">Columns</caption>" in markup
 
 
+def test_a_calibrated_model_shows_what_becomes_of_probabilities() -> None:
+    markup = MODELS["CalibratedModel"]()._repr_html_()
+    assert ">Calibration: P(yes &amp; no)</caption>" in markup
+    assert ">before</th>" in markup
+
+
 def shown_classes() -> set[str]:
     """The classes of the library that are shown in notebooks or drawn, but for learners."""
     found: set[str] = set()

@@ -226,7 +226,13 @@ def test_where_no_removal_flips_it_says_so() -> None:
     found = weigh.flip(model, [["a"]])
     assert not found.flips
     assert found.removed == ()
-    assert str(found).endswith("No removal of features makes it anything else.")
+    assert str(found).splitlines() == [
+        "x (probability 87.80 %). No removal of features makes it anything else.",
+        "",
+        "1 single other value flips it:",
+        "",
+        "  x0 = a  → b  y",
+    ]
 
 
 def test_a_tie_is_decided_by_the_models_rule() -> None:

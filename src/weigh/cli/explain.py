@@ -72,7 +72,7 @@ def command(
     rows = _from_json(loaded, values) if values is not None else _from_file(loaded, data, row, written)
     if flips:
         wanted = None if to is None else class_named(to, getattr(loaded, "classes", []), "--to")
-        echo(flip(loaded, rows, wanted, changes=True), as_json)
+        echo(flip(loaded, rows, wanted), as_json)
         return
     evidence = loaded.explain(rows)[0]
     if worked or latex:

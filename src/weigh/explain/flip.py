@@ -83,7 +83,7 @@ class Flip:
         return flip_text.drawn(self, most)
 
 
-def flip(model: Any, row: Any, to: Any = None, *, changes: bool = False) -> Flip:
+def flip(model: Any, row: Any, to: Any = None, *, changes: bool = True) -> Flip:
     """Return the smallest set of a row's features without which the verdict is another.
 
     A category, a flag or a number that is removed is missing and adds nothing; a word that is removed does

@@ -17,6 +17,7 @@ from weigh.model.bayes import BayesModel
 from weigh.model.calibration import Calibration, get_calibration
 from weigh.model.calibration_plot import drawn
 from weigh.model.decision import levelled
+from weigh.model.display import Told
 from weigh.model.evidence import Evidence, Row, exact_sum
 from weigh.model.joint import JointModel
 from weigh.model.linear import LinearModel
@@ -26,6 +27,7 @@ from weigh.model.term_store import get_floats
 from weigh.model.threshold import ThresholdModel
 from weigh.model.worked import ClassWork
 from weigh.source import Chunk
+from weigh.text import cut, probable
 
 CLASSIFIERS: dict[str, Any] = {
     model.type_name: model
@@ -177,6 +179,15 @@ class CalibratedModel(Model):
             f"Calibration by {self.calibration.method} moves the cuts between the classes. Ask "
             f"model.uncalibrated.linear() for the weights as they were learned."
         )
+
+    def tables(self) -> Iterator[Told]:
+        """Yield what the model inside is as small tables, and what becomes of its probabilities."""
+        yield from self.uncalibrated.tables()
+        if self.uncalibrated.probable and len(self.classes) == 2:
+            shares = np.array([0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99])
+            after = np.exp(self.calibration.apply(np.log(np.column_stack([1.0 - shares, shares]))))[:, 1]
+            rows = [[probable(p), probable(q)] for p, q in zip(shares.tolist(), after.tolist(), strict=True)]
+            yield Told(f"Calibration: P({cut(self.classes[1], 30)})", [["before", "after"], *rows], 0)
 
     def plot(self) -> Any:
         """Draw the map: the probability of each class before and after, or after its score."""

@@ -102,7 +102,7 @@ def _mistake(model: Any, picked: Picked) -> Mistake:
 def _flip(model: Any, picked: Picked) -> str:
     """Without what the verdict would be another, in a sentence; nothing where the model cannot tell."""
     try:
-        found = flip(model, picked.rows)
+        found = flip(model, picked.rows, changes=False)
     except errors.WeighError:
         return ""
     if not found.flips:

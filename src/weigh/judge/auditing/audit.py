@@ -33,8 +33,8 @@ class Audit:
     model had learned the rows (None: not known), and `can_forget` whether it could leave them out if it
     had. `rows` are those most at odds, the worst first, `pairs`
     the classes taken for each other, the most frequent first. `wrong` estimates how many labels look
-    wrong: rows for which another class is at least as probable as it is, on average, for the rows that
-    have that class as their label (None without probabilities). `measures` are `accuracy` and, with
+    wrong: rows of which the model is as sure that they are of another class as it is, on average, of the
+    rows labelled with that class (None without probabilities). `measures` are `accuracy` and, with
     probabilities, `log_loss`, with intervals. `unjudged` rows are in none of these: no other row has their
     label, the model does not know it, or without the row no class can have its values.
     """

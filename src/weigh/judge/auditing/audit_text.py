@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from weigh.judge.measures.printing import CUT_OFF
-from weigh.text import aligned, counted, cut, html_note, html_table, percent, short, signed
+from weigh.text import aligned, counted, cut, html_note, html_table, percent, probable, short, signed
 
 if TYPE_CHECKING:
     from weigh.judge.auditing.audit import Audit
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 NAME = 22
-LEAST = 1e-6
 MOST_PAIRS = 10
 TITLES = {"accuracy": "accuracy", "log_loss": "log loss"}
 
@@ -62,8 +61,8 @@ def _figures(audit: Audit) -> list[list[str]]:
 def _notes(audit: Audit) -> Iterator[str]:
     if audit.wrong is not None:
         yield textwrap.fill(
-            "A label looks wrong where another class is at least as probable as it is, on average, for the "
-            "rows that have that class as their label.",
+            "The label of a row looks wrong if the model is as sure of another class, B, as it is on "
+            "average of rows labelled B. The model may be the one that errs: look at the rows.",
             WIDTH,
         )
     rough = [TITLES[each.name] for each in audit.measures if each.name == "log_loss" and each.is_cut_off]
@@ -97,10 +96,10 @@ def _listing(audit: Audit) -> str:
 
 
 def _doubt(row: Suspect) -> str:
-    """What a row's label is worth; what is hardly probable is told by its distance."""
-    if row.probability is not None and row.probability >= LEAST:
-        return f"label {percent(row.probability)} probable"
-    return f"leads by {_weight(row.lead)}" + ("" if row.probability is None else " nats")
+    """What a row's label is worth."""
+    if row.probability is None:
+        return f"leads by {_weight(row.lead)}"
+    return f"label {probable(row.probability, math.isfinite(row.lead))} probable"
 
 
 def _weight(size: float) -> str:
@@ -120,7 +119,7 @@ def markup(audit: Audit) -> str:
     rows = [["row", "label", "model says", "probability of the label", "reasons"]]
     for each in audit.rows:
         reasons = "; ".join(f"{cut(r.title, 40)} {signed(r.nats)}" for r in each.reasons)
-        share = "" if each.probability is None else percent(each.probability)
+        share = "" if each.probability is None else probable(each.probability, math.isfinite(each.lead))
         rows.append([f"{each.row:,}", cut(each.label, NAME), cut(each.said, NAME), share, reasons])
     tables = [html_table(headline(audit), [["", "", ""], *_figures(audit)])]
     if audit.pairs:
