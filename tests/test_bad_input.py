@@ -895,7 +895,7 @@ def _() -> object:
     return weigh.calibrate(fit(PETS, prior=None), {name: values[:1] for name, values in PETS.items()})
 
 
-@case("Calibrating what is no classifier")
+@case("Calibrating a regression")
 def _() -> object:
     return weigh.calibrate(linear(), HOMES)
 

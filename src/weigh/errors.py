@@ -24,6 +24,7 @@ The tree::
     ├── OddValues            a column of numbers but for a word that may mean "missing"
     ├── SeenRows             a model calibrated or judged on the very rows it was trained on
     ├── StaleCalibration     learning on has made a calibration void
+    ├── SwallowedLines       lines that look like rows within quoted fields
     ├── UnfilledTable        a joint table with more cells than rows
     ├── UnknownNoise         noise that too few rows cannot tell
     ├── UnlikeScales         a column so large that a perceptron hears little of the others
@@ -123,6 +124,10 @@ class SeenRows(WeighWarning):
 
 class StaleCalibration(WeighWarning):
     """A model learned or forgot rows, so that its calibration was dropped."""
+
+
+class SwallowedLines(WeighWarning):
+    """Quotes that may not be meant as such join lines that look like rows."""
 
 
 class UselessScores(WeighWarning):

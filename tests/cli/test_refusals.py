@@ -160,3 +160,29 @@ def test_advice_on_missing_values_is_in_the_words_of_the_command_line():
 
     said = "'?' is not a number. Give missing='?' to open() if it means missing."
     assert spoken(said) == "'?' is not a number. Give --missing '?' if it means missing."
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Ask for model.uncalibrated.", "Ask the model that was calibrated."),
+        ("Ask for model.keep('averaged').", "Train with --set keep=averaged."),
+        ("If they are none, give quotes=False.", "If they are none, give --no-quotes."),
+        (
+            "See the rows that it missed most: weigh.evaluate(model, data).largest.",
+            "`weigh evaluate` lists the rows that it missed most.",
+        ),
+        (
+            "How sure it is of them: model.predict(rows, return_std=True).",
+            "`weigh predict --std` tells how sure it is of them.",
+        ),
+        (
+            "for example columns={'a b': weigh.Number(spread='shared')}, or",
+            "for example --kind 'a b=number:spread=shared', or",
+        ),
+    ],
+)
+def test_advice_in_python_is_told_in_options(said, told):
+    from weigh.cli.wording import spoken
+
+    assert spoken(said) == told

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from weigh.errors import SourceError
+from weigh.errors import SourceError, SwallowedLines
 from weigh.source import Source, open, rows
 from weigh.source.chunk import Coded, Column, Texts, to_pylist
 
@@ -329,3 +329,32 @@ def test_stray_quotes_part_no_rows_where_they_mean_nothing(tmp_path: Path) -> No
     chunk = source.prefix()
     assert to_pylist(chunk.columns["text"]) == ['"Hello', 'says "so"', 'free" now']
     assert to_pylist(chunk.labels) == ["ham", "ham", "spam"]
+
+
+SWALLOWED = b'label\ttext\nham\tfirst\nham\t"quoted from here\nspam\tto there" and on\nham\tlast\n'
+
+
+def test_lines_that_a_stray_quote_swallows_are_told(write: Write) -> None:
+    path = write(SWALLOWED, "mails.tsv")
+    with pytest.warns(SwallowedLines) as told:
+        swallowed = open(path)
+    assert [str(each.message) for each in told] == [
+        "mails.tsv: 4 lines look like rows, but quotes join them to 3: a field that begins with a quote ends "
+        "at the next one, line breaks or not. If quotes are signs like any other here, give quotes=False."
+    ]
+    assert swallowed.prefix().n_rows == 3
+    assert open(path, quotes=False).prefix().n_rows == 4
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'a,b\n1,"two\nlines"\n2,"three\nlines, of\ntext"\n',
+        b'a,b\n1,"x"\n\n\n2,"y"\n\n',
+        b'a\n"two\nlines"\n',
+        b"a,b\n1,x\n2,y",
+    ],
+    ids=["texts", "empty lines", "one column", "no quotes"],
+)
+def test_lines_that_are_meant_are_not_told(write: Write, content: bytes) -> None:
+    assert open(write(content)).prefix().n_rows > 0

@@ -138,13 +138,13 @@ def command(
         raise click.UsageError("A model is written to a file; give its name with -o.")
     target = output or _default_name(data[0])
     keep_apart(target, *data)
-    source = open_as(data, label, missing, **written)
-    if source.label is None:
-        raise click.UsageError(
-            f"Say which column to predict, with --label. The columns are {errors.listing(source.names)}."
-        )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        source = open_as(data, label, missing, **written)
+        if source.label is None:
+            raise click.UsageError(
+                f"Say which column to predict, with --label. The columns are {errors.listing(source.names)}."
+            )
         if learner != "linear":
             _warn_of_numbers(source)
         model = _learned(learner, source, settings, kinds, missing, threads)

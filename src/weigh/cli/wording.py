@@ -13,6 +13,7 @@ _SPOKEN: tuple[tuple[re.Pattern[str], Any], ...] = (
     ),
     (re.compile(r"missing=\[('[^']*')\]"), r"--missing \1"),
     (re.compile(r"missing=('[^']*') to open\(\)"), r"--missing \1"),
+    (re.compile(r"\bquotes=False\b"), "--no-quotes"),
     (re.compile(r"\b(delimiter|encoding)=('[^']*')"), r"--\1 \2"),
     (
         re.compile(r"\bformat=('\w+'(?:, '\w+')* or '\w+')"),
@@ -32,6 +33,16 @@ _SPOKEN: tuple[tuple[re.Pattern[str], Any], ...] = (
     (re.compile(r"\buse LogisticRegression\b"), "use --learner logistic"),
     (re.compile(r"\bclass_prior='uniform'"), "--set class_prior=uniform"),
     (re.compile(r"\bcomplement=(True|False)\b"), r"--set complement=\1"),
+    (re.compile(r"Ask for model\.uncalibrated\."), "Ask the model that was calibrated."),
+    (re.compile(r"Ask for model\.keep\('averaged'\)\."), "Train with --set keep=averaged."),
+    (
+        re.compile(r"How sure it is of them: model\.predict\(rows, return_std=True\)\."),
+        "`weigh predict --std` tells how sure it is of them.",
+    ),
+    (
+        re.compile(r"See the rows that it missed most: weigh\.evaluate\(model, data\)\.largest\."),
+        "`weigh evaluate` lists the rows that it missed most.",
+    ),
     (re.compile(r"\bseen=(True|False)\b"), lambda found: "--seen" if found[1] == "True" else "--unseen"),
 )
 

@@ -13,7 +13,7 @@ from sklearn.isotonic import IsotonicRegression
 from weigh import errors
 from weigh.features.blocks import Floats
 from weigh.learn.calibration import FittedMap, Places, Scored, doubt, fit_platt, fit_temperature
-from weigh.model import CalibratedModel, Isotonic, Model
+from weigh.model import CalibratedModel, Isotonic, Model, RegressionModel
 from weigh.model.calibration import METHODS, Calibration, RisingLine, curves_of, log_odds
 from weigh.model.counted import Counted
 from weigh.source import Chunk, Source
@@ -120,6 +120,11 @@ def calibrated(model: Model, rows: Scored, method: str) -> CalibratedModel:
 def _classifier(given: Any) -> Model:
     model = getattr(given, "model_", given)
     model = getattr(model, "uncalibrated", model)
+    if isinstance(model, RegressionModel):
+        raise errors.Unsupported(
+            "calibrate corrects probabilities of classes, and a regression predicts numbers. How sure it is "
+            "of them: model.predict(rows, return_std=True)."
+        )
     if not isinstance(model, Model):
         raise errors.Unsupported(
             f"calibrate takes a trained classifier of weigh, got {type(given).__name__}. Others are "

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from weigh import _core
+from weigh import _core, errors
 from weigh.source.arrays import default_names
 from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, Kinds, Piece, Source, check_size, made
 from weigh.source.bytes import DAMAGE, MARK, Bytes, FileText, MappedText, open_text
@@ -24,6 +25,7 @@ from weigh.source.file_source import (
 )
 from weigh.source.missing import Marker
 from weigh.source.parsed import Parsed
+from weigh.source.swallowed import lines_like_rows
 
 # A head larger than this is parsed again when it is needed, rather than kept.
 KEPT_BYTES = 8 << 20
@@ -241,8 +243,21 @@ class CsvSource(FileSource):
         if n == 0:
             raise self._faults.no_rows()
         parsed = self._parse(data[:end], begin, asked, n)
+        if self.dialect.quotes:
+            self._warn_of_swallowed(data[:end], len(asked), n)
         found = {name: kind for name, (kind, _, _) in parsed.columns.items()}
         return Head(begin, begin + end, n, parsed if end <= KEPT_BYTES else None), found
+
+    def _warn_of_swallowed(self, data: Bytes, width: int, n_rows: int) -> None:
+        lines = lines_like_rows(data, self.dialect.delimiter, width, n_rows)
+        if lines:
+            warnings.warn(
+                f"{self.path}: {lines:,} lines look like rows, but quotes join them to {n_rows:,}: a field "
+                f"that begins with a quote ends at the next one, line breaks or not. If quotes are signs "
+                f"like any other here, give quotes=False.",
+                errors.SwallowedLines,
+                stacklevel=2,
+            )
 
     def _first(self, text: FileText, begin: int, n: int) -> tuple[Bytes, int, int]:
         """Bytes that hold the first n rows (or 32 MB), where these end, and how many they are."""
