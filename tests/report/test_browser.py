@@ -14,6 +14,7 @@ import pytest
 
 import weigh
 from tests.report import tables
+from weigh.report.wording import tied
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -135,7 +136,7 @@ def test_the_threshold_moves_with_the_keyboard(browser: Any, path: Path, spam: w
     told = spam.facts.thresholds.rows[60]
     assert told.precision is not None
     assert page.locator("#threshold-value").inner_text() == "0.60"
-    assert page.locator("#threshold-told").inner_text() == told.told
+    assert page.locator("#threshold-told").inner_text() == tied(told.told)
     assert page.locator("#threshold-found").inner_text() == f"{told.found:g}"
     assert page.locator("#threshold-missed").inner_text() == f"{told.missed:g}"
     assert page.locator("#threshold-told").get_attribute("aria-live") == "polite"
@@ -243,16 +244,27 @@ def test_words_stand_out_from_their_ground(browser: Any, path: Path, scheme: str
     page.screenshot(path=screenshots / f"scheme-{scheme}.png", full_page=True)
 
 
-def test_print_opens_everything_and_shows_no_controls(browser: Any, path: Path, screenshots: Path) -> None:
+def test_print_keeps_tables_folded_and_shows_no_controls(browser: Any, path: Path, screenshots: Path) -> None:
     page = Watched(browser, path).page
     page.emulate_media(media="print")
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.locator("details:not([open])").count() == 0
     assert page.locator("input:visible, nav:visible").count() == 0
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert page.locator("details:not([open])").count() > 0
+    assert page.locator("details:not([open]):not(.card):visible").count() == 0
+    assert page.locator(".card:visible").count() == page.locator(".card").count()
+    sign = "getComputedStyle(document.querySelector('.card > summary'), '::after').content"
+    assert page.evaluate(sign) == "none"
     page.pdf(path=screenshots / "print.pdf", format="A4")
     page.screenshot(path=screenshots / "print.png", full_page=True)
+
+
+def test_tables_that_go_on_beyond_a_phone_have_captions_that_do_not(browser: Any, path: Path) -> None:
+    page = Watched(browser, path, viewport=PHONE).page
+    wide = "[...document.querySelectorAll('.box')].filter((box) => box.scrollWidth > box.clientWidth)"
+    assert page.evaluate(f"{wide}.length") > 0
+    assert page.evaluate(f"{wide}.every((box) => getComputedStyle(box).backgroundImage !== 'none')")
+    right = page.evaluate(
+        "[...document.querySelectorAll('caption')].map((c) => c.getBoundingClientRect().right)"
+    )
+    assert max(right) <= PHONE["width"]
 
 
 def test_without_scripts_everything_can_be_read(browser: Any, path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -62,3 +64,42 @@ def test_what_a_page_lacks_is_said_before_any_work(
 def test_more_mistakes_than_a_page_holds_are_refused(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert code_of(["report", "spam.weigh", "test.csv", "--most", "51"]) == 2
     assert "1<=x<=50" in capsys.readouterr().err
+
+
+def test_the_commands_of_a_page_make_it_again(
+    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = files / "deep"
+    folder.mkdir()
+    lines = (files / "test.csv").read_text().splitlines()
+    (folder / "mails.txt").write_text("\n".join(line.replace(",", ";") for line in lines[1:]) + "\n")
+    given = [
+        "--names",
+        lines[0],
+        "--delimiter",
+        ";",
+        "--format",
+        "csv",
+        "--most",
+        "3",
+        "--title",
+        "Our mails",
+    ]
+    told = ["report", str(files / "spam.weigh"), str(folder / "mails.txt"), *given, "-o", "deep/mails.html"]
+    assert code_of(told) == 0
+    page = (folder / "mails.html").read_text("utf-8")
+    assert str(files) not in page
+    (folder / "spam.weigh").write_bytes((files / "spam.weigh").read_bytes())
+    monkeypatch.chdir(folder)
+    capsys.readouterr()
+    assert code_of([*told[:1], "spam.weigh", "mails.txt", *given, "--json"]) == 0
+    commands = json.loads(capsys.readouterr().out)["reproduce"]["commands"]
+    written = next(line for line in html.unescape(page).splitlines() if "weigh report" in line)
+    assert written.endswith(
+        "weigh report spam.weigh mails.txt --names sender,offer,length,kind --delimiter ';' "
+        "--format csv --title 'Our mails' --most 3 -o mails.html"
+    )
+    (folder / "mails.html").unlink()
+    assert code_of(shlex.split(written.partition("weigh ")[2])) == 0
+    assert (folder / "mails.html").read_text("utf-8") == page
+    assert code_of(shlex.split(commands[1])[1:]) == 0

@@ -84,7 +84,7 @@ def test_what_a_model_does_not_keep_is_told_of_its_training_rows() -> None:
     lengths = tables.mails()["length"]
     assert {each.name: each.trained for each in without.columns}["length"] == "not kept by the model"
     assert {each.name: each.trained for each in given.columns}["length"] == (
-        f"{min(lengths):.4g} to {max(lengths):.4g}".replace("-", "−")
+        f"mean {np.mean(lengths):.4g}, from −{-min(lengths):.4g} to {max(lengths):.4g}"
     )
     assert {each.name: each.kind for each in given.columns}["length"] == "number"
 

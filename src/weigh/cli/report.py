@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from weigh.cli.options import as_json, echo, keep_apart, model_argument, open_for, reading
 from weigh.cli.taught import Taught
 
+MOST = 10
 SECTIONS = {
     "Examples": """
         weigh report income.weigh test.csv -o income.html
@@ -29,7 +31,7 @@ SECTIONS = {
     "--most",
     metavar="N",
     type=click.IntRange(1, 50),
-    default=10,
+    default=MOST,
     show_default=True,
     help="How many mistakes, and features per class (15 at most), to list.",
 )
@@ -55,21 +57,40 @@ def command(
     from weigh.model import load
     from weigh.report import report_on
     from weigh.report.needs import refuse_lacking
+    from weigh.report.reproduce_facts import PAGE, Asked
 
     if output or not as_json:
         refuse_lacking()
-    target = output or "report.html"
+    target = output or PAGE
     keep_apart(target, model, data, *([train] if train else []))
     loaded = load(model)
     name = label or loaded.label
     with stages() as say:
         rows = open_for(loaded, data, name, **written)
         learned = None if train is None else open_for(loaded, train, name, **written)
+        asked = Asked(_as_written(written), label, title, None if most == MOST else most, target)
         report = report_on(
-            loaded, rows, label=None, train=learned, title=title, most=most, file=model, say=say
+            loaded, rows, train=learned, title=title, most=most, file=model, asked=asked, say=say
         )
         if output or not as_json:
             report.save(target)
     echo(report, as_json)
     if not as_json:
         click.echo(f"\nThe report is in {target}.")
+
+
+def _as_written(options: dict[str, Any]) -> tuple[str, ...]:
+    """The options that say how files are read, as they stand on the command line."""
+    context = click.get_current_context()
+    given = {
+        name: value
+        for name, value in options.items()
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+    }
+    return tuple(
+        word
+        for name, value in given.items()
+        for word in (
+            [f"--{name.replace('_', '-')}"] if value is True else [f"--{name.replace('_', '-')}", value]
+        )
+    )

@@ -14,6 +14,7 @@ from weigh.text import counted, cut, signed
 NAME = 120
 REASONS = 3
 FEW = 0.05  # share of labels up to which it is believed that they are wrong
+UNSKILLED = "The model is not surely better than guessing, so it has no ground to doubt any label."
 
 
 @dataclass(frozen=True)
@@ -44,18 +45,28 @@ class AuditFacts:
 
 
 def audit_facts(
-    model: Any, data: Any, y: Any, label: str | None, most: int, n: int, of_training: bool, trusted: bool
+    model: Any,
+    data: Any,
+    y: Any,
+    label: str | None,
+    most: int,
+    n: int,
+    of_training: bool,
+    is_skilled: bool,
+    trusted: bool,
 ) -> AuditFacts:
     """Look for wrong labels among the rows a model was trained on, or among n others.
 
     Which labels are wrong rather than hard is told only of a `trusted` model, one that is good and means its
-    probabilities, and only where they are few; others doubt where they do not know.
+    probabilities, and only where they are few; others doubt where they do not know. A model that is not
+    `is_skilled`, no better than guessing, has no ground to doubt any label, so none are listed.
     """
     is_known = of_training or _is_learned(model, data, label if y is None else y, n)
     found = audit(model, data, y, label=label, most=most, seen=None if is_known else False)
-    rows = tuple(_doubtful(each) for each in found.rows)
+    rows = tuple(_doubtful(each) for each in found.rows) if is_skilled else ()
     tells = trusted and found.wrong is not None and found.wrong <= FEW * found.n
-    sentence = f"{_judged(found, of_training)}{_sentence(found, tells)}"
+    told = _sentence(found, tells) if is_skilled else UNSKILLED
+    sentence = f"{_judged(found, of_training)}{told}"
     advice = _advice(found, of_training, tells)
     return AuditFacts(of_training, _whose(found, of_training), found.left_out, sentence, advice, rows)
 
@@ -88,6 +99,12 @@ def _sentence(found: Audit, tells: bool) -> str:
         return "No label contradicts what the model says."
     say = "contradicts" if found.at_odds == 1 else "contradict"
     told = f"{counted(found.at_odds, 'row')} of {found.n:,} {say} what the model says"
+    if found.wrong is not None and found.wrong > FEW * found.n:
+        many = share(found.wrong / found.n)
+        return (
+            f"{told}, and {many} of all rows strongly: so many speak of a model that misfits rather than of "
+            f"wrong labels."
+        )
     if not tells:
         return f"{told}: the model or the label is wrong there."
     look = "looks" if found.wrong == 1 else "look"

@@ -28,13 +28,17 @@ class StatedBin:
 
 @dataclass(frozen=True)
 class CalibrationFacts:
-    """How sure the model is of its verdicts and how often they are right, bin by bin and in words."""
+    """How sure the model is of its verdicts and how often they are right, bin by bin and in words.
+
+    `remedy` tells how probabilities of such a model are set right, whether they need it or not.
+    """
 
     verdict: str
     stated: float
     observed: float
     sentence: str
     advice: str
+    remedy: str
     bins: tuple[StatedBin, ...]
 
 
@@ -52,8 +56,9 @@ def calibration_facts(found: Evaluation, model: Any) -> CalibrationFacts | None:
     observed = sum(each.rows * each.observed for each in bins) / rows
     told = f"On average it is {share(stated)} sure of its verdicts and right on {share(observed)} of them"
     verdict = _verdict(found, rows, stated)
-    advice = f"{_ADVICE[verdict]}{_remedy(model)}" if _ADVICE[verdict] else ""
-    return CalibrationFacts(verdict, stated, observed, f"{told}: {_MEANS[verdict]}", advice, bins)
+    remedy = _remedy(model)
+    advice = f"{_ADVICE[verdict]}{remedy}" if _ADVICE[verdict] else ""
+    return CalibrationFacts(verdict, stated, observed, f"{told}: {_MEANS[verdict]}", advice, remedy, bins)
 
 
 def _verdict(found: Evaluation, rows: float, stated: float) -> str:

@@ -36,19 +36,20 @@ class ClassCurve:
     told: tuple[str, str]
     roc: tuple[Point, ...]
     precision_recall: tuple[Point, ...]
+    share: float
 
     @property
     def listed(self) -> tuple[tuple[str, str, tuple[Point, ...]], ...]:
         """What stands in the tables: the names of both shares, and some points of the curve."""
         return (
-            ("false alarms", "found", _some(self.roc)),
+            ("share of other rows", "recall", _some(self.roc)),
             ("recall", "precision", _some(self.precision_recall)),
         )
 
 
 @dataclass(frozen=True)
 class CurveFacts:
-    """The curves of the classes with most rows; of two classes those of the second."""
+    """The curves of the classes that are ranked worst; of two classes those of the second."""
 
     sentence: str
     classes: tuple[ClassCurve, ...]
@@ -60,8 +61,10 @@ def curve_facts(found: Evaluation) -> CurveFacts | None:
     shown = [each for each in found.curves if len(found.classes) != 2 or each.code == 1]
     if not shown:
         return None
+    if len(shown) > MOST_CLASSES:
+        shown = sorted(shown, key=lambda each: found.per_class[each.code].roc_area.value)
     classes = tuple(_of_class(found, each) for each in shown[:MOST_CLASSES])
-    return CurveFacts(_sentence(found, classes), classes, len(shown) - len(classes))
+    return CurveFacts(_sentence(found, classes, len(shown)), classes, len(shown) - len(classes))
 
 
 def _of_class(found: Evaluation, curves: ClassCurves) -> ClassCurve:
@@ -69,7 +72,7 @@ def _of_class(found: Evaluation, curves: ClassCurves) -> ClassCurve:
     areas = row.roc_area.value, row.pr_area.value
     told = share(areas[0]), share(areas[1])
     roc, pr = (tuple(_points(each)) for each in (curves.roc, curves.precision_recall))
-    return ClassCurve(cut(row.label, NAME), *areas, told, roc, pr)
+    return ClassCurve(cut(row.label, NAME), *areas, told, roc, pr, row.support / found.weight)
 
 
 def _points(curve: Curve) -> Iterator[Point]:
@@ -85,11 +88,13 @@ def _some(points: tuple[Point, ...]) -> tuple[Point, ...]:
     return chosen if chosen[-1] is points[-1] else (*chosen, points[-1])
 
 
-def _sentence(found: Evaluation, classes: tuple[ClassCurve, ...]) -> str:
+def _sentence(found: Evaluation, classes: tuple[ClassCurve, ...], all_classes: int) -> str:
     first = classes[0]
     if len(found.classes) == 2:
         return (
             f"Of two rows, one of {first.label} and one of the other class, the model ranks the row of "
             f"{first.label} above the other in {first.told[0]} of such pairs (50 % is guessing)."
         )
-    return "Each class is weighed against all others together; an area of 50 % under ROC is guessing."
+    drawn = f" Of {all_classes} classes the {len(classes)} with the smallest ROC areas are drawn."
+    told = "Each class is weighed against all others together; a ROC area of 50 % is guessing."
+    return told + drawn * (all_classes > len(classes))

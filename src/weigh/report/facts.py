@@ -11,6 +11,7 @@ from weigh.text import plain
 if TYPE_CHECKING:
     from weigh.report.audit_facts import AuditFacts
     from weigh.report.calibration_facts import CalibrationFacts
+    from weigh.report.cause_facts import CauseFacts
     from weigh.report.curve_facts import CurveFacts
     from weigh.report.familiar_facts import FamiliarFacts
     from weigh.report.learning_facts import LearningFacts
@@ -63,6 +64,7 @@ class Facts:
     curves: CurveFacts | None = None
     calibration: CalibrationFacts | None = None
     audit: AuditFacts | None = None
+    causes: CauseFacts | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Everything for JSON."""

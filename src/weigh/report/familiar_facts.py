@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weigh.explain import Unfamiliar, unfamiliar
-from weigh.report.wording import share
+from weigh.report.wording import FROM_ZERO, share
 from weigh.text import counted, cut
 
 MOST = 20
@@ -72,6 +72,7 @@ def familiar_facts(model: Any, data: Any) -> FamiliarFacts:
     else:
         columns_told = f"{counted(len(columns), 'column')} of {len(found.columns):,} notably shifted"
     sentence = f"{flagged} unlike the training rows{_kinds(found)}; {columns_told}."
+    sentence += f" {FROM_ZERO}" if rows else ""
     return FamiliarFacts(found.n_rows, len(found.rows), len(found.columns), sentence, rows, columns)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +13,10 @@ from weigh.report.facts import Facts
 from weigh.report.svg import inline
 from weigh.text import cut
 
-SHORT = 34
+SHORT = 44
 FEW = 5  # classes whose cells are drawn larger
 ROOM = 270  # pixels that they fill together
+BY_CHANCE = "by chance"
 SQUARE = {"width": 320, "height": 280}
 
 
@@ -78,13 +80,14 @@ def _strongest(facts: Facts) -> Iterator[tuple[str, str, Any]]:
         if rows:
             told = f"What {side.title}, the strongest first: {', '.join(row['name'] for row in rows[:3])} …"
             distinct(rows, "name")
-            yield f"strongest-{at}", told, pictures.bars(rows, x=facts.strongest.unit)
+            drawn = pictures.bars(rows, x=facts.strongest.unit, longest=side.longest or math.inf)
+            yield f"strongest-{at}", told, drawn
 
 
 def _ranking(facts: Facts) -> Iterator[tuple[str, str, Any]]:
     assert facts.curves is not None
     for name, x, y, area in (
-        ("roc", "share of other rows given the class", "share of the class found", 0),
+        ("roc", "share of other rows given the class", "recall", 0),
         ("precision_recall", "recall", "precision", 1),
     ):
         rows = [
@@ -92,8 +95,21 @@ def _ranking(facts: Facts) -> Iterator[tuple[str, str, Any]]:
             for c in facts.curves.classes
             for point in getattr(c, name)
         ]
+        rows += [
+            {"series": BY_CHANCE, "x": end, "y": height, "fitted": True}
+            for end, height in _by_chance(facts, name)
+        ]
         told = f"{y} over {x}: " + "; ".join(f"{c.label}, area {c.told[area]}" for c in facts.curves.classes)
         yield name, told, pictures.curves(rows, x=x, y=y).properties(**SQUARE)
+
+
+def _by_chance(facts: Facts, name: str) -> list[tuple[float, float]]:
+    """The ends of the line of guessing: the diagonal, or as precision the share of the only class drawn."""
+    assert facts.curves is not None
+    if name == "roc":
+        return [(0.0, 0.0), (1.0, 1.0)]
+    first, *others = facts.curves.classes
+    return [] if others else [(0.0, first.share), (1.0, first.share)]
 
 
 def _learning(facts: Facts) -> Any:
@@ -113,9 +129,9 @@ def _calibration(facts: Facts) -> Any:
 
 def _numbers(facts: Facts) -> Iterator[tuple[str, str, Any]]:
     assert facts.numbers is not None
-    dots = [{"x": r.predicted, "y": r.true, "text": f"row {r.row:,}"} for r in facts.numbers.residuals]
-    told = f"True over predicted numbers of {len(dots):,} rows; on the diagonal they agree."
-    yield "residuals", told, pictures.scatter(dots, x="predicted", y="true", diagonal=True)
+    dots = [{"x": r.true, "y": r.predicted, "text": f"row {r.row:,}"} for r in facts.numbers.residuals]
+    told = f"Predicted over true numbers of {len(dots):,} rows; on the diagonal they agree."
+    yield "residuals", told, pictures.scatter(dots, x="true", y="predicted", diagonal=True)
     rows = [
         {"name": cut(w.name, SHORT), "value": w.weight, "low": w.low, "high": w.high}
         for w in facts.numbers.weights

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,15 +16,15 @@ from weigh.estimators import (
     Perceptron,
     Threshold,
 )
+from weigh.judge.measures.measure import Measure
 from weigh.priors import Penalty
 from weigh.report.wording import share
 from weigh.source import Source
 from weigh.text import counted, short
 from weigh.trials import LearningCurve, learning_curve
-from weigh.trials.curves.diagnosis import SAYS
+from weigh.trials.curves.diagnosis import Diagnosis
 
-FOLDS = 5
-WORDS = {"zero_one": "share of errors", "squared_error": "mean squared error"}
+WORDS = {"zero_one": "share of errors", "log_loss": "log loss", "squared_error": "root mean squared error"}
 
 
 @dataclass(frozen=True)
@@ -39,56 +40,101 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class LearningFacts:
-    """The points of the curve, the diagnosis in words, and what to do about it."""
+    """The points of the curve, the diagnosis in words, and what to do about it.
+
+    Losses are in the units of the measures: shares of errors, or root mean squared errors.
+    """
 
     loss: str
     verdict: str
     sentence: str
-    advice: str
+    how: str
+    advice: tuple[str, ...]
     points: tuple[CurvePoint, ...]
 
 
 def learning_facts(
-    model: Any, data: Any, y: Any, label: str | None, say: Callable[[str], None]
+    model: Any, data: Any, y: Any, label: str | None, say: Callable[[str], None], is_lopsided: bool = False
 ) -> LearningFacts:
-    """Learn parts of the training rows as the model did, and measure the loss on the rest."""
+    """Learn parts of the training rows as the model did, and measure the loss on the rest.
+
+    Where one class has nearly all rows the share of errors tells little, and the log loss is measured.
+    """
     learner = learner_of(model)
     name = label or (None if isinstance(data, Source) else model.label)
 
     def progress(done: int, total: int) -> None:
         say(f"Learning curve, {done} of {total} folds")
 
-    found = learning_curve(learner, data, name if y is None else y, folds=FOLDS, repeats=1, progress=progress)
-    return _facts(found)
+    loss = "log_loss" if is_lopsided and model.probable else None
+    # With the settings of `weigh curve`, so that both say the same.
+    found = learning_curve(learner, data, name if y is None else y, loss=loss, progress=progress)
+    return _facts(found, is_lopsided)
 
 
-def _facts(found: LearningCurve) -> LearningFacts:
-    curve = found.curves[0]
+def _facts(found: LearningCurve, is_lopsided: bool) -> LearningFacts:
+    curve, unit = found.curves[0], _UNITS.get(found.loss, _PLAIN)
     points = tuple(
-        CurvePoint(words, float(point.rows), measure.value, *_band(measure))
+        CurvePoint(words, float(point.rows), *unit.of(measure))
         for part, words in (("validation", "rows held out"), ("train", "rows learned from"))
         for point in curve.points
         for measure in [getattr(point, part)]
     )
-    told = curve.diagnosis
-    write = share if found.loss == "zero_one" else short
+    told, loss = curve.diagnosis, WORDS.get(found.loss, found.loss)
+    # By the rules of the diagnosis hardly any learner does well where guessing is nearly always right.
+    verdict = "" if is_lopsided else f"{told.verdict.capitalize()}: {told.says}. "
     sentence = (
-        f"{told.verdict.capitalize()}: {SAYS[told.verdict]}. After {counted(told.rows, 'row')} the "
-        f"{WORDS.get(found.loss, found.loss)} is {write(told.train.value)} on the rows learned from and "
-        f"{write(told.validation.value)} on rows held out."
+        f"{verdict}After {counted(told.rows, 'row')} the {loss} is "
+        f"{unit.told(told.train.value)} on the rows learned from and {unit.told(told.validation.value)} on "
+        f"rows held out; guessing has {unit.told(told.baseline.value)}."
     )
-    is_clear = told.verdict in ("overfitting", "underfitting", "both") or told.rows_help == "yes"
-    advice = told.advice[0] if told.advice and is_clear else ""
-    return LearningFacts(WORDS.get(found.loss, found.loss), told.verdict, sentence, advice, points)
+    option = f" --loss {found.loss}" if found.loss == "log_loss" else ""
+    how = (
+        f"Measured by cross-validation within the training rows ({found.folds} folds × {found.repeats}), as "
+        f"weigh curve{option} does; so the numbers differ from those above, which are of other rows."
+    )
+    advice = tuple(_advice(told, verdict, loss, unit))
+    return LearningFacts(loss, told.verdict, sentence, how, advice, points)
 
 
-def _band(measure: Any) -> tuple[float | None, float | None]:
-    return (None, None) if measure.low != measure.low else (measure.low, measure.high)
+def _advice(told: Diagnosis, verdict: str, loss: str, unit: _Unit) -> Iterator[str]:
+    """Yield what the diagnosis advises, and what more rows would bring if they surely help."""
+    *others, _ = told.advice
+    if others and verdict:
+        yield verdict + " ".join(others)
+    if told.rows_help == "yes" and told.tenfold is not None:
+        low, high = (unit.told(end) for end in (told.tenfold.low, told.tenfold.high))
+        yield (
+            f"More rows help: with {counted(10 * told.rows, 'row')} expect a {loss} of "
+            f"{unit.told(told.tenfold.value)} ({low} to {high}) instead of the "
+            f"{unit.told(told.validation.value)} that {counted(told.rows, 'row')} have in cross-validation."
+        )
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """How a loss is told: brought to the unit of the measures, and written."""
+
+    made: Callable[[float], float]
+    write: Callable[[float], str]
+
+    def of(self, measure: Measure) -> tuple[float, float | None, float | None]:
+        """The loss with its band, where one is known."""
+        ends = (measure.low, measure.high)
+        low, high = (None if math.isnan(end) else self.made(max(0.0, end)) for end in ends)
+        return self.made(measure.value), low, high
+
+    def told(self, loss: float) -> str:
+        return self.write(self.made(max(0.0, loss)))
+
+
+_PLAIN = _Unit(float, short)
+_UNITS = {"zero_one": _Unit(float, share), "squared_error": _Unit(math.sqrt, short)}
 
 
 def learner_of(model: Any) -> Any:
     """Return an untrained estimator with the settings that a model was learned with."""
-    make = _LEARNERS.get(getattr(model, "type_name", ""))
+    make = LEARNERS.get(getattr(model, "type_name", ""))
     if make is None or getattr(model, "stated", False):
         raise errors.Unsupported(
             f"How {type(model).__name__} was learned is not known, so it cannot be learned again from fewer "
@@ -134,7 +180,7 @@ def _penalty(fit: Any) -> Penalty | None:
     return Penalty(l1=fit.l1, l2=fit.l2) if fit.l1 or fit.l2 else None
 
 
-_LEARNERS: dict[str, Callable[[Any], Any]] = {
+LEARNERS: dict[str, Callable[[Any], Any]] = {
     "naive-bayes": _naive,
     "joint-bayes": _joint,
     "perceptron": _perceptron,

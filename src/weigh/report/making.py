@@ -11,20 +11,22 @@ from weigh import errors
 from weigh.judge import evaluate
 from weigh.judge.measures.subject import is_regression
 from weigh.model import load
+from weigh.report.advice import Grounds
 from weigh.report.answers import Answers, answered
 from weigh.report.audit_facts import audit_facts
 from weigh.report.calibration_facts import calibration_facts
+from weigh.report.cause_facts import cause_facts
 from weigh.report.curve_facts import curve_facts
 from weigh.report.doubts import refuse_strangers
 from weigh.report.facts import Facts
 from weigh.report.familiar_facts import familiar_facts
-from weigh.report.learning_facts import LearningFacts, learning_facts
+from weigh.report.learning_facts import LEARNERS, LearningFacts, learning_facts
 from weigh.report.mistake_facts import mistake_facts
 from weigh.report.model_facts import model_facts
 from weigh.report.number_facts import number_facts
 from weigh.report.quality_facts import QualityFacts, is_strong, quality_facts
 from weigh.report.report import Report, silent
-from weigh.report.reproduce_facts import FileFact, file_fact, reproduce_facts
+from weigh.report.reproduce_facts import Asked, FileFact, compare_command, file_facts, reproduce_facts
 from weigh.report.schema_facts import schema_facts
 from weigh.report.sections import Sections
 from weigh.report.strongest_facts import strongest_facts
@@ -37,6 +39,7 @@ from weigh.text import cut
 MOST = 10
 BOUND = 50  # mistakes that a page can hold, each with its evidence
 FEATURES = 15  # features of a class that a picture can hold
+ADVISING = ("calibration", "causes", "familiar", "audit", "learning")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +62,7 @@ def report_on(
     title: str | None = None,
     most: int = MOST,
     file: str | os.PathLike[str] | None = None,
+    asked: Asked | None = None,
     say: Callable[[str], None] = silent,
 ) -> Report:
     """Make a report on a trained model: what it is, how good it is, where it errs, what to do next.
@@ -75,6 +79,7 @@ def report_on(
     title : what to call the report
     most : how many mistakes to list (50 at most), and strongest features per class (15 at most)
     file : the file that the model was loaded from, to be named in the report
+    asked : options of the command line, which the commands of the report repeat
     say : is called with a line of text before each piece of work, for those who wait
 
     Returns
@@ -91,8 +96,10 @@ def report_on(
     rows = _given(model, data, y, label)
     training = None if train is None else _given(model, *_pair(train), label)
     sections = Sections(say)
+    if asked is None:
+        asked = Asked((), label, title, None if most == MOST else most)
     facts = _numbers if is_regression(model) else _classes
-    return Report(facts(_Making(model, path, rows, training, title, most, sections)), say)
+    return Report(facts(_Making(model, path, rows, training, title, most, asked, sections)), say)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +112,7 @@ class _Making:
     training: Given | None
     title: str | None
     most: int
+    asked: Asked
     sections: Sections
 
     @property
@@ -113,10 +121,20 @@ class _Making:
         return getattr(self.model, "model_", self.model)
 
     @property
+    def learned(self) -> Any:
+        """The model as it was learned, before it was calibrated."""
+        return getattr(self.ours, "uncalibrated", self.ours)
+
+    @property
+    def label(self) -> str | None:
+        """The column that is predicted."""
+        return getattr(self.ours, "label", None) or self.rows.label
+
+    @property
     def name(self) -> str:
         """What the report is called."""
-        label = getattr(self.ours, "label", None) or self.rows.label
-        return cut(self.title or (f"How well {label} is predicted" if label else "A model judged"), 120)
+        told = f"How well {self.label} is predicted" if self.label else "A model judged"
+        return cut(self.title or told, 120)
 
 
 def _pair(train: Any) -> tuple[Any, Any]:
@@ -153,15 +171,17 @@ def _classes(making: _Making) -> Facts:
         do.skip("Decision threshold", _no_threshold(answers))
     doubted = making.training or rows
     labels = doubted.data, doubted.y, doubted.label, making.most, len(answers.true)
+    mistakes = mistake_facts(model, answers)
     trusted = calibration is not None and calibration.verdict == "fine" and is_strong(quality)
+    how = making.training is not None, quality.skill != "none", trusted
+    own = rows.label or making.label if rows.y is None else rows.y
     return _together(
         making,
         quality,
         calibration=calibration,
-        audit=do.collect(
-            "Labels to check", audit_facts, model, *labels, making.training is not None, trusted
-        ),
-        mistakes=mistake_facts(model, answers),
+        audit=do.collect("Labels to check", audit_facts, model, *labels, *how),
+        mistakes=mistakes,
+        causes=do.collect("Columns that mislead", cause_facts, making.learned, rows.data, own, mistakes),
         thresholds=threshold_facts(answers),
         curves=do.collect("Curves", curve_facts, found),
     )
@@ -192,32 +212,39 @@ def _together(making: _Making, quality: QualityFacts, **sections: Any) -> Facts:
     )
     learned = None if making.training is None else making.training.data
     sections["schema"] = do.collect("Columns", schema_facts, ours, data, learned)
-    sections["learning"] = _learning(making)
+    sections["learning"] = _learning(making, quality)
     files = _files(making)
-    model = model_facts(making.model, making.path, files[0].digest)
-    told = {name: sections.get(name) for name in ("calibration", "familiar", "audit", "learning")}
+    model = model_facts(making.model, None if making.path is None else files[0].name, files[0].digest)
+    grounds = Grounds(
+        model,
+        quality,
+        sections.get("thresholds") is not None,
+        making.training is None and getattr(making.learned, "type_name", "") in LEARNERS,
+        "" if is_regression(making.model) else compare_command(files, making.label, making.asked),
+        **{name: sections.get(name) for name in ADVISING},
+    )
     return Facts(
         title=making.name,
-        summary=summary_facts(model, quality, **told),
+        summary=summary_facts(grounds),
         model=model,
         quality=quality,
-        reproduce=reproduce_facts(files, making.rows.label),
+        reproduce=reproduce_facts(files, making.asked),
         left_out=tuple(do.left_out),
         **sections,
     )
 
 
-def _learning(making: _Making) -> LearningFacts | None:
+def _learning(making: _Making, quality: QualityFacts) -> LearningFacts | None:
     if making.training is None:
         return None
     rows = making.training
-    model = getattr(making.ours, "uncalibrated", making.ours)
     do = making.sections
-    return do.collect("Learning curve", learning_facts, model, rows.data, rows.y, rows.label, do.say)
+    given = rows.data, rows.y, rows.label, do.say, quality.is_lopsided
+    return do.collect("Learning curve", learning_facts, making.learned, *given)
 
 
 def _files(making: _Making) -> tuple[FileFact, ...]:
     making.sections.say("Taking digests of the files")
     given = [("model", making.path), ("data", making.rows.path)]
     given += [] if making.training is None else [("training", making.training.path)]
-    return tuple(file_fact(role, path) for role, path in given)
+    return file_facts(given)

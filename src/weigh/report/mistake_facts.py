@@ -10,7 +10,7 @@ from weigh.explain import flip
 from weigh.report.answers import Answers, Picked
 from weigh.report.facts import Fact
 from weigh.report.row_values import values_of
-from weigh.report.wording import share
+from weigh.report.wording import FROM_ZERO, share
 from weigh.text import counted, cut, signed
 
 NAME = 120
@@ -20,8 +20,9 @@ FLIPPED = 4  # features named whose removal changes a verdict
 
 @dataclass(frozen=True)
 class Reason:
-    """What one feature adds in favour of the verdict, or takes from it."""
+    """What one feature, of a column or word, adds in favour of the verdict, or takes from it."""
 
+    column: str
     feature: str
     amount: float
     told: str
@@ -74,8 +75,8 @@ def _sentence(wrong: int, n: int, rows: tuple[Mistake, ...]) -> str:
     if len(rows) == wrong == 1:
         return f"{told}: here it is."
     if len(rows) == wrong:
-        return f"{told}: here are all of them, the worst first."
-    return f"{told}. Below are the {len(rows)} it was most wrong about, the worst first."
+        return f"{told}: here are all of them, the worst first. {FROM_ZERO}"
+    return f"{told}. Below are the {len(rows)} it was most wrong about, the worst first. {FROM_ZERO}"
 
 
 def _mistake(model: Any, picked: Picked) -> Mistake:
@@ -84,7 +85,9 @@ def _mistake(model: Any, picked: Picked) -> Mistake:
     total = unit = ""
     if evidence is not None:
         found = evidence.shortened(REASONS)
-        reasons = tuple(Reason(cut(row.title, NAME), row.nats, signed(row.nats)) for row in found.table)
+        reasons = tuple(
+            Reason(row.feature, cut(row.title, NAME), row.nats, signed(row.nats)) for row in found.table
+        )
         total, unit = signed(evidence.total), evidence.unit
     return Mistake(
         picked.row,

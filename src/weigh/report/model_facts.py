@@ -32,6 +32,7 @@ class ModelFacts:
     calibrated: str
     label: str | None
     rows: float | None
+    parameters: int | None
     columns: int | None
     classes: tuple[ClassShare, ...]
     n_classes: int
@@ -64,6 +65,7 @@ def model_facts(model: Any, file: str | None, digest: str) -> ModelFacts:
         _calibrated(given),
         getattr(ours, "label", None),
         rows,
+        getattr(ours, "n_parameters", None),
         getattr(model, "n_features_in_", None) if schema is None else len(schema.names),
         tuple(shares[:MOST_CLASSES]),
         len(shares),
@@ -171,7 +173,8 @@ def _perceptron(model: Any) -> Iterator[Fact]:
 def _fitted(model: Any) -> Iterator[Fact]:
     for name, value in model.summary().facts:
         if name != "rows":
-            yield Fact(name, "none" if value == "None" else value)
+            title = f"{name} in training" if name == "R²" else name
+            yield Fact(title, "none" if value == "None" else value)
 
 
 def _threshold(model: Any) -> Iterator[Fact]:

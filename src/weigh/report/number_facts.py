@@ -112,7 +112,9 @@ def _missed(model: Any, row: int, rows: Any, true: float, predicted: float) -> M
     reasons: tuple[Reason, ...] = ()
     if hasattr(model, "explain"):
         table = model.explain(rows)[0].shortened(REASONS).table
-        reasons = tuple(Reason(cut(each.title, NAME), each.nats, told(each.nats)) for each in table)
+        reasons = tuple(
+            Reason(each.feature, cut(each.title, NAME), each.nats, told(each.nats)) for each in table
+        )
     error = told(predicted - true)
     return Missed(row, told(true), told(predicted), error, values_of(rows), reasons)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
+import re
 from importlib import import_module
 from importlib.resources import files
 from typing import Any
@@ -13,9 +14,10 @@ from weigh import text
 from weigh.report.facts import Facts, as_plain
 from weigh.report.figures import Figure
 from weigh.report.needs import refuse_lacking
-from weigh.report.wording import share
+from weigh.report.wording import share, tied
 
 HOME = "weigh.report"
+OPTION = re.compile(r"--[a-z][a-z-]*")
 
 
 def page(facts: Facts, drawn: dict[str, Figure]) -> str:
@@ -58,16 +60,24 @@ def _environment() -> Any:
         "counted": text.counted,
         "short": _short,
         "level": _level,
+        "tied": tied,
+        "advice": _advice,
     }
     return environment
 
 
+def _advice(text: str) -> Any:
+    """A sentence as markup in which options of commands are never broken."""
+    safe = import_module("markupsafe")
+    return safe.Markup(OPTION.sub(r'<span class="short">\g<0></span>', str(safe.escape(tied(text)))))
+
+
 def _percent(part: float | None) -> str:
-    return "–" if part is None or part != part else share(part)
+    return "–" if part is None or part != part else tied(share(part))
 
 
 def _level(part: float) -> str:
-    return f"{100 * part:g} %"
+    return tied(f"{100 * part:g} %")
 
 
 def _short(number: float | None) -> str:

@@ -5,59 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from weigh.judge import Evaluation, RegressionEvaluation
 from weigh.report.doubts import constant_accuracy, doubts, only_label
+from weigh.report.measure_facts import MeasureFact, measure_facts, number
 from weigh.report.wording import share
-from weigh.text import amount, counted, cut, short
+from weigh.text import amount, counted, cut
 
 NAME = 120
 DRAWN_CLASSES = 12  # classes of which a confusion table can be looked at
 LISTED = 20
 STRONG = 0.5
-
-# What a measure is called, and what it means to people.
-TITLES = {
-    "accuracy": ("accuracy", "share of rows that were predicted rightly; 100 % is perfect"),
-    "zero_one": ("error rate", "share of rows that were predicted wrongly"),
-    "squared": ("squared loss", "mean of (1 − probability of the true class)²; 0 is perfect"),
-    "log_loss": (
-        "log loss",
-        "mean surprise at the true class, in nats; 0 is perfect, and sure errors cost most",
-    ),
-    "brier": ("Brier score", "mean squared distance of the probabilities from the truth; 0 is perfect"),
-    "balanced_accuracy": ("balanced accuracy", "mean over the classes of the share that is found"),
-    "macro_precision": ("mean precision", "mean over the classes of the share rightly given"),
-    "macro_recall": ("mean recall", "mean over the classes of the share that is found"),
-    "macro_f1": ("mean F1", "mean over the classes of precision and recall in one"),
-    "roc_area": ("area under ROC", "chance that a row of a class is ranked above another; 50 % is guessing"),
-    "pr_area": ("area under PR", "precision averaged over all recalls; 100 % is perfect"),
-    "calibration_error": ("calibration error", "mean distance of stated from observed shares; 0 is perfect"),
-    "conditional_log_likelihood": ("conditional log-likelihood", "Σ log P(true class | row)"),
-    "joint_log_likelihood": ("joint log-likelihood", "Σ log P(row, true class)"),
-    "r2": ("R²", "share of the differences between rows that is explained; 1 is perfect, 0 is the mean"),
-    "rmse": ("root mean squared error", "typical size of an error, large ones weighing more"),
-    "mae": ("mean absolute error", "mean size of an error"),
-    "bias": ("mean error", "how much too high predictions are on average; 0 is fair"),
-}
-SHARES = (
-    "accuracy", "zero_one", "balanced_accuracy", "macro_precision", "macro_recall", "macro_f1", "roc_area",
-    "pr_area", "calibration_error",
-)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class MeasureFact:
-    """A measure, what it means, and its interval; `told` are the three numbers as texts."""
-
-    name: str
-    title: str
-    meaning: str
-    value: float
-    low: float
-    high: float
-    told: tuple[str, str, str]
+RARE = 0.9  # share of the most frequent class from which accuracy tells little
 
 
 @dataclass(frozen=True)
@@ -82,19 +41,34 @@ class Confused:
 
 
 @dataclass(frozen=True)
+class Weakest:
+    """The class of lowest recall, with the interval of its recall and what is found of all other rows."""
+
+    label: str
+    recall: float
+    low: float
+    high: float
+    others: float
+
+
+@dataclass(frozen=True)
 class QualityFacts:
     """Measures, words on them, the classes, and the confusion: all pairs, or the commonest mistakes.
 
-    `doubts` tell why these rows are no good to judge by, and what to do; `baseline` is None where there is
-    nothing to compare with.
+    `skill` is "sure" where the model is surely right more often than always giving the most frequent class
+    (of a regression: nearer than the mean), "ranks" where only its ranking or its probabilities surely beat
+    guessing, else "none"; "unknown" where there is nothing to compare with, and `baseline` is None. `doubts`
+    tell why these rows are no good to judge by, and what to do.
     """
 
     n: int
     level: float
+    skill: str
     sentences: tuple[str, ...]
     doubts: tuple[str, ...]
     measures: tuple[MeasureFact, ...]
     baseline: float | None
+    weakest: Weakest | None
     classes: tuple[ClassFact, ...]
     confusion: tuple[Confused, ...]
     is_whole: bool
@@ -103,40 +77,65 @@ class QualityFacts:
         """The measure of that name, if there is one."""
         return next((each for each in self.measures if each.name == name), None)
 
+    @property
+    def is_lopsided(self) -> bool:
+        """Whether one class has nearly all rows, so that accuracy tells little."""
+        return self.baseline is not None and self.baseline > RARE
+
 
 def quality_facts(found: Evaluation | RegressionEvaluation) -> QualityFacts:
     """Put an evaluation into facts."""
-    measures = tuple(_measure(each) for each in found.measures)
+    measures = measure_facts(found)
+    skill = _skill({each.name: each for each in measures})
     if isinstance(found, RegressionEvaluation):
         words, why = tuple(_number_words(found)), tuple(doubts(found))
-        return QualityFacts(found.n_rows, found.level, words, why, measures, None, (), (), True)
-    baseline = constant_accuracy(found)
+        return QualityFacts(found.n_rows, found.level, skill, words, why, measures, None, None, (), (), True)
     is_whole = len(found.classes) <= DRAWN_CLASSES
+    baseline = constant_accuracy(found)
+    weakest = _weakest(found)
     return QualityFacts(
         found.n,
         found.level,
-        tuple(_class_words(found, baseline)),
+        skill,
+        tuple(_class_words(found, baseline, skill, weakest)),
         tuple(doubts(found)),
         measures,
         baseline,
+        weakest,
         tuple(_classes(found)),
         tuple(_pairs(found) if is_whole else _mistakes(found)),
         is_whole,
     )
 
 
-def _measure(measure: Any) -> MeasureFact:
-    title, meaning = TITLES.get(measure.name, (measure.name.replace("_", " "), ""))
-    write = share if measure.name in SHARES else _number
-    numbers = (measure.value, measure.low, measure.high)
-    first, low, high = ("–" if math.isnan(number) else write(number) for number in numbers)
-    return MeasureFact(measure.name, title, meaning, *numbers, (first, low, high))
+def _skill(measures: dict[str, MeasureFact]) -> str:
+    """How surely guessing is beaten, by the whole interval of a measure."""
+
+    def beats(name: str, sign: int) -> bool:
+        each = measures.get(name)
+        end = math.nan if each is None else each.low if sign > 0 else each.high
+        return each is not None and each.guess is not None and sign * (end - each.guess) > 0
+
+    main = measures.get("accuracy") or measures["r2"]
+    if main.guess is None or math.isnan(main.low):
+        return "unknown"
+    if beats("accuracy", 1) or beats("r2", 1):
+        return "sure"
+    return "ranks" if beats("roc_area", 1) or beats("log_loss", -1) else "none"
 
 
-def _number(value: float) -> str:
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    return short(value).replace("-", "−")
+def _weakest(found: Evaluation) -> Weakest | None:
+    """The class of which least is found; None where there is only one, or unless it is below the others."""
+    rows = [row for row in found.per_class if row.support]
+    if len(rows) < 2:
+        return None
+    weak = min(rows, key=lambda row: row.recall.value)
+    right = sum(row.recall.value * row.support for row in rows if row is not weak)
+    others = right / sum(row.support for row in rows if row is not weak)
+    if weak.recall.value >= others:
+        return None
+    recall = weak.recall
+    return Weakest(cut(weak.label, NAME), recall.value, recall.low, recall.high, others)
 
 
 def is_strong(quality: QualityFacts) -> bool:
@@ -147,7 +146,9 @@ def is_strong(quality: QualityFacts) -> bool:
     return 1 - accuracy.low <= STRONG * (1 - quality.baseline)
 
 
-def _class_words(found: Evaluation, baseline: float | None) -> Iterator[str]:
+def _class_words(
+    found: Evaluation, baseline: float | None, skill: str, weakest: Weakest | None
+) -> Iterator[str]:
     accuracy = found.measure("accuracy")
     right = accuracy.value * found.weight
     yield (
@@ -155,29 +156,40 @@ def _class_words(found: Evaluation, baseline: float | None) -> Iterator[str]:
         f"{amount(found.weight)}. On other rows like these, expect between {share(accuracy.low)} and "
         f"{share(accuracy.high)}."
     )
-    if baseline is None:
-        why = f"all rows are of {only_label(found)}" if only_label(found) else "there are too few rows"
-        yield f"It cannot be compared with always giving the same answer: {why}."
-    elif accuracy.low > baseline:
-        wrong = 1 - (1 - accuracy.value) / (1 - baseline)
+    yield _compared(found, baseline, skill)
+    if weakest is not None:
+        support = next(row.support for row in found.per_class if cut(row.label, NAME) == weakest.label)
         yield (
-            f"Always answering the most frequent class would be right on {share(baseline)}; the model avoids "
-            f"{share(wrong)} of the errors that this would make."
-        )
-    else:
-        yield (
-            f"Always answering the most frequent class would be right on {share(baseline)}, so the model is "
-            f"{'surely worse' if accuracy.high < baseline else 'not surely better'} than that."
-        )
-    weak = min((row for row in found.per_class if row.support), key=lambda row: row.recall.value)
-    if weak.recall.value < accuracy.value:
-        yield (
-            f"It is weakest on {cut(weak.label, 60)}: of {counted(weak.support, 'such row')} it finds "
-            f"{share(weak.recall.value)}."
+            f"It is weakest on {cut(weakest.label, 60)}: of {counted(support, 'such row')} it finds "
+            f"{share(weakest.recall)} (expect between {share(weakest.low)} and {share(weakest.high)}), of "
+            f"all others {share(weakest.others)}."
         )
     if found.unseen:
         rows = sum(rows for _, rows in found.unseen)
         yield f"{counted(rows, 'row')} with labels that the model does not know count as errors."
+
+
+def _compared(found: Evaluation, baseline: float | None, skill: str) -> str:
+    """How the model does against always giving the same answer."""
+    if baseline is None:
+        why = f"all rows are of {only_label(found)}" if only_label(found) else "there are too few rows"
+        return f"It cannot be compared with always giving the same answer: {why}."
+    accuracy = found.measure("accuracy")
+    same = f"Always answering the most frequent class would be right on {share(baseline)}"
+    if skill == "sure":
+        wrong = 1 - (1 - accuracy.value) / (1 - baseline)
+        return f"{same}; the model avoids {share(wrong)} of the errors that this would make."
+    how = "surely worse" if accuracy.high < baseline else "not surely better"
+    if skill == "ranks":
+        return f"{same}, so by accuracy the model is {how} than that; {_ranks(found)}."
+    return f"{same}, so the model is {how} than that."
+
+
+def _ranks(found: Evaluation) -> str:
+    names = [each.name for each in found.measures]
+    if "roc_area" not in names or math.isnan(found.measure("roc_area").value):
+        return "its probabilities tell more than the shares of the classes do"
+    return f"but it ranks rows better than guessing (ROC area {share(found.measure('roc_area').value)})"
 
 
 def _number_words(found: RegressionEvaluation) -> Iterator[str]:
@@ -190,18 +202,18 @@ def _number_words(found: RegressionEvaluation) -> Iterator[str]:
         yield f"It is worse than always predicting the mean of these rows (R² {_part(r2.value)}{told})."
     else:
         yield f"It explains {_part(r2.value)} of the differences between the rows (R²{told})."
-    yield f"A prediction is off by {_number(mae.value)} on average."
+    yield f"A prediction is off by {number(mae.value)} on average."
     side = "high" if found.bias.value > 0 else "low"
     if found.bias.low > 0 or found.bias.high < 0:
-        off = _number(abs(found.bias.value))
+        off = number(abs(found.bias.value))
         yield f"Predictions are too {side} by {off} on average, which is no accident."
     else:
         yield "Predictions are neither too high nor too low on average, as far as these rows can tell."
 
 
-def _part(number: float) -> str:
+def _part(part: float) -> str:
     """A share that may be negative."""
-    return share(number) if number >= 0 else f"−{-100 * number:.1f} %"
+    return share(part) if part >= 0 else f"−{-100 * part:.1f} %"
 
 
 def _classes(found: Evaluation) -> Iterator[ClassFact]:

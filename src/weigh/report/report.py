@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,9 +15,16 @@ from weigh.report.facts import Facts
 from weigh.report.figures import figures
 from weigh.report.needs import refuse_lacking
 from weigh.report.page import framed, page
+from weigh.report.summary_facts import Tile
 from weigh.text import aligned, cut
 
 WIDTH = 80
+
+
+def _lines(tile: Tile) -> Iterator[list[str]]:
+    yield [tile.name, tile.value, tile.note]
+    if tile.guess:
+        yield ["", "", tile.guess]
 
 
 def silent(_: str) -> None:
@@ -53,7 +60,7 @@ class Report:
 
     def __str__(self) -> str:
         summary = self.facts.summary
-        tiles = aligned([[tile.name, tile.value, tile.note] for tile in summary.tiles], left=3, indent="  ")
+        tiles = aligned([line for tile in summary.tiles for line in _lines(tile)], left=3, indent="  ")
         steps = "\n".join(textwrap.fill(f"- {step}", WIDTH, subsequent_indent="  ") for step in summary.next)
         return "\n\n".join([self.facts.title, textwrap.fill(summary.what, WIDTH), tiles, f"Next:\n{steps}"])
 

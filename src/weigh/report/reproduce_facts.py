@@ -6,6 +6,7 @@ import hashlib
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
 
@@ -14,6 +15,18 @@ from weigh.text import amount
 
 PACKAGES = ("weigh", "numpy", "scipy", "scikit-learn", "pyarrow", "altair", "vl-convert-python", "jinja2")
 IN_MEMORY = "rows in memory"
+PAGE = "report.html"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the commands of a report repeat: options that say how files are read, and those of the report."""
+
+    reading: tuple[str, ...] = ()
+    label: str | None = None
+    title: str | None = None
+    most: int | None = None
+    output: str = PAGE
 
 
 @dataclass(frozen=True)
@@ -35,37 +48,60 @@ class ReproduceFacts:
     versions: tuple[Fact, ...]
 
 
-def file_fact(role: str, path: str | None) -> FileFact:
-    """Describe a file; a folder or rows in memory have no digest."""
-    if path is None or not os.path.isfile(path):
-        return FileFact(role, path or IN_MEMORY, "", "")
+def file_facts(given: Sequence[tuple[str, str | None]]) -> tuple[FileFact, ...]:
+    """Describe files by role; folders are named only where two files have the same name."""
+    ends = [os.path.basename(os.path.normpath(path)) for _, path in given if path is not None]
+    return tuple(_file_fact(role, path, ends) for role, path in given)
+
+
+def _file_fact(role: str, path: str | None, ends: list[str]) -> FileFact:
+    if path is None:
+        return FileFact(role, IN_MEMORY, "", "")
+    folder, name = os.path.split(os.path.normpath(path))
+    if ends.count(name) > 1:
+        name = os.path.join(os.path.basename(folder), name)
+    if not os.path.isfile(path):
+        return FileFact(role, name, "", "")
     with open(path, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return FileFact(role, path, f"{amount(os.path.getsize(path))} bytes", digest)
+    return FileFact(role, name, f"{amount(os.path.getsize(path))} bytes", digest)
 
 
-def reproduce_facts(files: tuple[FileFact, ...], label: str | None) -> ReproduceFacts:
+def reproduce_facts(files: tuple[FileFact, ...], asked: Asked) -> ReproduceFacts:
     """Collect what one needs to make the report again."""
-    named = {each.role: each.name for each in files if each.digest}
     versions = [Fact("Python", ".".join(map(str, sys.version_info[:3])))]
     for package in PACKAGES:
         try:
             versions.append(Fact(package, metadata.version(package)))
         except metadata.PackageNotFoundError:
             continue
-    return ReproduceFacts(files, tuple(_commands(named, label)), tuple(versions))
+    return ReproduceFacts(files, tuple(_commands(_named(files), asked)), tuple(versions))
 
 
-def _commands(named: dict[str, str], label: str | None) -> list[str]:
+def compare_command(files: tuple[FileFact, ...], label: str | None, asked: Asked) -> str:
+    """The command that tries other learners on the training rows; nothing where there is no file of them."""
+    train = _named(files).get("training")
+    return (
+        shlex.join(["weigh", "compare", train, "--label", label, *asked.reading]) if train and label else ""
+    )
+
+
+def _named(files: tuple[FileFact, ...]) -> dict[str, str]:
+    return {each.role: each.name for each in files if each.digest}
+
+
+def _commands(named: dict[str, str], asked: Asked) -> list[str]:
     if not {"model", "data"} <= named.keys():
         return []
-    model, data = shlex.quote(named["model"]), shlex.quote(named["data"])
-    told = f" --label {shlex.quote(label)}" if label else ""
-    train = f" --train {shlex.quote(named['training'])}" if "training" in named else ""
-    commands = [
-        f"weigh report {model} {data}{told}{train} -o report.html",
-        f"weigh evaluate {model} {data}{told}",
+    label = ["--label", asked.label] if asked.label else []
+    judged = [named["model"], named["data"], *label]
+    train = ["--train", named["training"]] if "training" in named else []
+    own = ["--title", asked.title] if asked.title else []
+    own += ["--most", str(asked.most)] if asked.most is not None else []
+    lines = [
+        ["report", *judged, *train, *asked.reading, *own, "-o", os.path.basename(asked.output)],
+        ["evaluate", *judged, *asked.reading],
     ]
     if train:
-        commands.append(f"weigh verify {model} {shlex.quote(named['training'])}")
-    return commands
+        lines.append(["verify", named["model"], named["training"], *asked.reading])
+    return [shlex.join(["weigh", *line]) for line in lines]

@@ -50,6 +50,7 @@ class _Seen:
         self.n = 0
         self.missing = 0
         self.low, self.high = math.inf, -math.inf
+        self.total = 0.0
         self.values: dict[str, int] = {}
 
     def add(self, column: Column) -> None:
@@ -59,6 +60,7 @@ class _Seen:
             known = column[np.isfinite(column)]
             self.missing += len(column) - len(known)
             if len(known):
+                self.total += float(known.sum(dtype=np.float64))
                 self.low, self.high = min(self.low, float(known.min())), max(self.high, float(known.max()))
             return
         for value in to_pylist(column):
@@ -70,7 +72,8 @@ class _Seen:
     def told(self) -> str:
         """What was seen, in a few words."""
         if self.low <= self.high:
-            return f"{short(self.low)} to {short(self.high)}"
+            mean = self.total / (self.n - self.missing)
+            return f"mean {short(mean)}, from {short(self.low)} to {short(self.high)}"
         if not self.values:
             return NOTHING
         many = (
@@ -127,7 +130,7 @@ def _trained(model: Any) -> Iterator[tuple[str, str]]:
         for part in model.distributions:
             name = part.part.names[0]
             if name not in model.levels and part.found():
-                yield name, part.found()
+                yield name, part.found().replace("means ", "mean of each class ", 1)
     elif hasattr(model, "terms"):
         for block, term in zip(model.schema.parts, model.terms, strict=True):
             if not block.kind.gathers and block.names[0] not in model.levels:

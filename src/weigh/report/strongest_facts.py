@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from weigh.explain import strongest
@@ -12,6 +13,7 @@ from weigh.text import cut, percent, plain, short, signed
 
 NAME = 120
 MOST_CLASSES = 12
+GIANT = 10  # times as long as the next one: a bar that is cut
 
 
 @dataclass(frozen=True)
@@ -27,10 +29,11 @@ class Feature:
 
 @dataclass(frozen=True)
 class Side:
-    """What speaks for one class, or raises or lowers a number."""
+    """What speaks for one class, or raises or lowers a number; `longest` is where bars are cut, if any."""
 
     title: str
     features: tuple[Feature, ...]
+    longest: float | None
 
 
 @dataclass(frozen=True)
@@ -48,16 +51,27 @@ def strongest_facts(model: Any, most: int) -> StrongestFacts:
     found = strongest(model, None, most)
     pairs = list(found.classes.items())
     counted = any(hasattr(each, "nats") for _, features in pairs for each in features)
-    sides = tuple(
-        Side(cut(found.title_of(label), NAME), tuple(_features(features)))
-        for label, features in pairs[:MOST_CLASSES]
-    )
+    sides = tuple(_side(found.title_of(label), features) for label, features in pairs[:MOST_CLASSES])
     meaning = (
         "A strength is the evidence, in nats, that a value gives for the class against all others together."
         if counted
         else "A weight is what one unit of the feature adds."
     )
     return StrongestFacts("nats" if counted else "weight", meaning, sides, max(0, len(pairs) - MOST_CLASSES))
+
+
+def _side(title: str, found: Any) -> Side:
+    features = tuple(_features(found))
+    return Side(cut(title, NAME), features, _longest(features))
+
+
+def _longest(features: tuple[Feature, ...]) -> float | None:
+    """Where bars are cut so that the others can be seen: half as long again as the longest of those."""
+    known = [abs(each.amount) for each in features if isinstance(each.amount, float)]
+    for size, below in pairwise(sorted(known, reverse=True)):
+        if size > GIANT * below > 0:
+            return 1.5 * below
+    return None
 
 
 def _features(features: Any) -> Iterator[Feature]:

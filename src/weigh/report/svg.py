@@ -11,6 +11,7 @@ import re
 from typing import Any
 from xml.etree import ElementTree
 
+from weigh.pictures.channels import ROOM
 from weigh.pictures.output import rendered
 from weigh.pictures.style import GREY
 from weigh.report.told_marks import with_words
@@ -20,6 +21,7 @@ MARGIN = 16
 # Pixels of a chart, and of the names beside it, that a phone shows without shrinking its words.
 NARROW = 240
 NARROWED = {"width": NARROW, "labelLimit": 140}
+ROOMY = 260  # pixels of names on a wide page
 ELEMENTS = {
     "svg", "g", "path", "line", "rect", "circle", "text", "tspan", "defs", "clipPath", "linearGradient",
     "radialGradient", "stop",
@@ -42,8 +44,7 @@ def inline(chart: Any, name: str, told: str, is_narrow: bool = False) -> str:
     """Return a chart as an SVG element for a page; `name` keeps its ids apart from other charts'."""
     # Checking a chart against its grammar takes longer than drawing it, and ours are tested.
     spec = with_words(_writable(chart.to_dict(validate=False)))
-    if is_narrow:
-        spec = _narrowed(spec)
+    spec = _narrowed(spec) if is_narrow else _roomy(spec)
     root = ElementTree.fromstring(rendered(spec))
     width, height = float(root.get("width", 0)) + MARGIN, float(root.get("height", 0))
     _clean(root, _Ids(name))
@@ -79,6 +80,15 @@ def _narrowed(spec: Any, key: str = "") -> Any:
         return [_narrowed(each) for each in spec]
     most = NARROWED.get(key)
     return most if most is not None and isinstance(spec, int | float) and spec > most else spec
+
+
+def _roomy(spec: Any) -> Any:
+    """A specification whose names at the left have more room."""
+    if isinstance(spec, dict):
+        inside = {name: each if name == "datasets" else _roomy(each) for name, each in spec.items()}
+        is_axis = inside.get("labelLimit") == ROOM
+        return inside | {"labelLimit": ROOMY} if is_axis else inside
+    return [_roomy(each) for each in spec] if isinstance(spec, list) else spec
 
 
 class _Ids:

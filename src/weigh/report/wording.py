@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
+FROM_ZERO = "Rows are counted from 0."
+PERCENT = re.compile(r"(?<=\d) %")
+
+
+def tied(text: str) -> str:
+    """A sentence in which no line ends between a number and its percent sign."""
+    return PERCENT.sub("\u00a0%", text)
+
 
 def share(part: float) -> str:
     """A share with one decimal of a percent, with more where it is small or close to all."""

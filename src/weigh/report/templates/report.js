@@ -29,7 +29,7 @@
       const at = facts.rows[Number(slider.value)];
       $("threshold-value").textContent = at.name;
       slider.setAttribute("aria-valuetext", at.name);
-      $("threshold-told").textContent = at.told;
+      $("threshold-told").textContent = at.told.replace(/(\d) %/g, "$1\u00a0%");
       ["found", "false", "missed", "passed"].forEach((name, nth) => {
         $(`threshold-${name}`).textContent = at.counts[nth];
       });
@@ -60,11 +60,4 @@
   stops();
   window.addEventListener("resize", stops);
   document.addEventListener("toggle", stops, true);
-
-  let closed = [];
-  window.addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll("details:not([open])")];
-    for (const each of closed) each.open = true;
-  });
-  window.addEventListener("afterprint", () => { for (const each of closed) each.open = false; });
 })();
