@@ -79,7 +79,7 @@ def test_a_saved_model_predicts_a_dict_with_numpy_alone(model_file: Path) -> Non
 def test_a_calibrated_model_predicts_with_numpy_alone(tmp_path: Path, method: str) -> None:
     path = tmp_path / "sure.weigh"
     rows, labels = [[1.0], [1.5], [3.0], [4.0]], ["a", "a", "b", "b"]
-    weigh.calibrate(weigh.NaiveBayes().fit(rows, labels), rows, labels, method=method).save(path)
+    weigh.calibrate(weigh.NaiveBayes().fit(rows, labels), rows[1:], labels[1:], method=method).save(path)
     row = {"x0": 1.0}
     program = (
         f"import sys, weigh; model = weigh.load(sys.argv[1]); model.predict({row}); model.explain({row})"
