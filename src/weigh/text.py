@@ -29,19 +29,24 @@ def html_table(
     `bars` are numbers, one for each row below the head, that a last column draws for and against zero.
     The style is in the tags, because notebooks of all kinds keep it there, and works on light and dark.
     """
-    table = [list(map(html.escape, row)) for row in rows]
+    table = [list(map(escaped, row)) for row in rows]
     drawn = ["", *_bars(bars)] if bars else [None] * len(table)
     body = "".join(
         "<tr>" + _cells(row, left, "td" if at else "th") + ("" if bar is None else _cell("td", bar)) + "</tr>"
         for at, (row, bar) in enumerate(zip(table, drawn, strict=True))
     )
-    caption = f'<caption style="{_CAPTION}">{html.escape(title)}</caption>' if title else ""
+    caption = f'<caption style="{_CAPTION}">{escaped(title)}</caption>' if title else ""
     return f'<table style="{_TABLE}">{caption}{body}</table>'
 
 
 def html_note(sentence: str) -> str:
     """A paragraph in HTML."""
-    return f"<p>{html.escape(sentence)}</p>"
+    return f"<p>{escaped(sentence)}</p>"
+
+
+def escaped(text: str) -> str:
+    """A text for HTML; halves of signs, which no file can hold, are replaced."""
+    return html.escape(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 FOR, AGAINST = "#3b82c4", "#d9690a"  # the colours of what speaks for and against, also in pictures

@@ -103,3 +103,25 @@ def test_the_commands_of_a_page_make_it_again(
     assert code_of(shlex.split(written.partition("weigh ")[2])) == 0
     assert (folder / "mails.html").read_text("utf-8") == page
     assert code_of(shlex.split(commands[1])[1:]) == 0
+
+
+def test_the_page_goes_to_standard_output_where_it_is_asked_to(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert code_of(["report", "spam.weigh", "test.csv", "-o", "page.html"]) == 0
+    capsys.readouterr()
+    assert code_of(["report", "spam.weigh", "test.csv", "-o", "-"]) == 0
+    page = (files / "page.html").read_text("utf-8")
+    assert capsys.readouterr().out == page.replace("-o page.html", "-o -")
+    assert not (files / "-").exists()
+    assert code_of(["report", "spam.weigh", "test.csv", "-o", "-", "--json"]) == 2
+    assert "--json and -o - both write to standard output" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["report", "predict", "audit", "calibrate"])
+def test_a_file_without_a_name_is_refused(
+    files: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert code_of([command, "spam.weigh", "test.csv", "-o", ""]) == 1
+    assert capsys.readouterr().err == "weigh: The file to write has an empty name. Give it one.\n"
+    assert not (files / "report.html").exists()

@@ -60,8 +60,13 @@ class Wild(LinearRegression):
 
 TRIALS: dict[str, Callable[[Any, Any], Any]] = {
     "compare": lambda each, y: weigh.compare({"it": each}, X, y, folds=3, repeats=1)["it"].loss.value,
-    "curve": lambda each, y: weigh.learning_curve({"it": each}, X, y, folds=3).to_dict()["curves"],
-    "parts": lambda each, y: weigh.bias_variance({"it": each}, X, y, rounds=4).to_dict()["learners"],
+    "curve": lambda each, y: [
+        (point["train"], point["validation"])
+        for point in weigh.learning_curve({"it": each}, X, y, folds=3).to_dict()["curves"][0]["points"]
+    ],
+    "parts": lambda each, y: weigh.bias_variance({"it": each}, X, y, rounds=4).to_dict()["learners"][0][
+        "loss"
+    ],
 }
 LEARNERS = [(Tree, CLASSES), (Line, NUMBERS)]
 

@@ -114,9 +114,11 @@ def check_picture(plot: str | None) -> None:
 
 
 def keep_apart(output: str | None, *inputs: str) -> None:
-    """Refuse an output that would take the place of something that is read."""
+    """Refuse an output without a name, and one that would take the place of something that is read."""
     from weigh import errors
 
+    if output == "":
+        raise errors.FileError("The file to write has an empty name. Give it one.")
     for path in inputs:
         if output and os.path.exists(output) and os.path.exists(path) and os.path.samefile(output, path):
             raise errors.FileError(f"{output} is read by this very command. Give -o another name.")

@@ -23,7 +23,12 @@ SECTIONS = {
 @click.command(cls=Taught, sections=SECTIONS, short_help="Write a page on a model that others can read.")
 @model_argument
 @click.argument("data", metavar="DATA")
-@click.option("-o", "--output", metavar="FILE", help="The page to write. [default: report.html]")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="The page to write, - for standard output. [default: report.html]",
+)
 @click.option("--train", metavar="FILE", help="The rows it was trained on: adds audit and learning curve.")
 @click.option("--label", metavar="COLUMN", help="The column of true labels. [default: the model's]")
 @click.option("--title", metavar="TEXT", help="What to call the report.")
@@ -59,9 +64,11 @@ def command(
     from weigh.report.needs import refuse_lacking
     from weigh.report.reproduce_facts import PAGE, Asked
 
+    target = PAGE if output is None else output
+    if target == "-" and as_json:
+        raise click.UsageError("--json and -o - both write to standard output. Leave one of them out.")
     if output or not as_json:
         refuse_lacking()
-    target = output or PAGE
     keep_apart(target, model, data, *([train] if train else []))
     loaded = load(model)
     name = label or loaded.label
@@ -72,8 +79,12 @@ def command(
         report = report_on(
             loaded, rows, train=learned, title=title, most=most, file=model, asked=asked, say=say
         )
-        if output or not as_json:
-            report.save(target)
+        page = report.html if output or not as_json else ""
+    if target == "-":
+        click.echo(page, nl=False)
+        return
+    if page:
+        report.save(target)
     echo(report, as_json)
     if not as_json:
         click.echo(f"\nThe report is in {target}.")

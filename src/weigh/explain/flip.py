@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from weigh import errors
 from weigh.explain import flip_text
 from weigh.explain.changes import Change, changes_of
@@ -130,8 +132,10 @@ def _goal(row: Removals, verdict: int, to: Any) -> int | None:
     classes = list(row.model.classes)
     if to is None:
         return None
-    if to not in classes:
-        raise errors.LabelError(f"The model has no class {to!r}; it has {errors.listing(classes)}.")
+    if np.ndim(to) or to not in classes:
+        raise errors.LabelError(
+            f"The model has no class {errors.told(to)}; it has {errors.listing(classes)}."
+        )
     goal = classes.index(to)
     if goal == verdict:
         raise errors.parameter("flip", "to", "another class than the verdict", to)

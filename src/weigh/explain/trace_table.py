@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from weigh import errors
 from weigh.explain.trace_cells import TIED, Cells
-from weigh.text import aligned, counted, latex
+from weigh.text import aligned, counted, escaped, latex
 
 if TYPE_CHECKING:
     from weigh.explain.trace import Trace
@@ -136,17 +135,17 @@ def markup(trace: Trace, passes: list[int], most: int | None = None) -> str:
     cells, blocks = _fitting(trace, passes, most)
     parts = [_paragraph(line) for line in cells.opening()]
     for block in blocks:
-        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in block.head)
+        head = "".join(f"<th>{escaped(cell)}</th>" for cell in block.head)
         rows = []
         for cells_of_row, wrong in zip(block.rows, block.wrong, strict=True):
-            filled = "".join(f"<td>{html.escape(cell)}</td>" for cell in cells_of_row)
+            filled = "".join(f"<td>{escaped(cell)}</td>" for cell in cells_of_row)
             rows.append(
                 f'<tr class="update" style="background:#d6336c1f">{filled}</tr>'
                 if wrong
                 else f"<tr>{filled}</tr>"
             )
         parts.append(
-            f"<table><caption>{html.escape(block.title)}</caption>"
+            f"<table><caption>{escaped(block.title)}</caption>"
             f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
         )
         parts += [_paragraph(line) for line in ([block.more] if block.hidden else block.closing)]
@@ -155,7 +154,7 @@ def markup(trace: Trace, passes: list[int], most: int | None = None) -> str:
 
 
 def _paragraph(line: str) -> str:
-    return f"<p>{html.escape(line)}</p>"
+    return f"<p>{escaped(line)}</p>"
 
 
 def tabular(trace: Trace, passes: list[int], most: int | None = None) -> str:

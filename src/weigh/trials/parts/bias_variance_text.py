@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import html
 import math
 import textwrap
 from typing import TYPE_CHECKING
 
-from weigh.text import aligned, counted, cut, html_table, short
+from weigh.text import aligned, counted, cut, escaped, html_table, short
 from weigh.trials.learners import settings_note
 from weigh.trials.trial import LOSSES
 
@@ -39,7 +38,7 @@ def text(found: BiasVariance) -> str:
 def markup(found: BiasVariance) -> str:
     """The table in HTML, and what it rests on."""
     rows = _parts(found) if len(found.learners) == 1 else _learners(found, 60)
-    notes = "".join(f"<p>{html.escape(note)}</p>" for note in _notes(found))
+    notes = "".join(f"<p>{escaped(note)}</p>" for note in _notes(found))
     return f"<div>{html_table(_headline(found), rows)}{notes}</div>"
 
 
