@@ -83,6 +83,7 @@ def test_probabilities_worse_than_none_are_not_recommended() -> None:
         model = weigh.NaiveBayes().fit(table, "y")
     told = next_of(model, table)
     assert "Do not use its probabilities: their log loss of" in told
+    assert "; calibrate them on rows it has not learned from (weigh calibrate)." in told
     assert "since clue1 repeats clue0, clue2 repeats clue0" in told
     assert "--kind clue1=skip" in told
 

@@ -79,7 +79,7 @@ def _remedy(model: Any) -> str:
     ours = getattr(model, "model_", model)
     if not isinstance(ours, Model):
         return "calibrate them on rows it has not learned from (CalibratedClassifierCV of scikit-learn)."
-    if hasattr(ours, "uncalibrated"):
+    if hasattr(ours, "calibration"):
         return (
             "it was calibrated on other rows, so check the labels of these, or calibrate it again on rows "
             "like these (weigh calibrate)."

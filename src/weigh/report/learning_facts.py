@@ -101,7 +101,8 @@ def _advice(told: Diagnosis, verdict: str, loss: str, unit: _Unit) -> Iterator[s
     """Yield what the diagnosis advises, and what more rows would bring if they surely help."""
     *others, _ = told.advice
     if others and verdict:
-        yield verdict + " ".join(others)
+        first, *rest = others
+        yield f"{told.verdict.capitalize()}: {' '.join([first[:1].lower() + first[1:], *rest])}"
     if told.rows_help == "yes" and told.tenfold is not None:
         low, high = (unit.told(end) for end in (told.tenfold.low, told.tenfold.high))
         yield (

@@ -18,7 +18,7 @@ LOPSIDED = ("roc_area", "balanced_accuracy", "log_loss", "accuracy")
 MOST_TILES = 3
 NOTHING_KNOWN = 0.005  # how near an end of all shares an interval's end says nothing
 GUESSES = {
-    "accuracy": "the most frequent class: {}",
+    "accuracy": "always the most frequent class: {}",
     "roc_area": "guessing: {}",
     "balanced_accuracy": "guessing: {}",
     "log_loss": "stating the classes' shares: {}",
