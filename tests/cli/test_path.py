@@ -12,10 +12,10 @@ from tests.cli.test_fit_regression import FLATS
 TOLD = """4 fits over 3 features, strong penalty first
 
   l2       features  largest weight        gap  held-out loss  ± std. error
-  7500            3           rooms  8.259e-11        80693           3e+04
-  7.5             3           rooms  8.259e-11        14217         5.9e+03
-  0.0075          3  district=south  8.259e-11       1000.3 *       3.7e+02
-  7.5e-06         3  district=south  8.259e-11       1481.3           8e+02
+  7500            3           rooms  8.259e−11        80693           3e+04
+  7.5             3           rooms  8.259e−11        14217         5.9e+03
+  0.0075          3  district=south  8.259e−11       1000.3 *       3.7e+02
+  7.5e−06         3  district=south  8.259e−11       1481.3           8e+02
 
   * the least loss on rows held out
 """

@@ -15,7 +15,7 @@ from weigh.learn.regress.logistic_task import LogisticTask
 from weigh.learn.regress.path import tracked
 from weigh.pictures import curves, lines
 from weigh.source import Source
-from weigh.text import aligned, cut, html_table, short
+from weigh.text import aligned, cut, html_table, minus, short
 
 SHOWN = 12
 NAMED = 8  # features that are told apart in a picture
@@ -103,7 +103,7 @@ class Path:
         W = np.abs(self.weights[at])
         largest = self.features[int(np.argmax(W if W.ndim == 1 else W.max(axis=0)))] if W.any() else "none"
         row = [
-            f"{self.penalties[at]:.4g}",
+            minus(f"{self.penalties[at]:.4g}"),
             f"{int(self.counts[at]):,}",
             cut(largest, 24),
             short(self.gaps[at]),
