@@ -92,8 +92,9 @@ def test_evaluating_the_rows_of_training_is_noted(run, tmp_path, learner):
     assert run("fit", "mails.csv", "--label", "spam", "--learner", learner).exit_code == 0
     told = run("evaluate", "mails.weigh", "mails.csv")
     assert told.stderr == (
-        "weigh: note: The model has learned these very rows, which flatters it. Evaluate it on rows that it "
-        "has not seen; `weigh audit` judges learned rows, each one forgotten in turn.\n"
+        "\nNote: The model has learned these very rows, which flatters it. Evaluate it on\n"
+        "rows that it has not seen; `weigh audit` judges learned rows, each one forgotten\n"
+        "in turn.\n"
     )
     (tmp_path / "others.csv").write_text((tmp_path / "mails.csv").read_text().replace("medium", "low"))
     assert run("evaluate", "mails.weigh", "others.csv").stderr == ""

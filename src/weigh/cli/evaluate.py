@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+import textwrap
 from typing import Any
 
 import click
@@ -19,6 +19,10 @@ PICTURES = {
     "predicted": "of a regression: predicted against true numbers; its default",
     "residuals": "of a regression: errors against predictions",
 }
+LEARNED = (
+    "Note: The model has learned these very rows, which flatters it. Evaluate it on rows that it has not "
+    "seen; `weigh audit` judges learned rows, each one forgotten in turn."
+)
 SECTIONS = {
     "Examples": """
         weigh evaluate income.weigh test.csv
@@ -69,9 +73,9 @@ def command(
     name = label or loaded.label
     if name is None:
         raise errors.LabelError("The model does not name its label column; give --label COLUMN.")
-    with watched(open_for(loaded, data, name, **written)) as source:
+    opened = open_for(loaded, data, name, **written)
+    with watched(opened) as source:
         found = evaluate(loaded, source)
-        _warn_of_learned(loaded, source, found)
     if plot is not None:
         from weigh.pictures import image
 
@@ -79,21 +83,16 @@ def command(
     echo(found, as_json)
     if plot is not None and not as_json:
         click.echo(f"\nThe picture is in {plot}.")
+    if _is_learned(loaded, opened, found):
+        click.echo(f"\n{textwrap.fill(LEARNED, 80)}", err=True)
 
 
-def _warn_of_learned(model: Any, source: Any, found: Any) -> None:
-    """Warn if a model is judged on the very rows that it has learned, as counts can tell."""
-    from weigh import errors
+def _is_learned(model: Any, source: Any, found: Any) -> bool:
+    """Whether a model is judged on the very rows that it has learned, as counts can tell."""
     from weigh.model.counted import Counted
 
     counted = getattr(model, "uncalibrated", model)
     # Rows of another number are others: only where they agree are they read once more.
     if not isinstance(counted, Counted) or not counted.has_rows or counted.counts.rows.sum() != found.n:
-        return
-    if counted.has_learned(source):
-        warnings.warn(
-            "The model has learned these very rows, which flatters it. Evaluate it on rows that it has not "
-            "seen; `weigh audit` judges learned rows, each one forgotten in turn.",
-            errors.SeenRows,
-            stacklevel=2,
-        )
+        return False
+    return counted.has_learned(source) is True
