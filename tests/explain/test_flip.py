@@ -358,3 +358,18 @@ def test_a_flip_prints_within_eighty_columns_and_as_json_html_and_a_picture() ->
     assert "<script>" not in weigh.flip(model, {"text": texts["text"][0]})._repr_html_()
     drawn = json.dumps(found.plot().to_dict())
     assert all(f'"group": "{group}"' in drawn for group in ("removed", "left"))
+
+
+@pytest.mark.parametrize("to", [np.array(["b"]), np.array(["a", "b"]), ["b"]])
+def test_a_class_is_one_value_and_no_array(to: Any) -> None:
+    learner = weigh.NaiveBayes().fit({"x": ["u", "v"], "y": ["a", "b"]}, "y")
+    with pytest.raises(errors.LabelError, match="The model has no class"):
+        weigh.flip(learner, {"x": ["u"]}, to=to)
+
+
+def test_halves_of_signs_stay_out_of_html() -> None:
+    name = "a\ud800b"
+    learner = weigh.NaiveBayes().fit({name: ["u", "v", "v"], "y": ["a", name, name]}, "y")
+    flip, evidence = weigh.flip(learner, {name: ["u"]}), learner.explain({name: ["u"]})[0]
+    for shown in (flip, evidence, weigh.strongest(learner)):
+        assert "a\ufffdb" in shown._repr_html_().encode("utf-8").decode("utf-8")

@@ -264,3 +264,23 @@ def test_the_command_lists_rows_and_writes_all_of_them(tmp_path, monkeypatch, ca
     assert all(by_row[row.row] == row.probability for row in expected.rows)
     assert code_of(["audit", "m.weigh", "train.csv", "--most", "8", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(expected.to_dict()))
+
+
+def test_where_no_row_is_at_odds_there_is_nothing_to_draw() -> None:
+    rows = {"x": [0.0, 0.1, 5.0, 5.1] * 5, "y": ["a", "a", "b", "b"] * 5}
+    found = weigh.audit(weigh.NaiveBayes().fit(rows, "y"), rows)
+    assert not found.rows
+    with pytest.raises(errors.Unsupported, match="No row is at odds with its label"):
+        found.plot()
+
+
+def test_weights_whose_squares_are_nothing_are_refused() -> None:
+    from weigh.source import rows as rows_of
+
+    table = {"x": [0.0, 0.1, 5.0, 5.1] * 5, "y": ["a", "a", "b", "b"] * 5}
+    for weight in (1e-300, 1e300):
+        source = rows_of(table, "y", np.full(20, weight))
+        model = weigh.NaiveBayes().fit(table, "y")
+        for judge in (weigh.audit, weigh.evaluate):
+            with pytest.raises(errors.ParameterError, match="between 1e-100 and 1e100"):
+                judge(model, source)

@@ -357,6 +357,10 @@ def test_an_image_may_be_a_page(tmp_path: Path) -> None:
             "Bars are drawn from finite numbers, got nan for 'value' in row 1.",
         ),
         (
+            lambda: pictures.bars([{"name": "a", "value": 10**400}], "x", "t"),
+            f"Bars are drawn from finite numbers, got 1{'0' * 59}… for 'value' in row 0.",
+        ),
+        (
             lambda: pictures.scatter([{"x": "one", "y": 1}]),
             "Points are drawn from finite numbers, got 'one' for 'x' in row 0.",
         ),

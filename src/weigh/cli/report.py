@@ -81,7 +81,7 @@ def command(
         )
         page = report.html if output or not as_json else ""
     if target == "-":
-        click.echo(page, nl=False)
+        click.echo(page.encode("utf-8", "replace"), nl=False)
         return
     if page:
         report.save(target)

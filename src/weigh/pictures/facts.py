@@ -53,7 +53,8 @@ def _finite(what: str, row: Mapping[str, Any], name: str, at: int) -> float:
     number = _known(row[name])
     if number is None:
         raise errors.DataError(
-            f"{what} are drawn from finite numbers, got {row[name]!r} for {name!r} in row {at}."
+            f"{what} are drawn from finite numbers, got {errors.told(row[name], 60)} for {name!r} in row "
+            f"{at}."
         )
     return number
 
@@ -62,7 +63,7 @@ def _known(value: Any) -> float | None:
     """A finite number of Python's own, whole ones whole; None for all else."""
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     if not math.isfinite(number) or isinstance(value, str):
         return None

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from weigh import errors
 from weigh.judge.measures.printing import CUT_OFF
 from weigh.text import aligned, counted, cut, html_note, html_table, percent, probable, short, signed
 
@@ -134,6 +135,8 @@ def drawn(audit: Audit) -> Any:
     from weigh.pictures import bars
     from weigh.pictures.ends import bounded
 
+    if not audit.rows:
+        raise errors.Unsupported("No row is at odds with its label, so there is nothing to draw.")
     has_losses = all(row.loss is not None for row in audit.rows)
     sizes = bounded([row.lead if row.loss is None else row.loss for row in audit.rows])
     table = [

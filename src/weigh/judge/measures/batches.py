@@ -151,7 +151,8 @@ def _frame(columns: dict[str, Any]) -> Any:
 
 def _weights(given: Floats | None, own: Any, start: int, stop: int) -> Floats:
     if given is None:
-        return np.ones(stop - start) if own is None else np.asarray(own, np.float64)
+        found = checked_weights(own)
+        return np.ones(stop - start) if found is None else found
     if len(given) < stop:
         raise _unequal("sample_weight", len(given), f"at least {stop:,}")
     return given[start:stop]
