@@ -15,6 +15,7 @@ from scipy import integrate, optimize, stats
 
 import weigh
 from weigh.errors import DataError, ParameterError, Unsupported
+from weigh.errors import told as shown
 from weigh.priors import Laplace, Normal, Penalty
 from weigh.priors.centre import Weights
 
@@ -86,7 +87,7 @@ def test_scales_that_are_no_positive_number_are_refused(bad: object) -> None:
     with pytest.raises(ParameterError) as told:
         Normal(bad)
     must = "Normal: scale must be a positive, finite number, 'cv' or 'evidence', got"
-    assert str(told.value) == f"{must} {bad!r}."
+    assert str(told.value) == f"{must} {shown(bad)}."
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, "older", None, True, {"age": 2}, 10**400])
@@ -94,7 +95,7 @@ def test_centres_that_are_neither_numbers_nor_models_are_refused(bad: object) ->
     with pytest.raises(ParameterError) as told:
         Normal(1, mean=bad)
     must = "Normal: mean must be a finite number, or a fitted model with weights by feature, got"
-    assert str(told.value) == f"{must} {bad!r}."
+    assert str(told.value) == f"{must} {shown(bad)}."
 
 
 def test_other_arguments_are_checked() -> None:
