@@ -203,6 +203,12 @@ def test_wrong_settings_are_wrong_usage(flats, learner, text, said):
         ),
         (
             "linear",
+            ["prior=1e999999999"],
+            "LinearRegression: prior must be a number above zero, None, normal:s, laplace:t or "
+            "penalty:l1=a,l2=b, got inf.",
+        ),
+        (
+            "linear",
             ["noise=laplace", "prior=normal:cv"],
             "LinearRegression: the scale of a prior is chosen beside squared loss only. Give a number, or "
             "--set noise=normal.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import click
@@ -51,8 +50,10 @@ def _json(text: str) -> Any:
 
 
 def _number(part: str, text: str, known: str) -> float:
+    above, _, below = part.partition("/")
     try:
-        return float(Fraction(part.strip()))
+        # Float by float: a fraction of 1e999999999 would take all memory.
+        return float(above) / float(below or 1)
     except (ValueError, ZeroDivisionError):
         raise bad_set(f"{text!r} is not understood. {known}") from None
 
