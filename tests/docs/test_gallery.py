@@ -16,6 +16,12 @@ WORDS = "{http://www.w3.org/2000/svg}text"
 def test_the_page_shows_what_its_blocks_write(tmp_path: Path) -> None:
     assert run(tmp_path) == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(shown())
+    assert {name: told(tmp_path / name) for name in shown()} == {name: told(HOME / name) for name in shown()}
+
+
+def told(path: Path) -> str | None:
+    """What a screen reader says of a picture; ticks and fonts may differ from one renderer to the next."""
+    return ElementTree.fromstring(path.read_text("utf-8")).get("aria-label")
 
 
 def test_every_picture_is_shown_once_and_lies_beside_the_page() -> None:

@@ -369,3 +369,11 @@ def test_the_picture_of_a_perceptron_goes_over_its_score():
     for found in maps_of_three():
         chart = CalibratedModel(inner, found, np.full(3, 1 / 3)).plot().to_dict()
         assert "lead of the class's score" in json.dumps(chart)
+
+
+def test_a_model_that_is_no_linear_function_says_so() -> None:
+    rows = {"x": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "y": ["a", "a", "a", "b", "b", "b"]}
+    with pytest.raises(errors.Unsupported, match=r"^A ThresholdModel is no linear function of its features"):
+        weigh.Threshold().fit(rows, "y").model_.linear()
+    linear = weigh.NaiveBayes().fit({"c": ["p", "q"] * 3, "y": rows["y"]}, "y").model_.linear()
+    assert linear.linear() is linear

@@ -134,6 +134,10 @@ class Model(RowModel):
         """Return the number of the best class of each row."""
         return best(scores, self.tie)
 
+    def linear(self) -> Any:
+        """Return the linear function that decides alike, where there is one."""
+        raise errors.Unsupported(f"A {type(self).__name__} is no linear function of its features.")
+
     def explain(self, rows: Any) -> Explained:
         """Return the evidence for each row: named contributions that sum to the score."""
         found = Explained()

@@ -174,7 +174,7 @@ class CalibratedModel(Model):
     def linear(self) -> Any:
         """Return the linear function that decides alike, where the map leaves all verdicts as they were."""
         if self.calibration.keeps_verdicts:
-            return self.uncalibrated.linear()  # type: ignore[attr-defined]
+            return self.uncalibrated.linear()
         raise errors.Unsupported(
             f"Calibration by {self.calibration.method} moves the cuts between the classes. Ask "
             f"model.uncalibrated.linear() for the weights as they were learned."

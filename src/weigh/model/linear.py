@@ -87,6 +87,10 @@ class LinearModel(Model, LinearSums):
         title = "Heaviest weights" + ("" if many else f": positive for {self.class_list[-1]}")
         yield weight_table(title, list(by_class(names, self.class_list)) if many else names, weights)
 
+    def linear(self) -> LinearModel:
+        """Return the model itself, which is linear."""
+        return self
+
     def irrelevant(self, tolerance: float = 1e-12) -> list[str]:
         """Return the features whose weight is zero: they speak for no class."""
         spread = np.abs(self.coef) if self.coef.ndim == 1 else np.ptp(self.coef, axis=0)

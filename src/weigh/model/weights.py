@@ -8,6 +8,7 @@ value adds nothing, in all three. `removable(block)` tells what could be taken o
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -42,12 +43,16 @@ class Removable:
     gone: Floats
 
 
-class Single:
+class Single(ABC):
     """What terms of one value have in common: it is there, or it is missing."""
+
+    @abstractmethod
+    def contributions(self, block: Any, row: int) -> Iterator[Contribution]:
+        """Yield what the value of a row adds to each class's score."""
 
     def removable(self, block: Any) -> tuple[list[Removable], Any]:
         """Return the features of the one row of a block, and what the others add to the scores."""
-        found: list[Contribution] = list(self.contributions(block, 0))  # type: ignore[attr-defined]
+        found = list(self.contributions(block, 0))
         return [Removable(0, c.feature, c.value, c.logs, np.zeros(len(c.logs))) for c in found], 0.0
 
 

@@ -33,6 +33,7 @@ class Laplace(Scaled):
     Lasso(alpha=0.18)
     """
 
+    shape: ClassVar[tuple[float, float]] = (1.0, 0.0)
     loss: ClassVar[str] = "absolute"
 
     @property

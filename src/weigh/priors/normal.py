@@ -35,6 +35,7 @@ class Normal(Scaled):
     """
 
     ways: ClassVar[tuple[str, ...]] = ("cv", "evidence")
+    shape: ClassVar[tuple[float, float]] = (0.0, 1.0)
     loss: ClassVar[str] = "squared"
 
     @property

@@ -55,6 +55,11 @@ class Penalty(Belief):
         return f"{self!r}: {in_short(*self.exact_penalty())}"
 
     @property
+    def shape(self) -> tuple[float, float]:
+        """How l1 and l2 stand to each other."""
+        return self.l1, self.l2
+
+    @property
     def is_centred(self) -> bool:
         """True: what is penalised is the distance from zero."""
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,7 +16,7 @@ from weigh.priors.equivalents import Equivalents, find, in_short
 
 
 @dataclass(frozen=True, repr=False)
-class Scaled(Belief):
+class Scaled(Belief, ABC):
     """A belief about a weight: around `mean`, as wide as `scale` says.
 
     `scale` is a number, or how a learner is to choose it. `mean` is a number, or an older model (or
@@ -26,6 +27,7 @@ class Scaled(Belief):
     mean: Any = 0.0
 
     ways: ClassVar[tuple[str, ...]] = ("cv",)
+    shape: ClassVar[tuple[float, float]]  # (l1, l2) but for the scale: ridge or lasso
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
@@ -107,8 +109,9 @@ class Scaled(Belief):
         """The scale and the centre as plain JSON, exactly."""
         return {"kind": type(self).__name__.lower(), "scale": self.scale, "mean": centre.to_json(self.mean)}
 
+    @abstractmethod
     def _penalty_of(self, variance: Fraction) -> tuple[Fraction, Fraction]:
-        raise NotImplementedError
+        """Return (l1, l2) beside noise of this variance."""
 
     @property
     def _width(self) -> float:

@@ -104,11 +104,8 @@ class FeaturePriors:
         """Return l1 and l2 of every feature for the scale 1 of the prior whose scale is chosen."""
         l1, l2 = np.zeros_like(self.units), np.zeros_like(self.units)
         for prior, places in self.groups:
-            # Normal priors are ridge, Laplace priors lasso, whatever their scale.
-            if "evidence" in type(prior).ways:  # type: ignore[union-attr]
-                l2[places] = np.square(self.units[places])
-            else:
-                l1[places] = self.units[places]
+            one, two = prior.shape
+            l1[places], l2[places] = one * self.units[places], two * np.square(self.units[places])
         return l1, l2
 
     def unitless(self, l1: Floats, l2: Floats) -> tuple[Floats, Floats]:
