@@ -1,0 +1,1 @@
+"""Programs made of what the other packages offer: their first users."""
