@@ -11,7 +11,9 @@ The tree::
     ├── MergeError           models that cannot be added           (also a ValueError)
     ├── FileError
     │   ├── SourceError      a data file; carries path and line
-    │   └── ModelFileError   a model file
+    │   ├── ModelFileError   a model file
+    │   └── JournalError     a journal: locked, damaged, foreign, refused by the system
+    │       └── LostPlace    records that a reader has not read yet are folded; load the snapshot again
     ├── ImpossibleEvidence   every class has probability zero      (also an ArithmeticError)
     └── Unsupported          the maths does not allow it           (also a TypeError)
 
@@ -88,6 +90,14 @@ class SourceError(FileError):
 
 class ModelFileError(FileError):
     """A model file is cut short, damaged, foreign or of a later version."""
+
+
+class JournalError(FileError):
+    """A journal is locked, damaged or foreign, or the system refuses to read or write it."""
+
+
+class LostPlace(JournalError):
+    """The records after a position are not in the journal but in a later snapshot, which has to be loaded."""
 
 
 class ImpossibleEvidence(WeighError, ArithmeticError):

@@ -56,10 +56,10 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
         with contextlib.suppress(OSError):
             os.unlink(draft)
         raise
-    _sync(folder)
+    sync_folder(folder)
 
 
-def _sync(folder: str) -> None:
+def sync_folder(folder: str) -> None:
     """Make the new name durable, where the system can."""
     # The file is whole and in place by now, so a system that cannot sync a folder is no failure.
     with contextlib.suppress(OSError):
