@@ -1,0 +1,73 @@
+"""What is told to be on the disk was flushed there, names included."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.journal.ledger import Ledger, record
+
+
+class Disk:
+    """What would be left if the power failed: the content of every file when it was last flushed."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.flushed: dict[int, bytes] = {}
+        self.steps: list[str] = []
+        self._replace = os.replace
+        patch.setattr(os, "fsync", self.fsync)
+        patch.setattr(os, "replace", self.replace)
+
+    def fsync(self, descriptor: int) -> None:
+        path = os.readlink(f"/proc/self/fd/{descriptor}")
+        self.steps.append("flush folder" if os.path.isdir(path) else "flush file")
+        if os.path.isfile(path):
+            self.flushed[os.stat(path).st_ino] = Path(path).read_bytes()
+
+    def replace(self, source: str, target: str) -> None:
+        assert self.has(source)
+        self._replace(source, target)
+        self.steps.append(f"name {os.path.basename(target)}")
+
+    def has(self, path: str) -> bool:
+        return self.flushed.get(os.stat(path).st_ino) == Path(path).read_bytes()
+
+
+pytestmark = pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs the names of open files")
+
+
+def test_every_turn_ends_with_all_of_the_file_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, disk = Ledger(tmp_path), Disk(monkeypatch)
+    for number in range(3):
+        ledger.learn(record(number), record((number, "more")))
+        assert disk.has(ledger.path)
+    assert disk.steps == ["flush file", "name journal", "flush folder"] + ["flush file"] * 3
+
+
+def test_a_snapshot_and_its_name_are_on_the_disk_before_records_are_dropped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.learn(record("a"))
+    disk = Disk(monkeypatch)
+    ledger.fold()
+    in_place = ["flush folder", "flush file", "name journal", "flush folder"]
+    assert disk.steps[:6] == ["flush file", "name snapshot", *in_place]
+
+
+def test_done_already_means_on_the_disk_even_if_its_writer_was_killed_before_flushing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        Ledger(tmp_path).learn(record("a"))
+    disk = Disk(monkeypatch)
+    ledger = Ledger(tmp_path)
+    assert ledger.learn(record("a")) == [False]
+    assert disk.has(ledger.path)
+    assert ledger.learn(record("a")) == [False]
+    assert disk.steps == ["flush file"]
