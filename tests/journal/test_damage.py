@@ -59,6 +59,7 @@ def test_at_every_length_the_whole_groups_are_there_and_writing_goes_on(ledger: 
             turn.append([record("e")])
             assert turn.cut == length - max(end for end in boundaries if end <= length)
         assert again(ledger).entries() == plain(*prefix, record("e"))
+        assert os.path.getsize(ledger.path) == SIZE + again(ledger).journal.position.offset
 
 
 def test_every_flipped_byte_before_the_last_group_is_told_and_nothing_is_cut(ledger: Ledger) -> None:
@@ -82,6 +83,15 @@ def test_every_flipped_byte_in_the_last_group_loses_that_group_alone(ledger: Led
         assert again(ledger).entries() == plain(*kept)
         assert again(ledger).learn(*GROUPS[-1]) == [True]
         assert Path(ledger.path).read_bytes() == content
+
+
+def test_who_reads_while_another_replaces_a_torn_group_looks_again(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = Path(ledger.path).read_bytes()
+    Path(ledger.path).write_bytes(flipped(content, SIZE + 20))
+    monkeypatch.setattr(generation.time, "sleep", lambda pause: Path(ledger.path).write_bytes(content))
+    assert again(ledger).entries() == plain(*ALL)
 
 
 def test_zeros_that_a_lost_write_leaves_are_cut(ledger: Ledger) -> None:
