@@ -178,11 +178,11 @@ def test_a_disk_that_fails_to_flush_has_acknowledged_nothing(
 ) -> None:
     content = Path(ledger.path).read_bytes()
 
-    def fsync(descriptor: int) -> None:
+    def fails(descriptor: int) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", fsync)
+        patch.setattr(generation, "flushed", fails)
         with pytest.raises(JournalError, match="Input/output error"):
             ledger.learn(record("e"))
     assert Path(ledger.path).read_bytes() == content

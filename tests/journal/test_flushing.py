@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from pathlib import Path
 
 import pytest
 
 from tests.journal.ledger import Ledger, record
+from weigh.journal.disk import flushed
 
 
 class Disk:
@@ -35,9 +37,10 @@ class Disk:
         return self.flushed.get(os.stat(path).st_ino) == Path(path).read_bytes()
 
 
-pytestmark = pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs the names of open files")
+needs_names = pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs the names of open files")
 
 
+@needs_names
 def test_every_turn_ends_with_all_of_the_file_on_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -48,6 +51,7 @@ def test_every_turn_ends_with_all_of_the_file_on_the_disk(
     assert disk.steps == ["flush file", "name journal", "flush folder"] + ["flush file"] * 3
 
 
+@needs_names
 def test_a_snapshot_and_its_name_are_on_the_disk_before_records_are_dropped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -59,6 +63,7 @@ def test_a_snapshot_and_its_name_are_on_the_disk_before_records_are_dropped(
     assert disk.steps[:6] == ["flush file", "name snapshot", *in_place]
 
 
+@needs_names
 def test_done_already_means_on_the_disk_even_if_its_writer_was_killed_before_flushing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,3 +76,22 @@ def test_done_already_means_on_the_disk_even_if_its_writer_was_killed_before_flu
     assert disk.has(ledger.path)
     assert ledger.learn(record("a")) == [False]
     assert disk.steps == ["flush file"]
+
+
+@pytest.mark.parametrize("can", [True, False])
+def test_a_disk_with_a_memory_of_its_own_is_asked_to_empty_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, can: bool
+) -> None:
+    asked: list[object] = []
+
+    def full(descriptor: int, command: int) -> None:
+        asked.append(command)
+        if not can:
+            raise OSError
+
+    monkeypatch.setattr(fcntl, "F_FULLFSYNC", 51, raising=False)
+    monkeypatch.setattr(fcntl, "fcntl", full)
+    monkeypatch.setattr(os, "fsync", lambda descriptor: asked.append("fsync"))
+    with open(tmp_path / "file", "wb") as file:
+        flushed(file.fileno())
+    assert asked == ([51] if can else [51, "fsync"])

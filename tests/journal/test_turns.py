@@ -15,6 +15,7 @@ import pytest
 from tests.journal.ledger import Ledger, key, plain, record
 from weigh.errors import JournalError, ParameterError
 from weigh.journal import START, Journal, Record
+from weigh.journal.marks import Marks
 
 
 @pytest.fixture
@@ -57,6 +58,21 @@ def test_an_exception_in_a_turn_appends_nothing(ledger: Ledger) -> None:
         turn.append([record("a")] * (1 // len(turn.append([record("b")])[1:])))
     assert ledger.entries() == []
     assert ledger.learn(record("a")) == [True]
+
+
+def test_who_is_interrupted_after_writing_does_not_write_again(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(marks: Marks, changes: dict[bytes, int]) -> None:
+        raise KeyboardInterrupt
+
+    ledger.learn(record("a"))
+    with monkeypatch.context() as patch:
+        patch.setattr(Marks, "update", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            ledger.learn(record("b"))
+    assert ledger.learn(record("b"), record("c")) == [False, True]
+    assert ledger.entries() == plain(record("a"), record("b"), record("c"))
 
 
 def test_a_turn_is_one_group(ledger: Ledger) -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 
 from weigh.errors import JournalError
+from weigh.journal.disk import telling
 from weigh.journal.generation import Generation, made, opened
 from weigh.journal.header import Header
 from weigh.journal.marks import Marks, Table
@@ -43,7 +44,8 @@ class Turn:
         self._over = False
         self._file = _current(path)
         try:
-            known.catch_up(self._file)
+            with telling(path, "read"):
+                known.catch_up(self._file)
             self.cut = self._file.cut(known.end)
             """Bytes of an unfinished group that a killed writer had left, and that are gone now."""
         except BaseException:
@@ -106,8 +108,10 @@ class Turn:
         """Write what was appended as one group, and have it on the disk; the end of a turn does so."""
         self._require_open()
         if self._parts:
-            self._known.end = self._file.append(self._parts, self._known.end)
+            end = self._file.append(self._parts, self._known.end)
+            # In this order: whoever is interrupted in between reads the group again, which changes nothing.
             self._known.marks.update(self._pending)
+            self._known.end = end
             self._parts, self._pending = [], {}
         elif self._known.flushed != self._known.end:
             # A writer that was killed between writing and flushing may have left whole groups. Whoever is
