@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from weigh.errors import JournalError
 from weigh.journal.record import KEY, START, Position
@@ -17,8 +17,7 @@ _CHECK = struct.Struct("<I")
 SIZE = _FIELDS.size + _CHECK.size
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(NamedTuple):
     """A generation's number, its first record, what its table of marks includes, and how large that is."""
 
     generation: int = 0
