@@ -17,6 +17,7 @@ from weigh.source.faults import TextFaults
 from weigh.source.file_source import PREFIX_BYTES
 from weigh.source.formats import data_ending
 from weigh.source.missing import Marker
+from weigh.source.paths import entries
 from weigh.source.text_source import TextSource
 
 TEXT = "text"
@@ -160,17 +161,12 @@ def _no_classes(path: Path) -> SourceError:
 def _files_below(path: str) -> Iterator[str]:
     """The files of a folder and of those below it, sorted; links to folders are not followed."""
     # A stack and no recursion: folders may be nested as deeply as paths are long.
-    waiting = [_entries(path)]
+    waiting = [iter(entries(path))]
     while waiting:
         entry = next(waiting[-1], None)
         if entry is None:
             waiting.pop()
         elif entry.is_dir(follow_symlinks=False):
-            waiting.append(_entries(entry.path))
+            waiting.append(iter(entries(entry.path)))
         elif entry.is_file():
             yield entry.path
-
-
-def _entries(path: str) -> Iterator[os.DirEntry[str]]:
-    with os.scandir(path) as found:
-        return iter(sorted((e for e in found if not e.name.startswith(".")), key=lambda e: e.name))

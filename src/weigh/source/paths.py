@@ -14,6 +14,8 @@ from weigh.source.standard_input import NAME, spooled
 
 PathLike = str | os.PathLike[str]
 
+_SAVE_IT = ", and rows are read more than once; save it to a file first."
+
 
 def meant(path: PathLike | Sequence[PathLike]) -> list[Path]:
     """The files that a path, a pattern or a list of such means."""
@@ -34,8 +36,19 @@ def _meant_by(path: str) -> Iterator[Path]:
     yield from map(Path, found)
 
 
-def check_readable(path: Path) -> None:
-    """Refuse what is no file, or may not be read."""
+def entries(folder: str) -> list[os.DirEntry[str]]:
+    """What a folder holds, sorted by name; hidden entries are left out."""
+    with os.scandir(folder) as found:
+        return sorted((e for e in found if not e.name.startswith(".")), key=lambda e: e.name)
+
+
+def unreadable(path: PathLike, error: Exception) -> SourceError:
+    """Word why the system, or what unpacks, cannot read a file."""
+    return SourceError(f"{path} cannot be read: {reason(error).rstrip('.')}.", os.fspath(path))
+
+
+def check_readable(path: Path, otherwise: str = _SAVE_IT) -> None:
+    """Refuse what is no file, or may not be read; `otherwise` says what to do about pipes and devices."""
     try:
         path.stat()
     except OSError as cause:
@@ -47,8 +60,6 @@ def check_readable(path: Path) -> None:
         raise SourceError(f"There is no file {path}.", path)
     if not path.is_file():
         what = "a pipe" if path.is_fifo() else "not a regular file"
-        raise SourceError(
-            f"{path} is {what}, and rows are read more than once; save it to a file first.", path
-        )
+        raise SourceError(f"{path} is {what}{otherwise}", path)
     if not os.access(path, os.R_OK):
         raise SourceError(f"{path} may not be read: permission denied.", path)

@@ -1,0 +1,101 @@
+"""The messages of one file: a single one or an mbox, plain or packed by gzip."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+
+from weigh.source.bytes import DAMAGE
+from weigh.source.mail.mbox import BLOCK, START, Read, endless, messages_of_mbox
+from weigh.source.mail.stored import LONGEST, Stored
+from weigh.source.paths import unreadable
+
+_PACKED = b"\x1f\x8b"
+# A pipe that took the place of a file in the meantime must not keep us waiting.
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+class Gone(OSError):
+    """Under a name that a folder has listed there is no file any more."""
+
+
+def messages_of_file(
+    path: str, place: str, *, at: float | None = None, single: bool = False, most: int = LONGEST
+) -> Iterator[Stored]:
+    """What a file holds: an mbox if it begins with "From ", else one message; nothing if it is empty.
+
+    Of a message longer than `most` the rest is passed over; in a packed file it is refused, because only
+    unpacking all of it would tell how long it is. `single` files are one message whatever they begin with,
+    and came `at` a time that their mailbox knows.
+    """
+    descriptor, size = _opened(path, place)
+    try:
+        read = _guarded(lambda n: os.read(descriptor, n), place)
+        # One byte more than there should be: a short answer tells the end.
+        start = read(min(size, BLOCK) + 1)
+        packed = start.startswith(_PACKED)
+        if packed:
+            read = _guarded(_unpacking(descriptor), place)
+            start = read(BLOCK)
+        if start.startswith(START) and not single:
+            yield from messages_of_mbox(_after(start, read), place, most, passing=not packed)
+        elif start and len(start) <= size and not packed:
+            yield Stored(start, place, at)
+        elif start:
+            content, whole = _joined(start, read, most)
+            if packed and not whole:
+                raise endless(place, most)
+            yield Stored(content, place, at, 0 if whole else max(1, size - most))
+    finally:
+        os.close(descriptor)
+
+
+def _opened(path: str, place: str) -> tuple[int, int]:
+    """A file's descriptor and its size."""
+    try:
+        descriptor = os.open(path, _FLAGS)
+    except FileNotFoundError as error:
+        raise Gone(f"{place} is gone") from error
+    except OSError as error:
+        raise unreadable(place, error) from error
+    told = os.fstat(descriptor)
+    if stat.S_ISREG(told.st_mode):
+        return descriptor, told.st_size
+    os.close(descriptor)
+    raise Gone(f"{place} is not a regular file")
+
+
+def _guarded(read: Read, place: str) -> Read:
+    """Reading whose failures are told in our words."""
+
+    def guarded(size: int) -> bytes:
+        try:
+            return read(size)
+        except DAMAGE as error:
+            raise unreadable(place, error) from error
+
+    return guarded
+
+
+def _unpacking(descriptor: int) -> Read:
+    """What a packed file holds, from its start."""
+    import gzip
+
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return gzip.GzipFile(fileobj=open(descriptor, "rb", closefd=False)).read
+
+
+def _after(start: bytes, read: Read) -> Read:
+    """Reading that begins with what has been read already."""
+    waiting = [start]
+    return lambda size: waiting.pop() if waiting else read(size)
+
+
+def _joined(start: bytes, read: Read, most: int) -> tuple[bytes, bool]:
+    """The first bytes of a long message, and whether they are all."""
+    parts, held = [start], len(start)
+    while held <= most and parts[-1]:
+        parts.append(read(min(BLOCK, most + 1 - held)))
+        held += len(parts[-1])
+    return b"".join(parts)[:most], held <= most
