@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
-from datetime import UTC, datetime
+from datetime import date
 
 from weigh.source.mail.stored import Stored
 
 _HEAD = 1 << 16
+_1970 = date(1970, 1, 1).toordinal()
 _MONTHS = {
     name: at
     for at, name in enumerate(
@@ -66,8 +66,7 @@ def seconds_of_envelope(line: bytes) -> float | None:
 
 def _since_1970(year: int, month: int, day: int, hour: int, minute: int, second: int) -> float:
     # Minutes and seconds are added, not checked: a leap second is 60.
-    start = datetime(year, month, day, tzinfo=UTC).timestamp()
-    return math.fsum((start, hour * 3600, minute * 60, second))
+    return (date(year, month, day).toordinal() - _1970) * 86_400.0 + hour * 3_600 + minute * 60 + second
 
 
 def _head(raw: bytes) -> bytes:

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator
 
 from weigh.source.bytes import DAMAGE
-from weigh.source.mail.mbox import BLOCK, START, Read, endless, messages_of_mbox
+from weigh.source.mail.mbox import BLOCK, NEXT, START, Read, endless, message_of, messages_of_mbox
 from weigh.source.mail.stored import LONGEST, Stored
 from weigh.source.paths import unreadable
 
@@ -35,18 +35,22 @@ def messages_of_file(
         # One byte more than there should be: a short answer tells the end.
         start = read(min(size, BLOCK) + 1)
         packed = start.startswith(_PACKED)
+        whole = len(start) <= min(size, most, BLOCK) and not packed
         if packed:
             read = _guarded(_unpacking(descriptor), place)
             start = read(BLOCK)
         if start.startswith(START) and not single:
-            yield from messages_of_mbox(_after(start, read), place, most, passing=not packed)
-        elif start and len(start) <= size and not packed:
+            if whole and NEXT not in start:
+                yield message_of([start], len(start), place)
+            else:
+                yield from messages_of_mbox(_after(start, read), place, most, passing=not packed)
+        elif start and whole:
             yield Stored(start, place, at)
         elif start:
-            content, whole = _joined(start, read, most)
-            if packed and not whole:
+            content, left = _joined(start, read, most)
+            if left and packed:
                 raise endless(place, most)
-            yield Stored(content, place, at, 0 if whole else max(1, size - most))
+            yield Stored(content, place, at, max(1, size - most) if left else 0)
     finally:
         os.close(descriptor)
 
@@ -93,9 +97,9 @@ def _after(start: bytes, read: Read) -> Read:
 
 
 def _joined(start: bytes, read: Read, most: int) -> tuple[bytes, bool]:
-    """The first bytes of a long message, and whether they are all."""
+    """The first bytes of a long message, and whether it has more."""
     parts, held = [start], len(start)
     while held <= most and parts[-1]:
         parts.append(read(min(BLOCK, most + 1 - held)))
         held += len(parts[-1])
-    return b"".join(parts)[:most], held <= most
+    return b"".join(parts)[:most], held > most

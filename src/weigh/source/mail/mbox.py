@@ -12,6 +12,7 @@ from weigh.source.mail.stored import LONGEST, Stored
 Read = Callable[[int], bytes]
 
 START = b"From "
+NEXT = b"\n" + START
 BLOCK = 1 << 20
 _LINE = 1_000  # bytes; no line between messages is longer
 _DATED = re.compile(
@@ -32,7 +33,7 @@ def messages_of_mbox(
     size = 0
     for piece, begins in _pieces(read):
         if begins and number:
-            yield _stored(parts, size, f"{place}, message {number}", most)
+            yield message_of(parts, size, f"{place}, message {number}", most)
         if begins:
             number += 1
             parts, size = [], 0
@@ -44,10 +45,10 @@ def messages_of_mbox(
             raise endless(f"{place}, message {number}", most)
     if number:
         # The only message of a file needs no number.
-        yield _stored(parts, size, f"{place}, message {number}" if number > 1 else place, most)
+        yield message_of(parts, size, f"{place}, message {number}" if number > 1 else place, most)
 
 
-def _stored(parts: list[bytes], size: int, place: str, most: int) -> Stored:
+def message_of(parts: list[bytes], size: int, place: str, most: int = LONGEST) -> Stored:
     """A message out of its pieces: without the line before it and the blank one after it, unquoted."""
     whole = parts[0] if len(parts) == 1 else b"".join(parts)
     line, _, content = whole.partition(b"\n")
@@ -77,11 +78,14 @@ def unquoted(content: bytes) -> bytes:
 def _pieces(read: Read) -> Iterator[tuple[bytes, bool]]:
     """An mbox in pieces, each with whether a message begins there."""
     held = read(BLOCK)
-    begins, ended = True, not held
+    begins = True
     divides = _divider(held[:_LINE].partition(b"\n")[0])
     while held:
+        # One block ahead, because what is held is searched to its end only if nothing follows.
+        block = read(BLOCK)
+        ended = not block
         start = at = 0
-        while (at := held.find(b"\nFrom ", at)) >= 0:
+        while (at := held.find(NEXT, at)) >= 0:
             end = held.find(b"\n", at + 1, at + _LINE)
             if end < 0 and not ended and len(held) < at + _LINE:
                 break
@@ -94,8 +98,6 @@ def _pieces(read: Read) -> Iterator[tuple[bytes, bool]]:
         if safe > start:
             yield held[start:safe], begins
             begins = False
-        block = b"" if ended else read(BLOCK)
-        ended = not block
         held = held[safe:] + block
 
 

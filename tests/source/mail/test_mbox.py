@@ -1,0 +1,137 @@
+"""Where an mbox is divided, and what is kept of its messages."""
+
+from __future__ import annotations
+
+import io
+import tracemalloc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weigh.errors import SourceError
+from weigh.source.mail import Stored, mbox
+from weigh.source.mail.mbox import messages_of_mbox, unquoted
+
+LINE = b"From ann@example.org Thu Aug 22 12:36:23 2002\n"
+AT = 1_030_019_783.0
+
+
+def read(data: bytes, most: int = 1 << 20) -> list[Stored]:
+    return list(messages_of_mbox(io.BytesIO(data).read, "box", most))
+
+
+def contents(data: bytes) -> list[bytes]:
+    return [each.content for each in read(data)]
+
+
+def test_every_message_has_its_place_and_its_time() -> None:
+    data = LINE + b"A: 1\n\none\n\nFrom bob Thu Aug 22 12:36 2002\nB: 2\n\ntwo\n"
+    assert read(data) == [
+        Stored(b"A: 1\n\none\n", "box, message 1", AT),
+        Stored(b"B: 2\n\ntwo\n", "box, message 2", AT - 23),
+    ]
+    assert read(LINE + b"A: 1\n") == [Stored(b"A: 1\n", "box", AT)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"From - Thu Aug 22 12:36:23 2002",
+        b"From ann at example.org  Thu Aug 22 12:36:23 2002",
+        b"From ann@example.org Thu, 22 Aug 2002 12:36:23 +0000",
+        b"From ann@example.org Thu Aug 22 12:36:23 2002 remote from there",
+        b"From ann@example.org 2002-08-22 12:36:23 2002",
+    ],
+)
+def test_lines_with_a_date_in_any_form_divide(line: bytes) -> None:
+    assert contents(LINE + b"one\n\n" + line + b"\ntwo\n") == [b"one\n", b"two\n"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"one\nFrom bob Thu Aug 22 12:36:23 2002\ntwo\n",
+        b"one\n\nFrom now on we meet at 12:30.\ntwo\n",
+        b"one\n\n From bob Thu Aug 22 12:36:23 2002\ntwo\n",
+        b"one\n\nFrom: bob Thu Aug 22 12:36:23 2002\ntwo\n",
+        b"one\n\nfrom bob Thu Aug 22 12:36:23 2002\ntwo\n",
+    ],
+)
+def test_text_that_begins_like_a_line_between_messages_does_not_divide(text: bytes) -> None:
+    assert contents(LINE + text) == [text]
+
+
+def test_where_the_first_line_has_no_date_none_needs_one() -> None:
+    assert contents(b"From ann\none\n\nFrom bob\ntwo\n") == [b"one\n", b"two\n"]
+
+
+def test_one_sign_is_taken_from_quoted_lines() -> None:
+    assert (
+        unquoted(b">From a\nx\n>>From b\n >From c\n>From: d\n") == b"From a\nx\n>From b\n >From c\n>From: d\n"
+    )
+    assert contents(LINE + b"A: 1\n\n>From here\n") == [b"A: 1\n\nFrom here\n"]
+
+
+def test_ends_of_lines_stay_as_they_are() -> None:
+    data = LINE.replace(b"\n", b"\r\n") + b"A: 1\r\n\r\none\r\n\r\n" + LINE + b"B: 2\r\n\r\n"
+    assert contents(data) == [b"A: 1\r\n\r\none\r\n", b"B: 2\r\n"]
+
+
+def test_of_a_long_message_the_rest_is_passed_over() -> None:
+    data = LINE + b"x" * 5_000 + b"\n\n" + LINE + b"y\n"
+    first, second = read(data, most=1_000)
+    assert (first.content, first.cut, first.length) == (b"x" * 1_000, 4_002, 5_002)
+    assert second == Stored(b"y\n", "box, message 2", AT)
+
+
+def test_a_message_of_exactly_the_most_is_whole() -> None:
+    (only,) = read(LINE + b"x" * 1_000, most=1_000)
+    assert (only.content, only.cut) == (b"x" * 1_000, 0)
+
+
+def test_an_endless_message_is_refused_where_it_may_not_be_passed_over() -> None:
+    with pytest.raises(
+        SourceError, match=r"^box, message 2 is longer than 1,000 bytes once it is unpacked\."
+    ):
+        list(
+            messages_of_mbox(io.BytesIO((LINE + b"\n") * 2 + b"x" * 5_000).read, "box", 1_000, passing=False)
+        )
+
+
+@given(
+    st.lists(st.text("F>rom \r\nx", max_size=30).map(str.encode), min_size=1, max_size=5),
+    st.integers(1, 60),
+)
+def test_blocks_of_any_size_give_the_same_messages(texts: list[bytes], block: int) -> None:
+    data = b"".join(LINE + text + b"\n\n" for text in texts)
+    expected = contents(data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mbox, "BLOCK", block)
+        assert contents(data) == expected
+    assert len(expected) == len(texts)
+
+
+@given(st.binary(max_size=400), st.integers(1, 80), st.integers(1, 50))
+def test_no_bytes_are_refused(data: bytes, block: int, most: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mbox, "BLOCK", block)
+        found = read(b"From " + data, most)
+    assert found
+    assert all(len(each.content) <= most for each in found)
+
+
+def test_memory_does_not_grow_with_the_file() -> None:
+    class Endless:
+        left = 40
+
+        def read(self, size: int) -> bytes:
+            self.left -= 1
+            return b"" if self.left < 0 else ((LINE + b"x" * 65_489 + b"\n\n") * 16)[:size]
+
+    tracemalloc.start()
+    count = sum(1 for _ in messages_of_mbox(Endless().read, "box", 1 << 16))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert count >= 600
+    assert peak < 6 << 20
