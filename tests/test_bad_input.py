@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +17,7 @@ from sklearn.linear_model import Ridge
 
 import weigh
 from tests.judge.scripted import judged
+from weigh.source.mail import messages
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "bad-input.md"
 
@@ -782,6 +785,34 @@ def _() -> object:
     Path("pets/dog").mkdir(parents=True)
     written("bâtard".encode("latin-1"), "pets/dog/1.txt")
     return fit(weigh.open("pets"), None)
+
+
+@case("A folder of mail without its format")
+def _() -> object:
+    Path("pets").mkdir()
+    written("Subject: cat\n", "pets/1.eml")
+    return weigh.open("pets")
+
+
+@case("A mailbox without messages")
+def _() -> object:
+    return weigh.open(written("", "pets.mbox"))
+
+
+@case("A pipe where mail is expected")
+def _() -> object:
+    os.mkfifo("pipe")
+    return messages("pipe")
+
+
+@case("A packed mailbox that is cut short")
+def _() -> object:
+    return list(messages(written(gzip.compress(b"From cat\nSubject: milk\n")[:-9], "pets.mbox.gz")))
+
+
+@case("A packed message without end")
+def _() -> object:
+    return list(messages(written(gzip.compress(bytes((64 << 20) + 1), 1), "bomb.gz")))
 
 
 @case("Classifiers compared on numbers")

@@ -92,7 +92,7 @@ def test_the_format_can_be_given() -> None:
     assert open("t.dat", format="csv").names == ("n", "x", "s", "y")
     assert refusal("t.dat")[0] == (
         "The ending of t.dat does not tell its format. "
-        "Give format='csv', 'tsv', 'parquet', 'json', 'fasttext', 'vw' or 'libsvm'."
+        "Give format='csv', 'tsv', 'parquet', 'json', 'fasttext', 'vw', 'libsvm' or 'mail'."
     )
 
 
@@ -105,7 +105,7 @@ def test_files_that_cannot_be_opened_are_told() -> None:
 
 def test_wrong_options_are_refused() -> None:
     save()
-    every = "'csv', 'tsv', 'parquet', 'json', 'fasttext', 'vw', 'libsvm', 'folder'"
+    every = "'csv', 'tsv', 'parquet', 'json', 'fasttext', 'vw', 'libsvm', 'folder', 'mail'"
     with pytest.raises(ParameterError, match=f"format must be one of {every}, got 'xls'"):
         open("t.csv", format="xls")
     with pytest.raises(ParameterError, match="names must be given only with has_header=False"):

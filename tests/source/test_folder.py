@@ -137,7 +137,10 @@ def test_links_to_folders_are_not_followed() -> None:
 
 
 def test_a_folder_without_classes_is_told() -> None:
-    assert refused("mails/spam") == ("mails/spam is a folder without a folder per class.", "mails/spam")
+    told = "mails/spam is a folder without a folder per class."
+    assert refused("mails/spam") == (f"{told} To read the messages in it, give format='mail'.", "mails/spam")
+    Path("mails/spam/y.eml").unlink()
+    assert refused("mails/spam") == (told, "mails/spam")
     Path("tables").mkdir()
     Path("tables/b.csv.gz").write_bytes(b"")
     told = (

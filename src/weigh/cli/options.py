@@ -36,7 +36,9 @@ def reading(command: Command) -> Command:
         click.option("--strings", metavar="A,B,...", help="CSV columns of text that look like numbers."),
         click.option(
             "--format",
-            type=click.Choice(["csv", "tsv", "parquet", "json", "fasttext", "vw", "libsvm", "folder"]),
+            type=click.Choice(
+                ["csv", "tsv", "parquet", "json", "fasttext", "vw", "libsvm", "folder", "mail"]
+            ),
             help="Of the file; '-', standard input, needs it. [default: by ending]",
         ),
     ]

@@ -16,7 +16,7 @@ _SPOKEN: tuple[tuple[re.Pattern[str], Any], ...] = (
     (re.compile(r"\bquotes=False\b"), "--no-quotes"),
     (re.compile(r"\b(delimiter|encoding)=('[^']*')"), r"--\1 \2"),
     (
-        re.compile(r"\bformat=('\w+'(?:, '\w+')* or '\w+')"),
+        re.compile(r"\bformat=('\w+'(?:(?:, '\w+')* or '\w+')?)"),
         lambda found: "--format " + found[1].replace("'", ""),
     ),
     (re.compile(r"; give block= more bytes than the longest row has"), "; divide it"),

@@ -15,6 +15,7 @@ from weigh.source.file_source import BLOCK, FileSource
 from weigh.source.folder import FolderSource
 from weigh.source.formats import FORMATS, format_of
 from weigh.source.jsonlines import JsonSource
+from weigh.source.mail.mail_source import MailSource
 from weigh.source.missing import Marker, marker_list
 from weigh.source.parquet import ParquetSource
 from weigh.source.paths import PathLike, check_readable, meant
@@ -43,12 +44,12 @@ def open(
     ----------
     path : the file; .gz, .bz2, .xz, .lz4 and .zst are unpacked while reading. A pattern such as
         "data/*.csv" or a list of files with the same columns is read as one table. A folder that
-        holds a folder per class gives a row per file. "-" is standard input
+        holds a folder per class gives a row per file, a Maildir one per message. "-" is standard input
     label : name of the column that holds the labels; where labels have a place of their own (fastText,
-        VW, LIBSVM, folders), what to call them instead of "label"
+        VW, LIBSVM, folders, mail), what to call them instead of "label"
     format : "csv", "tsv", "parquet", "json" (one object per line), "fasttext" (`__label__x words`),
-        "vw" (`label |namespace feature:value`), "libsvm" (`label index:value`) or "folder"; None
-        goes by the ending
+        "vw" (`label |namespace feature:value`), "libsvm" (`label index:value`), "folder" or
+        "mail" (mailboxes and folders of messages); None goes by the ending
     missing : markers that mean a missing value, in texts and numbers alike; "" always does in CSV
     encoding : of the text in files
     delimiter : between the fields of a CSV file; None is a comma, or a tab in TSV
@@ -76,6 +77,7 @@ _TEXTS: dict[str, Callable[..., FileSource]] = {
     "fasttext": FastTextSource,
     "libsvm": SvmlightSource,
     "folder": FolderSource,
+    "mail": MailSource,
 }
 
 
@@ -92,7 +94,7 @@ class _Reading:
 
     def opened(self, path: Path) -> FileSource:
         """One file, or a folder of files, as a source."""
-        if not (path.is_dir() and self.format in {None, "folder"}):
+        if not (path.is_dir() and self.format in {None, "folder", "mail"}):
             check_readable(path)
         kind = self.format or format_of(path, self.dialect.encoding)
         self._check_names(kind)

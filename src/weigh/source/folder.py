@@ -15,7 +15,7 @@ from weigh.source.bytes import DAMAGE, MARK, is_utf8, unpacked
 from weigh.source.chunk import Chunk, Texts
 from weigh.source.faults import TextFaults
 from weigh.source.file_source import PREFIX_BYTES
-from weigh.source.formats import data_ending
+from weigh.source.formats import data_ending, format_of
 from weigh.source.missing import Marker
 from weigh.source.paths import entries
 from weigh.source.text_source import TextSource
@@ -122,7 +122,7 @@ class FolderSource(TextSource):
 
 def _listed(path: Path) -> tuple[list[str], list[_File]]:
     """The classes of a folder, and all files below them."""
-    classes = _class_names(path)
+    classes = class_names(path)
     if not classes:
         raise _no_classes(path)
     files = [
@@ -133,7 +133,7 @@ def _listed(path: Path) -> tuple[list[str], list[_File]]:
     return classes, files
 
 
-def _class_names(path: Path) -> list[str]:
+def class_names(path: Path) -> list[str]:
     """The folders of a folder, sorted."""
     if not path.is_dir():
         raise SourceError(f"{path} is a file. Give a folder that holds a folder per class.", path)
@@ -153,7 +153,9 @@ def _class_names(path: Path) -> list[str]:
 def _no_classes(path: Path) -> SourceError:
     ending = data_ending(path)
     told = f"{path} is a folder without a folder per class."
-    if ending is not None:
+    if ending is not None and format_of(Path(f"x{ending}"), "utf-8") == "mail":
+        told += " To read the messages in it, give format='mail'."
+    elif ending is not None:
         told += f" To read the files in it as one table, give {str(path / ('*' + ending))!r}."
     return SourceError(told, path)
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from weigh.errors import SourceError
 from weigh.source.bytes import DAMAGE, MARK, compression, open_text
 from weigh.source.fasttext import PREFIX
+from weigh.source.mail.maildir import is_maildir
 from weigh.source.standard_input import Spooled
 
-FORMATS = ("csv", "tsv", "parquet", "json", "fasttext", "vw", "libsvm", "folder")
+FORMATS = ("csv", "tsv", "parquet", "json", "fasttext", "vw", "libsvm", "folder", "mail")
 _ENDINGS = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -26,8 +27,10 @@ _ENDINGS = {
     ".svm": "libsvm",
     ".libsvm": "libsvm",
     ".svmlight": "libsvm",
+    ".mbox": "mail",
+    ".eml": "mail",
 }
-_CHOICE = "Give format='csv', 'tsv', 'parquet', 'json', 'fasttext', 'vw' or 'libsvm'."
+_CHOICE = "Give format='csv', 'tsv', 'parquet', 'json', 'fasttext', 'vw', 'libsvm' or 'mail'."
 
 
 def format_of(path: Path, encoding: str) -> str:
@@ -35,7 +38,7 @@ def format_of(path: Path, encoding: str) -> str:
     if isinstance(path, Spooled):
         raise SourceError(f"Standard input has no ending that tells its format. {_CHOICE}", path)
     if path.is_dir():
-        return "folder"
+        return "mail" if is_maildir(path) else "folder"
     ending = _ending(path)
     kind = _ENDINGS.get(ending)
     if kind is None and ending == ".txt" and _begins_with_a_label(path, encoding):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import os
 import socket
 from pathlib import Path
@@ -103,9 +105,10 @@ def test_mailboxes_in_a_plain_folder_are_found() -> None:
     assert places("all", inside=False) == []
 
 
+@pytest.mark.parametrize("packing", [gzip, bz2, lzma])
 @pytest.mark.parametrize("content", [b"A: 1\n\nx\n", BOX, b""])
-def test_packed_files_are_unpacked_whatever_they_are_called(content: bytes) -> None:
-    written({"plain": content, "d/packed": gzip.compress(content)})
+def test_packed_files_are_unpacked_whatever_they_are_called(content: bytes, packing: Any) -> None:
+    written({"plain": content, "d/packed": packing.compress(content)})
     plain, packed = list(messages("plain")), list(messages("d"))
     assert [(each.content, each.at) for each in packed] == [(each.content, each.at) for each in plain]
 

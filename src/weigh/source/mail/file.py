@@ -1,7 +1,8 @@
-"""The messages of one file: a single one or an mbox, plain or packed by gzip."""
+"""The messages of one file: a single one or an mbox, plain or packed."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import stat
 from collections.abc import Iterator
@@ -11,7 +12,8 @@ from weigh.source.mail.mbox import BLOCK, NEXT, START, Read, endless, message_of
 from weigh.source.mail.stored import LONGEST, Stored
 from weigh.source.paths import unreadable
 
-_PACKED = b"\x1f\x8b"
+# How packed files begin, and the modules that unpack them.
+_PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
 # A pipe that took the place of a file in the meantime must not keep us waiting.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -34,10 +36,10 @@ def messages_of_file(
         read = _guarded(lambda n: os.read(descriptor, n), place)
         # One byte more than there should be: a short answer tells the end.
         start = read(min(size, BLOCK) + 1)
-        packed = start.startswith(_PACKED)
+        packed = start.startswith(tuple(_PACKED))
         whole = len(start) <= min(size, most, BLOCK) and not packed
         if packed:
-            read = _guarded(_unpacking(descriptor), place)
+            read = _guarded(_unpacking(descriptor, start), place)
             start = read(BLOCK)
         if start.startswith(START) and not single:
             if whole and NEXT not in start:
@@ -82,12 +84,13 @@ def _guarded(read: Read, place: str) -> Read:
     return guarded
 
 
-def _unpacking(descriptor: int) -> Read:
-    """What a packed file holds, from its start."""
-    import gzip
-
+def _unpacking(descriptor: int, start: bytes) -> Read:
+    """What a packed file holds, read from its start."""
+    module = next(module for magic, module in _PACKED.items() if start.startswith(magic))
     os.lseek(descriptor, 0, os.SEEK_SET)
-    return gzip.GzipFile(fileobj=open(descriptor, "rb", closefd=False)).read
+    raw = os.fdopen(descriptor, "rb", closefd=False)
+    read: Read = importlib.import_module(module).open(raw).read
+    return read
 
 
 def _after(start: bytes, read: Read) -> Read:

@@ -24,7 +24,7 @@ def messages(
 
     What a path is, it tells itself: a folder with `cur` and `new` is a Maildir, one with `.mh_sequences` is
     of MH, any other one is a folder of files. A file that begins with "From " is an mbox, any other one is a
-    message; both may be packed by gzip. Empty files hold nothing. "-" is standard input.
+    message; both may be packed (gzip, bzip2, xz). Empty files hold nothing. "-" is standard input.
 
     Parameters
     ----------
@@ -75,6 +75,11 @@ def _messages_below(folder: str, inside: bool, skipped: list[str]) -> Iterator[S
                 skipped.append(place)
         else:
             skipped.append(printable(entry.found.path))
+
+
+def is_mailbox(folder: PathLike) -> bool:
+    """Whether a folder is a mailbox as a whole, and not one of files and folders."""
+    return is_maildir(folder) or is_mh(folder)
 
 
 def _listed(folder: str) -> Iterator[Entry]:

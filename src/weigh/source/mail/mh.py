@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator
 
 from weigh.source.mail.entry import Entry
-from weigh.source.paths import entries
+from weigh.source.paths import PathLike, entries
 
 
-def is_mh(folder: str) -> bool:
+def is_mh(folder: PathLike) -> bool:
     """Whether a folder is of MH; numbers alone would not tell it from other folders."""
     return os.path.isfile(os.path.join(folder, ".mh_sequences"))
 

@@ -1,0 +1,110 @@
+"""Mail as rows: what people see of a message, where its links lead, and what is odd about it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weigh.errors import SourceError
+from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, Kinds, Piece, check_size
+from weigh.source.chunk import Chunk
+from weigh.source.file_source import PREFIX_BYTES
+from weigh.source.folder import class_names
+from weigh.source.mail.finding import is_mailbox, messages_at
+from weigh.source.mail.stored import Stored, batches
+from weigh.source.missing import Marker
+from weigh.source.paths import unreadable
+from weigh.source.text_source import TextSource
+
+_HEADERS = ("from", "to", "subject")
+_KINDS = {
+    **dict.fromkeys((*_HEADERS, "text"), "text"),
+    "hosts": "tokens",
+    "flags": "tokens",
+    "size": "number",
+}
+_UNLABELLED = -1
+
+# A code of a class, and messages of it.
+_Batch = tuple[int, list[Stored]]
+
+
+class MailSource(TextSource):
+    """Messages as rows, labelled by the folders that hold them if there is a folder per class.
+
+    The columns `from`, `to` and `subject` are headers, `text` is what is visible of the parts, `hosts` are
+    those that links lead to, `flags` name what is odd, and `size` is the binary logarithm of the bytes.
+    """
+
+    def __init__(
+        self, path: Path, label: str | None, missing: tuple[Marker, ...], *, encoding: str, block: int
+    ) -> None:
+        super().__init__(path, label, missing, encoding=encoding, block=block)
+        self.classes: list[str] = []
+        if path.is_dir():
+            # Only reading a folder tells how many bytes its messages have.
+            self.bytes_total = None
+            self.classes = [] if is_mailbox(path) else _classes(path)
+        self.kinds = _KINDS
+        self.describe({self.label_column: "string", **_KINDS}, self.label_column)
+        if next(self._batches(1, 1), None) is None:
+            raise SourceError(f"{path} holds no messages.", path)
+
+    def chunks(self, kinds: Kinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
+        """Read all messages, at most `size` of them and about a block at a time."""
+        return (piece() for piece in self.pieces(kinds, size))
+
+    def pieces(self, kinds: Kinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Piece]:
+        """Put messages together to about a block; they are taken apart when their piece is called."""
+        self.bytes_read = self.rows_read = 0
+        for batch in self._batches(self.block, check_size(size)):
+            first_row = self.rows_read
+            self.rows_read += len(batch[1])
+            self.bytes_read += sum(stored.length for stored in batch[1])
+            yield partial(self._chunk, batch, first_row, kinds)
+        self.bytes_read = self.bytes_total or self.bytes_read
+
+    def prefix(self, n: int = PREFIX_ROWS, kinds: Kinds | None = None) -> Chunk:
+        """The first n messages, or fewer when they exceed 32 MB or end with a class; consumes nothing."""
+        return self._chunk(next(self._batches(PREFIX_BYTES, check_size(n))), 0, kinds)
+
+    def _batches(self, size: int, rows: int) -> Iterator[_Batch]:
+        """Messages of one class at a time, of all of them in turn."""
+        folders = [(code, self.path / name) for code, name in enumerate(self.classes)]
+        for code, path in folders or [(_UNLABELLED, self.path)]:
+            for batch in batches(messages_at(path), size, rows):
+                yield code, batch
+
+    def _chunk(self, batch: _Batch, first_row: int, kinds: Kinds | None) -> Chunk:
+        code, messages = batch
+        rows = [_row(stored) for stored in messages]
+        columns: dict[str, Any] = {
+            self.label_column: self.labels_of(np.full(len(rows), code, dtype=np.int32), self.classes)
+        }
+        for at, (name, kind) in enumerate(_KINDS.items()):
+            column = np.empty(len(rows), dtype=float if kind == "number" else object)
+            column[:] = [row[at] for row in rows]
+            columns[name] = column
+        return self.chunk_of(columns, first_row, kinds)
+
+
+def _classes(path: Path) -> list[str]:
+    try:
+        return class_names(path)
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _row(stored: Stored) -> tuple[Any, ...]:
+    """The values of a message, in the order of the columns; a header that it lacks is missing."""
+    from weigh.source.mail.message import read
+
+    message = read(stored.content)
+    hosts = [link.host for link in message.links if link.host]
+    size = math.log2(max(1, stored.length))
+    return (*map(message.header, _HEADERS), message.text, hosts, list(message.flags), size)
