@@ -206,6 +206,10 @@ def test_names_of_any_bytes_can_be_printed() -> None:
     assert places("d") == ["d/\\udcff\\n"]
 
 
+def test_a_message_does_not_print_what_is_in_it() -> None:
+    assert repr(Stored(b"A: 1\n", "box", 2.0)) == "Stored(place='box', at=2.0, cut=0)"
+
+
 @given(st.lists(st.integers(0, 50), max_size=30), st.integers(1, 100), st.integers(1, 9))
 def test_batches_end_at_so_many_bytes_or_rows(sizes: list[int], most: int, rows: int) -> None:
     found = [Stored(b"x" * size, "x") for size in sizes]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 # What is kept of one message; what a longer one has beyond is told by its length only.
 LONGEST = 64 << 20
@@ -21,7 +21,8 @@ class Stored:
     cut : how many bytes it has beyond `content`
     """
 
-    content: bytes
+    # What people write has no place in a log or a traceback.
+    content: bytes = field(repr=False)
     place: str
     at: float | None = None
     cut: int = 0
