@@ -73,6 +73,7 @@ def test_a_maildir_gives_what_is_delivered_with_its_time() -> None:
             "m/cur/1030019783.M500000P7.host:2,S": b"A: 1\n",
             "m/cur/1030019784.7_1.host:2,": BOX,
             "m/cur/odd": b"A: 3\n",
+            "m/cur/sub/9.a": b"no message\n",
             "m/new/5.a": b"A: 4\n",
             "m/tmp/6.a": b"not yet\n",
             "m/.Junk/cur/7.a": b"another mailbox\n",
@@ -94,7 +95,7 @@ def test_a_folder_of_mh_gives_its_numbered_files_by_their_numbers() -> None:
     names = ["1", "10", "2", ",3", "draft", "sub/4", "²"]
     written({f"mh/{name}": f"A: {name}\n".encode() for name in names})
     assert places("mh") == ["mh/,3", "mh/1", "mh/10", "mh/2", "mh/draft", "mh/sub/4", "mh/²"]
-    written({"mh/.mh_sequences": b"cur: 2\n"})
+    written({"mh/.mh_sequences": b"cur: 2\n", "mh/5/6": b"another mailbox\n"})
     assert places("mh") == ["mh/1", "mh/2", "mh/10"]
 
 

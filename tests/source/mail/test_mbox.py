@@ -121,6 +121,14 @@ def test_no_bytes_are_refused(data: bytes, block: int, most: int) -> None:
     assert all(len(each.content) <= most for each in found)
 
 
+@given(st.integers(1, 300), st.integers(1, 80), st.integers(1, 50))
+def test_a_message_is_cut_at_the_most_wherever_blocks_end(size: int, block: int, most: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mbox, "BLOCK", block)
+        (only,) = read(LINE + b"x" * size, most)
+    assert (len(only.content), only.length) == (min(size, most), size)
+
+
 def test_memory_does_not_grow_with_the_file() -> None:
     class Endless:
         left = 40
