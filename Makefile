@@ -25,7 +25,7 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 NATIVE := CMakeLists.txt $(shell find core bindings -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check native-test pytest browser bench bench-text bench-online bench-regression bench-judging gallery docs dist stubs clean FORCE
+.PHONY: help demo test check native-test pytest browser bogofilter bench bench-text bench-online bench-regression bench-judging gallery docs dist stubs clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -53,18 +53,30 @@ native-test: $(READY) ## the C++ core's own tests, with the address and undefine
 	$(BIN)/cmake --build build/native-test
 	$(BIN)/ctest --test-dir build/native-test/core --output-on-failure --no-tests=error
 
-pytest: $(READY) $(if $(or $(findstring tests/report,$(ARGS)),$(if $(findstring tests/,$(ARGS)),,all)),browser) ## the Python tests alone; `make pytest ARGS="tests/model -k merge"` for some of them
+# Whether these tests are among those asked for.
+asked = $(or $(findstring $(1),$(ARGS)),$(if $(findstring tests/,$(ARGS)),,all))
+
+pytest: $(READY) $(if $(call asked,tests/report),browser) $(if $(call asked,tests/apps),bogofilter) ## the Python tests alone; `make pytest ARGS="tests/model -k merge"` for some of them
 	$(BIN)/python -m pytest -q -n $(WORKERS) $(ARGS)
+
+# One of some programs, or else a Debian package that has it; what is not tested where that is impossible.
+define program
+@for name in $(1); do command -v $$name > /dev/null && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+		echo "environment: $(2)"; \
+		said=$$({ apt-get -qq update && DEBIAN_FRONTEND=noninteractive \
+			apt-get -qq install --no-install-recommends $(2); } 2>&1) \
+		|| echo "$(3): apt-get: $$(echo "$$said" | tail -1), so $(4)."; \
+	else echo "$(3): install $(2), or $(4)."; fi
+endef
 
 # The report is tested in Debian's chromium; where there is none, those tests are skipped and say so.
 browser:
-	@for name in chromium chromium-browser google-chrome; do command -v $$name > /dev/null && exit 0; done; \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
-		echo "environment: chromium"; \
-		said=$$({ apt-get -qq update && DEBIAN_FRONTEND=noninteractive \
-			apt-get -qq install --no-install-recommends chromium; } 2>&1) \
-		|| echo "NO BROWSER: apt-get: $$(echo "$$said" | tail -1). The report is not tested in one."; \
-	else echo "NO BROWSER: install chromium, or the report is not tested in one."; fi
+	$(call program,chromium chromium-browser google-chrome,chromium,NO BROWSER,the report is not tested in one)
+
+# Mail filters are tried beside Debian's bogofilter, and its tests are skipped in the same way.
+bogofilter:
+	$(call program,bogofilter,bogofilter,NO BOGOFILTER,the mail trial is not tested with it)
 
 bench: $(READY) ## side by side with the peers; `make bench ARGS=--write` fills benchmarks/RESULTS.md
 	$(PIP) install psutil

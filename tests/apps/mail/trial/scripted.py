@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weigh.apps.mail.trial import Mail, Opinion
+from weigh.apps.mail.trial.contestant import Mail, Opinion
 from weigh.apps.mail.trial.course import Course
 
 

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from weigh import errors
-from weigh.apps.mail.trial import Bogofilter, Mail, hold_trial
+from weigh.apps.mail.trial.bogofilter import Bogofilter
+from weigh.apps.mail.trial.contestant import Mail
+from weigh.apps.mail.trial.trial import hold_trial
 
 needed = pytest.mark.skipif(
     not Bogofilter.is_installed(),

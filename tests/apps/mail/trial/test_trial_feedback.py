@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from tests.apps.mail.trial.scripted import Scripted, scored
 from weigh import errors
-from weigh.apps.mail.trial import Feedback, Mail, hold_trial
+from weigh.apps.mail.trial.contestant import Mail
+from weigh.apps.mail.trial.feedback import Feedback
+from weigh.apps.mail.trial.trial import hold_trial
 
 MAILS = scored(("spam", 1.0), ("ham", -1.0), ("spam", -1.0), ("ham", 1.0), ("ham", -0.5))
 

@@ -118,14 +118,10 @@ def test_one_minus_roca_counts_pairs_and_halves_ties(rows: list[tuple[bool, floa
 @given(SCORES, st.randoms())
 def test_the_order_of_mails_does_not_change_a_figure(rows: list[tuple[bool, float]], rng: Random) -> None:
     mixed = rng.sample(rows, len(rows))
-    here, there = (
-        [
-            measure.value
-            for measure in found([kind for kind, _ in each], [score for _, score in each]).values()
-        ]
-        for each in (rows, mixed)
+    here, there = (found(*map(list, zip(*each, strict=True))) for each in (rows, mixed))
+    assert [measure.value for measure in here.values()] == pytest.approx(
+        [measure.value for measure in there.values()], nan_ok=True, abs=1e-12
     )
-    assert here == pytest.approx(there, nan_ok=True, abs=1e-12)
 
 
 def test_one_minus_roca_agrees_with_scikit_learn() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.apps.mail.trial.scripted import scored
 from weigh import errors
-from weigh.apps.mail.trial import Mail
+from weigh.apps.mail.trial.contestant import Mail
 from weigh.apps.mail.trial.order import ordered
 
 MAILS = [Mail(f"{at} words".encode(), f"m{at}", "ham" if at % 3 else "spam", at=9.0 - at) for at in range(9)]

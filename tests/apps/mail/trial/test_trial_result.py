@@ -9,9 +9,11 @@ import pytest
 
 from tests.apps.mail.trial.scripted import Scripted, course, scored
 from weigh import errors
-from weigh.apps.mail.trial import Feedback, Mail, Opinion, Trial, hold_trial
+from weigh.apps.mail.trial.contestant import Mail, Opinion
 from weigh.apps.mail.trial.curve import learning_curve
+from weigh.apps.mail.trial.feedback import Feedback
 from weigh.apps.mail.trial.roc import RocPoint, roc_points
+from weigh.apps.mail.trial.trial import Trial, hold_trial
 
 PAIRS = [("spam", 2.0), ("ham", -2.0), ("spam", -0.5), ("ham", 1.0), ("ham", -1.0)] * 20
 
@@ -132,7 +134,7 @@ def test_the_roc_curve_has_the_least_spam_for_every_loss_of_ham() -> None:
     )
 
 
-@pytest.mark.parametrize("what", ["learning", "errors", "roc", "figures"])
+@pytest.mark.parametrize("what", ["learning", "ham", "spam", "roc", "figures"])
 def test_pictures_name_the_filters(trial: Trial, what: str) -> None:
     told = json.dumps(trial.plot(what).to_dict())
     assert "scripted" in told
@@ -141,7 +143,7 @@ def test_pictures_name_the_filters(trial: Trial, what: str) -> None:
 
 def test_an_unknown_picture_is_refused(trial: Trial) -> None:
     with pytest.raises(
-        errors.ParameterError, match="plot: what must be one of 'learning', 'errors', 'roc', 'figures'"
+        errors.ParameterError, match="plot: what must be one of 'learning', 'ham', 'spam', 'roc', 'figures'"
     ):
         trial.plot("cake")
 
@@ -150,9 +152,9 @@ def test_one_kind_of_mail_prints_and_has_no_curve_of_areas() -> None:
     found = hold_trial([Scripted("a"), Scripted("b")], scored(*[("ham", -1.0)] * 5))
     assert max(map(len, str(found).splitlines())) <= 80
     json.dumps(found.to_dict(), allow_nan=False)
-    with pytest.raises(errors.Unsupported, match="ham alone or spam alone"):
+    with pytest.raises(errors.Unsupported, match="Try the filter on ham and on spam"):
         found.plot("learning")
-    assert found.plot("errors") is not None
+    assert found.plot("ham") is not None
 
 
 def test_progress_counts_every_mail_of_every_filter() -> None:

@@ -1,10 +1,4 @@
-"""Trials of mail filters before they are trusted, as in the spam track of TREC."""
+"""Trials of mail filters before they are trusted, as in the spam track of TREC.
 
-from __future__ import annotations
-
-from weigh.apps.mail.trial.bogofilter import Bogofilter
-from weigh.apps.mail.trial.contestant import Contestant, Mail, Opinion
-from weigh.apps.mail.trial.feedback import Feedback
-from weigh.apps.mail.trial.trial import Trial, hold_trial
-
-__all__ = ["Bogofilter", "Contestant", "Feedback", "Mail", "Opinion", "Trial", "hold_trial"]
+Names are imported from their files: what a filter on trial needs of `contestant` costs nothing to import.
+"""

@@ -78,7 +78,7 @@ class Trial:
         return trial_text.markup(self)
 
     def plot(self, what: str = "learning") -> Any:
-        """Draw "learning" (1-ROCA % over mails), "errors" (hm % and sm %), "roc" or "figures"."""
+        """Draw 1-ROCA %, hm % or sm % over mails ("learning", "ham", "spam"), "roc" or "figures"."""
         from weigh.apps.mail.trial.drawing import picture
 
         return picture(self, what)

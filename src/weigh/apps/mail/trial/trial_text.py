@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from weigh.apps.mail.trial import figures
-from weigh.text import aligned, counted, cut, html_note, html_table, minus, percent, short
+from weigh.text import aligned, counted, cut, html_note, html_table, minus, probable, short
 
 if TYPE_CHECKING:
     from weigh.apps.mail.trial.mistakes import Mistake
@@ -95,16 +95,17 @@ def _pair(pair: FilterPair, best: str, width: int) -> list[str]:
     alone = (pair.first_alone, pair.second_alone) if is_first else (pair.second_alone, pair.first_alone)
     less = -pair.difference if is_first else pair.difference
     ends = (-pair.high, -pair.low) if is_first else (pair.low, pair.high)
-    apart = "-" if math.isnan(less) else minus(f"{less:.3f} ({ends[0]:.2f} to {ends[1]:.2f})")
+    apart = "-" if math.isnan(less) else f"{_apart(less)} ({_apart(ends[0])} to {_apart(ends[1])})"
     counts = f"{alone[0]:,} and {alone[1]:,}"
     return [cut(best, width), cut(other, width), counts, _p(pair.error_p), apart, _p(pair.area_p)]
 
 
 def _mistakes(result: FilterResult, width: int) -> list[list[str]]:
     has_shares = all(each.probability is not None for each in result.mistakes)
-    rows = [["mail", "is", "called", "spam to" if has_shares else "score"]]
+    rows = [["mail", "is", "called", "P(spam)" if has_shares else "score", "turn"]]
     return rows + [
-        [_tail(each.place, width), each.label, each.verdict, _sureness(each)] for each in result.mistakes
+        [_tail(each.place, width), each.label, each.verdict, _sureness(each), f"{each.turn:,}"]
+        for each in result.mistakes
     ]
 
 
@@ -123,6 +124,8 @@ def _notes(trial: Trial) -> list[str]:
             "wrong alone: mails that only the best, and only the other, misjudged (McNemar's exact p). "
             "1−ROCA less: by how much the best is below the other (DeLong's p)."
         )
+    if trial.best.mistakes:
+        notes.append("turn: which mail of the trial it was; of the first ones a filter knows little.")
     if trial.hams < MANY:
         notes.append(
             f"With {counted(trial.hams, 'ham', 'ham')} a loss of 0.1 % cannot be seen: sm at hm allows none."
@@ -146,7 +149,7 @@ def _interval(measure: Measure) -> str:
 
 
 def _sureness(mistake: Mistake) -> str:
-    return short(mistake.score) if mistake.probability is None else percent(mistake.probability)
+    return short(mistake.score) if mistake.probability is None else probable(mistake.probability)
 
 
 def _tail(place: str, width: int) -> str:
@@ -157,6 +160,10 @@ def _tail(place: str, width: int) -> str:
 
 def _milliseconds(seconds: float) -> str:
     return f"{1e3 * seconds:.3g}"
+
+
+def _apart(number: float) -> str:
+    return "-" if math.isnan(number) else minus(f"{number:.{3 if abs(number) < 10 else 1}f}")
 
 
 def _p(p: float) -> str:
