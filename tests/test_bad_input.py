@@ -16,8 +16,11 @@ import scipy.sparse as sp
 from sklearn.linear_model import Ridge
 
 import weigh
+from tests.apps.mail.trial.scripted import Scripted
 from tests.judge.scripted import judged
 from weigh.source.mail import messages
+from weigh.apps.mail.trial.contestant import Mail
+from weigh.apps.mail.trial.trial import hold_trial
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "bad-input.md"
 
@@ -979,6 +982,26 @@ def _() -> object:
 @case("Flipping a regression")
 def _() -> object:
     return weigh.flip(linear(), {"area": 50.0, "rooms": 2.0})
+
+
+@case("Trying a mail filter on no mails")
+def _() -> object:
+    return hold_trial([Scripted()], [])
+
+
+@case("Trying a mail filter in time on mails without one")
+def _() -> object:
+    return hold_trial([Scripted()], [Mail(b"1.0", "inbox.mbox, message 1", "ham")])
+
+
+@case("Trying a mail filter on another label")
+def _() -> object:
+    return hold_trial([Scripted()], [Mail(b"1.0", "inbox.mbox, message 1", "junk")])
+
+
+@case("Trying a mail filter without a mail to judge")
+def _() -> object:
+    return hold_trial([Scripted()], [Mail(b"1.0", "inbox.mbox, message 1", "ham")], order="given", warm=1)
 
 
 def told_on_the_page() -> dict[str, tuple[str, str]]:
