@@ -158,6 +158,18 @@ def test_a_thousandth_of_three_thousand_is_three() -> None:
     assert spam_lost(hams[:-1], np.array([5.0, 6.5, 7.5, 9.5])) == 0.5
 
 
+def test_a_product_that_rounds_to_below_a_whole_number_is_that_number() -> None:
+    hams = np.arange(100.0)
+    assert 100 * 0.29 < 29
+    assert spam_lost(hams, np.array([70.5, 69.5]), 0.29) == 0.5
+
+
+def test_a_filter_that_always_says_the_same_lets_all_spam_through() -> None:
+    measure = found([False] * 50 + [True] * 50, [0.5] * 100)["sm_at_hm"]
+    assert measure.value == measure.high == 100
+    assert measure.low > 90
+
+
 def test_the_drawn_intervals_are_near_the_bootstrap_over_mails() -> None:
     rng = np.random.default_rng(5)
     hams, spams = rng.normal(size=2500), rng.normal(loc=3.0, size=1500)

@@ -34,7 +34,7 @@ def test_the_interval_of_the_difference_is_near_that_of_the_bootstrap_over_mails
     rng = np.random.default_rng(2)
     is_spam = np.arange(600) < 250
     shared = rng.normal(size=600) + 1.5 * is_spam
-    one, other = shared + rng.normal(size=600), shared + 0.5 * rng.normal(size=600)
+    one, other = shared + 0.4 * rng.normal(size=600), shared + 0.2 * rng.normal(size=600)
     pair = filter_pair(course(is_spam.tolist(), one.tolist()), course(is_spam.tolist(), other.tolist()), 0.95)
 
     def loss(scores: np.ndarray, kinds: np.ndarray) -> float:

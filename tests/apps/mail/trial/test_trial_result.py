@@ -120,6 +120,8 @@ def test_windows_see_only_the_latest_mails() -> None:
     last = points[-1]
     assert (last.window, last.window_hm, last.window_sm, last.window_roca) == (10, 0.0, 0.0, 0.0)
     assert (last.hm, last.sm, last.roca) == (50.0, 50.0, 50.0)
+    later = next(point for point in points if point.seen == 58)
+    assert (later.window_hm, later.window_sm) == (20.0, 20.0)
     middle = next(point for point in points if point.seen == 50)
     assert (middle.window_hm, middle.window_sm, middle.window_roca) == (100.0, 100.0, 100.0)
 
