@@ -8,6 +8,7 @@ void bind_documents(nanobind::module_& m);
 void bind_dual(nanobind::module_& m);
 void bind_encode(nanobind::module_& m);
 void bind_gradient(nanobind::module_& m);
+void bind_mail(nanobind::module_& m);
 void bind_numbering(nanobind::module_& m);
 void bind_online(nanobind::module_& m);
 void bind_products(nanobind::module_& m);
@@ -31,6 +32,7 @@ NB_MODULE(_core, m) {
     bind_dual(m);
     bind_encode(m);
     bind_gradient(m);
+    bind_mail(m);
     bind_numbering(m);
     bind_online(m);
     bind_products(m);

@@ -184,3 +184,19 @@ weigh._core.descend_columns:
         settings: ColumnSettings,
         w: NDArray[numpy.float64],
     ) -> tuple[int, float]: ...
+
+weigh._core.read_mail:
+    def read_mail(
+        raw: bytes, text_bytes: int
+    ) -> tuple[
+        tuple[tuple[str, str], ...],
+        tuple[tuple[str, str, str, str, str, int, int, str], ...],
+        str,
+        str,
+        tuple[tuple[str, str, str, tuple[str, ...]], ...],
+        tuple[str, ...],
+        tuple[str, ...],
+    ]: ...
+
+weigh._core.MAIL_FLAGS:
+    MAIL_FLAGS: tuple[str, ...]

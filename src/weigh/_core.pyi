@@ -309,6 +309,19 @@ def safe_gradient(
     table: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
     steps: int,
 ) -> float: ...
+def read_mail(
+    raw: bytes, text_bytes: int
+) -> tuple[
+    tuple[tuple[str, str], ...],
+    tuple[tuple[str, str, str, str, str, int, int, str], ...],
+    str,
+    str,
+    tuple[tuple[str, str, str, tuple[str, ...]], ...],
+    tuple[str, ...],
+    tuple[str, ...],
+]: ...
+
+MAIL_FLAGS: tuple[str, ...]
 
 class Numbering:
     def __init__(self, buckets: int) -> None: ...

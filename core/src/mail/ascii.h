@@ -1,0 +1,48 @@
+// Letters, digits and spaces of ASCII, whatever the locale.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace weigh::mail {
+
+inline bool is_letter(char c) { return static_cast<unsigned char>((c | 0x20) - 'a') < 26; }
+inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+inline bool is_alphanumeric(char c) { return is_letter(c) || is_digit(c); }
+inline bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
+inline char lower(char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c | 0x20 : c); }
+
+// The value of a hexadecimal digit, or -1.
+inline int hex(char c) {
+    if (is_digit(c)) return c - '0';
+    const char small = lower(c);
+    return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
+}
+
+inline bool is_ascii(std::string_view text) {
+    return std::none_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; });
+}
+
+inline std::string_view trimmed(std::string_view text) {
+    while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+    return text;
+}
+
+// Whether texts are the same but for capitals; `small` is in lower case.
+inline bool same(std::string_view text, std::string_view small) {
+    return text.size() == small.size() &&
+           std::equal(text.begin(), text.end(), small.begin(), [](char a, char b) { return lower(a) == b; });
+}
+
+inline bool starts(std::string_view text, std::string_view small) {
+    return text.size() >= small.size() && same(text.substr(0, small.size()), small);
+}
+
+inline void make_lower(std::string& text) {
+    for (char& c : text) c = lower(c);
+}
+
+}  // namespace weigh::mail

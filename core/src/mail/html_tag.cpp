@@ -1,0 +1,52 @@
+#include "html_tag.h"
+
+#include <algorithm>
+
+#include "ascii.h"
+
+namespace weigh::mail {
+namespace {
+
+std::string_view between(std::string_view source, std::size_t begin, std::size_t end) {
+    return source.substr(begin, end - begin);
+}
+
+// Read the value behind an equals sign at `at`, and move behind it.
+std::string_view value_at(std::string_view source, std::size_t& at) {
+    while (at < source.size() && is_space(source[at])) ++at;
+    if (at == source.size()) return {};
+    if (source[at] == '"' || source[at] == '\'') {
+        const std::size_t begin = at + 1, end = std::min(source.find(source[at], begin), source.size());
+        at = std::min(end + 1, source.size());
+        return between(source, begin, end);
+    }
+    const std::size_t begin = at;
+    while (at < source.size() && !is_space(source[at]) && source[at] != '>') ++at;
+    return between(source, begin, at);
+}
+
+}  // namespace
+
+void read_tag(std::string_view source, std::size_t at, Tag& tag) {
+    tag.count = 0;
+    tag.is_end = source[++at] == '/';
+    if (tag.is_end) ++at;
+    std::size_t begin = at;
+    while (at < source.size() && !is_space(source[at]) && source[at] != '>' && source[at] != '/') ++at;
+    tag.name = between(source, begin, at);
+    while (at < source.size() && source[at] != '>') {
+        if (is_space(source[at]) || source[at] == '/') {
+            ++at;
+            continue;
+        }
+        begin = at++;
+        while (at < source.size() && !is_space(source[at]) && source[at] != '>' && source[at] != '/' && source[at] != '=') ++at;
+        Attribute attribute{between(source, begin, at), {}};
+        while (at < source.size() && is_space(source[at])) ++at;
+        if (at < source.size() && source[at] == '=') attribute.value = value_at(source, ++at);
+        if (tag.count < Tag::kMost) tag.attributes[tag.count++] = attribute;
+    }
+    tag.behind = std::min(at + 1, source.size());
+}
+
+}  // namespace weigh::mail
