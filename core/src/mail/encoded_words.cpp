@@ -40,7 +40,8 @@ void Values::flush(std::string& out) {
 }
 
 void Values::append(std::string_view value, std::string& out) {
-    std::size_t plain = 0, search = 0;
+    std::size_t plain = 0, search = value.find("=?");
+    if (search == kNowhere) return append_guessed(value, out);
     bool behind_word = false;
     // Behind the last "?=" there is no word, however many begin.
     const std::size_t last = value.rfind("?=");

@@ -63,10 +63,11 @@ bool Fields::next(Field& field) {
 void unfold(std::string_view value, std::string& out) {
     out.clear();
     value = trimmed(value);
-    while (!value.empty()) {
-        const std::size_t end = std::min(value.find_first_of("\r\n"), value.size());
-        out.append(value.substr(0, end));
-        value.remove_prefix(std::min(end + 1, value.size()));
+    for (std::size_t at = 0; at < value.size();) {
+        std::size_t end = at;
+        while (end < value.size() && value[end] != '\n' && value[end] != '\r') ++end;
+        out.append(value.substr(at, end - at));
+        at = end + 1;
     }
 }
 

@@ -21,7 +21,8 @@ constexpr std::size_t place(std::string_view name) {
     return kUnknown;
 }
 constexpr std::size_t kA = place("a"), kTitle = place("title"), kScript = place("script"), kForm = place("form");
-constexpr std::size_t kImg = place("img"), kBody = place("body"), kMeta = place("meta");
+constexpr std::size_t kImg = place("img"), kBody = place("body"), kMeta = place("meta"), kP = place("p"), kTr = place("tr");
+constexpr std::size_t kTable = place("table"), kUl = place("ul"), kOl = place("ol");
 constexpr std::array kInner{place("iframe"), place("frame"), place("object"), place("embed"), place("applet")};
 
 static_assert(std::is_sorted(kElements.begin(), kElements.end(), [](auto& a, auto& b) { return a.name < b.name; }));
@@ -199,7 +200,7 @@ private:
             --overflow_;
             return;
         }
-        const bool reaches_out = (kElements[element].manner & (kScope | kBlock)) != 0 && element != place("p");
+        const bool reaches_out = (kElements[element].manner & (kScope | kBlock)) != 0 && element != kP;
         for (std::size_t at = open_.size(); at-- > 0;) {
             if (open_[at].element == element) return open_.resize(at);
             if ((kElements[open_[at].element].manner & kScope) && !reaches_out) return;
@@ -211,8 +212,8 @@ private:
         for (std::size_t at = open_.size(); at-- > 0;) {
             const std::size_t other = open_[at].element;
             if (other == element) return open_.resize(at);
-            if (other == place("table") || other == place("ul") || other == place("ol")) return;
-            if ((kElements[other].manner & kScope) && element != place("tr")) return;
+            if (other == kTable || other == kUl || other == kOl) return;
+            if ((kElements[other].manner & kScope) && element != kTr) return;
         }
     }
 

@@ -19,6 +19,12 @@ bool is_scheme(std::string_view text) {
     return std::any_of(kSchemes.begin(), kSchemes.end(), [&](std::string_view each) { return same(text, each); });
 }
 
+// Where the host of an address ends, from `at` on.
+std::size_t end_of_host(std::string_view url, std::size_t at) {
+    while (at < url.size() && url[at] != '/' && url[at] != '\\' && url[at] != '?' && url[at] != '#') ++at;
+    return at;
+}
+
 bool is_slash(char c) { return c == '/' || c == '\\'; }
 
 // What ends an address in a text: spaces, brackets, quotes, anything beyond ASCII.
@@ -102,7 +108,7 @@ std::size_t Links::add(std::string_view url, Origin origin) {
     std::size_t begin = is_scheme(scheme) ? colon + 1 : 0;
     if (begin == 0 && !(url.size() > 1 && is_slash(url[0]) && is_slash(url[1]))) return kNone;
     while (begin < url.size() && is_slash(url[begin])) ++begin;
-    return store(url, url.substr(begin, url.find_first_of("/\\?#", begin) - begin), origin);
+    return store(url, url.substr(begin, end_of_host(url, begin) - begin), origin);
 }
 
 std::size_t Links::store(std::string_view url, std::string_view authority, Origin origin) {
@@ -157,7 +163,7 @@ std::size_t Links::add_text(std::string_view text, std::size_t begin, std::size_
         return behind;
     }
     const std::string_view rest = url.substr(std::min(host - begin, url.size()));
-    store(url, rest.substr(0, rest.find_first_of("/\\?#")), Origin::text);
+    store(url, rest.substr(0, end_of_host(rest, 0)), Origin::text);
     return behind;
 }
 
