@@ -1,7 +1,8 @@
-// Letters, digits and spaces of ASCII, whatever the locale.
+// Letters, digits and spaces of ASCII, whatever the locale; and small things to do with texts of them.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -43,6 +44,13 @@ inline bool starts(std::string_view text, std::string_view small) {
 
 inline void make_lower(std::string& text) {
     for (char& c : text) c = lower(c);
+}
+
+// Shorten a text in UTF-8, between two of its characters.
+inline void cut_at(std::string& text, std::size_t size) {
+    if (text.size() <= size) return;
+    while (size > 0 && (text[size] & 0xC0) == 0x80) --size;
+    text.resize(size);
 }
 
 }  // namespace weigh::mail

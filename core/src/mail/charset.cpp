@@ -23,8 +23,8 @@ struct Wide {
     std::string_view name, library;
 };
 constexpr Wide kWide[] = {
-    {"gb2312", "GB18030"},      {"gbk", "GB18030"},         {"gb18030", "GB18030"},   {"euccn", "GB18030"},
-    {"cp936", "GB18030"},       {"gb231280", "GB18030"},    {"big5", "BIG5-HKSCS"},   {"big5hkscs", "BIG5-HKSCS"},
+    {"gb2312", "GB18030"},      {"gbk", "GB18030"},         {"gb18030", "GB18030"},   {"euccn", "GB18030"}, {"eucgb2312cn", "GB18030"},
+    {"cp936", "GB18030"},       {"gb231280", "GB18030"},    {"big5", "BIG5-HKSCS"}, {"big5tw", "BIG5-HKSCS"},   {"big5hkscs", "BIG5-HKSCS"},
     {"cp950", "CP950"},         {"shiftjis", "CP932"},      {"sjis", "CP932"},        {"xsjis", "CP932"},
     {"cp932", "CP932"},         {"windows31j", "CP932"},    {"iso2022jp", "ISO-2022-JP"}, {"eucjp", "EUC-JP"},
     {"xeucjp", "EUC-JP"},       {"euckr", "CP949"},         {"ksc5601", "CP949"},     {"ksc56011987", "CP949"},

@@ -1,7 +1,6 @@
 #include "entity.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "ascii.h"
 
@@ -24,30 +23,28 @@ void Entity::take(const Field& field) {
 
 void Entity::settle(Charsets& charsets) {
     std::string value, main;
-    const auto named = [&](std::string& name) {
-        append_utf8(std::exchange(main, {}).substr(0, kLongestName), name);
+    const auto named = [&](std::string_view header, std::string& name) {
+        unfold(header, value);
+        main_value(value, main);
+        name.clear();
+        append_utf8(main.substr(0, kLongestName), name);
     };
+    const auto with = [&](std::string_view parameter_name, std::string& to) {
+        parameter(value, parameter_name, charsets, to);
+        cut_at(to, kLongestName);
+    };
+    if (encoding_value.data()) named(encoding_value, encoding);
     if (disposition_value.data()) {
-        unfold(disposition_value, value);
-        main_value(value, main);
-        named(disposition);
-        parameter(value, "filename", charsets, file);
-    }
-    if (encoding_value.data()) {
-        unfold(encoding_value, value);
-        main_value(value, main);
-        named(encoding);
+        named(disposition_value, disposition);
+        with("filename", file);
     }
     if (!type_value.data()) return;
-    unfold(type_value, value);
-    main_value(value, main);
-    type.clear();
-    named(type);
+    named(type_value, type);
     if (std::count(type.begin(), type.end(), '/') != 1) type = "text/plain";
-    parameter(value, "charset", charsets, charset);
+    with("charset", charset);
     make_lower(charset);
-    parameter(value, "boundary", charsets, boundary);
-    if (file.empty()) parameter(value, "name", charsets, file);
+    with("boundary", boundary);
+    if (file.empty()) with("name", file);
 }
 
 }  // namespace weigh::mail

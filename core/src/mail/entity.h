@@ -10,7 +10,7 @@ namespace weigh::mail {
 
 struct Entity {
     // `standard` is the type of a body whose headers tell none.
-    explicit Entity(std::string_view standard) : type(standard), standard(standard) {}
+    explicit Entity(std::string_view standard) : type(standard) {}
 
     void take(const Field& field);   // keep a header that matters; the first one of a name counts
     void settle(Charsets& charsets);  // when all were taken
@@ -18,7 +18,7 @@ struct Entity {
     std::string type, charset, encoding, disposition, file, boundary;
 
 private:
-    std::string_view standard, type_value, encoding_value, disposition_value;
+    std::string_view type_value, encoding_value, disposition_value;
 };
 
 }  // namespace weigh::mail

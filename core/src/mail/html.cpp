@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
+#include <vector>
 
 #include "ascii.h"
 #include "elements.h"
@@ -34,18 +36,34 @@ struct Open {
     Style style;
 };
 
-// The position behind a comment, a declaration or the like whose '<' is at `at`.
-std::size_t behind_comment(std::string_view source, std::size_t at) {
-    if (source.substr(at, 4) != "<!--") return std::min(source.find('>', at), source.size() - 1) + 1;
-    at += 4;
-    if (source.substr(at, 1) == ">") return at + 1;
-    if (source.substr(at, 2) == "->") return at + 2;
-    for (std::size_t end; (end = source.find("--", at)) != kNowhere; at = end + 1) {
-        if (source.substr(end + 2, 1) == ">") return end + 3;
-        if (source.substr(end + 2, 2) == "!>") return end + 4;
+// The positions behind comments, declarations and the like.
+class Comments {
+public:
+    explicit Comments(std::string_view source) : source_(source) {}
+
+    // Behind the one whose '<' is at `at`. One that is never closed ends with its first '>': programs that
+    // hide all that follows and such that show it are both in use.
+    std::size_t behind(std::size_t at) {
+        if (source_.substr(at, 4) != "<!--") return behind_sign(at);
+        const std::size_t begin = at + 4;
+        if (source_.substr(begin, 1) == ">") return begin + 1;
+        if (source_.substr(begin, 2) == "->") return begin + 2;
+        for (std::size_t dashes = begin; !is_open_; ++dashes) {
+            dashes = source_.find("--", dashes);
+            is_open_ = dashes == kNowhere;
+            if (is_open_) break;
+            if (source_.substr(dashes + 2, 1) == ">") return dashes + 3;
+            if (source_.substr(dashes + 2, 2) == "!>") return dashes + 4;
+        }
+        return behind_sign(begin);
     }
-    return source.size();
-}
+
+private:
+    std::size_t behind_sign(std::size_t at) const { return std::min(source_.find('>', at), source_.size() - 1) + 1; }
+
+    std::string_view source_;
+    bool is_open_ = false;  // no further comment is closed
+};
 
 // The position of the tag that ends a raw element, from `at` on.
 std::size_t end_of_raw(std::string_view source, std::size_t at, std::string_view name) {
@@ -70,10 +88,11 @@ class Html::Page {
 public:
     void read(std::string_view source, Message& message, Links& links) {
         begin(message, links);
+        Comments comments(source);
         for (std::size_t at = 0; at < source.size();) {
             const std::size_t sign = std::min(source.find('<', at), source.size());
             if (sign != at) append_text(source.substr(at, sign - at));
-            at = sign == source.size() ? sign : markup(source, sign);
+            at = sign == source.size() ? sign : markup(source, sign, comments);
         }
         end_anchor();
         finish();
@@ -84,7 +103,7 @@ private:
         message_ = &message;
         links_ = &links;
         begin_ = message.text.size();
-        gap_ = Gap::none;
+        gap_ = hidden_gap_ = Gap::none;
         open_.clear();
         overflow_ = 0;
         anchor_ = Links::kNone;
@@ -104,25 +123,27 @@ private:
 
     const Style& style() const { return open_.empty() ? base_ : open_.back().style; }
 
+    static void widen(Gap& gap, Gap wanted) { gap = std::max(gap, wanted); }
+
     void append_text(std::string_view text) {
         std::string& out = hides_ ? message_->hidden : message_->text;
         const std::size_t before = out.size();
-        append_spaced(text, out, hides_ ? 0 : begin_);
+        append_spaced(text, out, hides_ ? 0 : begin_, hides_ ? hidden_gap_ : gap_);
         if (hides_) message_->flags.set(Flag::hidden_text, out.size() != before);
         else shown_ += out.size() - before;
     }
 
     // Append a text with its spaces as one; none at the start of `out`.
-    void append_spaced(std::string_view text, std::string& out, std::size_t start) {
+    static void append_spaced(std::string_view text, std::string& out, std::size_t start, Gap& gap) {
         for (std::size_t at = 0; at < text.size();) {
             if (is_space(text[at])) {
-                if (gap_ == Gap::none) gap_ = Gap::space;
+                widen(gap, Gap::space);
                 ++at;
                 continue;
             }
-            const bool is_apart = gap_ != Gap::none && out.size() != start && out.back() != '\n';
-            if (is_apart) out.push_back(gap_ == Gap::line ? '\n' : ' ');
-            gap_ = Gap::none;
+            const bool is_apart = gap != Gap::none && out.size() != start && out.back() != '\n';
+            if (is_apart) out.push_back(gap == Gap::line ? '\n' : ' ');
+            gap = Gap::none;
             std::size_t end = at;
             while (end < text.size() && !is_space(text[end]) && text[end] != '&') ++end;
             out.append(text.substr(at, end - at));
@@ -131,7 +152,7 @@ private:
     }
 
     // Pass over what begins with the '<' at `at`.
-    std::size_t markup(std::string_view source, std::size_t at) {
+    std::size_t markup(std::string_view source, std::size_t at, Comments& comments) {
         const char next = at + 1 < source.size() ? source[at + 1] : ' ';
         const bool is_end = next == '/' && at + 2 < source.size();
         if (is_letter(is_end ? source[at + 2] : next)) {
@@ -139,7 +160,7 @@ private:
             return tag(source);
         }
         if (next == '!' || next == '?' || is_end) {
-            const std::size_t behind = behind_comment(source, at);
+            const std::size_t behind = comments.behind(at);
             const bool in_word = at > 0 && is_letter(source[at - 1]) && behind < source.size() && is_letter(source[behind]);
             message_->flags.set(Flag::comment_in_word, in_word);
             return behind;
@@ -161,11 +182,12 @@ private:
             message_->tags.push_back(kElements[element].name);
         }
         const std::uint8_t manner = kElements[element].manner;
-        if (manner & kBlock) gap_ = Gap::line;
-        else if ((manner & kCell) && gap_ == Gap::none) gap_ = Gap::space;
+        const Gap apart = manner & kBlock ? Gap::line : manner & kCell ? Gap::space : Gap::none;
+        widen(gap_, apart);
+        widen(hidden_gap_, apart);
         if (tag_.is_end) close(element);
         else open(element);
-        hides_ = style().hides();
+        if (!std::exchange(hides_, style().hides())) widen(hidden_gap_, Gap::space);
         return (manner & kRaw) && !tag_.is_end ? raw(source, element) : tag_.behind;
     }
 
@@ -177,9 +199,9 @@ private:
     }
 
     void title(std::string_view text) {
-        gap_ = Gap::line;
-        append_spaced(text, message_->hidden, 0);
-        gap_ = Gap::line;
+        widen(hidden_gap_, Gap::line);
+        append_spaced(text, message_->hidden, 0, hidden_gap_);
+        widen(hidden_gap_, Gap::line);
     }
 
     void open(std::size_t element) {
@@ -270,7 +292,8 @@ private:
     Message* message_ = nullptr;
     Links* links_ = nullptr;
     std::size_t begin_ = 0;  // of the document's text
-    Gap gap_ = Gap::none;    // what the text so far and the next are apart by
+    // What the text so far and the next are apart by.
+    Gap gap_ = Gap::none, hidden_gap_ = Gap::none;
     std::vector<Open> open_;
     std::size_t overflow_ = 0;  // elements inside that were too deep to be kept
     Style base_;

@@ -19,16 +19,17 @@ const char* find_bytes(std::string_view text, std::size_t from, std::string_view
 
 std::size_t behind_line_end(std::string_view text, std::size_t at) {
     if (at < text.size() && text[at] == '\r') ++at;
-    if (at < text.size() && text[at] == '\n' ) ++at;
+    if (at < text.size() && text[at] == '\n') ++at;
     return at;
 }
 
 }  // namespace
 
 Multipart::Multipart(std::string_view body, std::string_view boundary) : body_(body), mark_("--") {
+    while (!boundary.empty() && is_space(boundary.back())) boundary.remove_suffix(1);
     mark_.append(boundary);
     Delimiter first{};
-    if (!find(0, first)) return;
+    if (boundary.empty() || !find(0, first)) return;
     at_ = first.behind;
     is_closed_ = first.is_last;
 }

@@ -9,6 +9,7 @@ namespace weigh::mail {
 
 class Multipart {
 public:
+    // An empty boundary is never found.
     Multipart(std::string_view body, std::string_view boundary);
 
     bool is_begun() const { return at_ != std::string_view::npos; }  // whether the boundary is there at all

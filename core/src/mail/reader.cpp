@@ -60,13 +60,6 @@ void unify_lines(std::string& text, std::size_t begin) {
     text.resize(to);
 }
 
-// Cut before a character that would be cut.
-void cut_at(std::string& text, std::size_t size) {
-    if (text.size() <= size) return;
-    while (size > 0 && (text[size] & 0xC0) == 0x80) --size;
-    text.resize(size);
-}
-
 }  // namespace
 
 struct Reader::Scratch {
@@ -176,16 +169,12 @@ void Reader::Scratch::read_body(Entity& entity, std::string_view body, std::size
 }
 
 void Reader::Scratch::read_multipart(const Entity& entity, std::string_view body, std::size_t depth) {
-    std::string boundary = entity.boundary;
-    if (boundary.empty() || !Multipart(body, boundary).is_begun()) {
+    Multipart parts(body, entity.boundary);
+    if (!parts.is_begun()) {
         out->flags.set(Flag::missing_boundary);
-        boundary = guessed_boundary(body);
+        parts = Multipart(body, guessed_boundary(body));
+        if (!parts.is_begun()) return read_leaf(Entity(kPlain), body, depth);
     }
-    if (boundary.empty()) {
-        Entity leaf(kPlain);
-        return read_leaf(leaf, body, depth);
-    }
-    Multipart parts(body, boundary);
     const std::string_view standard = entity.type == "multipart/digest" ? kMessage : kPlain;
     for (std::string_view part; parts.next(part);) {
         if (out->parts.size() >= limits.parts) {

@@ -1,0 +1,127 @@
+"""Links: where they lead, and what is odd about them."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weigh.source.mail import Link, read
+
+LABELS = st.from_regex(r"[a-zA-Z0-9]([a-zA-Z0-9-]{0,8}[a-zA-Z0-9])?", fullmatch=True)
+
+
+def in_html(source: str) -> tuple[Link, ...]:
+    """The links of an HTML part."""
+    return read(b"Content-Type: text/html; charset=utf-8\n\n" + source.encode()).links
+
+
+def in_text(text: str) -> tuple[Link, ...]:
+    """The links of a plain text."""
+    return read(b"Content-Type: text/plain; charset=utf-8\n\n" + text.encode()).links
+
+
+@st.composite
+def urls(draw: st.DrawFn) -> str:
+    """Addresses of the web with some of their parts."""
+    host = ".".join(draw(st.lists(LABELS, min_size=1, max_size=4)))
+    user = draw(st.sampled_from(["", "me@", "me:secret@", "a.b@"]))
+    port = draw(st.sampled_from(["", ":80", ":8080"]))
+    path = draw(st.sampled_from(["", "/", "/a/b.html", "/x?y=1&z=2", "?q", "#f", "/a@b:c"]))
+    return draw(st.sampled_from(["http", "HTTPS", "ftp"])) + "://" + user + host + port + path
+
+
+@given(urls())
+def test_hosts_are_those_of_urlsplit(url: str) -> None:
+    parts = urlsplit(url)
+    for link in (*in_html(f'<a href="{url}">x</a>'), *in_text(f"see <{url}> there")):
+        assert link.url == url
+        assert link.host == parts.hostname
+        assert ("userinfo" in link.traits) == (parts.username is not None)
+        assert ("port" in link.traits) == (parts.port is not None)
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "traits"),
+    [
+        ("http://10.0.0.1/x", "10.0.0.1", ("numeric-host",)),
+        ("http://3232235777/", "3232235777", ("numeric-host",)),
+        ("http://0x7f.1/", "0x7f.1", ("numeric-host",)),
+        ("http://[::1]:80/", "[::1]", ("numeric-host", "port")),
+        ("http://bank.example@evil.example/", "evil.example", ("userinfo",)),
+        ("http://xn--bcher-kva.example/", "xn--bcher-kva.example", ("punycode",)),
+        ("http://%65vil.example/", "evil.example", ("escaped-host",)),
+        ("http://BÜCHER.example/", "bücher.example", ("unicode-host",)),
+        ("http:\\\\example.com\\x", "example.com", ()),
+        ("//example.com/x", "example.com", ()),
+        ("mailto:me@Example.com?subject=x@y", "example.com", ()),
+        (" http://example.com./\n", "example.com", ()),
+        ("ht\ntp://exam\tple.com", "example.com", ()),
+        ("http://example.com/?a=1&amp;b&copy=2", "example.com", ()),
+    ],
+)
+def test_hosts_and_what_is_odd_about_them(url: str, host: str, traits: tuple[str, ...]) -> None:
+    (link,) = in_html(f'<img src="{url}">')
+    assert (link.host, link.traits, link.origin) == (host, traits, "src")
+
+
+@pytest.mark.parametrize(
+    "url", ["", "#top", "page.html", "/x", "cid:1", "mailto:nobody", "http://", "http:///", "tel:1"]
+)
+def test_links_that_lead_nowhere_outside_are_left_out(url: str) -> None:
+    assert in_html(f'<a href="{url}">x</a>') == ()
+
+
+def test_origins_are_told() -> None:
+    source = "".join(f'<{tag}="http://{tag[-3:]}.example/">' for tag in ["a href", "img src", "form action"])
+    assert [link.origin for link in in_html(source + '<td background="http://x.y/"> www.z.example')] == [
+        *["href", "src", "action", "background", "text"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "urls"),
+    [
+        ("go to www.example.com, now", ["www.example.com"]),
+        ("(http://example.com/a.b).", ["http://example.com/a.b"]),
+        ('"https://example.com/x?y=1", ftp://f.example!', ["https://example.com/x?y=1", "ftp://f.example"]),
+        ("mailto:me@example.com", ["mailto:me@example.com"]),
+        ("awww.example http:/x http:// ://y www. xhttp://z", []),
+        ("http://a.example http://b.example\nhttp://c.example", ["http://" + c + ".example" for c in "abc"]),
+        ("中http://a.example中", ["http://a.example"]),
+    ],
+)
+def test_addresses_in_texts_are_found(text: str, urls: list[str]) -> None:
+    assert [link.url for link in in_text(text)] == urls
+
+
+@pytest.mark.parametrize(
+    ("href", "shown", "is_disguised"),
+    [
+        ("http://evil.example/", "http://www.bank.com/login", True),
+        ("http://evil.example/", "www.bank.com", True),
+        ("http://evil.example/", "<b>bank</b>.com", True),
+        ("http://evil.example/", "paypal.co.uk/login", True),
+        ("http://www.bank.com/", "https://bank.com", False),
+        ("http://click.bank.com/", "www.bank.com", False),
+        ("http://evil.example/", "click here", False),
+        ("http://evil.example/", "see notes.txt", False),
+        ("http://a.co.uk/", "http://b.co.uk/", True),
+        ("mailto:me@evil.example", "www.bank.com", False),
+    ],
+)
+def test_a_link_is_disguised_if_its_text_shows_another_host(
+    href: str, shown: str, is_disguised: bool
+) -> None:
+    raw = f'Content-Type: text/html\n\n<a href="{href}">{shown}</a>'.encode()
+    found = read(raw)
+    assert ("disguised" in found.links[0].traits) is is_disguised
+    assert ("disguised-link" in found.flags) is is_disguised
+
+
+def test_too_many_links_are_cut() -> None:
+    found = read(b"\n" + b"http://x.example/ " * 2000)
+    assert len(found.links) == 1000
+    assert "cut-links" in found.flags
