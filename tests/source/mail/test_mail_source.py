@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ import weigh
 from tests.source.conftest import read
 from weigh.errors import LabelError, SourceError
 from weigh.source import open
+from weigh.source.mail.mail_source import size_of
 
 LINE = b"From ann@example.org Thu Aug 22 12:36:23 2002\n"
 HAM = b"From: Ann <ann@example.org>\nTo: bob@example.org\nSubject: lunch\n\nsee you at noon\n"
@@ -60,15 +60,20 @@ def test_the_columns_tell_what_is_seen_of_a_message() -> None:
     (row,) = read(open("one.eml"))
     assert (row["from"], row["to"], row["subject"]) == ("shop@example.net", None, "buy")
     assert row["hosts"] == ["pills.example.net"]
-    assert row["size"] == math.log2(len(SPAM))
+    assert row["size"] == "up to 1 kB"
     assert row["label"] is None
     kinds = dict(open("one.eml").kinds)
     assert kinds == {
         **dict.fromkeys(["from", "to", "subject", "text"], "text"),
         "hosts": "tokens",
         "flags": "tokens",
-        "size": "number",
+        "size": "category",
     }
+
+
+def test_sizes_are_told_in_steps_of_two() -> None:
+    lengths = [0, 1, 1_024, 1_025, 2_048, 2_049, 4_097, 1 << 21]
+    assert [size_of(length).split()[2] for length in lengths] == ["1", "1", "1", "2", "2", "4", "8", "2,048"]
 
 
 def test_mail_is_known_by_ending_or_as_a_maildir() -> None:
@@ -79,7 +84,7 @@ def test_mail_is_known_by_ending_or_as_a_maildir() -> None:
 
 
 def test_any_learner_learns_from_mail() -> None:
-    for learner in (weigh.NaiveBayes(columns={"size": "skip"}), weigh.LogisticRegression()):
+    for learner in (weigh.NaiveBayes(), weigh.LogisticRegression()):
         fitted = learner.fit(open("mails", format="mail", label="kind"))
         assert fitted.predict(open("two.mbox")).tolist() == ["ham", "spam"]
 

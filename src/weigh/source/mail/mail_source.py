@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -26,7 +25,7 @@ _KINDS = {
     **dict.fromkeys((*_HEADERS, "text"), "text"),
     "hosts": "tokens",
     "flags": "tokens",
-    "size": "number",
+    "size": "category",
 }
 _UNLABELLED = -1
 
@@ -38,7 +37,7 @@ class MailSource(TextSource):
     """Messages as rows, labelled by the folders that hold them if there is a folder per class.
 
     The columns `from`, `to` and `subject` are headers, `text` is what is visible of the parts, `hosts` are
-    those that links lead to, `flags` name what is odd, and `size` is the binary logarithm of the bytes.
+    those that links lead to, `flags` name what is odd, and `size` is a power of two that it does not exceed.
     """
 
     def __init__(
@@ -86,8 +85,8 @@ class MailSource(TextSource):
         columns: dict[str, Any] = {
             self.label_column: self.labels_of(np.full(len(rows), code, dtype=np.int32), self.classes)
         }
-        for at, (name, kind) in enumerate(_KINDS.items()):
-            column = np.empty(len(rows), dtype=float if kind == "number" else object)
+        for at, name in enumerate(_KINDS):
+            column = np.empty(len(rows), dtype=object)
             column[:] = [row[at] for row in rows]
             columns[name] = column
         return self.chunk_of(columns, first_row, kinds)
@@ -106,5 +105,9 @@ def _row(stored: Stored) -> tuple[Any, ...]:
 
     message = read(stored.content)
     hosts = [link.host for link in message.links if link.host]
-    size = math.log2(max(1, stored.length))
-    return (*map(message.header, _HEADERS), message.text, hosts, list(message.flags), size)
+    return (*map(message.header, _HEADERS), message.text, hosts, list(message.flags), size_of(stored.length))
+
+
+def size_of(length: int) -> str:
+    """How long a message is, in steps of a factor of two."""
+    return f"up to {1 << ((max(1, length) - 1) >> 10).bit_length():,} kB"
