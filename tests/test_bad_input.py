@@ -18,9 +18,9 @@ from sklearn.linear_model import Ridge
 import weigh
 from tests.apps.mail.trial.scripted import Scripted
 from tests.judge.scripted import judged
-from weigh.source.mail import messages
 from weigh.apps.mail.trial.contestant import Mail
 from weigh.apps.mail.trial.trial import hold_trial
+from weigh.source.mail import messages
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "bad-input.md"
 
