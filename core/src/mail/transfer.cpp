@@ -58,7 +58,7 @@ bool decode_base64(std::string_view text, std::size_t most, std::string& out) {
     char* const end = to + room;
     const char *at = text.data(), *const behind = at + text.size();
     std::uint32_t held = 0;
-    int count = 0;
+    int count = 0, pads = 0;
     bool is_good = true;
     while (at != behind && to < end) {
         if (count == 0 && behind - at >= 4) {
@@ -72,9 +72,11 @@ bool decode_base64(std::string_view text, std::size_t most, std::string& out) {
             }
         }
         const std::uint8_t value = sextet(*at++);
-        if (value == kPad && count >= 2) break;
-        is_good &= value < kNone || value == kSpace;
+        if (value == kPad && count >= 2 && count + ++pads == 4) break;
+        is_good &= value < kNone || value == kSpace || pads != 0;
         if (value >= kNone) continue;
+        is_good &= pads == 0;
+        pads = 0;
         held = held << 6 | value;
         if (++count < 4) continue;
         for (const int shift : {16, 8, 0}) *to++ = static_cast<char>(held >> shift);

@@ -50,27 +50,9 @@ def test_what_the_email_package_writes_comes_back(subject: tuple[str, str], end:
     assert found.split() == text.split()
 
 
-PIECES = st.sampled_from(
-    [
-        "plain",
-        " ",
-        "  ",
-        "=?utf-8?q?caf=C3=A9?=",
-        "=?UTF-8?B?4oKs?=",
-        "=?iso-8859-2?Q?=B1_=E6?=",
-        "=?us-ascii?q?a_b?=",
-    ]
-    + [
-        "=?utf-8?b?w6k?=",
-        "=?broken?x?y?=",
-        "=?",
-        "?=",
-        "=?utf-8?q??=",
-        "=?utf-8*fr?q?x?=",
-        "(note)",
-        '"quoted"',
-    ]
-)
+WORDS = "=?utf-8?q?caf=C3=A9?= =?UTF-8?B?4oKs?= =?iso-8859-2?Q?=B1_=E6?= =?us-ascii?q?a_b?= =?utf-8?b?w6k?="
+ODD = '=?broken?x?y?= =? ?= =?utf-8?q??= =?utf-8*fr?q?x?= (note) "quoted"'
+PIECES = st.sampled_from(["plain", " ", "  ", *WORDS.split(), *ODD.split()])
 
 
 @given(st.lists(PIECES, max_size=8).map("".join))

@@ -81,8 +81,8 @@ def test_an_unclosed_multipart_keeps_its_last_part() -> None:
 
 def test_an_outer_boundary_ends_inner_parts() -> None:
     raw = (
-        b"Content-Type: multipart/mixed; boundary=out\n\n--out\nContent-Type: multipart/mixed; boundary=in\n\n"
-        b"--in\n\none\n--out\n\ntwo\n--out--\nthree"
+        b"Content-Type: multipart/mixed; boundary=out\n\n--out\n"
+        b"Content-Type: multipart/mixed; boundary=in\n\n--in\n\none\n--out\n\ntwo\n--out--\nthree"
     )
     found = read(raw)
     assert [(part.text, part.depth) for part in found.parts] == [("one", 2), ("two", 1)]

@@ -1,0 +1,230 @@
+"""Whatever the bytes are: a message comes out, in bounded size and time."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weigh.source.mail import Message, read
+from weigh.source.mail.message import FLAGS, TEXT_BYTES
+
+from .trees import Tree, trees, whole
+
+SECONDS = 2.0  # for a mebibyte or more of malice; on a quiet machine all take a tenth of it at most
+PIECES = [
+    b"Content-Type: ",
+    b"multipart/mixed; boundary=b",
+    b"text/html",
+    b"; charset=",
+    b"utf-8",
+    b"utf-16",
+    b"gb2312",
+]
+PIECES += [
+    b"\n",
+    b"\r\n",
+    b"\r",
+    b"\n\n",
+    b"--b",
+    b"--b--",
+    b" ",
+    b"\t",
+    b"\0",
+    b"\xff",
+    b"\xc3",
+    b"=?",
+    b"?=",
+    b"?b?",
+    b"?q?",
+]
+PIECES += [
+    b"<",
+    b">",
+    b"</",
+    b"<!--",
+    b"-->",
+    b"<a href=",
+    b'"',
+    b"'",
+    b"http://",
+    b"@",
+    b"%",
+    b"[",
+    b"&#",
+    b"&amp",
+    b";",
+]
+PIECES += [
+    b"Content-Transfer-Encoding: base64\n",
+    b"Content-Transfer-Encoding: quoted-printable\n",
+    b"message/rfc822",
+]
+PIECES += [
+    b"<div style=",
+    b"display:none",
+    b"color:#fff",
+    b"<title>",
+    b"<script>",
+    b"*0*=",
+    b"name",
+    b"iso-2022-jp",
+    b"\x1b$B",
+]
+
+
+def check(found: Message) -> Message:
+    """What holds for every message."""
+    for text in (
+        found.text,
+        found.hidden,
+        str(found),
+        *(part for header in found.headers for part in header),
+    ):
+        text.encode("utf-8")
+    for link in found.links:
+        link.url.encode("utf-8")
+        assert link.host
+        assert link.host.encode("utf-8")
+    assert len(found.text.encode()) <= TEXT_BYTES + len(found.parts)
+    assert len(found.hidden.encode()) <= TEXT_BYTES + len(found.parts)
+    assert len(found.parts) <= 500
+    assert len(found.headers) <= 1000
+    assert len(found.links) <= 1000
+    assert set(found.flags) <= set(FLAGS)
+    assert found.text.startswith("".join(part.text for part in found.parts[:1]))
+    return found
+
+
+@given(st.binary(max_size=500))
+def test_any_bytes_are_a_message(raw: bytes) -> None:
+    check(read(raw))
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=60).map(b"".join))
+def test_any_pieces_of_mail_are_a_message(raw: bytes) -> None:
+    check(read(raw))
+    check(read(b"Content-Type: text/html; charset=utf-8\n\n" + raw))
+    check(read(b"Content-Type: multipart/mixed; boundary=b\n\n--b\n" + raw))
+
+
+@given(trees(), st.randoms(use_true_random=False))
+def test_a_damaged_message_is_a_message(tree: Tree, chance: random.Random) -> None:
+    raw = bytearray(whole(tree))
+    for _ in range(10):
+        at = chance.randrange(len(raw) + 1)
+        raw[at : at + chance.randrange(3)] = chance.choice(
+            [b"", bytes([chance.randrange(256)]), chance.choice(PIECES)]
+        )
+        check(read(bytes(raw)))
+
+
+@given(trees(), st.integers(0, 3000))
+def test_a_message_may_end_anywhere(tree: Tree, size: int) -> None:
+    check(read(whole(tree)[:size]))
+
+
+HTML = b"Content-Type: text/html\n\n"
+MIXED = b"Content-Type: multipart/mixed; boundary=b\n\n"
+MEGA = 1_000_000
+
+
+def nested(depth: int) -> bytes:
+    """Multiparts inside each other."""
+    return b"".join(b"Content-Type: multipart/mixed; boundary=%d\n\n--%d\n" % (i, i) for i in range(depth))
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        pytest.param(HTML + b"<" * MEGA, id="signs"),
+        pytest.param(HTML + b"<!--" * MEGA, id="open comments"),
+        pytest.param(HTML + b"<!-- --" * MEGA, id="dashes"),
+        pytest.param(HTML + b'<a href="' * MEGA, id="open quotes"),
+        pytest.param(HTML + b"<a x='" * MEGA, id="two kinds of quotes"),
+        pytest.param(HTML + b"<b>" * MEGA, id="open tags"),
+        pytest.param(HTML + b"<td><p></b>" * MEGA, id="tags that close nothing"),
+        pytest.param(HTML + b"<script>" * MEGA, id="scripts"),
+        pytest.param(HTML + b"<title></x" * MEGA, id="titles"),
+        pytest.param(HTML + b"&" * MEGA + b"&#1" * MEGA, id="entities"),
+        pytest.param(HTML + b"<a " + b"x=1 " * MEGA, id="attributes"),
+        pytest.param(HTML + b"<p style='" + b"color:" * MEGA, id="declarations"),
+        pytest.param(HTML + b"<a href=http://x.y>www.x.com" * MEGA, id="anchors"),
+        pytest.param(MIXED + b"--b\n" * MEGA, id="boundaries"),
+        pytest.param(MIXED + b"--b" * MEGA, id="no boundaries"),
+        pytest.param(
+            b"Content-Type: multipart/mixed; boundary=" + b"-" * 60 + b"\n\n" + b"-" * MEGA,
+            id="one long line",
+        ),
+        pytest.param(b"Content-Type: multipart/mixed\n\n" + b"--\n" * MEGA, id="no boundary told"),
+        pytest.param(nested(20_000), id="nested"),
+        pytest.param(b"Content-Type: message/rfc822\n\n" * 100_000, id="messages"),
+        pytest.param(b"A: b\n" * MEGA, id="headers"),
+        pytest.param(b"A: b\r" * MEGA, id="headers without feeds"),
+        pytest.param(b"A:" + b"\n b" * MEGA, id="folds"),
+        pytest.param(b"A: " + b"=?u?q?" * MEGA, id="words that never end"),
+        pytest.param(b"A: " + b"=?u?q?x?= " * MEGA, id="encoded words"),
+        pytest.param(b"A: " + b"=?" * MEGA, id="words that never begin"),
+        pytest.param(b"Content-Type: text/plain" + b"; name*0=x" * MEGA, id="parameters"),
+        pytest.param(b"\n" + b"www." * MEGA, id="hosts"),
+        pytest.param(b"\n" + b"http://" * MEGA, id="addresses"),
+        pytest.param(b"\n" + b"mailto:" * MEGA, id="addressees"),
+        pytest.param(b"\n" + b"\r" * MEGA, id="lone ends of lines"),
+        pytest.param(b"Content-Transfer-Encoding: base64\n\n" + b"=" * MEGA, id="padding"),
+        pytest.param(b"Content-Transfer-Encoding: quoted-printable\n\n" + b"=" * MEGA, id="equals signs"),
+        pytest.param(b"Content-Type: text/plain; charset=iso-2022-jp\n\n" + b"\x1b" * MEGA, id="escapes"),
+        pytest.param(b"Content-Type: text/plain; charset=gb18030\n\n" + b"\xff" * MEGA, id="wrong bytes"),
+    ],
+)
+def test_malice_takes_no_longer_than_its_size(raw: bytes) -> None:
+    start = time.process_time()
+    found = read(raw)
+    assert time.process_time() - start < SECONDS
+    check(found)
+
+
+@pytest.mark.slow
+def test_a_huge_attachment_costs_no_more_than_finding_its_end() -> None:
+    line = b"QUJD" * 19 + b"\r\n"
+    start = b"Content-Type: multipart/mixed; boundary=b\n\n--b\n\nwords\n--b\nContent-Type: application/zip\n"
+    body = line * (100_000_000 // len(line))
+    raw = start + b"Content-Transfer-Encoding: base64\n\n" + body + b"--b\n\nmore\n--b--\n"
+    begin = time.process_time()
+    found = read(raw)
+    spent = time.process_time() - begin
+    assert [(part.type, part.text) for part in found.parts] == [
+        *[("text/plain", "words"), ("application/zip", ""), ("text/plain", "more")]
+    ]
+    assert found.parts[1].size == len(body) - 2
+    assert spent < 0.5
+
+
+@pytest.mark.parametrize("kind", ["plain", "html"])
+@pytest.mark.parametrize("encoding", ["8bit", "base64", "quoted-printable"])
+def test_long_texts_are_cut(kind: str, encoding: str) -> None:
+    head = f"Content-Type: text/{kind}; charset=utf-8\nContent-Transfer-Encoding: {encoding}\n\n".encode()
+    body = {"8bit": "é".encode(), "base64": b"w6nDqcOp", "quoted-printable": b"=C3=A9"}[encoding] * 1_000_000
+    found = read(head + body, text_bytes=1001)
+    assert found.text == "é" * 500
+    assert "cut-text" in found.flags
+
+
+def test_the_limit_is_for_all_texts_together() -> None:
+    raw = MIXED + b"--b\n\n0123456789\n--b\nContent-Type: text/html\n\n<p>abcdefg\n--b\n\nnever seen\n--b--"
+    found = read(raw, text_bytes=15)
+    assert [part.text for part in found.parts] == ["0123456789", "ab", ""]
+    assert "cut-text" in found.flags
+    assert "cut-text" not in read(raw).flags
+
+
+def test_too_many_and_too_deep_parts_are_told() -> None:
+    many = read(MIXED + b"--b\n\nx\n" * 1000)
+    assert len(many.parts) == 500
+    assert "cut-parts" in many.flags
+    deep = read(nested(40))
+    assert [part.depth for part in deep.parts] == [32]
+    assert "too-deep" in deep.flags
+    assert "too-deep" not in read(nested(20)).flags
