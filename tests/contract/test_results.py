@@ -15,7 +15,11 @@ import numpy as np
 import pytest
 
 import weigh
+from tests.apps.mail.trial.scripted import Scripted
+from weigh.apps.mail.trial.contestant import Mail
+from weigh.apps.mail.trial.trial import hold_trial
 from weigh.model.row_model import RowModel
+from weigh.source.mail import read
 
 EVIL = "<script>alert(1)</script>"
 A, B = "<b>a</b>", "a & b, a long name that goes on and on and on, beyond the forty signs of a column"
@@ -65,6 +69,16 @@ def _joint() -> Any:
     return weigh.JointBayes().fit({EVIL: TABLE[EVIL], LABEL: TABLE[LABEL]}, LABEL)
 
 
+def _message() -> Any:
+    raw = f"Subject: {EVIL}\nFrom: {A}\nContent-Type: text/html\n\n<p>{B}</p><a href='http://x.example'>y</a>"
+    return read(raw.encode())
+
+
+def _trial() -> Any:
+    mails = [Mail(f"{i % 7 - 3} {i}".encode(), f"{EVIL} {i}", ("ham", "spam")[i % 2]) for i in range(20)]
+    return hold_trial([Scripted(EVIL)], mails, order="given")
+
+
 def _tuned() -> Any:
     return weigh.tune(weigh.Perceptron(), {"max_iter": [1, 5]}, NUMBERS, LABEL)
 
@@ -93,6 +107,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Summary": lambda: linear().summary(),
     "Surface": lambda: weigh.surface(linear(), REGRESSION, LABEL, cells=20),
     "Trace": lambda: weigh.trace(weigh.Perceptron(max_iter=2), APART, LABEL),
+    "Trial": _trial,
     "Tuned": _tuned,
     "Unfamiliar": lambda: weigh.unfamiliar(bayes(), _table(40, 9.0)),
     "Verification": lambda: weigh.verify(bayes(), TABLE, LABEL),
@@ -101,6 +116,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
 WITHOUT_PICTURE: dict[str, Callable[[], Any]] = {
     "Certificate": lambda: perceptron().certificate_,
     "Equivalents": lambda: weigh.Normal(1).equivalents("linear", n=10),
+    "Message": _message,
     "Optimality": lambda: linear().certificate_,
     "TraitTable": lambda: compared().traits(),
 }
