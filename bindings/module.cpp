@@ -9,6 +9,7 @@ void bind_dual(nanobind::module_& m);
 void bind_encode(nanobind::module_& m);
 void bind_gradient(nanobind::module_& m);
 void bind_mail(nanobind::module_& m);
+void bind_mail_features(nanobind::module_& m);
 void bind_numbering(nanobind::module_& m);
 void bind_online(nanobind::module_& m);
 void bind_products(nanobind::module_& m);
@@ -33,6 +34,7 @@ NB_MODULE(_core, m) {
     bind_encode(m);
     bind_gradient(m);
     bind_mail(m);
+    bind_mail_features(m);
     bind_numbering(m);
     bind_online(m);
     bind_products(m);

@@ -200,3 +200,9 @@ weigh._core.read_mail:
 
 weigh._core.MAIL_FLAGS:
     MAIL_FLAGS: tuple[str, ...]
+
+weigh._core.mail_prints:
+    def mail_prints(contents: list[bytes], pairs: str, characters: int, salt: int, threads: int) -> list[bytes]: ...
+
+weigh._core.mail_features:
+    def mail_features(content: bytes, pairs: str, characters: int, salt: int) -> list[tuple[int, str, int]]: ...

@@ -323,6 +323,13 @@ def read_mail(
 
 MAIL_FLAGS: tuple[str, ...]
 
+MAIL_MOST_FEATURES: int = 20000
+
+def mail_prints(
+    contents: list[bytes], pairs: str, characters: int, salt: int, threads: int
+) -> list[bytes]: ...
+def mail_features(content: bytes, pairs: str, characters: int, salt: int) -> list[tuple[int, str, int]]: ...
+
 class Numbering:
     def __init__(self, buckets: int) -> None: ...
     def __len__(self) -> int: ...

@@ -15,7 +15,7 @@ namespace weigh::mail {
 namespace {
 
 constexpr auto kNowhere = std::string_view::npos;
-constexpr std::size_t kUnknown = kElements.size(), kDeepest = 256, kLongestTag = 15;
+constexpr std::size_t kUnknown = kElements.size(), kDeepest = 256, kLongestTag = 15, kLongestAttribute = 40;
 
 constexpr std::size_t place(std::string_view name) {
     for (std::size_t i = 0; i < kElements.size(); ++i)
@@ -243,6 +243,7 @@ private:
         if (element == kA) end_anchor();
         for (std::size_t i = 0; i < tag_.count; ++i) {
             const auto& [name, value] = tag_.attributes[i];
+            keep(name, value);
             if (same(name, "style")) apply_unescaped(value, inner);
             else if (same(name, "hidden")) inner.is_undisplayed = true;
             else if (same(name, "color") || same(name, "text")) inner.ink = colour_of(value);
@@ -257,6 +258,19 @@ private:
             else if (same(name, "http-equiv")) message_->flags.set(Flag::meta_refresh, element == kMeta && same(trimmed(value), "refresh"));
             else if (starts(name, "on") && name.size() > 4) message_->flags.set(Flag::event_handler);
         }
+    }
+
+    void keep(std::string_view name, std::string_view value) {
+        name = kept(name);
+        message_->attributes.push_back({name, kept(value)});
+    }
+
+    // A text in lower case, cut between two of its characters.
+    std::string_view kept(std::string_view text) {
+        scratch_ = text.substr(0, kLongestAttribute + 1);
+        cut_at(scratch_, kLongestAttribute);
+        make_lower(scratch_);
+        return message_->arena.keep(scratch_);
     }
 
     void apply_unescaped(std::string_view value, Style& inner) {

@@ -30,6 +30,11 @@ struct Part {
     std::size_t begin = 0, end = 0;  // its visible text in Message::text
 };
 
+// An attribute of a known HTML tag, in lower case; name and value have at most 40 bytes each.
+struct TagAttribute {
+    std::string_view name, value;
+};
+
 enum class Origin : std::uint8_t { text, href, src, action, background };
 inline constexpr std::array<std::string_view, 5> kOrigins{"text", "href", "src", "action", "background"};
 
@@ -58,6 +63,7 @@ struct Message {
     std::vector<Part> parts;             // in their order
     std::vector<Link> links;             // in their order, not told apart
     std::vector<std::string_view> tags;  // the names of known HTML tags, each once
+    std::vector<TagAttribute> attributes;  // in their order, not told apart
     std::string text;                    // visible text of all parts, lines end in \n
     std::string hidden;                  // text that HTML does not show, and titles
     Flags flags;
@@ -75,6 +81,7 @@ struct Message {
         parts.clear();
         links.clear();
         tags.clear();
+        attributes.clear();
         text.clear();
         hidden.clear();
         flags = {};

@@ -1,0 +1,76 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string_view.h>
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weigh/mail/features.h"
+#include "weigh/mail/reader.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+namespace mail = weigh::mail;
+
+namespace {
+
+mail::Pairs pairs_of(std::string_view name) {
+    if (name == "none") return mail::Pairs::none;
+    if (name == "pairs") return mail::Pairs::pairs;
+    if (name == "sparse") return mail::Pairs::sparse;
+    throw std::invalid_argument("pairs are none, pairs or sparse");
+}
+
+std::string_view view_of(nb::handle bytes) {
+    return {PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+}
+
+nb::list mail_prints(const nb::list& contents, std::string_view pairs, std::size_t characters, std::uint64_t salt, std::size_t threads) {
+    // The tuple keeps the bytes alive while others may change the list.
+    const nb::tuple held(contents);
+    std::vector<std::string_view> views;
+    views.reserve(held.size());
+    for (nb::handle each : held) {
+        if (!PyBytes_Check(each.ptr())) throw nb::type_error("contents are bytes");
+        views.push_back(view_of(each));
+    }
+    const mail::FeatureSettings settings{pairs_of(pairs), characters, salt};
+    std::vector<std::string> prints;
+    {
+        nb::gil_scoped_release unlocked;
+        prints = mail::prints(views, settings, threads);
+    }
+    nb::list found;
+    for (const std::string& print : prints) found.append(nb::bytes(print.data(), print.size()));
+    return found;
+}
+
+// Runs of bytes may begin or end within a character.
+nb::object text_of(std::string_view name) {
+    return nb::steal(PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()), "backslashreplace"));
+}
+
+nb::list mail_features(const nb::bytes& content, std::string_view pairs, std::size_t characters, std::uint64_t salt) {
+    const mail::FeatureSettings settings{pairs_of(pairs), characters, salt};
+    std::vector<mail::Feature> features;
+    {
+        nb::gil_scoped_release unlocked;
+        mail::Message message;
+        mail::Reader().read({content.c_str(), content.size()}, message);
+        mail::Features(settings).name(message, features);
+    }
+    nb::list found;
+    for (const mail::Feature& each : features) found.append(nb::make_tuple(static_cast<int>(each.view), text_of(each.name), each.key));
+    return found;
+}
+
+}  // namespace
+
+void bind_mail_features(nb::module_& m) {
+    m.attr("MAIL_MOST_FEATURES") = mail::kMostFeatures;
+    m.def("mail_prints", &mail_prints, "contents"_a, "pairs"_a, "characters"_a, "salt"_a, "threads"_a,
+          "Return the print of each raw message: the keys of its features, each view's sorted.");
+    m.def("mail_features", &mail_features, "content"_a, "pairs"_a, "characters"_a, "salt"_a,
+          "Return the features of one raw message: view, name and key of each.");
+}

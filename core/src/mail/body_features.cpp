@@ -1,0 +1,99 @@
+#include <algorithm>
+
+#include "ascii.h"
+#include "feature_views.h"
+#include "weigh/unicode.h"
+#include "words.h"
+
+namespace weigh::mail {
+namespace {
+
+constexpr std::size_t kLongestType = 40;
+constexpr std::size_t kFewLetters = 20;  // shouting takes more
+
+// What is behind the host of an address.
+std::string_view path_of(std::string_view url) {
+    const std::size_t mark = url.find("//");
+    const std::size_t begin = mark == url.npos ? 0 : mark + 2;
+    const std::size_t end = url.find_first_of("/\\?#", begin);
+    return end == url.npos ? std::string_view{} : url.substr(end);
+}
+
+void write_lower(std::string_view word, std::string& to) {
+    if (!is_ascii(word)) return unicode::fold(word, {true, false}, to);
+    to = word;
+    make_lower(to);
+}
+
+bool is_shouting(std::string_view text) {
+    std::size_t capitals = 0, letters = 0;
+    for (const char c : text) {
+        letters += is_letter(c);
+        capitals += c >= 'A' && c <= 'Z';
+    }
+    return letters > kFewLetters && 2 * capitals > letters;
+}
+
+}  // namespace
+
+void BodyFeatures::read(const Message& message) {
+    add_structure(message);
+    add_attributes(message);
+    add_links(message);
+    add_text(message.text);
+    add_text(message.hidden);
+    if (characters_ == 0) return;
+    names_.begin("chars:");
+    names_.add_runs(message.text, characters_);
+}
+
+void BodyFeatures::add_structure(const Message& message) {
+    names_.begin("part:");
+    for (const Part& part : message.parts) {
+        scratch_ = part.type;
+        cut_at(scratch_, kLongestType);
+        names_.add(scratch_);
+    }
+    names_.begin("flag:");
+    for (std::size_t i = 0; i < kFlags; ++i) {
+        const Flag flag = static_cast<Flag>(i);
+        if (!is_of_headers(flag) && message.flags.has(flag)) names_.add(kFlagNames[i]);
+    }
+    if (is_shouting(message.text)) names_.add("shouting");
+    names_.begin("tag:");
+    for (const std::string_view tag : message.tags) names_.add(tag);
+}
+
+void BodyFeatures::add_attributes(const Message& message) {
+    names_.begin("attr:");
+    for (const auto& [name, value] : message.attributes) {
+        scratch_ = name;
+        scratch_ += '=';
+        scratch_ += value.substr(0, value.find_first_of(" \t\r\n"));
+        names_.add(scratch_);
+    }
+}
+
+void BodyFeatures::add_links(const Message& message) {
+    names_.begin("url:");
+    for (const Link& link : message.links) names_.add_host(link.host, link.has(Trait::numeric));
+    names_.begin("path:");
+    for (const Link& link : message.links) names_.add_words(path_of(link.url));
+    names_.begin("link:");
+    for (const Link& link : message.links)
+        for (std::size_t i = 0; i < kTraits; ++i)
+            if (link.has(static_cast<Trait>(i))) names_.add(kTraitNames[i]);
+}
+
+void BodyFeatures::add_text(std::string_view text) {
+    pairs_.begin("");
+    Words words(text);
+    for (std::string_view word; !set.is_full() && words.next(word);) {
+        set.add(word);
+        if (!pairs_.is_wanted()) continue;
+        write_lower(word, pairs_.next());
+        pairs_.take(set);
+    }
+}
+
+}  // namespace weigh::mail

@@ -1,0 +1,88 @@
+// What the two views of a message see in it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "feature_set.h"
+#include "neighbours.h"
+#include "weigh/mail/message.h"
+
+namespace weigh::mail {
+
+// Adds names that begin with what they are about.
+class Prefixed {
+public:
+    explicit Prefixed(FeatureSet& features) : features_(features) {}
+
+    void begin(std::string_view prefix) {
+        name_ = prefix;
+        prefix_ = prefix.size();
+    }
+
+    void add(std::string_view rest) {
+        name_.resize(prefix_);
+        name_ += rest;
+        features_.add(name_);
+    }
+
+    // Add the names of the words.
+    void add_words(std::string_view text);
+
+    // Add a host in lower case, and the domains it is in.
+    void add_host(std::string_view host, bool is_numeric);
+
+    // Add all runs of so many bytes at the start of a text; blanks count as one space.
+    void add_runs(std::string_view text, std::size_t size);
+
+private:
+    FeatureSet& features_;
+    std::string name_, spaced_;
+    std::size_t prefix_ = 0;
+};
+
+class HeaderFeatures {
+public:
+    explicit HeaderFeatures(const FeatureSettings& settings)
+        : set(View::headers, settings.salt), names_(set), pairs_(settings.pairs), characters_(settings.characters) {}
+
+    void read(const Message& message);
+
+    FeatureSet set;
+
+private:
+    void add_words(const Header& header);
+    void add_domains(std::string_view value);
+    void add_runs(const Message& message);
+
+    Prefixed names_;
+    Neighbours pairs_;
+    std::size_t characters_;
+    std::string scratch_;
+};
+
+class BodyFeatures {
+public:
+    explicit BodyFeatures(const FeatureSettings& settings)
+        : set(View::body, settings.salt), names_(set), pairs_(settings.pairs), characters_(settings.characters) {}
+
+    void read(const Message& message);
+
+    FeatureSet set;
+
+private:
+    void add_structure(const Message& message);
+    void add_attributes(const Message& message);
+    void add_links(const Message& message);
+    void add_text(std::string_view text);
+
+    Prefixed names_;
+    Neighbours pairs_;
+    std::size_t characters_;
+    std::string scratch_;
+};
+
+// Whether a flag is about the headers: those are seen in their view.
+inline bool is_of_headers(Flag flag) { return flag <= Flag::broken_header || flag == Flag::cut_headers; }
+
+}  // namespace weigh::mail

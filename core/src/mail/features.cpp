@@ -1,0 +1,90 @@
+#include "weigh/mail/features.h"
+
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <exception>
+#include <thread>
+
+#include "../parts.h"
+#include "feature_views.h"
+#include "weigh/mail/reader.h"
+
+namespace weigh::mail {
+namespace {
+
+template <class Number>
+void append_number(Number number, std::string& out) {
+    for (std::size_t byte = 0; byte < sizeof number; ++byte) out += static_cast<char>(number >> (8 * byte));
+}
+
+void append_keys(std::span<const std::uint64_t> keys, std::string& out) {
+    if constexpr (std::endian::native == std::endian::little) {
+        out.append(reinterpret_cast<const char*>(keys.data()), keys.size_bytes());
+    } else {
+        for (const std::uint64_t key : keys) append_number(key, out);
+    }
+}
+
+}  // namespace
+
+struct Features::Scratch {
+    explicit Scratch(const FeatureSettings& settings) : headers(settings), body(settings) {}
+
+    void read(const Message& message, std::vector<Feature>* names) {
+        headers.set.begin(names);
+        headers.read(message);
+        body.set.begin(names);
+        body.read(message);
+    }
+
+    HeaderFeatures headers;
+    BodyFeatures body;
+};
+
+Features::Features(const FeatureSettings& settings) : scratch_(std::make_unique<Scratch>(settings)) {}
+Features::~Features() = default;
+Features::Features(Features&&) noexcept = default;
+Features& Features::operator=(Features&&) noexcept = default;
+
+void Features::print(const Message& message, std::string& out) {
+    scratch_->read(message, nullptr);
+    FeatureSet &headers = scratch_->headers.set, &body = scratch_->body.set;
+    out.clear();
+    out.reserve(8 + 8 * (headers.size() + body.size()));
+    append_number(static_cast<std::uint32_t>(headers.size()), out);
+    append_number(static_cast<std::uint32_t>(body.size()), out);
+    append_keys(headers.sorted(), out);
+    append_keys(body.sorted(), out);
+}
+
+void Features::name(const Message& message, std::vector<Feature>& out) {
+    out.clear();
+    scratch_->read(message, &out);
+}
+
+std::vector<std::string> prints(std::span<const std::string_view> contents, const FeatureSettings& settings, std::size_t threads) {
+    std::vector<std::string> found(contents.size());
+    if (threads == 0) threads = std::max(std::thread::hardware_concurrency(), 1U);
+    const std::size_t parts = std::clamp<std::size_t>(contents.size(), 1, threads);
+    std::vector<std::exception_ptr> failures(parts);
+    std::atomic<std::size_t> next = 0;
+    in_parts(parts, [&](std::size_t part) {
+        try {
+            Reader reader;
+            Message message;
+            Features features(settings);
+            for (std::size_t i; (i = next++) < contents.size();) {
+                reader.read(contents[i], message);
+                features.print(message, found[i]);
+            }
+        } catch (...) {
+            failures[part] = std::current_exception();
+        }
+    });
+    for (const std::exception_ptr& failure : failures)
+        if (failure) std::rethrow_exception(failure);
+    return found;
+}
+
+}  // namespace weigh::mail

@@ -1,0 +1,86 @@
+#include <algorithm>
+#include <array>
+
+#include "ascii.h"
+#include "feature_views.h"
+#include "words.h"
+
+namespace weigh::mail {
+namespace {
+
+constexpr std::size_t kLongestName = 40;  // bytes of a header's name
+
+// What filters, mail programs and mailboxes write themselves: it would tell what was thought of a message.
+constexpr std::array<std::string_view, 8> kUnseen{"status", "x-status", "x-keywords", "x-uid", "x-uidl", "content-length", "lines", "x-gmail-labels"};
+constexpr std::array<std::string_view, 11> kUnseenBeginnings{"x-weigh",  "x-bogosity",  "x-spam",    "x-dspam", "x-crm114", "x-rspamd",
+                                                             "x-mozilla-", "x-evolution", "x-gm-", "x-imap", "x-antispam"};
+
+constexpr std::array<std::string_view, 3> kSenders{"from", "reply-to", "return-path"};
+
+bool is_seen(std::string_view name) {
+    return std::find(kUnseen.begin(), kUnseen.end(), name) == kUnseen.end() &&
+           std::none_of(kUnseenBeginnings.begin(), kUnseenBeginnings.end(), [&](std::string_view each) { return name.starts_with(each); });
+}
+
+bool is_of_host(char c) { return is_alphanumeric(c) || c == '.' || c == '-'; }
+
+}  // namespace
+
+void HeaderFeatures::read(const Message& message) {
+    names_.begin("flag:");
+    for (std::size_t i = 0; i < kFlags; ++i) {
+        const Flag flag = static_cast<Flag>(i);
+        if (is_of_headers(flag) && message.flags.has(flag)) names_.add(kFlagNames[i]);
+    }
+    for (const Header& header : message.headers)
+        if (is_seen(header.name)) add_words(header);
+    if (characters_ > 0) add_runs(message);
+}
+
+void HeaderFeatures::add_words(const Header& header) {
+    scratch_ = header.name;
+    cut_at(scratch_, kLongestName);
+    names_.begin("has:");
+    names_.add(scratch_);
+    if (std::find(kSenders.begin(), kSenders.end(), header.name) != kSenders.end()) add_domains(header.value);
+    scratch_ += ':';
+    names_.begin(scratch_);
+    pairs_.begin(scratch_);
+    Words words(header.value);
+    for (std::string_view word; !set.is_full() && words.next(word);) {
+        names_.add(word);
+        if (!pairs_.is_wanted()) continue;
+        pairs_.next() = word;
+        pairs_.take(set);
+    }
+}
+
+// Behind every '@' there is a domain.
+void HeaderFeatures::add_domains(std::string_view value) {
+    names_.begin("domain:");
+    for (std::size_t at = value.find('@'); at != value.npos; at = value.find('@', at)) {
+        const std::size_t begin = ++at;
+        while (at < value.size() && is_of_host(value[at])) ++at;
+        std::string_view found = value.substr(begin, std::min<std::size_t>(at - begin, 255));
+        while (found.ends_with('.')) found.remove_suffix(1);
+        if (found.empty()) continue;
+        std::string host(found);
+        make_lower(host);
+        names_.add_host(host, false);
+    }
+}
+
+void HeaderFeatures::add_runs(const Message& message) {
+    scratch_.clear();
+    for (const Header& header : message.headers) {
+        if (!is_seen(header.name) || scratch_.size() > (1 << 14)) continue;
+        scratch_ += header.name;
+        scratch_ += ": ";
+        scratch_ += header.value;
+        scratch_ += '\n';
+    }
+    names_.begin("chars:");
+    names_.add_runs(scratch_, characters_);
+}
+
+}  // namespace weigh::mail

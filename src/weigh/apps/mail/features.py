@@ -1,0 +1,85 @@
+"""What the filter looks at in a message: features with names for people and keys for the ledger."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from weigh import _core
+from weigh.errors import parameter
+
+PAIRS = ("none", "pairs", "sparse")
+VIEWS = ("headers", "body")
+MOST = _core.MAIL_MOST_FEATURES
+_LONGEST_RUN = 16
+
+
+@dataclass(frozen=True)
+class Feature:
+    """Something that a message has.
+
+    `view` is a place in `VIEWS`. The `key` is a hash of the name, keyed by the salt and other in each view.
+    """
+
+    view: int
+    name: str
+    key: int
+
+
+@dataclass(frozen=True)
+class Features:
+    r"""The map from raw messages to features that are there or not.
+
+    Parameters
+    ----------
+    pairs : "none", "pairs" or "sparse"
+        Which words are joined: none, neighbours ("a b"), or words up to four apart ("a _ _ b").
+    characters : int
+        Length of runs of bytes at the start of headers and text, up to 16; none if 0.
+    salt : int
+        Key of the hash, 64 bits. Without it the names behind keys cannot be guessed; with it whoever has a
+        list of words can try them.
+
+    Examples
+    --------
+    >>> Features().named(b"Subject: hello\n\nYou won $100")[-1].name
+    'won $100'
+    """
+
+    pairs: str = "pairs"
+    characters: int = 0
+    salt: int = 0
+
+    def __post_init__(self) -> None:
+        if self.pairs not in PAIRS:
+            raise parameter("Features", "pairs", "'none', 'pairs' or 'sparse'", self.pairs)
+        if type(self.characters) is not int or not 0 <= self.characters <= _LONGEST_RUN:
+            raise parameter("Features", "characters", f"a whole number up to {_LONGEST_RUN}", self.characters)
+        if type(self.salt) is not int or not 0 <= self.salt < 1 << 64:
+            raise parameter("Features", "salt", "a whole number of at most 64 bits", self.salt)
+
+    def prints(self, contents: Sequence[bytes], threads: int | None = None) -> list[bytes]:
+        """Return what is learned and stored of each raw message: the keys of its features.
+
+        A print has the numbers of features of the headers and of the body (32 bits each), then their keys
+        (64 bits each), each view's in order; all little-endian. A view has at most 20,000 features, the
+        first ones. `threads` left out means all cores this process may use; any number gives the same.
+        """
+        if threads is not None and threads < 1:
+            raise parameter("prints", "threads", "at least 1", threads)
+        return _core.mail_prints(list(contents), self.pairs, self.characters, self.salt, threads or 0)
+
+    def named(self, content: bytes) -> list[Feature]:
+        """Return the features of one raw message with their names, in the order in which they are met."""
+        found = _core.mail_features(content, self.pairs, self.characters, self.salt)
+        return [Feature(*each) for each in found]
+
+    def to_json(self) -> str:
+        """The settings as text."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Features:
+        """The settings that were written by `to_json`."""
+        return cls(**json.loads(text))
