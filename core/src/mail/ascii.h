@@ -22,6 +22,23 @@ inline int hex(char c) {
     return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
 }
 
+// Whether `text` has a sign and two hexadecimal digits at `at`: "=3D", "%3D"; and the byte they mean.
+inline bool is_escape(std::string_view text, std::size_t at, char sign) {
+    return text[at] == sign && at + 2 < text.size() && hex(text[at + 1]) >= 0 && hex(text[at + 2]) >= 0;
+}
+inline char unescaped(std::string_view text, std::size_t at) {
+    return static_cast<char>(hex(text[at + 1]) << 4 | hex(text[at + 2]));
+}
+
+// Append a text with the escapes of addresses decoded.
+inline void append_unpercent(std::string_view text, std::string& out) {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const bool is_coded = is_escape(text, at, '%');
+        out.push_back(is_coded ? unescaped(text, at) : text[at]);
+        if (is_coded) at += 2;
+    }
+}
+
 inline bool is_ascii(std::string_view text) {
     return std::none_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; });
 }

@@ -36,42 +36,6 @@ struct Open {
     Style style;
 };
 
-// The positions behind comments, declarations and the like.
-class Comments {
-public:
-    explicit Comments(std::string_view source) : source_(source) {}
-
-    // Behind the one whose '<' is at `at`. One that is never closed ends with its first '>': programs that
-    // hide all that follows and such that show it are both in use.
-    std::size_t behind(std::size_t at) {
-        if (source_.substr(at, 4) != "<!--") return behind_sign(at);
-        const std::size_t begin = at + 4;
-        if (source_.substr(begin, 1) == ">") return begin + 1;
-        if (source_.substr(begin, 2) == "->") return begin + 2;
-        for (std::size_t dashes = begin; !is_open_; ++dashes) {
-            dashes = source_.find("--", dashes);
-            is_open_ = dashes == kNowhere;
-            if (is_open_) break;
-            if (source_.substr(dashes + 2, 1) == ">") return dashes + 3;
-            if (source_.substr(dashes + 2, 2) == "!>") return dashes + 4;
-        }
-        return behind_sign(begin);
-    }
-
-private:
-    std::size_t behind_sign(std::size_t at) const { return std::min(source_.find('>', at), source_.size() - 1) + 1; }
-
-    std::string_view source_;
-    bool is_open_ = false;  // no further comment is closed
-};
-
-// The position of the tag that ends a raw element, from `at` on.
-std::size_t end_of_raw(std::string_view source, std::size_t at, std::string_view name) {
-    for (; (at = source.find("</", at)) != kNowhere; at += 2)
-        if (starts(source.substr(at + 2), name)) return at;
-    return source.size();
-}
-
 }  // namespace
 
 std::size_t element_at(std::string_view name) {

@@ -7,6 +7,8 @@
 namespace weigh::mail {
 namespace {
 
+constexpr auto kNowhere = std::string_view::npos;
+
 std::string_view between(std::string_view source, std::size_t begin, std::size_t end) {
     return source.substr(begin, end - begin);
 }
@@ -47,6 +49,31 @@ void read_tag(std::string_view source, std::size_t at, Tag& tag) {
         if (tag.count < Tag::kMost) tag.attributes[tag.count++] = attribute;
     }
     tag.behind = std::min(at + 1, source.size());
+}
+
+std::size_t Comments::behind_sign(std::size_t at) const {
+    return std::min(source_.find('>', at), source_.size() - 1) + 1;
+}
+
+std::size_t Comments::behind(std::size_t at) {
+    if (source_.substr(at, 4) != "<!--") return behind_sign(at);
+    const std::size_t begin = at + 4;
+    if (source_.substr(begin, 1) == ">") return begin + 1;
+    if (source_.substr(begin, 2) == "->") return begin + 2;
+    for (std::size_t dashes = begin; !is_open_; ++dashes) {
+        dashes = source_.find("--", dashes);
+        is_open_ = dashes == kNowhere;
+        if (is_open_) break;
+        if (source_.substr(dashes + 2, 1) == ">") return dashes + 3;
+        if (source_.substr(dashes + 2, 2) == "!>") return dashes + 4;
+    }
+    return behind_sign(begin);
+}
+
+std::size_t end_of_raw(std::string_view source, std::size_t at, std::string_view name) {
+    for (; (at = source.find("</", at)) != kNowhere; at += 2)
+        if (starts(source.substr(at + 2), name)) return at;
+    return source.size();
 }
 
 }  // namespace weigh::mail

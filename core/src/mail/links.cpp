@@ -41,14 +41,6 @@ bool is_numeric(std::string_view host) {
     return std::all_of(host.begin(), host.end(), [](char c) { return is_digit(c) || c == '.'; });
 }
 
-void append_percent(std::string_view text, std::string& out) {
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        const bool is_escape = text[at] == '%' && at + 2 < text.size() && hex(text[at + 1]) >= 0 && hex(text[at + 2]) >= 0;
-        out.push_back(is_escape ? static_cast<char>(hex(text[at + 1]) << 4 | hex(text[at + 2])) : text[at]);
-        if (is_escape) at += 2;
-    }
-}
-
 std::string_view without_www(std::string_view host) { return starts(host, "www.") ? host.substr(4) : host; }
 
 // The last labels of a host: two, or three where the last but one is as short as in "co.uk".
@@ -124,7 +116,7 @@ std::size_t Links::store(std::string_view url, std::string_view authority, Origi
         authority = authority.substr(0, colon);
     }
     host_.clear();
-    append_percent(authority.substr(0, kLongestHost), host_);
+    append_unpercent(authority.substr(0, kLongestHost), host_);
     if (host_.size() != std::min(authority.size(), kLongestHost)) link.set(Trait::escaped);
     host_.erase(std::find_if(host_.begin(), host_.end(), [](char c) { return static_cast<unsigned char>(c) <= ' '; }), host_.end());
     while (!host_.empty() && host_.back() == '.') host_.pop_back();

@@ -30,14 +30,6 @@ void append_unquoted(std::string_view text, std::string& out) {
     }
 }
 
-void append_percent(std::string_view text, std::string& out) {
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        const bool is_escape = text[at] == '%' && at + 2 < text.size() && hex(text[at + 1]) >= 0 && hex(text[at + 2]) >= 0;
-        out.push_back(is_escape ? static_cast<char>(hex(text[at + 1]) << 4 | hex(text[at + 2])) : text[at]);
-        if (is_escape) at += 2;
-    }
-}
-
 // One of the pieces of a parameter: name*3*=text.
 struct Piece {
     std::string text;
@@ -73,7 +65,7 @@ void join(const std::map<int, Piece>& pieces, Charsets& charsets, std::string& o
                 text.remove_prefix(second + 1);
             }
         }
-        if (piece.is_escaped) append_percent(text, bytes);
+        if (piece.is_escaped) append_unpercent(text, bytes);
         else bytes.append(text);
     }
     charsets.append(bytes, charset, out);

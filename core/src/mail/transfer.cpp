@@ -41,14 +41,6 @@ std::size_t behind_break(std::string_view text, std::size_t at) {
     return end + 1 < text.size() && text[end + 1] == '\n' ? end + 2 : end + 1;
 }
 
-bool is_escape(std::string_view text, std::size_t at) {
-    return at + 2 < text.size() && hex(text[at + 1]) >= 0 && hex(text[at + 2]) >= 0;
-}
-
-char unescaped(std::string_view text, std::size_t at) {
-    return static_cast<char>(hex(text[at + 1]) << 4 | hex(text[at + 2]));
-}
-
 }  // namespace
 
 bool decode_base64(std::string_view text, std::size_t most, std::string& out) {
@@ -96,7 +88,7 @@ bool decode_quoted_printable(std::string_view text, std::size_t most, std::strin
     while (at < text.size() && out.size() < limit) {
         at = copy(text, at, std::min(text.find('=', at), text.size()), limit, out);
         if (at == text.size() || out.size() == limit) break;
-        if (is_escape(text, at)) {
+        if (is_escape(text, at, '=')) {
             out.push_back(unescaped(text, at));
             at += 3;
             continue;
@@ -113,7 +105,7 @@ bool decode_quoted_printable(std::string_view text, std::size_t most, std::strin
 
 void decode_q(std::string_view text, std::string& out) {
     for (std::size_t at = 0; at < text.size(); ++at) {
-        if (text[at] == '=' && is_escape(text, at)) {
+        if (is_escape(text, at, '=')) {
             out.push_back(unescaped(text, at));
             at += 2;
         } else {
