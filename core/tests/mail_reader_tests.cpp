@@ -55,7 +55,7 @@ void a_message_is_read() {
     EXPECT(message.header("subject") == "\u20ac 100 now" && message.header("date").empty());
     EXPECT(message.parts.size() == 3 && message.parts[0].type == "text/plain" && message.parts[0].depth == 2);
     EXPECT(message.parts[1].charset == "windows-1251" && message.parts[2].file == "run.EXE");
-    EXPECT(message.text == "plain = http://www.example.com/x\n\u041f\u0440\u0438\u0432\u0435\u0442www.bank.com\n");
+    EXPECT(message.text == "plain = http://www.example.com/x\n\u041f\u0440\u0438\u0432\u0435\u0442www.bank.com");
     EXPECT(message.hidden == "secret" && message.tags.size() == 3);
     EXPECT(message.parts[2].begin == message.parts[2].end && message.parts[2].size == 23);
     EXPECT(message.links.size() == 3 && message.links[0].host == "www.example.com");

@@ -204,9 +204,10 @@ void Reader::Scratch::read_leaf(const Entity& entity, std::string_view body, std
     part.depth = depth;
     out->flags.set(Flag::attachment, entity.disposition == "attachment" || !entity.file.empty());
     out->flags.set(Flag::executable_attachment, is_program(part.file));
-    if (!out->text.empty() && out->text.back() != '\n') out->text.push_back('\n');
+    const bool is_text = starts(entity.type, "text/") || starts(entity.type, "message/");
+    if (is_text && !out->text.empty() && out->text.back() != '\n') out->text.push_back('\n');
     part.begin = out->text.size();
-    if (starts(entity.type, "text/") || starts(entity.type, "message/")) append_text(entity, body);
+    if (is_text) append_text(entity, body);
     part.end = out->text.size();
     links->scan(std::string_view(out->text).substr(part.begin));
     out->parts.push_back(part);

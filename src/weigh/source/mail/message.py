@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from textwrap import fill
 from typing import Any
 
 from weigh import _core
-from weigh.text import aligned, amount, counted, cut, html_table
+from weigh.text import aligned, amount, cut, html_table
 
 FLAGS = _core.MAIL_FLAGS
 TEXT_BYTES = 256 * 1024
@@ -106,13 +107,15 @@ class Message:
         told = [(name, self.header(name)) for name in _SHOWN]
         lines = [cut(f"{name.capitalize()}: {value}", _WIDTH) for name, value in told if value is not None]
         lines.append(aligned(self._table(), indent="  "))
+        hosts = list(dict.fromkeys(link.host for link in self.links))
+        if hosts:
+            lines.append(cut("Leads to: " + ", ".join(hosts), _WIDTH))
         if self.flags:
-            lines.append(cut("Flags: " + ", ".join(self.flags), _WIDTH))
+            lines.append(fill("Flags: " + ", ".join(self.flags), _WIDTH, break_on_hyphens=False))
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        title = self.header("subject") or counted(len(self.headers), "header")
-        return html_table(title, self._table(), left=2)
+        return html_table(self.header("subject") or "(no subject)", self._table())
 
     def _table(self) -> list[list[str]]:
         head = ["part", "bytes", "signs of text"]
