@@ -7,7 +7,7 @@ import io
 import pytest
 
 import weigh
-from weigh.cli import progress
+from weigh.cli import progress, stages
 from weigh.cli.main import app
 from weigh.cli.progress import Bar, watched
 
@@ -112,12 +112,12 @@ def test_a_watched_source_stays_watched_however_it_is_to_be_read(files, monkeypa
 
 
 def test_stages_are_told_on_a_terminal_once_they_take_long(monkeypatch, capsys):
-    with progress.stages() as say:
+    with stages.stages() as say:
         say("Judging the model")
     assert capsys.readouterr().err == ""
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
-    with progress.stages() as say:
+    monkeypatch.setattr(stages, "PATIENCE", 0.0)
+    with stages.stages() as say:
         say("Judging the model")
     assert terminal.getvalue() == "\r\033[KJudging the model …\r\033[K"

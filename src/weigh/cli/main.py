@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import importlib
 import os
 import sys
 import warnings
@@ -13,10 +12,10 @@ from typing import Any
 import click
 
 from weigh import __version__, errors
-from weigh.cli.taught import Taught
-from weigh.cli.wording import spoken
+from weigh.cli.commands import Commands
+from weigh.cli.told import Told
 
-# In the order in which one meets them; a command's file has its name, with _ for -.
+# In the order in which one meets them.
 COMMANDS = (
     "demo",
     "fit",
@@ -38,33 +37,8 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 
-class Told(click.ClickException):
-    """A refusal in the words of the library: one line on standard error, exit code 1."""
-
-    def show(self, file: Any = None) -> None:
-        """Say it on standard error."""
-        click.echo(f"weigh: {self.message}", file=file or sys.stderr)
-
-
-class Commands(Taught, click.Group):
-    """Commands that are imported when they are asked for, so that the program starts at once."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands, in the order in which one meets them."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Import the file of a command."""
-        if name not in COMMANDS:
-            return None
-        command: click.Command = importlib.import_module(f"weigh.cli.{name.replace('-', '_')}").command
-        return command
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find the command, and suggest the nearest one if there is none."""
-        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            raise click.UsageError(f"No such command {args[0]!r}.{errors.hint(args[0], COMMANDS)}", ctx)
-        return super().resolve_command(ctx, args)
+class Program(Commands):
+    """All commands, and what becomes of refusals."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what the library refuses becomes a line on standard error."""
@@ -74,7 +48,7 @@ class Commands(Taught, click.Group):
                 warnings.showwarning = _note
                 return super().invoke(ctx)
         except errors.WeighError as refusal:
-            raise Told(spoken(str(refusal))) from refusal
+            raise Told(str(refusal)) from refusal
         except MemoryError as cause:
             raise Told(
                 "There is not enough memory. Text takes less with buckets (--kind COLUMN=text:buckets=2^18) "
@@ -91,6 +65,8 @@ def _hushed() -> int:
 
 
 def _note(message: Warning | str, *_: Any, **__: Any) -> None:
+    from weigh.cli.wording import spoken
+
     click.echo(f"weigh: note: {spoken(str(message))}", err=True)
 
 
@@ -105,7 +81,13 @@ SECTIONS = {
 }
 
 
-@click.command(cls=Commands, sections=SECTIONS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    cls=Program,
+    home="weigh.cli",
+    names=COMMANDS,
+    sections=SECTIONS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="weigh", message="%(prog)s %(version)s")
 def app() -> None:
     """Naive Bayes, perceptrons, logistic and linear regression that train straight from tables and text and

@@ -5,15 +5,14 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from weigh.cli.stages import PATIENCE
 from weigh.source import Chunk, Source
 from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, Kinds
 from weigh.source.missing import Marker
-
-PATIENCE = 1.0  # seconds before anything is shown
 
 
 class Bar:
@@ -106,7 +105,8 @@ def watched(source: Source, is_shown: bool = True) -> Iterator[Source]:
 class Steps:
     """Shows how many of the trials are done; nothing for what is done within a second."""
 
-    def __init__(self) -> None:
+    def __init__(self, what: str) -> None:
+        self._what = what
         self._start = time.monotonic()
         self._bar: Any = None
         self._shown = sys.stderr.isatty()
@@ -117,7 +117,7 @@ class Steps:
             return
         if self._bar is None:
             self._bar = _begun(total)
-        self._bar.update(0, completed=done, total=total, rows=f"{done:,} of {total:,} trials")
+        self._bar.update(0, completed=done, total=total, rows=f"{done:,} of {total:,} {self._what}")
 
     def close(self) -> None:
         """Take the bar away."""
@@ -126,29 +126,10 @@ class Steps:
 
 
 @contextmanager
-def steps() -> Iterator[Steps]:
+def steps(what: str = "trials") -> Iterator[Steps]:
     """Something to tell the progress of trials, shown while they run."""
-    told = Steps()
+    told = Steps(what)
     try:
         yield told
     finally:
         told.close()
-
-
-@contextmanager
-def stages(is_shown: bool = True) -> Iterator[Callable[[str], None]]:
-    """A function that tells on a terminal what is being done, once it takes long; the line is taken away."""
-    shown = is_shown and sys.stderr.isatty()
-    start = time.monotonic()
-
-    def say(what: str) -> None:
-        if shown and time.monotonic() - start >= PATIENCE:
-            sys.stderr.write(f"\r\033[K{what} …")
-            sys.stderr.flush()
-
-    try:
-        yield say
-    finally:
-        if shown:
-            sys.stderr.write("\r\033[K")
-            sys.stderr.flush()

@@ -58,7 +58,7 @@ def command(
     The page is one file that needs no network: it can be mailed, printed, and read on a phone. With --json
     its facts are printed instead, and the page is written only if -o is given.
     """
-    from weigh.cli.progress import stages
+    from weigh.cli.stages import stages
     from weigh.model import load
     from weigh.report import report_on
     from weigh.report.needs import refuse_lacking

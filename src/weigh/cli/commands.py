@@ -1,0 +1,38 @@
+"""Groups of commands that are imported when they are asked for, so that the program starts at once."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from weigh.cli.taught import Taught
+
+
+class Commands(Taught, click.Group):
+    """Commands by name; the file of each has its name, with _ for -, in the package `home`."""
+
+    def __init__(self, *args: Any, home: str, names: Sequence[str], **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.home, self.names = home, names
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands, in the order in which one meets them."""
+        return list(self.names)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import the file of a command."""
+        if name not in self.names:
+            return None
+        command: click.Command = importlib.import_module(f"{self.home}.{name.replace('-', '_')}").command
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find the command, and suggest the nearest one if there is none."""
+        if args and not args[0].startswith("-") and args[0] not in self.names:
+            from weigh import errors
+
+            raise click.UsageError(f"No such command {args[0]!r}.{errors.hint(args[0], self.names)}", ctx)
+        return super().resolve_command(ctx, args)
