@@ -35,7 +35,6 @@ The tree::
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -174,6 +173,8 @@ def listing(names: Iterable[object], most: int = 8) -> str:
 
 def hint(name: str, known: Iterable[str]) -> str:
     """Suggest the nearest known name, as the end of a sentence, or nothing."""
+    import difflib
+
     near = difflib.get_close_matches(name, list(known), n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
 

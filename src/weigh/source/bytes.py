@@ -6,7 +6,6 @@ import codecs
 import lzma
 import mmap
 import os
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,8 +17,6 @@ from numpy.typing import NDArray
 Bytes: TypeAlias = NDArray[np.uint8]
 
 MARK = b"\xef\xbb\xbf"
-# What the libraries that unpack raise over damaged files; Arrow's errors are OSError or ValueError.
-DAMAGE = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
 _STEP = 1 << 20
 _COMPRESSION = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".lz4": "lz4"}
 

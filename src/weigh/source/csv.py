@@ -12,8 +12,9 @@ from pathlib import Path
 from weigh import _core, errors
 from weigh.source.arrays import default_names
 from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, Kinds, Piece, Source, check_size, made
-from weigh.source.bytes import DAMAGE, MARK, Bytes, FileText, MappedText, open_text
+from weigh.source.bytes import MARK, Bytes, FileText, MappedText, open_text
 from weigh.source.chunk import Chunk
+from weigh.source.damage import DAMAGE
 from weigh.source.faults import CsvFaults
 from weigh.source.file_source import (
     BLOCK,

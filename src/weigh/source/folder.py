@@ -11,8 +11,9 @@ import numpy as np
 
 from weigh.errors import SourceError
 from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, Kinds, Piece, check_size
-from weigh.source.bytes import DAMAGE, MARK, is_utf8, unpacked
+from weigh.source.bytes import MARK, is_utf8, unpacked
 from weigh.source.chunk import Chunk, Texts
+from weigh.source.damage import DAMAGE
 from weigh.source.faults import TextFaults
 from weigh.source.file_source import PREFIX_BYTES
 from weigh.source.formats import data_ending, format_of

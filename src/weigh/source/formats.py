@@ -6,7 +6,8 @@ from contextlib import closing
 from pathlib import Path
 
 from weigh.errors import SourceError
-from weigh.source.bytes import DAMAGE, MARK, compression, open_text
+from weigh.source.bytes import MARK, compression, open_text
+from weigh.source.damage import DAMAGE
 from weigh.source.fasttext import PREFIX
 from weigh.source.mail.maildir import is_maildir
 from weigh.source.standard_input import Spooled

@@ -12,8 +12,9 @@ from typing import ClassVar
 import numpy as np
 
 from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, Kinds, Piece, check_size
-from weigh.source.bytes import DAMAGE, MARK, Bytes, FileText, open_text
+from weigh.source.bytes import MARK, Bytes, FileText, open_text
 from weigh.source.chunk import Chunk
+from weigh.source.damage import DAMAGE
 from weigh.source.file_source import PREFIX_BYTES, longest_row
 from weigh.source.line_block import LineBlock, cut_lines
 from weigh.source.missing import Marker

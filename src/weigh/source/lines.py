@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from weigh.source.bytes import DAMAGE, open_text, unpacked
+from weigh.source.bytes import open_text, unpacked
+from weigh.source.damage import DAMAGE
 
 OVERLONG = "a row is longer than a block; give block= more bytes than the longest row has"
 DEEPEST = 200  # brackets in a line that nobody need look at twice

@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Iterator
 
-from weigh.source.bytes import DAMAGE
+from weigh.source.damage import DAMAGE
 from weigh.source.mail.mbox import BLOCK, NEXT, START, Read, endless, message_of, messages_of_mbox
 from weigh.source.mail.stored import LONGEST, Stored
 from weigh.source.paths import unreadable
