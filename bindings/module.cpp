@@ -10,6 +10,7 @@ void bind_encode(nanobind::module_& m);
 void bind_gradient(nanobind::module_& m);
 void bind_mail(nanobind::module_& m);
 void bind_mail_features(nanobind::module_& m);
+void bind_mail_ledger(nanobind::module_& m);
 void bind_numbering(nanobind::module_& m);
 void bind_online(nanobind::module_& m);
 void bind_products(nanobind::module_& m);
@@ -35,6 +36,7 @@ NB_MODULE(_core, m) {
     bind_gradient(m);
     bind_mail(m);
     bind_mail_features(m);
+    bind_mail_ledger(m);
     bind_numbering(m);
     bind_online(m);
     bind_products(m);

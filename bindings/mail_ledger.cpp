@@ -1,0 +1,150 @@
+#include "weigh/mail/ledger.h"
+
+#include <nanobind/nanobind.h>
+
+#include <cerrno>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+namespace mail = weigh::mail;
+
+namespace {
+
+std::string_view view_of(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
+nb::bytes bytes_of(std::string_view text) { return nb::bytes(text.data(), text.size()); }
+
+// A ledger that many threads may judge by, or one change.
+struct SharedLedger {
+    mail::Ledger ledger;
+    mutable std::shared_mutex mutex;
+
+    explicit SharedLedger(mail::Ledger&& given) : ledger(std::move(given)) {}
+};
+
+// Prints whose bytes live as long as this, whatever happens to the list.
+class HeldPrints {
+public:
+    explicit HeldPrints(const nb::list& list) : held_(list) {
+        prints_.reserve(held_.size());
+        for (nb::handle each : held_) prints_.emplace_back(view_of(nb::cast<nb::bytes>(each)));
+    }
+    operator std::span<const mail::Print>() const { return prints_; }
+    std::size_t size() const { return prints_.size(); }
+
+private:
+    nb::tuple held_;
+    std::vector<mail::Print> prints_;
+};
+
+void make(SharedLedger* self, const nb::str& learner) {
+    new (self) SharedLedger(mail::Ledger(mail::learner_named(learner.c_str())));
+}
+
+// Names of files need not be text.
+std::string path_of(const nb::str& path) {
+    PyObject* bytes = nullptr;
+    if (!PyUnicode_FSConverter(path.ptr(), &bytes)) throw nb::python_error();
+    const nb::object held = nb::steal(bytes);
+    return PyBytes_AS_STRING(bytes);
+}
+
+mail::Ledger opened(const nb::str& path, bool whole) {
+    const std::string name = path_of(path);
+    int code = 0;
+    {
+        nb::gil_scoped_release unlocked;
+        try {
+            return mail::Ledger::open(name, whole);
+        } catch (const std::system_error& error) {
+            code = error.code().value();
+        }
+    }
+    errno = code;
+    PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, path.ptr());
+    throw nb::python_error();
+}
+
+SharedLedger* open(const nb::str& path) { return new SharedLedger(opened(path, false)); }
+
+void check(const nb::str& path) { opened(path, true); }
+
+template <class Function>
+auto alone(SharedLedger& self, Function function) {
+    nb::gil_scoped_release unlocked;
+    const std::unique_lock lock(self.mutex);
+    return function(self.ledger);
+}
+
+template <class Function>
+auto together(const SharedLedger& self, Function function) {
+    nb::gil_scoped_release unlocked;
+    const std::shared_lock lock(self.mutex);
+    return function(self.ledger);
+}
+
+void learn(SharedLedger& self, const nb::list& prints, const nb::bytes& spam) {
+    const HeldPrints held(prints);
+    alone(self, [&](mail::Ledger& ledger) { ledger.learn(held, view_of(spam)); });
+}
+
+void unlearn(SharedLedger& self, const nb::list& prints, const nb::bytes& spam) {
+    const HeldPrints held(prints);
+    alone(self, [&](mail::Ledger& ledger) { ledger.unlearn(held, view_of(spam)); });
+}
+
+nb::list judge(const SharedLedger& self, const nb::list& prints) {
+    const HeldPrints held(prints);
+    std::vector<double> scores(held.size());
+    together(self, [&](const mail::Ledger& ledger) { ledger.judge(held, scores); });
+    nb::list list;
+    for (const double score : scores) list.append(score);
+    return list;
+}
+
+nb::list evidence(const SharedLedger& self, const nb::bytes& print) {
+    const mail::Print given(view_of(print));
+    const auto parts = together(self, [&](const mail::Ledger& ledger) { return ledger.evidence(given); });
+    nb::list list;
+    for (const mail::Contribution& part : parts) list.append(nb::make_tuple(part.view, part.key, part.nats));
+    return list;
+}
+
+nb::bytes image(const SharedLedger& self, const nb::bytes& note) {
+    return bytes_of(together(self, [&](const mail::Ledger& ledger) { return ledger.image(view_of(note)); }));
+}
+
+nb::str learner(const SharedLedger& self) {
+    const std::string_view name = self.ledger.learner().name();
+    return nb::str(name.data(), name.size());
+}
+
+template <class Function>
+auto told(Function function) {
+    return [function](const SharedLedger& self) { return together(self, function); };
+}
+
+}  // namespace
+
+void bind_mail_ledger(nb::module_& m) {
+    nb::class_<SharedLedger>(m, "MailLedger", "All that a mail filter has learned, by the keys of features.")
+        .def("__init__", &make, "learner"_a)
+        .def_static("open", &open, "path"_a, "Return a saved ledger; learning on changes it in memory only.")
+        .def_static("check", &check, "path"_a, "Read the whole of a saved ledger, and raise ValueError if it is damaged.")
+        .def_prop_ro("learner", &learner)
+        .def_prop_ro("hams", told([](const mail::Ledger& ledger) { return ledger.totals().hams; }))
+        .def_prop_ro("spams", told([](const mail::Ledger& ledger) { return ledger.totals().spams; }))
+        .def_prop_ro("features", told([](const mail::Ledger& ledger) { return ledger.features(); }))
+        .def_prop_ro("note", [](const SharedLedger& self) { return bytes_of(self.ledger.note()); })
+        .def("learn", &learn, "prints"_a, "spam"_a, "Learn prints in their order; one byte each is 1 for spam, 0 for ham.")
+        .def("unlearn", &unlearn, "prints"_a, "spam"_a, "Take back prints that were learned, or change nothing.")
+        .def("judge", &judge, "prints"_a, "Return the log-odds of spam of every print.")
+        .def("evidence", &evidence, "print"_a,
+             "Return (view, key, what it adds to the log-odds) of every known feature; the key of a bias is zero.")
+        .def("image", &image, "note"_a, "Return the ledger as the bytes of a file.");
+}

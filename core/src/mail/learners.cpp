@@ -1,0 +1,19 @@
+#include <array>
+#include <stdexcept>
+
+#include "weigh/mail/bayes.h"
+#include "weigh/mail/learner.h"
+#include "weigh/mail/logistic.h"
+
+namespace weigh::mail {
+
+const Learner& learner_named(std::string_view name) {
+    static const Bayes bayes;
+    static const Logistic logistic;
+    static const std::array<const Learner*, 2> all{&bayes, &logistic};
+    for (const Learner* learner : all)
+        if (learner->name() == name) return *learner;
+    throw std::invalid_argument("no learner has this name");
+}
+
+}  // namespace weigh::mail

@@ -1,0 +1,2 @@
+#include "expect.h"
+int main() { return told(); }
