@@ -207,7 +207,7 @@ weigh._core.mail_prints:
 weigh._core.mail_features:
     def mail_features(content: bytes, pairs: str, characters: int, salt: int) -> list[tuple[int, str, int]]: ...
 
-weigh._core.MailLedger.learn:
+weigh._core.MailLedger.learn$:
     def learn(self, prints: list[bytes], spam: bytes) -> None: ...
 
 weigh._core.MailLedger.unlearn:
