@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import struct
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -58,7 +59,7 @@ def packed(record: Record) -> tuple[bytes, bytes]:
     return _FIXED.pack(record.key, record.mark, len(record.payload)), record.payload
 
 
-def unpacked(body: bytes) -> Iterator[Record]:
+def unpacked(body: bytes | mmap.mmap) -> Iterator[Record]:
     """The records of a group."""
     at = 0
     while at < len(body):

@@ -1,0 +1,37 @@
+"""What becomes of a message's label, as a record of the journal."""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+from weigh.journal import Record
+
+# Marks of the journal, which stand for labels: a message has been learned as one of them, or not at all.
+NONE, HAM, SPAM = 0, 1, 2
+LABELS = {"ham": HAM, "spam": SPAM}
+
+_VIEWS = struct.Struct("<II")
+
+
+class Change(NamedTuple):
+    """A message that had one mark and gets another, its print, and its words if the store keeps them."""
+
+    key: bytes
+    old: int
+    new: int
+    print: bytes = b""
+    words: bytes = b""
+
+    @property
+    def record(self) -> Record:
+        """The change for the journal; it says itself what has to be undone."""
+        return Record(self.key, self.new, bytes([self.old]) + self.print + self.words)
+
+
+def change_of(record: Record) -> Change:
+    """The change that a record tells of."""
+    payload = record.payload
+    headers, body = _VIEWS.unpack_from(payload, 1)
+    end = 1 + _VIEWS.size + 8 * (headers + body)
+    return Change(record.key, payload[0], record.mark, payload[1:end], payload[end:])

@@ -1,0 +1,99 @@
+"""A ledger in memory: the snapshot, and what the journal has after it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from weigh._core import MailLedger
+from weigh.apps.mail.archive import last_changes, learned, remaining, touches
+from weigh.apps.mail.change import SPAM, Change, change_of
+from weigh.apps.mail.snapshot import load
+from weigh.errors import LostPlace, ModelFileError
+from weigh.journal import Journal, Position, Record
+
+# The one learner whose numbers are counts, from which a message can be taken as if it had never been there.
+COUNTING = "naive-bayes"
+
+_AT_ONCE = 256
+_TRIES = 10
+
+
+@dataclass
+class Memory:
+    """A ledger; it is void if something was undone that it cannot undo."""
+
+    ledger: MailLedger
+    is_void: bool = False
+
+    def add(self, changes: list[Change]) -> None:
+        """Learn and unlearn what has changed."""
+        undone = [change for change in changes if change.old]
+        if undone and self.ledger.learner != COUNTING:
+            self.is_void = True
+        if self.is_void:
+            return
+        new = [change for change in changes if change.new]
+        # Counts come in any order, and learning first keeps them from falling below zero on the way.
+        self.ledger.learn([each.print for each in new], bytes(each.new == SPAM for each in new))
+        if undone:
+            self.ledger.unlearn([each.print for each in undone], bytes(each.old == SPAM for each in undone))
+
+
+def remembered(
+    folder: str, learner: str, journal: Journal, held: tuple[Memory, Position] | None
+) -> tuple[Memory, Position]:
+    """The ledger as it is now, and the position that it includes; only what is new is read if one is held."""
+
+    def begin() -> tuple[Memory, Position]:
+        ledger, note = load(folder, learner)
+        return Memory(ledger), note.position
+
+    def add(memory: Memory, records: list[Record]) -> Memory:
+        try:
+            memory.add([change_of(record) for record in records])
+        except ValueError as error:
+            raise ModelFileError(
+                f"{folder}: the journal takes back messages that the ledger does not have. "
+                "Restore the whole folder from a copy."
+            ) from error
+        return memory
+
+    try:
+        memory, position = journal.state(begin, add, held)
+    except LostPlace as error:
+        raise ModelFileError(
+            f"{folder}: the ledger and the journal do not belong together. Restore the whole folder from a copy."
+        ) from error
+    return relearned(folder, learner, journal) if memory.is_void else (memory, position)
+
+
+def relearned(folder: str, learner: str, journal: Journal) -> tuple[Memory, Position]:
+    """A ledger that has learned all remaining messages in their order."""
+    for _ in range(_TRIES):
+        ledger, note = load(folder, learner)
+        position = note.position
+        changes: list[Change] = []
+        try:
+            for records, position in journal.groups(note.position):
+                changes += map(change_of, records)
+            if touches(changes):
+                ledger = MailLedger(learner)
+                learn(ledger, remaining(folder, note.archive, changes))
+            else:
+                learn(ledger, learned(last_changes(changes)))
+            return Memory(ledger), position
+        except (LostPlace, FileNotFoundError):
+            # A writer has folded in the meantime, and there is a later snapshot.
+            continue
+    raise ModelFileError(
+        f"{folder}: the archive of learned messages is gone. Restore the folder from a copy."
+    )
+
+
+def learn(ledger: MailLedger, records: Iterable[Record]) -> None:
+    """Learn the messages of an archive, some at a time."""
+    coming = iter(records)
+    while batch := list(itertools.islice(coming, _AT_ONCE)):
+        ledger.learn([each.payload for each in batch], bytes(each.mark == SPAM for each in batch))

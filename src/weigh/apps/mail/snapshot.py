@@ -1,0 +1,59 @@
+"""The ledger on the disk, and what it includes."""
+
+from __future__ import annotations
+
+import os
+import struct
+from typing import NamedTuple
+
+from weigh._core import MailLedger
+from weigh.apps.mail.extent import Extent
+from weigh.apps.mail.folder import LEDGER, private, telling
+from weigh.errors import ModelFileError
+from weigh.journal import START, Position
+
+_NOTE = struct.Struct("<QIIQIQ")
+
+
+class Note(NamedTuple):
+    """How far into the journal a ledger goes, and what counts of the files beside it."""
+
+    position: Position = START
+    archive: Extent = Extent()
+    words: Extent = Extent()
+
+    def packed(self) -> bytes:
+        """The note as the ledger's file has it."""
+        return _NOTE.pack(*self.position, *self.archive, *self.words)
+
+
+class Snapshot(NamedTuple):
+    """A ledger that was stored, in memory: what is learned from here on does not reach its file."""
+
+    ledger: MailLedger
+    note: Note
+
+
+def load(folder: str, learner: str) -> Snapshot:
+    """The snapshot of a store, an empty one if nothing was folded yet."""
+    path = os.path.join(folder, LEDGER)
+    with telling(folder, "read"):
+        if not os.path.exists(path):
+            return Snapshot(MailLedger(learner), Note())
+        try:
+            ledger = MailLedger.open(path)
+            offset, link, *extents = _NOTE.unpack(ledger.note)
+        except (ValueError, RuntimeError, struct.error) as error:
+            raise ModelFileError(f"{path} cannot be used: {error} Restore the folder from a copy.") from error
+    if ledger.learner != learner:
+        raise ModelFileError(
+            f"{path} was learned by {ledger.learner!r}, and the settings beside it say {learner!r}. "
+            "Restore the whole folder from a copy."
+        )
+    return Snapshot(ledger, Note(Position(offset, link), Extent(*extents[:2]), Extent(*extents[2:])))
+
+
+def save(folder: str, ledger: MailLedger, note: Note) -> None:
+    """Put a ledger in place of the one on the disk."""
+    with private(os.path.join(folder, LEDGER)) as file:
+        file.write(ledger.image(note.packed()))

@@ -1,0 +1,273 @@
+"""A store of what a mail filter has learned: a folder that outlives crashes and serves many processes."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from weigh.apps.mail.archive import archived
+from weigh.apps.mail.change import HAM, LABELS, NONE, SPAM, Change, change_of
+from weigh.apps.mail.digest import canonical, identity
+from weigh.apps.mail.filter import Filter
+from weigh.apps.mail.folder import ARCHIVE, JOURNAL, SETTINGS, WORDS, default_folder, prepared, swept, telling
+from weigh.apps.mail.memory import COUNTING, Memory, remembered
+from weigh.apps.mail.results import Learned, Status, Unlearned
+from weigh.apps.mail.settings import Settings, new_settings, read_settings
+from weigh.apps.mail.snapshot import Note, load, save
+from weigh.apps.mail.verdict import Costs, Verdict
+from weigh.apps.mail.words import kept_words, words_of
+from weigh.errors import ModelFileError, parameter
+from weigh.journal import START, Journal, Position, Turn
+
+if TYPE_CHECKING:
+    from weigh.apps.mail.filter import Explanation
+
+Progress = Callable[[int], object]
+
+_GROUP = 256
+_GROUP_BYTES = 8 << 20
+# Bytes of the journal that every reader has to replay: some 250 messages, and a few milliseconds.
+_TAIL = 2 << 20
+# While many messages are learned a longer one is put up with, and folded at the end.
+_BULK_TAIL = 32 << 20
+
+
+class MailStore:
+    """What a mail filter has learned, in a folder.
+
+    Any number of processes and threads may learn and judge at the same time. Messages are known by their
+    content: what is learned twice counts once, and what is learned under the other label moves there. When
+    `learn` or `unlearn` has returned, the messages are on the disk; when it is killed before, those of the
+    group at hand are counted as a whole or not at all::
+
+        store = MailStore.open("mail", create=True)
+        store.learn(spams, "spam")
+        store.learn(hams, "ham")
+        store.judge([message])
+
+    `open` makes a store with these settings, or finds that the one that is there has them:
+
+    Parameters
+    ----------
+    folder : where; $WEIGH_MAIL by default, or weigh/mail in the user's folder for data
+    create : whether to make the store if there is none
+    learner : "naive-bayes" (default), "logistic" or "perceptron"
+    pairs, characters : which features are seen, as in `Features`
+    words : whether to keep the words themselves; by default there are only keys, made with a secret number
+    costs : what mistakes cost, from which verdicts follow; of an existing store, for this object only
+    """
+
+    def __init__(self, folder: str, settings: Settings, costs: Costs | None = None) -> None:
+        self.folder = folder
+        self.settings = settings
+        self.costs = costs or settings.costs
+        self._journal = Journal(os.path.join(folder, JOURNAL))
+        self._held: tuple[Memory, Position] | None = None
+        self._lock = threading.RLock()
+
+    @classmethod
+    def open(
+        cls,
+        folder: str | os.PathLike[str] | None = None,
+        *,
+        create: bool = False,
+        learner: str | None = None,
+        pairs: str | None = None,
+        characters: int | None = None,
+        words: bool | None = None,
+        costs: Costs | None = None,
+    ) -> MailStore:
+        """The store in a folder."""
+        place = os.path.abspath(folder or default_folder())
+        given = {"learner": learner, "pairs": pairs, "characters": characters, "words": words}
+        asked = {name: value for name, value in given.items() if value is not None}
+        settings = read_settings(os.path.join(place, SETTINGS))
+        if settings is None:
+            if not create:
+                raise ModelFileError(
+                    f"{place}: there is no mail store. Make one by learning: "
+                    "weigh mail learn --ham FOLDER --spam FOLDER, or MailStore.open(folder, create=True)."
+                )
+            settings = _made(place, new_settings(asked, costs))
+        settings.require(place, asked)
+        return cls(place, settings, costs)
+
+    def __repr__(self) -> str:
+        return f"MailStore({self.folder!r})"
+
+    def learn(self, contents: Iterable[bytes], label: str, *, progress: Progress | None = None) -> Learned:
+        """Learn raw messages as "ham" or "spam"; `progress` is told how many are done."""
+        if label not in LABELS:
+            raise parameter("MailStore", "label", "'ham' or 'spam'", label)
+        mark = LABELS[label]
+        olds = self._changed(contents, mark, progress)
+        return Learned(olds[NONE], olds.total() - olds[NONE] - olds[mark], olds[mark])
+
+    def unlearn(self, contents: Iterable[bytes], *, progress: Progress | None = None) -> Unlearned:
+        """Take raw messages back, whatever their label, as if they had never been learned."""
+        olds = self._changed(contents, NONE, progress)
+        return Unlearned(olds[HAM], olds[SPAM], olds[NONE])
+
+    def judge(self, contents: Iterable[bytes]) -> list[Verdict]:
+        """What raw messages are, by all that has been learned until now."""
+        judging = self.filter()
+        return [
+            verdict
+            for group in _groups(contents)
+            for verdict in judging.judge([canonical(content) for content in group])
+        ]
+
+    def explain(self, content: bytes) -> Explanation:
+        """What speaks for and against spam in a raw message."""
+        return self.filter().explain(canonical(content))
+
+    def filter(self) -> Filter:
+        """A filter that judges by all that has been learned until now, and changes when this store learns."""
+        return Filter(self.settings.features, self._remember().ledger, self.costs)
+
+    def fold(self) -> None:
+        """Write a snapshot, so that readers need no journal; learning does so by itself from time to time."""
+        with self._lock, self._journal.writing() as turn:
+            self._fold(turn)
+
+    def status(self) -> Status:
+        """What the store is and has."""
+        ledger = self._remember().ledger
+        settings = self.settings
+        with telling(self.folder, "read"), os.scandir(self.folder) as files:
+            size = sum(file.stat().st_size for file in files)
+        return Status(
+            folder=self.folder,
+            learner=settings.learner,
+            pairs=settings.features.pairs,
+            characters=settings.features.characters,
+            words=settings.words,
+            hams=ledger.hams,
+            spams=ledger.spams,
+            features=ledger.features,
+            size=size,
+            unfolded=self._journal.position.offset - self._note().position.offset,
+            hint=_hint(ledger.hams, ledger.spams),
+        )
+
+    def _changed(self, contents: Iterable[bytes], mark: int, progress: Progress | None) -> Counter[int]:
+        """Give messages a mark, and count the marks that they had."""
+        olds: Counter[int] = Counter()
+        is_long = False
+        for group in _groups(contents):
+            found, is_long = self._turn(self._seen(group, mark))
+            olds.update(found)
+            if progress:
+                progress(olds.total())
+        if is_long or (self.settings.learner != COUNTING and olds.total() > olds[NONE] + olds[mark]):
+            self.fold()
+        return olds
+
+    def _seen(self, contents: list[bytes], mark: int) -> list[Change]:
+        """Messages as they are learned: the slow part, which needs no lock."""
+        features = self.settings.features
+        raw = [canonical(content) for content in contents]
+        words = [words_of(features, each) for each in raw] if self.settings.words else [b""] * len(raw)
+        prints = features.prints(raw)
+        return [
+            Change(identity(each), NONE, mark, print, text)
+            for each, print, text in zip(raw, prints, words, strict=True)
+        ]
+
+    def _turn(self, seen: list[Change]) -> tuple[list[int], bool]:
+        """Write what changes, and tell the marks that were there and whether the journal has become long."""
+        with self._lock, self._journal.writing() as turn:
+            olds = []
+            changes = []
+            for each in seen:
+                change = each._replace(old=turn.mark(each.key))
+                olds.append(change.old)
+                if turn.append([change.record])[0]:
+                    changes.append(change)
+            if self.settings.learner == COUNTING and any(change.old for change in changes):
+                self._try(changes)
+            turn.commit()
+            if turn.unfolded > _BULK_TAIL:
+                self._fold(turn)
+            return olds, turn.unfolded > _TAIL
+
+    def _try(self, changes: list[Change]) -> None:
+        """Undo in memory what is about to be undone on the disk, and refuse what cannot be."""
+        memory = self._remember()
+        self._held = None
+        try:
+            memory.add(changes)
+        except ValueError as error:
+            raise ModelFileError(
+                f"{self.folder}: these messages have other features than when they were learned, and cannot be "
+                "unlearned. Nothing was changed. Learn all messages anew into another folder."
+            ) from error
+
+    def _remember(self) -> Memory:
+        """The ledger as it is now."""
+        with self._lock:
+            # What an interrupt leaves half learned is not held any more.
+            held, self._held = self._held, None
+            self._held = remembered(self.folder, self.settings.learner, self._journal, held)
+            return self._held[0]
+
+    def _note(self) -> Note:
+        return load(self.folder, self.settings.learner).note
+
+    def _fold(self, turn: Turn) -> None:
+        with telling(self.folder, "written"):
+            if turn.unfolded:
+                turn.fold(self._write)
+            note = self._note()
+            swept(self.folder, {note.archive.file(ARCHIVE), note.words.file(WORDS)})
+
+    def _write(self, position: Position) -> None:
+        """Write a snapshot that includes all of the journal."""
+        ledger, note = self._remember().ledger, self._note()
+        archive, words = note.archive, note.words
+        is_ordered = self.settings.learner != COUNTING
+        if is_ordered or self.settings.words:
+            changes = [change_of(record) for record in self._journal.records(note.position)]
+            archive = archived(self.folder, archive, changes) if is_ordered else archive
+            words = kept_words(self.folder, words, changes, ledger) if self.settings.words else words
+        save(self.folder, ledger, Note(position, archive, words))
+
+
+def _made(folder: str, settings: Settings) -> Settings:
+    """Make a store, unless somebody else has just done so, and give the settings that it has."""
+    prepared(folder)
+    path = os.path.join(folder, SETTINGS)
+    with Journal(os.path.join(folder, JOURNAL)).writing() as turn:
+        found = read_settings(path)
+        if found is None and turn.position != START:
+            raise ModelFileError(f"{path} is missing beside a journal. Restore the whole folder from a copy.")
+        if found is None:
+            settings.written(path)
+        return found or settings
+
+
+def _groups(contents: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Messages in lists that are short enough for memory and long enough for speed."""
+    group: list[bytes] = []
+    size = 0
+    for content in contents:
+        if not isinstance(content, bytes):
+            # Only its type is told: whatever it is, it may be private.
+            raise parameter("MailStore", "contents", "raw messages, a list of bytes", type(content))
+        group.append(content)
+        size += len(content)
+        if len(group) >= _GROUP or size >= _GROUP_BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _hint(hams: int, spams: int) -> str:
+    if hams and spams:
+        return ""
+    lacks = "no mail" if not hams and not spams else "no ham" if not hams else "no spam"
+    return f"It has learned {lacks} yet. Learn both ham and spam before you trust its verdicts."
