@@ -64,7 +64,8 @@ def remembered(
         memory, position = journal.state(begin, add, held)
     except LostPlace as error:
         raise ModelFileError(
-            f"{folder}: the ledger and the journal do not belong together. Restore the whole folder from a copy."
+            f"{folder}: the ledger and the journal do not belong together. "
+            "Restore the whole folder from a copy."
         ) from error
     return relearned(folder, learner, journal) if memory.is_void else (memory, position)
 
@@ -73,17 +74,15 @@ def relearned(folder: str, learner: str, journal: Journal) -> tuple[Memory, Posi
     """A ledger that has learned all remaining messages in their order."""
     for _ in range(_TRIES):
         ledger, note = load(folder, learner)
-        position = note.position
-        changes: list[Change] = []
         try:
-            for records, position in journal.groups(note.position):
-                changes += map(change_of, records)
+            groups = list(journal.groups(note.position))
+            changes = [change_of(record) for records, _ in groups for record in records]
             if touches(changes):
                 ledger = MailLedger(learner)
                 learn(ledger, remaining(folder, note.archive, changes))
             else:
                 learn(ledger, learned(last_changes(changes)))
-            return Memory(ledger), position
+            return Memory(ledger), groups[-1][1] if groups else note.position
         except (LostPlace, FileNotFoundError):
             # A writer has folded in the meantime, and there is a later snapshot.
             continue

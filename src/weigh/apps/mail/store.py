@@ -202,7 +202,7 @@ class MailStore:
             memory.add(changes)
         except ValueError as error:
             raise ModelFileError(
-                f"{self.folder}: these messages have other features than when they were learned, and cannot be "
+                f"{self.folder}: messages have other features than when they were learned, and cannot be "
                 "unlearned. Nothing was changed. Learn all messages anew into another folder."
             ) from error
 

@@ -48,7 +48,7 @@ def read_words(folder: str, extent: Extent) -> Iterator[Word]:
 
 
 def kept_words(folder: str, extent: Extent, changes: Sequence[Change], ledger: MailLedger) -> Extent:
-    """Bring the words up to date: grown, or written anew without those that no learned message has any more."""
+    """Bring the words up to date: grown, or written anew without those that no message has any more."""
     path = os.path.join(folder, WORDS)
     known = {word.key: word for word in read_words(folder, extent)}
     coming = itertools.chain.from_iterable(_unpacked(change.words) for change in changes)
