@@ -19,12 +19,6 @@ std::string_view path_of(std::string_view url) {
     return end == url.npos ? std::string_view{} : url.substr(end);
 }
 
-void write_lower(std::string_view word, std::string& to) {
-    if (!is_ascii(word)) return unicode::fold(word, {true, false}, to);
-    to = word;
-    make_lower(to);
-}
-
 bool is_shouting(std::string_view text) {
     std::size_t capitals = 0, letters = 0;
     for (const char c : text) {
@@ -37,6 +31,7 @@ bool is_shouting(std::string_view text) {
 }  // namespace
 
 void BodyFeatures::read(const Message& message) {
+    arena_.clear();
     add_structure(message);
     add_attributes(message);
     add_links(message);
@@ -86,14 +81,24 @@ void BodyFeatures::add_links(const Message& message) {
 }
 
 void BodyFeatures::add_text(std::string_view text) {
+    // What is not ASCII may change its length in lower case, and is lowered word by word.
+    lowered_ = text;
+    make_lower(lowered_);
     pairs_.begin("");
-    Words words(text);
+    Words words(text, arena_);
     for (std::string_view word; !set.is_full() && words.next(word);) {
         set.add(word);
-        if (!pairs_.is_wanted()) continue;
-        write_lower(word, pairs_.next());
-        pairs_.take(set);
+        pairs_.take(lowered(word, text, words.is_wide()), set);
     }
+}
+
+std::string_view BodyFeatures::lowered(std::string_view word, std::string_view text, bool is_wide) {
+    if (is_wide) {
+        unicode::fold(word, {true, false}, scratch_);
+        return arena_.keep(scratch_);
+    }
+    const bool is_within = word.data() >= text.data() && word.data() < text.data() + text.size();
+    return is_within ? std::string_view(lowered_).substr(static_cast<std::size_t>(word.data() - text.data()), word.size()) : word;
 }
 
 }  // namespace weigh::mail

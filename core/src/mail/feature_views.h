@@ -13,7 +13,7 @@ namespace weigh::mail {
 // Adds names that begin with what they are about.
 class Prefixed {
 public:
-    explicit Prefixed(FeatureSet& features) : features_(features) {}
+    Prefixed(FeatureSet& features, Arena& arena) : features_(features), arena_(arena) {}
 
     void begin(std::string_view prefix) {
         name_ = prefix;
@@ -37,6 +37,7 @@ public:
 
 private:
     FeatureSet& features_;
+    Arena& arena_;
     std::string name_, spaced_;
     std::size_t prefix_ = 0;
 };
@@ -44,7 +45,7 @@ private:
 class HeaderFeatures {
 public:
     explicit HeaderFeatures(const FeatureSettings& settings)
-        : set(View::headers, settings.salt), names_(set), pairs_(settings.pairs), characters_(settings.characters) {}
+        : set(View::headers, settings.salt), names_(set, arena_), pairs_(settings.pairs), characters_(settings.characters) {}
 
     void read(const Message& message);
 
@@ -55,6 +56,7 @@ private:
     void add_domains(std::string_view value);
     void add_runs(const Message& message);
 
+    Arena arena_;  // words that are no part of the message
     Prefixed names_;
     Neighbours pairs_;
     std::size_t characters_;
@@ -64,7 +66,7 @@ private:
 class BodyFeatures {
 public:
     explicit BodyFeatures(const FeatureSettings& settings)
-        : set(View::body, settings.salt), names_(set), pairs_(settings.pairs), characters_(settings.characters) {}
+        : set(View::body, settings.salt), names_(set, arena_), pairs_(settings.pairs), characters_(settings.characters) {}
 
     void read(const Message& message);
 
@@ -75,11 +77,13 @@ private:
     void add_attributes(const Message& message);
     void add_links(const Message& message);
     void add_text(std::string_view text);
+    std::string_view lowered(std::string_view word, std::string_view text, bool is_wide);
 
+    Arena arena_;  // words that are no part of the message
     Prefixed names_;
     Neighbours pairs_;
     std::size_t characters_;
-    std::string scratch_;
+    std::string scratch_, lowered_;
 };
 
 // Whether a flag is about the headers: those are seen in their view.

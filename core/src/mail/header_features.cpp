@@ -27,6 +27,7 @@ bool is_of_host(char c) { return is_alphanumeric(c) || c == '.' || c == '-'; }
 }  // namespace
 
 void HeaderFeatures::read(const Message& message) {
+    arena_.clear();
     names_.begin("flag:");
     for (std::size_t i = 0; i < kFlags; ++i) {
         const Flag flag = static_cast<Flag>(i);
@@ -46,12 +47,10 @@ void HeaderFeatures::add_words(const Header& header) {
     scratch_ += ':';
     names_.begin(scratch_);
     pairs_.begin(scratch_);
-    Words words(header.value);
+    Words words(header.value, arena_);
     for (std::string_view word; !set.is_full() && words.next(word);) {
         names_.add(word);
-        if (!pairs_.is_wanted()) continue;
-        pairs_.next() = word;
-        pairs_.take(set);
+        pairs_.take(word, set);
     }
 }
 

@@ -23,14 +23,8 @@ public:
         count_ = 0;
     }
 
-    bool is_wanted() const { return reach_ > 0; }
-
-    // The next word to be written.
-    std::string& next() { return recent_[count_ % recent_.size()]; }
-
-    // Add the word that was written.
-    void take(FeatureSet& features) {
-        const std::string& word = next();
+    // Add the next word, which stays valid until the next beginning.
+    void take(std::string_view word, FeatureSet& features) {
         for (std::size_t far = 1; far <= std::min(reach_, count_); ++far) {
             name_.resize(prefix_);
             name_ += recent_[(count_ - far) % recent_.size()];
@@ -39,13 +33,13 @@ public:
             name_ += word;
             features.add(name_);
         }
-        ++count_;
+        recent_[count_++ % recent_.size()] = word;
     }
 
 private:
     std::size_t reach_, prefix_ = 0, count_ = 0;
     std::string name_;
-    std::array<std::string, 8> recent_;
+    std::array<std::string_view, 8> recent_;
 };
 
 }  // namespace weigh::mail

@@ -13,7 +13,7 @@ constexpr std::size_t kRunsFrom = 4000;  // bytes
 }  // namespace
 
 void Prefixed::add_words(std::string_view text) {
-    Words words(text);
+    Words words(text, arena_);
     for (std::string_view word; words.next(word);) add(word);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "weigh/unicode.h"
 
@@ -37,10 +38,11 @@ const char* behind_separators(const char* at, const char* end) {
     return at;
 }
 
-const char* end_of_word(const char* at, const char* end) {
+const char* end_of_word(const char* at, const char* end, bool& is_wide) {
     for (; at != end; ++at) {
         if (kind(*at) == kWord) continue;
         if (kind(*at) == kSeparator || behind_blank(at, end) != at) return at;
+        is_wide = true;
     }
     return at;
 }
@@ -56,7 +58,8 @@ bool is_edge(char c) { return c == '.' || c == '-' || c == '\''; }
 bool Words::next(std::string_view& word) {
     while ((at_ = behind_separators(at_, end_)) != end_) {
         const char* begin = at_;
-        const char* end = at_ = end_of_word(at_, end_);
+        is_wide_ = false;
+        const char* end = at_ = end_of_word(at_, end_, is_wide_);
         while (begin != end && is_edge(*begin)) ++begin;
         while (begin != end && is_edge(end[-1])) --end;
         if (begin == end) continue;
@@ -64,8 +67,8 @@ bool Words::next(std::string_view& word) {
         if (word.size() <= kLongest) return true;
         const std::size_t characters = length(word);
         if (characters > kLongest) {
-            long_ = "long:" + std::to_string(characters / 10);
-            word = long_;
+            word = arena_.keep("long:" + std::to_string(characters / 10));
+            is_wide_ = false;
         }
         return true;
     }

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <string_view>
+
+#include "weigh/mail/arena.h"
 
 namespace weigh::mail {
 
@@ -14,15 +15,19 @@ class Words {
 public:
     static constexpr std::size_t kLongest = 30;  // characters
 
-    explicit Words(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
+    // The arena keeps words that are no part of the text.
+    Words(std::string_view text, Arena& arena) : at_(text.data()), end_(text.data() + text.size()), arena_(arena) {}
 
-    // The word is valid until the next call.
     bool next(std::string_view& word);
+
+    // Whether the last word has characters beyond ASCII.
+    bool is_wide() const { return is_wide_; }
 
 private:
     const char* at_;
     const char* end_;
-    std::string long_;
+    Arena& arena_;
+    bool is_wide_ = false;
 };
 
 }  // namespace weigh::mail
