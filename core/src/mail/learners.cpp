@@ -4,16 +4,18 @@
 #include "weigh/mail/bayes.h"
 #include "weigh/mail/learner.h"
 #include "weigh/mail/logistic.h"
+#include "weigh/mail/perceptron.h"
 
 namespace weigh::mail {
 
 const Learner& learner_named(std::string_view name) {
     static const Bayes bayes;
     static const Logistic logistic;
-    static const std::array<const Learner*, 2> all{&bayes, &logistic};
+    static const Perceptron perceptron;
+    static const std::array<const Learner*, 3> all{&bayes, &logistic, &perceptron};
     for (const Learner* learner : all)
         if (learner->name() == name) return *learner;
-    throw std::invalid_argument("no learner has this name");
+    throw std::invalid_argument("no learner has this name.");
 }
 
 }  // namespace weigh::mail

@@ -68,20 +68,20 @@ bool are_finite(const Totals& totals) {
 Header header_of(std::string_view file) {
     Header header;
     require(file.size() >= sizeof kMagic && std::memcmp(file.data(), kMagic, sizeof kMagic) == 0,
-            "it does not begin as a ledger does");
-    require(file.size() >= sizeof header, "it is cut short within its header");
+            "it does not begin as a ledger does.");
+    require(file.size() >= sizeof header, "it is cut short within its header.");
     std::memcpy(&header, file.data(), sizeof header);
-    require(header.version <= kVersion, "it is of a later version");
+    require(header.version <= kVersion, "it is of a later version.");
     const std::size_t rest = file.size() - sizeof header;
     require(std::has_single_bit(header.capacity) && header.capacity >= Slots::kLeast &&
                 header.capacity <= rest / sizeof(Slot) &&
                 header.capacity * sizeof(Slot) + header.note_size == rest,
-            "its length is not what its header says");
-    require(header.check == check_of(header, file.substr(file.size() - header.note_size)), "its header is damaged");
+            "its length is not what its header says.");
+    require(header.check == check_of(header, file.substr(file.size() - header.note_size)), "its header is damaged.");
     require(header.version == kVersion && header.keys <= header.capacity && 5 * header.keys <= 3 * header.capacity &&
                 header.totals.hams <= Ledger::kMostMessages &&
                 header.totals.spams <= Ledger::kMostMessages - header.totals.hams && are_finite(header.totals),
-            "its header says what no ledger can");
+            "its header says what no ledger can.");
     return header;
 }
 
@@ -95,7 +95,7 @@ Ledger Ledger::open(const std::string& path, bool whole) {
     ledger.totals_ = header.totals;
     ledger.note_ = bytes.substr(bytes.size() - header.note_size);
     ledger.slots_ = Slots(std::move(file), sizeof header, header.capacity, header.keys);
-    require(!whole || checked(bytes_of(ledger.slots_.all()), 0) == header.slots_check, "its counts are damaged");
+    require(!whole || checked(bytes_of(ledger.slots_.all()), 0) == header.slots_check, "its counts are damaged.");
     return ledger;
 }
 

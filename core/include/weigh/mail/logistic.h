@@ -3,19 +3,10 @@
 // z = b + Σ w x, e = y − 1 / (1 + exp(−z)), g = e x, G += g², w += g / √(G + 1e-8), b += 0.02 e.
 #pragma once
 
-#include <bit>
-
+#include "weigh/mail/cells.h"
 #include "weigh/mail/learner.h"
 
 namespace weigh::mail {
-
-// A cell as a number; one that is damaged says nothing.
-inline double number_in(std::uint32_t cell) {
-    const double number = std::bit_cast<float>(cell);
-    return std::isfinite(number) ? number : 0.0;
-}
-
-inline std::uint32_t cell_of(double number) { return std::bit_cast<std::uint32_t>(static_cast<float>(number)); }
 
 class Logistic final : public Learner {
 public:

@@ -1,0 +1,102 @@
+"""The filter: features, a ledger that has learned them, and costs, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from weigh._core import MailLedger
+from weigh.apps.mail.explanation import Explanation, Reason
+from weigh.apps.mail.features import VIEWS, Features
+from weigh.apps.mail.learners import LEARNERS
+from weigh.apps.mail.verdict import HAM, SPAM, Costs, Verdict
+from weigh.errors import LabelError, Unsupported, hint, listing, parameter, told
+
+__all__ = ["LEARNERS", "Costs", "Explanation", "Filter", "Verdict", "new_ledger"]
+
+_LABELS = {HAM: 0, SPAM: 1}
+
+
+def new_ledger(learner: str) -> MailLedger:
+    """A ledger that has learned nothing, by the name of its learner."""
+    if learner not in LEARNERS:
+        must = f"one of {listing(LEARNERS)}{hint(str(learner), LEARNERS)}"
+        raise parameter("Filter", "learner", must, learner)
+    return MailLedger(learner)
+
+
+class Filter:
+    r"""Judges raw messages, says why, and learns.
+
+    Parameters
+    ----------
+    features : what is looked at in a message
+    ledger : what was learned until now; by default nothing, by naive Bayes
+    costs : what mistakes cost, from which verdicts follow
+
+    Examples
+    --------
+    >>> mail = Filter()
+    >>> mail.learn([b"Subject: hello\n\nlunch?", b"Subject: hello\n\nfree money"], ["ham", "spam"])
+    >>> print(mail.judge([b"Subject: hi\n\nfree money"])[0])
+    spam, probability of spam > 99.99 %
+    """
+
+    def __init__(
+        self,
+        features: Features | None = None,
+        ledger: MailLedger | None = None,
+        costs: Costs | None = None,
+    ) -> None:
+        self.features = features or Features()
+        self.ledger = new_ledger("naive-bayes") if ledger is None else ledger
+        self.costs = costs or Costs()
+
+    def judge(self, contents: Sequence[bytes]) -> list[Verdict]:
+        """Say what each message is."""
+        return [self.costs.verdict(score) for score in self.ledger.judge(self.features.prints(contents))]
+
+    def explain(self, content: bytes) -> Explanation:
+        """Say what every feature of a message adds to its verdict."""
+        (print_,) = self.features.prints([content])
+        names = {(each.view, each.key): each.name for each in self.features.named(content)}
+        parts = self.ledger.evidence(print_)
+        reasons = [
+            Reason(names[view, key], VIEWS[view], nats) for view, key, nats in parts if (view, key) in names
+        ]
+        biases = {VIEWS[view]: nats for view, key, nats in parts if (view, key) not in names}
+        return Explanation(
+            verdict=self.costs.verdict(sum(nats for _, _, nats in parts)),
+            costs=self.costs,
+            learner=self.ledger.learner,
+            hams=self.ledger.hams,
+            spams=self.ledger.spams,
+            features=len(names),
+            reasons=tuple(sorted(reasons, key=lambda reason: (-abs(reason.contribution), reason.name))),
+            biases=biases,
+        )
+
+    def learn(self, contents: Sequence[bytes], labels: Iterable[str]) -> None:
+        """Learn messages in their order; a label each, "ham" or "spam"."""
+        self.ledger.learn(self.features.prints(contents), _marks(labels, len(contents)))
+
+    def unlearn(self, contents: Sequence[bytes], labels: Iterable[str]) -> None:
+        """Take back messages as if they had never been learned; either all of them or, refused, none."""
+        if LEARNERS[self.ledger.learner].is_ordered:
+            raise Unsupported(
+                f"{self.ledger.learner} learns messages in their order, and cannot take one back. Learn the "
+                "others anew, or use naive-bayes."
+            )
+        self.ledger.unlearn(self.features.prints(contents), _marks(labels, len(contents)))
+
+
+def _marks(labels: Iterable[str], messages: int) -> bytes:
+    """The labels as the ledger takes them."""
+    given = [labels] * messages if isinstance(labels, str) else list(labels)
+    odd = [label for label in given if label not in _LABELS]
+    if odd:
+        raise LabelError(f"A message is learned as 'ham' or 'spam', got {told(odd[0])}.")
+    if len(given) != messages:
+        raise LabelError(
+            f"There are {messages:,} messages and {len(given):,} labels; give one label per message."
+        )
+    return bytes(_LABELS[label] for label in given)
