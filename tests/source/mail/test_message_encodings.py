@@ -150,6 +150,11 @@ def test_wrong_bytes_are_replaced_like_python_does(data: bytes, charset: str) ->
     assert ("wrong-charset" in found.flags) is (data.decode(charset, "ignore") != expected)
 
 
+def test_halves_of_a_pair_are_no_utf_8() -> None:
+    raw = "\ud83d\ude00x\ud83d".encode("utf-8", "surrogatepass")
+    assert message(raw, charset="utf-8").text == raw.decode("utf-8", "replace")
+
+
 @given(st.text(max_size=40))
 def test_utf_16_goes_by_its_mark(text: str) -> None:
     text = text.encode("utf-16", "ignore").decode("utf-16")

@@ -146,3 +146,8 @@ def test_parameters_are_found_in_any_spelling() -> None:
     ]:
         found = read(b"Content-Type: " + value + b"\n\n\xc3\xa9")
         assert (found.parts[0].charset, found.text) == ("utf-8", "é")
+
+
+def test_pieces_of_a_parameter_count_up_to_the_first_that_is_missing() -> None:
+    pieces = b"; name*1*=%20b; name*0*=utf-8'en'%c3%a9; name*3=d; name*1=again"
+    assert read(b"Content-Type: image/png" + pieces + b"\n\n").parts[0].file == "é b"

@@ -143,6 +143,8 @@ def nested(depth: int) -> bytes:
         pytest.param(HTML + b"<" * MEGA, id="signs"),
         pytest.param(HTML + b"<!--" * MEGA, id="open comments"),
         pytest.param(HTML + b"<!-- --" * MEGA, id="dashes"),
+        pytest.param(HTML + b"<!-->--" * MEGA, id="empty comments"),
+        pytest.param(HTML + b"<!--x>" * MEGA, id="comments that end too early"),
         pytest.param(HTML + b'<a href="' * MEGA, id="open quotes"),
         pytest.param(HTML + b"<a x='" * MEGA, id="two kinds of quotes"),
         pytest.param(HTML + b"<b>" * MEGA, id="open tags"),

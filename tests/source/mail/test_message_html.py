@@ -118,6 +118,8 @@ def test_a_comment_that_is_never_closed_hides_nothing() -> None:
         "<div hidden>",
         '<div style="display&#58;none">',
         '<div style="display:none"><p><b>',
+        '<ul><li style="display:none"><ul><li></ul>',
+        '<table><tr style="display:none"><td><table><tr><td></table>',
         '<div style="visibility:hidden"><b style="visibility:hidden">',
     ],
 )

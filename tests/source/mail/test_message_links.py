@@ -67,6 +67,11 @@ def test_hosts_and_what_is_odd_about_them(url: str, host: str, traits: tuple[str
     assert (link.host, link.traits, link.origin) == (host, traits, "src")
 
 
+def test_names_of_characters_in_addresses_need_their_semicolon() -> None:
+    (link,) = in_html('<a href="http://x.example/?a=1&amp;b=2&copy=3&reg;x&lt">x</a>')
+    assert link.url == "http://x.example/?a=1&b=2&copy=3®x<"
+
+
 @pytest.mark.parametrize(
     "url", ["", "#top", "page.html", "/x", "cid:1", "mailto:nobody", "http://", "http:///", "tel:1"]
 )
