@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weigh.apps.mail.header import with_header
+from weigh.apps.mail.header import with_failure, with_header
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,10 @@ def test_evidence_is_told_in_order_and_folded_between_its_pieces():
 )
 def test_it_stands_where_every_program_finds_it(content, expected):
     assert with_header(content, Judged()) == expected
+
+
+def test_a_failure_is_told_in_the_same_place():
+    assert with_failure(b"A: 1\r\nX-Weigh: ham\r\n\r\nx") == b"A: 1\r\nX-Weigh: unsure, error\r\n\r\nx"
 
 
 def test_twice_is_once():

@@ -10,6 +10,9 @@ from typing import Protocol
 from weigh.text import cut
 
 NAME = "X-Weigh"
+# As many pieces of evidence as a reader takes in at a glance.
+STRONGEST = 5
+FAILURE = f"{NAME}: unsure, error"
 COLUMNS = 77
 _SIGNS = 40
 # As many as fit, in base64 and with their number, into one line.
@@ -56,12 +59,21 @@ def with_header(content: bytes, verdict: Judged, evidence: Iterable[Telling] = (
     Where a line that is no header ends the headers before an empty line does, programs differ in where they
     stop reading, so the verdict stands before that line and forged ones are removed on both sides of it.
     """
+    return _inserted(content, _lines(verdict, evidence))
+
+
+def with_failure(content: bytes) -> bytes:
+    """The message with the news that it could not be judged, in place of any verdict that it came with."""
+    return _inserted(content, [FAILURE])
+
+
+def _inserted(content: bytes, lines: Iterable[str]) -> bytes:
     head, rest = _parted(content)
     stranger = _NO_FIELD.search(head)
     place = stranger.start() if stranger else len(head)
     found = _BREAK.search(content)
     ending = found.group() if found else b"\n"
-    written = ending.join(line.encode("ascii") for line in _lines(verdict, evidence))
+    written = ending.join(line.encode("ascii") for line in lines)
     between = ending if place and head[place - 1] not in b"\r\n" else b""
     return b"".join((head[:place], between, written, ending, head[place:], rest))
 

@@ -31,6 +31,7 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class Explanation(Plain):
+    verdict: Verdict
     rows: list[Row]
 
     def strongest(self, k):
@@ -47,25 +48,19 @@ class StandIn:
 
     def __init__(self):
         self.learned = []
-        self.inside = self.most_inside = 0
 
     def judge(self, contents):
         return [self._judge(content) for content in contents]
 
     def _judge(self, content):
-        self.inside += 1
-        self.most_inside = max(self.most_inside, self.inside)
-        try:
-            if b"fail" in content:
-                raise RuntimeError(content.decode())
-            if b"slow" in content:
-                time.sleep(0.3)
-            return Verdict("spam", 0.9995) if b"prize" in content else Verdict("ham", 0.0005)
-        finally:
-            self.inside -= 1
+        if b"fail" in content:
+            raise RuntimeError(content.decode())
+        if b"slow" in content:
+            time.sleep(0.3)
+        return Verdict("spam", 0.9995) if b"prize" in content else Verdict("ham", 0.0005)
 
     def explain(self, content):
-        return Explanation([Row("prize", 2.5)] if b"prize" in content else [])
+        return Explanation(self._judge(content), [Row("prize", 2.5)] if b"prize" in content else [])
 
     def learn(self, contents, label):
         self.learned += [(content, label) for content in contents]

@@ -1,6 +1,6 @@
 """Asking a running server, from programs that start often: nothing but sockets is imported.
 
-Every function returns None if no server runs there or if it cannot answer, for whatever reason; the caller
+The functions return None if no server runs there or if it cannot answer, for whatever reason; the caller
 then works by itself, which also words the reason. To learn a message a second time changes nothing.
 """
 
@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 import os
 import socket
+from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 SOCKET = "serve.sock"
 PATIENCE = 30.0
 _LINE = 80
+Told = dict[str, Any]
+Answer = TypeVar("Answer")
 
 
 def default_socket(folder: str) -> str:
@@ -24,49 +27,73 @@ def default_socket(folder: str) -> str:
 
 def filter_through(path: str, content: bytes, patience: float = PATIENCE) -> bytes | None:
     """The message with its verdict in a header."""
-    return _once(path, "FILTER", content, patience)
+    return _once(path, patience, lambda client: client.filter(content))
 
 
-def judge_through(path: str, content: bytes, patience: float = PATIENCE) -> dict[str, Any] | None:
+def judge_through(path: str, content: bytes, patience: float = PATIENCE) -> Told | None:
     """Label, probability and score of a message."""
-    return _read(_once(path, "JUDGE", content, patience))
+    return _once(path, patience, lambda client: client.judge(content))
 
 
-def explain_through(path: str, content: bytes, patience: float = PATIENCE) -> dict[str, Any] | None:
-    """The explanation of a message's verdict, as a dictionary."""
-    return _read(_once(path, "EXPLAIN", content, patience))
+def explain_through(path: str, content: bytes, patience: float = PATIENCE) -> Told | None:
+    """The explanation of a message's verdict."""
+    return _once(path, patience, lambda client: client.explain(content))
 
 
-def learn_through(path: str, content: bytes, label: str, patience: float = PATIENCE) -> dict[str, Any] | None:
+def learn_through(path: str, content: bytes, label: str, patience: float = PATIENCE) -> Told | None:
     """How many messages were new, moved and known; what is returned has been learned for good."""
-    return _read(_once(path, f"LEARN {label.upper()}", content, patience))
+    return _once(path, patience, lambda client: client.learn(content, label))
 
 
-def unlearn_through(path: str, content: bytes, patience: float = PATIENCE) -> dict[str, Any] | None:
-    """How many messages were unlearned; what is returned has been unlearned for good."""
-    return _read(_once(path, "UNLEARN", content, patience))
+def unlearn_through(path: str, content: bytes, patience: float = PATIENCE) -> Told | None:
+    """How many messages were taken back; what is returned has been unlearned for good."""
+    return _once(path, patience, lambda client: client.unlearn(content))
 
 
-class Connection:
-    """A connection for many requests: `with Connection(path) as server: server.ask("JUDGE", content)`.
+class Client:
+    """A connection for many requests: `with Client(path) as client: client.filter(content)`.
 
-    It raises OSError where a server does not answer, and ValueError with the server's words where it refuses.
+    Raises OSError where no server answers, and ValueError with the server's words where it refuses.
     """
 
-    def __init__(self, path: str, patience: float = PATIENCE) -> None:
+    def __init__(self, path: str | os.PathLike[str], patience: float = PATIENCE) -> None:
         self._socket = socket.socket(socket.AF_UNIX)
         try:
             self._socket.settimeout(patience)
-            self._socket.connect(path)
+            self._socket.connect(os.fspath(path))
         except BaseException:
             self._socket.close()
             raise
         self._file = self._socket.makefile("rb")
 
-    def ask(self, command: str, content: bytes = b"") -> bytes:
-        """The answer to one request."""
-        length = f" {len(content)}" if content or command not in ("PING", "STATUS") else ""
-        self._socket.sendall(f"{command}{length}\n".encode("ascii") + content)
+    def filter(self, content: bytes) -> bytes:
+        """The message with its verdict in a header."""
+        return self.ask("FILTER", content)
+
+    def judge(self, content: bytes) -> Told:
+        """Label, probability and score of a message."""
+        return _read(self.ask("JUDGE", content))
+
+    def explain(self, content: bytes) -> Told:
+        """The explanation of a message's verdict."""
+        return _read(self.ask("EXPLAIN", content))
+
+    def learn(self, content: bytes, label: str) -> Told:
+        """Learn a message as "ham" or "spam"."""
+        return _read(self.ask(f"LEARN {label}", content))
+
+    def unlearn(self, content: bytes) -> Told:
+        """Take a message back."""
+        return _read(self.ask("UNLEARN", content))
+
+    def status(self) -> Told:
+        """What the store is and has."""
+        return _read(self.ask("STATUS"))
+
+    def ask(self, command: str, content: bytes | None = None) -> bytes:
+        """The answer to a request, with a message or without."""
+        length = b"" if content is None else b" %d" % len(content)
+        self._socket.sendall(b"%b%b\n%b" % (command.encode("ascii"), length, content or b""))
         outcome, _, size = self._file.readline(_LINE).partition(b" ")
         if outcome not in (b"OK", b"NO"):
             raise ConnectionError("The server hung up.")
@@ -82,7 +109,7 @@ class Connection:
         self._file.close()
         self._socket.close()
 
-    def __enter__(self) -> Connection:
+    def __enter__(self) -> Client:
         return self
 
     def __exit__(
@@ -91,16 +118,14 @@ class Connection:
         self.close()
 
 
-def _once(path: str, command: str, content: bytes, patience: float) -> bytes | None:
+def _once(path: str, patience: float, ask: Callable[[Client], Answer]) -> Answer | None:
     try:
-        with Connection(path, patience) as server:
-            return server.ask(command, content)
+        with Client(path, patience) as client:
+            return ask(client)
     except (OSError, ValueError):
         return None
 
 
-def _read(answer: bytes | None) -> dict[str, Any] | None:
-    if answer is None:
-        return None
-    found: dict[str, Any] = json.loads(answer)
+def _read(answer: bytes) -> Told:
+    found: Told = json.loads(answer)
     return found

@@ -96,7 +96,7 @@ class Relay:
         try:
             self._next = smtplib.SMTP(*self._address, local_hostname=HOSTNAME, timeout=self._patience)
             # Replies to what is not ASCII are the next host's business.
-            self._next.command_encoding = "utf-8"  # type: ignore[attr-defined]
+            self._next.command_encoding = "utf-8"
             self._next.ehlo_or_helo_if_needed()
         except (OSError, smtplib.SMTPException):
             self._lost()

@@ -1,16 +1,14 @@
-"""What the server does with a message, whoever asks: one store, one request at a time."""
+"""What the server does with a message, whoever asks."""
 
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from weigh.apps.mail.header import Judged, Telling, with_header
+from weigh.apps.mail.header import STRONGEST, Judged, Telling, with_header
 
-STRONGEST = 5
 Told = Callable[[str], None]
 
 
@@ -28,12 +26,16 @@ class Verdict(Judged, Written, Protocol):
 class Explained(Written, Protocol):
     """An explanation of the store."""
 
+    @property
+    def verdict(self) -> Judged:
+        """What is explained."""
+
     def strongest(self, k: int) -> Sequence[Telling]:
         """The features that say most."""
 
 
 class Store(Protocol):
-    """What is asked of a store."""
+    """What is asked of a store, by several threads at once."""
 
     def judge(self, contents: Sequence[bytes]) -> Sequence[Verdict]:
         """A verdict for each message."""
@@ -61,7 +63,6 @@ class Service:
     def __init__(self, store: Store, told: Told | None = None) -> None:
         self._store = store
         self._told = told
-        self._turn = threading.Lock()
         self._commands: dict[str, Callable[[bytes], bytes]] = {
             "FILTER": self.filtered,
             "JUDGE": self._judged,
@@ -79,39 +80,32 @@ class Service:
 
     def filtered(self, content: bytes) -> bytes:
         """The message with its verdict and the strongest evidence in a header."""
-        with self._turn:
-            verdict = self._store.judge([content])[0]
-            evidence = self._store.explain(content).strongest(STRONGEST)
-        self._tell("filter", content, verdict)
-        return with_header(content, verdict, evidence)
+        found = self._store.explain(content)
+        self._tell("filter", content, found.verdict)
+        return with_header(content, found.verdict, found.strongest(STRONGEST))
 
     def _judged(self, content: bytes) -> bytes:
-        with self._turn:
-            verdict = self._store.judge([content])[0]
+        verdict = self._store.judge([content])[0]
         self._tell("judge", content, verdict)
         return _written(verdict)
 
     def _explained(self, content: bytes) -> bytes:
-        with self._turn:
-            explained = self._store.explain(content)
-        self._tell("explain", content)
+        explained = self._store.explain(content)
+        self._tell("explain", content, explained.verdict)
         return _written(explained)
 
     def _learned(self, content: bytes, label: str) -> bytes:
-        with self._turn:
-            learned = self._store.learn([content], label)
+        learned = self._store.learn([content], label)
         self._tell(f"learn {label}", content)
         return _written(learned)
 
     def _unlearned(self, content: bytes) -> bytes:
-        with self._turn:
-            unlearned = self._store.unlearn([content])
+        unlearned = self._store.unlearn([content])
         self._tell("unlearn", content)
         return _written(unlearned)
 
     def _status(self) -> bytes:
-        with self._turn:
-            return _written(self._store.status())
+        return _written(self._store.status())
 
     def _tell(self, asked: str, content: bytes, verdict: Judged | None = None) -> None:
         if self._told is not None:

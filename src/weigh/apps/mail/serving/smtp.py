@@ -80,7 +80,7 @@ class Client(SMTP):
 
     # Real messages have longer lines than the standard allows.
     line_length_limit = 1 << 20
-    command_size_limits: ClassVar = collections.defaultdict(lambda: 4096)
+    command_size_limits: ClassVar[dict[str, int]] = collections.defaultdict(lambda: 4096)
 
     def __init__(self, owner: SmtpServer) -> None:
         self.owner = owner
