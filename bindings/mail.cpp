@@ -28,6 +28,8 @@ nb::tuple names_of(std::uint64_t bits, const Names& names) {
 
 nb::tuple header(const mail::Header& each) { return nb::make_tuple(text_of(each.name), text_of(each.value)); }
 
+nb::tuple attribute(const mail::TagAttribute& each) { return nb::make_tuple(text_of(each.name), text_of(each.value)); }
+
 nb::tuple link(const mail::Link& each) {
     return nb::make_tuple(text_of(each.url), text_of(each.host), text_of(mail::kOrigins[static_cast<std::size_t>(each.origin)]),
                           names_of(each.traits, mail::kTraitNames));
@@ -49,7 +51,8 @@ nb::tuple read_mail(const nb::bytes& raw, std::size_t text_bytes) {
     return nb::make_tuple(tuple_of(message.headers, header),
                           tuple_of(message.parts, [&](const mail::Part& each) { return part(each, message.text); }),
                           text_of(message.text), text_of(message.hidden), tuple_of(message.links, link),
-                          tuple_of(message.tags, text_of), names_of(message.flags.bits(), mail::kFlagNames));
+                          tuple_of(message.tags, text_of), tuple_of(message.attributes, attribute),
+                          names_of(message.flags.bits(), mail::kFlagNames));
 }
 
 }  // namespace
@@ -57,6 +60,6 @@ nb::tuple read_mail(const nb::bytes& raw, std::size_t text_bytes) {
 void bind_mail(nb::module_& m) {
     m.def("read_mail", &read_mail, "raw"_a, "text_bytes"_a,
           "Return what is in one raw message: headers (name, value), parts (type, charset, encoding, disposition, file, "
-          "size, depth, text), text, hidden text, links (url, host, origin, traits), tags, flags.");
+          "size, depth, text), text, hidden text, links (url, host, origin, traits), tags, attributes (name, value), flags.");
     m.attr("MAIL_FLAGS") = names_of(~std::uint64_t{0}, mail::kFlagNames);
 }

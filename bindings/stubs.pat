@@ -195,6 +195,7 @@ weigh._core.read_mail:
         str,
         tuple[tuple[str, str, str, tuple[str, ...]], ...],
         tuple[str, ...],
+        tuple[tuple[str, str], ...],
         tuple[str, ...],
     ]: ...
 

@@ -318,6 +318,7 @@ def read_mail(
     str,
     tuple[tuple[str, str, str, tuple[str, ...]], ...],
     tuple[str, ...],
+    tuple[tuple[str, str], ...],
     tuple[str, ...],
 ]: ...
 

@@ -36,7 +36,10 @@ void BodyFeatures::read(const Message& message) {
     add_attributes(message);
     add_links(message);
     add_text(message.text);
-    add_text(message.hidden);
+    for (const Header& header : message.headers)
+        if (header.name == "subject") add_text(header.value);
+    names_.begin("hidden:");
+    names_.add_words(message.hidden);
     if (characters_ == 0) return;
     names_.begin("chars:");
     names_.add_runs(message.text, characters_);
@@ -71,7 +74,10 @@ void BodyFeatures::add_attributes(const Message& message) {
 
 void BodyFeatures::add_links(const Message& message) {
     names_.begin("url:");
-    for (const Link& link : message.links) names_.add_host(link.host, link.has(Trait::numeric));
+    for (const Link& link : message.links) {
+        if (link.has(Trait::numeric)) names_.add_machine(link.host);
+        else names_.add_host(link.host);
+    }
     names_.begin("path:");
     for (const Link& link : message.links) names_.add_words(path_of(link.url));
     names_.begin("link:");
@@ -88,17 +94,23 @@ void BodyFeatures::add_text(std::string_view text) {
     Words words(text, arena_);
     for (std::string_view word; !set.is_full() && words.next(word);) {
         set.add(word);
-        pairs_.take(lowered(word, text, words.is_wide()), set);
+        add_figures(word);
+        if (words.is_long()) pairs_.take(word, set);
+        else if (words.is_wide()) pairs_.take(folded(word), set);
+        else pairs_.take(std::string_view(lowered_).substr(static_cast<std::size_t>(word.data() - text.data()), word.size()), set);
     }
 }
 
-std::string_view BodyFeatures::lowered(std::string_view word, std::string_view text, bool is_wide) {
-    if (is_wide) {
-        unicode::fold(word, {true, false}, scratch_);
-        return arena_.keep(scratch_);
-    }
-    const bool is_within = word.data() >= text.data() && word.data() < text.data() + text.size();
-    return is_within ? std::string_view(lowered_).substr(static_cast<std::size_t>(word.data() - text.data()), word.size()) : word;
+void BodyFeatures::add_figures(std::string_view word) {
+    if (word.ends_with("!!")) set.add("flag:exclaiming");
+    const bool is_percent = word.ends_with('%'), is_money = word.find('$') != word.npos || word.find("\u00a3") != word.npos || word.find("\u20ac") != word.npos;
+    if (!(is_percent || is_money) || std::none_of(word.begin(), word.end(), is_digit)) return;
+    set.add(is_percent ? "flag:percent" : "flag:money");
+}
+
+std::string_view BodyFeatures::folded(std::string_view word) {
+    unicode::fold(word, {true, false}, scratch_);
+    return arena_.keep(scratch_);
 }
 
 }  // namespace weigh::mail

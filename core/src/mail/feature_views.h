@@ -30,7 +30,10 @@ public:
     void add_words(std::string_view text);
 
     // Add a host in lower case, and the domains it is in.
-    void add_host(std::string_view host, bool is_numeric);
+    void add_host(std::string_view host);
+
+    // Add the numeric address of a machine, and the networks it is in.
+    void add_machine(std::string_view address);
 
     // Add all runs of so many bytes at the start of a text; blanks count as one space.
     void add_runs(std::string_view text, std::size_t size);
@@ -52,7 +55,8 @@ public:
     FeatureSet set;
 
 private:
-    void add_words(const Header& header);
+    void add_header(const Header& header);
+    void add_words(std::string_view value);
     void add_domains(std::string_view value);
     void add_runs(const Message& message);
 
@@ -60,7 +64,7 @@ private:
     Prefixed names_;
     Neighbours pairs_;
     std::size_t characters_;
-    std::string scratch_;
+    std::string scratch_, before_;
 };
 
 class BodyFeatures {
@@ -77,7 +81,8 @@ private:
     void add_attributes(const Message& message);
     void add_links(const Message& message);
     void add_text(std::string_view text);
-    std::string_view lowered(std::string_view word, std::string_view text, bool is_wide);
+    void add_figures(std::string_view word);
+    std::string_view folded(std::string_view word);
 
     Arena arena_;  // words that are no part of the message
     Prefixed names_;

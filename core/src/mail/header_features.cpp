@@ -22,6 +22,12 @@ bool is_seen(std::string_view name) {
            std::none_of(kUnseenBeginnings.begin(), kUnseenBeginnings.end(), [&](std::string_view each) { return name.starts_with(each); });
 }
 
+// Four numbers between dots.
+bool is_machine(std::string_view word) {
+    return word.size() <= 15 && std::all_of(word.begin(), word.end(), [](char c) { return is_digit(c) || c == '.'; }) &&
+           std::count(word.begin(), word.end(), '.') == 3;
+}
+
 bool is_of_host(char c) { return is_alphanumeric(c) || c == '.' || c == '-'; }
 
 }  // namespace
@@ -33,23 +39,34 @@ void HeaderFeatures::read(const Message& message) {
         const Flag flag = static_cast<Flag>(i);
         if (is_of_headers(flag) && message.flags.has(flag)) names_.add(kFlagNames[i]);
     }
+    before_.clear();
     for (const Header& header : message.headers)
-        if (is_seen(header.name)) add_words(header);
+        if (is_seen(header.name)) add_header(header);
     if (characters_ > 0) add_runs(message);
 }
 
-void HeaderFeatures::add_words(const Header& header) {
+void HeaderFeatures::add_header(const Header& header) {
     scratch_ = header.name;
     cut_at(scratch_, kLongestName);
     names_.begin("has:");
     names_.add(scratch_);
+    if (scratch_ != before_) {
+        names_.begin("order:");
+        if (!before_.empty()) names_.add(before_ + ' ' + scratch_);
+        before_ = scratch_;
+    }
     if (std::find(kSenders.begin(), kSenders.end(), header.name) != kSenders.end()) add_domains(header.value);
     scratch_ += ':';
     names_.begin(scratch_);
     pairs_.begin(scratch_);
-    Words words(header.value, arena_);
+    add_words(header.value);
+}
+
+void HeaderFeatures::add_words(std::string_view value) {
+    Words words(value, arena_);
     for (std::string_view word; !set.is_full() && words.next(word);) {
-        names_.add(word);
+        if (is_machine(word)) names_.add_machine(word);
+        else names_.add(word);
         pairs_.take(word, set);
     }
 }
@@ -65,7 +82,7 @@ void HeaderFeatures::add_domains(std::string_view value) {
         if (found.empty()) continue;
         std::string host(found);
         make_lower(host);
-        names_.add_host(host, false);
+        names_.add_host(host);
     }
 }
 

@@ -7,7 +7,7 @@
 namespace weigh::mail {
 namespace {
 
-constexpr std::size_t kMostLabels = 5;   // of a domain that a host is in
+constexpr std::size_t kMostLabels = 5;   // of a domain that is told with a host
 constexpr std::size_t kRunsFrom = 4000;  // bytes
 
 }  // namespace
@@ -17,17 +17,21 @@ void Prefixed::add_words(std::string_view text) {
     for (std::string_view word; words.next(word);) add(word);
 }
 
-void Prefixed::add_host(std::string_view host, bool is_numeric) {
+void Prefixed::add_host(std::string_view host) {
     add(host);
-    if (is_numeric) {
-        for (std::size_t dot = host.rfind('.'); dot != host.npos && dot > 0; dot = host.rfind('.', dot - 1)) add(host.substr(0, dot));
-        return;
-    }
-    std::size_t dot = host.rfind('.'), labels = 1;
-    while (dot != host.npos && dot > 0 && labels < kMostLabels) {
+    std::size_t dot = host.rfind('.');
+    for (std::size_t labels = 2; labels <= kMostLabels && dot != host.npos && dot > 0; ++labels) {
         dot = host.rfind('.', dot - 1);
         if (dot != host.npos) add(host.substr(dot + 1));
-        ++labels;
+    }
+}
+
+void Prefixed::add_machine(std::string_view address) {
+    add(address);
+    std::size_t dot = address.find('.');
+    for (std::size_t numbers = 2; numbers <= 3 && dot != address.npos; ++numbers) {
+        dot = address.find('.', dot + 1);
+        if (dot != address.npos) add(address.substr(0, dot));
     }
 }
 

@@ -64,12 +64,9 @@ bool Words::next(std::string_view& word) {
         while (begin != end && is_edge(end[-1])) --end;
         if (begin == end) continue;
         word = {begin, static_cast<std::size_t>(end - begin)};
-        if (word.size() <= kLongest) return true;
-        const std::size_t characters = length(word);
-        if (characters > kLongest) {
-            word = arena_.keep("long:" + std::to_string(characters / 10));
-            is_wide_ = false;
-        }
+        const std::size_t characters = word.size() <= kLongest ? word.size() : length(word);
+        is_long_ = characters > kLongest;
+        if (is_long_) word = arena_.keep("long:" + std::to_string(characters / 10));
         return true;
     }
     return false;

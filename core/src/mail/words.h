@@ -20,14 +20,15 @@ public:
 
     bool next(std::string_view& word);
 
-    // Whether the last word has characters beyond ASCII.
-    bool is_wide() const { return is_wide_; }
+    // How the last word stands in the text.
+    bool is_long() const { return is_long_; }  // not at all
+    bool is_wide() const { return is_wide_; }  // with characters beyond ASCII
 
 private:
     const char* at_;
     const char* end_;
     Arena& arena_;
-    bool is_wide_ = false;
+    bool is_long_ = false, is_wide_ = false;
 };
 
 }  // namespace weigh::mail

@@ -73,6 +73,8 @@ class Message:
         Addresses of attributes and texts, in order.
     tags : tuple of str
         The HTML tags in use, each once.
+    attributes : tuple of (str, str)
+        Names and values of the attributes of HTML tags in lower case, in order; at most 40 bytes of each.
     flags : tuple of str
         Some of `weigh.source.mail.message.FLAGS`.
     """
@@ -83,6 +85,7 @@ class Message:
     hidden: str
     links: tuple[Link, ...]
     tags: tuple[str, ...]
+    attributes: tuple[tuple[str, str], ...]
     flags: tuple[str, ...]
 
     def header(self, name: str) -> str | None:
@@ -96,6 +99,7 @@ class Message:
         return (
             plain
             | {"headers": [list(each) for each in self.headers], "tags": list(self.tags)}
+            | {"attributes": [list(each) for each in self.attributes]}
             | {
                 "parts": list(plain["parts"]),
                 "links": [each | {"traits": list(each["traits"])} for each in plain["links"]],
@@ -130,7 +134,7 @@ def read(raw: bytes, text_bytes: int = TEXT_BYTES) -> Message:
 
     At most `text_bytes` of text are decoded, and never what is no text.
     """
-    headers, parts, text, hidden, links, tags, flags = _core.read_mail(raw, text_bytes)
+    headers, parts, text, hidden, links, tags, attributes, flags = _core.read_mail(raw, text_bytes)
     return Message(
         headers=headers,
         parts=tuple(Part(*part) for part in parts),
@@ -138,5 +142,6 @@ def read(raw: bytes, text_bytes: int = TEXT_BYTES) -> Message:
         hidden=hidden,
         links=tuple(Link(*link) for link in links),
         tags=tags,
+        attributes=attributes,
         flags=flags,
     )

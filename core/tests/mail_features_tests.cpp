@@ -1,0 +1,146 @@
+// The features of mail: their names, prints that agree with them, limits, and memory that is used again.
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "expect.h"
+#include "weigh/mail/features.h"
+#include "weigh/mail/keyed_hash.h"
+#include "weigh/mail/reader.h"
+
+namespace {
+
+namespace mail = weigh::mail;
+using mail::View;
+
+std::vector<mail::Feature> features_of(std::string_view raw, const mail::FeatureSettings& settings = {}) {
+    mail::Message message;
+    mail::Reader().read(raw, message);
+    std::vector<mail::Feature> found;
+    mail::Features(settings).name(message, found);
+    return found;
+}
+
+bool has(const std::vector<mail::Feature>& features, View view, std::string_view name) {
+    return std::any_of(features.begin(), features.end(), [&](const auto& each) { return each.view == view && each.name == name; });
+}
+
+std::uint64_t number(std::string_view print, std::size_t at, std::size_t bytes) {
+    std::uint64_t found = 0;
+    for (std::size_t byte = 0; byte < bytes; ++byte)
+        found |= std::uint64_t{static_cast<unsigned char>(print[at + byte])} << (8 * byte);
+    return found;
+}
+
+std::vector<std::uint64_t> keys_of(std::string_view print, View view) {
+    const std::size_t headers = number(print, 0, 4), body = number(print, 4, 4);
+    EXPECT(print.size() == 8 + 8 * (headers + body));
+    std::vector<std::uint64_t> keys;
+    const std::size_t begin = view == View::headers ? 0 : headers, end = view == View::headers ? headers : headers + body;
+    for (std::size_t i = begin; i < end; ++i) keys.push_back(number(print, 8 + 8 * i, 8));
+    return keys;
+}
+
+// The published values of SipHash-1-3 for the key 00 01 02 .. 0f and texts 00 01 02 .., as CPython and Rust have them.
+void the_hash_is_the_published_one() {
+    const mail::KeyedHash hash(0x0706050403020100ULL, 0x0F0E0D0C0B0A0908ULL);
+    std::string text;
+    for (const std::uint64_t expected : {0xABAC0158050FC4DCULL, 0xC9F49BF37D57CA93ULL, 0x82CB9B024DC7D44DULL, 0x8BF80AB8E7DDF7FBULL,
+                                         0xCF75576088D38328ULL, 0xDEF9D52F49533B67ULL, 0xC50D2B50C59F22A7ULL, 0xD3927D989BB11140ULL,
+                                         0x369095118D299A8EULL, 0x25A48EB36C063DE4ULL}) {
+        EXPECT(hash(text) == expected);
+        text.push_back(static_cast<char>(text.size()));
+    }
+}
+
+constexpr std::string_view kMessage =
+    "From: Ann <ann@shop.example.com>\n"
+    "Subject: Free money\n"
+    "X-Spam-Flag: YES\n"
+    "Content-Type: text/html\n"
+    "\n"
+    "<p align=Center>Hello DEAR friend http://www.example.com/a-b?c <span style='display:none'>secret</span></p>";
+
+void names_tell_where_they_come_from() {
+    const auto found = features_of(kMessage);
+    for (const std::string_view name : {"has:from", "from:Ann", "from:Ann ann@shop.example.com", "domain:shop.example.com",
+                                        "domain:example.com", "subject:Free money", "flag:missing-date"})
+        EXPECT(has(found, View::headers, name));
+    for (const std::string_view name : {"Hello", "DEAR", "hello dear", "dear friend", "url:www.example.com", "url:example.com", "path:a-b",
+                                        "path:c", "part:text/html", "tag:p", "attr:align=center", "flag:hidden-text", "hidden:secret"})
+        EXPECT(has(found, View::body, name));
+    for (const mail::Feature& each : found) EXPECT(each.name.find("spam") == each.name.npos);
+    EXPECT(!has(found, View::body, "secret"));
+}
+
+void pairs_reach_as_far_as_wanted() {
+    const auto none = features_of("\na b c d e f", {mail::Pairs::none, 0, 0}), sparse = features_of("\na b c d e f", {mail::Pairs::sparse, 0, 0});
+    EXPECT(!has(none, View::body, "a b") && has(none, View::body, "a"));
+    for (const std::string_view name : {"a b", "a _ c", "a _ _ d", "a _ _ _ e", "e f"}) EXPECT(has(sparse, View::body, name));
+    EXPECT(!has(sparse, View::body, "a _ _ _ _ f"));
+}
+
+std::string damaged(Random& random) {
+    std::string raw(kMessage);
+    for (std::size_t n = random() % 30; n-- > 0;) raw[random() % raw.size()] = static_cast<char>(random());
+    return raw.substr(0, random() % 5 ? raw.size() : random() % raw.size());
+}
+
+// What `used` knows of earlier messages must not show.
+void prints_are_the_sorted_keys_of_the_names(Random& random) {
+    const mail::FeatureSettings settings{mail::Pairs::sparse, 3, 99};
+    mail::Features used(settings);
+    mail::Reader reader;
+    mail::Message message;
+    std::string print;
+    for (int time = 0; time < 500; ++time) {
+        const std::string raw = damaged(random);
+        reader.read(raw, message);
+        used.print(message, print);
+        const auto features = features_of(raw, settings);
+        for (const View view : {View::headers, View::body}) {
+            std::vector<std::uint64_t> expected;
+            for (const mail::Feature& each : features)
+                if (each.view == view) expected.push_back(each.key);
+            std::sort(expected.begin(), expected.end());
+            EXPECT(keys_of(print, view) == expected);
+            EXPECT(std::adjacent_find(expected.begin(), expected.end()) == expected.end());
+        }
+    }
+}
+
+void threads_change_nothing(Random& random) {
+    std::vector<std::string> raws;
+    for (int i = 0; i < 200; ++i) raws.push_back(damaged(random));
+    const std::vector<std::string_view> contents(raws.begin(), raws.end());
+    const auto alone = mail::prints(contents, {}, 1);
+    for (const std::size_t threads : {0, 2, 7, 500}) EXPECT(mail::prints(contents, {}, threads) == alone);
+    EXPECT(mail::prints({}, {}, 4).empty());
+}
+
+void views_are_bounded() {
+    std::string raw = "Subject:";
+    for (int i = 0; i < 30000; ++i) raw += " h" + std::to_string(i);
+    raw += "\n\n";
+    for (int i = 0; i < 30000; ++i) raw += " b" + std::to_string(i);
+    const std::string_view content = raw;
+    const std::string print = mail::prints({&content, 1}, {mail::Pairs::sparse, 4, 0}, 1)[0];
+    EXPECT(number(print, 0, 4) == mail::kMostFeatures && number(print, 4, 4) == mail::kMostFeatures);
+    const auto body = keys_of(print, View::body);
+    EXPECT(std::is_sorted(body.begin(), body.end()) && std::adjacent_find(body.begin(), body.end()) == body.end());
+}
+
+}  // namespace
+
+int main() {
+    Random random(1);
+    the_hash_is_the_published_one();
+    names_tell_where_they_come_from();
+    pairs_reach_as_far_as_wanted();
+    prints_are_the_sorted_keys_of_the_names(random);
+    threads_change_nothing(random);
+    views_are_bounded();
+    return told();
+}

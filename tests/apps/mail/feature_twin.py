@@ -1,0 +1,109 @@
+"""Names of the features of mail, told in Python from what the reader found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from weigh.source.mail import Message
+
+HEADER_FLAGS = ("missing-", "repeated-header", "8bit-header", "broken-header", "cut-headers")
+UNSEEN = {"status", "x-status", "x-keywords", "x-uid", "x-uidl", "content-length", "lines", "x-gmail-labels"}
+UNSEEN_BEGINNINGS = ("x-weigh", "x-bogosity", "x-spam", "x-dspam", "x-crm114", "x-rspamd", "x-mozilla-")
+UNSEEN_BEGINNINGS += ("x-evolution", "x-gm-", "x-imap", "x-antispam")
+REACH = {"none": 0, "pairs": 1, "sparse": 4}
+
+
+def short(text: str, size: int) -> str:
+    """At most so many bytes of a text, cut between two characters."""
+    return text.encode()[:size].decode("utf-8", "ignore")
+
+
+def words(text: str) -> list[str]:
+    runs = (run.strip(".-'") for run in re.findall(r"[^\s<>()\[\]{}\"`,;:=|*#&?/\\~^_]+", text))
+    return [run if len(run) <= 30 else f"long:{len(run) // 10}" for run in runs if run]
+
+
+def pairs(found: list[str], kind: str) -> Iterator[str]:
+    for at, word in enumerate(found):
+        for far in range(1, min(REACH[kind], at) + 1):
+            yield " ".join([found[at - far], *["_"] * (far - 1), word])
+
+
+def domains(host: str) -> list[str]:
+    labels = host.split(".")
+    return [host, *(".".join(labels[-count:]) for count in range(2, 6) if count < len(labels))]
+
+
+def networks(address: str) -> list[str]:
+    numbers = address.split(".")
+    return [address, *(".".join(numbers[:count]) for count in (2, 3) if count < len(numbers))]
+
+
+def lower(text: str) -> str:
+    """Lower case of ASCII alone."""
+    return text.encode().lower().decode()
+
+
+def runs(text: str, size: int) -> set[str]:
+    raw = re.sub(rb"[ \t-\r]+", b" ", text.encode()[:16000]).removeprefix(b" ")[:4000]
+    starts = range(len(raw) - size + 1) if size else ()
+    return {"chars:" + raw[at : at + size].decode("utf-8", "backslashreplace") for at in starts}
+
+
+def seen(message: Message) -> list[tuple[str, str]]:
+    return [
+        (name, value)
+        for name, value in message.headers
+        if name not in UNSEEN and not name.startswith(UNSEEN_BEGINNINGS)
+    ]
+
+
+def header_names(message: Message, kind: str, size: int) -> set[str]:
+    names = {f"flag:{flag}" for flag in message.flags if flag.startswith(HEADER_FLAGS)}
+    before = ""
+    for full, value in seen(message):
+        name = short(full, 40)
+        names.add(f"has:{name}")
+        names |= {f"order:{before} {name}"} if before and name != before else set()
+        before = name
+        if full in ("from", "reply-to", "return-path"):
+            hosts = (lower(host.rstrip(".")) for host in re.findall(r"@([A-Za-z0-9.\-]*)", value))
+            names |= {f"domain:{each}" for host in hosts if host for each in domains(host)}
+        found = words(value)
+        names |= {f"{name}:{each}" for each in [*found, *pairs(found, kind)]}
+        machines = (word for word in found if re.fullmatch(r"[0-9.]{1,15}", word) and word.count(".") == 3)
+        names |= {f"{name}:{each}" for word in machines for each in networks(word)}
+    return names | runs("".join(f"{name}: {value}\n" for name, value in seen(message)), size)
+
+
+def text_names(text: str, kind: str) -> set[str]:
+    found = words(text)
+    names = {*found, *pairs([word.lower() for word in found], kind)}
+    if any(word.endswith("!!") for word in found):
+        names.add("flag:exclaiming")
+    figures = [word for word in found if re.search("[0-9]", word)]
+    if any(word.endswith("%") for word in figures):
+        names.add("flag:percent")
+    if any(re.search("[$£€]", word) and not word.endswith("%") for word in figures):
+        names.add("flag:money")
+    return names
+
+
+def body_names(message: Message, kind: str, size: int) -> set[str]:
+    names = {f"flag:{flag}" for flag in message.flags if not flag.startswith(HEADER_FLAGS)}
+    letters = re.findall("[A-Za-z]", message.text)
+    if len(letters) > 20 and 2 * sum(map(str.isupper, letters)) > len(letters):
+        names.add("flag:shouting")
+    names |= {f"part:{short(part.type, 40)}" for part in message.parts}
+    names |= {f"tag:{tag}" for tag in message.tags}
+    names |= {re.split("[ \t\r\n]", f"attr:{name}={value}")[0] for name, value in message.attributes}
+    for link in message.links:
+        hosts = networks(link.host) if "numeric-host" in link.traits else domains(link.host)
+        path = re.fullmatch(r"(?:.*?//)?[^/\\?#]*(.*)", link.url, re.DOTALL)
+        assert path is not None
+        names |= {f"url:{host}" for host in hosts} | {f"path:{word}" for word in words(path[1])}
+        names |= {f"link:{trait}" for trait in link.traits}
+    for text in [message.text, *(value for name, value in message.headers if name == "subject")]:
+        names |= text_names(text, kind)
+    return names | {f"hidden:{word}" for word in words(message.hidden)} | runs(message.text, size)

@@ -1,0 +1,138 @@
+"""The features of mail against a twin in Python that tells their names from what the reader found."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.apps.mail.feature_twin import REACH, body_names, header_names
+from tests.source.mail.trees import Tree, trees, whole
+from weigh.apps.mail.features import MOST, Feature, Features
+from weigh.errors import ParameterError
+from weigh.source.mail import read
+
+MAIL = b"""From: Ann <ann@shop.example.com>
+Received: from x ([10.20.30.40]) by y
+Subject: Free Money
+X-Spam-Flag: YES
+Content-Type: text/html
+
+<p align=Center>Dear FRIEND, <b>100%</b> for $5!! http://www.example.com/a-b?c=d
+<a href="http://10.1.2.3:80/">x</a><span style="display:none">secret words</span></p>
+"""
+
+
+def assert_as_the_twin_says(raw: bytes, kind: str, size: int) -> None:
+    message = read(raw)
+    found = Features(pairs=kind, characters=size).named(raw)
+    assert {each.name for each in found if each.view == 0} == header_names(message, kind, size)
+    assert {each.name for each in found if each.view == 1} == body_names(message, kind, size)
+    assert len(found) == len({(each.view, each.key) for each in found})
+
+
+PIECES = ["From: ", "Subject: ", "Received: ", "X-Spam-Flag: ", "\n", "\n\n", " ", "a@B.example.co.uk "]
+PIECES += ["Word", "ÉTÉ ", "ΟΔΟΣ ", "İ", "\u00a0", "\u3000", "'", "-", ".", "_", "$5 ", "£9", "9% ", "!! "]
+PIECES += ["Content-Type: text/html\n", "<b>", "<p align='A b'>", "</a>", "x" * 31, "10.20.30.40 "]
+PIECES += ["<a href='http://U.example.org/p/q?r=S'>", "http://10.1.2.3/", "www.shop.example.com/buy "]
+PIECES += ["<span style='display:none'>", "SHOUTING LOUDLY NOW AGAIN "]
+kinds = st.sampled_from(sorted(REACH))
+
+
+@given(
+    raw=st.lists(st.sampled_from(PIECES), max_size=40).map("".join),
+    kind=kinds,
+    size=st.sampled_from([0, 1, 4]),
+)
+def test_names_are_those_of_the_twin(raw: str, kind: str, size: int) -> None:
+    assert_as_the_twin_says(raw.encode(), kind, size)
+
+
+@given(tree=trees(), kind=kinds)
+def test_names_of_trees_of_parts_are_those_of_the_twin(tree: Tree, kind: str) -> None:
+    assert_as_the_twin_says(whole(tree), kind, 0)
+
+
+@given(raw=st.binary(max_size=300), size=st.sampled_from([0, 3]))
+def test_any_bytes_have_features(raw: bytes, size: int) -> None:
+    assert_as_the_twin_says(raw, "pairs", size)
+
+
+def test_a_message_is_told_in_words_for_people() -> None:
+    found = Features().named(MAIL)
+    headers, body = ({each.name for each in found if each.view == view} for view in (0, 1))
+    assert {"domain:shop.example.com", "domain:example.com", "order:from received"} <= {*headers}
+    assert {"subject:Free Money", "from:Ann", "received:10.20", "flag:missing-date"} <= headers
+    assert {"Dear", "FRIEND", "dear friend", "flag:percent", "flag:money", "flag:exclaiming"} <= body
+    assert {"url:www.example.com", "url:example.com", "url:10.1.2", "link:numeric-host", "path:a-b"} <= {
+        *body
+    }
+    assert {"attr:align=center", "tag:p", "part:text/html", "hidden:secret", "flag:hidden-text"} <= body
+    assert {"free money", "Free"} <= body
+    assert not [name for name in headers if "spam" in name]
+
+
+def test_a_print_has_the_keys_of_both_views_in_order() -> None:
+    features = Features(pairs="sparse", characters=4, salt=7)
+    (print_,) = features.prints([MAIL])
+    views = [sorted(each.key for each in features.named(MAIL) if each.view == view) for view in (0, 1)]
+    sizes = [len(keys) for keys in views]
+    assert print_ == struct.pack(f"<2I{sum(sizes)}Q", *sizes, *views[0], *views[1])
+
+
+@given(st.lists(st.binary(max_size=60), max_size=12), st.integers(1, 5))
+def test_threads_change_nothing(contents: list[bytes], threads: int) -> None:
+    alone = [Features().prints([content], threads=1)[0] for content in contents]
+    assert Features().prints(contents, threads=threads) == alone == Features().prints(contents)
+
+
+def test_another_salt_and_another_view_give_other_keys() -> None:
+    here, there = ({each.key for each in Features(salt=salt).named(MAIL)} for salt in (1, 2))
+    assert not here & there
+    both = [each for each in Features().named(b"Path: x\n\nhttp://a.example/x") if each.name == "path:x"]
+    assert [each.view for each in both] == [0, 1]
+    assert both[0].key != both[1].key
+
+
+def test_keys_stay_the_same_for_ever() -> None:
+    assert Features(salt=1).named(b"\nhello")[-1] == Feature(1, "hello", 16875018605528948829)
+
+
+def test_a_view_has_a_bounded_number_of_features() -> None:
+    many = " ".join(f"w{number}" for number in range(MOST)).encode()
+    (print_,) = Features().prints([b"Subject: " + many + b"\n\n" + many])
+    assert struct.unpack_from("<2I", print_) == (MOST, MOST)
+
+
+def test_a_long_name_of_a_header_costs_no_more_than_a_short_one() -> None:
+    found = Features().named(b"N" * 200_000 + b": " + b"a b " * 10_000)
+    assert max(len(each.name) for each in found) < 100
+
+
+def test_settings_outlive_being_written() -> None:
+    features = Features(pairs="sparse", characters=4, salt=2**64 - 1)
+    assert Features.from_json(features.to_json()) == features
+    assert json.loads(Features().to_json()) == {"pairs": "pairs", "characters": 0, "salt": 0}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ({"pairs": "all"}, "Features: pairs must be 'none', 'pairs' or 'sparse', got 'all'."),
+        ({"characters": 17}, "Features: characters must be a whole number up to 16, got 17."),
+        ({"characters": 2.0}, "Features: characters must be a whole number up to 16, got 2.0."),
+        ({"salt": -1}, "Features: salt must be a whole number of at most 64 bits, got -1."),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(chosen: dict[str, object], message: str) -> None:
+    with pytest.raises(ParameterError, match=f"^{re.escape(message)}$"):
+        Features(**chosen)  # type: ignore[arg-type]
+
+
+def test_no_threads_are_refused() -> None:
+    with pytest.raises(ParameterError, match="prints: threads must be at least 1, got 0"):
+        Features().prints([], threads=0)
