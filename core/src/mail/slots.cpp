@@ -33,20 +33,24 @@ std::size_t Slots::home(std::uint64_t key) const { return spread(key) >> shift_;
 
 Slot* Slots::place(std::uint64_t key) const { return search(slots_, home(key), key); }
 
-// The table is larger than any cache: all slots are asked for before the first is waited for.
-void Slots::fetch(const Print& print) const {
-    for (std::size_t view = 0; view < kViews; ++view)
-        for (std::size_t at = 0; at < print[view].size(); ++at) __builtin_prefetch(&slots_[home(print[view][at])]);
+// The table is larger than any cache: slots are asked for long before they are waited for.
+template <class Function>
+void Slots::each(const Keys& keys, Function function) const {
+    constexpr std::size_t kAhead = 24;
+    for (std::size_t at = 0; at < std::min(kAhead, keys.size()); ++at) __builtin_prefetch(&slots_[home(keys[at])]);
+    for (std::size_t at = 0; at < keys.size(); ++at) {
+        if (at + kAhead < keys.size()) __builtin_prefetch(&slots_[home(keys[at + kAhead])]);
+        function(keys[at]);
+    }
 }
 
 void Slots::find(const Print& print, Row& absent, std::vector<Row*>& rows) const {
-    fetch(print);
     rows.clear();
     for (std::size_t view = 0; view < kViews; ++view)
-        for (std::size_t at = 0; at < print[view].size(); ++at) {
-            Slot* slot = place(print[view][at]);
+        each(print[view], [&](std::uint64_t key) {
+            Slot* slot = place(key);
             rows.push_back(slot && slot->key != 0 ? &slot->row : &absent);
-        }
+        });
 }
 
 void Slots::find_or_add(const Print& print, std::vector<Row*>& rows) {
@@ -57,17 +61,18 @@ void Slots::find_or_add(const Print& print, std::vector<Row*>& rows) {
 }
 
 bool Slots::add(const Print& print, std::vector<Row*>& rows) {
-    fetch(print);
     rows.clear();
+    bool fits = true;
     for (std::size_t view = 0; view < kViews; ++view)
-        for (std::size_t at = 0; at < print[view].size(); ++at) {
-            Slot* slot = place(print[view][at]);
-            if (!slot) return false;
+        each(print[view], [&](std::uint64_t key) {
+            Slot* slot = place(key);
+            fits = fits && slot;
+            if (!fits) return;
             used_ += slot->key == 0;
-            slot->key = print[view][at];
+            slot->key = key;
             rows.push_back(&slot->row);
-        }
-    return true;
+        });
+    return fits;
 }
 
 void Slots::take(Zeroed<Slot>&& own) {

@@ -54,7 +54,8 @@ private:
     void take(Zeroed<Slot>&& own);
     void grow(std::size_t capacity);
     std::size_t home(std::uint64_t key) const;
-    void fetch(const Print& print) const;
+    template <class Function>
+    void each(const Keys& keys, Function function) const;
     bool add(const Print& print, std::vector<Row*>& rows);
 
     Zeroed<Slot> own_;

@@ -66,7 +66,7 @@ def _sentences(explanation: Explanation) -> list[str]:
     ]
     if not (explanation.hams and explanation.spams):
         lacking = "spam" if explanation.hams else "ham"
-        sentences.append(f"No {lacking} has been learned yet, so that nothing can be told apart.")
+        sentences.append(f"No {lacking} has been learned yet; a verdict means something once both have been.")
     return sentences
 
 
