@@ -1,2 +1,294 @@
+// The ledger of the mail filter: what it learns, what it stores, and what it refuses.
+#include "weigh/mail/ledger.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <vector>
+
 #include "expect.h"
-int main() { return told(); }
+
+using namespace weigh::mail;
+
+namespace {
+
+constexpr std::string_view kNames[] = {"naive-bayes", "logistic", "perceptron"};
+
+template <class Function>
+bool refuses(Function function) {
+    try {
+        function();
+    } catch (const std::invalid_argument&) {
+        return true;
+    }
+    return false;
+}
+
+template <class Number>
+void put(std::string& bytes, Number number) {
+    for (std::size_t byte = 0; byte < sizeof number; ++byte)
+        bytes.push_back(static_cast<char>(number >> (8 * byte) & 0xFF));
+}
+
+std::string print_of(const std::set<std::uint64_t>& headers, const std::set<std::uint64_t>& body) {
+    std::string bytes;
+    put(bytes, static_cast<std::uint32_t>(headers.size()));
+    put(bytes, static_cast<std::uint32_t>(body.size()));
+    for (const auto* view : {&headers, &body})
+        for (const std::uint64_t key : *view) put(bytes, key);
+    return bytes;
+}
+
+// Prints of keys from a small world, and their labels.
+struct Mails {
+    std::vector<std::string> bytes;
+    std::vector<Print> prints;
+    std::string spam;
+
+    Mails(Random& random, std::size_t number, std::uint64_t world) {
+        for (std::size_t at = 0; at < number; ++at) {
+            std::set<std::uint64_t> views[kViews];
+            for (auto& view : views)
+                for (std::uint64_t more = random() % 12; more > 0; --more) view.insert(1 + random() % world);
+            bytes.push_back(print_of(views[0], views[1]));
+            spam.push_back(static_cast<char>(random() % 2));
+        }
+        for (const std::string& each : bytes) prints.emplace_back(each);
+    }
+};
+
+std::vector<double> judged(const Ledger& ledger, std::span<const Print> prints) {
+    std::vector<double> scores(prints.size());
+    ledger.judge(prints, scores);
+    return scores;
+}
+
+class Temporary {
+public:
+    Temporary() : path_((std::filesystem::temp_directory_path() / ("weigh-ledger-" + std::to_string(std::random_device()()))).string()) {}
+    ~Temporary() { std::filesystem::remove(path_); }
+    const std::string& path() const { return path_; }
+    void write(const std::string& bytes) const { std::ofstream(path_, std::ios::binary) << bytes; }
+    std::string read() const {
+        std::ifstream file(path_, std::ios::binary);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+
+private:
+    std::string path_;
+};
+
+void prints_are_checked() {
+    EXPECT(refuses([] { Print(""); }));
+    EXPECT(refuses([] { Print(std::string(7, '\0')); }));
+    EXPECT(Print(print_of({}, {})).size() == 0);
+    const std::string good = print_of({1, 5}, {2, ~std::uint64_t{0}});
+    EXPECT(Print(good)[0].size() == 2 && Print(good)[1][1] == ~std::uint64_t{0});
+    for (std::size_t size = 0; size < good.size(); ++size) EXPECT(refuses([&] { Print(good.substr(0, size)); }));
+    EXPECT(refuses([&] { Print(good + "x"); }));
+    EXPECT(refuses([] { Print(print_of({0, 1}, {})); }));
+    std::string falls = print_of({}, {}), twice;
+    falls[0] = 2;
+    twice = falls;
+    put(falls, std::uint64_t{5});
+    put(falls, std::uint64_t{4});
+    put(twice, std::uint64_t{5});
+    put(twice, std::uint64_t{5});
+    EXPECT(refuses([&] { Print{falls}; }));
+    EXPECT(refuses([&] { Print{twice}; }));
+    // Numbers of keys whose sum of bytes would not fit 32 bits.
+    EXPECT(refuses([] { Print(std::string(8, '\xFF')); }));
+}
+
+void counts_do_not_know_the_order() {
+    Random random(1);
+    const Mails mails(random, 200, 500);
+    Ledger forward(learner_named("naive-bayes")), backward(learner_named("naive-bayes"));
+    forward.learn(mails.prints, mails.spam);
+    for (std::size_t at = mails.prints.size(); at-- > 0;)
+        backward.learn({&mails.prints[at], 1}, std::string_view(mails.spam).substr(at, 1));
+    EXPECT(forward.image("") == backward.image(""));
+}
+
+void unlearned_is_never_learned() {
+    Random random(2);
+    const Mails kept(random, 50, 300), gone(random, 80, 3000);
+    Ledger plain(learner_named("naive-bayes")), changed(learner_named("naive-bayes"));
+    plain.learn(kept.prints, kept.spam);
+    changed.learn(gone.prints, gone.spam);
+    changed.learn(kept.prints, kept.spam);
+    EXPECT(plain.image("") != changed.image(""));
+    changed.unlearn(gone.prints, gone.spam);
+    EXPECT(plain.image("") == changed.image(""));
+    EXPECT(plain.features() == changed.features());
+    changed.unlearn(kept.prints, kept.spam);
+    EXPECT(changed.image("") == Ledger(learner_named("naive-bayes")).image(""));
+}
+
+void refused_batches_change_nothing() {
+    Random random(3);
+    const Mails mails(random, 20, 100), others(random, 5, 1000);
+    Ledger ledger(learner_named("naive-bayes"));
+    ledger.learn(mails.prints, mails.spam);
+    const std::string before = ledger.image("");
+    std::vector<Print> mixed = mails.prints;
+    mixed.push_back(others.prints[0]);
+    std::string labels = mails.spam + others.spam[0];
+    EXPECT(refuses([&] { ledger.unlearn(mixed, labels); }));
+    EXPECT(ledger.image("") == before);
+    EXPECT(refuses([&] { ledger.learn(mixed, mails.spam); }));
+    labels.back() = 2;
+    EXPECT(refuses([&] { ledger.learn(mixed, labels); }));
+    EXPECT(ledger.image("") == before);
+    for (const std::string_view name : {"logistic", "perceptron"}) {
+        Ledger ordered(learner_named(name));
+        ordered.learn(mails.prints, mails.spam);
+        EXPECT(refuses([&] { ordered.unlearn(mails.prints, mails.spam); }));
+    }
+    EXPECT(refuses([] { learner_named("none"); }));
+}
+
+void evidence_adds_up() {
+    Random random(4);
+    const Mails learned(random, 100, 200), asked(random, 50, 400);
+    for (const std::string_view name : kNames) {
+        Ledger ledger(learner_named(name));
+        ledger.learn(learned.prints, learned.spam);
+        const std::vector<double> scores = judged(ledger, asked.prints);
+        for (std::size_t at = 0; at < scores.size(); ++at) {
+            double sum = 0;
+            for (const Contribution& part : ledger.evidence(asked.prints[at])) sum += part.nats;
+            EXPECT(std::abs(sum - scores[at]) < 1e-9);
+            EXPECT(judged(ledger, {&asked.prints[at], 1})[0] == scores[at]);
+        }
+    }
+}
+
+void files_hold_what_was_learned() {
+    Random random(5);
+    const Mails first(random, 100, 1000), later(random, 3000, 100000);
+    const Temporary file;
+    for (const std::string_view name : kNames) {
+        Ledger ledger(learner_named(name));
+        ledger.learn(first.prints, first.spam);
+        const std::string image = ledger.image("a note");
+        file.write(image);
+        Ledger opened = Ledger::open(file.path(), true);
+        EXPECT(opened.note() == "a note" && opened.learner().name() == name);
+        EXPECT(opened.image("a note") == image);
+        EXPECT(judged(opened, later.prints) == judged(ledger, later.prints));
+        // Far more than the file has room for.
+        opened.learn(later.prints, later.spam);
+        ledger.learn(later.prints, later.spam);
+        EXPECT(opened.image("") == ledger.image(""));
+        EXPECT(file.read() == image);
+    }
+}
+
+void short_files_are_refused() {
+    Random random(6);
+    const Mails mails(random, 10, 30);
+    const Temporary file;
+    Ledger ledger(learner_named("naive-bayes"));
+    ledger.learn(mails.prints, mails.spam);
+    const std::string image = ledger.image("note");
+    for (std::size_t size = 0; size < image.size(); ++size) {
+        file.write(image.substr(0, size));
+        EXPECT(refuses([&] { Ledger::open(file.path(), false); }));
+    }
+    file.write(image + "x");
+    EXPECT(refuses([&] { Ledger::open(file.path(), false); }));
+    bool is_system = false;
+    try {
+        Ledger::open(file.path() + "-none", false);
+    } catch (const std::system_error& error) {
+        is_system = error.code() == std::errc::no_such_file_or_directory;
+    }
+    EXPECT(is_system);
+}
+
+// Whatever byte is damaged: a file is refused, or judged by and learned on within its bounds.
+void damaged_files_are_survived() {
+    Random random(7);
+    const Mails mails(random, 10, 30), more(random, 60, 5000);
+    const Temporary file;
+    for (const std::string_view name : kNames) {
+        Ledger ledger(learner_named(name));
+        ledger.learn(mails.prints, mails.spam);
+        const std::string image = ledger.image("note");
+        const std::size_t slots = image.size() - 4 - 16 * Slots::capacity_for(ledger.features());
+        for (std::size_t at = 0; at < image.size(); ++at) {
+            std::string bad = image;
+            bad[at] = static_cast<char>(bad[at] ^ (at % 2 ? 0xFF : 1 << random() % 8));
+            file.write(bad);
+            EXPECT(refuses([&] { Ledger::open(file.path(), true); }));
+            const bool in_slots = at >= slots && at < image.size() - 4;
+            EXPECT(in_slots != refuses([&] { Ledger::open(file.path(), false); }));
+            if (!in_slots) continue;
+            Ledger opened = Ledger::open(file.path(), false);
+            opened.learn(more.prints, more.spam);
+            for (const double score : judged(opened, mails.prints)) EXPECT(std::isfinite(score));
+            opened.image("");
+        }
+    }
+}
+
+// Slots that are all taken, of the same key even: no search ends by a free one.
+void full_files_are_survived() {
+    Random random(8);
+    const Mails mails(random, 10, 30), more(random, 20, 5000);
+    const Temporary file;
+    for (const std::string_view name : kNames) {
+        Ledger ledger(learner_named(name));
+        ledger.learn(mails.prints, mails.spam);
+        std::string image = ledger.image("");
+        const std::size_t slots = image.size() - 16 * Slots::capacity_for(ledger.features());
+        for (const bool same : {false, true}) {
+            for (std::size_t at = slots; at < image.size(); ++at) image[at] = same ? '\xFF' : static_cast<char>(random());
+            file.write(image);
+            Ledger opened = Ledger::open(file.path(), false);
+            for (const double score : judged(opened, more.prints)) EXPECT(std::isfinite(score));
+            opened.learn(more.prints, more.spam);
+            for (const double score : judged(opened, more.prints)) EXPECT(std::isfinite(score));
+            opened.image("");
+        }
+    }
+}
+
+void tables_keep_their_load() {
+    Random random(9);
+    const Mails mails(random, 2000, ~std::uint64_t{0} >> 1);
+    Ledger ledger(learner_named("naive-bayes"));
+    ledger.learn(mails.prints, mails.spam);
+    for (std::size_t keys : {0, 1, 9, 10, 19, 20, 1000, 614, 615})
+        EXPECT(5 * keys <= 3 * Slots::capacity_for(keys) && std::has_single_bit(Slots::capacity_for(keys)));
+    EXPECT(Slots::capacity_for(9) == 16 && Slots::capacity_for(10) == 32);
+    std::set<std::uint64_t> keys;
+    for (const Print& print : mails.prints)
+        for (std::size_t view = 0; view < kViews; ++view)
+            for (std::size_t at = 0; at < print[view].size(); ++at) keys.insert(print[view][at]);
+    EXPECT(ledger.features() == keys.size());
+}
+
+}  // namespace
+
+int main() {
+    prints_are_checked();
+    counts_do_not_know_the_order();
+    unlearned_is_never_learned();
+    refused_batches_change_nothing();
+    evidence_adds_up();
+    files_hold_what_was_learned();
+    short_files_are_refused();
+    damaged_files_are_survived();
+    full_files_are_survived();
+    tables_keep_their_load();
+    return told();
+}
