@@ -11,7 +11,8 @@ from weigh.journal import Record
 NONE, HAM, SPAM = 0, 1, 2
 LABELS = {"ham": HAM, "spam": SPAM}
 
-_VIEWS = struct.Struct("<II")
+# How a print begins: how many keys it has of the headers, and how many of the body.
+VIEWS = struct.Struct("<II")
 
 
 class Change(NamedTuple):
@@ -32,6 +33,6 @@ class Change(NamedTuple):
 def change_of(record: Record) -> Change:
     """The change that a record tells of."""
     payload = record.payload
-    headers, body = _VIEWS.unpack_from(payload, 1)
-    end = 1 + _VIEWS.size + 8 * (headers + body)
+    headers, body = VIEWS.unpack_from(payload, 1)
+    end = 1 + VIEWS.size + 8 * (headers + body)
     return Change(record.key, payload[0], record.mark, payload[1:end], payload[end:])

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from weigh._core import MailLedger
 from weigh.apps.mail.archive import last_changes, learned, remaining, touches
 from weigh.apps.mail.change import SPAM, Change, change_of
+from weigh.apps.mail.glance import narrowed
 from weigh.apps.mail.snapshot import load
 from weigh.errors import LostPlace, ModelFileError
 from weigh.journal import Journal, Position, Record
@@ -42,17 +43,25 @@ class Memory:
 
 
 def remembered(
-    folder: str, learner: str, journal: Journal, held: tuple[Memory, Position] | None
+    folder: str,
+    learner: str,
+    journal: Journal,
+    held: tuple[Memory, Position] | None = None,
+    keys: set[int] | None = None,
 ) -> tuple[Memory, Position]:
-    """The ledger as it is now, and the position that it includes; only what is new is read if one is held."""
+    """The ledger as it is now, and the position that it includes; only what is new is read if one is held.
+
+    With `keys` it is as it is now for these keys only, which takes less time.
+    """
 
     def begin() -> tuple[Memory, Position]:
         ledger, note = load(folder, learner)
         return Memory(ledger), note.position
 
     def add(memory: Memory, records: list[Record]) -> Memory:
+        changes = [change_of(record) for record in records]
         try:
-            memory.add([change_of(record) for record in records])
+            memory.add(changes if keys is None else [narrowed(change, keys) for change in changes])
         except ValueError as error:
             raise ModelFileError(
                 f"{folder}: the journal takes back messages that the ledger does not have. "

@@ -8,18 +8,21 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from weigh.apps.mail.ahead import ahead
 from weigh.apps.mail.archive import archived
 from weigh.apps.mail.change import HAM, LABELS, NONE, SPAM, Change, change_of
 from weigh.apps.mail.digest import canonical, identity
 from weigh.apps.mail.filter import Filter
 from weigh.apps.mail.folder import ARCHIVE, JOURNAL, SETTINGS, WORDS, default_folder, prepared, swept, telling
+from weigh.apps.mail.glance import keys_of
 from weigh.apps.mail.memory import COUNTING, Memory, remembered
 from weigh.apps.mail.results import Learned, Status, Unlearned
 from weigh.apps.mail.settings import Settings, new_settings, read_settings
 from weigh.apps.mail.snapshot import Note, load, save
+from weigh.apps.mail.strongest import StrongestWords, strongest
 from weigh.apps.mail.verdict import Costs, Verdict
-from weigh.apps.mail.words import kept_words, words_of
-from weigh.errors import ModelFileError, parameter
+from weigh.apps.mail.words import kept_words, read_words, words_of
+from weigh.errors import ModelFileError, Unsupported, parameter
 from weigh.journal import START, Journal, Position, Turn
 
 if TYPE_CHECKING:
@@ -32,7 +35,8 @@ _GROUP_BYTES = 8 << 20
 # Bytes of the journal that every reader has to replay: some 250 messages, and a few milliseconds.
 _TAIL = 2 << 20
 # While many messages are learned a longer one is put up with, and folded at the end.
-_BULK_TAIL = 32 << 20
+_BULK_TAIL = 64 << 20
+_FEW = 4
 
 
 class MailStore:
@@ -66,6 +70,7 @@ class MailStore:
         self.costs = costs or settings.costs
         self._journal = Journal(os.path.join(folder, JOURNAL))
         self._held: tuple[Memory, Position] | None = None
+        self._has_judged = False
         self._lock = threading.RLock()
 
     @classmethod
@@ -113,20 +118,33 @@ class MailStore:
 
     def judge(self, contents: Iterable[bytes]) -> list[Verdict]:
         """What raw messages are, by all that has been learned until now."""
-        judging = self.filter()
-        return [
-            verdict
-            for group in _groups(contents)
-            for verdict in judging.judge([canonical(content) for content in group])
-        ]
+        verdicts = []
+        for group in _groups(contents):
+            raw = [canonical(content) for content in group]
+            verdicts += self._filter_for(raw).judge(raw)
+        return verdicts
 
     def explain(self, content: bytes) -> Explanation:
         """What speaks for and against spam in a raw message."""
-        return self.filter().explain(canonical(content))
+        raw = canonical(content)
+        return self._filter_for([raw]).explain(raw)
 
     def filter(self) -> Filter:
         """A filter that judges by all that has been learned until now, and changes when this store learns."""
         return Filter(self.settings.features, self._remember().ledger, self.costs)
+
+    def strongest(self, k: int = 10) -> StrongestWords:
+        """The `k` features that speak most for spam and the `k` that speak most for ham, of all learned.
+
+        Only a store that was made with `words=True` knows how they are called.
+        """
+        if not self.settings.words:
+            raise Unsupported(
+                f"{self.folder}: this store keeps no words, only keys made of them. Make one that does: "
+                "MailStore.open(folder, create=True, words=True), and learn again."
+            )
+        self.fold()
+        return strongest(read_words(self.folder, self._note().words), self._remember().ledger, k)
 
     def fold(self) -> None:
         """Write a snapshot, so that readers need no journal; learning does so by itself from time to time."""
@@ -157,8 +175,8 @@ class MailStore:
         """Give messages a mark, and count the marks that they had."""
         olds: Counter[int] = Counter()
         is_long = False
-        for group in _groups(contents):
-            found, is_long = self._turn(self._seen(group, mark))
+        for seen in ahead(lambda group: self._seen(group, mark), _groups(contents)):
+            found, is_long = self._turn(seen)
             olds.update(found)
             if progress:
                 progress(olds.total())
@@ -192,6 +210,9 @@ class MailStore:
             turn.commit()
             if turn.unfolded > _BULK_TAIL:
                 self._fold(turn)
+            elif turn.unfolded > _TAIL:
+                # It will be folded soon, and catching up now is done while the next messages are read.
+                self._remember()
             return olds, turn.unfolded > _TAIL
 
     def _try(self, changes: list[Change]) -> None:
@@ -205,6 +226,16 @@ class MailStore:
                 f"{self.folder}: messages have other features than when they were learned, and cannot be "
                 "unlearned. Nothing was changed. Learn all messages anew into another folder."
             ) from error
+
+    def _filter_for(self, raw: list[bytes]) -> Filter:
+        """A filter for these messages, which for the first ones may be all that a program wants to know."""
+        is_first, self._has_judged = not self._has_judged, True
+        counts = self.settings.learner == COUNTING
+        if not (is_first and counts and self._held is None and len(raw) <= _FEW):
+            return self.filter()
+        keys = keys_of(self.settings.features.prints(raw))
+        memory, _ = remembered(self.folder, COUNTING, self._journal, keys=keys)
+        return Filter(self.settings.features, memory.ledger, self.costs)
 
     def _remember(self) -> Memory:
         """The ledger as it is now."""
@@ -226,13 +257,13 @@ class MailStore:
 
     def _write(self, position: Position) -> None:
         """Write a snapshot that includes all of the journal."""
-        ledger, note = self._remember().ledger, self._note()
+        ledger, (before, note) = self._remember().ledger, load(self.folder, self.settings.learner)
         archive, words = note.archive, note.words
         is_ordered = self.settings.learner != COUNTING
         if is_ordered or self.settings.words:
             changes = [change_of(record) for record in self._journal.records(note.position)]
             archive = archived(self.folder, archive, changes) if is_ordered else archive
-            words = kept_words(self.folder, words, changes, ledger) if self.settings.words else words
+            words = kept_words(self.folder, words, changes, before, ledger) if self.settings.words else words
         save(self.folder, ledger, Note(position, archive, words))
 
 

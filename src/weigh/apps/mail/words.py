@@ -6,17 +6,17 @@ import itertools
 import mmap
 import os
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from weigh._core import MailLedger
-from weigh.apps.mail.change import Change
+from weigh.apps.mail.change import VIEWS, Change
 from weigh.apps.mail.extent import Extent
 from weigh.apps.mail.features import Features
 from weigh.apps.mail.folder import WORDS
+from weigh.apps.mail.glance import keys_of
 
 _FIXED = struct.Struct("<QBH")
-_VIEWS = struct.Struct("<II")
 
 
 class Word(NamedTuple):
@@ -34,7 +34,7 @@ class Word(NamedTuple):
     @property
     def print(self) -> bytes:
         """The print of a message that has this feature and no other."""
-        return _VIEWS.pack(self.view == 0, self.view == 1) + struct.pack("<Q", self.key)
+        return VIEWS.pack(self.view == 0, self.view == 1) + struct.pack("<Q", self.key)
 
 
 def words_of(features: Features, content: bytes) -> bytes:
@@ -47,23 +47,26 @@ def read_words(folder: str, extent: Extent) -> Iterator[Word]:
     return _unpacked(extent.read(os.path.join(folder, WORDS)))
 
 
-def kept_words(folder: str, extent: Extent, changes: Sequence[Change], ledger: MailLedger) -> Extent:
-    """Bring the words up to date: grown, or written anew without those that no message has any more."""
+def kept_words(
+    folder: str, extent: Extent, changes: Sequence[Change], before: MailLedger, now: MailLedger
+) -> Extent:
+    """Bring the words up to date: grown, or written anew without those that no message has any more.
+
+    `before` is the ledger whose words are there, `now` the one with the changes.
+    """
     path = os.path.join(folder, WORDS)
-    known = {word.key: word for word in read_words(folder, extent)}
-    coming = itertools.chain.from_iterable(_unpacked(change.words) for change in changes)
-    new = {word.key: word for word in coming if word.key not in known}
-    if any(change.old for change in changes):
-        return extent.next().grown(path, _pieces(_learned([*known.values(), *new.values()], ledger)))
-    return extent.grown(path, _pieces(new.values())) if new else extent
-
-
-def _learned(words: Iterable[Word], ledger: MailLedger) -> Iterator[Word]:
-    return (word for word in words if ledger.evidence(word.print))
-
-
-def _pieces(words: Iterable[Word]) -> Iterator[bytes]:
-    return (word.packed() for word in words)
+    new: dict[int, Word] = {}
+    gone: set[int] = set()
+    for change in changes:
+        known = {key for _, key, _ in before.evidence(change.print)}
+        new.update((word.key, word) for word in _unpacked(change.words) if word.key not in known)
+        if change.old:
+            gone |= keys_of([change.print]) - {key for _, key, _ in now.evidence(change.print)}
+    coming = (word.packed() for word in new.values() if word.key not in gone)
+    if not gone:
+        return extent.grown(path, coming) if new else extent
+    left = (word.packed() for word in read_words(folder, extent) if word.key not in gone)
+    return extent.next().grown(path, itertools.chain(left, coming))
 
 
 def _unpacked(data: bytes | mmap.mmap) -> Iterator[Word]:
@@ -71,4 +74,4 @@ def _unpacked(data: bytes | mmap.mmap) -> Iterator[Word]:
     while at < len(data):
         key, view, length = _FIXED.unpack_from(data, at)
         at += _FIXED.size + length
-        yield Word(key, view, bytes(data[at - length : at]).decode("utf-8", "replace"))
+        yield Word(key, view, data[at - length : at].decode("utf-8", "replace"))
