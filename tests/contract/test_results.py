@@ -16,8 +16,12 @@ import pytest
 
 import weigh
 from tests.apps.mail.trial.scripted import Scripted
+from weigh._core import MailLedger
+from weigh.apps.mail.results import Learned, Status, Unlearned
+from weigh.apps.mail.strongest import strongest_words
 from weigh.apps.mail.trial.contestant import Mail
 from weigh.apps.mail.trial.trial import hold_trial
+from weigh.apps.mail.words import Word
 from weigh.model.row_model import RowModel
 from weigh.source.mail import read
 
@@ -74,6 +78,13 @@ def _message() -> Any:
     return read(raw.encode())
 
 
+def _strongest_words() -> Any:
+    words = [Word(7, 1, EVIL), Word(8, 0, B)]
+    ledger = MailLedger("naive-bayes")
+    ledger.learn([word.print for word in words], b"\x01\x00")
+    return strongest_words(words, ledger, 3)
+
+
 def _trial() -> Any:
     mails = [Mail(f"{i % 7 - 3} {i}".encode(), f"{EVIL} {i}", ("ham", "spam")[i % 2]) for i in range(20)]
     return hold_trial([Scripted(EVIL)], mails, order="given")
@@ -104,6 +115,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "RegressionEvaluation": lambda: weigh.evaluate(linear(), REGRESSION, LABEL),
     "Slopes": lambda: weigh.strongest(linear()),
     "Strongest": lambda: weigh.strongest(bayes()),
+    "StrongestWords": _strongest_words,
     "Summary": lambda: linear().summary(),
     "Surface": lambda: weigh.surface(linear(), REGRESSION, LABEL, cells=20),
     "Trace": lambda: weigh.trace(weigh.Perceptron(max_iter=2), APART, LABEL),
@@ -116,9 +128,12 @@ RESULTS: dict[str, Callable[[], Any]] = {
 WITHOUT_PICTURE: dict[str, Callable[[], Any]] = {
     "Certificate": lambda: perceptron().certificate_,
     "Equivalents": lambda: weigh.Normal(1).equivalents("linear", n=10),
+    "Learned": lambda: Learned(1, 2, 3),
     "Message": _message,
     "Optimality": lambda: linear().certificate_,
+    "Status": lambda: Status(EVIL, A, A, 4, True, 1, 2, 3, 4, 5, B),
     "TraitTable": lambda: compared().traits(),
+    "Unlearned": lambda: Unlearned(1, 2, 3),
 }
 # Parts of results, which are shown with them and by themselves.
 PARTS: dict[str, Callable[[], Any]] = {

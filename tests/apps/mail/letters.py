@@ -11,7 +11,9 @@ from weigh.apps.mail.store import MailStore
 
 
 def ham(number: int) -> bytes:
-    return f"From: friend{number % 3}@example.org\nSubject: lunch {number}\n\nsee you at noon {number}\n".encode()
+    return (
+        f"From: pal{number % 3}@example.org\nSubject: lunch {number}\n\nsee you at noon {number}\n".encode()
+    )
 
 
 def spam(number: int) -> bytes:

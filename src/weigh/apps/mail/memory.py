@@ -10,12 +10,10 @@ from weigh._core import MailLedger
 from weigh.apps.mail.archive import last_changes, learned, remaining, touches
 from weigh.apps.mail.change import SPAM, Change, change_of
 from weigh.apps.mail.glance import narrowed
+from weigh.apps.mail.learners import LEARNERS
 from weigh.apps.mail.snapshot import load
 from weigh.errors import LostPlace, ModelFileError
 from weigh.journal import Journal, Position, Record
-
-# The one learner whose numbers are counts, from which a message can be taken as if it had never been there.
-COUNTING = "naive-bayes"
 
 _AT_ONCE = 256
 _TRIES = 10
@@ -31,7 +29,7 @@ class Memory:
     def add(self, changes: list[Change]) -> None:
         """Learn and unlearn what has changed."""
         undone = [change for change in changes if change.old]
-        if undone and self.ledger.learner != COUNTING:
+        if undone and LEARNERS[self.ledger.learner].is_ordered:
             self.is_void = True
         if self.is_void:
             return

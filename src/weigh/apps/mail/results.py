@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -100,7 +101,7 @@ class Status:
 
     def __str__(self) -> str:
         lines = [cut(f"Mail store {self.folder}", _WIDTH), aligned(self._table(), left=2, indent="  ")]
-        return "\n".join([*lines, *([self.hint] if self.hint else [])])
+        return "\n".join([*lines, *textwrap.wrap(self.hint, _WIDTH)])
 
     def _repr_html_(self) -> str:
         return html_table(f"Mail store {self.folder}", [["", ""], *self._table()])

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from weigh.apps.mail.features import Features
-from weigh.apps.mail.filter import LEARNERS
 from weigh.apps.mail.folder import private, telling
+from weigh.apps.mail.learners import LEARNERS, NAIVE_BAYES
 from weigh.apps.mail.verdict import Costs
 from weigh.errors import ModelFileError, WeighError, hint, listing, parameter
 
@@ -26,7 +26,7 @@ class Settings:
     a key stands for. `words` says whether the words themselves are kept as well.
     """
 
-    learner: str = "naive-bayes"
+    learner: str = NAIVE_BAYES
     features: Features = field(default_factory=Features)
     words: bool = False
     costs: Costs = field(default_factory=Costs)

@@ -15,11 +15,12 @@ from weigh.apps.mail.digest import canonical, identity
 from weigh.apps.mail.filter import Filter
 from weigh.apps.mail.folder import ARCHIVE, JOURNAL, SETTINGS, WORDS, default_folder, prepared, swept, telling
 from weigh.apps.mail.glance import keys_of
-from weigh.apps.mail.memory import COUNTING, Memory, remembered
+from weigh.apps.mail.learners import LEARNERS
+from weigh.apps.mail.memory import Memory, remembered
 from weigh.apps.mail.results import Learned, Status, Unlearned
 from weigh.apps.mail.settings import Settings, new_settings, read_settings
 from weigh.apps.mail.snapshot import Note, load, save
-from weigh.apps.mail.strongest import StrongestWords, strongest
+from weigh.apps.mail.strongest import StrongestWords, strongest_words
 from weigh.apps.mail.verdict import Costs, Verdict
 from weigh.apps.mail.words import kept_words, read_words, words_of
 from weigh.errors import ModelFileError, Unsupported, parameter
@@ -69,6 +70,7 @@ class MailStore:
         self.settings = settings
         self.costs = costs or settings.costs
         self._journal = Journal(os.path.join(folder, JOURNAL))
+        self._is_ordered = LEARNERS[settings.learner].is_ordered
         self._held: tuple[Memory, Position] | None = None
         self._has_judged = False
         self._lock = threading.RLock()
@@ -144,7 +146,7 @@ class MailStore:
                 "MailStore.open(folder, create=True, words=True), and learn again."
             )
         self.fold()
-        return strongest(read_words(self.folder, self._note().words), self._remember().ledger, k)
+        return strongest_words(read_words(self.folder, self._note().words), self._remember().ledger, k)
 
     def fold(self) -> None:
         """Write a snapshot, so that readers need no journal; learning does so by itself from time to time."""
@@ -180,7 +182,7 @@ class MailStore:
             olds.update(found)
             if progress:
                 progress(olds.total())
-        if is_long or (self.settings.learner != COUNTING and olds.total() > olds[NONE] + olds[mark]):
+        if is_long or (self._is_ordered and olds.total() > olds[NONE] + olds[mark]):
             self.fold()
         return olds
 
@@ -205,7 +207,7 @@ class MailStore:
                 olds.append(change.old)
                 if turn.append([change.record])[0]:
                     changes.append(change)
-            if self.settings.learner == COUNTING and any(change.old for change in changes):
+            if not self._is_ordered and any(change.old for change in changes):
                 self._try(changes)
             turn.commit()
             if turn.unfolded > _BULK_TAIL:
@@ -230,11 +232,10 @@ class MailStore:
     def _filter_for(self, raw: list[bytes]) -> Filter:
         """A filter for these messages, which for the first ones may be all that a program wants to know."""
         is_first, self._has_judged = not self._has_judged, True
-        counts = self.settings.learner == COUNTING
-        if not (is_first and counts and self._held is None and len(raw) <= _FEW):
+        if self._is_ordered or self._held or not is_first or len(raw) > _FEW:
             return self.filter()
         keys = keys_of(self.settings.features.prints(raw))
-        memory, _ = remembered(self.folder, COUNTING, self._journal, keys=keys)
+        memory, _ = remembered(self.folder, self.settings.learner, self._journal, keys=keys)
         return Filter(self.settings.features, memory.ledger, self.costs)
 
     def _remember(self) -> Memory:
@@ -259,10 +260,9 @@ class MailStore:
         """Write a snapshot that includes all of the journal."""
         ledger, (before, note) = self._remember().ledger, load(self.folder, self.settings.learner)
         archive, words = note.archive, note.words
-        is_ordered = self.settings.learner != COUNTING
-        if is_ordered or self.settings.words:
+        if self._is_ordered or self.settings.words:
             changes = [change_of(record) for record in self._journal.records(note.position)]
-            archive = archived(self.folder, archive, changes) if is_ordered else archive
+            archive = archived(self.folder, archive, changes) if self._is_ordered else archive
             words = kept_words(self.folder, words, changes, before, ledger) if self.settings.words else words
         save(self.folder, ledger, Note(position, archive, words))
 
@@ -301,4 +301,4 @@ def _hint(hams: int, spams: int) -> str:
     if hams and spams:
         return ""
     lacks = "no mail" if not hams and not spams else "no ham" if not hams else "no spam"
-    return f"It has learned {lacks} yet. Learn both ham and spam before you trust its verdicts."
+    return f"It has learned {lacks} yet. Learn both ham and spam before you trust it."

@@ -56,7 +56,7 @@ class StrongestWords:
         ]
 
 
-def strongest(words: Iterable[Word], ledger: MailLedger, k: int) -> StrongestWords:
+def strongest_words(words: Iterable[Word], ledger: MailLedger, k: int) -> StrongestWords:
     """The `k` words that speak most for spam, and for ham."""
     if type(k) is not int or k < 1:
         raise parameter("strongest", "k", "a whole number of at least 1", k)
