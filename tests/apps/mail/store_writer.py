@@ -1,0 +1,45 @@
+"""A writer to be killed: learns, moves and unlearns, a call at a time, and says what is done."""
+
+from __future__ import annotations
+
+import random
+import sys
+
+from tests.apps.mail.letters import ham
+from weigh.apps.mail import store as module
+from weigh.apps.mail.store import MailStore
+
+NAMES = 3  # messages of each call
+
+
+def calls(seed: int, first: int) -> list[tuple[str, list[int]]]:
+    """What a writer does, in order: an action, and the numbers of messages that no other writer touches."""
+    chance = random.Random(seed)
+    return [
+        (
+            chance.choice(["ham", "spam", "spam", "unlearn"]),
+            [first + chance.randrange(40) for _ in range(NAMES)],
+        )
+        for _ in range(200)
+    ]
+
+
+def do(store: MailStore, action: str, numbers: list[int]) -> None:
+    contents = [ham(number) for number in numbers]
+    if action == "unlearn":
+        store.unlearn(contents)
+    else:
+        store.learn(contents, action)
+
+
+def main(folder: str, seed: int, first: int) -> None:
+    # Folding often is where most could go wrong.
+    module._TAIL = 2_000
+    store = MailStore.open(folder, create=True)
+    for number, (action, numbers) in enumerate(calls(seed, first)):
+        do(store, action, numbers)
+        print(number, flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
