@@ -32,6 +32,7 @@ COMMANDS = (
     "trace",
     "verify",
     "diff",
+    "mail",
 )
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -77,6 +78,11 @@ SECTIONS = {
         weigh evaluate income.weigh test.csv
         weigh predict income.weigh new.csv
         weigh explain income.weigh new.csv --row 0
+    """,
+    "Your mail": """
+        weigh mail evaluate --spam ~/Mail/junk --ham ~/Mail/archive
+        weigh mail learn --spam ~/Mail/junk --ham ~/Mail/archive
+        weigh mail filter < message
     """,
 }
 

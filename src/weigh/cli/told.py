@@ -9,13 +9,12 @@ import click
 
 
 class Told(click.ClickException):
-    """What the library refuses: one line on standard error, exit code 1 if no other is given."""
+    """What the library refuses: one line on standard error, exit code 1."""
 
-    def __init__(self, sentence: str, exit_code: int = 1) -> None:
+    def __init__(self, sentence: str) -> None:
         from weigh.cli.wording import spoken
 
         super().__init__(spoken(sentence))
-        self.exit_code = exit_code
 
     def show(self, file: Any = None) -> None:
         """Say it on standard error."""

@@ -43,6 +43,8 @@ _SPOKEN: tuple[tuple[re.Pattern[str], Any], ...] = (
         re.compile(r"See the rows that it missed most: weigh\.evaluate\(model, data\)\.largest\."),
         "`weigh evaluate` lists the rows that it missed most.",
     ),
+    (re.compile(r", or MailStore\.open\(folder, create=True\)"), ""),
+    (re.compile(r"MailStore\.open\(folder, create=True, words=True\)"), "weigh mail learn --words"),
     (re.compile(r"\bseen=(True|False)\b"), lambda found: "--seen" if found[1] == "True" else "--unseen"),
 )
 

@@ -1,0 +1,54 @@
+"""`weigh mail explain`: why a message is called what it is called."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import click
+
+from weigh.cli.mail.opened import opened, store_option
+from weigh.cli.options import as_json, check_picture, echo
+from weigh.cli.taught import Taught
+from weigh.text import counted
+
+SECTIONS = {
+    "Examples": """
+        weigh mail explain message.eml
+        weigh mail explain < message
+        weigh mail explain inbox.mbox --number 12
+        weigh mail explain message.eml --plot why.svg
+    """,
+}
+
+
+@click.command(cls=Taught, sections=SECTIONS, short_help="Why is a message called spam, or not?")
+@click.argument("path", default="-", metavar="[MESSAGE]")
+@store_option
+@click.option("--number", type=click.IntRange(1), help="Of the message, in a mailbox.")
+@click.option("--plot", metavar="FILE", help="Draw it, as .svg, .png or .html.")
+@as_json
+def command(path: str, store: str | None, number: int | None, plot: str | None, as_json: bool) -> None:
+    """Tell what speaks for spam and for ham in a message, of a file or of standard input.
+
+    Contributions are in nats and sum to the log-odds of spam.
+    """
+    check_picture(plot)
+    found = opened(store).explain(_message(path, number))
+    echo(found, as_json)
+    if plot:
+        from weigh.pictures import image
+
+        image(found.plot(), plot)
+
+
+def _message(path: str, number: int | None) -> bytes:
+    """The message meant: the only one, or one of a mailbox."""
+    from weigh import errors
+    from weigh.source.mail import messages
+
+    found = list(islice(messages(path), number or 2))
+    if len(found) < (number or 1):
+        raise errors.DataError(f"{path} has {counted(len(found), 'message')}.")
+    if number is None and len(found) > 1:
+        raise errors.DataError(f"{path} has several messages. Say which one: --number 1, say.")
+    return found[-1].content

@@ -1,0 +1,141 @@
+"""`weigh mail filter`: a message in, the same message with its verdict out."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from weigh.cli.mail.opened import message, opened, store_option
+from weigh.cli.options import as_json
+from weigh.cli.taught import Taught
+from weigh.cli.told import Told
+
+CODES = {"spam": 0, "ham": 1, "unsure": 2}
+ERROR = 3
+SECTIONS = {
+    "Examples": """
+        weigh mail filter < message > filtered
+        weigh mail filter -q < message; echo $?
+        weigh mail filter --list ~/Mail/inbox
+        weigh mail filter --list --json inbox.mbox new/*.eml
+    """,
+    "The header": """
+        X-Weigh: spam, probability 0.999871; "subject:prize" +1.32; "winner" +0.87
+        says the verdict, and what spoke most for spam (+) and for ham (-). Such
+        headers that the message came with are removed; nothing else is changed.
+    """,
+    "Exit codes": """
+        0   the message was passed on: 'X-Weigh: unsure, error' tells that it could
+            not be judged, and standard error tells why
+        3   wrong usage, or the message could not be read or written
+        With -q: 0 spam, 1 ham, 2 unsure, 3 error
+    """,
+}
+
+
+class Misused(click.UsageError):
+    """Wrong usage."""
+
+    exit_code = ERROR
+
+
+class Failed(Told):
+    """A refusal."""
+
+    exit_code = ERROR
+
+
+class Filtering(Taught):
+    """A command whose errors, of usage too, have one exit code, which is none of a verdict's."""
+
+    def make_context(self, *args: Any, **settings: Any) -> click.Context:
+        """Read the arguments."""
+        try:
+            return super().make_context(*args, **settings)
+        except click.UsageError as refusal:
+            raise Misused(refusal.format_message(), refusal.ctx) from refusal
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        from weigh.errors import WeighError
+
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise
+        except (WeighError, OSError) as refusal:
+            raise Failed(str(refusal)) from refusal
+
+
+@click.command(cls=Filtering, sections=SECTIONS, short_help="Write the verdict into a message.")
+@click.argument("paths", nargs=-1, metavar="[FILE]")
+@store_option
+@click.option("-q", "--quiet", is_flag=True, help="No output; the exit code is the verdict.")
+@click.option("--list", "is_list", is_flag=True, help="A line for each message of any mail, and no message.")
+@as_json
+@click.pass_context
+def command(
+    ctx: click.Context, paths: tuple[str, ...], store: str | None, quiet: bool, is_list: bool, as_json: bool
+) -> None:
+    """Pass a message on with a header that names verdict, probability of spam and strongest evidence.
+
+    The message is read from FILE or standard input, and is never lost: whatever happens once it has been
+    read, it is written.
+    """
+    if is_list:
+        from weigh.cli.mail.listing import listed
+
+        for line in listed(opened(store), paths or ("-",), as_json):
+            click.echo(line)
+        return
+    if len(paths) > 1 or as_json:
+        raise Misused("Of several messages, and as JSON, there are lists only: add --list.")
+    content = message(paths[0] if paths else "-")
+    ctx.exit(_said(content, store) if quiet else _passed_on(content, store))
+
+
+def _said(content: bytes, store: str | None) -> int:
+    """The exit code that tells the verdict."""
+    return CODES[opened(store).judge([content])[0].label]
+
+
+def _passed_on(content: bytes, store: str | None) -> int:
+    """Write the message with its verdict, or with the news that there is none."""
+    try:
+        written = _judged(content, store)
+    # Mail is not lost over anything that may go wrong.
+    except Exception as cause:
+        click.echo(f"weigh: {_reason(cause)} The message is passed on without a verdict.", err=True)
+        written = _unjudged(content)
+    sys.stdout.buffer.write(written)
+    sys.stdout.buffer.flush()
+    return 0
+
+
+def _judged(content: bytes, store: str | None) -> bytes:
+    from weigh.apps.mail.header import STRONGEST, with_header
+
+    found = opened(store).explain(content)
+    return with_header(content, found.verdict, found.strongest(STRONGEST))
+
+
+def _unjudged(content: bytes) -> bytes:
+    """The message with the news that it was not judged; as it came, if not even that can be written."""
+    try:
+        from weigh.apps.mail.header import with_failure
+
+        return with_failure(content)
+    except Exception:
+        return content
+
+
+def _reason(cause: Exception) -> str:
+    """Why a message was not judged; what a stranger's error says may hold words of the message."""
+    from weigh.cli.wording import spoken
+    from weigh.errors import WeighError
+
+    return (
+        spoken(str(cause)) if isinstance(cause, WeighError) else f"Judging failed ({type(cause).__name__})."
+    )

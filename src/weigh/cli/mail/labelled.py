@@ -1,0 +1,20 @@
+"""Mail of both kinds with labels, for trials."""
+
+from __future__ import annotations
+
+from weigh.apps.mail.trial.contestant import Mail
+from weigh.cli.mail.sides import HAM, SPAM, look
+from weigh.cli.stages import stages
+from weigh.source.mail import arrived
+
+
+def mails_of(spam: tuple[str, ...], ham: tuple[str, ...]) -> list[Mail]:
+    """All mails that paths lead to, in the order of time if they say when they came."""
+    sides = {SPAM: look(spam), HAM: look(ham)}
+    mails = []
+    with stages() as say:
+        for label, found in sides.items():
+            for each in found():
+                mails.append(Mail(each.content, each.place, label, arrived(each.content, each)))
+                say(f"{len(mails):,} mails read")
+    return mails

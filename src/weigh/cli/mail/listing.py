@@ -1,0 +1,33 @@
+"""Verdicts for many messages, a line each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from weigh.cli.stages import stages
+from weigh.source.mail import batches, messages
+
+if TYPE_CHECKING:
+    from weigh.apps.mail.store import MailStore
+    from weigh.apps.mail.verdict import Verdict
+
+
+def listed(store: MailStore, paths: Sequence[str], as_json: bool) -> Iterator[str]:
+    """Verdict, probability and place of every message that paths lead to."""
+    row, done = _json if as_json else _text, 0
+    with stages() as say:
+        for batch in batches(messages(paths)):
+            verdicts = store.judge([each.content for each in batch])
+            yield from (row(verdict, each.place) for verdict, each in zip(verdicts, batch, strict=True))
+            done += len(batch)
+            say(f"{done:,} messages")
+
+
+def _text(verdict: Verdict, place: str) -> str:
+    return f"{verdict.label:<6}  {verdict.probability:.6f}  {place}"
+
+
+def _json(verdict: Verdict, place: str) -> str:
+    return json.dumps({**verdict.to_dict(), "place": place}, ensure_ascii=False)

@@ -1,0 +1,79 @@
+"""`--spam PATH... --ham PATH...`: mail of both kinds, as commands are given it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from weigh.cli.taught import Taught
+
+if TYPE_CHECKING:
+    from weigh.source.mail import Stored
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+SPAM, HAM = SIDES = ("spam", "ham")
+STANDARD_INPUT = "-"
+_OPTIONS = [f"--{side}" for side in SIDES]
+
+
+class TwoSided(Taught):
+    """A command whose --spam and --ham take all paths that follow them, or standard input if none does."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Give every path an option of its own."""
+        return super().parse_args(ctx, list(_spread(args)))
+
+
+def _spread(args: list[str]) -> Iterator[str]:
+    """The arguments with every path that follows --spam or --ham as `--spam=PATH`; after -- all are paths."""
+    side, paths, is_verbatim = "", 0, False
+    for arg in args:
+        if side and arg == "--" and not is_verbatim:
+            is_verbatim = True
+        elif side and (is_verbatim or not arg.startswith("-") or arg == STANDARD_INPUT):
+            yield f"{side}={arg}"
+            paths += 1
+        else:
+            yield from _lonely(side, paths)
+            side, paths = (arg, 0) if arg in _OPTIONS else ("", 0)
+            yield from () if side else (arg,)
+    yield from _lonely(side, paths)
+
+
+def _lonely(side: str, paths: int) -> Iterator[str]:
+    if side and not paths:
+        yield f"{side}={STANDARD_INPUT}"
+
+
+def sides(command: Command) -> Command:
+    """Add --spam and --ham."""
+    for name, other in ((HAM, "wanted mail"), (SPAM, "spam")):
+        command = click.option(
+            f"--{name}",
+            multiple=True,
+            metavar="PATH...",
+            help=f"Where {other} is; without a path, standard input.",
+        )(command)
+    return command
+
+
+def check_sides(spam: tuple[str, ...], ham: tuple[str, ...], both: bool = False) -> None:
+    """Refuse mail of no kind, or of one kind where it takes two, and standard input that is both."""
+    if not (spam and ham if both else spam or ham):
+        raise click.UsageError(f"Say where mail is: --spam PATH... {'and' if both else 'or'} --ham PATH...")
+    if [*spam, *ham].count(STANDARD_INPUT) > 1:
+        raise click.UsageError("Standard input can be given once only.")
+
+
+def look(paths: Sequence[str]) -> Callable[[], Iterator[Stored]]:
+    """A way to read all messages that paths lead to, as often as one likes, standard input too."""
+    from weigh.source.mail import messages
+    from weigh.source.paths import meant
+
+    files = meant(paths)
+    # Refuses what cannot be read at once, and not in the middle of the work.
+    messages(files)
+    return lambda: messages(files)

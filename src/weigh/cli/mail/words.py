@@ -1,0 +1,29 @@
+"""`weigh mail words`: what speaks most for spam and for ham."""
+
+from __future__ import annotations
+
+import click
+
+from weigh.cli.mail.opened import opened, store_option
+from weigh.cli.options import as_json, echo
+from weigh.cli.taught import Taught
+
+SECTIONS = {
+    "Examples": """
+        weigh mail learn --words --spam ~/Mail/junk --ham ~/Mail/archive
+        weigh mail words --most 30
+    """,
+}
+
+
+@click.command(cls=Taught, sections=SECTIONS, short_help="The strongest words, if the store keeps them.")
+@store_option
+@click.option("--most", type=click.IntRange(1), default=20, show_default=True, help="How many of each kind.")
+@as_json
+def command(store: str | None, most: int, as_json: bool) -> None:
+    """List what speaks most for spam and for ham in all mail.
+
+    A store has hashes only, unless it was made with `weigh mail learn --words`: then its words can be read by
+    whoever can read its folder.
+    """
+    echo(opened(store).strongest(most), as_json)
