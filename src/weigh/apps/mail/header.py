@@ -19,12 +19,12 @@ _SIGNS = 40
 _ENCODED_BYTES = 36
 # One pass without a list of lines, however long the headers are. A lone CR ends a line too: some programs
 # think so.
-_EMPTY_LINE = re.compile(rb"(?:\A|\r\n?+|\n)(?=[\r\n])")
+_EMPTY_LINE = re.compile(rb"\A(?=[\r\n])|(?:\r\n?+|\n)(?=[\r\n])")
 _REST = rb"[^\r\n]*+(?:\r\n?+|\n|\Z)"
 _OURS = re.compile(
     rb"(?:\A|(?<=\n)|(\r))(?:x-weigh[ \t]*+:%b(?:[ \t]%b)*+)++" % (_REST, _REST), re.IGNORECASE
 )
-_NO_FIELD = re.compile(rb"(?:\A|(?<=[\r\n]))(?![ \t\r\n]|\Z)(?![!-9;-~]*+[ \t]*+:|>?From )")
+_FIELDS = re.compile(rb"(?:(?:[ \t]|[!-9;-~]*+[ \t]*+:|>?From )%b)*+" % _REST)
 _BREAK = re.compile(rb"\r?\n")
 
 
@@ -69,8 +69,7 @@ def with_failure(content: bytes) -> bytes:
 
 def _inserted(content: bytes, lines: Iterable[str]) -> bytes:
     head, rest = _parted(content)
-    stranger = _NO_FIELD.search(head)
-    place = stranger.start() if stranger else len(head)
+    place = _end_of_fields(head)
     found = _BREAK.search(content)
     ending = found.group() if found else b"\n"
     written = ending.join(line.encode("ascii") for line in lines)
@@ -82,8 +81,17 @@ def _parted(content: bytes) -> tuple[bytes, bytes]:
     """What stands before the first empty line, without verdicts, and everything else."""
     empty = _EMPTY_LINE.search(content)
     at = empty.end() if empty else len(content)
-    # A lone CR must not meet a line feed, which would swallow the empty line.
-    return _OURS.sub(lambda found: b"\r\n" if found[1] else b"", content[:at]), content[at:]
+    head = content[:at]
+    if b"x-weigh" in head.lower():
+        # A lone CR must not meet a line feed, which would swallow the empty line.
+        head = _OURS.sub(lambda found: b"\r\n" if found[1] else b"", head)
+    return head, content[at:]
+
+
+def _end_of_fields(head: bytes) -> int:
+    """Where the first line stands that is no header."""
+    fields = _FIELDS.match(head)
+    return fields.end() if fields else 0
 
 
 def _lines(verdict: Judged, evidence: Iterable[Telling]) -> Iterator[str]:
