@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import asdict, dataclass
 
 from weigh import _core
@@ -74,6 +74,11 @@ class Features:
         """Return the features of one raw message with their names, in the order in which they are met."""
         found = _core.mail_features(content, self.pairs, self.characters, self.salt)
         return [Feature(*each) for each in found]
+
+    def names(self, content: bytes, wanted: Container[tuple[int, int]]) -> dict[tuple[int, int], str]:
+        """Return the names of some features of a raw message, by view and key."""
+        found = _core.mail_features(content, self.pairs, self.characters, self.salt)
+        return {(view, key): name for view, name, key in found if (view, key) in wanted}
 
     def to_json(self) -> str:
         """The settings as text."""

@@ -71,9 +71,21 @@ class Filter:
             hams=self.ledger.hams,
             spams=self.ledger.spams,
             features=len(names),
-            reasons=tuple(sorted(reasons, key=lambda reason: (-abs(reason.contribution), reason.name))),
+            reasons=_strongest(reasons),
             biases=biases,
         )
+
+    def brief(self, content: bytes, most: int) -> tuple[Verdict, tuple[Reason, ...]]:
+        """The verdict and the strongest reasons of `explain`, in a fraction of its time."""
+        (print_,) = self.features.prints([content])
+        parts = self.ledger.evidence(print_)
+        sizes = sorted((abs(nats) for _, key, nats in parts if key), reverse=True)
+        # Names decide between reasons that are as strong as the last one.
+        least = sizes[most - 1] if 0 < most <= len(sizes) else 0.0
+        strong = {(view, key): nats for view, key, nats in parts if nats and abs(nats) >= least}
+        names = self.features.names(content, strong)
+        reasons = [Reason(name, VIEWS[at[0]], strong[at]) for at, name in names.items()]
+        return self.costs.verdict(sum(nats for _, _, nats in parts)), _strongest(reasons)[: max(most, 0)]
 
     def learn(self, contents: Sequence[bytes], labels: Iterable[str]) -> None:
         """Learn messages in their order; a label each, "ham" or "spam"."""
@@ -87,6 +99,10 @@ class Filter:
                 "others anew, or use naive-bayes."
             )
         self.ledger.unlearn(self.features.prints(contents), _marks(labels, len(contents)))
+
+
+def _strongest(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
+    return tuple(sorted(reasons, key=lambda reason: (-abs(reason.contribution), reason.name)))
 
 
 def _marks(labels: Iterable[str], messages: int) -> bytes:

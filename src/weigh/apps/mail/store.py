@@ -27,7 +27,7 @@ from weigh.errors import ModelFileError, Unsupported, parameter
 from weigh.journal import START, Journal, Position, Turn
 
 if TYPE_CHECKING:
-    from weigh.apps.mail.filter import Explanation
+    from weigh.apps.mail.explanation import Explanation, Reason
 
 Progress = Callable[[int], object]
 
@@ -130,6 +130,10 @@ class MailStore:
         """What speaks for and against spam in a raw message."""
         raw = canonical(content)
         return self._filter_for([raw]).explain(raw)
+
+    def brief(self, content: bytes, most: int) -> tuple[Verdict, tuple[Reason, ...]]:
+        """The verdict on a raw message, and what speaks most for and against spam."""
+        return self.filter().brief(canonical(content), most)
 
     def filter(self) -> Filter:
         """A filter that judges by all that has been learned until now, and changes when this store learns."""

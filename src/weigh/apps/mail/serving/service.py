@@ -30,15 +30,15 @@ class Explained(Written, Protocol):
     def verdict(self) -> Judged:
         """What is explained."""
 
-    def strongest(self, k: int) -> Sequence[Telling]:
-        """The features that say most."""
-
 
 class Store(Protocol):
     """What is asked of a store, by several threads at once."""
 
     def judge(self, contents: Sequence[bytes]) -> Sequence[Verdict]:
         """A verdict for each message."""
+
+    def brief(self, content: bytes, most: int) -> tuple[Judged, Sequence[Telling]]:
+        """The verdict and the features that say most."""
 
     def explain(self, content: bytes) -> Explained:
         """Why a message is judged as it is."""
@@ -80,9 +80,9 @@ class Service:
 
     def filtered(self, content: bytes) -> bytes:
         """The message with its verdict and the strongest evidence in a header."""
-        found = self._store.explain(content)
-        self._tell("filter", content, found.verdict)
-        return with_header(content, found.verdict, found.strongest(STRONGEST))
+        verdict, evidence = self._store.brief(content, STRONGEST)
+        self._tell("filter", content, verdict)
+        return with_header(content, verdict, evidence)
 
     def _judged(self, content: bytes) -> bytes:
         verdict = self._store.judge([content])[0]
