@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from weigh.source.mail import Message
 
-HEADER_FLAGS = ("missing-", "repeated-header", "8bit-header", "broken-header", "cut-headers")
+HEADER_FLAGS = {f"missing-{name}" for name in ("date", "from", "message-id", "subject", "to")}
+HEADER_FLAGS |= {"repeated-header", "8bit-header", "broken-header", "cut-headers"}
 UNSEEN = {"status", "x-status", "x-keywords", "x-uid", "x-uidl", "content-length", "lines", "x-gmail-labels"}
 UNSEEN_BEGINNINGS = ("x-weigh", "x-bogosity", "x-spam", "x-dspam", "x-crm114", "x-rspamd", "x-mozilla-")
 UNSEEN_BEGINNINGS += ("x-evolution", "x-gm-", "x-imap", "x-antispam")
@@ -60,7 +61,7 @@ def seen(message: Message) -> list[tuple[str, str]]:
 
 
 def header_names(message: Message, kind: str, size: int) -> set[str]:
-    names = {f"flag:{flag}" for flag in message.flags if flag.startswith(HEADER_FLAGS)}
+    names = {f"flag:{flag}" for flag in message.flags if flag in HEADER_FLAGS}
     before = ""
     for full, value in seen(message):
         name = short(full, 40)
@@ -91,7 +92,7 @@ def text_names(text: str, kind: str) -> set[str]:
 
 
 def body_names(message: Message, kind: str, size: int) -> set[str]:
-    names = {f"flag:{flag}" for flag in message.flags if not flag.startswith(HEADER_FLAGS)}
+    names = {f"flag:{flag}" for flag in message.flags if flag not in HEADER_FLAGS}
     letters = re.findall("[A-Za-z]", message.text)
     if len(letters) > 20 and 2 * sum(map(str.isupper, letters)) > len(letters):
         names.add("flag:shouting")
