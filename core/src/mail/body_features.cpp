@@ -19,6 +19,13 @@ std::string_view path_of(std::string_view url) {
     return end == url.npos ? std::string_view{} : url.substr(end);
 }
 
+// Whether a word begins or ends with the sign of dollars, pounds or euros.
+bool is_price(std::string_view word) {
+    constexpr std::string_view kPound = "\u00a3", kEuro = "\u20ac";
+    if (word.starts_with('$') || word.ends_with('$')) return true;
+    return word.starts_with(kPound) || word.ends_with(kPound) || word.starts_with(kEuro) || word.ends_with(kEuro);
+}
+
 bool is_shouting(std::string_view text) {
     std::size_t capitals = 0, letters = 0;
     for (const char c : text) {
@@ -103,9 +110,9 @@ void BodyFeatures::add_text(std::string_view text) {
 
 void BodyFeatures::add_figures(std::string_view word) {
     if (word.ends_with("!!")) set.add("flag:exclaiming");
-    const bool is_percent = word.ends_with('%'), is_money = word.find('$') != word.npos || word.find("\u00a3") != word.npos || word.find("\u20ac") != word.npos;
-    if (!(is_percent || is_money) || std::none_of(word.begin(), word.end(), is_digit)) return;
-    set.add(is_percent ? "flag:percent" : "flag:money");
+    const bool is_percent = word.ends_with('%');
+    if (!is_percent && !is_price(word)) return;
+    if (std::any_of(word.begin(), word.end(), is_digit)) set.add(is_percent ? "flag:percent" : "flag:money");
 }
 
 std::string_view BodyFeatures::folded(std::string_view word) {

@@ -86,7 +86,7 @@ def text_names(text: str, kind: str) -> set[str]:
     figures = [word for word in found if re.search("[0-9]", word)]
     if any(word.endswith("%") for word in figures):
         names.add("flag:percent")
-    if any(re.search("[$£€]", word) and not word.endswith("%") for word in figures):
+    if any(re.search("^[$£€]|[$£€]$", word) and not word.endswith("%") for word in figures):
         names.add("flag:money")
     return names
 
