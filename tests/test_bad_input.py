@@ -18,6 +18,7 @@ from sklearn.linear_model import Ridge
 import weigh
 from tests.apps.mail.trial.scripted import Scripted
 from tests.judge.scripted import judged
+from weigh.apps.mail.filter import Costs, Filter, new_ledger
 from weigh.apps.mail.trial.contestant import Mail
 from weigh.apps.mail.trial.trial import hold_trial
 from weigh.source.mail import messages
@@ -1002,6 +1003,36 @@ def _() -> object:
 @case("Trying a mail filter without a mail to judge")
 def _() -> object:
     return hold_trial([Scripted()], [Mail(b"1.0", "inbox.mbox, message 1", "ham")], order="given", warm=1)
+
+
+@case("A mail filter without a learner of that name")
+def _() -> object:
+    return new_ledger("bayes")
+
+
+@case("A mistake of a mail filter that costs nothing")
+def _() -> object:
+    return Costs(ham_lost=0)
+
+
+@case("Learning mail under another label")
+def _() -> object:
+    return Filter().learn([b"Subject: hello"], ["junk"])
+
+
+@case("Learning mail with too few labels")
+def _() -> object:
+    return Filter().learn([b"Subject: hello", b"Subject: money"], ["ham"])
+
+
+@case("Unlearning mail that was never learned")
+def _() -> object:
+    return Filter().unlearn([b"Subject: hello"], ["ham"])
+
+
+@case("Unlearning mail where order matters")
+def _() -> object:
+    return Filter(ledger=new_ledger("logistic")).unlearn([b"Subject: hello"], ["ham"])
 
 
 def told_on_the_page() -> dict[str, tuple[str, str]]:

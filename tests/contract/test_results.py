@@ -17,6 +17,7 @@ import pytest
 import weigh
 from tests.apps.mail.trial.scripted import Scripted
 from weigh._core import MailLedger
+from weigh.apps.mail.filter import Filter
 from weigh.apps.mail.results import Learned, Status, Unlearned
 from weigh.apps.mail.strongest import strongest_words
 from weigh.apps.mail.trial.contestant import Mail
@@ -85,6 +86,13 @@ def _strongest_words() -> Any:
     return strongest_words(words, ledger, 3)
 
 
+def _explanation() -> Any:
+    raws = [f"Subject: {name}\n\n{name} {EVIL}".encode() for name in (A, B)]
+    mail = Filter()
+    mail.learn(raws, ["ham", "spam"])
+    return mail.explain(raws[0])
+
+
 def _trial() -> Any:
     mails = [Mail(f"{i % 7 - 3} {i}".encode(), f"{EVIL} {i}", ("ham", "spam")[i % 2]) for i in range(20)]
     return hold_trial([Scripted(EVIL)], mails, order="given")
@@ -102,6 +110,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Difference": lambda: weigh.diff(bayes(), weigh.NaiveBayes().fit(_table(50, 1.0), LABEL)),
     "Evaluation": lambda: weigh.evaluate(bayes(), TABLE, LABEL),
     "Evidence": lambda: bayes().explain(TABLE)[0],
+    "Explanation": _explanation,
     "Flip": lambda: weigh.flip(bayes(), {name: column[:1] for name, column in TABLE.items()}),
     "Heaviest": lambda: weigh.strongest(logistic()),
     "LearningCurve": lambda: weigh.learning_curve(weigh.NaiveBayes(), TABLE, LABEL, repeats=2),
@@ -134,6 +143,7 @@ WITHOUT_PICTURE: dict[str, Callable[[], Any]] = {
     "Status": lambda: Status(EVIL, A, A, 4, True, 1, 2, 3, 4, 5, B),
     "TraitTable": lambda: compared().traits(),
     "Unlearned": lambda: Unlearned(1, 2, 3),
+    "Verdict": lambda: _explanation().verdict,
 }
 # Parts of results, which are shown with them and by themselves.
 PARTS: dict[str, Callable[[], Any]] = {

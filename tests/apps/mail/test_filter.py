@@ -86,6 +86,8 @@ def test_unlearning_is_never_having_learned():
     mail.learn([MIXED, SPAMS[0]], "ham")
     mail.unlearn([SPAMS[0], MIXED], ["ham", "ham"])
     assert mail.ledger.image(b"") == other.ledger.image(b"")
+    with pytest.raises(errors.DataError, match="never learned under its label"):
+        mail.unlearn([SPAMS[0]], "ham")
     with pytest.raises(errors.Unsupported, match="logistic learns messages in their order"):
         taught("logistic").unlearn([SPAMS[0]], "spam")
 
@@ -95,7 +97,7 @@ def test_labels_are_ham_or_spam():
     before = mail.ledger.image(b"")
     with pytest.raises(errors.LabelError, match="'ham' or 'spam', got 'junk'"):
         mail.learn([MIXED, MIXED], ["ham", "junk"])
-    with pytest.raises(errors.LabelError, match="2 messages and 1 labels"):
+    with pytest.raises(errors.LabelError, match="2 messages, and labels for 1"):
         mail.learn([MIXED, MIXED], ["ham"])
     assert mail.ledger.image(b"") == before
     with pytest.raises(errors.ParameterError, match="Did you mean 'logistic'"):

@@ -85,6 +85,14 @@ def test_no_file_that_is_cut_short_is_opened(tmp_path):
             MailLedger.open(str(path))
 
 
+def test_no_file_that_goes_on_is_opened(tmp_path):
+    path = tmp_path / "ledger"
+    for note in (b"", b"note"):
+        path.write_bytes(small("naive-bayes").image(note) + b"x")
+        with pytest.raises(ValueError, match="its length"):
+            MailLedger.open(str(path))
+
+
 def mixed(low: int, high: int) -> int:
     product = (low ^ 0x9E3779B97F4A7C15) * (high ^ 0xC2B2AE3D27D4EB4F)
     return (product ^ product >> 64) & (1 << 64) - 1

@@ -116,7 +116,7 @@ class Perceptron:
 
     def evidence(self, views: Views) -> dict[tuple[int, int], float]:
         share = 1 / self.messages**4 if self.messages else 0.0
-        found = [squeezed(self.parts(at, view, share), 1.0) for at, view in enumerate(views)]
+        found = [squeezed(self.parts(at, view, share), 0.85) for at, view in enumerate(views)]
         return found[0] | found[1]
 
 

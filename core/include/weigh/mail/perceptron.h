@@ -11,7 +11,7 @@ namespace weigh::mail {
 
 class Perceptron final : public Learner {
 public:
-    static constexpr double kMargin = 0.15, kScale = 1.0, kBiasRate = 0.02;
+    static constexpr double kMargin = 0.15, kScale = 0.85, kBiasRate = 0.02;
 
     std::string_view name() const override { return "perceptron"; }
 

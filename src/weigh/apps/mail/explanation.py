@@ -21,7 +21,7 @@ class Reason:
     contribution: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """A verdict with its reasons, the strongest first.
 
@@ -66,6 +66,8 @@ class Explanation:
         from weigh.apps.mail import explanation_text
 
         return explanation_text.text(self)
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         from weigh.apps.mail import explanation_text

@@ -9,7 +9,7 @@ from weigh.apps.mail.explanation import Explanation, Reason
 from weigh.apps.mail.features import VIEWS, Features
 from weigh.apps.mail.learners import LEARNERS
 from weigh.apps.mail.verdict import HAM, SPAM, Costs, Verdict
-from weigh.errors import LabelError, Unsupported, hint, listing, parameter, told
+from weigh.errors import DataError, LabelError, ParameterError, Unsupported, hint, listing, parameter, told
 
 __all__ = ["LEARNERS", "Costs", "Explanation", "Filter", "Verdict", "new_ledger"]
 
@@ -19,8 +19,8 @@ _LABELS = {HAM: 0, SPAM: 1}
 def new_ledger(learner: str) -> MailLedger:
     """A ledger that has learned nothing, by the name of its learner."""
     if learner not in LEARNERS:
-        must = f"one of {listing(LEARNERS)}{hint(str(learner), LEARNERS)}"
-        raise parameter("Filter", "learner", must, learner)
+        refusal = parameter("Filter", "learner", f"one of {listing(LEARNERS)}", learner)
+        raise ParameterError(f"{refusal}{hint(str(learner), LEARNERS)}")
     return MailLedger(learner)
 
 
@@ -96,9 +96,16 @@ class Filter:
         if LEARNERS[self.ledger.learner].is_ordered:
             raise Unsupported(
                 f"{self.ledger.learner} learns messages in their order, and cannot take one back. Learn the "
-                "others anew, or use naive-bayes."
+                "others anew, or use 'naive-bayes'."
             )
-        self.ledger.unlearn(self.features.prints(contents), _marks(labels, len(contents)))
+        prints, marks = self.features.prints(contents), _marks(labels, len(contents))
+        try:
+            self.ledger.unlearn(prints, marks)
+        except ValueError as error:
+            raise DataError(
+                "A message among these was never learned under its label, so that none is unlearned. "
+                "Give the very messages and labels that were learned."
+            ) from error
 
 
 def _strongest(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
@@ -112,7 +119,6 @@ def _marks(labels: Iterable[str], messages: int) -> bytes:
     if odd:
         raise LabelError(f"A message is learned as 'ham' or 'spam', got {told(odd[0])}.")
     if len(given) != messages:
-        raise LabelError(
-            f"There are {messages:,} messages and {len(given):,} labels; give one label per message."
-        )
+        given_for = f"There are {messages:,} messages, and labels for {len(given):,}."
+        raise LabelError(f"{given_for} Give one label per message.")
     return bytes(_LABELS[label] for label in given)
