@@ -11,15 +11,13 @@ from weigh.apps.mail.store import MailStore
 
 
 def ham(number: int) -> bytes:
-    return (
-        f"From: pal{number % 3}@example.org\nSubject: lunch {number}\n\nsee you at noon {number}\n".encode()
-    )
+    more = " ".join(f"extra{each}" for each in range(number % 7))
+    return f"From: pal{number % 3}@example.org\nSubject: lunch {number}\n\nsee you at noon {more}\n".encode()
 
 
 def spam(number: int) -> bytes:
-    return (
-        f"From: shop{number % 5}@example.com\nSubject: offer {number}\n\ncheap pills now {number}\n".encode()
-    )
+    more = " ".join(f"offer{each}" for each in range(number % 5))
+    return f"From: shop{number % 5}@example.com\nSubject: sale {number}\n\ncheap pills now {more}\n".encode()
 
 
 def image(store: MailStore) -> bytes:

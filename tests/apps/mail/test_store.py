@@ -105,6 +105,24 @@ def test_an_explanation_has_names(tmp_path: Path) -> None:
     assert "pills" in str(store.explain(spam(70)).to_dict())
 
 
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_the_first_look_of_a_program_sees_what_later_ones_see(tmp_path: Path, learner: str) -> None:
+    store = MailStore.open(tmp_path / "store", create=True, learner=learner)
+    store.learn([*HAMS, *SPAMS[:3]], "ham")
+    store.learn(SPAMS[3:], "spam")
+    store.fold()
+    store.learn([ham(number) for number in range(20, 40)], "ham")
+    store.learn(SPAMS, "spam")
+    store.unlearn(HAMS[:5])
+    asked = [ham(70), spam(71), HAMS[2], b"", b"Subject: cheap lunch\n\npills at noon"]
+    known = store.judge(asked)
+    assert len({verdict.score for verdict in known}) == len(asked)
+    for message, verdict in zip(asked, known, strict=True):
+        assert MailStore.open(store.folder).judge([message]) == [verdict]
+        first = MailStore.open(store.folder)
+        assert first.explain(message) == first.explain(message) == store.explain(message)
+
+
 def test_many_messages_are_learned_in_groups_and_folded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,7 +163,7 @@ actions = st.lists(
 
 @pytest.mark.parametrize("learner", LEARNERS)
 @given(actions)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_history_leaves_what_the_remaining_messages_make(
     tmp_path_factory: pytest.TempPathFactory, learner: str, history: list[tuple[str, list[int]]]
 ) -> None:
