@@ -86,6 +86,12 @@ def cut(name: object, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
+def tail(place: str, width: int) -> str:
+    """A place of at most `width` signs whose end, which tells things of one folder apart, is kept."""
+    whole = cut(place, len(place) + 1)
+    return whole if len(whole) <= width else "…" + whole[1 - width :]
+
+
 def counted(number: float, one: str, many: str = "") -> str:
     """A number with its noun: '1 row', '2,000 rows'."""
     return f"{amount(number)} {one if number == 1 else many or one + 's'}"

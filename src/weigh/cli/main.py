@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ import click
 
 from weigh import __version__, errors
 from weigh.cli.commands import Commands
-from weigh.cli.told import Told
+from weigh.cli.told import Told, hush
 
 # In the order in which one meets them.
 COMMANDS = (
@@ -56,13 +55,8 @@ class Program(Commands):
                 "or fewer n-grams, and fewer classes take less."
             ) from cause
         except BrokenPipeError:
-            raise click.exceptions.Exit(_hushed()) from None
-
-
-def _hushed() -> int:
-    """Whoever read our output has seen enough; Python would complain once more at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return BROKEN_PIPE
+            hush()
+            raise click.exceptions.Exit(BROKEN_PIPE) from None
 
 
 def _note(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -112,7 +106,8 @@ def code_of(arguments: Sequence[str] | None = None) -> int:
         code = app.main(arguments, prog_name="weigh", standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:
-        return _hushed()
+        hush()
+        return BROKEN_PIPE
     except click.ClickException as refusal:
         refusal.show()
         return refusal.exit_code
@@ -121,7 +116,7 @@ def code_of(arguments: Sequence[str] | None = None) -> int:
     except OSError as cause:
         if cause.errno != errno.ENOSPC:
             raise
-        _hushed()
+        hush()
         click.echo("weigh: The output cannot be written: no space is left.", err=True)
         return 1
     return code if isinstance(code, int) else 0

@@ -1,7 +1,8 @@
-"""A refusal in the words of the library."""
+"""What is said when something cannot be done, and no more than that."""
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -19,3 +20,8 @@ class Told(click.ClickException):
     def show(self, file: Any = None) -> None:
         """Say it on standard error."""
         click.echo(f"weigh: {self.message}", file=file or sys.stderr)
+
+
+def hush() -> None:
+    """Give up on standard output, of which Python would complain once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

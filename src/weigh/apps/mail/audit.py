@@ -14,7 +14,7 @@ from weigh.apps.mail.digest import canonical, identity
 from weigh.apps.mail.features import Features
 from weigh.errors import DataError, parameter
 from weigh.source.mail import Stored, batches
-from weigh.text import aligned, counted, cut, html_table, probable
+from weigh.text import aligned, counted, html_table, probable, tail
 
 SPAM, HAM = LABELS = ("spam", "ham")
 # Of each label: a look at its mails, from the first one on.
@@ -45,7 +45,7 @@ class Doubt:
     def row(self) -> list[str]:
         """The mail in a table for people."""
         label = "both" if self.has_both else self.label
-        return [cut(self.place, 56), label, probable(self.probability)]
+        return [tail(self.place, 56), label, probable(self.probability)]
 
 
 @dataclass(frozen=True)

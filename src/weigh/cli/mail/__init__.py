@@ -16,6 +16,7 @@ COMMANDS = (
     "audit",
     "status",
     "words",
+    "serve",
 )
 SECTIONS = {
     "Try it, teach it, use it": """

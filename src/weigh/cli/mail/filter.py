@@ -10,7 +10,8 @@ import click
 from weigh.cli.mail.opened import message, opened, store_option
 from weigh.cli.options import as_json
 from weigh.cli.taught import Taught
-from weigh.cli.told import Told
+from weigh.cli.told import Told, hush
+from weigh.replacing import reason
 
 CODES = {"spam": 0, "ham": 1, "unsure": 2}
 ERROR = 3
@@ -63,9 +64,7 @@ class Filtering(Taught):
 
         try:
             return super().invoke(ctx)
-        except BrokenPipeError:
-            raise
-        except (WeighError, OSError) as refusal:
+        except WeighError as refusal:
             raise Failed(str(refusal)) from refusal
 
 
@@ -98,7 +97,10 @@ def command(
 
 def _said(content: bytes, store: str | None) -> int:
     """The exit code that tells the verdict."""
-    return CODES[opened(store).judge([content])[0].label]
+    from weigh.apps.mail.serving.client import judge_through
+
+    told = judge_through(_socket(store), content)
+    return CODES[told["label"] if told else opened(store).judge([content])[0].label]
 
 
 def _passed_on(content: bytes, store: str | None) -> int:
@@ -109,16 +111,33 @@ def _passed_on(content: bytes, store: str | None) -> int:
     except Exception as cause:
         click.echo(f"weigh: {_reason(cause)} The message is passed on without a verdict.", err=True)
         written = _unjudged(content)
-    sys.stdout.buffer.write(written)
-    sys.stdout.buffer.flush()
+    try:
+        sys.stdout.buffer.write(written)
+        sys.stdout.buffer.flush()
+    except OSError as cause:
+        hush()
+        raise Failed(f"The message cannot be written: {reason(cause)}.") from cause
     return 0
 
 
 def _judged(content: bytes, store: str | None) -> bytes:
+    """The message with its verdict, by a running server or else by the store itself."""
     from weigh.apps.mail.header import STRONGEST, with_header
+    from weigh.apps.mail.serving.client import filter_through
 
+    answer = filter_through(_socket(store), content)
+    if answer is not None:
+        return answer
     found = opened(store).explain(content)
     return with_header(content, found.verdict, found.strongest(STRONGEST))
+
+
+def _socket(store: str | None) -> str:
+    """Where the server of a store would listen."""
+    from weigh.apps.mail.folder import default_folder
+    from weigh.apps.mail.serving.client import default_socket
+
+    return default_socket(store or default_folder())
 
 
 def _unjudged(content: bytes) -> bytes:

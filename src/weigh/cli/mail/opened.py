@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -30,12 +29,12 @@ def opened(store: str | None) -> MailStore:
 
 def message(path: str) -> bytes:
     """All bytes of a file, or of standard input for '-'."""
-    if path == "-":
-        return sys.stdin.buffer.read()
-    from weigh.source.paths import unreadable
-
     try:
+        if path == "-":
+            return sys.stdin.buffer.read()
         with open(path, "rb") as file:
             return file.read()
     except OSError as cause:
-        raise unreadable(os.fspath(path), cause) from cause
+        from weigh.source.paths import unreadable
+
+        raise unreadable("standard input" if path == "-" else path, cause) from cause

@@ -20,8 +20,8 @@ SECTIONS = {
         weigh mail serve --smtp 127.0.0.1:10025 --next 127.0.0.1:10026
     """,
     "The socket": """
-        is serve.sock in the store's folder, for its owner alone. weigh mail filter,
-        learn and unlearn find it there by themselves. Other programs write
+        is serve.sock in the store's folder, for its owner alone. weigh mail filter
+        finds it there by itself. Other programs write
             FILTER 1234          and the 1,234 bytes of a message, or
             FILTER -             and a message, and hang up
         and read 'OK 1300' and the message with its verdict, or 'NO 35' and why not.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weigh.source.mail import Stored
 
 # How many mails are learned before it is the other side's turn, where the order matters.
-TURN = 32
+TURN = 8
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,9 @@ def unteach(store: MailStore, paths: Sequence[str]) -> Unlearned:
 
 
 def _contents(look: Callable[[], Iterator[Stored]]) -> Iterator[bytes]:
-    return (each.content for each in look())
+    # Not an expression: standard input is kept as long as there is a way to look at it.
+    for each in look():
+        yield each.content
 
 
 def _counting(say: Callable[[str], None], before: int = 0) -> Callable[[int], None]:

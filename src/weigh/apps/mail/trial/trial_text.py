@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from weigh.apps.mail.trial import figures
-from weigh.text import aligned, counted, cut, html_note, html_table, minus, probable, short
+from weigh.text import aligned, counted, cut, html_note, html_table, minus, probable, short, tail
 
 if TYPE_CHECKING:
     from weigh.apps.mail.trial.mistakes import Mistake
@@ -104,7 +104,7 @@ def _mistakes(result: FilterResult, width: int) -> list[list[str]]:
     has_shares = all(each.probability is not None for each in result.mistakes)
     rows = [["mail", "is", "called", "P(spam)" if has_shares else "score", "turn"]]
     return rows + [
-        [_tail(each.place, width), each.label, each.verdict, _sureness(each), f"{each.turn:,}"]
+        [tail(each.place, width), each.label, each.verdict, _sureness(each), f"{each.turn:,}"]
         for each in result.mistakes
     ]
 
@@ -150,12 +150,6 @@ def _interval(measure: Measure) -> str:
 
 def _sureness(mistake: Mistake) -> str:
     return short(mistake.score) if mistake.probability is None else probable(mistake.probability)
-
-
-def _tail(place: str, width: int) -> str:
-    """Return a place whose end, which tells mails of one folder apart, is kept."""
-    whole = cut(place, len(place) + 1)
-    return whole if len(whole) <= width else "…" + whole[1 - width :]
 
 
 def _milliseconds(seconds: float) -> str:
