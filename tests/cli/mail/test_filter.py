@@ -86,10 +86,10 @@ def test_without_a_usable_store_the_message_is_passed_on_and_the_reason_told(tau
 
 @pytest.mark.parametrize("error", [MemoryError, ValueError, RecursionError, KeyError])
 def test_any_failure_passes_the_message_on_and_tells_no_word_of_it(taught, monkeypatch, error):
-    def fail(self, content):
+    def fail(self, content, most):
         raise error("you won a prize")
 
-    monkeypatch.setattr(MailStore, "explain", fail)
+    monkeypatch.setattr(MailStore, "brief", fail)
     told = taught("filter", input=spam(0))
     assert told.exit_code == 0
     assert HEADER.sub(b"", told.stdout_bytes) == spam(0)

@@ -122,14 +122,14 @@ def _passed_on(content: bytes, store: str | None) -> int:
 
 def _judged(content: bytes, store: str | None) -> bytes:
     """The message with its verdict, by a running server or else by the store itself."""
-    from weigh.apps.mail.header import STRONGEST, with_header
     from weigh.apps.mail.serving.client import filter_through
 
     answer = filter_through(_socket(store), content)
     if answer is not None:
         return answer
-    found = opened(store).explain(content)
-    return with_header(content, found.verdict, found.strongest(STRONGEST))
+    from weigh.apps.mail.header import STRONGEST, with_header
+
+    return with_header(content, *opened(store).brief(content, STRONGEST))
 
 
 def _socket(store: str | None) -> str:
