@@ -19,6 +19,7 @@ import weigh
 from tests.apps.mail.trial.scripted import Scripted
 from tests.judge.scripted import judged
 from weigh.apps.mail.filter import Costs, Filter, new_ledger
+from weigh.apps.mail.serving.place import listening
 from weigh.apps.mail.trial.contestant import Mail
 from weigh.apps.mail.trial.trial import hold_trial
 from weigh.source.mail import messages
@@ -983,6 +984,24 @@ def _() -> object:
 @case("Flipping a regression")
 def _() -> object:
     return weigh.flip(linear(), {"area": 50.0, "rooms": 2.0})
+
+
+@case("Serving mail where a server runs")
+def _() -> object:
+    with listening("serve.sock"), listening("serve.sock") as second:
+        return second
+
+
+@case("Serving mail in the place of a file")
+def _() -> object:
+    with listening(written("milk", "serve.sock")) as listener:
+        return listener
+
+
+@case("Serving mail in a folder that does not exist")
+def _() -> object:
+    with listening("mail/serve.sock") as listener:
+        return listener
 
 
 @case("Trying a mail filter on no mails")

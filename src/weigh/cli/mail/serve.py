@@ -62,7 +62,6 @@ def command(
         raise click.UsageError("--smtp and --next go together: where mail comes in, and where it goes.")
     import asyncio
 
-    from weigh.apps.mail.folder import default_folder
     from weigh.apps.mail.serving.client import default_socket
     from weigh.apps.mail.serving.running import Route, serve
     from weigh.apps.mail.serving.service import Service
@@ -74,8 +73,9 @@ def command(
     def ready(places: Places) -> None:
         click.echo(json.dumps(places.to_dict(), ensure_ascii=False) if as_json else str(places))
 
-    service = Service(opened(store), (lambda line: click.echo(line, err=True)) if verbose else None)
-    asyncio.run(serve(service, path or default_socket(store or default_folder()), route, ready))
+    mail = opened(store)
+    service = Service(mail, (lambda line: click.echo(line, err=True)) if verbose else None)
+    asyncio.run(serve(service, path or default_socket(mail.folder), route, ready))
 
 
 def _address(text: str, option: str) -> tuple[str, int]:
