@@ -39,6 +39,7 @@ PIECES = ["From: ", "Subject: ", "Received: ", "X-Spam-Flag: ", "\n", "\n\n", " 
 PIECES += ["Word", "ÉTÉ ", "ΟΔΟΣ ", "İ", "\u00a0", "\u3000", "'", "-", ".", "_", "$5 ", "£9", "9% ", "!! "]
 PIECES += ["Content-Type: text/html\n", "<b>", "<p align='A b'>", "</a>", "x" * 31, "10.20.30.40 "]
 PIECES += ["<a href='http://U.example.org/p/q?r=S'>", "http://10.1.2.3/", "www.shop.example.com/buy "]
+PIECES += ["<a href='http://a.b.c.d.e.f.example.org/'>", "Reply-To: x@a.b.c.d.e.f.example "]
 PIECES += ["<span style='display:none'>", "SHOUTING LOUDLY NOW AGAIN "]
 kinds = st.sampled_from(sorted(REACH))
 
@@ -71,6 +72,27 @@ def test_a_message_is_told_in_words_for_people() -> None:
     assert {"attr:align=center", "tag:p", "part:text/html", "hidden:secret", "flag:hidden-text"} <= body
     assert {"free money", "Free"} <= body
     assert not [name for name in headers if "spam" in name]
+
+
+OWN = ["Status", "X-Status", "X-Keywords", "X-UID", "X-UIDL", "Content-Length", "Lines", "X-Gmail-Labels"]
+OWN += [
+    "X-Weigh",
+    "X-Weigh-Id",
+    "X-Bogosity",
+    "X-Spam",
+    "X-Spam-Status",
+    "X-DSPAM-Result",
+    "X-CRM114-Version",
+]
+OWN += ["X-Rspamd", "X-Antispam", "X-Mozilla-Status", "X-Evolution", "X-GM-THRID", "X-IMAPbase"]
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_what_filters_and_mailboxes_write_is_not_looked_at(name: str) -> None:
+    features = Features(characters=4)
+    plain, written = b"To: you\n\nhi", b"To: you\n" + name.encode() + b": spam at last\n\nhi"
+    assert features.prints([written]) == features.prints([plain])
+    assert features.prints([b"To: you\nX-Other: spam\n\nhi"]) != features.prints([plain])
 
 
 def test_a_print_has_the_keys_of_both_views_in_order() -> None:
