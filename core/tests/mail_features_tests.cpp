@@ -76,7 +76,8 @@ void names_tell_where_they_come_from() {
 }
 
 void pairs_reach_as_far_as_wanted() {
-    const auto none = features_of("\na b c d e f", {mail::Pairs::none, 0, 0}), sparse = features_of("\na b c d e f", {mail::Pairs::sparse, 0, 0});
+    constexpr std::string_view kLetters = "\na b c d e f";
+    const auto none = features_of(kLetters, {mail::Pairs::none, 0, 0}), sparse = features_of(kLetters, {mail::Pairs::sparse, 0, 0});
     EXPECT(!has(none, View::body, "a b") && has(none, View::body, "a"));
     for (const std::string_view name : {"a b", "a _ c", "a _ _ d", "a _ _ _ e", "e f"}) EXPECT(has(sparse, View::body, name));
     EXPECT(!has(sparse, View::body, "a _ _ _ _ f"));

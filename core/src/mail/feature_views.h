@@ -1,6 +1,7 @@
 // What the two views of a message see in it.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,8 @@ namespace weigh::mail {
 // Adds names that begin with what they are about.
 class Prefixed {
 public:
+    static constexpr std::size_t kLookedAt = 16000;  // bytes at the start of a text, for runs
+
     Prefixed(FeatureSet& features, Arena& arena) : features_(features), arena_(arena) {}
 
     void begin(std::string_view prefix) {
@@ -64,7 +67,7 @@ private:
     Prefixed names_;
     Neighbours pairs_;
     std::size_t characters_;
-    std::string scratch_, before_;
+    std::string scratch_, before_, host_;
 };
 
 class BodyFeatures {

@@ -8,18 +8,21 @@
 namespace weigh::mail {
 namespace {
 
-constexpr std::size_t kLongestName = 40;  // bytes of a header's name
+constexpr std::size_t kLongestName = 40;   // bytes of a header's name
+constexpr std::size_t kLongestHost = 255;  // bytes
 
 // What filters, mail programs and mailboxes write themselves: it would tell what was thought of a message.
-constexpr std::array<std::string_view, 8> kUnseen{"status", "x-status", "x-keywords", "x-uid", "x-uidl", "content-length", "lines", "x-gmail-labels"};
-constexpr std::array<std::string_view, 11> kUnseenBeginnings{"x-weigh",  "x-bogosity",  "x-spam",    "x-dspam", "x-crm114", "x-rspamd",
-                                                             "x-mozilla-", "x-evolution", "x-gm-", "x-imap", "x-antispam"};
+constexpr std::array<std::string_view, 8> kUnseen{"status", "x-status",       "x-keywords", "x-uid",
+                                                  "x-uidl", "content-length", "lines",      "x-gmail-labels"};
+constexpr std::array<std::string_view, 11> kUnseenBeginnings{"x-weigh",    "x-bogosity", "x-spam",      "x-dspam", "x-crm114", "x-rspamd",
+                                                             "x-antispam", "x-mozilla-", "x-evolution", "x-gm-",   "x-imap"};
 
 constexpr std::array<std::string_view, 3> kSenders{"from", "reply-to", "return-path"};
 
 bool is_seen(std::string_view name) {
+    const auto begins = [&](std::string_view each) { return name.starts_with(each); };
     return std::find(kUnseen.begin(), kUnseen.end(), name) == kUnseen.end() &&
-           std::none_of(kUnseenBeginnings.begin(), kUnseenBeginnings.end(), [&](std::string_view each) { return name.starts_with(each); });
+           std::none_of(kUnseenBeginnings.begin(), kUnseenBeginnings.end(), begins);
 }
 
 // Four numbers between dots.
@@ -77,19 +80,20 @@ void HeaderFeatures::add_domains(std::string_view value) {
     for (std::size_t at = value.find('@'); at != value.npos; at = value.find('@', at)) {
         const std::size_t begin = ++at;
         while (at < value.size() && is_of_host(value[at])) ++at;
-        std::string_view found = value.substr(begin, std::min<std::size_t>(at - begin, 255));
+        std::string_view found = value.substr(begin, std::min(at - begin, kLongestHost));
         while (found.ends_with('.')) found.remove_suffix(1);
         if (found.empty()) continue;
-        std::string host(found);
-        make_lower(host);
-        names_.add_host(host);
+        host_ = found;
+        make_lower(host_);
+        names_.add_host(host_);
     }
 }
 
 void HeaderFeatures::add_runs(const Message& message) {
     scratch_.clear();
     for (const Header& header : message.headers) {
-        if (!is_seen(header.name) || scratch_.size() > (1 << 14)) continue;
+        if (scratch_.size() > Prefixed::kLookedAt) break;
+        if (!is_seen(header.name)) continue;
         scratch_ += header.name;
         scratch_ += ": ";
         scratch_ += header.value;

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "ascii.h"
 #include "feature_views.h"
 #include "words.h"
@@ -8,7 +6,7 @@ namespace weigh::mail {
 namespace {
 
 constexpr std::size_t kMostLabels = 5;   // of a domain that is told with a host
-constexpr std::size_t kRunsFrom = 4000;  // bytes
+constexpr std::size_t kRunsFrom = 4000;  // bytes, blanks as one
 
 }  // namespace
 
@@ -37,7 +35,7 @@ void Prefixed::add_machine(std::string_view address) {
 
 void Prefixed::add_runs(std::string_view text, std::size_t size) {
     spaced_.clear();
-    for (const char c : text.substr(0, 4 * kRunsFrom)) {
+    for (const char c : text.substr(0, kLookedAt)) {
         if (!is_space(c)) spaced_ += c;
         else if (!spaced_.empty() && spaced_.back() != ' ') spaced_ += ' ';
     }
