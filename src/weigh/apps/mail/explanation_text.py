@@ -146,7 +146,7 @@ def drawn(explanation: Explanation, most: int) -> Any:
     table = [{"name": cut(f"{each.name} ({each.view})", NAME), "value": each.contribution} for each in shown]
     rest = len(explanation.reasons) - len(shown)
     left = explanation.verdict.score - sum(each.contribution for each in shown)
-    if rest or explanation.biases or not table:
-        name = f"{counted(rest, 'other feature')}{' and the biases' if explanation.biases else ''}"
-        table.append({"name": name, "value": left})
+    others = [f"{amount(rest)} others"] * bool(rest) + ["biases"] * bool(explanation.biases)
+    if others or not table:
+        table.append({"name": " and ".join(others) or "nothing known", "value": left})
     return bars(table, x="added to the log-odds of spam", title=str(explanation.verdict))
