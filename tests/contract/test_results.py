@@ -140,7 +140,7 @@ WITHOUT_PICTURE: dict[str, Callable[[], Any]] = {
     "Learned": lambda: Learned(1, 2, 3),
     "Message": _message,
     "Optimality": lambda: linear().certificate_,
-    "Status": lambda: Status(EVIL, A, A, 4, True, 1, 2, 3, 4, 5, B),
+    "Status": lambda: Status(EVIL, A, A, 4, True, 0, 2, 3, 4, 5),
     "TraitTable": lambda: compared().traits(),
     "Unlearned": lambda: Unlearned(1, 2, 3),
     "Verdict": lambda: _explanation().verdict,

@@ -7,7 +7,7 @@ import re
 import struct
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.apps.mail.feature_twin import REACH, body_names, header_names

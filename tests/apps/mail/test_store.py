@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.apps.mail.letters import counts, files, ham, image, learned, spam
+from weigh.apps.mail import groups
 from weigh.apps.mail import store as module
 from weigh.apps.mail.results import Learned, Unlearned
 from weigh.apps.mail.store import MailStore
@@ -126,7 +127,7 @@ def test_the_first_look_of_a_program_sees_what_later_ones_see(tmp_path: Path, le
 def test_many_messages_are_learned_in_groups_and_folded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_GROUP", 10)
+    monkeypatch.setattr(groups, "_GROUP", 10)
     monkeypatch.setattr(module, "_TAIL", 8_000)
     monkeypatch.setattr(module, "_BULK_TAIL", 20_000)
     store, told = MailStore.open(tmp_path / "store", create=True), list[int]()

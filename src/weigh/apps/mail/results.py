@@ -80,7 +80,6 @@ class Status:
     features : how many different features these have
     size : bytes of all its files
     unfolded : bytes of the journal that the snapshot does not include yet
-    hint : what it lacks to judge by, or nothing
     """
 
     folder: str
@@ -93,11 +92,18 @@ class Status:
     features: int
     size: int
     unfolded: int
-    hint: str
+
+    @property
+    def hint(self) -> str:
+        """What the store lacks to judge by, or nothing."""
+        if self.hams and self.spams:
+            return ""
+        lacks = "ham" if self.spams else "spam" if self.hams else "mail"
+        return f"It has learned no {lacks} yet. Learn both ham and spam before you trust it."
 
     def to_dict(self) -> dict[str, Any]:
         """The status for JSON."""
-        return asdict(self)
+        return {**asdict(self), "hint": self.hint}
 
     def __str__(self) -> str:
         lines = [cut(f"Mail store {self.folder}", _WIDTH), aligned(self._table(), left=2, indent="  ")]

@@ -43,8 +43,10 @@ def load(folder: str, learner: str) -> Snapshot:
         try:
             ledger = MailLedger.open(path)
             offset, link, *extents = _NOTE.unpack(ledger.note)
-        except (ValueError, RuntimeError, struct.error) as error:
-            raise ModelFileError(f"{path} cannot be used: {error} Restore the folder from a copy.") from error
+        except struct.error:
+            raise _unusable(path, ValueError("it has no note of a store.")) from None
+        except ValueError as error:
+            raise _unusable(path, error) from error
     if ledger.learner != learner:
         raise ModelFileError(
             f"{path} was learned by {ledger.learner!r}, and the settings beside it say {learner!r}. "
@@ -54,6 +56,20 @@ def load(folder: str, learner: str) -> Snapshot:
 
 
 def save(folder: str, ledger: MailLedger, note: Note) -> None:
-    """Put a ledger in place of the one on the disk."""
-    with private(os.path.join(folder, LEDGER)) as file:
+    """Put a ledger in place of the one on the disk, which it was made from.
+
+    Readers look only at as much of a ledger as they need; whoever makes another of it looks at all.
+    """
+    path = os.path.join(folder, LEDGER)
+    with telling(folder, "read"):
+        try:
+            if os.path.exists(path):
+                MailLedger.check(path)
+        except ValueError as error:
+            raise _unusable(path, error) from error
+    with private(path) as file:
         file.write(ledger.image(note.packed()))
+
+
+def _unusable(path: str, error: Exception) -> ModelFileError:
+    return ModelFileError(f"{path} cannot be used: {error} Restore the whole folder from a copy.")

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from weigh.apps.mail.ahead import ahead
 from weigh.apps.mail.archive import archived
 from weigh.apps.mail.change import HAM, LABELS, NONE, SPAM, Change, change_of
 from weigh.apps.mail.digest import canonical, identity
 from weigh.apps.mail.filter import Filter
-from weigh.apps.mail.folder import ARCHIVE, JOURNAL, SETTINGS, WORDS, default_folder, prepared, swept, telling
+from weigh.apps.mail.folder import ARCHIVE, JOURNAL, SETTINGS, WORDS, default_folder, swept, telling
 from weigh.apps.mail.glance import keys_of
+from weigh.apps.mail.groups import ahead, groups
 from weigh.apps.mail.learners import LEARNERS
+from weigh.apps.mail.making import made
 from weigh.apps.mail.memory import Memory, remembered
 from weigh.apps.mail.results import Learned, Status, Unlearned
 from weigh.apps.mail.settings import Settings, new_settings, read_settings
@@ -23,16 +25,14 @@ from weigh.apps.mail.snapshot import Note, load, save
 from weigh.apps.mail.strongest import StrongestWords, strongest_words
 from weigh.apps.mail.verdict import Costs, Verdict
 from weigh.apps.mail.words import kept_words, read_words, words_of
-from weigh.errors import ModelFileError, Unsupported, parameter
-from weigh.journal import START, Journal, Position, Turn
+from weigh.errors import FileError, ModelFileError, Unsupported, parameter
+from weigh.journal import Journal, Position, Turn
 
 if TYPE_CHECKING:
     from weigh.apps.mail.explanation import Explanation, Reason
 
 Progress = Callable[[int], object]
 
-_GROUP = 256
-_GROUP_BYTES = 8 << 20
 # Bytes of the journal that every reader has to replay: some 250 messages, and a few milliseconds.
 _TAIL = 2 << 20
 # While many messages are learned a longer one is put up with, and folded at the end.
@@ -73,6 +73,8 @@ class MailStore:
         self._is_ordered = LEARNERS[settings.learner].is_ordered
         self._held: tuple[Memory, Position] | None = None
         self._has_judged = False
+        self._unfolded = 0
+        self._is_undone = False
         self._lock = threading.RLock()
 
     @classmethod
@@ -98,30 +100,38 @@ class MailStore:
                     f"{place}: there is no mail store. Make one by learning: "
                     "weigh mail learn --ham FOLDER --spam FOLDER, or MailStore.open(folder, create=True)."
                 )
-            settings = _made(place, new_settings(asked, costs))
+            settings = made(place, new_settings(asked, costs))
         settings.require(place, asked)
         return cls(place, settings, costs)
 
     def __repr__(self) -> str:
         return f"MailStore({self.folder!r})"
 
-    def learn(self, contents: Iterable[bytes], label: str, *, progress: Progress | None = None) -> Learned:
-        """Learn raw messages as "ham" or "spam"; `progress` is told how many are done."""
+    def learn(
+        self, contents: Iterable[bytes], label: str, *, progress: Progress | None = None, tidy: bool = True
+    ) -> Learned:
+        """Learn raw messages as "ham" or "spam".
+
+        `progress` is told how many are done. Whoever learns much in many calls spares time with `tidy=False`
+        and one call of `tidy` at the end.
+        """
         if label not in LABELS:
             raise parameter("MailStore", "label", "'ham' or 'spam'", label)
         mark = LABELS[label]
-        olds = self._changed(contents, mark, progress)
+        olds = self._changed(contents, mark, progress, tidy)
         return Learned(olds[NONE], olds.total() - olds[NONE] - olds[mark], olds[mark])
 
-    def unlearn(self, contents: Iterable[bytes], *, progress: Progress | None = None) -> Unlearned:
+    def unlearn(
+        self, contents: Iterable[bytes], *, progress: Progress | None = None, tidy: bool = True
+    ) -> Unlearned:
         """Take raw messages back, whatever their label, as if they had never been learned."""
-        olds = self._changed(contents, NONE, progress)
+        olds = self._changed(contents, NONE, progress, tidy)
         return Unlearned(olds[HAM], olds[SPAM], olds[NONE])
 
     def judge(self, contents: Iterable[bytes]) -> list[Verdict]:
         """What raw messages are, by all that has been learned until now."""
         verdicts = []
-        for group in _groups(contents):
+        for group in groups(contents):
             raw = [canonical(content) for content in group]
             verdicts += self._filter_for(raw).judge(raw)
         return verdicts
@@ -133,7 +143,8 @@ class MailStore:
 
     def brief(self, content: bytes, most: int) -> tuple[Verdict, tuple[Reason, ...]]:
         """The verdict on a raw message, and what speaks most for and against spam."""
-        return self.filter().brief(canonical(content), most)
+        raw = canonical(content)
+        return self._filter_for([raw]).brief(raw, most)
 
     def filter(self) -> Filter:
         """A filter that judges by all that has been learned until now, and changes when this store learns."""
@@ -152,10 +163,18 @@ class MailStore:
         self.fold()
         return strongest_words(read_words(self.folder, self._note().words), self._remember().ledger, k)
 
+    def tidy(self) -> None:
+        """Fold if the journal has become long, or readers would have to learn all messages anew."""
+        if self._unfolded > _TAIL or self._is_undone:
+            # What was learned is on the disk, and counts whether or not this works out now.
+            with contextlib.suppress(FileError):
+                self.fold()
+
     def fold(self) -> None:
         """Write a snapshot, so that readers need no journal; learning does so by itself from time to time."""
         with self._lock, self._journal.writing() as turn:
             self._fold(turn)
+            self._unfolded, self._is_undone = 0, False
 
     def status(self) -> Status:
         """What the store is and has."""
@@ -174,21 +193,28 @@ class MailStore:
             features=ledger.features,
             size=size,
             unfolded=self._journal.position.offset - self._note().position.offset,
-            hint=_hint(ledger.hams, ledger.spams),
         )
 
-    def _changed(self, contents: Iterable[bytes], mark: int, progress: Progress | None) -> Counter[int]:
+    def _changed(
+        self, contents: Iterable[bytes], mark: int, progress: Progress | None, tidy: bool
+    ) -> Counter[int]:
         """Give messages a mark, and count the marks that they had."""
         olds: Counter[int] = Counter()
-        is_long = False
-        for seen in ahead(lambda group: self._seen(group, mark), _groups(contents)):
-            found, is_long = self._turn(seen)
-            olds.update(found)
+        for seen in ahead(lambda group: self._seen(group, mark), groups(contents)):
+            olds.update(self._turn(seen))
+            if self._unfolded > _TAIL:
+                # While the next messages are seen.
+                self._keep_up()
             if progress:
                 progress(olds.total())
-        if is_long or (self._is_ordered and olds.total() > olds[NONE] + olds[mark]):
-            self.fold()
+        if tidy:
+            self.tidy()
         return olds
+
+    def _keep_up(self) -> None:
+        """Fold a journal that is too long even for a while, or else learn in memory what it has."""
+        with contextlib.suppress(FileError):
+            self.fold() if self._unfolded > _BULK_TAIL else self._remember()
 
     def _seen(self, contents: list[bytes], mark: int) -> list[Change]:
         """Messages as they are learned: the slow part, which needs no lock."""
@@ -201,8 +227,8 @@ class MailStore:
             for each, print, text in zip(raw, prints, words, strict=True)
         ]
 
-    def _turn(self, seen: list[Change]) -> tuple[list[int], bool]:
-        """Write what changes, and tell the marks that were there and whether the journal has become long."""
+    def _turn(self, seen: list[Change]) -> list[int]:
+        """Write what changes, and tell the marks that were there."""
         with self._lock, self._journal.writing() as turn:
             olds = []
             changes = []
@@ -211,19 +237,20 @@ class MailStore:
                 olds.append(change.old)
                 if turn.append([change.record])[0]:
                     changes.append(change)
-            if not self._is_ordered and any(change.old for change in changes):
-                self._try(changes)
+            if any(change.old for change in changes):
+                self._require_undoable(changes)
+                self._is_undone = self._is_ordered
             turn.commit()
-            if turn.unfolded > _BULK_TAIL:
-                self._fold(turn)
-            elif turn.unfolded > _TAIL:
-                # It will be folded soon, and catching up now is done while the next messages are read.
-                self._remember()
-            return olds, turn.unfolded > _TAIL
+            self._unfolded = turn.unfolded
+            return olds
 
-    def _try(self, changes: list[Change]) -> None:
-        """Undo in memory what is about to be undone on the disk, and refuse what cannot be."""
+    def _require_undoable(self, changes: list[Change]) -> None:
+        """Refuse, before anything is written, changes that the ledger could not follow."""
         memory = self._remember()
+        if self._is_ordered:
+            with telling(self.folder, "read"):
+                self._note().archive.read(os.path.join(self.folder, ARCHIVE))
+            return
         self._held = None
         try:
             memory.add(changes)
@@ -269,40 +296,3 @@ class MailStore:
             archive = archived(self.folder, archive, changes) if self._is_ordered else archive
             words = kept_words(self.folder, words, changes, before, ledger) if self.settings.words else words
         save(self.folder, ledger, Note(position, archive, words))
-
-
-def _made(folder: str, settings: Settings) -> Settings:
-    """Make a store, unless somebody else has just done so, and give the settings that it has."""
-    prepared(folder)
-    path = os.path.join(folder, SETTINGS)
-    with Journal(os.path.join(folder, JOURNAL)).writing() as turn:
-        found = read_settings(path)
-        if found is None and turn.position != START:
-            raise ModelFileError(f"{path} is missing beside a journal. Restore the whole folder from a copy.")
-        if found is None:
-            settings.written(path)
-        return found or settings
-
-
-def _groups(contents: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Messages in lists that are short enough for memory and long enough for speed."""
-    group: list[bytes] = []
-    size = 0
-    for content in contents:
-        if not isinstance(content, bytes):
-            # Only its type is told: whatever it is, it may be private.
-            raise parameter("MailStore", "contents", "raw messages, a list of bytes", type(content))
-        group.append(content)
-        size += len(content)
-        if len(group) >= _GROUP or size >= _GROUP_BYTES:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group
-
-
-def _hint(hams: int, spams: int) -> str:
-    if hams and spams:
-        return ""
-    lacks = "no mail" if not hams and not spams else "no ham" if not hams else "no spam"
-    return f"It has learned {lacks} yet. Learn both ham and spam before you trust it."

@@ -48,7 +48,8 @@ class Teacher:
         with stages() as say:
             for side, contents in self._turns(store.settings.learner):
                 before = sum(each.messages for each in told.values())
-                told[side] += store.learn(contents, side, progress=_counting(say, before))
+                told[side] += store.learn(contents, side, progress=_counting(say, before), tidy=False)
+            store.tidy()
         for side, learned in told.items():
             _require(learned.messages, self._paths[side])
         return Lesson(told)

@@ -1,0 +1,51 @@
+"""Messages in groups, and work done one group ahead of whoever uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+from weigh.errors import parameter
+
+Given = TypeVar("Given")
+Found = TypeVar("Found")
+
+_GROUP = 256
+_GROUP_BYTES = 8 << 20
+
+
+def groups(contents: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Messages in lists that are short enough for memory and long enough for speed."""
+    group: list[bytes] = []
+    size = 0
+    for content in contents:
+        if not isinstance(content, bytes):
+            # Only its type is told: whatever it is, it may be private.
+            raise parameter("MailStore", "contents", "raw messages, a list of bytes", type(content))
+        group.append(content)
+        size += len(content)
+        if len(group) >= _GROUP or size >= _GROUP_BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def ahead(function: Callable[[Given], Found], given: Iterator[Given]) -> Iterator[Found]:
+    """A function of each thing in turn, computed for the next one while the last one is used."""
+    first = next(given, None)
+    if first is None:
+        return
+    second = next(given, None)
+    if second is None:
+        yield function(first)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(function, first)
+        while second is not None:
+            following = pool.submit(function, second)
+            yield coming.result()
+            coming, second = following, next(given, None)
+        yield coming.result()
