@@ -18,9 +18,13 @@ def keys_of(prints: Iterable[bytes]) -> set[int]:
 
 
 def narrowed(change: Change, keys: set[int]) -> Change:
-    """A change without the keys that are not asked for; counts do not hang on the view of a key."""
-    found = sorted(keys.intersection(_keys(change.print)))
-    return change._replace(print=VIEWS.pack(0, len(found)) + struct.pack(f"<{len(found)}Q", *found))
+    """A change without the keys that are not asked for."""
+    headers, _ = VIEWS.unpack_from(change.print)
+    all_keys = _keys(change.print)
+    found = [key for key in all_keys if key in keys]
+    of_headers = sum(key in keys for key in all_keys[:headers])
+    views = VIEWS.pack(of_headers, len(found) - of_headers)
+    return change._replace(print=views + struct.pack(f"<{len(found)}Q", *found))
 
 
 def _keys(print: bytes) -> tuple[int, ...]:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int], object]
 
-# Bytes of the journal that every reader has to replay: some 250 messages, and a few milliseconds.
-_TAIL = 2 << 20
+# Bytes of the journal that every reader has to replay: some 200 messages, and ten milliseconds.
+_TAIL = 1 << 20
 # While many messages are learned a longer one is put up with, and folded at the end.
 _BULK_TAIL = 64 << 20
 _FEW = 4
