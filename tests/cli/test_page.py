@@ -1,4 +1,4 @@
-"""The page on the command line: its sessions run and print what it says."""
+"""The pages on the command line and on mail: their sessions run and print what they say."""
 
 from __future__ import annotations
 
@@ -8,22 +8,26 @@ import subprocess
 import sys
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "command-line.md"
+import pytest
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = ["command-line.md", "mail.md"]
 
 
-def sessions() -> list[tuple[str, str]]:
-    """Every command of the page with what it prints."""
+def sessions(page: str) -> list[tuple[str, str]]:
+    """Every command of a page with what it prints."""
     found = []
-    for block in re.findall(r"```shell\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL):
+    for block in re.findall(r"```shell\n(.*?)```", (DOCS / page).read_text("utf-8"), re.DOTALL):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, printed = part.partition("\n")
             found.append((command, printed.rstrip("\n")))
     return found
 
 
-def test_the_page_prints_what_the_program_prints(tmp_path):
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page_prints_what_the_program_prints(tmp_path, page):
     program = f'weigh() {{ "{sys.executable}" -m weigh.cli.main "$@"; }}; '
-    for command, printed in sessions():
+    for command, printed in sessions(page):
         done = subprocess.run(
             ["sh", "-c", program + command],
             cwd=tmp_path,
@@ -31,11 +35,12 @@ def test_the_page_prints_what_the_program_prints(tmp_path):
             stderr=subprocess.STDOUT,
             encoding="utf-8",
             # Lines for people and lines for programs in the order in which they were said.
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            env={**os.environ, "PYTHONUNBUFFERED": "1", "WEIGH_MAIL": str(tmp_path / "store")},
         )
         assert done.stdout.rstrip("\n") == printed, command
 
 
-def test_the_page_fits_80_columns_where_the_program_speaks():
-    lines = [line for _, printed in sessions() for line in printed.splitlines()]
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page_fits_80_columns_where_the_program_speaks(page):
+    lines = [line for _, printed in sessions(page) for line in printed.splitlines()]
     assert max(len(line) for line in lines if not line.startswith("weigh: ")) <= 80
