@@ -8,7 +8,7 @@ import inspect
 import json
 import pkgutil
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import pytest
 import weigh
 from tests.apps.mail.trial.scripted import Scripted
 from weigh._core import MailLedger
+from weigh.apps.mail.audit import audit_mails
 from weigh.apps.mail.filter import Filter
 from weigh.apps.mail.results import Learned, Status, Unlearned
 from weigh.apps.mail.strongest import strongest_words
@@ -24,7 +25,7 @@ from weigh.apps.mail.trial.contestant import Mail
 from weigh.apps.mail.trial.trial import hold_trial
 from weigh.apps.mail.words import Word
 from weigh.model.row_model import RowModel
-from weigh.source.mail import read
+from weigh.source.mail import Stored, read
 
 EVIL = "<script>alert(1)</script>"
 A, B = "<b>a</b>", "a & b, a long name that goes on and on and on, beyond the forty signs of a column"
@@ -93,6 +94,14 @@ def _explanation() -> Any:
     return mail.explain(raws[0])
 
 
+def _mail_audit() -> Any:
+    raws = [f"Subject: {name}\n\n{name} {EVIL}".encode() for name in (A, B)]
+    looks = {
+        label: partial(iter, [Stored(raw, EVIL)]) for label, raw in zip(("spam", "ham"), raws, strict=True)
+    }
+    return audit_mails(looks)
+
+
 def _trial() -> Any:
     mails = [Mail(f"{i % 7 - 3} {i}".encode(), f"{EVIL} {i}", ("ham", "spam")[i % 2]) for i in range(20)]
     return hold_trial([Scripted(EVIL)], mails, order="given")
@@ -114,6 +123,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Flip": lambda: weigh.flip(bayes(), {name: column[:1] for name, column in TABLE.items()}),
     "Heaviest": lambda: weigh.strongest(logistic()),
     "LearningCurve": lambda: weigh.learning_curve(weigh.NaiveBayes(), TABLE, LABEL, repeats=2),
+    "MailAudit": _mail_audit,
     "Margin": lambda: weigh.margin(APART, LABEL),
     "MistakeBound": lambda: weigh.mistake_bound(APART, LABEL),
     "NormalPosterior": lambda: bayes().model_.posterior(A, YES),

@@ -21,6 +21,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+plot_option = click.option("--plot", metavar="FILE", help="Draw a picture, as .svg, .png or .html.")
 model_argument = click.argument("model", type=click.Path(), metavar="MODEL")
 
 
@@ -113,6 +114,17 @@ def check_picture(plot: str | None) -> None:
 
     if plot is not None and not plot.lower().endswith(ENDINGS):
         raise click.BadParameter(f"{plot!r} does not end in .svg, .png or .html.", param_hint="'--plot'")
+
+
+def draw(picture: Callable[[], Any], plot: str | None, as_json: bool) -> None:
+    """Draw a picture if it was asked for, and say where it is."""
+    if plot is None:
+        return
+    from weigh.pictures import image
+
+    image(picture(), plot)
+    if not as_json:
+        click.echo(f"\nThe picture is in {plot}.")
 
 
 def keep_apart(output: str | None, *inputs: str) -> None:

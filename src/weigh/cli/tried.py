@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weigh.cli.options import check_picture, echo, keep_apart, open_as
+from weigh.cli.options import check_picture, draw, echo, keep_apart, open_as, plot_option
 
 if TYPE_CHECKING:
     from weigh.trials.rows import LabelledRows
@@ -92,13 +92,7 @@ class Trying:
     def tell(self, found: Any, what: str | None = None) -> None:
         """Print a result, and draw it, or what of it, if that was asked for."""
         echo(found, self.as_json)
-        if self.plot is None:
-            return
-        from weigh.pictures import image
-
-        image(found.plot() if what is None else found.plot(what), self.plot)
-        if not self.as_json:
-            click.echo(f"\nThe picture is in {self.plot}.")
+        draw(lambda: found.plot() if what is None else found.plot(what), self.plot, self.as_json)
 
 
 def trying(command: Callable[..., None]) -> Callable[..., None]:
@@ -124,7 +118,7 @@ def trying(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--jobs", type=int, default=-1, metavar="N", help="Trials at a time. [default: all cores]"
         ),
-        click.option("--plot", metavar="FILE", help="Draw a picture, as .svg, .png or .html."),
+        plot_option,
     ]
     shared = [each.name for each in fields(Trying) if each.name != "written"]
     own = [name for name in inspect.signature(command).parameters if name != "given"]

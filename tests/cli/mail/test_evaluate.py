@@ -104,6 +104,8 @@ def test_a_mail_in_the_wrong_folder_comes_first(run, folder):
     assert found["mails"] == {"spam": 4, "ham": 5}
     assert len(found["doubts"]) == 9
     assert found["doubts"][0]["place"] == "ham/wrong.eml"
+    assert run("audit", *SIDES, "--plot", "doubts.svg").stdout.endswith("\nThe picture is in doubts.svg.\n")
+    assert (folder / "doubts.svg").exists()
 
 
 def test_an_audit_judges_each_mail_as_learning_all_others_would(folder):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 from weigh._core import MailLedger
 from weigh.apps.mail.digest import canonical, identity
 from weigh.apps.mail.features import Features
+from weigh.apps.mail.verdict import logistic
 from weigh.errors import DataError, parameter
 from weigh.source.mail import Stored, batches
 from weigh.text import aligned, counted, html_table, probable, tail
@@ -34,18 +34,26 @@ class _Seen(NamedTuple):
 
 @dataclass(frozen=True)
 class Doubt:
-    """A mail, its label, how probable that is by all other mails, and whether a copy has the other label."""
+    """A mail, its label, the log-odds of that by all other mails, and whether a copy has the other label."""
 
     place: str
     label: str
-    probability: float
+    log_odds: float
     has_both: bool
+
+    @property
+    def probability(self) -> float:
+        """How probable the label is."""
+        return logistic(self.log_odds)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The doubt for JSON."""
+        return {**asdict(self), "probability": self.probability}
 
     @property
     def row(self) -> list[str]:
         """The mail in a table for people."""
-        label = "both" if self.has_both else self.label
-        return [tail(self.place, 56), label, probable(self.probability)]
+        return [tail(self.place, 56), "both" if self.has_both else self.label, probable(self.probability)]
 
 
 @dataclass(frozen=True)
@@ -67,7 +75,7 @@ class MailAudit:
             "mails": dict(self.mails),
             "copies": self.copies,
             "doubted": dict(self.doubted),
-            "doubts": [asdict(doubt) for doubt in self.doubts],
+            "doubts": [doubt.to_dict() for doubt in self.doubts],
         }
 
     def __str__(self) -> str:
@@ -78,6 +86,17 @@ class MailAudit:
 
     def _repr_html_(self) -> str:
         return html_table("Mails most at odds with the others", self._table(), left=2)
+
+    def plot(self) -> Any:
+        """Draw the log-odds of the labels, to the left for those that are more probably wrong."""
+        from weigh.pictures import bars
+
+        # Numbers tell mails apart whose places end alike.
+        rows = [
+            {"name": f"{at}. {tail(each.place, 40)}", "group": f"called {each.label}", "value": each.log_odds}
+            for at, each in enumerate(self.doubts, 1)
+        ]
+        return bars(rows, x="log-odds of the label", title="Mails most at odds with the others")
 
     def _table(self) -> list[list[str]]:
         return [["mail", "is", "P(label)"], *(each.row for each in self.doubts)]
@@ -104,8 +123,8 @@ def audit_mails(
     return MailAudit(
         _by_label(judged),
         copies,
-        _by_label(doubt for doubt in judged if doubt.probability < 0.5),
-        tuple(nsmallest(most, judged, key=lambda doubt: doubt.probability)),
+        _by_label(doubt for doubt in judged if doubt.log_odds < 0),
+        tuple(nsmallest(most, judged, key=lambda doubt: doubt.log_odds)),
     )
 
 
@@ -147,19 +166,13 @@ def _doubts(
                 score = ledger.judge([mail.print])[0]
                 _change(ledger.learn, [mail])
                 both = all((label, mail.key[1]) in known for label in LABELS)
-                yield Doubt(mail.place, mail.label, _probability(score, mail.label), both)
+                yield Doubt(mail.place, mail.label, score if mail.label == SPAM else -score, both)
         say(f"{len(known) - len(waiting):,} of {len(known):,} mails judged")
 
 
 def _change(change: Callable[[list[bytes], bytes], None], mails: Iterable[_Seen]) -> None:
     listed = list(mails)
     change([mail.print for mail in listed], bytes(mail.label == SPAM for mail in listed))
-
-
-def _probability(score: float, label: str) -> float:
-    """Of a label, by the log-odds of spam."""
-    odds = score if label == SPAM else -score
-    return 1.0 / (1.0 + math.exp(-odds)) if odds > 0 else math.exp(odds) / (1.0 + math.exp(odds))
 
 
 def _by_label(doubts: Iterable[Doubt]) -> dict[str, int]:

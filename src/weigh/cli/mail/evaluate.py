@@ -9,7 +9,7 @@ import click
 from weigh.apps.mail.learners import LEARNERS
 from weigh.cli.mail.opened import opened
 from weigh.cli.mail.sides import TwoSided, check_sides, sides
-from weigh.cli.options import as_json, check_picture, echo
+from weigh.cli.options import as_json, check_picture, draw, echo, plot_option
 
 if TYPE_CHECKING:
     from weigh.apps.mail.trial.contestant import Contestant, Mail
@@ -67,7 +67,7 @@ SECTIONS = {
 )
 @click.option("--no-bogofilter", is_flag=True, help="Leave it out although it is installed.")
 @click.option("--store", metavar="DIR", help="Judge by what this store has learned, too; it is not changed.")
-@click.option("--plot", metavar="FILE", help="Draw a picture, as .svg, .png or .html.")
+@plot_option
 @click.option(
     "--what",
     type=click.Choice(list(PICTURES)),
@@ -109,10 +109,7 @@ def command(
             contestants, mails, order=order, seed=seed, feedback=rule, warm=warm, progress=progress
         )
     echo(found, as_json)
-    if plot is not None:
-        from weigh.pictures import image
-
-        image(found.plot(what), plot)
+    draw(lambda: found.plot(what), plot, as_json)
 
 
 def _contestants(

@@ -7,7 +7,7 @@ from itertools import islice
 import click
 
 from weigh.cli.mail.opened import opened, store_option
-from weigh.cli.options import as_json, check_picture, echo
+from weigh.cli.options import as_json, check_picture, draw, echo, plot_option
 from weigh.cli.taught import Taught
 from weigh.text import counted
 
@@ -25,7 +25,7 @@ SECTIONS = {
 @click.argument("path", default="-", metavar="[MESSAGE]")
 @store_option
 @click.option("--number", type=click.IntRange(1), help="Of the message, in a mailbox.")
-@click.option("--plot", metavar="FILE", help="Draw it, as .svg, .png or .html.")
+@plot_option
 @as_json
 def command(path: str, store: str | None, number: int | None, plot: str | None, as_json: bool) -> None:
     """Tell what speaks for spam and for ham in a message, of a file or of standard input.
@@ -35,10 +35,7 @@ def command(path: str, store: str | None, number: int | None, plot: str | None, 
     check_picture(plot)
     found = opened(store).explain(_message(path, number))
     echo(found, as_json)
-    if plot:
-        from weigh.pictures import image
-
-        image(found.plot(), plot)
+    draw(found.plot, plot, as_json)
 
 
 def _message(path: str, number: int | None) -> bytes:
