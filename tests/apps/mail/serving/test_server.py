@@ -121,6 +121,23 @@ def test_what_is_not_understood_is_refused_in_words(path, asked, heard):
         assert client.filter_through(path, SPAM) == FILTERED
 
 
+def test_too_many_clients_are_sent_away(path, monkeypatch):
+    monkeypatch.setattr("weigh.apps.mail.serving.server.MOST_CLIENTS", 1)
+    with server(path), Client(path) as first:
+        assert first.ask("PING") == b"weigh\n"
+        assert raw(path) == b"NO 33\nThe server has 1 clients already."
+        assert first.ask("FILTER", SPAM) == FILTERED
+
+
+def test_clients_that_are_slow_are_sent_away(path, monkeypatch):
+    monkeypatch.setattr("weigh.apps.mail.serving.server.ARRIVAL", 0.1)
+    with server(path):
+        assert raw(path, b"FILTER 100\nSubject: ") == b""
+        monkeypatch.setattr("weigh.apps.mail.serving.server.IDLE", 0.1)
+        assert raw(path) == b""
+        assert client.filter_through(path, SPAM) == FILTERED
+
+
 def test_failures_are_told_without_the_message(path):
     with server(path), Client(path) as asking:
         with pytest.raises(ValueError, match=r"^The server failed at this message \(RuntimeError\)\.$"):

@@ -240,6 +240,17 @@ def test_many_clients_at_once(tmp_path):
         assert all(f"TO:<b{content[15:16].decode()}@" in to[0] for _, to, content in host.handler.taken)
 
 
+def test_too_many_clients_are_sent_away_for_now(tmp_path, monkeypatch):
+    import weigh.apps.mail.serving.smtp as serving
+
+    monkeypatch.setattr(serving, "MOST_CLIENTS", 1)
+    with next_host() as host, filtering(tmp_path, host.port) as address, talking(address) as first:
+        with pytest.raises(smtplib.SMTPConnectError) as refusal, talking(address):
+            pass
+        assert refusal.value.smtp_code == 421
+        assert first.sendmail("a@example.org", ["b@example.org"], SPAM) == {}
+
+
 def test_a_client_that_dies_before_the_end_sends_nothing(tmp_path):
     with next_host() as host, filtering(tmp_path, host.port) as address:
         with socket.create_connection(address, 10) as line:

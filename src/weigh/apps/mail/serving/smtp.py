@@ -23,7 +23,7 @@ from weigh.apps.mail.serving.service import Service
 
 PATIENCE = 600
 GRACE = 30.0
-MOST_AT_ONCE = 50
+MOST_CLIENTS = 50
 FAILED = b"451 4.3.0 The message could not be judged; try again later"
 _ODD_ENDING = re.compile(rb"\r(?!\n)|(?<!\r)\n")
 _UNSPEAKABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
@@ -35,7 +35,7 @@ class SmtpServer:
     def __init__(self, service: Service, next_address: tuple[str, int]) -> None:
         self.service = service
         self.next_address = next_address
-        self.pool = ThreadPoolExecutor(MOST_AT_ONCE, "weigh-smtp")
+        self.pool = ThreadPoolExecutor(MOST_CLIENTS, "weigh-smtp")
         self.clients: set[Client] = set()
         self.is_stopping = False
         self._all_gone = asyncio.Event()
@@ -56,7 +56,7 @@ class SmtpServer:
         if self._server is not None:
             self._server.close()
         for client in list(self.clients):
-            client.dismiss()
+            client.dismiss(b"421 4.3.2 The filter is stopping")
         if self.clients:
             try:
                 await asyncio.wait_for(self._all_gone.wait(), GRACE)
@@ -100,16 +100,18 @@ class Client(SMTP):
         """Begin."""
         self.owner.clients.add(self)
         super().connection_made(transport)
+        if len(self.owner.clients) > MOST_CLIENTS:
+            self.dismiss(b"421 4.3.2 Too many connections; try again later")
 
     def connection_lost(self, error: Exception | None) -> None:
         """End; the next host is told after what it is just being given."""
         super().connection_lost(error)
         self.owner.left(self)
 
-    def dismiss(self) -> None:
+    def dismiss(self, status: bytes) -> None:
         """Hang up, unless a message is being passed on, whose sender has to hear what became of it."""
         if not self.passage.is_passing and self.transport is not None:
-            self.transport.write(b"421 4.3.2 The filter is stopping\r\n")
+            self.transport.write(status + b"\r\n")
             self.transport.close()
 
     async def push(self, status: str | bytes) -> None:
