@@ -71,17 +71,24 @@ class Filtering(Taught):
 @click.command(cls=Filtering, sections=SECTIONS, short_help="Write the verdict into a message.")
 @click.argument("paths", nargs=-1, metavar="[FILE]")
 @store_option
+@click.option("--socket", metavar="PATH", help="Where weigh mail serve listens. [default: in the store]")
 @click.option("-q", "--quiet", is_flag=True, help="No output; the exit code is the verdict.")
 @click.option("--list", "is_list", is_flag=True, help="A line for each message of any mail, and no message.")
 @as_json
 @click.pass_context
 def command(
-    ctx: click.Context, paths: tuple[str, ...], store: str | None, quiet: bool, is_list: bool, as_json: bool
+    ctx: click.Context,
+    paths: tuple[str, ...],
+    store: str | None,
+    socket: str | None,
+    quiet: bool,
+    is_list: bool,
+    as_json: bool,
 ) -> None:
     """Pass a message on with a header that names verdict, probability of spam and strongest evidence.
 
     The message is read from FILE or standard input, and is never lost: whatever happens once it has been
-    read, it is written.
+    read, it is written. A running server (weigh mail serve) is asked, if there is one.
     """
     if is_list:
         from weigh.cli.mail.listing import listed
@@ -92,21 +99,21 @@ def command(
     if len(paths) > 1 or as_json:
         raise Misused("Of several messages, and as JSON, there are lists only: add --list.")
     content = message(paths[0] if paths else "-")
-    ctx.exit(_said(content, store) if quiet else _passed_on(content, store))
+    ctx.exit((_said if quiet else _passed_on)(content, store, socket))
 
 
-def _said(content: bytes, store: str | None) -> int:
+def _said(content: bytes, store: str | None, socket: str | None) -> int:
     """The exit code that tells the verdict."""
     from weigh.apps.mail.serving.client import judge_through
 
-    told = judge_through(_socket(store), content)
+    told = judge_through(socket or _socket(store), content)
     return CODES[told["label"] if told else opened(store).judge([content])[0].label]
 
 
-def _passed_on(content: bytes, store: str | None) -> int:
+def _passed_on(content: bytes, store: str | None, socket: str | None) -> int:
     """Write the message with its verdict, or with the news that there is none."""
     try:
-        written = _judged(content, store)
+        written = _judged(content, store, socket)
     # Mail is not lost over anything that may go wrong.
     except Exception as cause:
         click.echo(f"weigh: {_reason(cause)} The message is passed on without a verdict.", err=True)
@@ -120,11 +127,11 @@ def _passed_on(content: bytes, store: str | None) -> int:
     return 0
 
 
-def _judged(content: bytes, store: str | None) -> bytes:
+def _judged(content: bytes, store: str | None, socket: str | None) -> bytes:
     """The message with its verdict, by a running server or else by the store itself."""
     from weigh.apps.mail.serving.client import filter_through
 
-    answer = filter_through(_socket(store), content)
+    answer = filter_through(socket or _socket(store), content)
     if answer is not None:
         return answer
     from weigh.apps.mail.header import STRONGEST, with_header

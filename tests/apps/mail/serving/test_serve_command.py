@@ -67,18 +67,18 @@ def test_what_others_learn_counts_for_the_next_message(store):
 
 
 def test_filter_says_the_same_with_and_without_a_server(store):
-    def filtered():
-        command = [*WEIGH, "filter", "--store", str(store)]
+    def filtered(*options):
+        command = [*WEIGH, "filter", "--store", str(store), *options]
         return subprocess.run(command, input=SPAM, capture_output=True, check=True).stdout
 
     alone = filtered()
     assert b"X-Weigh: spam" in alone
-    with serving(store, "--verbose") as found:
-        assert filtered() == alone
-    assert (
-        found["log"][20:]
-        == f"filter, {len(SPAM)} bytes, spam {MailStore.open(store).judge([SPAM])[0].probability:.6f}\n"
-    )
+    elsewhere = ("--socket", str(store.parent / "elsewhere"))
+    told = f"filter, {len(SPAM)} bytes, spam {MailStore.open(store).judge([SPAM])[0].probability:.6f}\n"
+    for options in ((), elsewhere):
+        with serving(store, "--verbose", *options) as found:
+            assert filtered(*options) == alone
+        assert found["log"][20:] == told
 
 
 def test_mail_comes_in_and_goes_on_by_smtp(store):
