@@ -20,6 +20,7 @@ from tests.apps.mail.trial.scripted import Scripted
 from tests.judge.scripted import judged
 from weigh.apps.mail.filter import Costs, Filter, new_ledger
 from weigh.apps.mail.serving.place import listening
+from weigh.apps.mail.store import MailStore
 from weigh.apps.mail.trial.contestant import Mail
 from weigh.apps.mail.trial.trial import hold_trial
 from weigh.source.mail import messages
@@ -1052,6 +1053,43 @@ def _() -> object:
 @case("Unlearning mail where order matters")
 def _() -> object:
     return Filter(ledger=new_ledger("logistic")).unlearn([b"Subject: hello"], ["ham"])
+
+
+@case("A mail store that is not there")
+def _() -> object:
+    return MailStore.open("mail")
+
+
+@case("A mail store among other files")
+def _() -> object:
+    os.mkdir("mail")
+    written("words", "mail/thesis.txt")
+    return MailStore.open("mail", create=True)
+
+
+@case("A mail store that learns otherwise")
+def _() -> object:
+    MailStore.open("mail", create=True)
+    return MailStore.open("mail", learner="logistic")
+
+
+@case("A mail store of a later weigh")
+def _() -> object:
+    MailStore.open("mail", create=True)
+    written('{"format": 2}', "mail/settings.json")
+    return MailStore.open("mail")
+
+
+@case("A mail store whose settings are not its own")
+def _() -> object:
+    MailStore.open("mail", create=True)
+    written("[settings]", "mail/settings.json")
+    return MailStore.open("mail")
+
+
+@case("A text where a raw message is expected")
+def _() -> object:
+    return MailStore.open("mail", create=True).judge(["Subject: hello"])
 
 
 def told_on_the_page() -> dict[str, tuple[str, str]]:

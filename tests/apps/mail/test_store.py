@@ -15,7 +15,7 @@ from weigh.apps.mail import groups
 from weigh.apps.mail import store as module
 from weigh.apps.mail.results import Learned, Unlearned
 from weigh.apps.mail.store import MailStore
-from weigh.errors import ModelFileError, ParameterError
+from weigh.errors import LabelError, ModelFileError, ParameterError
 
 LEARNERS = ("naive-bayes", "logistic", "perceptron")
 HAMS = [ham(number) for number in range(9)]
@@ -189,7 +189,7 @@ def test_any_history_leaves_what_the_remaining_messages_make(
 
 
 def test_what_is_not_a_label_or_a_message_is_refused_without_its_content(store: MailStore) -> None:
-    with pytest.raises(ParameterError, match="label must be 'ham' or 'spam', got 'Spam'"):
+    with pytest.raises(LabelError, match="learned as 'ham' or 'spam', got 'Spam'"):
         store.learn(HAMS, "Spam")
     for wrong in (["secret"], b"secret", [HAMS[0], "secret"]):
         with pytest.raises(ParameterError, match="contents must be raw messages") as told:

@@ -123,7 +123,7 @@ def test_costs_may_differ_from_one_holder_to_the_next(store: MailStore) -> None:
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ({"learner": "bayes"}, "MailStore: learner must be one of .*, got 'bayes'"),
+        ({"learner": "bayes"}, "Filter: learner must be one of .*, got 'bayes'"),
         ({"words": "yes"}, "MailStore: words must be True or False, got 'yes'"),
         ({"pairs": "all"}, "Features: pairs must be"),
     ],
@@ -143,7 +143,7 @@ def test_unknown_settings_are_refused_before_anything_is_made(
         ({"format": "x"}, "does not hold the settings of a mail store"),
         ({"format": "drop"}, "does not hold the settings of a mail store"),
         ({"costs": "drop", "words": "drop"}, "lacks 'words', 'costs'"),
-        ({"learner": "oracle"}, "cannot use: MailStore: learner must be one of"),
+        ({"learner": "oracle"}, "cannot use: Filter: learner must be one of"),
         ({"features": {"pairs": "pairs"}}, "settings that this weigh cannot use"),
         ({"features": {"pairs": "pairs", "characters": 0, "salt": "no number"}}, "this weigh cannot use"),
         ({"features": {"pairs": "pairs", "characters": 0, "salt": 5}}, "this weigh cannot use"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from weigh.errors import parameter
+from weigh.errors import ParameterError
 
 Given = TypeVar("Given")
 Found = TypeVar("Found")
@@ -21,7 +21,10 @@ def groups(contents: Iterable[bytes]) -> Iterator[list[bytes]]:
     for content in contents:
         if not isinstance(content, bytes):
             # Only its type is told: whatever it is, it may be private.
-            raise parameter("MailStore", "contents", "raw messages, a list of bytes", type(content))
+            kind = type(content).__name__
+            raise ParameterError(
+                f"MailStore: contents must be raw messages, a list of bytes; one of them is of type {kind}."
+            )
         group.append(content)
         size += len(content)
         if len(group) >= _GROUP or size >= _GROUP_BYTES:

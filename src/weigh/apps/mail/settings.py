@@ -9,10 +9,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from weigh.apps.mail.features import Features
+from weigh.apps.mail.filter import new_ledger
 from weigh.apps.mail.folder import private, telling
-from weigh.apps.mail.learners import LEARNERS, NAIVE_BAYES
+from weigh.apps.mail.learners import NAIVE_BAYES
 from weigh.apps.mail.verdict import Costs
-from weigh.errors import ModelFileError, WeighError, hint, listing, parameter
+from weigh.errors import ModelFileError, WeighError, listing, parameter
 
 FORMAT = 1
 _FIELDS = ("learner", "features", "words", "costs")
@@ -32,11 +33,7 @@ class Settings:
     costs: Costs = field(default_factory=Costs)
 
     def __post_init__(self) -> None:
-        if self.learner not in LEARNERS:
-            known = f"one of {listing(LEARNERS)}"
-            raise parameter(
-                "MailStore", "learner", f"{known}{hint(str(self.learner), LEARNERS)}", self.learner
-            )
+        new_ledger(self.learner)
         if not isinstance(self.words, bool):
             raise parameter("MailStore", "words", "True or False", self.words)
 

@@ -25,7 +25,7 @@ from weigh.apps.mail.snapshot import Note, load, save
 from weigh.apps.mail.strongest import StrongestWords, strongest_words
 from weigh.apps.mail.verdict import Costs, Verdict
 from weigh.apps.mail.words import kept_words, read_words, words_of
-from weigh.errors import FileError, ModelFileError, Unsupported, parameter
+from weigh.errors import FileError, LabelError, ModelFileError, Unsupported, told
 from weigh.journal import Journal, Position, Turn
 
 if TYPE_CHECKING:
@@ -66,10 +66,11 @@ class MailStore:
     """
 
     def __init__(self, folder: str, settings: Settings, costs: Costs | None = None) -> None:
-        self.folder = folder
+        # Programs that stay may go to another folder.
+        self.folder = os.path.abspath(folder)
         self.settings = settings
         self.costs = costs or settings.costs
-        self._journal = Journal(os.path.join(folder, JOURNAL))
+        self._journal = Journal(os.path.join(self.folder, JOURNAL))
         self._is_ordered = LEARNERS[settings.learner].is_ordered
         self._held: tuple[Memory, Position] | None = None
         self._has_judged = False
@@ -90,7 +91,7 @@ class MailStore:
         costs: Costs | None = None,
     ) -> MailStore:
         """The store in a folder."""
-        place = os.path.abspath(folder or default_folder())
+        place = os.fspath(folder or default_folder())
         given = {"learner": learner, "pairs": pairs, "characters": characters, "words": words}
         asked = {name: value for name, value in given.items() if value is not None}
         settings = read_settings(os.path.join(place, SETTINGS))
@@ -116,7 +117,7 @@ class MailStore:
         and one call of `tidy` at the end.
         """
         if label not in LABELS:
-            raise parameter("MailStore", "label", "'ham' or 'spam'", label)
+            raise LabelError(f"A message is learned as 'ham' or 'spam', got {told(label)}.")
         mark = LABELS[label]
         olds = self._changed(contents, mark, progress, tidy)
         return Learned(olds[NONE], olds.total() - olds[NONE] - olds[mark], olds[mark])
