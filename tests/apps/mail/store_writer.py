@@ -32,14 +32,14 @@ def do(store: MailStore, action: str, numbers: list[int]) -> None:
         store.learn(contents, action)
 
 
-def main(folder: str, seed: int, first: int) -> None:
+def main(folder: str, seed: int, first: int, learner: str) -> None:
     # Folding often is where most could go wrong.
     module._TAIL = 2_000
-    store = MailStore.open(folder, create=True)
+    store = MailStore.open(folder, create=True, learner=learner, words=learner == "logistic")
     for number, (action, numbers) in enumerate(calls(seed, first)):
         do(store, action, numbers)
         print(number, flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), *(sys.argv[4:] or ["naive-bayes"]))

@@ -86,6 +86,29 @@ def test_two_writers_that_live_leave_all_of_their_messages(tmp_path: Path) -> No
     assert image(store) == learned(store, ((ham(number), label) for number, label in labels.items()))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("learner", ["naive-bayes", "logistic"])
+def test_readers_are_never_disturbed_by_writers(tmp_path: Path, learner: str) -> None:
+    folder = tmp_path / "store"
+    writer = started("store_writer", folder, 3, 0, learner)
+    assert writer.stdout
+    writer.stdout.readline()
+    holder, looks = MailStore.open(folder), 0
+    while writer.poll() is None:
+        fresh = MailStore.open(folder)
+        holder.judge([ham(1)])
+        fresh.judge([ham(1)])
+        assert fresh.status().unfolded >= 0
+        if learner == "logistic" and looks % 9 == 0:
+            fresh.strongest(3)
+        looks += 1
+    assert len(writer.communicate()[0].split()) == 199
+    assert looks > 5
+    assert image(holder) == image(MailStore.open(folder))
+    labels = labels_after(calls(3, 0))
+    assert image(holder) == learned(holder, ((ham(number), label) for number, label in labels.items()))
+
+
 @pytest.fixture(params=LEARNERS)
 def begun(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     store = MailStore.open(tmp_path / "begun", create=True, learner=request.param, words=True)

@@ -66,6 +66,17 @@ def swept(folder: str, current: set[str]) -> None:
                 os.unlink(os.path.join(folder, name))
 
 
+def size_of(folder: str) -> int:
+    """Bytes of all files of a store."""
+    size = 0
+    with telling(folder, "read"):
+        for name in os.listdir(folder):
+            # What others have just replaced is no part of it any more.
+            with contextlib.suppress(FileNotFoundError):
+                size += os.stat(os.path.join(folder, name)).st_size
+    return size
+
+
 def _is_draft(name: str) -> bool:
     return name.startswith(_DRAFT[0]) and name.endswith(_DRAFT[1])
 

@@ -13,7 +13,7 @@ from weigh.apps.mail.archive import archived
 from weigh.apps.mail.change import HAM, LABELS, NONE, SPAM, Change, change_of
 from weigh.apps.mail.digest import canonical, identity
 from weigh.apps.mail.filter import Filter
-from weigh.apps.mail.folder import ARCHIVE, JOURNAL, SETTINGS, WORDS, default_folder, swept, telling
+from weigh.apps.mail.folder import ARCHIVE, JOURNAL, SETTINGS, WORDS, default_folder, size_of, swept, telling
 from weigh.apps.mail.glance import keys_of
 from weigh.apps.mail.groups import ahead, groups
 from weigh.apps.mail.learners import LEARNERS
@@ -161,8 +161,10 @@ class MailStore:
                 f"{self.folder}: this store keeps no words, only keys made of them. Make one that does: "
                 "MailStore.open(folder, create=True, words=True), and learn again."
             )
-        self.fold()
-        return strongest_words(read_words(self.folder, self._note().words), self._remember().ledger, k)
+        with self._lock, self._journal.writing() as turn:
+            self._fold(turn)
+            words = read_words(self.folder, self._note().words)
+        return strongest_words(words, self._remember().ledger, k)
 
     def tidy(self) -> None:
         """Fold if the journal has become long, or readers would have to learn all messages anew."""
@@ -181,8 +183,8 @@ class MailStore:
         """What the store is and has."""
         ledger = self._remember().ledger
         settings = self.settings
-        with telling(self.folder, "read"), os.scandir(self.folder) as files:
-            size = sum(file.stat().st_size for file in files)
+        # In this order: others may write meanwhile.
+        folded, end = self._note().position, self._journal.position
         return Status(
             folder=self.folder,
             learner=settings.learner,
@@ -192,8 +194,8 @@ class MailStore:
             hams=ledger.hams,
             spams=ledger.spams,
             features=ledger.features,
-            size=size,
-            unfolded=self._journal.position.offset - self._note().position.offset,
+            size=size_of(self.folder),
+            unfolded=end.offset - folded.offset,
         )
 
     def _changed(
