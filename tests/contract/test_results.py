@@ -81,9 +81,9 @@ def _message() -> Any:
 
 
 def _strongest_words() -> Any:
-    words = [Word(7, 1, EVIL), Word(8, 0, B)]
+    words = [Word(7, 1, EVIL), Word(8, 0, B), Word(9, 0, EVIL)]
     ledger = MailLedger("naive-bayes")
-    ledger.learn([word.print for word in words], b"\x01\x00")
+    ledger.learn([word.print for word in words], b"\x01\x00\x01")
     return strongest_words(words, ledger, 3)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from weigh._core import MailLedger
+from weigh.apps.mail.features import VIEWS
 from weigh.apps.mail.words import Word
 from weigh.errors import parameter
 from weigh.text import aligned, cut, html_table, signed
@@ -16,9 +18,10 @@ _NAME = 50
 
 
 class SpokenWord(NamedTuple):
-    """A feature, and the log-odds of spam that it alone would give a message."""
+    """A feature, where it was ("headers" or "body"), and the log-odds of spam that it alone would give."""
 
     name: str
+    view: str
     score: float
 
 
@@ -43,7 +46,14 @@ class StrongestWords:
         """Draw the features as bars, those for spam to the right."""
         from weigh.pictures import bars
 
-        rows = [{"name": each.name, "value": each.score} for each in self._rows()]
+        often = Counter(each.name for each in self._rows())
+        rows = [
+            {
+                "name": each.name if often[each.name] == 1 else f"{each.name} ({each.view})",
+                "value": each.score,
+            }
+            for each in self._rows()
+        ]
         return bars(rows, x="log-odds of spam of this feature alone", title="Strongest features")
 
     def _rows(self) -> list[SpokenWord]:
@@ -61,7 +71,7 @@ def strongest_words(words: Iterable[Word], ledger: MailLedger, k: int) -> Strong
     if type(k) is not int or k < 1:
         raise parameter("strongest", "k", "a whole number of at least 1", k)
     spoken = [
-        SpokenWord(word.name, nats)
+        SpokenWord(word.name, VIEWS[word.view], nats)
         for word in words
         for _, key, nats in ledger.evidence(word.print)
         if key == word.key
