@@ -48,7 +48,7 @@ def test_what_was_acknowledged_is_counted_once(folder):
     def write(writer: int) -> None:
         chance = random.Random(writer)
         for call in range(CALLS):
-            patience = chance.uniform(0.01, LONGEST) if chance.random() < 0.5 else None
+            patience = chance.uniform(0.01, LONGEST) if chance.random() < 0.6 else None
             acknowledged[writer, call] = called(writer, call, patience)
 
     threads = [threading.Thread(target=write, args=(writer,)) for writer in range(WRITERS)]

@@ -93,7 +93,7 @@ class MailAudit:
 
         # Numbers tell mails apart whose places end alike.
         rows = [
-            {"name": f"{at}. {tail(each.place, 40)}", "group": f"called {each.label}", "value": each.log_odds}
+            {"name": f"{at}. {tail(each.place, 22)}", "group": f"called {each.label}", "value": each.log_odds}
             for at, each in enumerate(self.doubts, 1)
         ]
         return bars(rows, x="log-odds of the label", title="Mails most at odds with the others")

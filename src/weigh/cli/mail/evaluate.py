@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 import click
 
 from weigh.apps.mail.learners import LEARNERS
-from weigh.cli.mail.opened import opened
+from weigh.cli.mail.opened import opened, seeing
 from weigh.cli.mail.sides import TwoSided, check_sides, sides
 from weigh.cli.options import as_json, check_picture, draw, echo, plot_option
 
 if TYPE_CHECKING:
-    from weigh.apps.mail.trial.contestant import Contestant, Mail
+    from weigh.apps.mail.trial.contestant import Contestant
     from weigh.apps.mail.trial.feedback import Feedback
+    from weigh.apps.mail.trial.filters import Prints
 
 PICTURES = {
-    "learning": "how well mail is ranked, over the mails seen; drawn if nothing is said",
+    "learning": "how well mail is ranked, over the mails seen (default)",
     "ham": "ham lost, over the mails seen",
     "spam": "spam let through, over the mails seen",
     "roc": "spam let through over ham lost, for every cutoff",
@@ -65,8 +66,9 @@ SECTIONS = {
     metavar="SHARE",
     help="Of the mails, or a number of them: learned first, and not judged.",
 )
+@seeing
 @click.option("--no-bogofilter", is_flag=True, help="Leave it out although it is installed.")
-@click.option("--store", metavar="DIR", help="Judge by what this store has learned, too; it is not changed.")
+@click.option("--store", metavar="DIR", help="Try this store too, as it is.")
 @plot_option
 @click.option(
     "--what",
@@ -84,6 +86,8 @@ def command(
     seed: int,
     feedback: str,
     warm: float,
+    pairs: str | None,
+    characters: int | None,
     no_bogofilter: bool,
     store: str | None,
     plot: str | None,
@@ -93,32 +97,37 @@ def command(
     """Let filters judge your mail one by one, each before its label is told, and count their mistakes.
 
     Nothing that you have learned is changed. Bogofilter is tried beside the learners if it is installed,
-    with a word list of its own. All mails are held in memory.
+    with a word list of its own; --store adds what you have, which is flattered by mails that it has learned.
+    All mails are held in memory.
     """
     check_sides(spam, ham, both=True)
     check_picture(plot)
     rule = _feedback(feedback, seed)
+    from weigh.apps.mail.features import Features
+    from weigh.apps.mail.trial.filters import Prints
     from weigh.apps.mail.trial.trial import hold_trial
     from weigh.cli.mail.labelled import mails_of
     from weigh.cli.progress import steps
 
     mails = mails_of(spam, ham)
-    contestants = _contestants(learners, mails, not no_bogofilter, store)
+    prints = Prints(mails, Features(pairs or "pairs", characters or 0))
+    contestants = _contestants(learners, prints, not no_bogofilter, store)
     with steps("judgements") as progress:
         found = hold_trial(
             contestants, mails, order=order, seed=seed, feedback=rule, warm=warm, progress=progress
         )
     echo(found, as_json)
+    if not as_json:
+        click.echo(f"ms: without reading a mail, which all learners share: {1e3 * prints.seconds:.2g} ms.")
     draw(lambda: found.plot(what), plot, as_json)
 
 
 def _contestants(
-    learners: tuple[str, ...], mails: list[Mail], with_bogofilter: bool, store: str | None
+    learners: tuple[str, ...], prints: Prints, with_bogofilter: bool, store: str | None
 ) -> list[Contestant]:
     from weigh.apps.mail.trial.bogofilter import Bogofilter
-    from weigh.apps.mail.trial.filters import LearnerOnTrial, Prints, StoreOnTrial
+    from weigh.apps.mail.trial.filters import LearnerOnTrial, StoreOnTrial
 
-    prints = Prints(mails)
     tried: list[Contestant] = [LearnerOnTrial(name, prints) for name in learners or LEARNERS]
     if store is not None:
         tried.append(StoreOnTrial(opened(store)))

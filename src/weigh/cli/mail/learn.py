@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from weigh.apps.mail.learners import LEARNERS
-from weigh.cli.mail.opened import store_option
+from weigh.cli.mail.opened import seeing, store_option
 from weigh.cli.mail.sides import HAM, SPAM, TwoSided, check_sides, sides
 from weigh.cli.options import as_json, echo
 
@@ -31,27 +31,17 @@ SECTIONS = {
 @sides
 @store_option
 @click.option(
-    "--learner", type=click.Choice(list(LEARNERS)), metavar="NAME", help="Of a new store; see below."
+    "--learner", type=click.Choice(list(LEARNERS)), metavar="NAME", help="See below. [default: naive-bayes]"
 )
-@click.option(
-    "--pairs",
-    type=click.Choice(["none", "pairs", "sparse"]),
-    help="Of a new store: look at pairs of words. [default: pairs]",
-)
-@click.option(
-    "--characters",
-    type=click.IntRange(0, 16),
-    metavar="N",
-    help="Of a new store: look at runs of N characters. [default: 0, none]",
-)
-@click.option("--words", is_flag=True, default=None, help="Of a new store: keep the words, readable.")
+@seeing
+@click.option("--words", is_flag=True, default=None, help="Keep the words, readable.")
 @as_json
 def command(
     spam: tuple[str, ...], ham: tuple[str, ...], store: str | None, as_json: bool, **kind: Any
 ) -> None:
     """Learn mail as spam and as ham, which is what wanted mail is called.
 
-    The first call makes the store, by naive Bayes unless --learner says otherwise.
+    The first call makes the store: --learner, --pairs, --characters and --words say what kind, for ever.
     """
     check_sides(spam, ham)
     from weigh.apps.mail.store import MailStore

@@ -20,6 +20,22 @@ store_option = click.option(
 )
 
 
+def seeing(command: Command) -> Command:
+    """Add the options that say what is looked at in a message."""
+    pairs = click.option(
+        "--pairs",
+        type=click.Choice(["none", "pairs", "sparse"]),
+        help="Look at neighbouring words, or at words up to four apart, too. [default: pairs]",
+    )
+    characters = click.option(
+        "--characters",
+        type=click.IntRange(0, 16),
+        metavar="N",
+        help="Look at runs of N characters, too. [default: 0, none]",
+    )
+    return pairs(characters(command))
+
+
 def opened(store: str | None) -> MailStore:
     """The store that was asked for; without one, word how to begin."""
     from weigh.apps.mail.store import MailStore
