@@ -186,6 +186,13 @@ def test_a_running_server_is_not_displaced(path):
         assert client.filter_through(path, SPAM) == FILTERED
 
 
+def test_a_running_server_keeps_its_place_without_its_file(path):
+    with server(path):
+        os.unlink(path)
+        with pytest.raises(FileError, match="running already"), server(path):
+            pass
+
+
 def test_the_socket_of_a_killed_server_is_replaced(path):
     program = (
         "import sys; sys.path[:0] = sys.argv[2:]; import time;"

@@ -132,25 +132,41 @@ def test_mail_waits_while_the_next_host_is_away(tmp_path):
         )
 
 
-def test_mail_waits_if_the_next_host_hangs_up_in_the_middle(tmp_path):
+@contextlib.contextmanager
+def odd_host(command, reply):
+    """A next host that says something odd to one command, or hangs up without a reply; its port."""
+
+    def talk():
+        with contextlib.suppress(OSError):
+            while True:
+                line = listener.accept()[0]
+                with line, line.makefile("rb") as heard:
+                    line.sendall(b"220 next\r\n")
+                    for said in heard:
+                        if said.upper().startswith(command):
+                            line.sendall(reply)
+                            break
+                        line.sendall(b"354 go on\r\n" if said.upper().startswith(b"DATA") else b"250 OK\r\n")
+
     with socket.create_server(HERE) as listener:
-
-        def hang_up():
-            line = listener.accept()[0]
-            with line, line.makefile("rb") as heard:
-                line.sendall(b"220 next\r\n")
-                for command in heard:
-                    if command.startswith(b"Subject"):
-                        return
-                    line.sendall(b"354 go on\r\n" if command.lower().startswith(b"data") else b"250 OK\r\n")
-
-        thread = threading.Thread(target=hang_up)
+        thread = threading.Thread(target=talk)
         thread.start()
-        with filtering(tmp_path, listener.getsockname()[1]) as address:
-            with talking(address) as client, pytest.raises(smtplib.SMTPDataError) as refusal:
-                client.sendmail("a@example.org", ["b@example.org"], SPAM)
-            assert refusal.value.smtp_code == 451
-        thread.join()
+        yield listener.getsockname()[1]
+        listener.shutdown(socket.SHUT_RDWR)
+    thread.join()
+
+
+@pytest.mark.parametrize("command", [b"MAIL", b"RCPT", b"DATA", b"SUBJECT"])
+@pytest.mark.parametrize("reply", [b"", b"421 4.3.2 closing\r\n", b"what?\r\n", b"199 odd\r\n"])
+def test_mail_waits_if_the_next_host_hangs_up_or_talks_nonsense(tmp_path, command, reply):
+    with odd_host(command, reply) as port, filtering(tmp_path, port) as address, talking(address) as client:
+        client.ehlo()
+        codes = [client.docmd("MAIL", "FROM:<a@x>")[0], client.docmd("RCPT", "TO:<b@x>")[0]]
+        if codes == [250, 250]:
+            codes.append(client.data(SPAM)[0])
+        codes = [code for code in codes if code != 250]
+        assert codes[0] == 451
+        assert set(codes) <= {451, 503}
 
 
 def test_mail_waits_if_it_cannot_be_judged(tmp_path):
@@ -268,6 +284,7 @@ def test_a_message_that_is_being_passed_on_is_finished_before_the_end(tmp_path):
     def send(address):
         with contextlib.suppress(smtplib.SMTPServerDisconnected), talking(address) as client:
             outcome.append(client.sendmail("a@example.org", ["b@example.org"], SPAM))
+            outcome.append(client.sock.recv(1))
 
     with next_host(pause=0.4) as host:
         with filtering(tmp_path, host.port) as address, talking(address) as idle:
@@ -275,9 +292,11 @@ def test_a_message_that_is_being_passed_on_is_finished_before_the_end(tmp_path):
             sending = threading.Thread(target=send, args=(address,))
             sending.start()
             time.sleep(0.2)
+            stopped = time.monotonic()
         sending.join()
-        assert outcome == [{}]
+        assert outcome == [{}, b""]
         assert len(host.handler.taken) == 1
+        assert time.monotonic() - stopped < 10
 
 
 def test_an_address_in_use_is_told_in_words(tmp_path):

@@ -194,7 +194,6 @@ class Passage:
         try:
             judged = self._owner.service.filtered(content)
         except Exception:
-            self._relay.reset()
             return FAILED
         return self._relay.data(judged)
 
