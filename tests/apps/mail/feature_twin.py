@@ -60,6 +60,12 @@ def seen(message: Message) -> list[tuple[str, str]]:
     ]
 
 
+def timeless(name: str, value: str) -> str:
+    if name.endswith("date") or name == "x-originalarrivaltime":
+        return ""
+    return value.rpartition(";")[0] if name == "received" and ";" in value else value
+
+
 def header_names(message: Message, kind: str, size: int) -> set[str]:
     names = {f"flag:{flag}" for flag in message.flags if flag in HEADER_FLAGS}
     before = ""
@@ -71,11 +77,12 @@ def header_names(message: Message, kind: str, size: int) -> set[str]:
         if full in ("from", "reply-to", "return-path"):
             hosts = (lower(host.rstrip(".")) for host in re.findall(r"@([A-Za-z0-9.\-]*)", value))
             names |= {f"domain:{each}" for host in hosts if host for each in domains(host)}
-        found = words(value)
+        found = words(timeless(full, value))
         names |= {f"{name}:{each}" for each in [*found, *pairs(found, kind)]}
         machines = (word for word in found if re.fullmatch(r"[0-9.]{1,15}", word) and word.count(".") == 3)
         names |= {f"{name}:{each}" for word in machines for each in networks(word)}
-    return names | runs("".join(f"{name}: {value}\n" for name, value in seen(message)), size)
+    told = "".join(f"{name}: {timeless(name, value)}\n" for name, value in seen(message))
+    return names | runs(told, size)
 
 
 def text_names(text: str, kind: str) -> set[str]:

@@ -7,7 +7,7 @@ import re
 import struct
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.apps.mail.feature_twin import REACH, body_names, header_names
@@ -35,7 +35,19 @@ def assert_as_the_twin_says(raw: bytes, kind: str, size: int) -> None:
     assert len(found) == len({(each.view, each.key) for each in found})
 
 
-PIECES = ["From: ", "Subject: ", "Received: ", "X-Spam-Flag: ", "\n", "\n\n", " ", "a@B.example.co.uk "]
+PIECES = [
+    "Date: ",
+    "X-OriginalArrivalTime: ",
+    "; ",
+    "From: ",
+    "Subject: ",
+    "Received: ",
+    "X-Spam-Flag: ",
+    "\n",
+    "\n\n",
+    " ",
+    "a@B.example.co.uk ",
+]
 PIECES += ["Word", "ÉTÉ ", "ΟΔΟΣ ", "İ", "\u00a0", "\u3000", "'", "-", ".", "_", "$5 ", "£9", "9% ", "!! "]
 PIECES += ["Content-Type: text/html\n", "<b>", "<p align='A b'>", "</a>", "x" * 31, "10.20.30.40 "]
 PIECES += ["<a href='http://U.example.org/p/q?r=S'>", "http://10.1.2.3/", "www.shop.example.com/buy "]
@@ -154,3 +166,10 @@ def test_settings_that_cannot_be_are_refused(chosen: dict[str, object], message:
 def test_no_threads_are_refused() -> None:
     with pytest.raises(ParameterError, match="prints: threads must be at least 1, got 0"):
         Features().prints([], threads=0)
+
+
+def test_days_and_hours_are_no_features() -> None:
+    dated = b"Received: from a by b; Mon, 1 Jan 2024\nDate: Tue, 2 Feb 2025\nResent-Date: Wed\n\n"
+    names = {each.name for each in Features(characters=4).named(dated) if each.view == 0}
+    assert {"received:from", "has:date", "has:resent-date", "order:received date"} <= names
+    assert not [name for name in names if re.search("Jan|Feb|Mon|Tue|Wed|202", name)]
