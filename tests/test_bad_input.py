@@ -18,12 +18,13 @@ from sklearn.linear_model import Ridge
 import weigh
 from tests.apps.mail.trial.scripted import Scripted
 from tests.judge.scripted import judged
+from weigh.apps.mail.audit import audit_mails
 from weigh.apps.mail.filter import Costs, Filter, new_ledger
 from weigh.apps.mail.serving.place import listening
 from weigh.apps.mail.store import MailStore
 from weigh.apps.mail.trial.contestant import Mail
 from weigh.apps.mail.trial.trial import hold_trial
-from weigh.source.mail import messages
+from weigh.source.mail import Stored, messages
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "bad-input.md"
 
@@ -1023,6 +1024,11 @@ def _() -> object:
 @case("Trying a mail filter without a mail to judge")
 def _() -> object:
     return hold_trial([Scripted()], [Mail(b"1.0", "inbox.mbox, message 1", "ham")], order="given", warm=1)
+
+
+@case("Looking for doubtful mail of one kind alone")
+def _() -> object:
+    return audit_mails({"spam": lambda: [Stored(b"Subject: hello", "inbox.mbox, message 1")]})
 
 
 @case("A mail filter without a learner of that name")

@@ -98,6 +98,18 @@ def test_any_failure_passes_the_message_on_and_tells_no_word_of_it(taught, monke
     )
 
 
+@pytest.mark.parametrize("error", [MemoryError, ValueError, RecursionError, KeyError])
+def test_no_failure_is_taken_for_a_verdict(taught, monkeypatch, error):
+    def fail(self, contents):
+        raise error("you won a prize")
+
+    monkeypatch.setattr(MailStore, "judge", fail)
+    for arguments in (["-q"], ["--list", "spam"]):
+        told = taught("filter", *arguments, input=spam(0))
+        assert (told.exit_code, told.stdout) == (3, "")
+        assert told.stderr == f"weigh: Judging failed ({error.__name__}).\n"
+
+
 def test_even_without_a_header_the_message_is_passed_on(taught, monkeypatch):
     def fail(*_):
         raise ValueError

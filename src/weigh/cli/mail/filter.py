@@ -59,13 +59,13 @@ class Filtering(Taught):
             raise Misused(refusal.format_message(), refusal.ctx) from refusal
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
-        from weigh.errors import WeighError
-
+        """Run the command; an error of any kind must not be taken for a verdict."""
         try:
             return super().invoke(ctx)
-        except WeighError as refusal:
-            raise Failed(str(refusal)) from refusal
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise
+        except Exception as cause:
+            raise Failed(_reason(cause)) from cause
 
 
 @click.command(cls=Filtering, sections=SECTIONS, short_help="Write the verdict into a message.")
@@ -162,6 +162,6 @@ def _reason(cause: Exception) -> str:
     from weigh.cli.wording import spoken
     from weigh.errors import WeighError
 
-    return (
-        spoken(str(cause)) if isinstance(cause, WeighError) else f"Judging failed ({type(cause).__name__})."
-    )
+    if isinstance(cause, WeighError):
+        return spoken(str(cause))
+    return f"Judging failed ({type(cause).__name__})."
