@@ -46,6 +46,10 @@ def test_evidence_is_told_in_order_and_folded_between_its_pieces():
     )
 
 
+def test_a_name_cannot_end_its_quotation():
+    assert with_header(b"", Judged(), [Telling('say "tea\n\x00')]) == PLAIN + b'; "say \'tea ?" +1.00\n'
+
+
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
