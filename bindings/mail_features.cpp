@@ -26,7 +26,11 @@ std::string_view view_of(nb::handle bytes) {
     return {PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
 }
 
-nb::list mail_prints(const nb::list& contents, std::string_view pairs, std::size_t characters, std::uint64_t salt, std::size_t threads) {
+nb::bytes bytes_of(const std::string& print) { return nb::bytes(print.data(), print.size()); }
+nb::bytes bytes_of(const mail::Identity& identity) { return nb::bytes(identity.data(), sizeof identity); }
+
+std::vector<std::string> prints_of(const nb::list& contents, const mail::FeatureSettings& settings, std::size_t threads,
+                                   std::vector<mail::Identity>* identities) {
     // The tuple keeps the bytes alive while others may change the list.
     const nb::tuple held(contents);
     std::vector<std::string_view> views;
@@ -35,14 +39,22 @@ nb::list mail_prints(const nb::list& contents, std::string_view pairs, std::size
         if (!PyBytes_Check(each.ptr())) throw nb::type_error("contents are bytes");
         views.push_back(view_of(each));
     }
-    const mail::FeatureSettings settings{pairs_of(pairs), characters, salt};
-    std::vector<std::string> prints;
-    {
-        nb::gil_scoped_release unlocked;
-        prints = mail::prints(views, settings, threads);
-    }
+    nb::gil_scoped_release unlocked;
+    return mail::prints(views, settings, threads, identities);
+}
+
+nb::list mail_prints(const nb::list& contents, std::string_view pairs, std::size_t characters, std::uint64_t salt, std::size_t threads) {
     nb::list found;
-    for (const std::string& print : prints) found.append(nb::bytes(print.data(), print.size()));
+    for (const std::string& print : prints_of(contents, {pairs_of(pairs), characters, salt}, threads, nullptr)) found.append(bytes_of(print));
+    return found;
+}
+
+nb::list mail_identified(const nb::list& contents, std::string_view pairs, std::size_t characters, std::uint64_t salt,
+                         std::size_t threads) {
+    std::vector<mail::Identity> identities;
+    const std::vector<std::string> prints = prints_of(contents, {pairs_of(pairs), characters, salt}, threads, &identities);
+    nb::list found;
+    for (std::size_t at = 0; at < prints.size(); ++at) found.append(nb::make_tuple(bytes_of(identities[at]), bytes_of(prints[at])));
     return found;
 }
 
@@ -56,8 +68,9 @@ nb::list mail_features(const nb::bytes& content, std::string_view pairs, std::si
     std::vector<mail::Feature> features;
     {
         nb::gil_scoped_release unlocked;
+        mail::Canonical canonical;
         mail::Message message;
-        mail::Reader().read({content.c_str(), content.size()}, message);
+        mail::Reader().read(canonical.of({content.c_str(), content.size()}), message);
         mail::Features(settings).name(message, features);
     }
     nb::list found;
@@ -71,6 +84,8 @@ void bind_mail_features(nb::module_& m) {
     m.attr("MAIL_MOST_FEATURES") = mail::kMostFeatures;
     m.def("mail_prints", &mail_prints, "contents"_a, "pairs"_a, "characters"_a, "salt"_a, "threads"_a,
           "Return the print of each raw message: the keys of its features, each view's sorted.");
+    m.def("mail_identified", &mail_identified, "contents"_a, "pairs"_a, "characters"_a, "salt"_a, "threads"_a,
+          "Return what each raw message is known by, the same wherever it lies, and its print.");
     m.def("mail_features", &mail_features, "content"_a, "pairs"_a, "characters"_a, "salt"_a,
           "Return the features of one raw message: view, name and key of each.");
 }

@@ -205,6 +205,9 @@ weigh._core.MAIL_FLAGS:
 weigh._core.mail_prints:
     def mail_prints(contents: list[bytes], pairs: str, characters: int, salt: int, threads: int) -> list[bytes]: ...
 
+weigh._core.mail_identified:
+    def mail_identified(contents: list[bytes], pairs: str, characters: int, salt: int, threads: int) -> list[tuple[bytes, bytes]]: ...
+
 weigh._core.mail_features:
     def mail_features(content: bytes, pairs: str, characters: int, salt: int) -> list[tuple[int, str, int]]: ...
 

@@ -329,6 +329,9 @@ MAIL_MOST_FEATURES: int = 20000
 def mail_prints(
     contents: list[bytes], pairs: str, characters: int, salt: int, threads: int
 ) -> list[bytes]: ...
+def mail_identified(
+    contents: list[bytes], pairs: str, characters: int, salt: int, threads: int
+) -> list[tuple[bytes, bytes]]: ...
 def mail_features(content: bytes, pairs: str, characters: int, salt: int) -> list[tuple[int, str, int]]: ...
 
 class MailLedger:

@@ -63,19 +63,24 @@ void Features::name(const Message& message, std::vector<Feature>& out) {
     scratch_->read(message, &out);
 }
 
-std::vector<std::string> prints(std::span<const std::string_view> contents, const FeatureSettings& settings, std::size_t threads) {
+std::vector<std::string> prints(std::span<const std::string_view> contents, const FeatureSettings& settings, std::size_t threads,
+                                std::vector<Identity>* identities) {
     std::vector<std::string> found(contents.size());
+    if (identities != nullptr) identities->resize(contents.size());
     if (threads == 0) threads = std::max(std::thread::hardware_concurrency(), 1U);
     const std::size_t parts = std::clamp<std::size_t>(contents.size(), 1, threads);
     std::vector<std::exception_ptr> failures(parts);
     std::atomic<std::size_t> next = 0;
     in_parts(parts, [&](std::size_t part) {
         try {
+            Canonical canonical;
             Reader reader;
             Message message;
             Features features(settings);
             for (std::size_t i; (i = next++) < contents.size();) {
-                reader.read(contents[i], message);
+                const std::string_view content = canonical.of(contents[i]);
+                if (identities != nullptr) (*identities)[i] = identity_of(content, settings.salt);
+                reader.read(content, message);
                 features.print(message, found[i]);
             }
         } catch (...) {

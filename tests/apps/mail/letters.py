@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable
 
 from weigh._core import MailLedger
-from weigh.apps.mail.digest import canonical
 from weigh.apps.mail.store import MailStore
 
 
@@ -29,7 +28,7 @@ def learned(store: MailStore, labelled: Iterable[tuple[bytes, str]]) -> bytes:
     """All that a store would know that has learned these messages in this order, and has no disk."""
     ledger = MailLedger(store.settings.learner)
     for content, label in labelled:
-        ledger.learn(store.settings.features.prints([canonical(content)]), bytes([label == "spam"]))
+        ledger.learn(store.settings.features.prints([content]), bytes([label == "spam"]))
     return ledger.image(b"")
 
 

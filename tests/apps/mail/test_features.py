@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.apps.mail.canonical_twin import canonical
 from tests.apps.mail.feature_twin import REACH, body_names, header_names
 from tests.source.mail.trees import Tree, trees, whole
 from weigh.apps.mail.features import MOST, Feature, Features
@@ -28,7 +29,7 @@ Content-Type: text/html
 
 
 def assert_as_the_twin_says(raw: bytes, kind: str, size: int) -> None:
-    message = read(raw)
+    message = read(canonical(raw))
     found = Features(pairs=kind, characters=size).named(raw)
     assert {each.name for each in found if each.view == 0} == header_names(message, kind, size)
     assert {each.name for each in found if each.view == 1} == body_names(message, kind, size)

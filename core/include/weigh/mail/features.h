@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "weigh/mail/canonical.h"
 #include "weigh/mail/message.h"
 
 namespace weigh::mail {
@@ -57,7 +58,9 @@ private:
     std::unique_ptr<Scratch> scratch_;
 };
 
-// The prints of many raw messages, on several threads; 0 means as many as there are cores.
-std::vector<std::string> prints(std::span<const std::string_view> contents, const FeatureSettings& settings, std::size_t threads);
+// The prints of many raw messages, on several threads; 0 means as many as there are cores. They are made of
+// canonical bytes, so that one identity has one print. `identities` may be null; it gets those of the messages.
+std::vector<std::string> prints(std::span<const std::string_view> contents, const FeatureSettings& settings, std::size_t threads,
+                                std::vector<Identity>* identities = nullptr);
 
 }  // namespace weigh::mail

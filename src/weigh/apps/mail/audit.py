@@ -9,7 +9,6 @@ from heapq import nsmallest
 from typing import Any, NamedTuple
 
 from weigh._core import MailLedger
-from weigh.apps.mail.digest import canonical, identity
 from weigh.apps.mail.features import Features
 from weigh.apps.mail.verdict import logistic
 from weigh.errors import DataError, parameter
@@ -132,11 +131,10 @@ def _read(looks: Looks, features: Features) -> Iterator[list[_Seen]]:
     """Mails of all labels, batch by batch."""
     for label, look in looks.items():
         for batch in batches(look()):
-            contents = [canonical(each.content) for each in batch]
-            prints = features.prints(contents)
+            found = features.identified([each.content for each in batch])
             yield [
-                _Seen(each.place, label, (label, identity(content)), print)
-                for each, content, print in zip(batch, contents, prints, strict=True)
+                _Seen(each.place, label, (label, identity), print)
+                for each, (identity, print) in zip(batch, found, strict=True)
             ]
 
 

@@ -66,9 +66,17 @@ class Features:
         (64 bits each), each view's in order; all little-endian. A view has at most 20,000 features, the
         first ones. `threads` left out means all cores this process may use; any number gives the same.
         """
-        if threads is not None and threads < 1:
-            raise parameter("prints", "threads", "at least 1", threads)
-        return _core.mail_prints(list(contents), self.pairs, self.characters, self.salt, threads or 0)
+        return _core.mail_prints(*self._asked(contents, threads))
+
+    def identified(self, contents: Sequence[bytes], threads: int | None = None) -> list[tuple[bytes, bytes]]:
+        """Return the 16 bytes that each raw message is known by, and its print.
+
+        They are the same wherever a message lies: lines may end in CRLF or LF, empty ones may be at the end,
+        and the mailbox's own first line ("From …") and headers that filters and mailboxes write (X-Weigh…,
+        X-Bogosity, X-Spam-…, X-Mozilla-…, X-Gmail-Labels, Status, X-Status, X-Keywords, X-UID,
+        Content-Length, Lines) do not count. Everything else does. The salt is the key of this hash, too.
+        """
+        return _core.mail_identified(*self._asked(contents, threads))
 
     def named(self, content: bytes) -> list[Feature]:
         """Return the features of one raw message with their names, in the order in which they are met."""
@@ -79,6 +87,13 @@ class Features:
         """Return the names of some features of a raw message, by view and key."""
         found = _core.mail_features(content, self.pairs, self.characters, self.salt)
         return {(view, key): name for view, name, key in found if (view, key) in wanted}
+
+    def _asked(
+        self, contents: Sequence[bytes], threads: int | None
+    ) -> tuple[list[bytes], str, int, int, int]:
+        if threads is not None and threads < 1:
+            raise parameter("prints", "threads", "at least 1", threads)
+        return list(contents), self.pairs, self.characters, self.salt, threads or 0
 
     def to_json(self) -> str:
         """The settings as text."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from weigh.apps.mail.archive import archived
 from weigh.apps.mail.change import HAM, LABELS, NONE, SPAM, Change, change_of
-from weigh.apps.mail.digest import canonical, identity
 from weigh.apps.mail.filter import Filter
 from weigh.apps.mail.folder import ARCHIVE, JOURNAL, SETTINGS, WORDS, default_folder, size_of, swept, telling
 from weigh.apps.mail.glance import keys_of
@@ -133,19 +132,16 @@ class MailStore:
         """What raw messages are, by all that has been learned until now."""
         verdicts = []
         for group in groups(contents):
-            raw = [canonical(content) for content in group]
-            verdicts += self._filter_for(raw).judge(raw)
+            verdicts += self._filter_for(group).judge(group)
         return verdicts
 
     def explain(self, content: bytes) -> Explanation:
         """What speaks for and against spam in a raw message."""
-        raw = canonical(content)
-        return self._filter_for([raw]).explain(raw)
+        return self._filter_for([content]).explain(content)
 
     def brief(self, content: bytes, most: int) -> tuple[Verdict, tuple[Reason, ...]]:
         """The verdict on a raw message, and what speaks most for and against spam."""
-        raw = canonical(content)
-        return self._filter_for([raw]).brief(raw, most)
+        return self._filter_for([content]).brief(content, most)
 
     def filter(self) -> Filter:
         """A filter that judges by all that has been learned until now, and changes when this store learns."""
@@ -222,12 +218,12 @@ class MailStore:
     def _seen(self, contents: list[bytes], mark: int) -> list[Change]:
         """Messages as they are learned: the slow part, which needs no lock."""
         features = self.settings.features
-        raw = [canonical(content) for content in contents]
-        words = [words_of(features, each) for each in raw] if self.settings.words else [b""] * len(raw)
-        prints = features.prints(raw)
+        found = features.identified(contents)
+        if not self.settings.words:
+            return [Change(identity, NONE, mark, print) for identity, print in found]
         return [
-            Change(identity(each), NONE, mark, print, text)
-            for each, print, text in zip(raw, prints, words, strict=True)
+            Change(identity, NONE, mark, print, words_of(features, content))
+            for (identity, print), content in zip(found, contents, strict=True)
         ]
 
     def _turn(self, seen: list[Change]) -> list[int]:
@@ -263,12 +259,12 @@ class MailStore:
                 "unlearned. Nothing was changed. Learn all messages anew into another folder."
             ) from error
 
-    def _filter_for(self, raw: list[bytes]) -> Filter:
+    def _filter_for(self, contents: list[bytes]) -> Filter:
         """A filter for these messages, which for the first ones may be all that a program wants to know."""
         is_first, self._has_judged = not self._has_judged, True
-        if self._is_ordered or self._held or not is_first or len(raw) > _FEW:
+        if self._is_ordered or self._held or not is_first or len(contents) > _FEW:
             return self.filter()
-        keys = keys_of(self.settings.features.prints(raw))
+        keys = keys_of(self.settings.features.prints(contents))
         memory, _ = remembered(self.folder, self.settings.learner, self._journal, keys=keys)
         return Filter(self.settings.features, memory.ledger, self.costs)
 

@@ -1,0 +1,127 @@
+"""A message is known again wherever it lies, and no two messages are taken for one."""
+
+from __future__ import annotations
+
+import mailbox
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.apps.mail import canonical_twin
+from tests.apps.mail.canonical_twin import canonical
+from weigh.apps.mail.features import Features
+
+PLAIN = b"From: a@example.org\nSubject: hello\n\nFirst line\n\nStatus: of things\n"
+WRITTEN = [
+    b"X-Weigh: spam\n",
+    b"X-Weigh-Evidence: one,\n\ttwo,\n three\n",
+    b"X-Bogosity: Ham\n",
+    b"X-Spam-Status: No\n  more\n",
+    b"X-Mozilla-Status2: 00000000\n",
+    b"X-Gmail-Labels: Inbox\n",
+    b"Status: RO\n",
+    b"X-Status: A\n",
+    b"X-Keywords:\n",
+    b"x-uid: 7\n",
+    b"CONTENT-LENGTH: 99\n",
+    b"Lines: 3\n",
+]
+
+
+PIECES = [b"\r\n", b"\n", b"\r", b" ", b"\t", b":", b"From ", b"Subject", b"x", b"\0", b"\xff"]
+PIECES += [
+    b"X-Weigh",
+    b"x-WEIGH-y",
+    b"X-Weig",
+    b"X-Spam-",
+    b"X-Spam",
+    b"X-Mozilla-A",
+    b"X-Bogosity",
+    b"lines",
+]
+PIECES += [b"lines", b"Status", b"X-Status", b"X-Keywords", b"X-UID", b"X-UIDL", b"X-Gmail-Labels"]
+PIECES += [b"Content-Length"]
+
+
+def digest(content: bytes) -> bytes:
+    ((identity, _),) = Features(salt=7).identified([content])
+    return identity
+
+
+@settings(max_examples=500)
+@given(st.lists(st.sampled_from(PIECES), max_size=40).map(b"".join), st.integers(0, 2**64 - 1))
+def test_the_identity_is_as_the_twin_says(content: bytes, salt: int) -> None:
+    ((identity, print_),) = Features(salt=salt).identified([content])
+    assert identity == canonical_twin.identity(content, salt)
+    assert [print_] == Features(salt=salt).prints([content])
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=40).map(b"".join))
+def test_one_identity_has_one_print(content: bytes) -> None:
+    features = Features(characters=4)
+    # No more lines of mailboxes may come to light.
+    if canonical(canonical(content)) == canonical(content):
+        assert features.identified([content]) == features.identified([canonical(content)])
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_many_messages_are_identified_as_each_alone(threads: int) -> None:
+    contents = [b"Subject: %d\r\n\r\nhi" % (at % 13) for at in range(40)] + [b""]
+    alone = [Features().identified([content])[0] for content in contents]
+    assert Features().identified(contents, threads=threads) == alone
+    assert len({identity for identity, _ in alone}) == 14
+
+
+def test_what_the_twin_leaves_is_what_people_wrote() -> None:
+    assert canonical(PLAIN) == b"From: a@example.org\nSubject: hello\n\nFirst line\n\nStatus: of things"
+
+
+@pytest.mark.parametrize("header", WRITTEN)
+@pytest.mark.parametrize("line", range(3))
+def test_headers_of_filters_and_mailboxes_do_not_count(header: bytes, line: int) -> None:
+    lines = PLAIN.splitlines(keepends=True)
+    filed = b"".join([*lines[:line], header, *lines[line:]])
+    assert digest(filed) == digest(PLAIN)
+    assert digest(filed.replace(b"\n", b"\r\n")) == digest(PLAIN)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        (b"Subject: hello", b"Subject: hallo"),
+        (b"Subject: hello", b"X-Weight: 5\nSubject: hello"[2:]),
+        (b"Status: of things", b"Status: of mind"),
+        (b"First", b" First"),
+        (b"\n\nFirst", b"\nFirst"),
+    ],
+)
+def test_everything_else_counts(change: tuple[bytes, bytes]) -> None:
+    assert PLAIN.count(change[0]) == 1
+    assert digest(PLAIN.replace(*change)) != digest(PLAIN)
+
+
+def test_a_mailbox_and_a_pipe_hold_the_same_message(tmp_path: Path) -> None:
+    box = mailbox.mbox(tmp_path / "box")
+    box.add(PLAIN)
+    box.close()
+    stored = (tmp_path / "box").read_bytes()
+    assert stored.startswith(b"From ")
+    assert digest(stored) == digest(PLAIN) == digest(PLAIN + b"\r\n\n")
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"From me", b"From me\n", b"\r\n\r\n", b"X-Weigh: ham"])
+def test_what_has_no_content_has_an_identity(content: bytes) -> None:
+    assert digest(content) == canonical_twin.identity(b"From me" if content == b"From me" else b"", 7)
+
+
+def test_a_body_without_headers_is_left_alone() -> None:
+    assert digest(b"X-Weigh: ham\n\nStatus: body\n") == digest(b"\nStatus: body\n") != digest(b"\n\n")
+
+
+@given(st.binary(max_size=200), st.sampled_from(WRITTEN))
+def test_a_verdict_written_into_any_bytes_changes_nothing(content: bytes, header: bytes) -> None:
+    # A header cannot be put before a line that would go on with it.
+    if not content.startswith((b" ", b"\t", b"From ")):
+        assert digest(header + content) == digest(content)
