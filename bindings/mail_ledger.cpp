@@ -116,7 +116,15 @@ nb::list evidence(const SharedLedger& self, const nb::bytes& print) {
 }
 
 nb::bytes image(const SharedLedger& self, const nb::bytes& note) {
-    return bytes_of(together(self, [&](const mail::Ledger& ledger) { return ledger.image(view_of(note)); }));
+    nb::object bytes;
+    const auto room = [&](std::size_t size) {
+        const nb::gil_scoped_acquire locked;
+        bytes = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
+        if (!bytes) throw nb::python_error();
+        return PyBytes_AS_STRING(bytes.ptr());
+    };
+    together(self, [&](const mail::Ledger& ledger) { ledger.image(view_of(note), room); });
+    return nb::borrow<nb::bytes>(bytes);
 }
 
 nb::str learner(const SharedLedger& self) {

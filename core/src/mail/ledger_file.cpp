@@ -99,21 +99,24 @@ Ledger Ledger::open(const std::string& path, bool whole) {
     return ledger;
 }
 
-std::string Ledger::image(std::string_view note) const {
+void Ledger::image(std::string_view note, const std::function<char*(std::size_t)>& room) const {
     require(note.size() <= std::numeric_limits<std::uint32_t>::max(), "the note is too long");
-    const std::vector<Slot> table = canonical(slots_.all());
+    const std::vector<Slot> ordered = slots_.ordered();
     Header header;
     std::memcpy(header.magic, kMagic, sizeof kMagic);
     header.note_size = static_cast<std::uint32_t>(note.size());
     learner_->name().copy(header.learner, sizeof header.learner);
     header.totals = totals_;
-    header.keys = features();
-    header.capacity = table.size();
-    header.slots_check = checked(bytes_of(table), 0);
+    header.keys = ordered.size();
+    header.capacity = Slots::capacity_for(ordered.size());
+    const std::size_t size = header.capacity * sizeof(Slot);
+    char* const image = room(sizeof header + size + note.size());
+    char* const table = image + sizeof header;
+    lay_out(ordered, header.capacity, table);
+    header.slots_check = checked({table, size}, 0);
     header.check = check_of(header, note);
-    std::string image(reinterpret_cast<const char*>(&header), sizeof header);
-    image.reserve(image.size() + bytes_of(table).size() + note.size());
-    return image.append(bytes_of(table)).append(note);
+    std::memcpy(image, &header, sizeof header);
+    note.copy(table + size, note.size());
 }
 
 }  // namespace weigh::mail

@@ -2,22 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 namespace weigh::mail {
 
 namespace {
 
 int shift_for(std::size_t capacity) { return 64 - std::countr_zero(capacity); }
-
-// The slot of a key, or the free one where it belongs; null if there is neither.
-Slot* search(std::span<Slot> slots, std::size_t home, std::uint64_t key) {
-    const std::size_t mask = slots.size() - 1;
-    for (std::size_t step = 0; step <= mask; ++step) {
-        Slot& slot = slots[(home + step) & mask];
-        if (slot.key == key || slot.key == 0) return &slot;
-    }
-    return nullptr;
-}
 
 }  // namespace
 
@@ -31,7 +22,14 @@ std::size_t Slots::capacity_for(std::size_t keys) { return std::max(kLeast, std:
 
 std::size_t Slots::home(std::uint64_t key) const { return spread(key) >> shift_; }
 
-Slot* Slots::place(std::uint64_t key) const { return search(slots_, home(key), key); }
+Slot* Slots::place(std::uint64_t key) const {
+    const std::size_t mask = slots_.size() - 1, first = home(key);
+    for (std::size_t step = 0; step <= mask; ++step) {
+        Slot& slot = slots_[(first + step) & mask];
+        if (slot.key == key || slot.key == 0) return &slot;
+    }
+    return nullptr;
+}
 
 // The table is larger than any cache: slots are asked for long before they are waited for.
 template <class Function>
@@ -92,15 +90,42 @@ void Slots::grow(std::size_t capacity) {
     *this = std::move(larger);
 }
 
-std::vector<Slot> canonical(std::span<const Slot> slots) {
-    std::vector<Slot> kept;
-    std::copy_if(slots.begin(), slots.end(), std::back_inserter(kept),
-                 [](const Slot& slot) { return slot.key != 0 && !slot.row.is_empty(); });
-    std::sort(kept.begin(), kept.end(), [](const Slot& a, const Slot& b) { return spread(a.key) < spread(b.key); });
-    std::vector<Slot> table(Slots::capacity_for(kept.size()));
-    const int shift = shift_for(table.size());
-    for (const Slot& slot : kept) *search(table, spread(slot.key) >> shift, slot.key) = slot;
-    return table;
+// Slots lie in the order of `spread` already, but for those next to each other, and those that found the end
+// of the table full and went on at its beginning.
+std::vector<Slot> Slots::ordered() const {
+    const auto before = [](const Slot& a, const Slot& b) { return spread(a.key) < spread(b.key); };
+    std::vector<Slot> found, wrapped;
+    found.reserve(used_);
+    std::ptrdiff_t begin = 0;  // of the slots that are next to each other
+    const auto sort_last = [&] {
+        if (std::ssize(found) > begin + 1) std::sort(found.begin() + begin, found.end(), before);
+        begin = std::ssize(found);
+    };
+    for (std::size_t at = 0; at < slots_.size(); ++at) {
+        const Slot& slot = slots_[at];
+        if (slot.key == 0) sort_last();
+        else if (!slot.row.is_empty()) (home(slot.key) > at ? wrapped : found).push_back(slot);
+    }
+    found.insert(found.end(), wrapped.begin(), wrapped.end());
+    sort_last();
+    // Only a damaged file has slots where they do not belong.
+    if (!std::is_sorted(found.begin(), found.end(), before)) std::sort(found.begin(), found.end(), before);
+    return found;
+}
+
+void lay_out(std::span<const Slot> ordered, std::size_t capacity, char* out) {
+    const auto put = [&](std::size_t place, const Slot& slot) { std::memcpy(out + place * sizeof(Slot), &slot, sizeof(Slot)); };
+    const int shift = shift_for(capacity);
+    std::size_t at = 0, place = 0;
+    for (; at < ordered.size() && place < capacity; ++at) {
+        const std::size_t home = spread(ordered[at].key) >> shift;
+        while (place < home) put(place++, {});
+        put(place++, ordered[at]);
+    }
+    while (place < capacity) put(place++, {});
+    // What finds the end full goes on at the beginning.
+    for (place = 0; at < ordered.size(); ++place)
+        if (load_word(out + place * sizeof(Slot)) == 0) put(place, ordered[at++]);
 }
 
 }  // namespace weigh::mail

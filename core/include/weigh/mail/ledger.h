@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,8 +47,8 @@ public:
     // What the features that are known add, and the biases that are not zero.
     std::vector<Contribution> evidence(const Print& print) const;
 
-    // The file: equal rows, totals and notes make equal bytes.
-    std::string image(std::string_view note) const;
+    // The file, written into as much memory as `room` is asked for: equal rows, totals and notes make equal bytes.
+    void image(std::string_view note, const std::function<char*(std::size_t)>& room) const;
 
 private:
     bool unlearn(const Print& print, bool spam, std::vector<Row*>& rows);

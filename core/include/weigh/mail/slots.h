@@ -42,12 +42,14 @@ public:
     static std::size_t capacity_for(std::size_t keys);
 
     std::span<const Slot> all() const { return slots_; }
+    // Those with something in them, in the order of `spread`.
+    std::vector<Slot> ordered() const;
 
     // The rows of the keys, in their order; `absent` stands for those that are not there.
     void find(const Print& print, Row& absent, std::vector<Row*>& rows) const;
     // The same, with new empty rows for those that are not there.
     void find_or_add(const Print& print, std::vector<Row*>& rows);
-    // A slot for a key, which may be there already; the table must have room.
+    // The slot of a key, or the free one where it belongs; null if there is neither.
     Slot* place(std::uint64_t key) const;
 
 private:
@@ -68,8 +70,8 @@ private:
 // Where a key belongs: the leading bits of this.
 inline std::uint64_t spread(std::uint64_t key) { return key * 0x9E3779B97F4A7C15ULL; }
 
-// Slots with something in them, each in its place in the shortest table that holds them: equal rows make
-// equal tables, whatever was there before.
-std::vector<Slot> canonical(std::span<const Slot> slots);
+// Write slots in their order into a table of so many, each into its place: equal rows make equal bytes,
+// whatever was there before.
+void lay_out(std::span<const Slot> ordered, std::size_t capacity, char* out);
 
 }  // namespace weigh::mail
