@@ -8,9 +8,13 @@
 
 namespace weigh::mail {
 
+inline constexpr auto kNowhere = std::string_view::npos;
+inline constexpr std::size_t kLongestHost = 255;  // bytes
+
 inline bool is_letter(char c) { return static_cast<unsigned char>((c | 0x20) - 'a') < 26; }
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 inline bool is_alphanumeric(char c) { return is_letter(c) || is_digit(c); }
+inline bool is_of_host(char c) { return is_alphanumeric(c) || c == '.' || c == '-'; }
 inline bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
 inline char lower(char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c | 0x20 : c); }
@@ -49,14 +53,14 @@ inline std::string_view trimmed(std::string_view text) {
     return text;
 }
 
-// Whether texts are the same but for capitals; `small` is in lower case.
-inline bool same(std::string_view text, std::string_view small) {
-    return text.size() == small.size() &&
-           std::equal(text.begin(), text.end(), small.begin(), [](char a, char b) { return lower(a) == b; });
+// Whether texts are the same but for capitals.
+inline bool same(std::string_view a, std::string_view b) {
+    return a.size() == b.size() &&
+           std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
-inline bool starts(std::string_view text, std::string_view small) {
-    return text.size() >= small.size() && same(text.substr(0, small.size()), small);
+inline bool starts(std::string_view text, std::string_view beginning) {
+    return text.size() >= beginning.size() && same(text.substr(0, beginning.size()), beginning);
 }
 
 inline void make_lower(std::string& text) {

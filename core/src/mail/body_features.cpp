@@ -14,9 +14,9 @@ constexpr std::size_t kFewLetters = 20;  // shouting takes more
 // What is behind the host of an address.
 std::string_view path_of(std::string_view url) {
     const std::size_t mark = url.find("//");
-    const std::size_t begin = mark == url.npos ? 0 : mark + 2;
+    const std::size_t begin = mark == kNowhere ? 0 : mark + 2;
     const std::size_t end = url.find_first_of("/\\?#", begin);
-    return end == url.npos ? std::string_view{} : url.substr(end);
+    return end == kNowhere ? std::string_view{} : url.substr(end);
 }
 
 // Whether a word begins or ends with the sign of dollars, pounds or euros.

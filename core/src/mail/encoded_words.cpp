@@ -5,8 +5,6 @@
 namespace weigh::mail {
 namespace {
 
-constexpr auto kNowhere = std::string_view::npos;
-
 // "=?charset?B?text?=": its pieces, and where it ends; nowhere if this is none.
 struct Word {
     std::string_view charset, text;
@@ -27,10 +25,6 @@ Word word_at(std::string_view value, std::size_t begin) {
 }
 
 bool is_only_space(std::string_view text) { return trimmed(text).empty(); }
-
-bool are_same(std::string_view a, std::string_view b) {
-    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
-}
 
 }  // namespace
 
@@ -53,7 +47,7 @@ void Values::append(std::string_view value, std::string& out) {
         }
         const std::string_view between = value.substr(plain, at - plain);
         const bool joins = behind_word && is_only_space(between);
-        if (!joins || !are_same(word.charset, charset_)) flush(out);
+        if (!joins || !same(word.charset, charset_)) flush(out);
         if (!joins) append_guessed(between, out);
         charset_ = word.charset;
         if (word.is_base64) decode_base64(word.text, word.text.size(), bytes_);

@@ -51,7 +51,10 @@ private:
 class HeaderFeatures {
 public:
     explicit HeaderFeatures(const FeatureSettings& settings)
-        : set(View::headers, settings.salt), names_(set, arena_), pairs_(settings.pairs), characters_(settings.characters) {}
+        : set(View::headers, settings.salt),
+          names_(set, arena_),
+          pairs_(settings.pairs),
+          characters_(settings.characters) {}
 
     void read(const Message& message);
 
@@ -67,13 +70,16 @@ private:
     Prefixed names_;
     Neighbours pairs_;
     std::size_t characters_;
-    std::string scratch_, before_, host_;
+    std::string scratch_, held_, before_, host_;
 };
 
 class BodyFeatures {
 public:
     explicit BodyFeatures(const FeatureSettings& settings)
-        : set(View::body, settings.salt), names_(set, arena_), pairs_(settings.pairs), characters_(settings.characters) {}
+        : set(View::body, settings.salt),
+          names_(set, arena_),
+          pairs_(settings.pairs),
+          characters_(settings.characters) {}
 
     void read(const Message& message);
 

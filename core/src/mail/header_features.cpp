@@ -8,14 +8,15 @@
 namespace weigh::mail {
 namespace {
 
-constexpr std::size_t kLongestName = 40;   // bytes of a header's name
-constexpr std::size_t kLongestHost = 255;  // bytes
+constexpr std::size_t kLongestName = 40;  // bytes of a header's name
 
 // What filters, mail programs and mailboxes write themselves: it would tell what was thought of a message.
 constexpr std::array<std::string_view, 8> kUnseen{"status", "x-status",       "x-keywords", "x-uid",
                                                   "x-uidl", "content-length", "lines",      "x-gmail-labels"};
-constexpr std::array<std::string_view, 11> kUnseenBeginnings{"x-weigh",    "x-bogosity", "x-spam",      "x-dspam", "x-crm114", "x-rspamd",
-                                                             "x-antispam", "x-mozilla-", "x-evolution", "x-gm-",   "x-imap"};
+constexpr std::array<std::string_view, 11> kUnseenBeginnings{
+    "x-weigh",    "x-bogosity", "x-spam",      "x-dspam", "x-crm114", "x-rspamd",
+    "x-antispam", "x-mozilla-", "x-evolution", "x-gm-",   "x-imap",
+};
 
 constexpr std::array<std::string_view, 3> kSenders{"from", "reply-to", "return-path"};
 
@@ -25,13 +26,44 @@ bool is_seen(std::string_view name) {
            std::none_of(kUnseenBeginnings.begin(), kUnseenBeginnings.end(), begins);
 }
 
-// A header's value without the day and hour: they never come back, and where ham and spam were gathered in
-// different weeks they would tell one from the other.
-std::string_view timeless(const Header& header) {
-    const std::string_view value = header.value;
-    if (header.name.ends_with("date") || header.name == "x-originalarrivaltime") return {};
-    if (header.name == "received") return value.substr(0, value.rfind(';'));
+// What stands before the first ';' that is not in a comment.
+std::string_view before_date(std::string_view value) {
+    int depth = 0;
+    for (std::size_t at = 0; at < value.size(); ++at) {
+        if (value[at] == '(') ++depth;
+        else if (value[at] == ')' && depth > 0) --depth;
+        else if (value[at] == ';' && depth == 0) return value.substr(0, at);
+    }
     return value;
+}
+
+bool is_signature(std::string_view name) {
+    return name.ends_with("dkim-signature") || name == "domainkey-signature" || name == "arc-message-signature" ||
+           name == "arc-seal";
+}
+
+// Replace `out` by the tags of a signature that say who has signed.
+void keep_signer(std::string_view value, std::string& out) {
+    out.clear();
+    while (!value.empty()) {
+        const std::string_view tag = value.substr(0, value.find(';'));
+        value.remove_prefix(std::min(tag.size() + 1, value.size()));
+        const std::string_view name = trimmed(tag.substr(0, tag.find('=')));
+        if (name != "d" && name != "s") continue;
+        out += tag;
+        out += ';';
+    }
+}
+
+// A header's value without the day and hour: they never come back, and where ham and spam were gathered in
+// different weeks they would tell one from the other. `held` is room for it.
+std::string_view timeless(const Header& header, std::string& held) {
+    const std::string_view name = header.name;
+    if (name == "date" || name.ends_with("-date") || name == "x-originalarrivaltime") return {};
+    if (name == "received" || name == "x-received") return before_date(header.value);
+    if (!is_signature(name)) return header.value;
+    keep_signer(header.value, held);
+    return held;
 }
 
 // Four numbers between dots.
@@ -39,8 +71,6 @@ bool is_machine(std::string_view word) {
     return word.size() <= 15 && std::all_of(word.begin(), word.end(), [](char c) { return is_digit(c) || c == '.'; }) &&
            std::count(word.begin(), word.end(), '.') == 3;
 }
-
-bool is_of_host(char c) { return is_alphanumeric(c) || c == '.' || c == '-'; }
 
 }  // namespace
 
@@ -71,7 +101,7 @@ void HeaderFeatures::add_header(const Header& header) {
     scratch_ += ':';
     names_.begin(scratch_);
     pairs_.begin(scratch_);
-    add_words(timeless(header));
+    add_words(timeless(header, held_));
 }
 
 void HeaderFeatures::add_words(std::string_view value) {
@@ -86,7 +116,7 @@ void HeaderFeatures::add_words(std::string_view value) {
 // Behind every '@' there is a domain.
 void HeaderFeatures::add_domains(std::string_view value) {
     names_.begin("domain:");
-    for (std::size_t at = value.find('@'); at != value.npos; at = value.find('@', at)) {
+    for (std::size_t at = value.find('@'); at != kNowhere; at = value.find('@', at)) {
         const std::size_t begin = ++at;
         while (at < value.size() && is_of_host(value[at])) ++at;
         std::string_view found = value.substr(begin, std::min(at - begin, kLongestHost));
@@ -105,7 +135,7 @@ void HeaderFeatures::add_runs(const Message& message) {
         if (!is_seen(header.name)) continue;
         scratch_ += header.name;
         scratch_ += ": ";
-        scratch_ += timeless(header);
+        scratch_ += timeless(header, held_);
         scratch_ += '\n';
     }
     names_.begin("chars:");

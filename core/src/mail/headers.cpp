@@ -44,7 +44,7 @@ bool Fields::next(Field& field) {
         }
         const std::size_t colon = line.find(':');
         const std::string_view name = trimmed(line.substr(0, std::min(colon, line.size())));
-        if (colon == std::string_view::npos || !is_name(name)) {
+        if (colon == kNowhere || !is_name(name)) {
             is_broken_ = true;
             return false;
         }

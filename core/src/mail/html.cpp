@@ -14,7 +14,6 @@
 namespace weigh::mail {
 namespace {
 
-constexpr auto kNowhere = std::string_view::npos;
 constexpr std::size_t kUnknown = kElements.size(), kDeepest = 256, kLongestTag = 15, kLongestAttribute = 40;
 
 constexpr std::size_t place(std::string_view name) {

@@ -7,8 +7,6 @@
 namespace weigh::mail {
 namespace {
 
-constexpr auto kNowhere = std::string_view::npos;
-
 std::string_view between(std::string_view source, std::size_t begin, std::size_t end) {
     return source.substr(begin, end - begin);
 }

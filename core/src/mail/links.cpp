@@ -10,8 +10,7 @@
 namespace weigh::mail {
 namespace {
 
-constexpr auto kNowhere = std::string_view::npos;
-constexpr std::size_t kLongestUrl = 2048, kLongestHost = 255;
+constexpr std::size_t kLongestUrl = 2048;
 
 constexpr std::array<std::string_view, 3> kSchemes{"http", "https", "ftp"};
 
@@ -32,36 +31,57 @@ bool ends_address(char c) {
     return static_cast<signed char>(c) <= ' ' || c == '<' || c == '>' || c == '"' || c == '`' || c == 0x7F;
 }
 
-bool is_host(char c) { return is_alphanumeric(c) || c == '.' || c == '-' || c == '_' || (c & 0x80) != 0; }
+bool may_be_of_host(char c) { return is_of_host(c) || c == '_' || (c & 0x80) != 0; }
+
+bool is_number(std::string_view label) {
+    if (label.size() <= 2 || !label.starts_with("0x")) return std::all_of(label.begin(), label.end(), is_digit);
+    return std::all_of(label.begin() + 2, label.end(), [](char c) { return hex(c) >= 0; });
+}
 
 // Four numbers, one large number, hexadecimal ones, or one in brackets.
 bool is_numeric(std::string_view host) {
     if (host.starts_with("[")) return true;
-    if (host.starts_with("0x")) return true;
-    return std::all_of(host.begin(), host.end(), [](char c) { return is_digit(c) || c == '.'; });
+    for (std::size_t dot; (dot = host.find('.')) != kNowhere; host.remove_prefix(dot + 1))
+        if (!is_number(host.substr(0, dot))) return false;
+    return is_number(host);
 }
 
 std::string_view without_www(std::string_view host) { return starts(host, "www.") ? host.substr(4) : host; }
 
-// The last labels of a host: two, or three where the last but one is as short as in "co.uk".
+// Where the last label of a text begins; zero if it is the only one.
+std::size_t last_label(std::string_view text) { return text.rfind('.') + 1; }
+
+// What countries have domains below, as in "co.uk".
+constexpr std::array<std::string_view, 14> kBelow{"ac", "co",  "com", "edu", "go",  "gob", "gov",
+                                                  "gv", "ltd", "ne",  "net", "nom", "or",  "org"};
+
+// Whether a host ends as in "co.uk" and has a label more.
+bool is_of_country(std::string_view host) {
+    const std::size_t last = last_label(host);
+    if (last == 0 || host.size() - last != 2 || !is_letter(host[last]) || !is_letter(host[last + 1])) return false;
+    const std::size_t second = last_label(host.substr(0, last - 1));
+    const std::string_view label = host.substr(second, last - 1 - second);
+    return second > 1 &&
+           std::any_of(kBelow.begin(), kBelow.end(), [&](std::string_view each) { return same(label, each); });
+}
+
+// The last labels of a host: two, or three where the last two are a country's.
 std::string_view domain(std::string_view host) {
-    const std::size_t last = host.rfind('.');
-    if (last == kNowhere || last == 0) return host;
-    const std::size_t second = host.rfind('.', last - 1);
-    if (second == kNowhere) return host;
-    if (last - second > 4 || second == 0) return host.substr(second + 1);
-    const std::size_t third = host.rfind('.', second - 1);
-    return third == kNowhere ? host : host.substr(third + 1);
+    std::size_t begin = host.size() + 1;
+    for (int labels = is_of_country(host) ? 3 : 2; labels > 0 && begin > 0; --labels)
+        begin = last_label(host.substr(0, begin - 1));
+    return host.substr(begin);
 }
 
 constexpr std::array<std::string_view, 7> kEnds{"com", "net", "org", "info", "biz", "gov", "edu"};
 
-// Whether a text that begins with no "http" and no "www" can be a host nevertheless.
+// Whether a text that begins with no "http" and no "www" can be a host nevertheless. Two letters at its end
+// may be a country's, but also those of a file: "node.js", "readme.md".
 bool looks_like_host(std::string_view text) {
-    const std::size_t dot = text.rfind('.');
-    if (dot == kNowhere || dot == 0) return false;
-    const std::string_view end = text.substr(dot + 1);
-    if (end.size() == 2) return is_letter(end[0]) && is_letter(end[1]);
+    const std::size_t last = last_label(text);
+    if (last < 2) return false;
+    if (is_of_country(text)) return true;
+    const std::string_view end = text.substr(last);
     return std::any_of(kEnds.begin(), kEnds.end(), [&](std::string_view each) { return same(end, each); });
 }
 
@@ -71,7 +91,7 @@ std::string_view shown_host(std::string_view text) {
     const std::size_t mark = text.find("://");
     const bool is_told = mark != kNowhere || starts(text, "www.");
     if (mark != kNowhere) text.remove_prefix(mark + 3);
-    const auto end = std::find_if_not(text.begin(), text.end(), is_host);
+    const auto end = std::find_if_not(text.begin(), text.end(), may_be_of_host);
     std::string_view host = text.substr(0, static_cast<std::size_t>(end - text.begin()));
     while (!host.empty() && host.back() == '.') host.remove_suffix(1);
     if (host.find('.') == kNowhere) return {};
@@ -118,7 +138,8 @@ std::size_t Links::store(std::string_view url, std::string_view authority, Origi
     host_.clear();
     append_unpercent(authority.substr(0, kLongestHost), host_);
     if (host_.size() != std::min(authority.size(), kLongestHost)) link.set(Trait::escaped);
-    host_.erase(std::find_if(host_.begin(), host_.end(), [](char c) { return static_cast<unsigned char>(c) <= ' '; }), host_.end());
+    const auto is_unfit = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
+    host_.erase(std::find_if(host_.begin(), host_.end(), is_unfit), host_.end());
     while (!host_.empty() && host_.back() == '.') host_.pop_back();
     if (host_.empty()) return kNone;
     if (message_.links.size() >= most_) {
@@ -134,7 +155,7 @@ std::size_t Links::store(std::string_view url, std::string_view authority, Origi
         unicode::fold(folded_, {true, false}, host_);
     }
     if (is_numeric(host_)) link.set(Trait::numeric);
-    if (host_.starts_with("xn--") || host_.find(".xn--") != std::string::npos) link.set(Trait::punycode);
+    if (host_.starts_with("xn--") || host_.find(".xn--") != kNowhere) link.set(Trait::punycode);
     folded_.clear();
     append_utf8(url, folded_);  // a cut may have gone through a character
     link.url = message_.arena.keep(folded_);

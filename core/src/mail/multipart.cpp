@@ -39,7 +39,8 @@ bool Multipart::find(std::size_t from, Delimiter& found) const {
         const char* place = find_bytes(body_, from, mark_);
         if (!place) return false;
         const auto at = static_cast<std::size_t>(place - body_.data());
-        from = at + 1;
+        // The next one can only stand in a line of its own: each line is searched once, whatever it repeats.
+        from = static_cast<std::size_t>(std::find_if(place, body_.data() + body_.size(), ends_line) - body_.data());
         if (at > 0 && !ends_line(body_[at - 1])) continue;
         std::size_t behind = at + mark_.size();
         const bool is_last = body_.substr(behind, 2) == "--";

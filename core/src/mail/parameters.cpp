@@ -59,8 +59,8 @@ void join(const std::map<int, Piece>& pieces, Charsets& charsets, std::string& o
         if (number != expected++) break;
         std::string_view text = piece.text;
         if (piece.is_escaped && number == 0) {
-            const std::size_t first = text.find('\''), second = first == text.npos ? first : text.find('\'', first + 1);
-            if (second != text.npos) {
+            const std::size_t first = text.find('\''), second = first == kNowhere ? first : text.find('\'', first + 1);
+            if (second != kNowhere) {
                 charset = text.substr(0, first);
                 text.remove_prefix(second + 1);
             }
@@ -74,7 +74,10 @@ void join(const std::map<int, Piece>& pieces, Charsets& charsets, std::string& o
 }  // namespace
 
 void main_value(std::string_view value, std::string& out) {
-    out = trimmed(value.substr(0, value.find(';')));
+    out.clear();
+    value = trimmed(value);
+    if (value.starts_with('"')) append_unquoted(value, out);
+    else out = value.substr(0, value.find_first_of("; \t("));
     make_lower(out);
 }
 
@@ -85,7 +88,7 @@ bool parameter(std::string_view value, std::string_view name, Charsets& charsets
         const std::string_view item = value.substr(at + 1, end - at - 1);
         at = end;
         const std::size_t sign = item.find('=');
-        if (sign == std::string_view::npos) continue;
+        if (sign == kNowhere) continue;
         bool is_escaped = false;
         const int number = number_of(trimmed(item.substr(0, sign)), name, is_escaped);
         if (number < 0 || pieces.size() == kMostPieces || pieces.contains(number)) continue;

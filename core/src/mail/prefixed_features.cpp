@@ -18,18 +18,18 @@ void Prefixed::add_words(std::string_view text) {
 void Prefixed::add_host(std::string_view host) {
     add(host);
     std::size_t dot = host.rfind('.');
-    for (std::size_t labels = 2; labels <= kMostLabels && dot != host.npos && dot > 0; ++labels) {
+    for (std::size_t labels = 2; labels <= kMostLabels && dot != kNowhere && dot > 0; ++labels) {
         dot = host.rfind('.', dot - 1);
-        if (dot != host.npos) add(host.substr(dot + 1));
+        if (dot != kNowhere) add(host.substr(dot + 1));
     }
 }
 
 void Prefixed::add_machine(std::string_view address) {
     add(address);
     std::size_t dot = address.find('.');
-    for (std::size_t numbers = 2; numbers <= 3 && dot != address.npos; ++numbers) {
+    for (std::size_t numbers = 2; numbers <= 3 && dot != kNowhere; ++numbers) {
         dot = address.find('.', dot + 1);
-        if (dot != address.npos) add(address.substr(0, dot));
+        if (dot != kNowhere) add(address.substr(0, dot));
     }
 }
 

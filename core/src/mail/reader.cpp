@@ -20,7 +20,8 @@ namespace {
 constexpr std::string_view kPlain = "text/plain", kHtml = "text/html", kMessage = "message/rfc822";
 
 // Those that may stand only once.
-constexpr std::array<std::string_view, 8> kOnce{"from", "to", "cc", "subject", "date", "message-id", "reply-to", "sender"};
+constexpr std::array<std::string_view, 8> kOnce{"from", "to",         "cc",       "subject",
+                                                "date", "message-id", "reply-to", "sender"};
 constexpr std::array<std::string_view, 14> kPrograms{".exe", ".scr", ".pif", ".bat", ".com", ".cmd", ".vbs",
                                                      ".vbe", ".js",  ".jse", ".wsf", ".hta", ".lnk", ".jar"};
 
@@ -34,7 +35,7 @@ bool is_program(std::string_view file) {
 std::string_view told_charset(std::string_view source) {
     source = source.substr(0, 1024);
     std::size_t at = source.find("charset=");
-    if (at == source.npos) return {};
+    if (at == kNowhere) return {};
     at += 8;
     if (at < source.size() && (source[at] == '"' || source[at] == '\'')) ++at;
     std::size_t end = at;
@@ -45,7 +46,7 @@ std::string_view told_charset(std::string_view source) {
 // Turn \r\n and \r into \n, from a position on.
 void unify_lines(std::string& text, std::size_t begin) {
     std::size_t to = text.find('\r', begin);
-    if (to == text.npos) return;
+    if (to == kNowhere) return;
     for (std::size_t from = to; from < text.size();) {
         if (text[from] == '\r') {
             text[to++] = '\n';
@@ -60,10 +61,15 @@ void unify_lines(std::string& text, std::size_t begin) {
     text.resize(to);
 }
 
+// A text without the mark of its encoding that some editors write before the first header.
+std::string_view without_mark(std::string_view raw) { return raw.starts_with("\xEF\xBB\xBF") ? raw.substr(3) : raw; }
+
 }  // namespace
 
 struct Reader::Scratch {
-    explicit Scratch(const Limits& given) : limits(given), values(charsets) {}
+    explicit Scratch(const Limits& given) : limits(given), values(charsets) {
+        limits.text_bytes = std::min(given.text_bytes, kMostText);
+    }
 
     void read(std::string_view raw, Message& message);
 
@@ -97,9 +103,9 @@ void Reader::Scratch::read(std::string_view raw, Message& message) {
     left = limits.text_bytes;
     header_left = limits.header_bytes;
     has_plain = false;
-    message.flags.set(Flag::nul_bytes, raw.find('\0') != raw.npos);
+    message.flags.set(Flag::nul_bytes, raw.find('\0') != kNowhere);
     Entity entity(kPlain);
-    Fields fields(raw);
+    Fields fields(without_mark(raw));
     for (Field field; fields.next(field);) {
         keep(field);
         entity.take(field);
@@ -249,7 +255,8 @@ bool Reader::Scratch::decode(const Entity& entity, std::string_view body) {
         out->flags.set(Flag::bad_quoted_printable, !decode_quoted_printable(body, left + 1, decoded));
     } else {
         constexpr std::array<std::string_view, 4> kPlainly{"", "7bit", "8bit", "binary"};
-        out->flags.set(Flag::unknown_encoding, std::find(kPlainly.begin(), kPlainly.end(), entity.encoding) == kPlainly.end());
+        const bool is_known = std::find(kPlainly.begin(), kPlainly.end(), entity.encoding) != kPlainly.end();
+        out->flags.set(Flag::unknown_encoding, !is_known);
         return false;
     }
     return true;

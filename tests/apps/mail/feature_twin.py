@@ -12,6 +12,7 @@ HEADER_FLAGS |= {"repeated-header", "8bit-header", "broken-header", "cut-headers
 UNSEEN = {"status", "x-status", "x-keywords", "x-uid", "x-uidl", "content-length", "lines", "x-gmail-labels"}
 UNSEEN_BEGINNINGS = ("x-weigh", "x-bogosity", "x-spam", "x-dspam", "x-crm114", "x-rspamd", "x-mozilla-")
 UNSEEN_BEGINNINGS += ("x-evolution", "x-gm-", "x-imap", "x-antispam")
+SIGNATURES = ("domainkey-signature", "arc-message-signature", "arc-seal")
 REACH = {"none": 0, "pairs": 1, "sparse": 4}
 
 
@@ -61,9 +62,19 @@ def seen(message: Message) -> list[tuple[str, str]]:
 
 
 def timeless(name: str, value: str) -> str:
-    if name.endswith("date") or name == "x-originalarrivaltime":
+    if name == "date" or name.endswith("-date") or name == "x-originalarrivaltime":
         return ""
-    return value.rpartition(";")[0] if name == "received" and ";" in value else value
+    if name in ("received", "x-received"):
+        depth = 0
+        for at, sign in enumerate(value):
+            depth = max(0, depth + (sign == "(") - (sign == ")"))
+            if sign == ";" and not depth:
+                return value[:at]
+    if name.endswith("dkim-signature") or name in SIGNATURES:
+        return "".join(
+            f"{tag};" for tag in value.split(";") if tag.split("=")[0].strip(" \t\n\v\f\r") in ("d", "s")
+        )
+    return value
 
 
 def header_names(message: Message, kind: str, size: int) -> set[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 import re
 import struct
 
@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from tests.apps.mail.canonical_twin import canonical
 from tests.apps.mail.feature_twin import REACH, body_names, header_names
 from tests.source.mail.trees import Tree, trees, whole
+from weigh import _core
 from weigh.apps.mail.features import MOST, Feature, Features
 from weigh.errors import ParameterError
 from weigh.source.mail import read
 
+CORES = os.cpu_count()
 MAIL = b"""From: Ann <ann@shop.example.com>
 Received: from x ([10.20.30.40]) by y
 Subject: Free Money
@@ -39,6 +41,14 @@ def assert_as_the_twin_says(raw: bytes, kind: str, size: int) -> None:
 PIECES = [
     "Date: ",
     "X-OriginalArrivalTime: ",
+    "X-Received: ",
+    "DKIM-Signature: ",
+    "ARC-Seal: ",
+    "d=a ",
+    " s = b",
+    "t=1 ",
+    "(",
+    ")",
     "; ",
     "From: ",
     "Subject: ",
@@ -144,12 +154,6 @@ def test_attributes_are_cut_between_characters() -> None:
     assert {f"attr:{'a' * 40}={'b' * 39}", "attr:title=x"} <= names
 
 
-def test_settings_outlive_being_written() -> None:
-    features = Features(pairs="sparse", characters=4, salt=2**64 - 1)
-    assert Features.from_json(features.to_json()) == features
-    assert json.loads(Features().to_json()) == {"pairs": "pairs", "characters": 0, "salt": 0}
-
-
 @pytest.mark.parametrize(
     ("chosen", "message"),
     [
@@ -164,13 +168,50 @@ def test_settings_that_cannot_be_are_refused(chosen: dict[str, object], message:
         Features(**chosen)  # type: ignore[arg-type]
 
 
-def test_no_threads_are_refused() -> None:
-    with pytest.raises(ParameterError, match="prints: threads must be at least 1, got 0"):
-        Features().prints([], threads=0)
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True])
+def test_threads_that_cannot_be_are_refused(threads: object) -> None:
+    message = f"prints: threads must be a whole number from 1 on, got {threads!r}."
+    with pytest.raises(ParameterError, match=f"^{re.escape(message)}$"):
+        Features().prints([], threads=threads)  # type: ignore[arg-type]
 
 
-def test_days_and_hours_are_no_features() -> None:
-    dated = b"Received: from a by b; Mon, 1 Jan 2024\nDate: Tue, 2 Feb 2025\nResent-Date: Wed\n\n"
-    names = {each.name for each in Features(characters=4).named(dated) if each.view == 0}
-    assert {"received:from", "has:date", "has:resent-date", "order:received date"} <= names
-    assert not [name for name in names if re.search("Jan|Feb|Mon|Tue|Wed|202", name)]
+@pytest.mark.parametrize(("given", "asked"), [(None, 0), (1, 1), (10**30, CORES)])
+def test_there_are_no_more_threads_than_cores(
+    monkeypatch: pytest.MonkeyPatch, given: int | None, asked: int
+) -> None:
+    seen: list[int] = []
+    monkeypatch.setattr(_core, "mail_prints", lambda *told: seen.append(told[-1]))
+    Features().prints([MAIL], threads=given)
+    assert seen == [asked]
+
+
+DATED = [
+    "Received: from a by b; Mon, 1 Jan 2024 00:00:00",
+    "Received: from a (b; c (d; e)) by f; Mon, 1 Jan 2024; added",
+    "X-Received: by g; Mon, 1 Jan 2024",
+    "Date: Mon, 1 Jan 2024",
+    "Resent-Date: Mon, 1 Jan 2024",
+    "X-OriginalArrivalTime: 01 Jan 2024",
+    "DKIM-Signature: v=1; a=rsa-sha256; d=shop.example; s=key1; t=1704067200; x=1704672000; bh=Mon2024",
+    "X-Google-DKIM-Signature: v=1; d=shop.example; t = 1704067200",
+    "DomainKey-Signature: a=rsa-sha1; s=key1; d=shop.example; t=1704067200",
+    "ARC-Seal: i=1; t=1704067200; d=shop.example; s=key1",
+    "ARC-Message-Signature: i=1; d = shop.example; t=1704067200",
+]
+
+
+@pytest.mark.parametrize("header", DATED)
+def test_days_and_hours_are_no_features(header: str) -> None:
+    found = {each.name for each in Features(characters=4).named(f"{header}\n\n".encode())}
+    assert f"has:{header.split(':')[0].lower()}" in found
+    assert not [name for name in found if re.search("Jan|Mon|2024|1704|added", name)]
+
+
+def test_what_is_no_day_stays() -> None:
+    mail = b"\n".join(
+        each.encode() for each in [*DATED, "Update: Mon", "Authentication-Results: a; t=2024", ""]
+    )
+    found = {each.name for each in Features().named(mail)}
+    assert {"received:from a", "received:by f", "received:d e", "x-received:by g", "update:Mon"} <= found
+    assert {"dkim-signature:d shop.example", "dkim-signature:s key1", "arc-seal:shop.example"} <= found
+    assert "authentication-results:2024" in found

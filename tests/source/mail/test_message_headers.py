@@ -93,6 +93,12 @@ def test_bytes_beyond_ascii_are_utf8_or_windows_1252(value: bytes, text: str) ->
     assert "8bit-header" in found.flags
 
 
+def test_a_mark_of_the_encoding_is_no_header() -> None:
+    found = read(b"\xef\xbb\xbfSubject: hi\n\nwords")
+    assert (found.headers, found.text) == ((("subject", "hi"),), "words")
+    assert "broken-header" not in found.flags
+
+
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
 def test_an_envelope_line_is_no_header(end: bytes) -> None:
     raw = b"From me Sat Jan  1 00:00:00 2000\n>From you\nSubject: s\n\nFrom here".replace(b"\n", end)

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weigh import _core
+from weigh.errors import ParameterError
 from weigh.source.mail import Message, read
 from weigh.source.mail.message import FLAGS, TEXT_BYTES
 
@@ -188,6 +190,18 @@ def test_malice_takes_no_longer_than_its_size(raw: bytes) -> None:
     check(found)
 
 
+@pytest.mark.parametrize(
+    "line", [b"-" * 8_000_000, b"x" + b"-" * 8_000_000, (b"x" + b"-" * 999 + b"\r") * 8_000 + b"x"]
+)
+def test_a_boundary_of_dashes_is_looked_for_once_in_each_line(line: bytes) -> None:
+    dashes = b"-" * 255
+    raw = b"Content-Type: multipart/mixed; boundary=" + dashes + b"\n\n--" + dashes + b"\n\none\n" + line
+    start = time.process_time()
+    found = read(raw + b"\n--" + dashes + b"\n\ntwo\n--" + dashes + b"--\n")
+    assert time.process_time() - start < 1.0
+    assert [part.size for part in found.parts] == [len(line) + 4, 3]
+
+
 @pytest.mark.slow
 def test_a_huge_attachment_costs_no_more_than_finding_its_end() -> None:
     line = b"QUJD" * 19 + b"\r\n"
@@ -212,6 +226,19 @@ def test_long_texts_are_cut(kind: str, encoding: str) -> None:
     found = read(head + body, text_bytes=1001)
     assert found.text == "é" * 500
     assert "cut-text" in found.flags
+
+
+@pytest.mark.parametrize("size", [-1, 2**30 + 1, 2**64 - 1, 2**64, 1.0, "many", None])
+def test_a_limit_that_cannot_be_is_refused(size: object) -> None:
+    with pytest.raises(
+        ParameterError, match=r"^read: text_bytes must be a whole number up to 1,073,741,824, got "
+    ):
+        read(b"\nwords", size)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("size", [2**30, 2**64 - 1])
+def test_the_core_bounds_the_limit_itself(size: int) -> None:
+    assert _core.read_mail(b"Content-Transfer-Encoding: base64\n\nd29yZHM=", size)[2] == "words"
 
 
 def test_the_limit_is_for_all_texts_together() -> None:

@@ -115,6 +115,14 @@ def test_a_comment_that_is_never_closed_hides_nothing() -> None:
         '<div style="background:#000">',
         '<div style="max-height:0;overflow:hidden">',
         '<div style="opacity:0">',
+        '<div style="opacity:.0">',
+        *(
+            f'<p style="color:white;background:{value}">'
+            for value in ("transparent", "none", "inherit", "initial")
+        ),
+        '<p style="color:white;background:rgb(250 250 250 / 100%)">',
+        '<p style="color:white!important">',
+        *(f'<p style="font-size:{size}">' for size in ("0", "0cm", "1PX", "10%", "0.1rem", "1px !important")),
         "<div hidden>",
         '<div style="display&#58;none">',
         '<div style="display:none"><p><b>',
@@ -145,6 +153,17 @@ def test_hidden_text_is_kept_apart(start: str) -> None:
         "<img hidden><br hidden>",
         '<font style="font-size:90%">',
         '<font color="#eeeedd">',
+        *(
+            f'<p style="color:white;background{part}:{value}">'
+            for part in ("", "-color")
+            for value in (
+                *("royalblue", "tomato !important", "hsl(220, 80%, 50%)", "#4285f4ff", "var(--x)"),
+                *("none repeat scroll 0 0 black", "rgba(0, 0, 0, 0.5)", "black!important"),
+            )
+        ),
+        '<p style="background:rgba(0,0,0,0)">',
+        *(f'<p style="font-size:{size}">' for size in ("1cm", "1vw", "1ex", "0.2em")),
+        *('<p style="opacity:.">', '<p style="opacity:.5">', '<p style="font-size:.">'),
     ],
 )
 def test_what_only_looks_like_hiding_hides_nothing(start: str) -> None:

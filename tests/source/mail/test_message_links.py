@@ -36,7 +36,9 @@ def urls(draw: st.DrawFn) -> str:
 @given(urls())
 def test_hosts_are_those_of_urlsplit(url: str) -> None:
     parts = urlsplit(url)
-    for link in (*in_html(f'<a href="{url}">x</a>'), *in_text(f"see <{url}> there")):
+    links = (*in_html(f'<a href="{url}">x</a>'), *in_text(f"see <{url}> there"))
+    assert len(links) == 2
+    for link in links:
         assert link.url == url
         assert link.host == parts.hostname
         assert ("userinfo" in link.traits) == (parts.username is not None)
@@ -49,6 +51,11 @@ def test_hosts_are_those_of_urlsplit(url: str) -> None:
         ("http://10.0.0.1/x", "10.0.0.1", ("numeric-host",)),
         ("http://3232235777/", "3232235777", ("numeric-host",)),
         ("http://0x7f.1/", "0x7f.1", ("numeric-host",)),
+        ("http://0x7F000001/", "0x7f000001", ("numeric-host",)),
+        ("http://0x0.st/", "0x0.st", ()),
+        ("http://0xygen.com/", "0xygen.com", ()),
+        ("http://0x/", "0x", ()),
+        ("http://1.example/", "1.example", ()),
         ("http://[::1]:80/", "[::1]", ("numeric-host", "port")),
         ("http://bank.example@evil.example/", "evil.example", ("userinfo",)),
         ("http://xn--bcher-kva.example/", "xn--bcher-kva.example", ("punycode",)),
@@ -115,6 +122,21 @@ def test_addresses_in_texts_are_found(text: str, urls: list[str]) -> None:
         ("http://evil.example/", "see notes.txt", False),
         ("http://a.co.uk/", "http://b.co.uk/", True),
         ("mailto:me@evil.example", "www.bank.com", False),
+        *(
+            ("http://edition.cnn.com/", shown, False)
+            for shown in ("www.cnn.com", "cnn.com", "http://cnn.com")
+        ),
+        *(("http://click.ups.com/", "http://www.ups.com/", False), ("http://mail.hp.com/", "hp.com", False)),
+        *(("http://click.ups.de/", "http://www.ups.de/", False), ("http://a.b.co.uk/", "www.b.co.uk", False)),
+        *(("http://evil.hp.com/", "www.ups.com", True), ("http://cnn.de/", "www.cnn.com", True)),
+        *(
+            ("http://evil.example/", shown, False)
+            for shown in ("node.js", "README.md", "file.sh", "co.uk", ".com")
+        ),
+        *(
+            ("http://evil.example/", shown, True)
+            for shown in ("www.node.js", "https://file.sh", "Bank.Co.UK")
+        ),
     ],
 )
 def test_a_link_is_disguised_if_its_text_shows_another_host(

@@ -121,6 +121,14 @@ def test_attachments_are_named_and_measured_but_not_read() -> None:
     assert {"attachment", "executable"} <= set(found.flags)
 
 
+@pytest.mark.parametrize("kind", [b"text/html (c; d)", b'"text/html"', b"Text/HTML\t(c)"])
+@pytest.mark.parametrize("encoding", [b"base64 (c)", b'"base64"', b"BASE64(c)"])
+def test_comments_and_quotes_are_no_part_of_a_name(kind: bytes, encoding: bytes) -> None:
+    head = b"Content-Type: " + kind + b"; charset=utf-8\nContent-Transfer-Encoding: " + encoding
+    (part,) = read(head + b"\n\nw6k=").parts
+    assert (part.type, part.encoding, part.charset, part.text) == ("text/html", "base64", "utf-8", "é")
+
+
 @pytest.mark.parametrize(
     ("value", "kind"),
     [

@@ -14,11 +14,11 @@
 
 #include "weigh/mail/canonical.h"
 #include "weigh/mail/message.h"
+#include "weigh/mail/print.h"
 
 namespace weigh::mail {
 
 enum class View : std::uint8_t { headers, body };
-inline constexpr std::size_t kViews = 2;
 
 // How far the neighbours of a word are that it is joined with.
 enum class Pairs : std::uint8_t { none = 0, pairs = 1, sparse = 4 };
@@ -60,7 +60,7 @@ private:
 
 // The prints of many raw messages, on several threads; 0 means as many as there are cores. They are made of
 // canonical bytes, so that one identity has one print. `identities` may be null; it gets those of the messages.
-std::vector<std::string> prints(std::span<const std::string_view> contents, const FeatureSettings& settings, std::size_t threads,
-                                std::vector<Identity>* identities = nullptr);
+std::vector<std::string> prints(std::span<const std::string_view> contents, const FeatureSettings& settings,
+                                std::size_t threads, std::vector<Identity>* identities = nullptr);
 
 }  // namespace weigh::mail

@@ -62,7 +62,7 @@ private:
     std::string bytes_, charset_;  // of the encoded words at hand
 };
 
-// Replace `out` by what stands before the first parameter, in lower case.
+// Replace `out` by what stands before the first parameter, in lower case, without quotes and comments.
 void main_value(std::string_view value, std::string& out);
 
 // Replace `out` by a parameter of an unfolded value, whole even if it comes in pieces; false if it is not there.

@@ -69,13 +69,6 @@ struct Message {
     Flags flags;
     Arena arena;  // what the views above look at
 
-    // The value of the first header of a name in lower case; empty if there is none.
-    std::string_view header(std::string_view name) const {
-        for (const Header& each : headers)
-            if (each.name == name) return each.value;
-        return {};
-    }
-
     void clear() {
         headers.clear();
         parts.clear();

@@ -12,6 +12,9 @@
 
 namespace weigh::mail {
 
+// No text is longer, whatever is asked for.
+inline constexpr std::size_t kMostText = std::size_t{1} << 30;
+
 // What is beyond is left out, and told by a flag.
 struct Limits {
     std::size_t text_bytes = std::size_t{1} << 18;    // decoded, HTML before its tags are dropped

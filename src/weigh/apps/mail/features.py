@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Container, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from weigh import _core
 from weigh.errors import parameter
@@ -64,7 +64,8 @@ class Features:
 
         A print has the numbers of features of the headers and of the body (32 bits each), then their keys
         (64 bits each), each view's in order; all little-endian. A view has at most 20,000 features, the
-        first ones. `threads` left out means all cores this process may use; any number gives the same.
+        first ones. `threads` left out means all cores this process may use. Any number gives the same, and
+        no more are started than there are cores.
         """
         return _core.mail_prints(*self._asked(contents, threads))
 
@@ -91,15 +92,7 @@ class Features:
     def _asked(
         self, contents: Sequence[bytes], threads: int | None
     ) -> tuple[list[bytes], str, int, int, int]:
-        if threads is not None and threads < 1:
-            raise parameter("prints", "threads", "at least 1", threads)
-        return list(contents), self.pairs, self.characters, self.salt, threads or 0
-
-    def to_json(self) -> str:
-        """The settings as text."""
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str) -> Features:
-        """The settings that were written by `to_json`."""
-        return cls(**json.loads(text))
+        if threads is not None and (type(threads) is not int or threads < 1):
+            raise parameter("prints", "threads", "a whole number from 1 on", threads)
+        most = min(threads or 0, os.cpu_count() or 1)
+        return list(contents), self.pairs, self.characters, self.salt, most

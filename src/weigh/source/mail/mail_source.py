@@ -15,6 +15,7 @@ from weigh.source.chunk import Chunk
 from weigh.source.file_source import PREFIX_BYTES
 from weigh.source.folder import class_names
 from weigh.source.mail.finding import is_mailbox, messages_at
+from weigh.source.mail.message import read
 from weigh.source.mail.stored import Stored, batches
 from weigh.source.missing import Marker
 from weigh.source.paths import unreadable
@@ -101,8 +102,6 @@ def _classes(path: Path) -> list[str]:
 
 def _row(stored: Stored) -> tuple[Any, ...]:
     """The values of a message, in the order of the columns; a header that it lacks is missing."""
-    from weigh.source.mail.message import read
-
     message = read(stored.content)
     hosts = [link.host for link in message.links if link.host]
     return (*map(message.header, _HEADERS), message.text, hosts, list(message.flags), size_of(stored.length))

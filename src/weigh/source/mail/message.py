@@ -7,10 +7,12 @@ from textwrap import fill
 from typing import Any
 
 from weigh import _core
+from weigh.errors import parameter
 from weigh.text import aligned, amount, cut, html_table
 
 FLAGS = _core.MAIL_FLAGS
 TEXT_BYTES = 256 * 1024
+_MOST = 1 << 30
 _WIDTH = 80
 _SHOWN = ("from", "to", "date", "subject")
 
@@ -134,6 +136,8 @@ def read(raw: bytes, text_bytes: int = TEXT_BYTES) -> Message:
 
     At most `text_bytes` of text are decoded, and never what is no text.
     """
+    if type(text_bytes) is not int or not 0 <= text_bytes <= _MOST:
+        raise parameter("read", "text_bytes", f"a whole number up to {_MOST:,}", text_bytes)
     headers, parts, text, hidden, links, tags, attributes, flags = _core.read_mail(raw, text_bytes)
     return Message(
         headers=headers,
