@@ -1,6 +1,7 @@
 #include "weigh/mail/ledger.h"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string_view.h>
 
 #include <cerrno>
 #include <mutex>
@@ -32,7 +33,10 @@ class HeldPrints {
 public:
     explicit HeldPrints(const nb::list& list) : held_(list) {
         prints_.reserve(held_.size());
-        for (nb::handle each : held_) prints_.emplace_back(view_of(nb::cast<nb::bytes>(each)));
+        for (nb::handle each : held_) {
+            if (!PyBytes_Check(each.ptr())) throw nb::type_error("prints are bytes");
+            prints_.emplace_back(view_of(nb::borrow<nb::bytes>(each)));
+        }
     }
     operator std::span<const mail::Print>() const { return prints_; }
     std::size_t size() const { return prints_.size(); }
@@ -42,8 +46,8 @@ private:
     std::vector<mail::Print> prints_;
 };
 
-void make(SharedLedger* self, const nb::str& learner) {
-    new (self) SharedLedger(mail::Ledger(mail::learner_named(learner.c_str())));
+void make(SharedLedger* self, std::string_view learner) {
+    new (self) SharedLedger(mail::Ledger(mail::learner_named(learner)));
 }
 
 // Names of files need not be text.

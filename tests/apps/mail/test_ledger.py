@@ -163,6 +163,19 @@ def test_learners_for_which_order_matters_do_not_unlearn(learner):
     assert ledger.image(b"") != learned(learner, examples[::-1]).image(b"")
 
 
+def test_what_is_no_text_and_what_are_no_bytes_are_refused():
+    with pytest.raises(TypeError):
+        MailLedger("\ud800")
+    ledger = MailLedger("naive-bayes")
+    for refused in (
+        ledger.judge,
+        lambda prints: ledger.learn(prints, b"\1"),
+        lambda prints: ledger.unlearn(prints, b"\1"),
+    ):
+        with pytest.raises(TypeError, match="prints are bytes"):
+            refused(["x"])
+
+
 def test_a_learner_has_a_name():
     with pytest.raises(ValueError, match="no learner"):
         MailLedger("bayes")

@@ -38,7 +38,8 @@ public:
     // Looks at every slot.
     std::size_t features() const;
 
-    // One byte per print: zero for ham, one for spam. Either all are learned or, thrown, none.
+    // One byte per print: zero for ham, one for spam. Either all are learned or, refused with
+    // std::invalid_argument, none; where memory runs out, the first of them may have been.
     void learn(std::span<const Print> prints, std::string_view spam);
     void unlearn(std::span<const Print> prints, std::string_view spam);
 

@@ -88,7 +88,7 @@ class Filter:
         return self.costs.verdict(sum(nats for _, _, nats in parts)), _strongest(reasons)[: max(most, 0)]
 
     def learn(self, contents: Sequence[bytes], labels: Iterable[str]) -> None:
-        """Learn messages in their order; a label each, "ham" or "spam"."""
+        """Learn messages in their order; "ham" or "spam" for each of them, or one label for all."""
         self.ledger.learn(self.features.prints(contents), _marks(labels, len(contents)))
 
     def unlearn(self, contents: Sequence[bytes], labels: Iterable[str]) -> None:
