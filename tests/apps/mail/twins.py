@@ -32,9 +32,9 @@ def scored(rows: dict[int, tuple[float, float]], view: View, bias: float) -> flo
 
 
 def squeezed(parts: dict[Any, float], scale: float) -> dict[Any, float]:
-    """What parts of a score add to its log-odds, which are 8.4 at most."""
+    """What parts of a score add to its log-odds, which are 11 at most."""
     score = sum(parts.values())
-    unit = 8.4 * math.tanh(scale * score) / score if score else 8.4 * scale
+    unit = 11 * math.tanh(scale * score) / score if score else 11 * scale
     return {key: unit * part for key, part in parts.items()}
 
 

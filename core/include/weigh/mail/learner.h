@@ -50,7 +50,7 @@ const Learner& learner_named(std::string_view name);
 inline double value_of(Rows rows) { return rows.empty() ? 1.0 : 1.0 / std::sqrt(static_cast<double>(rows.size())); }
 
 // A view's score as log-odds, kMostOdds at most: headers or body alone may say spam, but never for certain.
-inline constexpr double kMostOdds = 8.4;
+inline constexpr double kMostOdds = 11;
 inline double log_odds(double scaled) { return kMostOdds * std::tanh(scaled); }
 
 // What each unit of a score adds to its log-odds; `scale` is the score's at zero.

@@ -24,7 +24,7 @@ LEARNERS = {
     each.name: each
     for each in (
         Learner(NAIVE_BAYES, "counts hams and spams with each feature; unlearns exactly", False),
-        Learner("logistic", "online logistic regression; fewest mistakes, learns in order", True),
+        Learner("logistic", "online logistic regression; loses the least ham, learns in order", True),
         Learner("perceptron", "averaged perceptron; learns from its mistakes, in order", True),
     )
 }
