@@ -25,7 +25,7 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 NATIVE := CMakeLists.txt $(shell find core bindings -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check native-test pytest browser bogofilter bench bench-text bench-online bench-regression bench-judging gallery docs dist stubs clean FORCE
+.PHONY: help demo test check native-test pytest browser bogofilter bench bench-text bench-online bench-regression bench-judging bench-mail gallery docs dist stubs clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -92,6 +92,9 @@ bench-online: $(READY) ## the same for perceptrons, with Vowpal Wabbit and a bar
 
 bench-regression: $(READY) $(PEERS)/.ready $(OLDER)/.ready ## the same for regression, the peers in environments of their own
 	$(PEERS)/bin/python -m benchmarks.regression --elsewhere $(OLDER)/bin/python $(ARGS)
+
+bench-mail: $(READY) bogofilter ## the same for mail, beside bogofilter
+	$(BIN)/python -m benchmarks.mail $(ARGS)
 
 bench-judging: $(READY) ## the same for judging: measures, leave-one-out, bias and variance, curves, the report
 	$(PIP) install mlxtend

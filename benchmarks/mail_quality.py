@@ -24,7 +24,7 @@ def _trial_table(corpus: Corpus, seed: int) -> str:
     order = ["--order", "shuffled", "--seed", str(seed), "--json"]
     command = [sys.executable, "-m", "weigh.cli.main", "mail", "evaluate", *corpus.options(), *order]
     found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    rows = [[each["name"], *(_told(each, name) for name in FIGURES)] for each in found["filters"]]
+    rows = [[each["filter"], *(_told(each, name) for name in FIGURES)] for each in found["filters"]]
     return f"Shuffled, seed {seed}:\n\n{markdown(['', *FIGURES.values()], rows)}"
 
 
