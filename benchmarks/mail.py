@@ -55,7 +55,7 @@ def main() -> None:
         for row in given.rows:
             found = JOBS[row](given, corpus)
             said = f"`python -m benchmarks.mail --rows {row}`"
-            about = f"{machine(packages(['weigh']))}, {mail_quality.bogofilter_version()}"
+            about = f"{machine(packages(['weigh'])).rstrip('.')}, {mail_quality.bogofilter_version()}."
             page = f"{found}\n\n{said}; {about}"
             print(f"\n## {row}\n\n{page}", flush=True)
             if given.write:

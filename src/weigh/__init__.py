@@ -1,4 +1,4 @@
-"""weigh: naive Bayes, perceptrons, logistic and linear regression from tables and text, with every reason.
+"""weigh: naive Bayes, perceptrons, logistic and linear regression from tables, text and mail, with every reason.
 
 Names are resolved when they are first used, so that `import weigh` costs next to nothing.
 """
@@ -11,6 +11,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "weigh.apps.mail.store": ("MailStore",),
     "weigh.estimators": (
         "JointBayes",
         "LinearRegression",
