@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from weigh.journal import Record
@@ -28,6 +29,17 @@ class Change(NamedTuple):
     def record(self) -> Record:
         """The change for the journal; it says itself what has to be undone."""
         return Record(self.key, self.new, bytes([self.old]) + self.print + self.words)
+
+
+def after(changes: Iterable[Change], mark: Callable[[bytes], int]) -> list[Change]:
+    """Changes with the marks that messages have when it is their turn; `mark` tells the present ones."""
+    marks: dict[bytes, int] = {}
+    found = []
+    for key, _, new, print, words in changes:
+        old = marks[key] if key in marks else mark(key)
+        marks[key] = new
+        found.append(Change(key, old, new, print, words))
+    return found
 
 
 def change_of(record: Record) -> Change:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from weigh.apps.mail.archive import archived
-from weigh.apps.mail.change import HAM, LABELS, NONE, SPAM, Change, change_of
+from weigh.apps.mail.change import HAM, LABELS, NONE, SPAM, Change, after, change_of
 from weigh.apps.mail.filter import Filter
 from weigh.apps.mail.folder import ARCHIVE, JOURNAL, SETTINGS, WORDS, default_folder, size_of, swept, telling
 from weigh.apps.mail.glance import keys_of
@@ -228,20 +228,29 @@ class MailStore:
 
     def _turn(self, seen: list[Change]) -> list[int]:
         """Write what changes, and tell the marks that were there."""
-        with self._lock, self._journal.writing() as turn:
-            olds = []
-            changes = []
-            for each in seen:
-                change = each._replace(old=turn.mark(each.key))
-                olds.append(change.old)
-                if turn.append([change.record])[0]:
-                    changes.append(change)
-            if any(change.old for change in changes):
-                self._require_undoable(changes)
-                self._is_undone = self._is_ordered
-            turn.commit()
-            self._unfolded = turn.unfolded
-            return olds
+        with self._lock:
+            with self._journal.writing() as turn:
+                begin = turn.position
+                found = after(seen, turn.mark)
+                changes = [change for change in found if change.old != change.new]
+                turn.append([change.record for change in changes])
+                is_undoing = any(change.old for change in changes)
+                if is_undoing:
+                    self._require_undoable(changes)
+                    self._is_undone = self._is_ordered
+                turn.commit()
+                self._unfolded, end = turn.unfolded, turn.position
+            if not is_undoing:
+                self._follow(changes, begin, end)
+            return [change.old for change in found]
+
+    def _follow(self, changes: list[Change], begin: Position, end: Position) -> None:
+        """Learn in memory what was written, if all that was there before is known: it need not be read."""
+        held, self._held = self._held, None
+        if held and held[1] == begin:
+            held[0].add(changes)
+            held = held[0], end
+        self._held = held
 
     def _require_undoable(self, changes: list[Change]) -> None:
         """Refuse, before anything is written, changes that the ledger could not follow."""

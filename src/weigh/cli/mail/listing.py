@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from weigh.apps.mail.groups import ahead
 from weigh.cli.stages import stages
 from weigh.source.mail import batches, messages
 
@@ -18,8 +19,10 @@ def listed(store: MailStore, paths: Sequence[str], as_json: bool) -> Iterator[st
     """Verdict, probability and place of every message that paths lead to."""
     row, done = _json if as_json else _text, 0
     with stages() as say:
-        for batch in batches(messages(paths)):
-            verdicts = store.judge([each.content for each in batch])
+        judged = ahead(
+            lambda batch: (batch, store.judge([each.content for each in batch])), batches(messages(paths))
+        )
+        for batch, verdicts in judged:
             yield from (row(verdict, each.place) for verdict, each in zip(verdicts, batch, strict=True))
             done += len(batch)
             say(f"{done:,} messages")

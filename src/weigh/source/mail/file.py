@@ -6,6 +6,7 @@ import importlib
 import os
 import stat
 from collections.abc import Iterator
+from functools import partial
 
 from weigh.source.damage import DAMAGE
 from weigh.source.mail.mbox import BLOCK, NEXT, START, Read, endless, message_of, messages_of_mbox
@@ -14,6 +15,7 @@ from weigh.source.paths import unreadable
 
 # How packed files begin, and the modules that unpack them.
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
+_MAGIC = tuple(_PACKED)
 # A pipe that took the place of a file in the meantime must not keep us waiting.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -33,17 +35,19 @@ def messages_of_file(
     """
     descriptor, size = _opened(path, place)
     try:
-        read = _guarded(lambda n: os.read(descriptor, n), place)
+        read = _guarded(partial(os.read, descriptor), place)
         # One byte more than there should be: a short answer tells the end.
         start = read(min(size, BLOCK) + 1)
-        packed = start.startswith(tuple(_PACKED))
+        packed = start.startswith(_MAGIC)
         whole = len(start) <= min(size, most, BLOCK) and not packed
         if packed:
             read = _guarded(_unpacking(descriptor, start), place)
             start = read(BLOCK)
         if start.startswith(START) and not single:
-            if whole and NEXT not in start:
-                yield message_of([start], len(start), place)
+            # Most messages have no such words again, and need not be searched for others and for quotations.
+            again = start.find(START, len(START)) >= 0
+            if whole and not (again and NEXT in start):
+                yield message_of([start], len(start), place, quoted=again)
             else:
                 yield from messages_of_mbox(_after(start, read), place, most, passing=not packed)
         elif start and whole:

@@ -48,8 +48,13 @@ def messages_of_mbox(
         yield message_of(parts, size, f"{place}, message {number}" if number > 1 else place, most)
 
 
-def message_of(parts: list[bytes], size: int, place: str, most: int = LONGEST) -> Stored:
-    """A message out of its pieces: without the line before it and the blank one after it, unquoted."""
+def message_of(
+    parts: list[bytes], size: int, place: str, most: int = LONGEST, *, quoted: bool = True
+) -> Stored:
+    """A message out of its pieces: without the line before it and the blank one after it, unquoted.
+
+    `quoted` says whether it may have quoted lines at all.
+    """
     whole = parts[0] if len(parts) == 1 else b"".join(parts)
     line, _, content = whole.partition(b"\n")
     cut = max(0, size - len(line) - 1 - most)
@@ -57,7 +62,7 @@ def message_of(parts: list[bytes], size: int, place: str, most: int = LONGEST) -
         content = content[:most]
     elif content.endswith((b"\n\n", b"\n\r\n")) or content in {b"\n", b"\r\n"}:
         content = content[: -2 if content.endswith(b"\r\n") else -1]
-    return Stored(unquoted(content), place, seconds_of_envelope(line), cut)
+    return Stored(unquoted(content) if quoted else content, place, seconds_of_envelope(line), cut)
 
 
 def endless(place: str, most: int) -> SourceError:
