@@ -43,6 +43,19 @@ def test_the_same_message_from_a_mailbox_is_known(store: MailStore) -> None:
     assert store.unlearn(filed) == Unlearned(ham=9)
 
 
+def test_what_is_held_in_memory_follows_what_any_store_writes(store: MailStore) -> None:
+    other = MailStore.open(store.folder)
+    done: list[tuple[bytes, str]] = []
+    image(store)
+    for number, writer in enumerate([store, store, other, store, other, other, store]):
+        for content, label in ((ham(number), "ham"), (spam(number), "spam")):
+            assert writer.learn([content, content], label) == Learned(1, 0, 1)
+            done.append((content, label))
+        if number % 2:
+            assert image(store) == learned(store, done)
+    assert image(store) == image(other) == learned(store, done)
+
+
 def test_a_message_of_the_other_label_moves(store: MailStore) -> None:
     store.learn(HAMS, "ham")
     store.learn(SPAMS, "spam")
