@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import stat
 import threading
@@ -44,6 +46,26 @@ def test_a_report_goes_through_a_pipe(pipe: Path) -> None:
     thread.join(10)
     assert found[0].startswith(b"<!doctype html>")
     assert stat.S_ISFIFO(os.stat(pipe).st_mode)
+
+
+@pytest.mark.parametrize(
+    "number", [errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM, errno.EIO, errno.ENOSPC]
+)
+def test_a_folder_may_be_one_that_cannot_be_flushed_but_not_one_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def fail(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    fails = number in (errno.EIO, errno.ENOSPC)
+    with (
+        pytest.raises(OSError, match=r"error|space") if fails else contextlib.nullcontext(),
+        replaced(tmp_path / "new") as file,
+    ):
+        file.write(b"new")
+    assert (tmp_path / "new").read_bytes() == b"new"
 
 
 def test_a_failure_leaves_the_old_file_and_no_draft(tmp_path: Path) -> None:

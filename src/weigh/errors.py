@@ -18,6 +18,7 @@ The tree::
     └── Unsupported          the maths does not allow it           (also a TypeError)
 
     WeighWarning
+    ├── CutJournal           the end of a journal that was not whole, and is gone
     ├── DependentColumns     columns that repeat each other make naive Bayes over-sure
     ├── FlatColumns          numbers that are all equal within a class
     ├── MissingNumbers       numbers that a regression takes for zero
@@ -109,6 +110,10 @@ class Unsupported(WeighError, TypeError):
 
 class WeighWarning(UserWarning):
     """Base of every warning given on purpose."""
+
+
+class CutJournal(WeighWarning):
+    """The end of a journal was not whole and was cut; what it held has to be given again."""
 
 
 class DependentColumns(WeighWarning):

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Iterator
 from typing import BinaryIO
 
 Path = str | os.PathLike[str]
+
+_CANNOT = {
+    errno.EACCES,
+    errno.EBADF,
+    errno.EINVAL,
+    errno.EISDIR,
+    errno.ENOSYS,
+    errno.ENOTSUP,
+    errno.EOPNOTSUPP,
+}
+_CANNOT |= {errno.EPERM, errno.EROFS}
 
 
 def mode_of(path: Path) -> int | None:
@@ -61,10 +73,14 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
 
 def sync_folder(folder: str) -> None:
     """Make the new name durable, where the system can."""
-    # The file is whole and in place by now, so a system that cannot sync a folder is no failure.
-    with contextlib.suppress(OSError):
+    try:
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+    except OSError as error:
+        # The file is whole and in place by now, so a system that cannot sync a folder is no failure. A disk
+        # that fails is: whoever drops what the file replaces must not do so yet.
+        if error.errno not in _CANNOT:
+            raise

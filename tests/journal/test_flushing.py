@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.journal.ledger import Ledger, record
+from weigh.errors import JournalError
 from weigh.journal.disk import flushed
 
 
@@ -76,6 +78,41 @@ def test_done_already_means_on_the_disk_even_if_its_writer_was_killed_before_flu
     assert disk.has(ledger.path)
     assert ledger.learn(record("a")) == [False]
     assert disk.steps == ["flush file"]
+
+
+@needs_names
+def test_nothing_is_written_behind_what_is_not_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        Ledger(tmp_path).learn(record("a"))
+    ledger, disk = Ledger(tmp_path), Disk(monkeypatch)
+    was_there: list[bool] = []
+    pwrite = os.pwrite
+
+    def watched(descriptor: int, data: memoryview, at: int) -> int:
+        was_there.append(disk.has(ledger.path))
+        return pwrite(descriptor, data, at)
+
+    monkeypatch.setattr(os, "pwrite", watched)
+    assert ledger.learn(record("b")) == [True]
+    assert ledger.learn(record("c")) == [True]
+    assert was_there == [True, True]
+    assert disk.steps == ["flush file"] * 3
+
+
+@needs_names
+def test_a_folder_that_fails_to_take_the_new_name_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(descriptor: int) -> None:
+        if os.path.isdir(os.readlink(f"/proc/self/fd/{descriptor}")):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(JournalError, match="cannot be written: Input/output error"):
+        Ledger(tmp_path).learn(record("a"))
 
 
 @pytest.mark.parametrize("can", [True, False])

@@ -6,6 +6,7 @@ import os
 import tempfile
 from unittest import mock
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -90,5 +91,5 @@ class Reference(RuleBasedStateMachine):
             assert [turn.mark(each) for each in KEYS] == [self.marks.get(each, 0) for each in KEYS]
 
 
-TestReference = Reference.TestCase
+TestReference = pytest.mark.filterwarnings("ignore::weigh.errors.CutJournal")(Reference.TestCase)
 TestReference.settings = settings(max_examples=30, stateful_step_count=25, deadline=None)

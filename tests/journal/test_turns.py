@@ -53,6 +53,15 @@ def test_a_mark_can_be_taken_away_and_given_again(ledger: Ledger) -> None:
     assert ledger.entries() == plain(*steps)
 
 
+def test_a_journal_that_was_put_back_in_place_is_read_again(ledger: Ledger) -> None:
+    ledger.learn(record("a"))
+    before = Path(ledger.path).read_bytes()
+    ledger.learn(record("b"))
+    Path(ledger.path).write_bytes(before)
+    assert ledger.learn(record("b")) == [True]
+    assert ledger.entries() == plain(record("a"), record("b"))
+
+
 def test_an_exception_in_a_turn_appends_nothing(ledger: Ledger) -> None:
     with pytest.raises(ZeroDivisionError), ledger.journal.writing() as turn:
         turn.append([record("a")] * (1 // len(turn.append([record("b")])[1:])))

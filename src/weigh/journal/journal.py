@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import warnings
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from weigh.errors import LostPlace, parameter
+from weigh.errors import CutJournal, LostPlace, parameter
 from weigh.journal.generation import opened
 from weigh.journal.lock import locked, require_locks
 from weigh.journal.record import START, Position, Record
@@ -59,6 +60,13 @@ class Journal:
     def writing(self) -> Iterator[Turn]:
         """A turn to write, once all others are through with theirs; an exception in it appends nothing."""
         with locked(self.path, self._patience), contextlib.closing(Turn(self.path, self._known)) as turn:
+            if turn.cut:
+                warnings.warn(
+                    f"{self.path}: the last {turn.cut:,} bytes were not whole and were cut. A writer was "
+                    "stopped there, or the disk has lost them; what they held has to be given again.",
+                    CutJournal,
+                    stacklevel=3,
+                )
             yield turn
             turn.commit()
 

@@ -107,17 +107,18 @@ class Turn:
     def commit(self) -> None:
         """Write what was appended as one group, and have it on the disk; the end of a turn does so."""
         self._require_open()
+        if self._known.flushed != self._known.end:
+            # A writer that was killed between writing and flushing may have left whole groups. Whoever is
+            # told that a record is there already must be able to rely on it; and should the power fail, no
+            # group may be on the disk behind one that is not.
+            self._file.flush()
+            self._known.flushed = self._known.end
         if self._parts:
             end = self._file.append(self._parts, self._known.end)
             # In this order: whoever is interrupted in between reads the group again, which changes nothing.
             self._known.marks.update(self._pending)
-            self._known.end = end
+            self._known.end = self._known.flushed = end
             self._parts, self._pending = [], {}
-        elif self._known.flushed != self._known.end:
-            # A writer that was killed between writing and flushing may have left whole groups. Whoever is
-            # told that a record is there already must be able to rely on it.
-            self._file.flush()
-        self._known.flushed = self._known.end
 
     def close(self) -> None:
         """End the turn; what was not committed is forgotten."""
