@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
@@ -12,6 +14,8 @@ Found = TypeVar("Found")
 
 _GROUP = 256
 _GROUP_BYTES = 8 << 20
+# How many are computed or wait for it: groups take unequal times, and neither side shall wait for the other.
+_AHEAD = 3
 
 
 def groups(contents: Iterable[bytes]) -> Iterator[list[bytes]]:
@@ -35,20 +39,18 @@ def groups(contents: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 
 def ahead(function: Callable[[Given], Found], given: Iterator[Given]) -> Iterator[Found]:
-    """A function of each thing in turn, computed for the next one while the last one is used."""
-    first = next(given, None)
-    if first is None:
-        return
-    second = next(given, None)
-    if second is None:
-        yield function(first)
+    """A function of each thing in turn, computed for the next ones while the last one is used."""
+    begun = list(itertools.islice(given, 2))
+    if len(begun) < 2:
+        yield from map(function, begun)
         return
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(function, first)
-        while second is not None:
-            following = pool.submit(function, second)
-            yield coming.result()
-            coming, second = following, next(given, None)
-        yield coming.result()
+        coming = deque(pool.submit(function, each) for each in begun)
+        for each in given:
+            coming.append(pool.submit(function, each))
+            if len(coming) > _AHEAD:
+                yield coming.popleft().result()
+        while coming:
+            yield coming.popleft().result()
