@@ -31,13 +31,15 @@ nb::tuple header(const mail::Header& each) { return nb::make_tuple(text_of(each.
 nb::tuple attribute(const mail::TagAttribute& each) { return nb::make_tuple(text_of(each.name), text_of(each.value)); }
 
 nb::tuple link(const mail::Link& each) {
-    return nb::make_tuple(text_of(each.url), text_of(each.host), text_of(mail::kOrigins[static_cast<std::size_t>(each.origin)]),
+    const std::string_view origin = mail::kOrigins[static_cast<std::size_t>(each.origin)];
+    return nb::make_tuple(text_of(each.url), text_of(each.host), text_of(origin),
                           names_of(each.traits, mail::kTraitNames));
 }
 
 nb::tuple part(const mail::Part& each, std::string_view text) {
     return nb::make_tuple(text_of(each.type), text_of(each.charset), text_of(each.encoding), text_of(each.disposition),
-                          text_of(each.file), each.size, each.depth, text_of(text.substr(each.begin, each.end - each.begin)));
+                          text_of(each.file), each.size, each.depth,
+                          text_of(text.substr(each.begin, each.end - each.begin)));
 }
 
 nb::tuple read_mail(const nb::bytes& raw, std::size_t text_bytes) {
@@ -59,7 +61,8 @@ nb::tuple read_mail(const nb::bytes& raw, std::size_t text_bytes) {
 
 void bind_mail(nb::module_& m) {
     m.def("read_mail", &read_mail, "raw"_a, "text_bytes"_a,
-          "Return what is in one raw message: headers (name, value), parts (type, charset, encoding, disposition, file, "
-          "size, depth, text), text, hidden text, links (url, host, origin, traits), tags, attributes (name, value), flags.");
+          "Return what is in one raw message: headers (name, value), parts (type, charset, encoding, disposition, "
+          "file, size, depth, text), text, hidden text, links (url, host, origin, traits), tags, attributes (name, "
+          "value), flags.");
     m.attr("MAIL_FLAGS") = names_of(~std::uint64_t{0}, mail::kFlagNames);
 }

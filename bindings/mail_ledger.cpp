@@ -147,13 +147,15 @@ void bind_mail_ledger(nb::module_& m) {
     nb::class_<SharedLedger>(m, "MailLedger", "All that a mail filter has learned, by the keys of features.")
         .def("__init__", &make, "learner"_a)
         .def_static("open", &open, "path"_a, "Return a saved ledger; learning on changes it in memory only.")
-        .def_static("check", &check, "path"_a, "Read the whole of a saved ledger, and raise ValueError if it is damaged.")
+        .def_static("check", &check, "path"_a,
+                    "Read the whole of a saved ledger, and raise ValueError if it is damaged.")
         .def_prop_ro("learner", &learner)
         .def_prop_ro("hams", told([](const mail::Ledger& ledger) { return ledger.totals().hams; }))
         .def_prop_ro("spams", told([](const mail::Ledger& ledger) { return ledger.totals().spams; }))
         .def_prop_ro("features", told([](const mail::Ledger& ledger) { return ledger.features(); }))
         .def_prop_ro("note", [](const SharedLedger& self) { return bytes_of(self.ledger.note()); })
-        .def("learn", &learn, "prints"_a, "spam"_a, "Learn prints in their order; one byte each is 1 for spam, 0 for ham.")
+        .def("learn", &learn, "prints"_a, "spam"_a,
+             "Learn prints in their order; one byte each is 1 for spam, 0 for ham.")
         .def("unlearn", &unlearn, "prints"_a, "spam"_a, "Take back prints that were learned, or change nothing.")
         .def("judge", &judge, "prints"_a, "Return the log-odds of spam of every print.")
         .def("evidence", &evidence, "print"_a,

@@ -24,7 +24,8 @@ std::vector<mail::Feature> features_of(std::string_view raw, const mail::Feature
 }
 
 bool has(const std::vector<mail::Feature>& features, View view, std::string_view name) {
-    return std::any_of(features.begin(), features.end(), [&](const auto& each) { return each.view == view && each.name == name; });
+    return std::any_of(features.begin(), features.end(),
+                       [&](const auto& each) { return each.view == view && each.name == name; });
 }
 
 std::uint64_t number(std::string_view print, std::size_t at, std::size_t bytes) {
@@ -38,7 +39,8 @@ std::vector<std::uint64_t> keys_of(std::string_view print, View view) {
     const std::size_t headers = number(print, 0, 4), body = number(print, 4, 4);
     EXPECT(print.size() == 8 + 8 * (headers + body));
     std::vector<std::uint64_t> keys;
-    const std::size_t begin = view == View::headers ? 0 : headers, end = view == View::headers ? headers : headers + body;
+    const bool is_first = view == View::headers;
+    const std::size_t begin = is_first ? 0 : headers, end = is_first ? headers : headers + body;
     for (std::size_t i = begin; i < end; ++i) keys.push_back(number(print, 8 + 8 * i, 8));
     return keys;
 }
@@ -47,9 +49,10 @@ std::vector<std::uint64_t> keys_of(std::string_view print, View view) {
 void the_hash_is_the_published_one() {
     const mail::KeyedHash hash(0x0706050403020100ULL, 0x0F0E0D0C0B0A0908ULL);
     std::string text;
-    for (const std::uint64_t expected : {0xABAC0158050FC4DCULL, 0xC9F49BF37D57CA93ULL, 0x82CB9B024DC7D44DULL, 0x8BF80AB8E7DDF7FBULL,
-                                         0xCF75576088D38328ULL, 0xDEF9D52F49533B67ULL, 0xC50D2B50C59F22A7ULL, 0xD3927D989BB11140ULL,
-                                         0x369095118D299A8EULL, 0x25A48EB36C063DE4ULL}) {
+    for (const std::uint64_t expected : {
+             0xABAC0158050FC4DCULL, 0xC9F49BF37D57CA93ULL, 0x82CB9B024DC7D44DULL, 0x8BF80AB8E7DDF7FBULL,
+             0xCF75576088D38328ULL, 0xDEF9D52F49533B67ULL, 0xC50D2B50C59F22A7ULL, 0xD3927D989BB11140ULL,
+             0x369095118D299A8EULL, 0x25A48EB36C063DE4ULL}) {
         EXPECT(hash(text) == expected);
         text.push_back(static_cast<char>(text.size()));
     }
@@ -65,11 +68,13 @@ constexpr std::string_view kMessage =
 
 void names_tell_where_they_come_from() {
     const auto found = features_of(kMessage);
-    for (const std::string_view name : {"has:from", "from:Ann", "from:Ann ann@shop.example.com", "domain:shop.example.com",
-                                        "domain:example.com", "subject:Free money", "flag:missing-date"})
+    for (const std::string_view name :
+         {"has:from", "from:Ann", "from:Ann ann@shop.example.com", "domain:shop.example.com", "domain:example.com",
+          "subject:Free money", "flag:missing-date"})
         EXPECT(has(found, View::headers, name));
-    for (const std::string_view name : {"Hello", "DEAR", "hello dear", "dear friend", "url:www.example.com", "url:example.com", "path:a-b",
-                                        "path:c", "part:text/html", "tag:p", "attr:align=center", "flag:hidden-text", "hidden:secret"})
+    for (const std::string_view name :
+         {"Hello", "DEAR", "hello dear", "dear friend", "url:www.example.com", "url:example.com", "path:a-b", "path:c",
+          "part:text/html", "tag:p", "attr:align=center", "flag:hidden-text", "hidden:secret"})
         EXPECT(has(found, View::body, name));
     for (const mail::Feature& each : found) EXPECT(each.name.find("spam") == each.name.npos);
     EXPECT(!has(found, View::body, "secret"));
@@ -77,9 +82,11 @@ void names_tell_where_they_come_from() {
 
 void pairs_reach_as_far_as_wanted() {
     constexpr std::string_view kLetters = "\na b c d e f";
-    const auto none = features_of(kLetters, {mail::Pairs::none, 0, 0}), sparse = features_of(kLetters, {mail::Pairs::sparse, 0, 0});
+    const auto none = features_of(kLetters, {mail::Pairs::none, 0, 0});
+    const auto sparse = features_of(kLetters, {mail::Pairs::sparse, 0, 0});
     EXPECT(!has(none, View::body, "a b") && has(none, View::body, "a"));
-    for (const std::string_view name : {"a b", "a _ c", "a _ _ d", "a _ _ _ e", "e f"}) EXPECT(has(sparse, View::body, name));
+    for (const std::string_view name : {"a b", "a _ c", "a _ _ d", "a _ _ _ e", "e f"})
+        EXPECT(has(sparse, View::body, name));
     EXPECT(!has(sparse, View::body, "a _ _ _ _ f"));
 }
 

@@ -81,7 +81,10 @@ std::vector<double> judged(const Ledger& ledger, std::span<const Print> prints) 
 
 class Temporary {
 public:
-    Temporary() : path_((std::filesystem::temp_directory_path() / ("weigh-ledger-" + std::to_string(std::random_device()()))).string()) {}
+    Temporary() {
+        const std::string name = "weigh-ledger-" + std::to_string(std::random_device()());
+        path_ = (std::filesystem::temp_directory_path() / name).string();
+    }
     ~Temporary() { std::filesystem::remove(path_); }
     const std::string& path() const { return path_; }
     void write(const std::string& bytes) const { std::ofstream(path_, std::ios::binary) << bytes; }
@@ -260,7 +263,8 @@ void full_files_are_survived() {
         std::string image = image_of(ledger, "");
         const std::size_t slots = image.size() - 16 * Slots::capacity_for(ledger.features());
         for (const bool same : {false, true}) {
-            for (std::size_t at = slots; at < image.size(); ++at) image[at] = same ? '\xFF' : static_cast<char>(random());
+            for (std::size_t at = slots; at < image.size(); ++at)
+                image[at] = same ? '\xFF' : static_cast<char>(random());
             file.write(image);
             Ledger opened = Ledger::open(file.path(), false);
             for (const double score : judged(opened, more.prints)) EXPECT(std::isfinite(score));

@@ -62,19 +62,23 @@ void a_message_is_read() {
     const mail::Link& link = message.links[1];
     EXPECT(link.host == "10.0.0.1" && link.origin == mail::Origin::href);
     EXPECT(link.has(mail::Trait::numeric) && link.has(mail::Trait::port) && link.has(mail::Trait::disguised));
-    for (const Flag flag : {Flag::hidden_text, Flag::attachment, Flag::executable_attachment, Flag::disguised_link, Flag::missing_date})
+    for (const Flag flag : {Flag::hidden_text, Flag::attachment, Flag::executable_attachment, Flag::disguised_link,
+                            Flag::missing_date})
         EXPECT(message.flags.has(flag));
-    for (const Flag flag : {Flag::html_only, Flag::unclosed_multipart, Flag::wrong_charset, Flag::missing_from, Flag::broken_header})
+    for (const Flag flag : {Flag::html_only, Flag::unclosed_multipart, Flag::wrong_charset, Flag::missing_from,
+                            Flag::broken_header})
         EXPECT(!message.flags.has(flag));
 }
 
 bool are_same(const mail::Message& a, const mail::Message& b) {
     bool same = a.text == b.text && a.hidden == b.hidden && a.flags.bits() == b.flags.bits() && a.tags == b.tags;
-    same &= a.headers.size() == b.headers.size() && a.parts.size() == b.parts.size() && a.links.size() == b.links.size();
+    same &= a.headers.size() == b.headers.size() && a.parts.size() == b.parts.size();
+    same &= a.links.size() == b.links.size();
     for (std::size_t i = 0; same && i < a.headers.size(); ++i)
         same = a.headers[i].name == b.headers[i].name && a.headers[i].value == b.headers[i].value;
     for (std::size_t i = 0; same && i < a.links.size(); ++i)
-        same = a.links[i].url == b.links[i].url && a.links[i].host == b.links[i].host && a.links[i].traits == b.links[i].traits;
+        same = a.links[i].url == b.links[i].url && a.links[i].host == b.links[i].host &&
+               a.links[i].traits == b.links[i].traits;
     return same;
 }
 
@@ -108,7 +112,8 @@ void damage_is_survived_and_memory_forgets(Random& random) {
         for (const mail::Header& header : into.headers) EXPECT(is_whole(header.name) && is_whole(header.value));
         for (const mail::Link& link : into.links) EXPECT(is_whole(link.url) && is_whole(link.host));
         for (const mail::Part& part : into.parts) EXPECT(part.begin <= part.end && part.end <= into.text.size());
-        for (const mail::Part& part : into.parts) EXPECT(is_whole(part.type) && is_whole(part.charset) && is_whole(part.file));
+        for (const mail::Part& part : into.parts)
+            EXPECT(is_whole(part.type) && is_whole(part.charset) && is_whole(part.file));
     }
 }
 

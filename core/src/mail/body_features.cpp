@@ -104,7 +104,10 @@ void BodyFeatures::add_text(std::string_view text) {
         add_figures(word);
         if (words.is_long()) pairs_.take(word, set);
         else if (words.is_wide()) pairs_.take(folded(word), set);
-        else pairs_.take(std::string_view(lowered_).substr(static_cast<std::size_t>(word.data() - text.data()), word.size()), set);
+        else {
+            const auto begin = static_cast<std::size_t>(word.data() - text.data());
+            pairs_.take(std::string_view(lowered_).substr(begin, word.size()), set);
+        }
     }
 }
 

@@ -23,15 +23,17 @@ struct Wide {
     std::string_view name, library;
 };
 constexpr Wide kWide[] = {
-    {"gb2312", "GB18030"},      {"gbk", "GB18030"},         {"gb18030", "GB18030"},   {"euccn", "GB18030"}, {"eucgb2312cn", "GB18030"},
-    {"cp936", "GB18030"},       {"gb231280", "GB18030"},    {"big5", "BIG5-HKSCS"}, {"big5tw", "BIG5-HKSCS"},   {"big5hkscs", "BIG5-HKSCS"},
-    {"cp950", "CP950"},         {"shiftjis", "CP932"},      {"sjis", "CP932"},        {"xsjis", "CP932"},
-    {"cp932", "CP932"},         {"windows31j", "CP932"},    {"iso2022jp", "ISO-2022-JP"}, {"eucjp", "EUC-JP"},
-    {"xeucjp", "EUC-JP"},       {"euckr", "CP949"},         {"ksc5601", "CP949"},     {"ksc56011987", "CP949"},
-    {"cp949", "CP949"},         {"iso2022kr", "ISO-2022-KR"},
+    {"gb2312", "GB18030"},       {"gbk", "GB18030"},          {"gb18030", "GB18030"},      {"euccn", "GB18030"},
+    {"eucgb2312cn", "GB18030"},  {"cp936", "GB18030"},        {"gb231280", "GB18030"},     {"big5", "BIG5-HKSCS"},
+    {"big5tw", "BIG5-HKSCS"},    {"big5hkscs", "BIG5-HKSCS"}, {"cp950", "CP950"},          {"shiftjis", "CP932"},
+    {"sjis", "CP932"},           {"xsjis", "CP932"},          {"cp932", "CP932"},          {"windows31j", "CP932"},
+    {"iso2022jp", "ISO-2022-JP"}, {"eucjp", "EUC-JP"},         {"xeucjp", "EUC-JP"},        {"euckr", "CP949"},
+    {"ksc5601", "CP949"},        {"ksc56011987", "CP949"},    {"cp949", "CP949"},          {"iso2022kr", "ISO-2022-KR"},
+
 };
 
-constexpr std::array<std::string_view, 7> kGuessed{"", "usascii", "ascii", "ansix341968", "unknown8bit", "8bit", "default"};
+constexpr std::array<std::string_view, 7> kGuessed{"",            "usascii", "ascii",  "ansix341968",
+                                                   "unknown8bit", "8bit",    "default"};
 
 // How many bytes at the start are ASCII.
 std::size_t ascii_run(const char* at, const char* end) {
@@ -113,8 +115,7 @@ bool append_converted(iconv_t converter, std::string_view bytes, std::string& ou
 }
 
 const char16_t* single_byte(std::string_view name) {
-    const auto found = std::lower_bound(std::begin(tables::kNames), std::end(tables::kNames), name,
-                                        [](const tables::Name& each, std::string_view wanted) { return each.name < wanted; });
+    const auto found = std::ranges::lower_bound(tables::kNames, name, {}, &tables::Name::name);
     return found != std::end(tables::kNames) && found->name == name ? found->upper : nullptr;
 }
 
@@ -186,7 +187,8 @@ Reading Charsets::append(std::string_view bytes, std::string_view charset, std::
     for (const Wide& wide : kWide)
         if (wide.name == name_)
             if (void* converter = opened(wide.library))
-                return append_converted(static_cast<iconv_t>(converter), bytes, out) ? Reading::good : Reading::wrong_bytes;
+                return append_converted(static_cast<iconv_t>(converter), bytes, out) ? Reading::good
+                                                                                     : Reading::wrong_bytes;
     append_guessed(bytes, out);
     return Reading::unknown_charset;
 }

@@ -14,8 +14,7 @@ namespace {
 constexpr std::size_t kLongestName = 8;
 
 const tables::Entity* named(std::string_view name) {
-    const auto found = std::lower_bound(std::begin(tables::kEntities), std::end(tables::kEntities), name,
-                                        [](const tables::Entity& each, std::string_view wanted) { return each.name < wanted; });
+    const auto found = std::ranges::lower_bound(tables::kEntities, name, {}, &tables::Entity::name);
     return found != std::end(tables::kEntities) && found->name == name ? &*found : nullptr;
 }
 

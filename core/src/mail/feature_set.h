@@ -46,7 +46,9 @@ public:
     std::span<const std::uint64_t> sorted() {
         const auto bits = static_cast<int>(std::bit_width(keys_.size()));
         starts_.assign((std::size_t{1} << bits) + 1, 0);
-        const auto bucket = [&](std::uint64_t key) { return bits == 0 ? 0 : static_cast<std::size_t>(key >> (64 - bits)); };
+        const auto bucket = [&](std::uint64_t key) {
+            return bits == 0 ? 0 : static_cast<std::size_t>(key >> (64 - bits));
+        };
         for (const std::uint64_t key : keys_) ++starts_[bucket(key) + 1];
         for (std::size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
         sorted_.resize(keys_.size());

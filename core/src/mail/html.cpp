@@ -22,7 +22,8 @@ constexpr std::size_t place(std::string_view name) {
     return kUnknown;
 }
 constexpr std::size_t kA = place("a"), kTitle = place("title"), kScript = place("script"), kForm = place("form");
-constexpr std::size_t kImg = place("img"), kBody = place("body"), kMeta = place("meta"), kP = place("p"), kTr = place("tr");
+constexpr std::size_t kImg = place("img"), kBody = place("body"), kMeta = place("meta"), kP = place("p"),
+                      kTr = place("tr");
 constexpr std::size_t kTable = place("table"), kUl = place("ul"), kOl = place("ol");
 constexpr std::array kInner{place("iframe"), place("frame"), place("object"), place("embed"), place("applet")};
 
@@ -38,8 +39,7 @@ struct Open {
 }  // namespace
 
 std::size_t element_at(std::string_view name) {
-    const auto found = std::lower_bound(kElements.begin(), kElements.end(), name,
-                                        [](const Element& each, std::string_view wanted) { return each.name < wanted; });
+    const auto found = std::ranges::lower_bound(kElements, name, {}, &Element::name);
     const auto at = static_cast<std::size_t>(found - kElements.begin());
     return at < kUnknown && found->name == name ? at : kUnknown;
 }
@@ -124,7 +124,8 @@ private:
         }
         if (next == '!' || next == '?' || is_end) {
             const std::size_t behind = comments.behind(at);
-            const bool in_word = at > 0 && is_letter(source[at - 1]) && behind < source.size() && is_letter(source[behind]);
+            const bool in_word =
+                at > 0 && is_letter(source[at - 1]) && behind < source.size() && is_letter(source[behind]);
             message_->flags.set(Flag::comment_in_word, in_word);
             return behind;
         }
@@ -218,7 +219,8 @@ private:
                 inner.ground = kNoColour;
                 link(element, value, Origin::background);
             }
-            else if (same(name, "http-equiv")) message_->flags.set(Flag::meta_refresh, element == kMeta && same(trimmed(value), "refresh"));
+            else if (same(name, "http-equiv"))
+                message_->flags.set(Flag::meta_refresh, element == kMeta && same(trimmed(value), "refresh"));
             else if (starts(name, "on") && name.size() > 4) message_->flags.set(Flag::event_handler);
         }
     }

@@ -40,7 +40,8 @@ void read_tag(std::string_view source, std::size_t at, Tag& tag) {
             continue;
         }
         begin = at++;
-        while (at < source.size() && !is_space(source[at]) && source[at] != '>' && source[at] != '/' && source[at] != '=') ++at;
+        const auto ends = [](char c) { return is_space(c) || c == '>' || c == '/' || c == '='; };
+        while (at < source.size() && !ends(source[at])) ++at;
         Attribute attribute{between(source, begin, at), {}};
         while (at < source.size() && is_space(source[at])) ++at;
         if (at < source.size() && source[at] == '=') attribute.value = value_at(source, ++at);

@@ -36,7 +36,8 @@ private:
         const char* from = text.data() + at;
         if (at > 0) return load_word(from + left - 8) >> (64 - 8 * left);
         if (left >= 4) return load_word(from, 4) | load_word(from + left - 4, 4) << (8 * (left - 4));
-        return load_word(from, 1) | load_word(from + left / 2, 1) << (8 * (left / 2)) | load_word(from + left - 1, 1) << (8 * (left - 1));
+        return load_word(from, 1) | load_word(from + left / 2, 1) << (8 * (left / 2)) |
+               load_word(from + left - 1, 1) << (8 * (left - 1));
     }
 
     struct State {
