@@ -10,12 +10,13 @@ from typing import Any
 
 def aligned(rows: Sequence[Sequence[str]], left: int = 1, indent: str = "") -> str:
     """A table in plain text: the first `left` columns flush left, the others flush right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
+        blanks = [" " * (width - columns(cell)) for cell, width in zip(row, widths, strict=True)]
         cells = [
-            cell.ljust(width) if at < left else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell + blank if at < left else blank + cell
+            for at, (cell, blank) in enumerate(zip(row, blanks, strict=True))
         ]
         lines.append((indent + "  ".join(cells)).rstrip())
     return "\n".join(lines)
@@ -80,16 +81,37 @@ def _bar(start: float, length: float, span: float, size: float) -> str:
     return f'<div style="width:12em"><div style="{place};height:0.8em;background:{colour}"></div></div>'
 
 
+def columns(text: str) -> int:
+    """How many columns of a terminal a text takes: the signs of East Asia take two each."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import east_asian_width
+
+    return len(text) + sum(east_asian_width(sign) in ("W", "F") for sign in text)
+
+
 def cut(name: object, width: int) -> str:
-    """A name of at most `width` signs, without line breaks."""
-    text = "".join(sign if sign.isprintable() else "�" for sign in " ".join(str(name).split()))
-    return text if len(text) <= width else text[: width - 1] + "…"
+    """A name of at most `width` columns, without line breaks."""
+    text = _printable(name)
+    return text if columns(text) <= width else _begun(text, width - 1) + "…"
 
 
 def tail(place: str, width: int) -> str:
-    """A place of at most `width` signs whose end, which tells things of one folder apart, is kept."""
-    whole = cut(place, len(place) + 1)
-    return whole if len(whole) <= width else "…" + whole[1 - width :]
+    """A place of at most `width` columns whose end, which tells things of one folder apart, is kept."""
+    whole = _printable(place)
+    return whole if columns(whole) <= width else "…" + _begun(whole[::-1], width - 1)[::-1]
+
+
+def _printable(name: object) -> str:
+    return "".join(sign if sign.isprintable() else "�" for sign in " ".join(str(name).split()))
+
+
+def _begun(text: str, width: int) -> str:
+    """As many signs of the beginning as so many columns hold."""
+    kept = text[:width]
+    while kept and columns(kept) > width:
+        kept = kept[:-1]
+    return kept
 
 
 def counted(number: float, one: str, many: str = "") -> str:
