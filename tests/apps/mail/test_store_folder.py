@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from tests.apps.mail.letters import counts, files, ham, image, spam
+from weigh.apps.mail import making
 from weigh.apps.mail import store as module
-from weigh.apps.mail.folder import default_folder
+from weigh.apps.mail.folder import default_folder, prepared
 from weigh.apps.mail.results import Learned
 from weigh.apps.mail.store import MailStore
 from weigh.apps.mail.verdict import Costs
@@ -94,6 +95,24 @@ def test_a_store_is_made_once_by_however_many(tmp_path: Path) -> None:
     command = [sys.executable, "-c", code, str(tmp_path / "store")]
     making = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) for _ in range(4)]
     assert len({process.communicate()[0] for process in making}) == 1
+
+
+def test_a_store_that_somebody_else_has_just_made_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "store"
+
+    def overtaken(place: str) -> None:
+        monkeypatch.setattr(making, "prepared", prepared)
+        other = MailStore.open(folder, create=True, learner="logistic")
+        other.learn([ham(1)], "ham")
+        other.fold()
+        prepared(place)
+
+    monkeypatch.setattr(making, "prepared", overtaken)
+    store = MailStore.open(folder, create=True)
+    assert store.settings.learner == "logistic"
+    assert counts(store) == (1, 0)
 
 
 def test_a_store_keeps_the_settings_it_was_made_with(tmp_path: Path) -> None:

@@ -41,7 +41,8 @@ def prepared(folder: str) -> None:
         with contextlib.suppress(FileExistsError):
             os.mkdir(folder, 0o700)
         foreign = sorted(name for name in os.listdir(folder) if not _is_ours(name))
-        if foreign:
+        # Settings are written first: if they are there now, somebody has made a store in the meantime.
+        if foreign and not os.path.exists(os.path.join(folder, SETTINGS)):
             raise ModelFileError(
                 f"{folder} holds other files, such as {foreign[0]!r}, and no mail store. "
                 "Give an empty folder, or one that does not exist yet."
