@@ -25,6 +25,8 @@ void what_mailboxes_write_is_left_out() {
              "Subject: hello\r\n\r\nFirst line\r\n\r\nStatus: of things\r\n"sv,
              "From me\nStatus: RO\nSubject: hello\n\nFirst line\n\nStatus: of things"sv,
              "x-weigh-A b: spam;\n more\n\tof it\nSubject: hello\nLINES: 3\n\nFirst line\n\nStatus: of things"sv,
+             "X-Evolution-Source: a\nX-Rspamd-Server: b\nX-DSPAM-Result: c\nX-Spam: d\nX-UIDL: e\n"
+             "Subject: hello\n\nFirst line\n\nStatus: of things"sv,
              "Subject: hello\r\nX-Spam-: 1\r\n 2\r\n\r\nFirst line\n\nStatus: of things\n"sv,
          }) {
         EXPECT(left_of(content) == kPlain);
@@ -33,11 +35,13 @@ void what_mailboxes_write_is_left_out() {
 
 void all_else_stays() {
     for (const std::string_view content : {
-             ""sv, "From me"sv, " "sv, "\n x"sv, "\nStatus: body"sv, "X-Spam: 1"sv, "Status : 1"sv, "Statu"sv, "\r\rx\r"sv, "a\0b"sv,
+             ""sv, "From me"sv, " "sv, "\n x"sv, "\nStatus: body"sv, ">From me"sv, "a: b\n>From me"sv, "a: b\n\nx >From me\n >From me\n>Fromage\n>> From me"sv, "\nFrom me"sv, "Status : 1"sv, "Statu"sv, "\r\rx\r"sv, "a\0b"sv,
          }) {
         EXPECT(left_of(content) == content);
     }
     EXPECT(left_of("From me\nFrom you\n") == "From you");
+    EXPECT(left_of("a: b\n\n>From me\n>>>From you\nFrom all") == "a: b\n\nFrom me\nFrom you\nFrom all");
+    EXPECT(left_of("From me\nStatus: O\n\n>From me") == "\nFrom me");
     EXPECT(left_of("a\r\r\nb") == "a\r\nb");
     EXPECT(left_of("X-Weigh: ham") == "" && left_of("\n\n\n") == "");
 }

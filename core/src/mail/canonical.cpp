@@ -4,21 +4,14 @@
 
 #include "ascii.h"
 #include "weigh/mail/keyed_hash.h"
+#include "written.h"
 
 namespace weigh::mail {
 namespace {
 
-// What filters, mail programs and mailboxes write, and rewrite, into messages that are not theirs.
-constexpr std::array<std::string_view, 8> kWritten{"x-bogosity", "status",         "x-status",       "x-keywords",
-                                                   "x-uid",      "x-gmail-labels", "content-length", "lines"};
-constexpr std::array<std::string_view, 3> kWrittenBeginnings{"x-weigh", "x-spam-", "x-mozilla-"};
-
-bool is_written(std::string_view line) {
+bool begins_written(std::string_view line) {
     const std::size_t colon = line.find(':');
-    if (colon == line.npos) return false;
-    const std::string_view name = line.substr(0, colon);
-    return std::ranges::any_of(kWritten, [&](std::string_view each) { return same(name, each); }) ||
-           std::ranges::any_of(kWrittenBeginnings, [&](std::string_view each) { return starts(name, each); });
+    return colon != line.npos && is_written(line.substr(0, colon));
 }
 
 // The headers with the end of their last line: up to the first empty line, or all there is.
@@ -36,7 +29,7 @@ std::string_view Canonical::of(std::string_view content) {
     std::string_view text = with_feeds(content);
     // A first line without an end is all there is, and stays.
     if (text.starts_with("From ")) text.remove_prefix(text.find('\n') + 1);
-    text = without_written(text);
+    text = without_quotes(without_written(text));
     return text.substr(0, text.find_last_not_of('\n') + 1);
 }
 
@@ -56,7 +49,7 @@ std::string_view Canonical::without_written(std::string_view text) {
     std::size_t begin = 0;  // of what was not looked at, or is kept
     for (std::size_t at = 0; at < headers.size();) {
         std::size_t behind = behind_line(headers, at);
-        if (is_written(headers.substr(at, behind - at))) {
+        if (begins_written(headers.substr(at, behind - at))) {
             if (begin == 0) kept_.clear();
             kept_.append(headers, begin, at - begin);
             while (behind < headers.size() && is_blank(headers[behind])) behind = behind_line(headers, behind);
@@ -65,6 +58,23 @@ std::string_view Canonical::without_written(std::string_view text) {
         at = behind;
     }
     return begin == 0 ? text : kept_.append(text, begin);
+}
+
+// Mailboxes put a '>' before lines of the body that begin with "From ", and some before those that have one
+// already; not all who read them take it away again.
+std::string_view Canonical::without_quotes(std::string_view text) {
+    constexpr std::string_view kFrom = "From ";
+    std::size_t begin = 0;  // of what was not looked at, or is kept
+    std::size_t at = text.find(kFrom, headers_of(text).size());
+    for (; at != text.npos; at = text.find(kFrom, at + kFrom.size())) {
+        std::size_t quotes = at;
+        while (quotes > 0 && text[quotes - 1] == '>') --quotes;
+        if (quotes == at || quotes == 0 || text[quotes - 1] != '\n') continue;
+        if (begin == 0) unquoted_.clear();
+        unquoted_.append(text, begin, quotes - begin);
+        begin = at;
+    }
+    return begin == 0 ? text : unquoted_.append(text, begin);
 }
 
 Identity identity_of(std::string_view canonical, std::uint64_t salt) {

@@ -4,27 +4,14 @@
 #include "ascii.h"
 #include "feature_views.h"
 #include "words.h"
+#include "written.h"
 
 namespace weigh::mail {
 namespace {
 
 constexpr std::size_t kLongestName = 40;  // bytes of a header's name
 
-// What filters, mail programs and mailboxes write themselves: it would tell what was thought of a message.
-constexpr std::array<std::string_view, 8> kUnseen{"status", "x-status",       "x-keywords", "x-uid",
-                                                  "x-uidl", "content-length", "lines",      "x-gmail-labels"};
-constexpr std::array<std::string_view, 11> kUnseenBeginnings{
-    "x-weigh",    "x-bogosity", "x-spam",      "x-dspam", "x-crm114", "x-rspamd",
-    "x-antispam", "x-mozilla-", "x-evolution", "x-gm-",   "x-imap",
-};
-
 constexpr std::array<std::string_view, 3> kSenders{"from", "reply-to", "return-path"};
-
-bool is_seen(std::string_view name) {
-    const auto begins = [&](std::string_view each) { return name.starts_with(each); };
-    return std::find(kUnseen.begin(), kUnseen.end(), name) == kUnseen.end() &&
-           std::none_of(kUnseenBeginnings.begin(), kUnseenBeginnings.end(), begins);
-}
 
 // What stands before the first ';' that is not in a comment.
 std::string_view before_date(std::string_view value) {
@@ -83,7 +70,7 @@ void HeaderFeatures::read(const Message& message) {
     }
     before_.clear();
     for (const Header& header : message.headers)
-        if (is_seen(header.name)) add_header(header);
+        if (!is_written(header.name)) add_header(header);
     if (characters_ > 0) add_runs(message);
 }
 
@@ -132,7 +119,7 @@ void HeaderFeatures::add_runs(const Message& message) {
     scratch_.clear();
     for (const Header& header : message.headers) {
         if (scratch_.size() > Prefixed::kLookedAt) break;
-        if (!is_seen(header.name)) continue;
+        if (is_written(header.name)) continue;
         scratch_ += header.name;
         scratch_ += ": ";
         scratch_ += timeless(header, held_);

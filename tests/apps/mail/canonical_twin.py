@@ -6,10 +6,12 @@ import re
 
 _MASK = (1 << 64) - 1
 _WRITTEN = re.compile(
-    rb"\n(?:x-(?:weigh|spam-|mozilla-)[^:\n]*|x-bogosity|status|x-status|x-keywords|x-uid|x-gmail-labels"
-    rb"|content-length|lines):[^\n]*(?:\n[ \t][^\n]*)*",
+    rb"\n(?:(?:status|x-status|x-keywords|x-uid|x-uidl|content-length|lines|x-gmail-labels)"
+    rb"|x-(?:weigh|bogosity|spam|dspam|crm114|rspamd|antispam|mozilla-|evolution|gm-|imap)[^:\n]*)"
+    rb":[^\n]*(?:\n[ \t][^\n]*)*",
     re.IGNORECASE,
 )
+_QUOTED = re.compile(rb"\n>+From ")
 
 
 def canonical(content: bytes) -> bytes:
@@ -17,7 +19,8 @@ def canonical(content: bytes) -> bytes:
     if text.startswith(b"From "):
         text = text[text.find(b"\n") + 1 :]
     end = 0 if text.startswith(b"\n") else text.find(b"\n\n") + 1 or len(text)
-    return (_WRITTEN.sub(b"", b"\n" + text[:end])[1:] + text[end:]).rstrip(b"\n")
+    headers = _WRITTEN.sub(b"", b"\n" + text[:end])[1:]
+    return (headers + _QUOTED.sub(b"\nFrom ", text[end:])).rstrip(b"\n")
 
 
 def identity(content: bytes, salt: int) -> bytes:

@@ -27,6 +27,15 @@ WRITTEN = [
     b"x-uid: 7\n",
     b"CONTENT-LENGTH: 99\n",
     b"Lines: 3\n",
+    b"X-UIDL: 7\n",
+    b"X-Spam: yes\n",
+    b"X-DSPAM-Result: Spam\n",
+    b"X-CRM114-Status: good\n",
+    b"X-Rspamd-Server: one\n",
+    b"X-AntiSpam: no\n",
+    b"X-Evolution-Source: 1\n",
+    b"X-GM-THRID: 1\n",
+    b"X-IMAPbase: 1 2\n",
 ]
 
 
@@ -42,7 +51,7 @@ PIECES += [
     b"lines",
 ]
 PIECES += [b"lines", b"Status", b"X-Status", b"X-Keywords", b"X-UID", b"X-UIDL", b"X-Gmail-Labels"]
-PIECES += [b"Content-Length"]
+PIECES += [b"Content-Length", b"X-Evolution", b"X-GM-", b"X-Rspamd", b">From ", b">"]
 
 
 def digest(content: bytes) -> bytes:
@@ -109,6 +118,15 @@ def test_a_mailbox_and_a_pipe_hold_the_same_message(tmp_path: Path) -> None:
     stored = (tmp_path / "box").read_bytes()
     assert stored.startswith(b"From ")
     assert digest(stored) == digest(PLAIN) == digest(PLAIN + b"\r\n\n")
+
+
+@pytest.mark.parametrize("quotes", [b">", b">>", b">>>>"])
+def test_a_line_that_begins_with_from_is_the_same_however_mailboxes_quote_it(quotes: bytes) -> None:
+    plain = b"From: a@example.org\n\nDear all,\nFrom now on\n>From then on\n"
+    for line in (b"\nFrom now", b"\n>From then"):
+        quoted = plain.replace(line, b"\n" + quotes + line[1:])
+        assert Features().identified([quoted]) == Features().identified([plain])
+    assert digest(plain.replace(b"now", b"then")) != digest(plain)
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"From me", b"From me\n", b"\r\n\r\n", b"X-Weigh: ham"])

@@ -73,9 +73,9 @@ class Features:
         """Return the 16 bytes that each raw message is known by, and its print.
 
         They are the same wherever a message lies: lines may end in CRLF or LF, empty ones may be at the end,
-        and the mailbox's own first line ("From …") and headers that filters and mailboxes write (X-Weigh…,
-        X-Bogosity, X-Spam-…, X-Mozilla-…, X-Gmail-Labels, Status, X-Status, X-Keywords, X-UID,
-        Content-Length, Lines) do not count. Everything else does. The salt is the key of this hash, too.
+        and the mailbox's own first line ("From …"), the ">" before "From " that mailboxes put into bodies and
+        headers that filters and mailboxes write (those that are no features either) do not count. Everything
+        else does. The salt is the key of this hash, too.
         """
         return _core.mail_identified(*self._asked(contents, threads))
 
