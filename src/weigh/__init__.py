@@ -1,4 +1,4 @@
-"""weigh: naive Bayes, perceptrons, logistic and linear regression from tables, text and mail, with every reason.
+"""weigh: naive Bayes, perceptrons, logistic and linear regression from tables, text and mail, with reasons.
 
 Names are resolved when they are first used, so that `import weigh` costs next to nothing.
 """

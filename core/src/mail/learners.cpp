@@ -15,7 +15,8 @@ const Learner& learner_named(std::string_view name) {
     static const std::array<const Learner*, 3> all{&bayes, &logistic, &perceptron};
     for (const Learner* learner : all)
         if (learner->name() == name) return *learner;
-    throw std::invalid_argument("no learner has this name");
+    // A full stop, as the refusals of files have: such a name comes from one.
+    throw std::invalid_argument("no learner has this name.");
 }
 
 }  // namespace weigh::mail
