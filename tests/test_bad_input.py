@@ -24,7 +24,7 @@ from weigh.apps.mail.serving.place import listening
 from weigh.apps.mail.store import MailStore
 from weigh.apps.mail.trial.contestant import Mail
 from weigh.apps.mail.trial.trial import hold_trial
-from weigh.source.mail import Stored, messages
+from weigh.source.mail import Stored, messages, read
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "bad-input.md"
 
@@ -1091,6 +1091,11 @@ def _() -> object:
     MailStore.open("mail", create=True)
     written("[settings]", "mail/settings.json")
     return MailStore.open("mail")
+
+
+@case("More text of a message than can be held")
+def _() -> object:
+    return read(b"Subject: hello\n\nlunch?", text_bytes=2**64 - 1)
 
 
 @case("A text where a raw message is expected")
