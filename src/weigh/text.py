@@ -145,6 +145,11 @@ def probable(share: float, is_rounded: bool = False) -> str:
     return f"{100 * share:.2f} %"
 
 
+def chance(share: float) -> str:
+    """A probability that was rounded, for programs: six digits, and never quite 0 or 1."""
+    return f"{max(1e-6, min(share, 1.0 - 1e-6)):.6f}"
+
+
 def signed(nats: float, digits: int = 2) -> str:
     """A difference of logarithms with its sign."""
     if not math.isfinite(nats):

@@ -1,4 +1,4 @@
-"""The header that tells a verdict stands last, replaces forged ones and changes nothing else."""
+"""The header that tells a verdict stands first, replaces forged ones and changes nothing else."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import email
 import email.header
 import email.policy
 import re
+import time
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weigh.apps.mail.header import with_failure, with_header
@@ -31,10 +32,8 @@ PLAIN = b"X-Weigh: spam, probability 0.999870"
 MESSAGE = b"From: a@example.org\nSubject: tea\n\nAt five.\n"
 
 
-def test_the_verdict_is_the_last_header():
-    assert with_header(MESSAGE, Judged()) == (
-        b"From: a@example.org\nSubject: tea\nX-Weigh: spam, probability 0.999870\n\nAt five.\n"
-    )
+def test_the_verdict_is_the_first_header():
+    assert with_header(MESSAGE, Judged()) == PLAIN + b"\n" + MESSAGE
 
 
 def test_evidence_is_told_in_order_and_folded_between_its_pieces():
@@ -56,17 +55,25 @@ def test_a_name_cannot_end_its_quotation():
         (b"", PLAIN + b"\n"),
         (b"\n", PLAIN + b"\n\n"),
         (b"\r\n", PLAIN + b"\r\n\r\n"),
-        (b"A: 1", b"A: 1\n" + PLAIN + b"\n"),
-        (b"A: 1\n", b"A: 1\n" + PLAIN + b"\n"),
-        (b"A: 1\r\n folded\r\n\r\nbody\r\n", b"A: 1\r\n folded\r\n" + PLAIN + b"\r\n\r\nbody\r\n"),
-        (b"From x@y Mon\nA: 1\n\nbody", b"From x@y Mon\nA: 1\n" + PLAIN + b"\n\nbody"),
+        (b"A: 1", PLAIN + b"\nA: 1"),
+        (b"A: 1\r\n folded\r\n\r\nbody\n", PLAIN + b"\r\nA: 1\r\n folded\r\n\r\nbody\n"),
+        (b"From x@y Mon\nA: 1\n\nbody", b"From x@y Mon\n" + PLAIN + b"\nA: 1\n\nbody"),
+        (b"From x\r\n>From y\r\nA: 1\r\n", b"From x\r\n" + PLAIN + b"\r\n>From y\r\nA: 1\r\n"),
+        (b">From y\nA: 1\n\n", PLAIN + b"\n>From y\nA: 1\n\n"),
+        (b"From x\ry\nA: 1\n\n", PLAIN + b"\nFrom x\ry\nA: 1\n\n"),
+        (b"From x\r\r\nA: 1\n\n", PLAIN + b"\r\nFrom x\r\r\nA: 1\n\n"),
+        (b" odd\n\n", PLAIN + b"\nX-Weigh-Note: the message begins with a folded line\n odd\n\n"),
         (b"no header at all\n\nbody", PLAIN + b"\nno header at all\n\nbody"),
-        (b"A: 1\nno header\nX-Weigh: ham\n\n", b"A: 1\n" + PLAIN + b"\nno header\n\n"),
-        (b"A: 1\n\nX-Weigh: ham\n", b"A: 1\n" + PLAIN + b"\n\nX-Weigh: ham\n"),
-        (b"x-WEIGH : ham\n more\n\tmore\nB: 2\n\n", b"B: 2\n" + PLAIN + b"\n\n"),
-        (b"X-Weigh: a\nX-Weigh: b\nX-Weighty: c\n\n", b"X-Weighty: c\n" + PLAIN + b"\n\n"),
-        (b"A: 1\rX-Weigh: a\rX-Weigh: b\n\nbody", b"A: 1\r\n" + PLAIN + b"\n\nbody"),
-        (b"odd\rX-Weigh: a\n\nX-Weigh: ham\n", PLAIN + b"\nodd\r\n\nX-Weigh: ham\n"),
+        (b"A: 1\nno header\nX-Weigh: ham\n\n", PLAIN + b"\nA: 1\nno header\n\n"),
+        (b"A: 1\n\nX-Weigh: ham\n", PLAIN + b"\nA: 1\n\nX-Weigh: ham\n"),
+        (b"A: 1\r\n\r\nX-Weigh: ham\n\n", PLAIN + b"\r\nA: 1\r\n\r\nX-Weigh: ham\n\n"),
+        (b"A: 1\n\r\nX-Weigh: ham\n\n", PLAIN + b"\nA: 1\n\r\n\n"),
+        (b"x-WEIGH : ham\n more\n\tmore\nB: 2\n\n", PLAIN + b"\nB: 2\n\n"),
+        (b"X-Weigh: a\nX-Weigh: b\nX-Weighty: c\n\n", PLAIN + b"\nX-Weighty: c\n\n"),
+        (b"A: 1\rX-Weigh: a\rX-Weigh: b\n\nbody", PLAIN + b"\nA: 1\n\nbody"),
+        (b"A: 1\rX-Weigh: a\n b\rB: 2\r\rX-Weigh: c", PLAIN + b"\nA: 1\rB: 2\r\rX-Weigh: c"),
+        (b"A: 1\r\r\nX-Weigh: ham\r\nB: 2\n\n", PLAIN + b"\r\nA: 1\r\r\nB: 2\n\n"),
+        (b"X-Weigh: a\rA: 1\rB: 2\r\rbody\r", PLAIN + b"\nA: 1\rB: 2\r\rbody\r"),
     ],
 )
 def test_it_stands_where_every_program_finds_it(content, expected):
@@ -74,7 +81,7 @@ def test_it_stands_where_every_program_finds_it(content, expected):
 
 
 def test_a_failure_is_told_in_the_same_place():
-    assert with_failure(b"A: 1\r\nX-Weigh: ham\r\n\r\nx") == b"A: 1\r\nX-Weigh: unsure, error\r\n\r\nx"
+    assert with_failure(b"A: 1\r\nX-Weigh: ham\r\n\r\nx") == b"X-Weigh: unsure, error\r\nA: 1\r\n\r\nx"
 
 
 def test_twice_is_once():
@@ -88,24 +95,75 @@ def test_names_in_other_letters_are_decoded_by_mail_programs():
     assert told == "spam, probability 0.999870; чай=?x +1.00; =?x?= +1.00"
 
 
-@given(st.lists(st.builds(Telling, st.text(max_size=80), st.floats(-99, 99)), max_size=6))
+NAMES = st.text(max_size=80) | st.text("…ä", max_size=80)
+
+
+@given(st.lists(st.builds(Telling, NAMES, st.floats(allow_nan=False)), max_size=6))
 def test_no_evidence_writes_more_than_one_header(evidence):
     told = with_header(b"A: 1\n\n", Judged(), evidence)
-    head = told.removeprefix(b"A: 1\n").removesuffix(b"\n\n")
+    head = told.removesuffix(b"\nA: 1\n\n")
     assert head.isascii()
     assert re.fullmatch(rb"X-Weigh: [ -~]+(\n [ -~]*[!-~][ -~]*)*", head)
     assert max(map(len, head.split(b"\n"))) < 78
 
 
-PIECES = st.sampled_from(
-    [b"\r", b"\n", b"\r\n", b"A: 1", b"X-Weigh: ham", b"x-weigh\t:", b" ", b"odd", b"From ", b":", b"\0\xff"]
+@pytest.mark.parametrize(
+    ("probability", "told"), [(1.0, b"0.999999"), (0.0, b"0.000001"), (0.9999994, b"0.999999")]
 )
+def test_no_probability_is_told_as_sure(probability, told):
+    assert with_header(b"", Judged("ham", probability)) == b"X-Weigh: ham, probability %b\n" % told
+
+
+PIECES = st.sampled_from(
+    [b"\r", b"\n", b"\r\n", b"\n\n", b"\r\n\r\n", b"\r\r\n", b"A: 1", b"X-Weigh: ham", b"x-weigh\t:", b" ",
+     b"odd", b"From ", b">From x", b":", b"\0\xff", b"\x0b", b"\x85"]
+)  # fmt: skip
+FORGED = re.compile(rb"x-weigh[ \t]*:", re.IGNORECASE)
+
+
+def fields_by_line_feed(told, is_empty):
+    """The verdicts, with what is folded into them, that a program finds which reads lines up to LF."""
+    fields, is_verdict = [], False
+    for line in told.split(b"\n"):
+        if is_empty(line):
+            break
+        if line[:1] in (b" ", b"\t"):
+            if is_verdict:
+                fields[-1] += line
+        else:
+            is_verdict = bool(FORGED.match(line))
+            fields += [line.rstrip(b"\r")] * is_verdict
+    return fields
+
+
+@settings(max_examples=600)
+@given(st.lists(PIECES, max_size=14).map(b"".join))
+def test_all_programs_read_one_verdict(content):
+    told = with_header(content, Judged())
+    for is_empty in (lambda line: line in (b"", b"\r"), lambda line: not line.strip(b"\r")):
+        assert fields_by_line_feed(told, is_empty) == [PLAIN]
+    head = re.split(rb"\r?\n\r\n", told, maxsplit=1)[0]
+    if head.count(b"\n") != head.count(b"\r\n"):
+        assert fields_by_line_feed(told, lambda line: not line) == [PLAIN]
+    parsed = email.message_from_bytes(told, policy=email.policy.compat32)
+    assert parsed.get_all("X-Weigh") == ["spam, probability 0.999870"]
 
 
 @given(st.lists(PIECES, max_size=14).map(b"".join))
-def test_mail_programs_read_one_verdict_and_the_same_body(content):
+def test_nothing_else_is_changed(content):
     told = with_header(content, Judged())
-    head = re.split(rb"\r\n\r?\n|\n\r?\n|\r\r|\n\r|\A(?=\r|\n)", told, maxsplit=1)[0]
-    assert len(re.findall(rb"(?im)^x-weigh[ \t]*:", head.replace(b"\r", b"\n"))) == 1
-    parsed = email.message_from_bytes(told, policy=email.policy.compat32)
-    assert parsed.get_all("X-Weigh") == ["spam, probability 0.999870"]
+    start = told.index(PLAIN)
+    added = re.match(rb"%b\r?\n(X-Weigh-Note: [^\r\n]*\r?\n)?" % PLAIN, told[start:])
+    rest = told[:start] + told[start:][added.end() :]
+    if not FORGED.search(content):
+        assert rest == content
+    assert with_header(told, Judged()) == told
+    left = iter(content)
+    assert all(byte in left for byte in rest)
+
+
+def test_a_message_that_is_all_headers_is_searched_at_once():
+    head = b"A: 1\nX-Weigh: ham\n" * 400_000
+    start = time.perf_counter()
+    assert with_header(head, Judged()) == PLAIN + b"\n" + b"A: 1\n" * 400_000
+    assert time.perf_counter() - start < 2

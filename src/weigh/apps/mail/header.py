@@ -7,25 +7,24 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from weigh.text import cut
+from weigh.text import chance, cut
 
 NAME = "X-Weigh"
 # As many pieces of evidence as a reader takes in at a glance.
 STRONGEST = 5
 FAILURE = f"{NAME}: unsure, error"
 COLUMNS = 77
-_SIGNS = 40
+_SIGNS = 38
 # As many as fit, in base64 and with their number, into one line.
 _ENCODED_BYTES = 36
-# One pass without a list of lines, however long the headers are. A lone CR ends a line too: some programs
-# think so.
-_EMPTY_LINE = re.compile(rb"\A(?=[\r\n])|(?:\r\n?+|\n)(?=[\r\n])")
-_REST = rb"[^\r\n]*+(?:\r\n?+|\n|\Z)"
-_OURS = re.compile(
-    rb"(?:\A|(?<=\n)|(\r))(?:x-weigh[ \t]*+:%b(?:[ \t]%b)*+)++" % (_REST, _REST), re.IGNORECASE
-)
-_FIELDS = re.compile(rb"(?:(?:[ \t]|[!-9;-~]*+[ \t]*+:|>?From )%b)*+" % _REST)
-_BREAK = re.compile(rb"\r?\n")
+_MOST_NATS = 9999.0
+# A line of the mailbox, which stands before the headers. One with a CR in it is two lines to some programs.
+_ENVELOPE = re.compile(rb"From [^\r\n]*+\r?\n")
+# Keeps a folded line, which some messages begin with, from being read as a part of the verdict.
+_GUARD = f"{NAME}-Note: the message begins with a folded line"
+_FIELD = rb"x-weigh[ \t]*+:[^\r\n]*+(?:(?:\r\n?+|\n)[ \t][^\r\n]*+)*+"
+_OURS = re.compile(rb"\n(?:%b(?:\r*+\n|\r|\Z))++" % _FIELD, re.IGNORECASE)
+_OURS_BEHIND_CR = re.compile(rb"(?:\r%b)++" % _FIELD, re.IGNORECASE)
 
 
 class Judged(Protocol):
@@ -53,11 +52,11 @@ class Telling(Protocol):
 
 
 def with_header(content: bytes, verdict: Judged, evidence: Iterable[Telling] = ()) -> bytes:
-    """The message with its verdict as the last header, in place of any such header that it came with.
+    """The message with its verdict as the first header, in place of any such header that it came with.
 
-    Nothing else is changed, and lines end as the message's own do. Evidence is told in the order given.
-    Where a line that is no header ends the headers before an empty line does, programs differ in where they
-    stop reading, so the verdict stands before that line and forged ones are removed on both sides of it.
+    Nothing else is changed, and lines end as the message's first one does. Evidence is told in the order
+    given. Programs differ in what ends a line (a lone CR does for some) and in what ends the headers; the top
+    is the only place that all of them take for a header.
     """
     return _inserted(content, _lines(verdict, evidence))
 
@@ -68,37 +67,46 @@ def with_failure(content: bytes) -> bytes:
 
 
 def _inserted(content: bytes, lines: Iterable[str]) -> bytes:
-    head, rest = _parted(content)
-    place = _end_of_fields(head)
-    found = _BREAK.search(content)
-    ending = found.group() if found else b"\n"
-    written = ending.join(line.encode("ascii") for line in lines)
-    between = ending if place and head[place - 1] not in b"\r\n" else b""
-    return b"".join((head[:place], between, written, ending, head[place:], rest))
+    ending = b"\r\n" if content[content.find(b"\n") - 1 :].startswith(b"\r\n") else b"\n"
+    rest = _without_verdicts(content)
+    envelope = _ENVELOPE.match(rest)
+    place = envelope.end() if envelope else 0
+    guard = [_GUARD] if rest[place : place + 1] in (b" ", b"\t") else []
+    written = b"".join(line.encode("ascii") + ending for line in (*lines, *guard))
+    return b"".join((rest[:place], written, rest[place:]))
 
 
-def _parted(content: bytes) -> tuple[bytes, bytes]:
-    """What stands before the first empty line, without verdicts, and everything else."""
-    empty = _EMPTY_LINE.search(content)
-    at = empty.end() if empty else len(content)
-    head = content[:at]
+def _without_verdicts(content: bytes) -> bytes:
+    """The message without verdicts in whatever a program may take for its headers."""
+    end = _end_of_headers(content)
+    head = content[:end]
     if b"x-weigh" in head.lower():
-        # A lone CR must not meet a line feed, which would swallow the empty line.
-        head = _OURS.sub(lambda found: b"\r\n" if found[1] else b"", head)
-    return head, content[at:]
+        head = _OURS.sub(b"\n", b"\n" + head)
+        # Where a lone CR ends lines, two ends of lines of any kind end the headers.
+        found = [at for at in map(head.find, (b"\n\n", b"\n\r", b"\r\r")) if at >= 0]
+        at = min(found, default=len(head))
+        head = (_OURS_BEHIND_CR.sub(b"", head[:at]) + head[at:])[1:]
+    return head + content[end:]
 
 
-def _end_of_fields(head: bytes) -> int:
-    """Where the first line stands that is no header."""
-    fields = _FIELDS.match(head)
-    return fields.end() if fields else 0
+def _end_of_headers(content: bytes) -> int:
+    """Where the last of the programs that read lines up to LF finds an empty one.
+
+    To some of them a line of a single CR is not empty, unless all lines end in CR LF.
+    """
+    if content.startswith(b"\n"):
+        return 0
+    end = content.find(b"\n\n") + 1 or len(content)
+    crlf = content.find(b"\n\r\n", 0, end) + 1
+    return crlf if crlf and content.count(b"\n", 0, crlf) == content.count(b"\r\n", 0, crlf) else end
 
 
 def _lines(verdict: Judged, evidence: Iterable[Telling]) -> Iterator[str]:
     """The header, folded where a piece of evidence ends."""
-    line = f"{NAME}: {verdict.label}, probability {verdict.probability:.6f}"
+    line = f"{NAME}: {verdict.label}, probability {chance(verdict.probability)}"
     for each in evidence:
-        told = f"{_ascii(each.name)} {each.contribution:+.2f}"
+        nats = max(-_MOST_NATS, min(each.contribution, _MOST_NATS))
+        told = f"{_ascii(each.name)} {nats:+.2f}"
         if len(line) + len(told) + 3 > COLUMNS:
             yield line + ";"
             line = " " + told
@@ -109,7 +117,7 @@ def _lines(verdict: Judged, evidence: Iterable[Telling]) -> Iterator[str]:
 
 def _ascii(name: str) -> str:
     """A name that can do no harm in a header: quoted, or as mail programs decode it if it is not ASCII."""
-    text = cut(name, _SIGNS)
+    text = cut(name.replace("…", "..."), _SIGNS)
     shown = text.replace("…", "...").replace("�", "?").replace('"', "'")
     if shown.isascii() and "=?" not in shown:
         return f'"{shown}"'

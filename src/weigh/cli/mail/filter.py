@@ -24,8 +24,9 @@ SECTIONS = {
     """,
     "The header": """
         X-Weigh: spam, probability 0.999871; "subject:prize" +1.32; "winner" +0.87
-        says the verdict, and what spoke most for spam (+) and for ham (-). Such
-        headers that the message came with are removed; nothing else is changed.
+        stands on top and says the verdict, and what spoke most for spam (+) and for
+        ham (-). Such headers that the message came with are removed; nothing else is
+        changed.
     """,
     "Exit codes": """
         0   the message was passed on: 'X-Weigh: unsure, error' tells that it could

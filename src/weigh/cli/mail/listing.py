@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from weigh.apps.mail.groups import ahead
 from weigh.cli.stages import stages
 from weigh.source.mail import batches, messages
+from weigh.text import chance
 
 if TYPE_CHECKING:
     from weigh.apps.mail.store import MailStore
@@ -29,7 +30,7 @@ def listed(store: MailStore, paths: Sequence[str], as_json: bool) -> Iterator[st
 
 
 def _text(verdict: Verdict, place: str) -> str:
-    return f"{verdict.label:<6}  {verdict.probability:.6f}  {place}"
+    return f"{verdict.label:<6}  {chance(verdict.probability)}  {place}"
 
 
 def _json(verdict: Verdict, place: str) -> str:

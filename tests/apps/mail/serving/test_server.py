@@ -20,7 +20,7 @@ from weigh.errors import FileError
 
 HAM = b"Subject: tea\n\nAt five.\n"
 SPAM = b"Subject: prize\n\nYou won.\n"
-FILTERED = b'Subject: prize\nX-Weigh: spam, probability 0.999500; "prize" +2.50\n\nYou won.\n'
+FILTERED = b'X-Weigh: spam, probability 0.999500; "prize" +2.50\n' + SPAM
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_parallel_clients_get_their_own_answers(path):
         with Client(path) as asking:
             for at in range(40):
                 content = b"Subject: %d %d %b\n\n" % (number, at, b"prize" * (at % 2))
-                expected = content[:-1] + (b"X-Weigh: spam" if at % 2 else b"X-Weigh: ham")
+                expected = b"X-Weigh: spam" if at % 2 else b"X-Weigh: ham"
                 if not asking.ask("FILTER", content).startswith(expected):
                     wrong.append((number, at))
 

@@ -47,7 +47,7 @@ def filtered(tmp_path):
 def test_the_script_writes_the_verdict_into_a_message(tmp_path, filtered):
     with server(tmp_path / "s"):
         assert filtered(tmp_path / "s", SPAM) == (
-            b'Subject: prize\nX-Weigh: spam, probability 0.999500; "prize" +2.50\n\nYou won.\n'
+            b'X-Weigh: spam, probability 0.999500; "prize" +2.50\n' + SPAM
         )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from weigh.apps.mail.header import STRONGEST, Judged, Telling, with_header
+from weigh.text import chance
 
 Told = Callable[[str], None]
 
@@ -110,7 +111,7 @@ class Service:
     def _tell(self, asked: str, content: bytes, verdict: Judged | None = None) -> None:
         if self._told is not None:
             now = time.strftime("%Y-%m-%d %H:%M:%S")
-            found = "" if verdict is None else f", {verdict.label} {verdict.probability:.6f}"
+            found = "" if verdict is None else f", {verdict.label} {chance(verdict.probability)}"
             self._told(f"{now} {asked}, {len(content):,} bytes{found}")
 
 
