@@ -71,7 +71,13 @@ class Generation:
             if found is None:
                 return
             body, since = found
-            yield list(unpacked(body)), since
+            yield self._records(body), since
+
+    def _records(self, body: bytes) -> list[Record]:
+        try:
+            return list(unpacked(body))
+        except ValueError as error:
+            raise JournalError(f"{self.path} is damaged: {error} Restore it from a copy.") from error
 
     def append(self, parts: Sequence[bytes], end: Position) -> Position:
         """Write a group at the end, all or nothing, and have it on the disk."""

@@ -60,9 +60,13 @@ def packed(record: Record) -> tuple[bytes, bytes]:
 
 
 def unpacked(body: bytes | mmap.mmap) -> Iterator[Record]:
-    """The records of a group."""
+    """The records of a group; ValueError if it is not made of whole ones."""
     at = 0
     while at < len(body):
+        if at + _FIXED.size > len(body):
+            raise ValueError("a record is cut short.")
         key, mark, length = _FIXED.unpack_from(body, at)
         at += _FIXED.size + length
+        if at > len(body):
+            raise ValueError("a record is cut short.")
         yield Record(key, mark, body[at - length : at])

@@ -62,6 +62,10 @@ class Turn:
         """Bytes of records since the last snapshot, by which an owner may decide when to fold."""
         return self._known.end.offset - self._file.header.folded.offset
 
+    def has(self, position: Position) -> bool:
+        """Whether the journal goes on from a position, that of a snapshot say, and so belongs to it."""
+        return self._file.has(position)
+
     def mark(self, key: bytes) -> int:
         """The present mark of a key, 0 if it has none."""
         mark = self._pending.get(key)

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from weigh.errors import ModelFileError
 from weigh.journal import Record
 
 # Marks of the journal, which stand for labels: a message has been learned as one of them, or not at all.
@@ -43,8 +44,22 @@ def after(changes: Iterable[Change], mark: Callable[[bytes], int]) -> list[Chang
 
 
 def change_of(record: Record) -> Change:
-    """The change that a record tells of."""
+    """The change that a record tells of; ValueError if it is no such record."""
     payload = record.payload
+    if len(payload) <= VIEWS.size or max(payload[0], record.mark) > SPAM:
+        raise ValueError("a record is of another kind.")
     headers, body = VIEWS.unpack_from(payload, 1)
     end = 1 + VIEWS.size + 8 * (headers + body)
+    if end > len(payload):
+        raise ValueError("a record is cut short.")
     return Change(record.key, payload[0], record.mark, payload[1:end], payload[end:])
+
+
+def changes_of(records: Iterable[Record], folder: str) -> list[Change]:
+    """The changes that records of a store tell of, or a refusal."""
+    try:
+        return [change_of(record) for record in records]
+    except ValueError as error:
+        raise ModelFileError(
+            f"{folder}: the journal cannot be used: {error} Restore the whole folder from a copy."
+        ) from error

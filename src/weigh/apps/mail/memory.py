@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from weigh._core import MailLedger
 from weigh.apps.mail.archive import last_changes, learned, remaining, touches
-from weigh.apps.mail.change import SPAM, Change, change_of
+from weigh.apps.mail.change import SPAM, Change, changes_of
 from weigh.apps.mail.glance import narrowed
 from weigh.apps.mail.learners import LEARNERS
 from weigh.apps.mail.snapshot import load
@@ -57,7 +57,7 @@ def remembered(
         return Memory(ledger), note.position
 
     def add(memory: Memory, records: list[Record]) -> Memory:
-        changes = [change_of(record) for record in records]
+        changes = changes_of(records, folder)
         try:
             memory.add(changes if keys is None else [narrowed(change, keys) for change in changes])
         except ValueError as error:
@@ -70,11 +70,15 @@ def remembered(
     try:
         memory, position = journal.state(begin, add, held)
     except LostPlace as error:
-        raise ModelFileError(
-            f"{folder}: the ledger and the journal do not belong together. "
-            "Restore the whole folder from a copy."
-        ) from error
+        raise strangers(folder) from error
     return relearned(folder, learner, journal) if memory.is_void else (memory, position)
+
+
+def strangers(folder: str) -> ModelFileError:
+    """What to say of a ledger and a journal of which one does not go on from the other."""
+    return ModelFileError(
+        f"{folder}: the ledger and the journal do not belong together. Restore the whole folder from a copy."
+    )
 
 
 def relearned(folder: str, learner: str, journal: Journal) -> tuple[Memory, Position]:
@@ -83,7 +87,7 @@ def relearned(folder: str, learner: str, journal: Journal) -> tuple[Memory, Posi
         ledger, note = load(folder, learner)
         try:
             groups = list(journal.groups(note.position))
-            changes = [change_of(record) for records, _ in groups for record in records]
+            changes = changes_of((record for records, _ in groups for record in records), folder)
             if touches(changes):
                 ledger = MailLedger(learner)
                 learn(ledger, remaining(folder, note.archive, changes))

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from weigh._core import MailLedger
 from weigh.apps.mail.extent import Extent
-from weigh.apps.mail.folder import LEDGER, private, telling
+from weigh.apps.mail.folder import ARCHIVE, LEDGER, WORDS, private, telling
 from weigh.errors import ModelFileError
 from weigh.journal import START, Position
 
-_NOTE = struct.Struct("<QIIQIQ")
+_NOTE = struct.Struct("<QIIQIIQI")
 
 
 class Note(NamedTuple):
@@ -25,6 +25,12 @@ class Note(NamedTuple):
     def packed(self) -> bytes:
         """The note as the ledger's file has it."""
         return _NOTE.pack(*self.position, *self.archive, *self.words)
+
+    def require_files(self, folder: str) -> None:
+        """Refuse damaged files beside the ledger, before anything is written that depends on them."""
+        with telling(folder, "read"):
+            for extent, name in ((self.archive, ARCHIVE), (self.words, WORDS)):
+                extent.read(os.path.join(folder, name))
 
 
 class Snapshot(NamedTuple):
@@ -52,7 +58,7 @@ def load(folder: str, learner: str) -> Snapshot:
             f"{path} was learned by {ledger.learner!r}, and the settings beside it say {learner!r}. "
             "Restore the whole folder from a copy."
         )
-    return Snapshot(ledger, Note(Position(offset, link), Extent(*extents[:2]), Extent(*extents[2:])))
+    return Snapshot(ledger, Note(Position(offset, link), Extent(*extents[:3]), Extent(*extents[3:])))
 
 
 def save(folder: str, ledger: MailLedger, note: Note) -> None:

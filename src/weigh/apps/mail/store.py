@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from weigh.apps.mail.archive import archived
-from weigh.apps.mail.change import HAM, LABELS, NONE, SPAM, Change, after, change_of
+from weigh.apps.mail.change import HAM, LABELS, NONE, SPAM, Change, after, changes_of
 from weigh.apps.mail.filter import Filter
-from weigh.apps.mail.folder import ARCHIVE, JOURNAL, SETTINGS, WORDS, default_folder, size_of, swept, telling
+from weigh.apps.mail.folder import ARCHIVE, JOURNAL, WORDS, default_folder, size_of, swept, telling
 from weigh.apps.mail.glance import keys_of
 from weigh.apps.mail.groups import ahead, groups
 from weigh.apps.mail.learners import LEARNERS
-from weigh.apps.mail.making import made
-from weigh.apps.mail.memory import Memory, remembered
+from weigh.apps.mail.making import found, made
+from weigh.apps.mail.memory import Memory, remembered, strangers
 from weigh.apps.mail.results import Learned, Status, Unlearned
-from weigh.apps.mail.settings import Settings, new_settings, read_settings
+from weigh.apps.mail.settings import Settings, new_settings
 from weigh.apps.mail.snapshot import Note, load, save
 from weigh.apps.mail.strongest import StrongestWords, strongest_words
 from weigh.apps.mail.verdict import Costs, Verdict
@@ -93,7 +93,7 @@ class MailStore:
         place = os.fspath(folder or default_folder())
         given = {"learner": learner, "pairs": pairs, "characters": characters, "words": words}
         asked = {name: value for name, value in given.items() if value is not None}
-        settings = read_settings(os.path.join(place, SETTINGS))
+        settings = found(place)
         if settings is None:
             if not create:
                 raise ModelFileError(
@@ -159,7 +159,8 @@ class MailStore:
             )
         with self._lock, self._journal.writing() as turn:
             self._fold(turn)
-            words = read_words(self.folder, self._note().words)
+            with telling(self.folder, "read"):
+                words = read_words(self.folder, self._note().words)
         return strongest_words(words, self._remember().ledger, k)
 
     def tidy(self) -> None:
@@ -230,6 +231,8 @@ class MailStore:
         """Write what changes, and tell the marks that were there."""
         with self._lock:
             with self._journal.writing() as turn:
+                if not turn.has(self._note().position):
+                    raise strangers(self.folder)
                 begin = turn.position
                 found = after(seen, turn.mark)
                 changes = [change for change in found if change.old != change.new]
@@ -255,9 +258,8 @@ class MailStore:
     def _require_undoable(self, changes: list[Change]) -> None:
         """Refuse, before anything is written, changes that the ledger could not follow."""
         memory = self._remember()
+        self._note().require_files(self.folder)
         if self._is_ordered:
-            with telling(self.folder, "read"):
-                self._note().archive.read(os.path.join(self.folder, ARCHIVE))
             return
         self._held = None
         try:
@@ -300,7 +302,7 @@ class MailStore:
         ledger, (before, note) = self._remember().ledger, load(self.folder, self.settings.learner)
         archive, words = note.archive, note.words
         if self._is_ordered or self.settings.words:
-            changes = [change_of(record) for record in self._journal.records(note.position)]
+            changes = changes_of(self._journal.records(note.position), self.folder)
             archive = archived(self.folder, archive, changes) if self._is_ordered else archive
             words = kept_words(self.folder, words, changes, before, ledger) if self.settings.words else words
         save(self.folder, ledger, Note(position, archive, words))

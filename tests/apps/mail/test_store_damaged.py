@@ -1,0 +1,130 @@
+"""What is damaged is told in words before anything depends on it, and the store stays as it was."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+
+from tests.apps.mail.letters import counts, ham, image, spam
+from weigh.apps.mail.store import MailStore
+from weigh.errors import JournalError, ModelFileError
+from weigh.journal import Record
+
+ORDERED = ("logistic", "perceptron")
+
+
+def made(folder: Path, **asked: object) -> MailStore:
+    store = MailStore.open(folder, create=True, **asked)  # type: ignore[arg-type]
+    store.learn([ham(number) for number in range(5)], "ham")
+    store.learn([spam(number) for number in range(5)], "spam")
+    store.fold()
+    return store
+
+
+def flipped(path: Path, at: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[at] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("learner", ORDERED)
+@pytest.mark.parametrize("at", [0, 16, 18, 21, 40, -1])
+def test_no_message_is_taken_back_with_a_damaged_archive(tmp_path: Path, learner: str, at: int) -> None:
+    store = made(tmp_path / "store", learner=learner)
+    before, archive = image(store), tmp_path / "store" / "archive.0"
+    flipped(archive, at)
+    journal = Path(store.folder, "journal").read_bytes()
+    for opened in (store, MailStore.open(store.folder)):
+        with pytest.raises(ModelFileError, match=r"archive.0 is damaged. Restore the whole folder"):
+            opened.unlearn([ham(1)])
+        with pytest.raises(ModelFileError, match=r"archive.0 is damaged. Restore the whole folder"):
+            opened.learn([ham(1)], "spam")
+        assert image(opened) == before
+    assert Path(store.folder, "journal").read_bytes() == journal
+    flipped(archive, at)
+    store.unlearn([ham(1)])
+    assert counts(MailStore.open(store.folder)) == (4, 5)
+
+
+@pytest.mark.parametrize("learner", ["naive-bayes", "logistic"])
+@pytest.mark.parametrize("at", [0, 8, 9, 12, -1])
+def test_damaged_words_are_told_and_judging_goes_on(tmp_path: Path, learner: str, at: int) -> None:
+    store = made(tmp_path / "store", learner=learner, words=True)
+    before, words = image(store), tmp_path / "store" / "words.0"
+    verdicts = store.judge([ham(1), spam(1)])
+    flipped(words, at)
+    fresh = MailStore.open(store.folder)
+    for ask in (fresh.strongest, lambda: fresh.unlearn([ham(1)]), lambda: fresh.learn([ham(1)], "spam")):
+        with pytest.raises(ModelFileError, match=r"words.0 is damaged. Restore the whole folder"):
+            ask()
+    assert image(fresh) == image(MailStore.open(store.folder)) == before
+    assert fresh.judge([ham(1), spam(1)]) == verdicts
+    flipped(words, at)
+    assert fresh.strongest(3) == store.strongest(3)
+
+
+@pytest.mark.parametrize("learner", ["naive-bayes", "logistic"])
+@pytest.mark.parametrize("lost", ["journal", "ledger"])
+def test_nothing_is_learned_into_a_store_that_cannot_be_read(tmp_path: Path, learner: str, lost: str) -> None:
+    store = made(tmp_path / "store", learner=learner)
+    path = tmp_path / "store" / lost
+    whole = path.read_bytes()
+    path.unlink()
+    told = "Restore the whole folder from a copy"
+    for ask in (
+        lambda: store.learn([ham(9)], "ham"),
+        lambda: store.unlearn([ham(1)]),
+        lambda: MailStore.open(store.folder).learn([ham(9)], "ham"),
+        lambda: MailStore.open(store.folder).status(),
+    ):
+        with pytest.raises(ModelFileError, match=told):
+            ask()
+    path.write_bytes(whole)
+    assert counts(MailStore.open(store.folder)) == (5, 5)
+
+
+def test_a_store_that_was_never_folded_does_not_begin_anew_without_its_journal(tmp_path: Path) -> None:
+    store = MailStore.open(tmp_path / "store", create=True)
+    store.learn([ham(1)], "ham")
+    (tmp_path / "store" / "journal").unlink()
+    for create in (False, True):
+        with pytest.raises(ModelFileError, match="journal is missing"):
+            MailStore.open(store.folder, create=create)
+
+
+@pytest.mark.parametrize(
+    ("mark", "payload"),
+    [
+        (1, b""),
+        (1, bytes(8)),
+        (1, bytes([9]) + bytes(8)),
+        (7, bytes(9)),
+        (1, bytes(1) + struct.pack("<II", 1, 0)),
+        (1, bytes(1) + struct.pack("<II", 2**32 - 1, 2**32 - 1) + bytes(8)),
+    ],
+)
+@pytest.mark.parametrize("learner", ["naive-bayes", "logistic"])
+def test_a_journal_of_other_records_is_refused(
+    tmp_path: Path, learner: str, mark: int, payload: bytes
+) -> None:
+    store = made(tmp_path / "store", learner=learner)
+    with store._journal.writing() as turn:
+        turn.append([Record(bytes(16), mark, payload)])
+    for ask in (
+        lambda: MailStore.open(store.folder).judge([ham(1)]),
+        lambda: MailStore.open(store.folder).fold(),
+        lambda: MailStore.open(store.folder).unlearn([ham(1)]),
+    ):
+        with pytest.raises(ModelFileError, match="the journal cannot be used: a record is"):
+            ask()
+
+
+@pytest.mark.parametrize("body", [b"x", bytes(20), bytes(17) + b"\1\0\0\0", bytes(21) + b"x"])
+def test_a_group_that_is_not_made_of_records_is_refused(tmp_path: Path, body: bytes) -> None:
+    store = made(tmp_path / "store")
+    with store._journal.writing() as turn:
+        turn._parts.append(body)
+    with pytest.raises(JournalError, match=r"journal is damaged: a record is cut short. Restore it"):
+        MailStore.open(store.folder).judge([ham(1)])
