@@ -1086,6 +1086,14 @@ def _() -> object:
     return MailStore.open("mail")
 
 
+@case("A mail store that saw other features")
+def _() -> object:
+    MailStore.open("mail", create=True)
+    path = Path("mail/settings.json")
+    path.write_text(path.read_text().replace('"version": 1', '"version": 0'))
+    return MailStore.open("mail")
+
+
 @case("A mail store whose settings are not its own")
 def _() -> object:
     MailStore.open("mail", create=True)

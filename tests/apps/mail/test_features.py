@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import struct
@@ -14,7 +15,7 @@ from tests.apps.mail.canonical_twin import canonical
 from tests.apps.mail.feature_twin import REACH, body_names, header_names
 from tests.source.mail.trees import Tree, trees, whole
 from weigh import _core
-from weigh.apps.mail.features import MOST, Feature, Features
+from weigh.apps.mail.features import MOST, VERSION, Feature, Features
 from weigh.errors import ParameterError
 from weigh.source.mail import read
 
@@ -108,6 +109,16 @@ def test_what_filters_and_mailboxes_write_is_not_looked_at(name: str) -> None:
     plain, written = b"To: you\n\nhi", b"To: you\n" + name.encode() + b": spam at last\n\nhi"
     assert features.prints([written]) == features.prints([plain])
     assert features.prints([b"To: you\nX-Other: spam\n\nhi"]) != features.prints([plain])
+
+
+def test_features_that_change_have_another_version() -> None:
+    """Whoever changes a mail's features, or what it is known by, raises VERSION and pins both anew."""
+    mails = [MAIL, MAIL.replace(b"text/html", b"text/plain"), b"", b"\xff>From \0"]
+    pinned = hashlib.sha256()
+    for kind, size in (("none", 0), ("pairs", 0), ("sparse", 4)):
+        for identity, print_ in Features(pairs=kind, characters=size, salt=7).identified(mails):
+            pinned.update(identity + print_)
+    assert (VERSION, pinned.hexdigest()[:16]) == (1, "f3fe23b6706b3952")
 
 
 def test_a_print_has_the_keys_of_both_views_in_order() -> None:

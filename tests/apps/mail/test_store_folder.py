@@ -16,12 +16,14 @@ import pytest
 from tests.apps.mail.letters import counts, files, ham, image, spam
 from weigh.apps.mail import making
 from weigh.apps.mail import store as module
+from weigh.apps.mail.features import VERSION
 from weigh.apps.mail.folder import default_folder, prepared
 from weigh.apps.mail.results import Learned
 from weigh.apps.mail.store import MailStore
 from weigh.apps.mail.verdict import Costs
 from weigh.errors import JournalError, ModelFileError, ParameterError
 
+SEEN = {"version": VERSION, "pairs": "pairs", "characters": 0, "salt": "00ff"}
 ROOT = Path(__file__).parents[3]
 
 
@@ -163,9 +165,13 @@ def test_unknown_settings_are_refused_before_anything_is_made(
         ({"format": "drop"}, "does not hold the settings of a mail store"),
         ({"costs": "drop", "words": "drop"}, "lacks 'words', 'costs'"),
         ({"learner": "oracle"}, "cannot use: Filter: learner must be one of"),
-        ({"features": {"pairs": "pairs"}}, "settings that this weigh cannot use"),
-        ({"features": {"pairs": "pairs", "characters": 0, "salt": "no number"}}, "this weigh cannot use"),
-        ({"features": {"pairs": "pairs", "characters": 0, "salt": 5}}, "this weigh cannot use"),
+        ({"features": SEEN | {"version": VERSION + 1}}, rf"other features in a mail \({VERSION + 1}; this"),
+        ({"features": SEEN | {"version": None}}, r"another version of weigh.*\(None; .*Learn all mail anew"),
+        ({"features": {"pairs": "pairs"}}, "was made by another version of weigh"),
+        ({"features": {"version": VERSION, "pairs": "pairs"}}, "settings that this weigh cannot use"),
+        ({"features": SEEN | {"salt": "no number"}}, "this weigh cannot use"),
+        ({"features": SEEN | {"salt": 5}}, "this weigh cannot use"),
+        ({"features": SEEN | {"pairs": "all"}}, "this weigh cannot use"),
         ({"features": [1]}, "this weigh cannot use"),
         ({"costs": {"ham_lost": -1}}, "cannot use: Costs: ham_lost must be a number above 0"),
         ({"costs": {"ham": 1}}, "this weigh cannot use"),

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from weigh import _core
 from weigh.errors import parameter
 
+# Of features and identities: to be raised whenever a message may get others than before. What a store has
+# learned of the old ones would no longer be what it meets.
+VERSION = 1
 PAIRS = ("none", "pairs", "sparse")
 VIEWS = ("headers", "body")
 MOST = _core.MAIL_MOST_FEATURES

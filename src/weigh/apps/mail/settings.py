@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from weigh.apps.mail.features import Features
+from weigh.apps.mail.features import VERSION, Features
 from weigh.apps.mail.filter import new_ledger
 from weigh.apps.mail.folder import private, telling
 from weigh.apps.mail.learners import NAIVE_BAYES
 from weigh.apps.mail.verdict import Costs
-from weigh.errors import ModelFileError, WeighError, listing, parameter
+from weigh.errors import ModelFileError, ParameterError, listing, parameter, told
 
 FORMAT = 1
 _FIELDS = ("learner", "features", "words", "costs")
@@ -48,12 +48,12 @@ class Settings:
 
     def written(self, path: str) -> None:
         """Put the settings into their file."""
-        features = asdict(self.features)
+        features = {"version": VERSION, **asdict(self.features)}
         # Other programs read numbers of JSON as floats, which cannot hold this one.
         features["salt"] = f"{self.features.salt:016x}"
-        told = {"format": FORMAT, **asdict(self), "features": features}
+        written = {"format": FORMAT, **asdict(self), "features": features}
         with private(path) as file:
-            file.write(json.dumps(told, indent=2).encode() + b"\n")
+            file.write(json.dumps(written, indent=2).encode() + b"\n")
 
 
 def new_settings(asked: Mapping[str, Any], costs: Costs | None) -> Settings:
@@ -92,7 +92,14 @@ def _checked(found: dict[str, Any], path: str) -> Settings:
     if missing:
         raise ModelFileError(f"{path} lacks {listing(missing)}. Restore it from a copy.")
     try:
-        features = Features(**{**found["features"], "salt": int(found["features"]["salt"], 16)})
+        seen = dict(found["features"])
+        version = seen.pop("version", None)
+        if version != VERSION:
+            raise ModelFileError(
+                f"{path}: the store was made by another version of weigh, which saw other features in a mail "
+                f"({told(version)}; this one {VERSION}). Learn all mail anew, into another folder."
+            )
+        features = Features(**{**seen, "salt": int(seen["salt"], 16)})
         return Settings(found["learner"], features, found["words"], Costs(**found["costs"]))
-    except (WeighError, TypeError, ValueError, KeyError) as error:
+    except (ParameterError, TypeError, ValueError, KeyError) as error:
         raise ModelFileError(f"{path} has settings that this weigh cannot use: {error}") from error
