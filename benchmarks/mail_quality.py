@@ -14,18 +14,20 @@ FIGURES = {"hm": "hm %", "sm": "sm %", "lam": "lam %", "1-roca": "1−ROCA %", "
 
 
 def job(corpus: Corpus, seeds: list[int]) -> str:
-    """Hold one trial per shuffled order, all learners and bogofilter in each."""
-    tables = [_trial_table(corpus, seed) for seed in seeds]
+    """Hold one trial per shuffled order and one by time, all learners and bogofilter in each."""
+    orders = {f"Shuffled, seed {seed}": ["shuffled", "--seed", str(seed)] for seed in seeds}
+    orders["In the order in which they came, by their headers"] = ["time"]
+    tables = [f"{title}:\n\n{_trial_table(corpus, order)}" for title, order in orders.items()]
     title = "6,046 mails one after the other, verdict before label, every label told at once; 95 % intervals"
     return "\n\n".join([title, *tables])
 
 
-def _trial_table(corpus: Corpus, seed: int) -> str:
-    order = ["--order", "shuffled", "--seed", str(seed), "--json"]
-    command = [sys.executable, "-m", "weigh.cli.main", "mail", "evaluate", *corpus.options(), *order]
+def _trial_table(corpus: Corpus, order: list[str]) -> str:
+    asked = [*corpus.options(), "--json", "--order", *order]
+    command = [sys.executable, "-m", "weigh.cli.main", "mail", "evaluate", *asked]
     found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     rows = [[each["filter"], *(_told(each, name) for name in FIGURES)] for each in found["filters"]]
-    return f"Shuffled, seed {seed}:\n\n{markdown(['', *FIGURES.values()], rows)}"
+    return markdown(["", *FIGURES.values()], rows)
 
 
 def _told(result: dict[str, Any], name: str) -> str:
