@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import sys
+import traceback
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +14,7 @@ import click
 
 from weigh import __version__, errors
 from weigh.cli.commands import Commands
-from weigh.cli.told import Told, hush
+from weigh.cli.told import Told, harmless, hush, occupy, tell, unwritten
 
 # In the order in which one meets them.
 COMMANDS = (
@@ -35,6 +37,12 @@ COMMANDS = (
 )
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+UNFORESEEN = 3
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+_LESS = (
+    " Text takes less with buckets (--kind COLUMN=text:buckets=2^18) or fewer n-grams, and fewer classes "
+    "take less."
+)
 
 
 class Program(Commands):
@@ -50,10 +58,8 @@ class Program(Commands):
         except errors.WeighError as refusal:
             raise Told(str(refusal)) from refusal
         except MemoryError as cause:
-            raise Told(
-                "There is not enough memory. Text takes less with buckets (--kind COLUMN=text:buckets=2^18) "
-                "or fewer n-grams, and fewer classes take less."
-            ) from cause
+            advice = "" if ctx.invoked_subcommand == "mail" else _LESS
+            raise Told(f"There is not enough memory.{advice}") from cause
         except BrokenPipeError:
             hush()
             raise click.exceptions.Exit(BROKEN_PIPE) from None
@@ -62,7 +68,7 @@ class Program(Commands):
 def _note(message: Warning | str, *_: Any, **__: Any) -> None:
     from weigh.cli.wording import spoken
 
-    click.echo(f"weigh: note: {spoken(str(message))}", err=True)
+    click.echo(f"weigh: note: {harmless(spoken(str(message)))}", err=True)
 
 
 SECTIONS = {
@@ -96,8 +102,16 @@ def app() -> None:
 
 
 def run(arguments: Sequence[str] | None = None) -> None:
-    """Run the program and end it: 0 fine, 1 refused, 2 wrong usage, 130 interrupted."""
-    sys.exit(code_of(arguments))
+    """Run the program and end it: 0 fine, 1 refused, 2 wrong usage, 3 a fault of its own, 130 interrupted."""
+    occupy()
+    try:
+        code = code_of(arguments)
+    except Exception:
+        # Python's own code for this would mean something else: ham, where a mail filter is asked.
+        code = UNFORESEEN
+        with contextlib.suppress(Exception):
+            traceback.print_exc()
+    sys.exit(code)
 
 
 def code_of(arguments: Sequence[str] | None = None) -> int:
@@ -109,15 +123,14 @@ def code_of(arguments: Sequence[str] | None = None) -> int:
         hush()
         return BROKEN_PIPE
     except click.ClickException as refusal:
-        refusal.show()
+        tell(refusal)
         return refusal.exit_code
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except OSError as cause:
-        if cause.errno != errno.ENOSPC:
+        if cause.errno not in _UNWRITABLE:
             raise
-        hush()
-        click.echo("weigh: The output cannot be written: no space is left.", err=True)
+        tell(unwritten(cause))
         return 1
     return code if isinstance(code, int) else 0
 

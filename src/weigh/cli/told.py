@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
-from typing import Any
+from typing import Any, TextIO
 
 import click
+
+from weigh.replacing import reason
 
 
 class Told(click.ClickException):
@@ -19,9 +22,45 @@ class Told(click.ClickException):
 
     def show(self, file: Any = None) -> None:
         """Say it on standard error."""
-        click.echo(f"weigh: {self.message}", file=file or sys.stderr)
+        click.echo(f"weigh: {harmless(self.message)}", file=file or sys.stderr)
 
 
-def hush() -> None:
-    """Give up on standard output, of which Python would complain once more at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def tell(refusal: click.ClickException) -> None:
+    """Say a refusal on standard error, if anything can be said there."""
+    text = io.StringIO()
+    refusal.show(text)
+    try:
+        click.echo("\n".join(map(harmless, text.getvalue().split("\n"))), nl=False, err=True)
+    except OSError:
+        hush(sys.stderr)
+
+
+def harmless(sentence: str) -> str:
+    """A sentence that does nothing to a terminal, whatever the names in it."""
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in sentence)
+
+
+def unwritten(cause: OSError) -> Told:
+    """The refusal of a result that cannot be written."""
+    hush()
+    return Told(f"The output cannot be written: {reason(cause)}.")
+
+
+def hush(stream: TextIO | None = None) -> None:
+    """Give up on standard output, or error, of which Python would complain once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
+
+
+def occupy() -> None:
+    """Fill the places of closed standard streams, or the next files that are opened would take them.
+
+    What is read from there, or written to standard output, is refused as it is where a stream is closed.
+    """
+    for place, access in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(place)
+        except OSError:
+            os.dup2(os.open(os.devnull, access), place)
+    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)

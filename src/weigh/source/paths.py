@@ -24,6 +24,7 @@ def meant(path: PathLike | Sequence[PathLike]) -> list[Path]:
 
 
 def _meant_by(path: str) -> Iterator[Path]:
+    require_name(path)
     if path == NAME:
         yield spooled()
         return
@@ -34,6 +35,12 @@ def _meant_by(path: str) -> Iterator[Path]:
     if not found:
         raise SourceError(f"No file matches {path}.", path)
     yield from map(Path, found)
+
+
+def require_name(path: str) -> None:
+    """Refuse an empty path, which is what a shell makes of a variable that is not set."""
+    if not path:
+        raise SourceError("A path is empty. Give the name of a file or a folder; '.' is this folder.", path)
 
 
 def entries(folder: str) -> list[os.DirEntry[str]]:

@@ -136,7 +136,7 @@ def test_wrong_usage_is_an_error_like_all_others(taught, arguments, sentence):
 def test_what_cannot_be_read_is_an_error(taught):
     told = taught("filter", "nowhere")
     assert (told.exit_code, told.stdout) == (3, "")
-    assert told.stderr == "weigh: nowhere cannot be read: No such file or directory.\n"
+    assert told.stderr == "weigh: There is no file nowhere.\n"
     assert taught("filter", "-q", "ham").exit_code == 3
     assert taught("filter", "--list", "nowhere").exit_code == 3
 
@@ -153,6 +153,83 @@ def test_what_cannot_be_written_is_an_error():
         )
     assert done.returncode == 3
     assert done.stderr == b"weigh: The message cannot be written: No space left on device.\n"
+
+
+def shell(line, **settings):
+    """Run a line of the shell in which `weigh` is the program."""
+    weigh = f'weigh() {{ "{sys.executable}" -m weigh.cli.main "$@"; }}; '
+    return subprocess.run(["sh", "-c", weigh + line], capture_output=True, timeout=60, **settings)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
+@pytest.mark.usefixtures("folder")
+def test_the_message_is_passed_on_when_its_failure_cannot_be_told():
+    for ending in ("2>/dev/full", "2>&-", "2>&1 1>&3 3>&- | true"):
+        done = shell(f"exec 3>&1; weigh mail filter {ending}", input=spam(0))
+        assert done.stdout == b"X-Weigh: unsure, error\n" + spam(0)
+    assert shell("weigh mail filter 2>/dev/full", input=spam(0)).returncode == 0
+    assert shell("weigh mail filter -q 2>/dev/full", input=spam(0)).returncode == 3
+    assert shell("weigh mail filter -q --bogus 2>/dev/full", input=spam(0)).returncode == 3
+
+
+@pytest.mark.usefixtures("taught")
+@pytest.mark.parametrize(
+    ("line", "code", "told"),
+    [
+        ("filter <&-", 3, "standard input cannot be read: Bad file descriptor."),
+        ("filter -q <&-", 3, "standard input cannot be read: Bad file descriptor."),
+        ("filter >&-", 3, "The message cannot be written: Bad file descriptor."),
+        ("filter --list spam >&-", 3, "The output cannot be written: Bad file descriptor."),
+        ("status >&-", 1, "The output cannot be written: Bad file descriptor."),
+    ],
+)
+def test_closed_streams_are_told_in_words(line, code, told):
+    done = shell(f"weigh mail {line}", input=spam(0))
+    assert (done.returncode, done.stderr.decode()) == (code, f"weigh: {told}\n")
+
+
+@pytest.mark.usefixtures("taught")
+def test_the_quiet_filter_needs_no_output():
+    assert shell("weigh mail filter -q >&- 2>&-", input=spam(0)).returncode == 0
+
+
+@pytest.mark.usefixtures("taught")
+def test_a_fault_of_the_program_is_no_verdict():
+    break_it = "import weigh.cli.main as m; m.app.main = None; m.run(['mail', 'filter', '-q'])"
+    done = subprocess.run([sys.executable, "-c", break_it], input=spam(0), capture_output=True)
+    assert done.returncode == 3
+
+
+def test_too_little_memory_is_told_without_advice_for_tables(taught, monkeypatch):
+    def fail(self):
+        raise MemoryError
+
+    monkeypatch.setattr(MailStore, "status", fail)
+    assert taught("status").stderr == "weigh: There is not enough memory.\n"
+
+
+def test_pipes_and_devices_are_not_waited_for(taught, folder):
+    os.mkfifo(folder / "pipe")
+    told = taught("filter", "pipe")
+    assert (told.exit_code, told.stdout) == (3, "")
+    assert told.stderr.startswith("weigh: pipe is a pipe, not a file or a folder of mail.")
+    assert taught("filter", "-q", "/dev/zero").exit_code == 3
+
+
+def test_names_do_nothing_to_the_terminal(taught):
+    told = taught("filter", "a\x1b[2J\nb")
+    assert told.stderr == "weigh: There is no file a\\x1b[2J\\nb.\n"
+
+
+def test_empty_paths_are_refused(taught):
+    for arguments in (["filter", ""], ["learn", "--spam", ""], ["unlearn", ""], ["filter", "--list", ""]):
+        told = taught(*arguments)
+        assert told.stderr == (
+            "weigh: A path is empty. Give the name of a file or a folder; '.' is this folder.\n"
+        )
+    for command in ("filter", "status"):
+        told = taught(command, "--store", "", input=spam(0))
+        assert told.stderr.endswith("Error: Invalid value for '--store': the path is empty.\n")
 
 
 def test_many_messages_are_listed(taught, folder):

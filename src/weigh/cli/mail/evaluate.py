@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from weigh.apps.mail.learners import LEARNERS
-from weigh.cli.mail.opened import opened, seeing
+from weigh.cli.mail.opened import named, opened, seeing
 from weigh.cli.mail.sides import TwoSided, check_sides, sides
 from weigh.cli.options import as_json, check_picture, draw, echo, plot_option
 
@@ -68,7 +68,7 @@ SECTIONS = {
 )
 @seeing
 @click.option("--no-bogofilter", is_flag=True, help="Leave it out although it is installed.")
-@click.option("--store", metavar="DIR", help="Try this store too, as it is.")
+@click.option("--store", metavar="DIR", callback=named, help="Try this store too, as it is.")
 @plot_option
 @click.option(
     "--what",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -10,7 +11,7 @@ import click
 from weigh.cli.mail.opened import message, opened, store_option
 from weigh.cli.options import as_json
 from weigh.cli.taught import Taught
-from weigh.cli.told import Told, hush
+from weigh.cli.told import Told, hush, tell, unwritten
 from weigh.replacing import reason
 
 CODES = {"spam": 0, "ham": 1, "unsure": 2}
@@ -94,13 +95,22 @@ def command(
     if is_list:
         from weigh.cli.mail.listing import listed
 
-        for line in listed(opened(store), paths or ("-",), as_json):
-            click.echo(line)
+        _printed(listed(opened(store), paths or ("-",), as_json))
         return
     if len(paths) > 1 or as_json:
         raise Misused("Of several messages, and as JSON, there are lists only: add --list.")
     content = message(paths[0] if paths else "-")
     ctx.exit((_said if quiet else _passed_on)(content, store, socket))
+
+
+def _printed(lines: Iterable[str]) -> None:
+    for line in lines:
+        try:
+            click.echo(line)
+        except BrokenPipeError:
+            raise
+        except OSError as cause:
+            raise Failed(unwritten(cause).message) from cause
 
 
 def _said(content: bytes, store: str | None, socket: str | None) -> int:
@@ -113,11 +123,12 @@ def _said(content: bytes, store: str | None, socket: str | None) -> int:
 
 def _passed_on(content: bytes, store: str | None, socket: str | None) -> int:
     """Write the message with its verdict, or with the news that there is none."""
+    failure = None
     try:
         written = _judged(content, store, socket)
     # Mail is not lost over anything that may go wrong.
     except Exception as cause:
-        click.echo(f"weigh: {_reason(cause)} The message is passed on without a verdict.", err=True)
+        failure = Failed(f"{_reason(cause)} The message is passed on without a verdict.")
         written = _unjudged(content)
     try:
         sys.stdout.buffer.write(written)
@@ -125,6 +136,8 @@ def _passed_on(content: bytes, store: str | None, socket: str | None) -> int:
     except OSError as cause:
         hush()
         raise Failed(f"The message cannot be written: {reason(cause)}.") from cause
+    if failure:
+        tell(failure)
     return 0
 
 
@@ -160,9 +173,8 @@ def _unjudged(content: bytes) -> bytes:
 
 def _reason(cause: Exception) -> str:
     """Why a message was not judged; what a stranger's error says may hold words of the message."""
-    from weigh.cli.wording import spoken
     from weigh.errors import WeighError
 
     if isinstance(cause, WeighError):
-        return spoken(str(cause))
+        return str(cause)
     return f"Judging failed ({type(cause).__name__})."

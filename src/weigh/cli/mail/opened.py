@@ -13,9 +13,18 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+
+def named(ctx: click.Context, option: click.Parameter, path: str | None) -> str | None:
+    """Refuse an empty path, which is what a shell makes of a variable that is not set."""
+    if path == "":
+        raise click.BadParameter("the path is empty.")
+    return path
+
+
 store_option = click.option(
     "--store",
     metavar="DIR",
+    callback=named,
     help="What was learned. [default: $WEIGH_MAIL, else ~/.local/share/weigh/mail]",
 )
 
@@ -48,9 +57,21 @@ def message(path: str) -> bytes:
     try:
         if path == "-":
             return sys.stdin.buffer.read()
+        _check(path)
         with open(path, "rb") as file:
             return file.read()
     except OSError as cause:
         from weigh.source.paths import unreadable
 
         raise unreadable("standard input" if path == "-" else path, cause) from cause
+
+
+def _check(path: str) -> None:
+    """Refuse what is not a file: a pipe may keep us waiting for ever."""
+    from pathlib import Path
+
+    from weigh.source.mail.finding import PIPE_IT
+    from weigh.source.paths import check_readable, require_name
+
+    require_name(path)
+    check_readable(Path(path), PIPE_IT)

@@ -14,7 +14,7 @@ from weigh.source.mail.mh import entries_of_mh, is_mh
 from weigh.source.mail.stored import Stored
 from weigh.source.paths import PathLike, check_readable, entries, meant, unreadable
 
-_PIPE_IT = ", not a file or a folder of mail. Send it to standard input and give '-' instead."
+PIPE_IT = ", not a file or a folder of mail. Send it to standard input and give '-' instead."
 
 
 def messages(
@@ -37,7 +37,7 @@ def messages(
     # All of them before the first message: who learns from the first shall not stumble over the second.
     for path in found:
         if not path.is_dir():
-            check_readable(path, _PIPE_IT)
+            check_readable(path, PIPE_IT)
     return chain.from_iterable(messages_at(path, inside, skipped) for path in found)
 
 

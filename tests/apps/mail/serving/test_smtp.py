@@ -287,12 +287,16 @@ def test_a_message_that_is_being_passed_on_is_finished_before_the_end(tmp_path):
             outcome.append(client.sock.recv(1))
 
     with next_host(pause=0.4) as host:
-        with filtering(tmp_path, host.port) as address, talking(address) as idle:
-            idle.noop()
-            sending = threading.Thread(target=send, args=(address,))
-            sending.start()
-            time.sleep(0.2)
-            stopped = time.monotonic()
+        with filtering(tmp_path, host.port) as address:
+            with talking(address) as earlier:
+                earlier.noop()
+            time.sleep(0.1)
+            with talking(address) as idle:
+                idle.noop()
+                sending = threading.Thread(target=send, args=(address,))
+                sending.start()
+                time.sleep(0.2)
+                stopped = time.monotonic()
         sending.join()
         assert outcome == [{}, b""]
         assert len(host.handler.taken) == 1

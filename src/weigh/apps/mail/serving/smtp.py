@@ -58,6 +58,8 @@ class SmtpServer:
         for client in list(self.clients):
             client.dismiss(b"421 4.3.2 The filter is stopping")
         if self.clients:
+            # Others may have come and gone before.
+            self._all_gone.clear()
             try:
                 await asyncio.wait_for(self._all_gone.wait(), GRACE)
             except TimeoutError:
