@@ -112,8 +112,14 @@ def check_picture(plot: str | None) -> None:
     """Refuse a picture that cannot be written before any work is done."""
     from weigh.pictures.output import ENDINGS
 
-    if plot is not None and not plot.lower().endswith(ENDINGS):
+    if plot is None:
+        return
+    if not plot.lower().endswith(ENDINGS):
         raise click.BadParameter(f"{plot!r} does not end in .svg, .png or .html.", param_hint="'--plot'")
+    folder = os.path.dirname(plot) or "."
+    if not os.access(folder, os.W_OK | os.X_OK):
+        why = "may not be written to" if os.path.isdir(folder) else "is not a folder"
+        raise click.BadParameter(f"{plot!r} cannot be written: {folder!r} {why}.", param_hint="'--plot'")
 
 
 def draw(picture: Callable[[], Any], plot: str | None, as_json: bool) -> None:

@@ -156,3 +156,17 @@ def test_an_audit_takes_mail_of_both_kinds(folder):
         audit_mails({"spam": lambda: messages("spam"), "ham": lambda: iter(())})
     with pytest.raises(ParameterError, match="most"):
         audit_mails({}, most=0)
+
+
+@pytest.mark.parametrize("command", ["evaluate", "audit"])
+def test_mail_of_both_kinds_is_needed(run, folder, command):
+    (folder / "empty").mkdir()
+    told = run(command, "--spam", "empty", "--ham", "ham")
+    assert (told.exit_code, told.stderr) == (1, "weigh: There is no mail in empty.\n")
+
+
+@pytest.mark.parametrize("command", ["evaluate", "audit"])
+def test_a_picture_that_cannot_be_written_is_refused_before_the_work(run, command):
+    told = run(command, "--spam", "nowhere", "--ham", "ham", "--plot", "nowhere/x.svg")
+    assert told.exit_code == 2
+    assert "'nowhere/x.svg' cannot be written: 'nowhere' is not a folder." in told.stderr

@@ -294,3 +294,29 @@ def test_a_running_server_is_asked_first(taught, folder):
         assert b'X-Weigh: spam, probability 0.999500; "prize" +2.50\n' in told.stdout_bytes
         assert taught("filter", "-q", input=STRANGE).exit_code == 1
     assert taught("filter", "-q", input=STRANGE).exit_code == 2
+
+
+def test_other_costs_make_other_verdicts_for_a_call(taught, folder):
+    cheap = ("--costs", "ham-lost=1,unsure=9")
+    assert taught("filter", "-q", input=STRANGE).exit_code == 2
+    assert taught("filter", "-q", *cheap, input=STRANGE).exit_code == 0
+    assert taught("filter", *cheap, input=STRANGE).stdout.startswith("X-Weigh: spam, probability 0.5")
+    (folder / "strange").write_bytes(STRANGE)
+    assert taught("filter", "--list", *cheap, "strange").stdout.startswith("spam  ")
+    assert taught("explain", *cheap, "strange").stdout.startswith("spam, ")
+    with server(default_socket(str(folder / "store"))):
+        assert taught("filter", "-q", *cheap, input=STRANGE).exit_code == 0
+
+
+@pytest.mark.parametrize("costs", ["", "ham-lost", "ham-lost=0", "ham_lost=1", "unsure=x", "unsure=nan"])
+def test_costs_that_are_none_are_refused(taught, costs):
+    told = taught("filter", "-q", "--costs", costs, input=STRANGE)
+    assert told.exit_code == 3
+    assert f"{costs!r} is not of the form ham-lost=500,spam-let=1,unsure=0.5" in " ".join(told.stderr.split())
+
+
+def test_the_server_of_somebody_else_is_not_asked(taught, folder, monkeypatch):
+    with server(default_socket(str(folder / "store"))):
+        assert taught("filter", "-q", input=STRANGE).exit_code == 1
+        monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+        assert taught("filter", "-q", input=STRANGE).exit_code == 2

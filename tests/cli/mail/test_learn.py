@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.mail.conftest import ham, spam
 from weigh.apps.mail.store import MailStore
+from weigh.apps.mail.verdict import Costs
 from weigh.cli.mail.sides import _spread
 from weigh.cli.mail.teaching import TURN
 
@@ -173,3 +174,20 @@ def test_without_a_store_the_first_step_is_told(run, folder):
             f"weigh: {folder / 'store'}: there is no mail store. Make one by learning: "
             "weigh mail learn --ham FOLDER --spam FOLDER.\n"
         )
+
+
+def test_costs_are_those_of_the_first_call(run):
+    assert run("learn", "--spam", "spam", "--costs", "ham-lost=9").exit_code == 0
+    assert MailStore.open().costs == Costs(ham_lost=9)
+    assert run("learn", "--ham", "ham", "--costs", "ham-lost=9").exit_code == 0
+    told = run("learn", "--ham", "ham", "--costs", "ham-lost=8")
+    assert told.exit_code == 2
+    assert "was made with other --costs, and keeps them." in told.stderr
+
+
+def test_no_store_is_made_of_no_mail(run, folder):
+    (folder / "nothing").write_bytes(b"")
+    for given in (["nothing"], ["spam", "--ham", "nothing"]):
+        told = run("learn", "--spam", *given)
+        assert (told.exit_code, told.stderr) == (1, "weigh: There is no mail in nothing.\n")
+    assert not (folder / "store").exists()

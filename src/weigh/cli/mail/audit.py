@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from weigh.cli.mail.sides import HAM, SPAM, TwoSided, check_sides, look, sides
+from weigh.cli.mail.sides import HAM, SPAM, TwoSided, check_sides, look_for_some, sides
 from weigh.cli.options import as_json, check_picture, draw, echo, plot_option
 
 SECTIONS = {
@@ -33,7 +33,8 @@ def command(spam: tuple[str, ...], ham: tuple[str, ...], most: int, plot: str | 
     from weigh.apps.mail.audit import audit_mails
     from weigh.cli.stages import stages
 
+    mails = {SPAM: look_for_some(spam), HAM: look_for_some(ham)}
     with stages() as say:
-        found = audit_mails({SPAM: look(spam), HAM: look(ham)}, most=most, say=say)
+        found = audit_mails(mails, most=most, say=say)
     echo(found, as_json)
     draw(found.plot, plot, as_json)

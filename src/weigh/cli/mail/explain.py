@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import click
 
-from weigh.cli.mail.opened import opened, store_option
+from weigh.cli.mail.opened import costs_option, opened, store_option
 from weigh.cli.options import as_json, check_picture, draw, echo, plot_option
 from weigh.cli.taught import Taught
 from weigh.text import counted
+
+if TYPE_CHECKING:
+    from weigh.apps.mail.verdict import Costs
 
 SECTIONS = {
     "Examples": """
@@ -24,16 +28,19 @@ SECTIONS = {
 @click.command(cls=Taught, sections=SECTIONS, short_help="Why is a message called spam, or not?")
 @click.argument("path", default="-", metavar="[MESSAGE]")
 @store_option
+@costs_option
 @click.option("--number", type=click.IntRange(1), help="Of the message, in a mailbox.")
 @plot_option
 @as_json
-def command(path: str, store: str | None, number: int | None, plot: str | None, as_json: bool) -> None:
+def command(
+    path: str, store: str | None, costs: Costs | None, number: int | None, plot: str | None, as_json: bool
+) -> None:
     """Tell what speaks for spam and for ham in a message, of a file or of standard input.
 
     Contributions are in nats and sum to the log-odds of spam.
     """
     check_picture(plot)
-    found = opened(store).explain(_message(path, number))
+    found = opened(store, costs).explain(_message(path, number))
     echo(found, as_json)
     draw(found.plot, plot, as_json)
 

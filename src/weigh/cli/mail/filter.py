@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from weigh.cli.mail.opened import message, opened, store_option
+from weigh.cli.mail.opened import costs_option, message, opened, store_option
 from weigh.cli.options import as_json
 from weigh.cli.taught import Taught
 from weigh.cli.told import Told, hush, tell, unwritten
 from weigh.replacing import reason
+
+if TYPE_CHECKING:
+    from weigh.apps.mail.store import MailStore
+    from weigh.apps.mail.verdict import Costs
 
 CODES = {"spam": 0, "ham": 1, "unsure": 2}
 ERROR = 3
@@ -70,9 +74,46 @@ class Filtering(Taught):
             raise Failed(_reason(cause)) from cause
 
 
+class Judging(NamedTuple):
+    """Who is asked: a running server or else the store itself, which alone can judge by other costs."""
+
+    store: str | None
+    costs: Costs | None
+    socket: str | None
+
+    def label(self, content: bytes) -> str:
+        """The verdict."""
+        from weigh.apps.mail.serving.client import judge_through
+
+        told = None if self.costs else judge_through(self._place(), content)
+        return told["label"] if told else self._opened().judge([content])[0].label
+
+    def filtered(self, content: bytes) -> bytes:
+        """The message with its verdict."""
+        from weigh.apps.mail.serving.client import filter_through
+
+        answer = None if self.costs else filter_through(self._place(), content)
+        if answer is not None:
+            return answer
+        from weigh.apps.mail.header import STRONGEST, with_header
+
+        return with_header(content, *self._opened().brief(content, STRONGEST))
+
+    def _opened(self) -> MailStore:
+        return opened(self.store, self.costs)
+
+    def _place(self) -> str:
+        """Where a server would listen."""
+        from weigh.apps.mail.folder import default_folder
+        from weigh.apps.mail.serving.client import default_socket
+
+        return self.socket or default_socket(self.store or default_folder())
+
+
 @click.command(cls=Filtering, sections=SECTIONS, short_help="Write the verdict into a message.")
 @click.argument("paths", nargs=-1, metavar="[FILE]")
 @store_option
+@costs_option
 @click.option("--socket", metavar="PATH", help="Where weigh mail serve listens. [default: in the store]")
 @click.option("-q", "--quiet", is_flag=True, help="No output; the exit code is the verdict.")
 @click.option("--list", "is_list", is_flag=True, help="A line for each message of any mail, and no message.")
@@ -82,6 +123,7 @@ def command(
     ctx: click.Context,
     paths: tuple[str, ...],
     store: str | None,
+    costs: Costs | None,
     socket: str | None,
     quiet: bool,
     is_list: bool,
@@ -90,17 +132,18 @@ def command(
     """Pass a message on with a header that names verdict, probability of spam and strongest evidence.
 
     The message is read from FILE or standard input, and is never lost: whatever happens once it has been
-    read, it is written. A running server (weigh mail serve) is asked, if there is one.
+    read, it is written. A running server (weigh mail serve) is asked, if there is one and no --costs.
     """
     if is_list:
         from weigh.cli.mail.listing import listed
 
-        _printed(listed(opened(store), paths or ("-",), as_json))
+        _printed(listed(opened(store, costs), paths or ("-",), as_json))
         return
     if len(paths) > 1 or as_json:
         raise Misused("Of several messages, and as JSON, there are lists only: add --list.")
     content = message(paths[0] if paths else "-")
-    ctx.exit((_said if quiet else _passed_on)(content, store, socket))
+    judging = Judging(store, costs, socket)
+    ctx.exit(CODES[judging.label(content)] if quiet else _passed_on(content, judging))
 
 
 def _printed(lines: Iterable[str]) -> None:
@@ -113,19 +156,11 @@ def _printed(lines: Iterable[str]) -> None:
             raise Failed(unwritten(cause).message) from cause
 
 
-def _said(content: bytes, store: str | None, socket: str | None) -> int:
-    """The exit code that tells the verdict."""
-    from weigh.apps.mail.serving.client import judge_through
-
-    told = judge_through(socket or _socket(store), content)
-    return CODES[told["label"] if told else opened(store).judge([content])[0].label]
-
-
-def _passed_on(content: bytes, store: str | None, socket: str | None) -> int:
+def _passed_on(content: bytes, judging: Judging) -> int:
     """Write the message with its verdict, or with the news that there is none."""
     failure = None
     try:
-        written = _judged(content, store, socket)
+        written = judging.filtered(content)
     # Mail is not lost over anything that may go wrong.
     except Exception as cause:
         failure = Failed(f"{_reason(cause)} The message is passed on without a verdict.")
@@ -139,26 +174,6 @@ def _passed_on(content: bytes, store: str | None, socket: str | None) -> int:
     if failure:
         tell(failure)
     return 0
-
-
-def _judged(content: bytes, store: str | None, socket: str | None) -> bytes:
-    """The message with its verdict, by a running server or else by the store itself."""
-    from weigh.apps.mail.serving.client import filter_through
-
-    answer = filter_through(socket or _socket(store), content)
-    if answer is not None:
-        return answer
-    from weigh.apps.mail.header import STRONGEST, with_header
-
-    return with_header(content, *opened(store).brief(content, STRONGEST))
-
-
-def _socket(store: str | None) -> str:
-    """Where the server of a store would listen."""
-    from weigh.apps.mail.folder import default_folder
-    from weigh.apps.mail.serving.client import default_socket
-
-    return default_socket(store or default_folder())
 
 
 def _unjudged(content: bytes) -> bytes:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from weigh.apps.mail.trial.contestant import Mail
-from weigh.cli.mail.sides import HAM, SPAM, look
+from weigh.cli.mail.sides import HAM, SPAM, look_for_some
 from weigh.cli.stages import stages
 from weigh.source.mail import arrived
 
 
 def mails_of(spam: tuple[str, ...], ham: tuple[str, ...]) -> list[Mail]:
     """All mails that paths lead to, in the order of time if they say when they came."""
-    sides = {SPAM: look(spam), HAM: look(ham)}
+    sides = {SPAM: look_for_some(spam), HAM: look_for_some(ham)}
     mails = []
     with stages() as say:
         for label, found in sides.items():

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from weigh.apps.mail.learners import LEARNERS
-from weigh.cli.mail.opened import seeing, store_option
+from weigh.cli.mail.opened import costs_option, seeing, store_option
 from weigh.cli.mail.sides import HAM, SPAM, TwoSided, check_sides, sides
 from weigh.cli.options import as_json, echo
+
+if TYPE_CHECKING:
+    from weigh.apps.mail.verdict import Costs
 
 SECTIONS = {
     "Examples": """
@@ -34,18 +37,30 @@ SECTIONS = {
     "--learner", type=click.Choice(list(LEARNERS)), metavar="NAME", help="See below. [default: naive-bayes]"
 )
 @seeing
+@costs_option
 @click.option("--words", is_flag=True, default=None, help="Keep the words, readable.")
 @as_json
 def command(
-    spam: tuple[str, ...], ham: tuple[str, ...], store: str | None, as_json: bool, **kind: Any
+    spam: tuple[str, ...],
+    ham: tuple[str, ...],
+    store: str | None,
+    costs: Costs | None,
+    as_json: bool,
+    **kind: Any,
 ) -> None:
     """Learn mail as spam and as ham, which is what wanted mail is called.
 
-    The first call makes the store: --learner, --pairs, --characters and --words say what kind, for ever.
+    The first call makes the store: --learner, --pairs, --characters, --costs and --words say what kind, for
+    ever. (Other costs can be given to filter and explain.)
     """
     check_sides(spam, ham)
     from weigh.apps.mail.store import MailStore
     from weigh.cli.mail.teaching import Teacher
 
     teacher = Teacher({SPAM: spam, HAM: ham})
-    echo(teacher.teach(MailStore.open(store, create=True, **kind)), as_json)
+    mail = MailStore.open(store, create=True, costs=costs, **kind)
+    if mail.costs != mail.settings.costs:
+        raise click.UsageError(
+            f"The store in {mail.folder} was made with other --costs, and keeps them. Give yours to filter."
+        )
+    echo(teacher.teach(mail), as_json)

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from weigh.apps.mail.verdict import Costs
     from weigh.apps.mail.store import MailStore
+
+COSTS = "ham-lost=500,spam-let=1,unsure=0.5"
+_COSTS = {"ham-lost": "ham_lost", "spam-let": "spam_let", "unsure": "unsure"}
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -45,11 +49,35 @@ def seeing(command: Command) -> Command:
     return pairs(characters(command))
 
 
-def opened(store: str | None) -> MailStore:
+def _costs(ctx: click.Context, option: click.Parameter, text: str | None) -> Costs | None:
+    """What mistakes cost, in words of the command line."""
+    if text is None:
+        return None
+    from weigh.apps.mail.verdict import Costs
+    from weigh.errors import WeighError
+
+    try:
+        pairs = [part.partition("=") for part in text.split(",")]
+        return Costs(**{_COSTS[name]: float(value) for name, _, value in pairs})
+    except (KeyError, ValueError, WeighError):
+        raise click.BadParameter(
+            f"{text!r} is not of the form {COSTS}, with numbers above 0; what is left out costs this much."
+        ) from None
+
+
+costs_option = click.option(
+    "--costs",
+    metavar="COST=...,...",
+    callback=_costs,
+    help=f"Of mistakes, of which verdicts are the cheapest. [default: {COSTS}, or what the store has]",
+)
+
+
+def opened(store: str | None, costs: Costs | None = None) -> MailStore:
     """The store that was asked for; without one, word how to begin."""
     from weigh.apps.mail.store import MailStore
 
-    return MailStore.open(store)
+    return MailStore.open(store, costs=costs)
 
 
 def message(path: str) -> bytes:

@@ -77,3 +77,14 @@ def look(paths: Sequence[str]) -> Callable[[], Iterator[Stored]]:
     # Refuses what cannot be read at once, and not in the middle of the work.
     messages(files)
     return lambda: messages(files)
+
+
+def look_for_some(paths: Sequence[str]) -> Callable[[], Iterator[Stored]]:
+    """The same, where there must be mail."""
+    found = look(paths)
+    if next(found(), None) is None:
+        from weigh.errors import DataError
+
+        named = ("standard input" if path == STANDARD_INPUT else path for path in paths)
+        raise DataError(f"There is no mail in {', '.join(named)}.")
+    return found

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from weigh.apps.mail.learners import LEARNERS
 from weigh.apps.mail.results import Learned, Unlearned
-from weigh.cli.mail.sides import STANDARD_INPUT, look
+from weigh.cli.mail.sides import look_for_some
 from weigh.cli.stages import stages
-from weigh.errors import DataError
 
 if TYPE_CHECKING:
     from weigh.apps.mail.store import MailStore
@@ -40,7 +39,7 @@ class Teacher:
 
     def __init__(self, given: Mapping[str, Sequence[str]]) -> None:
         self._paths = {side: paths for side, paths in given.items() if paths}
-        self._looks = {side: look(paths) for side, paths in self._paths.items()}
+        self._looks = {side: look_for_some(paths) for side, paths in self._paths.items()}
 
     def teach(self, store: MailStore) -> Lesson:
         """Learn all mail."""
@@ -50,8 +49,6 @@ class Teacher:
                 before = sum(each.messages for each in told.values())
                 told[side] += store.learn(contents, side, progress=_counting(say, before), tidy=False)
             store.tidy()
-        for side, learned in told.items():
-            _require(learned.messages, self._paths[side])
         return Lesson(told)
 
     def _turns(self, learner: str) -> Iterator[tuple[str, Iterator[bytes]]]:
@@ -71,11 +68,9 @@ class Teacher:
 
 def unteach(store: MailStore, paths: Sequence[str]) -> Unlearned:
     """Unlearn all mail that paths lead to."""
-    contents = _contents(look(paths))
+    contents = _contents(look_for_some(paths))
     with stages() as say:
-        told = store.unlearn(contents, progress=_counting(say))
-    _require(told.messages, paths)
-    return told
+        return store.unlearn(contents, progress=_counting(say))
 
 
 def _contents(look: Callable[[], Iterator[Stored]]) -> Iterator[bytes]:
@@ -86,9 +81,3 @@ def _contents(look: Callable[[], Iterator[Stored]]) -> Iterator[bytes]:
 
 def _counting(say: Callable[[str], None], before: int = 0) -> Callable[[int], None]:
     return lambda done: say(f"{before + done:,} mails")
-
-
-def _require(mails: int, paths: Sequence[str]) -> None:
-    if not mails:
-        named = ("standard input" if path == STANDARD_INPUT else path for path in paths)
-        raise DataError(f"There is no mail in {', '.join(named)}.")

@@ -238,3 +238,18 @@ def test_the_log_has_sizes_and_verdicts_and_nothing_of_the_mail(path):
         f"filter, {len(SPAM)} bytes, spam 0.999500",
         f"learn spam, {len(SPAM)} bytes",
     ]
+
+
+def test_half_a_request_is_refused(path):
+    store = StandIn()
+    with server(path, store):
+        heard = raw(path, b"LEARN SPAM -", finish=True)
+        assert heard.endswith(b"The first line has no end. End it with a line feed.")
+    assert store.learned == []
+
+
+def test_the_lock_is_no_link(path, tmp_path):
+    os.symlink(tmp_path / "elsewhere", f"{path}.lock")
+    with pytest.raises(FileError, match="the server cannot listen there: "), server(path):
+        pass
+    assert not (tmp_path / "elsewhere").exists()

@@ -53,10 +53,14 @@ def unlearn_through(path: str, content: bytes, patience: float = PATIENCE) -> To
 class Client:
     """A connection for many requests: `with Client(path) as client: client.filter(content)`.
 
-    Raises OSError where no server answers, and ValueError with the server's words where it refuses.
+    Raises OSError where no server of this user answers, and ValueError with the server's words where it
+    refuses.
     """
 
     def __init__(self, path: str | os.PathLike[str], patience: float = PATIENCE) -> None:
+        # In a folder of all, such as /tmp, somebody else could wait for mail to read and verdicts to give.
+        if os.stat(path).st_uid != os.geteuid():
+            raise PermissionError(f"{os.fspath(path)} is somebody else's.")
         self._socket = socket.socket(socket.AF_UNIX)
         try:
             self._socket.settimeout(patience)

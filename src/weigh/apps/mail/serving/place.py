@@ -68,7 +68,7 @@ def _telling(path: str) -> Iterator[None]:
 def _owned(path: str) -> Iterator[None]:
     """Hold the lock that belongs to a socket as long as the server runs."""
     with _telling(path):
-        descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

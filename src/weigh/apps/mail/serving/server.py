@@ -106,6 +106,8 @@ async def _first_line(reader: asyncio.StreamReader) -> bytes:
         line = await reader.readuntil(b"\n")
     except asyncio.IncompleteReadError as end:
         line = end.partial
+        if line and len(line) <= LONGEST_LINE:
+            raise NotUnderstood("The first line has no end. End it with a line feed.") from None
     except asyncio.LimitOverrunError:
         line = b"\n" * (LONGEST_LINE + 1)
     if len(line) > LONGEST_LINE:
