@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from weigh.apps.mail.verdict import Costs
     from weigh.apps.mail.store import MailStore
+    from weigh.apps.mail.verdict import Costs
 
 COSTS = "ham-lost=500,spam-let=1,unsure=0.5"
 _COSTS = {"ham-lost": "ham_lost", "spam-let": "spam_let", "unsure": "unsure"}
@@ -69,7 +69,7 @@ costs_option = click.option(
     "--costs",
     metavar="COST=...,...",
     callback=_costs,
-    help=f"Of mistakes, of which verdicts are the cheapest. [default: {COSTS}, or what the store has]",
+    help=f"Of mistakes; the verdict costs least. [default: the store's, or {COSTS}]",
 )
 
 
