@@ -118,7 +118,7 @@ def command(
         )
     echo(found, as_json)
     if not as_json:
-        click.echo(f"ms: without reading a mail, which all learners share: {1e3 * prints.seconds:.2g} ms.")
+        click.echo(f"ms: of a learner's, {1e3 * prints.seconds:.2g} are for reading the mail.")
     draw(lambda: found.plot(what), plot, as_json)
 
 

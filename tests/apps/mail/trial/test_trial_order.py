@@ -7,7 +7,7 @@ import pytest
 from tests.apps.mail.trial.scripted import scored
 from weigh import errors
 from weigh.apps.mail.trial.contestant import Mail
-from weigh.apps.mail.trial.order import ordered
+from weigh.apps.mail.trial.order import ordered, undated
 
 MAILS = [Mail(f"{at} words".encode(), f"m{at}", "ham" if at % 3 else "spam", at=9.0 - at) for at in range(9)]
 
@@ -37,11 +37,19 @@ def test_a_shuffled_order_is_the_same_on_every_machine() -> None:
     assert ordered(MAILS, "shuffled", 0) == [7, 8, 4, 2, 3, 5, 6, 0, 1]
 
 
-def test_mails_without_a_time_are_refused_by_place() -> None:
-    mails = [*scored(("ham", 1.0)), Mail(b"secret", "inbox.mbox, message 12", "ham")]
-    with pytest.raises(errors.DataError, match="1 of 2 mails do not say when they came") as caught:
+def test_a_mail_without_a_time_comes_after_the_one_of_its_label_that_was_given_before() -> None:
+    times = [("spam", 5.0), ("spam", None), ("spam", 1.0)]
+    times += [("ham", None), ("ham", 3.0), ("ham", None), ("ham", 4.0)]
+    mails = [Mail(b"", str(at), label, at=time) for at, (label, time) in enumerate(times)]
+    assert ordered(mails, "time", 0) == [2, 3, 4, 5, 6, 0, 1]
+    assert [undated(mails, order) for order in ("time", "given", "shuffled")] == [3, 0, 0]
+
+
+def test_labels_without_any_time_are_refused_by_place() -> None:
+    mails = [*scored(("ham", 1.0)), Mail(b"secret", "junk.mbox, message 12", "spam")]
+    with pytest.raises(errors.DataError, match="No spam says when it came, the first of them is") as caught:
         ordered(mails, "time", 0)
-    assert "inbox.mbox, message 12" in str(caught.value)
+    assert "junk.mbox, message 12" in str(caught.value)
     assert "secret" not in str(caught.value)
 
 

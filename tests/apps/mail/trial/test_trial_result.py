@@ -9,9 +9,11 @@ import pytest
 
 from tests.apps.mail.trial.scripted import Scripted, course, scored
 from weigh import errors
+from weigh.apps.mail.trial import trial_text
 from weigh.apps.mail.trial.contestant import Mail, Opinion
 from weigh.apps.mail.trial.curve import learning_curve
 from weigh.apps.mail.trial.feedback import Feedback
+from weigh.apps.mail.trial.filters import LearnerOnTrial, Prints
 from weigh.apps.mail.trial.roc import RocPoint, roc_points
 from weigh.apps.mail.trial.trial import Trial, hold_trial
 
@@ -206,3 +208,38 @@ def test_mails_that_cannot_be_tried_are_refused() -> None:
 def test_words_that_are_no_verdict_are_refused() -> None:
     with pytest.raises(errors.DataError, match="scripted said 'ham' with score nan of m0"):
         hold_trial([Scripted()], scored(("ham", math.nan)))
+
+
+def test_mails_without_a_time_are_counted_in_the_text() -> None:
+    mails = [*scored(("ham", -1.0), ("spam", 1.0)), Mail(b"-2.0", "m2", "ham"), Mail(b"2.0", "m3", "spam")]
+    found = hold_trial([Scripted()], mails)
+    assert found.undated == found.to_dict()["undated"] == 2
+    assert "2 mails did not say when they came, and had a turn right after" in str(found)
+    assert "did not say" not in str(hold_trial([Scripted()], mails[:2]))
+    assert "did not say" not in str(hold_trial([Scripted()], mails, order="given"))
+    assert "1 mail did not say when it came" in str(hold_trial([Scripted()], mails[:3]))
+
+
+def test_no_difference_has_no_sign_and_no_unknown_ends() -> None:
+    trial = hold_trial([Scripted("one"), Scripted("two")], scored(("ham", -1.0), ("spam", 1.0)))
+    assert "−0.000" not in str(trial)
+    assert "0.000 (unknown)" in str(trial)
+    assert [trial_text._apart(number) for number in (-4e-4, -0.0, 4e-4, -6e-4, -12.34)] == [
+        "0.000",
+        "0.000",
+        "0.000",
+        "−0.001",
+        "−12.3",
+    ]
+
+
+def test_the_time_of_reading_is_part_of_judging_and_learning() -> None:
+    class Reading(Scripted):
+        reading_seconds = 5.0
+
+    (found,) = hold_trial([Reading()], scored(("ham", -1.0), ("spam", 1.0))).results
+    assert 5.0 < found.judge_seconds < 6.0
+    assert 5.0 < found.learn_seconds < 6.0
+    mails = [Mail(b"Subject: lunch", "m0", "ham", 1.0)]
+    prints = Prints(mails)
+    assert LearnerOnTrial("naive-bayes", prints).reading_seconds == prints.seconds > 0

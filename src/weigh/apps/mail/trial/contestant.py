@@ -36,7 +36,11 @@ class Opinion:
 
 
 class Contestant(Protocol):
-    """A filter on trial: it judges a mail, and learns it once its label is known."""
+    """A filter on trial: it judges a mail, and learns it once its label is known.
+
+    Where reading mails is done beforehand, `reading_seconds` is what it took for one, and is added to the
+    times of judging and of learning.
+    """
 
     @property
     def name(self) -> str:

@@ -83,11 +83,12 @@ class _Clock:
         self.judging = self.learning = 0.0
         self.learned = 0
         self._contestant = contestant
+        self._reading: float = getattr(contestant, "reading_seconds", 0.0)
 
     def judge(self, mail: Mail) -> Opinion:
         start = time.perf_counter()
         opinion = self._contestant.judge(mail)
-        self.judging += time.perf_counter() - start
+        self.judging += time.perf_counter() - start + self._reading
         if opinion.verdict not in VERDICTS or math.isnan(opinion.score):
             raise errors.DataError(
                 f"{self.name} said {opinion.verdict!r} with score {opinion.score!r} of "
@@ -98,7 +99,7 @@ class _Clock:
     def learn(self, mail: Mail) -> None:
         start = time.perf_counter()
         self._contestant.learn(mail, mail.label)
-        self.learning += time.perf_counter() - start
+        self.learning += time.perf_counter() - start + self._reading
         self.learned += 1
 
 

@@ -21,16 +21,28 @@ def ordered(mails: Sequence[Mail], order: str, seed: int) -> list[int]:
     return ORDERS[order](mails, seed)
 
 
+def undated(mails: Sequence[Mail], order: str) -> int:
+    """How many mails have a place in the order of time although they do not say when they came."""
+    return sum(mail.at is None for mail in mails) if order == "time" else 0
+
+
 def _by_time(mails: Sequence[Mail], _seed: int) -> list[int]:
-    times = [mail.at for mail in mails]
-    known = [at for at in times if at is not None]
-    if len(known) < len(times):
-        first = times.index(None)
-        raise errors.DataError(
-            f"{len(times) - len(known):,} of {len(times):,} mails do not say when they came, the first is "
-            f"{cut(mails[first].place, 60)}. Take them in another order: 'given' or 'shuffled'."
-        )
-    return sorted(range(len(known)), key=known.__getitem__)
+    """Go by time; a mail without one comes right after the one of its label that was given before it."""
+    last: dict[str, float] = {}
+    for mail in reversed(mails):
+        if mail.at is not None:
+            last[mail.label] = mail.at
+    times = []
+    for mail in mails:
+        at = last.get(mail.label) if mail.at is None else mail.at
+        if at is None:
+            raise errors.DataError(
+                f"No {mail.label} says when it came, the first of them is {cut(mail.place, 60)}. "
+                "Take the mails in another order: 'given' or 'shuffled'."
+            )
+        last[mail.label] = at
+        times.append(at)
+    return sorted(range(len(times)), key=times.__getitem__)
 
 
 def _shuffled(mails: Sequence[Mail], seed: int) -> list[int]:

@@ -14,7 +14,7 @@ from weigh.apps.mail.trial.contestant import LABELS, Contestant, Mail
 from weigh.apps.mail.trial.course import run
 from weigh.apps.mail.trial.feedback import Feedback
 from weigh.apps.mail.trial.figures import ROCA
-from weigh.apps.mail.trial.order import ordered
+from weigh.apps.mail.trial.order import ordered, undated
 from weigh.apps.mail.trial.pairs import FilterPair, filter_pair
 from weigh.apps.mail.trial.result import FilterResult, filter_result
 from weigh.text import cut
@@ -26,7 +26,8 @@ OWNER = "hold_trial"
 class Trial:
     """The result of `hold_trial`; prints as text of at most 80 columns.
 
-    `hams` and `spams` count the mails judged, `warm` those learned before without being judged. `results`
+    `hams` and `spams` count the mails judged, `warm` those learned before without being judged, `undated`
+    those that do not say when they came and have a place in the order of time by their neighbours. `results`
     are in the order of the contestants, `pairs` are all pairs of them.
     """
 
@@ -39,6 +40,7 @@ class Trial:
     level: float
     results: tuple[FilterResult, ...]
     pairs: tuple[FilterPair, ...]
+    undated: int = 0
 
     @property
     def best(self) -> FilterResult:
@@ -60,6 +62,7 @@ class Trial:
             "spams": self.spams,
             "warm": self.warm,
             "order": self.order,
+            "undated": self.undated,
             "seed": self.seed,
             "feedback": self.feedback.to_dict(),
             "level": self.level,
@@ -126,6 +129,7 @@ def hold_trial(
         float(level),
         tuple(filter_result(course, level, most) for course in courses),
         tuple(filter_pair(*pair, level) for pair in combinations(courses, 2)),
+        undated(mails, order),
     )
 
 

@@ -95,7 +95,8 @@ def _pair(pair: FilterPair, best: str, width: int) -> list[str]:
     alone = (pair.first_alone, pair.second_alone) if is_first else (pair.second_alone, pair.first_alone)
     less = -pair.difference if is_first else pair.difference
     ends = (-pair.high, -pair.low) if is_first else (pair.low, pair.high)
-    apart = "-" if math.isnan(less) else f"{_apart(less)} ({_apart(ends[0])} to {_apart(ends[1])})"
+    between = "unknown" if math.isnan(ends[0]) else f"{_apart(ends[0])} to {_apart(ends[1])}"
+    apart = "-" if math.isnan(less) else f"{_apart(less)} ({between})"
     counts = f"{alone[0]:,} and {alone[1]:,}"
     return [cut(best, width), cut(other, width), counts, _p(pair.error_p), apart, _p(pair.area_p)]
 
@@ -119,6 +120,12 @@ def _notes(trial: Trial) -> list[str]:
         "average. 1−ROCA: how often a ham scores above a spam. sm at hm: spam let by where at most 0.1 % of "
         f"the ham is lost. Below each its {100 * trial.level:g} % interval."
     ]
+    if trial.undated:
+        said = "did not say when it" if trial.undated == 1 else "did not say when they"
+        notes.append(
+            f"{counted(trial.undated, 'mail')} {said} came, and had a turn right after the mail of the same "
+            "kind given before."
+        )
     if trial.pairs:
         notes.append(
             "wrong alone: mails that only the best, and only the other, misjudged (McNemar's exact p). "
@@ -157,7 +164,9 @@ def _milliseconds(seconds: float) -> str:
 
 
 def _apart(number: float) -> str:
-    return "-" if math.isnan(number) else minus(f"{number:.{3 if abs(number) < 10 else 1}f}")
+    digits = 3 if abs(number) < 10 else 1
+    # Zero has no sign, nor has what is rounded to it.
+    return minus(f"{round(number, digits) + 0.0:.{digits}f}")
 
 
 def _p(p: float) -> str:
