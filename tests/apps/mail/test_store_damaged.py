@@ -54,6 +54,7 @@ def test_damaged_words_are_told_and_judging_goes_on(tmp_path: Path, learner: str
     store = made(tmp_path / "store", learner=learner, words=True)
     before, words = image(store), tmp_path / "store" / "words.0"
     verdicts = store.judge([ham(1), spam(1)])
+    at %= words.stat().st_size
     flipped(words, at)
     fresh = MailStore.open(store.folder)
     for ask in (fresh.strongest, lambda: fresh.unlearn([ham(1)]), lambda: fresh.learn([ham(1)], "spam")):
@@ -61,8 +62,12 @@ def test_damaged_words_are_told_and_judging_goes_on(tmp_path: Path, learner: str
             ask()
     assert image(fresh) == image(MailStore.open(store.folder)) == before
     assert fresh.judge([ham(1), spam(1)]) == verdicts
+    fresh.learn([ham(6)], "ham")
+    fresh.fold()
+    with pytest.raises(ModelFileError, match=r"words.0 is damaged. Restore the whole folder"):
+        fresh.strongest()
     flipped(words, at)
-    assert fresh.strongest(3) == store.strongest(3)
+    assert {each.name for each in fresh.strongest(999).ham} >= {"noon", "extra5"}
 
 
 @pytest.mark.parametrize("learner", ["naive-bayes", "logistic"])
