@@ -806,6 +806,11 @@ def _() -> object:
     return weigh.open(written("", "pets.mbox"))
 
 
+@case("An empty path")
+def _() -> object:
+    return messages("")
+
+
 @case("A pipe where mail is expected")
 def _() -> object:
     os.mkfifo("pipe")

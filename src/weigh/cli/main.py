@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import sys
-import traceback
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -110,6 +109,8 @@ def run(arguments: Sequence[str] | None = None) -> None:
         # Python's own code for this would mean something else: ham, where a mail filter is asked.
         code = UNFORESEEN
         with contextlib.suppress(Exception):
+            import traceback
+
             traceback.print_exc()
     sys.exit(code)
 

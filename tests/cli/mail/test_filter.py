@@ -306,6 +306,7 @@ def test_other_costs_make_other_verdicts_for_a_call(taught, folder):
     assert taught("explain", *cheap, "strange").stdout.startswith("spam, ")
     with server(default_socket(str(folder / "store"))):
         assert taught("filter", "-q", *cheap, input=STRANGE).exit_code == 0
+        assert taught("filter", *cheap, input=STRANGE).stdout.startswith("X-Weigh: spam, probability 0.5")
 
 
 @pytest.mark.parametrize("costs", ["", "ham-lost", "ham-lost=0", "ham_lost=1", "unsure=x", "unsure=nan"])
