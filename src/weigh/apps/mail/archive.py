@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from weigh.apps.mail.change import NONE, Change
+from weigh.apps.mail.change import HAM, NONE, SPAM, Change
 from weigh.apps.mail.extent import Extent
 from weigh.apps.mail.folder import ARCHIVE
 from weigh.journal import Record
 from weigh.journal.record import packed, unpacked
+
+# From how many messages of one kind on, with hardly one of the other between them, their order does harm.
+_RUN = 64
+_HARDLY = 8
+
+
+def is_lopsided(marks: Counter[int]) -> bool:
+    """Whether messages are so many and so nearly all of one kind that the other would be forgotten."""
+    fewer, more = sorted((marks[HAM], marks[SPAM]))
+    return more >= _RUN and fewer * _HARDLY < more
 
 
 def last_changes(changes: Iterable[Change]) -> list[Change]:
@@ -42,6 +53,12 @@ def remaining(folder: str, extent: Extent, changes: Sequence[Change]) -> Iterato
 def learned(changes: Iterable[Change]) -> Iterator[Record]:
     """What changes leave as learned, for an archive."""
     return (Record(each.key, each.new, each.print) for each in changes if each.new != NONE)
+
+
+def mixed(folder: str, extent: Extent, changes: Sequence[Change]) -> tuple[list[Record], Extent]:
+    """The messages that are learned after some changes as if dealt by lot, and an archive of them so."""
+    records = sorted(remaining(folder, extent, changes), key=lambda record: record.key)
+    return records, extent.next().grown(os.path.join(folder, ARCHIVE), _pieces(records))
 
 
 def archived(folder: str, extent: Extent, changes: Sequence[Change]) -> Extent:

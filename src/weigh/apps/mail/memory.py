@@ -21,9 +21,10 @@ _TRIES = 10
 
 @dataclass
 class Memory:
-    """A ledger; it is void if something was undone that it cannot undo."""
+    """A ledger, and the number of its archive; it is void if something was undone that it cannot undo."""
 
     ledger: MailLedger
+    archive: int
     is_void: bool = False
 
     def add(self, changes: list[Change]) -> None:
@@ -54,7 +55,7 @@ def remembered(
 
     def begin() -> tuple[Memory, Position]:
         ledger, note = load(folder, learner)
-        return Memory(ledger), note.position
+        return Memory(ledger, note.archive.number), note.position
 
     def add(memory: Memory, records: list[Record]) -> Memory:
         changes = changes_of(records, folder)
@@ -67,6 +68,9 @@ def remembered(
             ) from error
         return memory
 
+    if held and LEARNERS[learner].is_ordered and load(folder, learner).note.archive.number != held[0].archive:
+        # Others have learned all messages anew, in another order.
+        held = None
     try:
         memory, position = journal.state(begin, add, held)
     except LostPlace as error:
@@ -93,7 +97,7 @@ def relearned(folder: str, learner: str, journal: Journal) -> tuple[Memory, Posi
                 learn(ledger, remaining(folder, note.archive, changes))
             else:
                 learn(ledger, learned(last_changes(changes)))
-            return Memory(ledger), groups[-1][1] if groups else note.position
+            return Memory(ledger, note.archive.number), groups[-1][1] if groups else note.position
         except (LostPlace, FileNotFoundError):
             # A writer has folded in the meantime, and there is a later snapshot.
             continue

@@ -6,6 +6,9 @@ import textwrap
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from weigh._core import MailLedger
+from weigh.apps.mail.folder import size_of
+from weigh.apps.mail.settings import Settings
 from weigh.text import aligned, amount, counted, cut, html_table
 
 _WIDTH = 80
@@ -128,3 +131,20 @@ class Status:
 
 def _rows(numbers: dict[str, int]) -> list[list[str]]:
     return [["messages", ""], *([name, amount(number)] for name, number in numbers.items())]
+
+
+def status_of(folder: str, settings: Settings, ledger: MailLedger, unfolded: int) -> Status:
+    """What a store in a folder is and has."""
+    features = settings.features
+    return Status(
+        folder=folder,
+        learner=settings.learner,
+        pairs=features.pairs,
+        characters=features.characters,
+        words=settings.words,
+        hams=ledger.hams,
+        spams=ledger.spams,
+        features=ledger.features,
+        size=size_of(folder),
+        unfolded=unfolded,
+    )

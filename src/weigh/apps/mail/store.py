@@ -9,21 +9,22 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from weigh.apps.mail.archive import archived
-from weigh.apps.mail.change import HAM, LABELS, NONE, SPAM, Change, after, changes_of
+from weigh.apps.mail.archive import is_lopsided
+from weigh.apps.mail.change import HAM, LABELS, NONE, SPAM, Change, after
 from weigh.apps.mail.filter import Filter
-from weigh.apps.mail.folder import ARCHIVE, JOURNAL, WORDS, default_folder, size_of, swept, telling
+from weigh.apps.mail.folder import ARCHIVE, JOURNAL, WORDS, default_folder, swept, telling
+from weigh.apps.mail.folding import fold
 from weigh.apps.mail.glance import keys_of
 from weigh.apps.mail.groups import ahead, groups
 from weigh.apps.mail.learners import LEARNERS
 from weigh.apps.mail.making import found, made
 from weigh.apps.mail.memory import Memory, remembered, strangers
-from weigh.apps.mail.results import Learned, Status, Unlearned
+from weigh.apps.mail.results import Learned, Status, Unlearned, status_of
 from weigh.apps.mail.settings import Settings, new_settings
-from weigh.apps.mail.snapshot import Note, load, save
+from weigh.apps.mail.snapshot import Note, load
 from weigh.apps.mail.strongest import StrongestWords, strongest_words
 from weigh.apps.mail.verdict import Costs, Verdict
-from weigh.apps.mail.words import kept_words, read_words, words_of
+from weigh.apps.mail.words import read_words, words_of
 from weigh.errors import FileError, LabelError, ModelFileError, Unsupported, told
 from weigh.journal import Journal, Position, Turn
 
@@ -75,6 +76,7 @@ class MailStore:
         self._has_judged = False
         self._unfolded = 0
         self._is_undone = False
+        self._fresh: Counter[int] = Counter()
         self._lock = threading.RLock()
 
     @classmethod
@@ -164,8 +166,9 @@ class MailStore:
         return strongest_words(words, self._remember().ledger, k)
 
     def tidy(self) -> None:
-        """Fold if the journal has become long, or readers would have to learn all messages anew."""
-        if self._unfolded > _TAIL or self._is_undone:
+        """Fold if the journal has become long, or all messages have to be learned anew."""
+        is_lopsided_now = self._is_ordered and is_lopsided(self._fresh)
+        if self._unfolded > _TAIL or self._is_undone or is_lopsided_now:
             # What was learned is on the disk, and counts whether or not this works out now.
             with contextlib.suppress(FileError):
                 self.fold()
@@ -174,26 +177,14 @@ class MailStore:
         """Write a snapshot, so that readers need no journal; learning does so by itself from time to time."""
         with self._lock, self._journal.writing() as turn:
             self._fold(turn)
-            self._unfolded, self._is_undone = 0, False
+            self._unfolded, self._is_undone, self._fresh = 0, False, Counter()
 
     def status(self) -> Status:
         """What the store is and has."""
         ledger = self._remember().ledger
-        settings = self.settings
         # In this order: others may write meanwhile.
         folded, end = self._note().position, self._journal.position
-        return Status(
-            folder=self.folder,
-            learner=settings.learner,
-            pairs=settings.features.pairs,
-            characters=settings.features.characters,
-            words=settings.words,
-            hams=ledger.hams,
-            spams=ledger.spams,
-            features=ledger.features,
-            size=size_of(self.folder),
-            unfolded=end.offset - folded.offset,
-        )
+        return status_of(self.folder, self.settings, ledger, end.offset - folded.offset)
 
     def _changed(
         self, contents: Iterable[bytes], mark: int, progress: Progress | None, tidy: bool
@@ -243,6 +234,7 @@ class MailStore:
                     self._is_undone = self._is_ordered
                 turn.commit()
                 self._unfolded, end = turn.unfolded, turn.position
+            self._fresh.update(change.new for change in changes)
             if not is_undoing:
                 self._follow(changes, begin, end)
             return [change.old for change in found]
@@ -299,10 +291,4 @@ class MailStore:
 
     def _write(self, position: Position) -> None:
         """Write a snapshot that includes all of the journal."""
-        ledger, (before, note) = self._remember().ledger, load(self.folder, self.settings.learner)
-        archive, words = note.archive, note.words
-        if self._is_ordered or self.settings.words:
-            changes = changes_of(self._journal.records(note.position), self.folder)
-            archive = archived(self.folder, archive, changes) if self._is_ordered else archive
-            words = kept_words(self.folder, words, changes, before, ledger) if self.settings.words else words
-        save(self.folder, ledger, Note(position, archive, words))
+        fold(self.folder, self.settings, self._journal, self._remember().ledger, position)
