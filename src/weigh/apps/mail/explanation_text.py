@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from weigh.apps.mail.explanation import Explanation, Reason
-from weigh.text import aligned, amount, counted, cut, html_note, html_table, minus, percent
+from weigh.text import aligned, amount, counted, cut, html_note, html_table, minus, percent, signed
 
 WIDTH = 80
 NAME = 52
@@ -139,14 +140,24 @@ def _thousandths(nats: float) -> int:
 
 
 def drawn(explanation: Explanation, most: int) -> Any:
-    """Draw the strongest reasons, what they leave out, and the biases."""
+    """Draw the strongest reasons; what the others add would dwarf them, and is told above them."""
     from weigh.pictures import bars
 
     shown = explanation.strongest(most)
-    table = [{"name": cut(f"{each.name} ({each.view})", NAME), "value": each.contribution} for each in shown]
+    names = Counter(each.name for each in shown)
+    table = [
+        {
+            "name": cut(each.name if names[each.name] == 1 else f"{each.name} ({each.view})", NAME),
+            "value": each.contribution,
+        }
+        for each in shown
+    ]
     rest = len(explanation.reasons) - len(shown)
     left = explanation.verdict.score - sum(each.contribution for each in shown)
     others = [f"{amount(rest)} others"] * bool(rest) + ["biases"] * bool(explanation.biases)
-    if others or not table:
-        table.append({"name": " and ".join(others) or "nothing known", "value": left})
-    return bars(table, x="added to the log-odds of spam", title=str(explanation.verdict))
+    title = str(explanation.verdict)
+    if others:
+        title += f"; {' and '.join(others)} add {signed(left)}"
+    return bars(
+        table or [{"name": "nothing known", "value": 0.0}], x="added to the log-odds of spam", title=title
+    )
