@@ -43,18 +43,22 @@ std::vector<std::string> prints_of(const nb::list& contents, const mail::Feature
     return mail::prints(views, settings, threads, identities);
 }
 
-nb::list mail_prints(const nb::list& contents, std::string_view pairs, std::size_t characters, std::uint64_t salt, std::size_t threads) {
+nb::list mail_prints(const nb::list& contents, std::string_view pairs, std::size_t characters, std::uint64_t salt,
+                     std::size_t threads) {
     nb::list found;
-    for (const std::string& print : prints_of(contents, {pairs_of(pairs), characters, salt}, threads, nullptr)) found.append(bytes_of(print));
+    for (const std::string& print : prints_of(contents, {pairs_of(pairs), characters, salt}, threads, nullptr))
+        found.append(bytes_of(print));
     return found;
 }
 
 nb::list mail_identified(const nb::list& contents, std::string_view pairs, std::size_t characters, std::uint64_t salt,
                          std::size_t threads) {
     std::vector<mail::Identity> identities;
-    const std::vector<std::string> prints = prints_of(contents, {pairs_of(pairs), characters, salt}, threads, &identities);
+    const mail::FeatureSettings settings{pairs_of(pairs), characters, salt};
+    const std::vector<std::string> prints = prints_of(contents, settings, threads, &identities);
     nb::list found;
-    for (std::size_t at = 0; at < prints.size(); ++at) found.append(nb::make_tuple(bytes_of(identities[at]), bytes_of(prints[at])));
+    for (std::size_t at = 0; at < prints.size(); ++at)
+        found.append(nb::make_tuple(bytes_of(identities[at]), bytes_of(prints[at])));
     return found;
 }
 
@@ -74,7 +78,8 @@ nb::list mail_features(const nb::bytes& content, std::string_view pairs, std::si
         mail::Features(settings).name(message, features);
     }
     nb::list found;
-    for (const mail::Feature& each : features) found.append(nb::make_tuple(static_cast<int>(each.view), text_of(each.name), each.key));
+    for (const mail::Feature& each : features)
+        found.append(nb::make_tuple(static_cast<int>(each.view), text_of(each.name), each.key));
     return found;
 }
 

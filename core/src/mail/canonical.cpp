@@ -21,7 +21,9 @@ std::string_view headers_of(std::string_view text) {
     return text.substr(0, end == text.npos ? end : end + 1);
 }
 
-std::size_t behind_line(std::string_view text, std::size_t at) { return std::min(text.find('\n', at), text.size() - 1) + 1; }
+std::size_t behind_line(std::string_view text, std::size_t at) {
+    return std::min(text.find('\n', at), text.size() - 1) + 1;
+}
 
 }  // namespace
 

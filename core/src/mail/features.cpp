@@ -63,8 +63,8 @@ void Features::name(const Message& message, std::vector<Feature>& out) {
     scratch_->read(message, &out);
 }
 
-std::vector<std::string> prints(std::span<const std::string_view> contents, const FeatureSettings& settings, std::size_t threads,
-                                std::vector<Identity>* identities) {
+std::vector<std::string> prints(std::span<const std::string_view> contents, const FeatureSettings& settings,
+                                std::size_t threads, std::vector<Identity>* identities) {
     std::vector<std::string> found(contents.size());
     if (identities != nullptr) identities->resize(contents.size());
     if (threads == 0) threads = std::max(std::thread::hardware_concurrency(), 1U);

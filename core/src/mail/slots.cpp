@@ -114,7 +114,9 @@ std::vector<Slot> Slots::ordered() const {
 }
 
 void lay_out(std::span<const Slot> ordered, std::size_t capacity, char* out) {
-    const auto put = [&](std::size_t place, const Slot& slot) { std::memcpy(out + place * sizeof(Slot), &slot, sizeof(Slot)); };
+    const auto put = [&](std::size_t place, const Slot& slot) {
+        std::memcpy(out + place * sizeof(Slot), &slot, sizeof(Slot));
+    };
     const int shift = shift_for(capacity);
     std::size_t at = 0, place = 0;
     for (; at < ordered.size() && place < capacity; ++at) {

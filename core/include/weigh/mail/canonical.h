@@ -10,7 +10,8 @@ namespace weigh::mail {
 
 // Leaves out what changes when a message is delivered, filed, marked as read or filtered: lines end in LF,
 // without empty ones at the end; the mailbox's own first line ("From "), the headers that filters and
-// mailboxes write, and the '>' that mailboxes put before "From " in the body are gone. Holds memory that is used again from message to message; one for each thread.
+// mailboxes write, and the '>' that mailboxes put before "From " in the body are gone. Holds memory that is
+// used again from message to message; one for each thread.
 class Canonical {
 public:
     // The bytes that are left, which live until the next call and as long as `content`.
