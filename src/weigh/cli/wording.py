@@ -44,7 +44,10 @@ _SPOKEN: tuple[tuple[re.Pattern[str], Any], ...] = (
         "`weigh evaluate` lists the rows that it missed most.",
     ),
     (re.compile(r", or MailStore\.open\(folder, create=True\)"), ""),
-    (re.compile(r"MailStore\.open\(folder, create=True, words=True\)"), "weigh mail learn --words"),
+    (
+        re.compile(r"MailStore\.open\(folder, create=True, words=True\), and learn all mail there\."),
+        "weigh mail learn --words --store DIR --spam PATH... --ham PATH...",
+    ),
     (re.compile(r"\bseen=(True|False)\b"), lambda found: "--seen" if found[1] == "True" else "--unseen"),
 )
 

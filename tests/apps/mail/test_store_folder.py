@@ -128,11 +128,19 @@ def test_a_store_keeps_the_settings_it_was_made_with(tmp_path: Path) -> None:
         assert (settings.learner, settings.words) == ("logistic", True)
         assert (settings.features.pairs, settings.features.characters) == ("sparse", 4)
         assert settings.costs == store.costs == Costs(100, 2, 1)
-    for name, wanted in {"learner": "naive-bayes", "pairs": "none", "characters": 0, "words": False}.items():
-        with pytest.raises(
-            ParameterError, match=f"MailStore: {name} must be .*, as the store in .* was made"
-        ):
+    others: dict[str, tuple[Any, str]] = {
+        "learner": ("naive-bayes", "with learner 'logistic', not with learner 'naive-bayes'"),
+        "pairs": ("none", "with pairs 'sparse', not with pairs 'none'"),
+        "characters": (0, "with characters 4, not with characters 0"),
+        "words": (False, "with words, not without words"),
+    }
+    for name, (wanted, sentence) in others.items():
+        with pytest.raises(ParameterError) as refused:
             MailStore.open(tmp_path / "store", create=True, **{name: wanted})
+        assert str(refused.value) == (
+            f"{tmp_path / 'store'}: this store was made {sentence}. Give another folder (--store DIR), "
+            "or remove this one and learn all mail again."
+        )
 
 
 def test_costs_may_differ_from_one_holder_to_the_next(store: MailStore) -> None:

@@ -42,8 +42,9 @@ class Settings:
         has = {**asdict(self.features), "learner": self.learner, "words": self.words}
         for name, wanted in asked.items():
             if wanted != has[name]:
-                raise parameter(
-                    "MailStore", name, f"{has[name]!r}, as the store in {folder} was made with", wanted
+                raise ParameterError(
+                    f"{folder}: this store was made {_made(name, has[name])}, not {_made(name, wanted)}. "
+                    "Give another folder (--store DIR), or remove this one and learn all mail again."
                 )
 
     def written(self, path: str) -> None:
@@ -54,6 +55,12 @@ class Settings:
         written = {"format": FORMAT, **asdict(self), "features": features}
         with private(path) as file:
             file.write(json.dumps(written, indent=2).encode() + b"\n")
+
+
+def _made(name: str, value: object) -> str:
+    if name == "words":
+        return "with words" if value else "without words"
+    return f"with {name} {told(value)}"
 
 
 def new_settings(asked: Mapping[str, Any], costs: Costs | None) -> Settings:

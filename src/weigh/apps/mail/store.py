@@ -156,8 +156,8 @@ class MailStore:
         """
         if not self.settings.words:
             raise Unsupported(
-                f"{self.folder}: this store keeps no words, only keys made of them. Make one that does: "
-                "MailStore.open(folder, create=True, words=True), and learn again."
+                f"{self.folder}: this store keeps no words, only keys made of them. Make one that does in "
+                "another folder: MailStore.open(folder, create=True, words=True), and learn all mail there."
             )
         with self._lock, self._journal.writing() as turn:
             self._fold(turn)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weigh.apps.mail.learners import LEARNERS
-from weigh.cli.mail.opened import costs_option, seeing, store_option
+from weigh.cli.mail.opened import costs_option, costs_told, seeing, store_option
 from weigh.cli.mail.sides import HAM, SPAM, TwoSided, check_sides, sides
 from weigh.cli.options import as_json, echo
 
@@ -61,6 +61,8 @@ def command(
     mail = MailStore.open(store, create=True, costs=costs, **kind)
     if mail.costs != mail.settings.costs:
         raise click.UsageError(
-            f"The store in {mail.folder} was made with other --costs, and keeps them. Give yours to filter."
+            f"{mail.folder}: this store was made with costs {costs_told(mail.settings.costs)}, not with "
+            f"{costs_told(mail.costs)}. Give yours to filter and explain, or give another folder "
+            "(--store DIR)."
         )
     echo(teacher.teach(mail), as_json)

@@ -65,6 +65,11 @@ def _costs(ctx: click.Context, option: click.Parameter, text: str | None) -> Cos
         ) from None
 
 
+def costs_told(costs: Costs) -> str:
+    """What mistakes cost, as it is given on the command line."""
+    return ",".join(f"{name}={getattr(costs, field):g}" for name, field in _COSTS.items())
+
+
 costs_option = click.option(
     "--costs",
     metavar="COST=...,...",
