@@ -32,6 +32,15 @@ def test_all_learners_are_tried_side_by_side(run):
     assert [each["learned"] for each in found["filters"]] == [7, 7, 7]
 
 
+def test_mails_of_both_kinds_are_told(run):
+    told = run("evaluate", *SIDES, "spam/0.eml", "--no-bogofilter", "--json")
+    assert told.exit_code == 0
+    assert told.stderr == (
+        "weigh: 1 mail was given as both spam and ham. No filter can be right about both.\n"
+    )
+    assert run("evaluate", *SIDES, "--no-bogofilter", "--json").stderr == ""
+
+
 @pytest.mark.skipif(not Bogofilter.is_installed(), reason="bogofilter is not installed")
 def test_bogofilter_is_tried_too(run):
     assert filters(run("evaluate", *SIDES, "--learner", "logistic", "--json")) == ["logistic", "bogofilter"]

@@ -197,3 +197,35 @@ def test_no_store_is_made_of_no_mail(run, folder):
         told = run("learn", "--spam", *given)
         assert (told.exit_code, told.stderr) == (1, "weigh: There is no mail in nothing.\n")
     assert not (folder / "store").exists()
+
+
+def test_what_does_not_look_like_mail_is_told(run, folder):
+    (folder / "notes").mkdir()
+    for name, content in {"a": b"dear diary\n", "b": b"https://a.example/\n", "c": b"\x89PNG"}.items():
+        (folder / "notes" / name).write_bytes(content)
+    told = run("learn", "--ham", "ham", "--spam", "spam", "notes")
+    assert (told.exit_code, told.stdout) == (
+        0,
+        "spam: 7 new messages learned\nham:  4 new messages learned\n",
+    )
+    assert told.stderr == (
+        "weigh: 3 of 11 messages do not begin with headers. Are they mail? "
+        "Take them back with: weigh mail unlearn PATH\n"
+    )
+
+
+def test_mail_of_every_form_is_taken_for_mail(run):
+    for head in (b"Subject: x", b"X-Odd_1.a : x", b">From ann Mon", b"Received:\n from here"):
+        assert "headers" not in run("learn", "--spam", input=head + b"\n\ntext\n").stderr
+
+
+def test_after_mail_of_one_kind_the_other_is_asked_for(run):
+    sentence = "weigh: It has learned no ham yet. Learn both ham and spam before you trust it.\n"
+    assert run("learn", "--spam", "spam").stderr == sentence
+    assert run("learn", "--ham", "ham").stderr == ""
+
+
+def test_mail_of_both_kinds_is_told(run):
+    told = run("learn", "--spam", "spam", "--ham", "ham", "spam/0.eml", "spam/1.eml")
+    assert (told.exit_code, counts(run)) == (0, (6, 2))
+    assert told.stderr == "weigh: 2 mails were given as both spam and ham. What was learned last counts.\n"

@@ -55,6 +55,7 @@ def command(
     """
     check_sides(spam, ham)
     from weigh.apps.mail.store import MailStore
+    from weigh.cli.mail.noted import note
     from weigh.cli.mail.teaching import Teacher
 
     teacher = Teacher({SPAM: spam, HAM: ham})
@@ -66,3 +67,7 @@ def command(
             "(--store DIR)."
         )
     echo(teacher.teach(mail), as_json)
+    teacher.noted.tell()
+    hint = mail.status().hint
+    if hint:
+        note(hint)

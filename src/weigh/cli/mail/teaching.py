@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from weigh.apps.mail.learners import LEARNERS
 from weigh.apps.mail.results import Learned, Unlearned
+from weigh.cli.mail.noted import Noted
 from weigh.cli.mail.sides import look_for_some
 from weigh.cli.stages import stages
 
@@ -39,6 +40,7 @@ class Teacher:
 
     def __init__(self, given: Mapping[str, Sequence[str]]) -> None:
         self._paths = {side: paths for side, paths in given.items() if paths}
+        self.noted = Noted()
         self._looks = {side: look_for_some(paths) for side, paths in self._paths.items()}
 
     def teach(self, store: MailStore) -> Lesson:
@@ -56,7 +58,7 @@ class Teacher:
 
         A learner that goes by order would remember most of the side that came last.
         """
-        contents = {side: _contents(look) for side, look in self._looks.items()}
+        contents = {side: self.noted.passing(side, _contents(look)) for side, look in self._looks.items()}
         if LEARNERS[learner].is_ordered and len(contents) > 1:
             sizes = {side: sum(1 for _ in look()) for side, look in self._looks.items()}
             rounds = min(sizes.values()) // TURN
