@@ -12,9 +12,10 @@ from weigh._core import MailLedger
 from weigh.apps.mail.features import VIEWS
 from weigh.apps.mail.words import Word
 from weigh.errors import parameter
-from weigh.text import aligned, cut, html_table, signed
+from weigh.text import aligned, cut, html_note, html_table, signed
 
 _NAME = 50
+_MEANING = "log-odds: the score of a message with this feature alone."
 
 
 class SpokenWord(NamedTuple):
@@ -37,10 +38,11 @@ class StrongestWords:
         return {"spam": [each._asdict() for each in self.spam], "ham": [each._asdict() for each in self.ham]}
 
     def __str__(self) -> str:
-        return aligned(self._table())
+        return f"{aligned(self._table())}\n{_MEANING}"
 
     def _repr_html_(self) -> str:
-        return html_table("Strongest features", self._table(), bars=[each.score for each in self._rows()])
+        table = html_table("Strongest features", self._table(), bars=[each.score for each in self._rows()])
+        return f"<div>{table}{html_note(_MEANING)}</div>"
 
     def plot(self) -> Any:
         """Draw the features as bars, those for spam to the right."""

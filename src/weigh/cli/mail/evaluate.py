@@ -48,7 +48,7 @@ SECTIONS = {
     multiple=True,
     type=click.Choice(list(LEARNERS)),
     metavar="NAME",
-    help="One or more. [default: all]",
+    help="Repeat it for several. [default: all]",
 )
 @click.option(
     "--order",

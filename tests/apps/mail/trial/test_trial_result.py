@@ -56,6 +56,7 @@ def test_the_text_fits_into_80_columns_and_tells_all_filters(trial: Trial) -> No
     assert lines[3].split("  ")[1:2] == ["filter"]
     assert sum(line.strip().startswith("contrary") for line in lines) == 2
     assert "The worst mistakes of scripted:" in lines
+    assert "best: the filter with the smallest 1−ROCA." in str(trial)
 
 
 def test_long_names_fit_too() -> None:

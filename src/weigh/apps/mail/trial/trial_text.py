@@ -127,9 +127,11 @@ def _notes(trial: Trial) -> list[str]:
             "kind given before."
         )
     if trial.pairs:
+        goal = "fewest errors" if math.isnan(trial.best.measure(figures.ROCA).value) else "smallest 1−ROCA"
         notes.append(
-            "wrong alone: mails that only the best, and only the other, misjudged (McNemar's exact p). "
-            "1−ROCA less: by how much the best is below the other (DeLong's p)."
+            f"best: the filter with the {goal}. wrong alone: mails that only the best, and only the other, "
+            "misjudged (McNemar's exact p). 1−ROCA less: by how much the best is below the other "
+            "(DeLong's p)."
         )
     if trial.best.mistakes:
         notes.append("turn: which mail of the trial it was; of the first ones a filter knows little.")
