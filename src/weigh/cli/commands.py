@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -12,11 +12,21 @@ from weigh.cli.taught import Taught
 
 
 class Commands(Taught, click.Group):
-    """Commands by name; the file of each has its name, with _ for -, in the package `home`."""
+    """Commands by name; the file of each has its name, with _ for -, in the package `home`.
 
-    def __init__(self, *args: Any, home: str, names: Sequence[str], **settings: Any) -> None:
+    `others` are names that people try, and the commands that they mean.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        home: str,
+        names: Sequence[str],
+        others: Mapping[str, str] | None = None,
+        **settings: Any,
+    ) -> None:
         super().__init__(*args, **settings)
-        self.home, self.names = home, names
+        self.home, self.names, self.others = home, names, others or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands, in the order in which one meets them."""
@@ -34,5 +44,6 @@ class Commands(Taught, click.Group):
         if args and not args[0].startswith("-") and args[0] not in self.names:
             from weigh import errors
 
-            raise click.UsageError(f"No such command {args[0]!r}.{errors.hint(args[0], self.names)}", ctx)
+            meant = self.others.get(args[0], args[0])
+            raise click.UsageError(f"No such command {args[0]!r}.{errors.hint(meant, self.names)}", ctx)
         return super().resolve_command(ctx, args)

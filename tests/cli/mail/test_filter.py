@@ -123,8 +123,8 @@ def test_even_without_a_header_the_message_is_passed_on(taught, monkeypatch):
         (["--bogus"], "No such option '--bogus'."),
         (["-q", "--bogus"], "No such option '--bogus'."),
         (["-q", "--store"], "Option '--store' requires an argument."),
-        (["a", "b"], "Of several messages, and as JSON, there are lists only: add --list."),
-        (["--json"], "Of several messages, and as JSON, there are lists only: add --list."),
+        (["a", "b"], "Only one message can be passed on. Add --list to judge several."),
+        (["--json"], "A message is not passed on as JSON. Add --list to have its verdict."),
     ],
 )
 def test_wrong_usage_is_an_error_like_all_others(taught, arguments, sentence):
@@ -321,3 +321,9 @@ def test_the_server_of_somebody_else_is_not_asked(taught, folder, monkeypatch):
         assert taught("filter", "-q", input=STRANGE).exit_code == 1
         monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
         assert taught("filter", "-q", input=STRANGE).exit_code == 2
+
+
+def test_a_folder_is_judged_as_a_list(taught):
+    told = taught("filter", "spam")
+    assert (told.exit_code, told.stdout) == (3, "")
+    assert told.stderr == "weigh: spam is a folder. Add --list to judge all messages in it.\n"

@@ -116,6 +116,7 @@ def test_words_are_listed_if_they_are_kept(run):
     told = json.loads(run("words", "--most", "3", "--json").stdout)
     assert all(each["score"] > 0 for each in told["spam"])
     assert len(told["spam"]) == len(told["ham"]) == 3
+    assert run("words").stdout.endswith("\nlog-odds: the score of a message with this feature alone.\n")
 
 
 def test_a_store_of_hashes_has_no_words(taught, folder):
@@ -135,7 +136,9 @@ def test_a_store_of_hashes_has_no_words(taught, folder):
         (["learn"], "Say where mail is: --spam PATH... or --ham PATH..."),
         (["learn", "--spam", "--ham"], "Standard input can be given once only."),
         (["evaluate", "--spam", "spam"], "Say where mail is: --spam PATH... and --ham PATH..."),
-        (["learn", "spam"], "Got unexpected extra argument (spam)"),
+        (["learn", "spam"], "'spam' is mail of which kind? Put --spam or --ham before it."),
+        (["learn", "--json", "a", "b"], "'a' is mail of which kind? Put --spam or --ham before it."),
+        (["train"], "No such command 'train'. Did you mean 'learn'?"),
         (["lern"], "No such command 'lern'. Did you mean 'learn'?"),
     ],
 )
@@ -152,7 +155,9 @@ def test_wrong_usage_is_worded(run, arguments, sentence):
         (["learn", "--spam"], "There is no mail in standard input."),
         (["learn", "--ham", "ham", "--spam", "empty"], "There is no mail in empty."),
         (["explain", "box"], "box has several messages. Say which one: --number 1, say."),
-        (["explain", "box", "--number", "3"], "box has 2 messages."),
+        (["explain", "box", "--number", "3"], "box has 2 messages, and no number 3."),
+        (["explain"], "There is no message in standard input."),
+        (["explain", "empty"], "There is no message in empty."),
     ],
 )
 def test_refusals_are_one_line(taught, folder, arguments, sentence):

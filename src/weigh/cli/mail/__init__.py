@@ -18,6 +18,14 @@ COMMANDS = (
     "words",
     "serve",
 )
+OTHERS = {
+    "train": "learn",
+    "forget": "unlearn",
+    "judge": "filter",
+    "classify": "filter",
+    "why": "explain",
+    "test": "evaluate",
+}
 SECTIONS = {
     "Try it, teach it, use it": """
         weigh mail evaluate --spam ~/Mail/junk --ham ~/Mail/archive
@@ -40,6 +48,7 @@ SECTIONS = {
     cls=Commands,
     home="weigh.cli.mail",
     names=COMMANDS,
+    others=OTHERS,
     sections=SECTIONS,
     short_help="Filter mail: learn, judge, say why.",
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from weigh.cli.mail.opened import costs_option, opened, store_option
+from weigh.cli.mail.sides import STANDARD_INPUT
 from weigh.cli.options import as_json, check_picture, draw, echo, plot_option
 from weigh.cli.taught import Taught
 from weigh.text import counted
@@ -51,8 +52,11 @@ def _message(path: str, number: int | None) -> bytes:
     from weigh.source.mail import messages
 
     found = list(islice(messages(path), number or 2))
-    if len(found) < (number or 1):
-        raise errors.DataError(f"{path} has {counted(len(found), 'message')}.")
+    place = "standard input" if path == STANDARD_INPUT else path
+    if not found:
+        raise errors.DataError(f"There is no message in {place}.")
+    if number is not None and len(found) < number:
+        raise errors.DataError(f"{place} has {counted(len(found), 'message')}, and no number {number}.")
     if number is None and len(found) > 1:
-        raise errors.DataError(f"{path} has several messages. Say which one: --number 1, say.")
+        raise errors.DataError(f"{place} has several messages. Say which one: --number 1, say.")
     return found[-1].content

@@ -139,8 +139,10 @@ def command(
 
         _printed(listed(opened(store, costs), paths or ("-",), as_json))
         return
-    if len(paths) > 1 or as_json:
-        raise Misused("Of several messages, and as JSON, there are lists only: add --list.")
+    if len(paths) > 1:
+        raise Misused("Only one message can be passed on. Add --list to judge several.")
+    if as_json:
+        raise Misused("A message is not passed on as JSON. Add --list to have its verdict.")
     content = message(paths[0] if paths else "-")
     judging = Judging(store, costs, socket)
     ctx.exit(CODES[judging.label(content)] if quiet else _passed_on(content, judging))

@@ -103,8 +103,11 @@ def _check(path: str) -> None:
     """Refuse what is not a file: a pipe may keep us waiting for ever."""
     from pathlib import Path
 
+    from weigh.errors import SourceError
     from weigh.source.mail.finding import PIPE_IT
     from weigh.source.paths import check_readable, require_name
 
     require_name(path)
+    if Path(path).is_dir():
+        raise SourceError(f"{path} is a folder. Add --list to judge all messages in it.", path)
     check_readable(Path(path), PIPE_IT)

@@ -24,7 +24,11 @@ class TwoSided(Taught):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Give every path an option of its own."""
-        return super().parse_args(ctx, list(_spread(args)))
+        ctx.allow_extra_args = True
+        rest = super().parse_args(ctx, list(_spread(args)))
+        if rest and not ctx.resilient_parsing:
+            raise click.UsageError(f"{rest[0]!r} is mail of which kind? Put --spam or --ham before it.", ctx)
+        return rest
 
 
 def _spread(args: list[str]) -> Iterator[str]:
