@@ -11,6 +11,7 @@ from weigh.text import amount, counted
 
 # The line of an mbox, or a field; the address of a page is none.
 _HEADER = re.compile(rb">?From |[A-Za-z][\w.-]*[ \t]*:(?!//)")
+_EDGE = 512  # bytes at both ends that tell mails apart
 
 
 class Noted:
@@ -26,8 +27,8 @@ class Noted:
         for content in contents:
             self._mails += 1
             self._headless += not _HEADER.match(content)
-            # Mails are too large to be kept.
-            seen.add(hash(content))
+            # Mails are too large to be kept, or hashed as a whole for no more than a note.
+            seen.add(hash((len(content), content[:_EDGE], content[-_EDGE:])))
             yield content
 
     def tell(self) -> None:
