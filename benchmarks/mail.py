@@ -54,7 +54,8 @@ def main() -> None:
         corpus = Corpus.unpacked(given.data, Path(folder))
         for row in given.rows:
             found = JOBS[row](given, corpus)
-            said = f"`python -m benchmarks.mail --rows {row}`"
+            how = f"--seeds {','.join(map(str, given.seeds))}" if row == "q" else f"--repeats {given.repeats}"
+            said = f"`python -m benchmarks.mail --rows {row} {how}`"
             about = f"{machine(packages(['weigh'])).rstrip('.')}, {mail_quality.bogofilter_version()}."
             page = f"{found}\n\n{said}; {about}"
             print(f"\n## {row}\n\n{page}", flush=True)

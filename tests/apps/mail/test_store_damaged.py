@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,8 +16,8 @@ from weigh.journal import Record
 ORDERED = ("logistic", "perceptron")
 
 
-def made(folder: Path, **asked: object) -> MailStore:
-    store = MailStore.open(folder, create=True, **asked)  # type: ignore[arg-type]
+def made(folder: Path, **asked: Any) -> MailStore:
+    store = MailStore.open(folder, create=True, **asked)
     store.learn([ham(number) for number in range(5)], "ham")
     store.learn([spam(number) for number in range(5)], "spam")
     store.fold()
