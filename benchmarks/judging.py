@@ -11,12 +11,11 @@ they add up; l learning curves; r the report on a model.
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable
-from pathlib import Path
 
 from benchmarks import judging_audit, judging_measures, judging_parts, judging_report
-from benchmarks.harness import ROOT, machine, write_between
+from benchmarks.asked import RowParser
+from benchmarks.harness import machine, write_between
 from benchmarks.text import RESULTS
 from benchmarks.text_contenders import packages
 
@@ -32,19 +31,7 @@ JOBS: dict[str, Callable[[argparse.Namespace], str]] = {
 
 def read_arguments() -> argparse.Namespace:
     """Return what was asked; a row that is not there is refused."""
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(
-        "python -m benchmarks.judging", description=__doc__, formatter_class=form
-    )
-    parser.add_argument("--rows", type=lambda rows: rows.split(","), default=list(JOBS), metavar="e,a,…")
-    parser.add_argument("--repeats", type=int, default=3, help="of what is timed")
-    usual = Path(os.environ.get("WEIGH_DATA", ROOT.parent / "shared" / "data"))
-    parser.add_argument("--data", type=Path, default=usual, help="real data; else $WEIGH_DATA")
-    parser.add_argument("--write", action="store_true", help="put the tables into benchmarks/RESULTS.md")
-    given = parser.parse_args()
-    if beyond := [row for row in given.rows if row not in JOBS]:
-        parser.error(f"there is no row {' and no row '.join(beyond)}; the rows are {', '.join(JOBS)}")
-    return given
+    return RowParser("judging", __doc__, JOBS, repeats=3, data="real data").asked()
 
 
 def main() -> None:

@@ -11,13 +11,13 @@ judged; s one mail, from the start of the process; l one mail, asked of a runnin
 from __future__ import annotations
 
 import argparse
-import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import mail_quality, mail_speed
-from benchmarks.harness import ROOT, machine, write_between
+from benchmarks.asked import RowParser
+from benchmarks.harness import machine, write_between
 from benchmarks.mail_corpus import Corpus
 from benchmarks.text import RESULTS
 from benchmarks.text_contenders import packages
@@ -32,20 +32,11 @@ JOBS: dict[str, Callable[[argparse.Namespace, Corpus], str]] = {
 
 def read_arguments() -> argparse.Namespace:
     """Return what was asked; a row that is not there is refused."""
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser("python -m benchmarks.mail", description=__doc__, formatter_class=form)
-    parser.add_argument("--rows", type=lambda rows: rows.split(","), default=list(JOBS), metavar="q,t,…")
-    parser.add_argument("--repeats", type=int, default=5, help="of what is timed")
+    parser = RowParser("mail", __doc__, JOBS, repeats=5, data="real data")
     parser.add_argument(
         "--seeds", type=lambda seeds: [int(seed) for seed in seeds.split(",")], default=[1, 2, 3, 4, 5]
     )
-    usual = Path(os.environ.get("WEIGH_DATA", ROOT.parent / "shared" / "data"))
-    parser.add_argument("--data", type=Path, default=usual, help="real data; else $WEIGH_DATA")
-    parser.add_argument("--write", action="store_true", help="put the tables into benchmarks/RESULTS.md")
-    given = parser.parse_args()
-    if beyond := [row for row in given.rows if row not in JOBS]:
-        parser.error(f"there is no row {' and no row '.join(beyond)}; the rows are {', '.join(JOBS)}")
-    return given
+    return parser.asked()
 
 
 def main() -> None:

@@ -11,7 +11,6 @@ l sparse logistic regression by L2 and L1; o the same online; k decoding movemen
 from __future__ import annotations
 
 import argparse
-import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +22,8 @@ from benchmarks import (
     regression_online,
     regression_wide,
 )
-from benchmarks.harness import ROOT, machine, write_between
+from benchmarks.asked import RowParser
+from benchmarks.harness import machine, write_between
 from benchmarks.regression_elsewhere import Elsewhere
 from benchmarks.text import RESULTS
 from benchmarks.text_contenders import packages
@@ -45,26 +45,10 @@ JOBS: dict[str, Callable[[argparse.Namespace, Elsewhere], str]] = {
 
 def read_arguments() -> argparse.Namespace:
     """Return what was asked; a row that is not there, or a small one to be written, is refused."""
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(
-        "python -m benchmarks.regression", description=__doc__, formatter_class=form
-    )
-    parser.add_argument("--rows", type=lambda rows: rows.split(","), default=list(JOBS), metavar="d,w,…")
-    parser.add_argument("--size", choices=["full", "small"], default="full", help="small ones show nothing")
-    parser.add_argument("--repeats", type=int, default=5, help="of what is timed")
+    parser = RowParser("regression", __doc__, JOBS, repeats=5, data="recordings of row k")
+    parser.add_size()
     parser.add_argument("--elsewhere", type=Path, help="a Python with numpy < 2, adelie and python-glmnet")
-    usual = Path(os.environ.get("WEIGH_DATA", ROOT.parent / "shared" / "data"))
-    parser.add_argument("--data", type=Path, default=usual, help="recordings of row k; else $WEIGH_DATA")
-    parser.add_argument("--write", action="store_true", help="put the tables into benchmarks/RESULTS.md")
-    given = parser.parse_args()
-    if beyond := [row for row in given.rows if row not in JOBS]:
-        parser.error(f"there is no row {' and no row '.join(beyond)}; the rows are {', '.join(JOBS)}")
-    if given.write and given.size != "full":
-        parser.error("small rows show nothing, so they are not written; leave --size or --write out")
-    page = RESULTS.read_text(encoding="utf-8")
-    if given.write and (absent := [row for row in given.rows if f"begin regression {row} -->" not in page]):
-        parser.error(f"{RESULTS} has no place marked regression {', '.join(absent)}")
-    return given
+    return parser.asked()
 
 
 def run(given: argparse.Namespace, elsewhere: Elsewhere) -> None:
