@@ -18,7 +18,7 @@ from weigh.source.faults import TextFaults
 from weigh.source.file_source import PREFIX_BYTES
 from weigh.source.formats import data_ending, format_of
 from weigh.source.missing import Marker
-from weigh.source.paths import entries
+from weigh.source.paths import files_below
 from weigh.source.text_source import TextSource
 
 TEXT = "text"
@@ -129,7 +129,7 @@ def _listed(path: Path) -> tuple[list[str], list[_File]]:
     files = [
         _File(file, code, os.stat(file).st_size)
         for code, name in enumerate(classes)
-        for file in _files_below(os.path.join(path, name))
+        for file in files_below(os.path.join(path, name))
     ]
     return classes, files
 
@@ -159,17 +159,3 @@ def _no_classes(path: Path) -> SourceError:
     elif ending is not None:
         told += f" To read the files in it as one table, give {str(path / ('*' + ending))!r}."
     return SourceError(told, path)
-
-
-def _files_below(path: str) -> Iterator[str]:
-    """The files of a folder and of those below it, sorted; links to folders are not followed."""
-    # A stack and no recursion: folders may be nested as deeply as paths are long.
-    waiting = [iter(entries(path))]
-    while waiting:
-        entry = next(waiting[-1], None)
-        if entry is None:
-            waiting.pop()
-        elif entry.is_dir(follow_symlinks=False):
-            waiting.append(iter(entries(entry.path)))
-        elif entry.is_file():
-            yield entry.path

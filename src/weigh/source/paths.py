@@ -49,6 +49,38 @@ def entries(folder: str) -> list[os.DirEntry[str]]:
         return sorted((e for e in found if not e.name.startswith(".")), key=lambda e: e.name)
 
 
+def files_below(folder: str, skipped: list[str] | None = None) -> Iterator[str]:
+    """The files of a folder and of those below it, sorted; links to folders are not followed.
+
+    What is neither is left out, and its name is added to `skipped`.
+    """
+    # A stack and no recursion: folders may be nested as deeply as paths are long.
+    waiting = [iter(entries(folder))]
+    while waiting:
+        entry = next(waiting[-1], None)
+        if entry is None:
+            waiting.pop()
+        elif entry.is_dir(follow_symlinks=False):
+            waiting.append(iter(entries(entry.path)))
+        elif is_file(entry):
+            yield entry.path
+        elif skipped is not None:
+            skipped.append(printable(entry.path))
+
+
+def is_file(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry of a folder is a file, or a link that leads to one."""
+    try:
+        return entry.is_file()
+    except OSError:  # a link that leads in circles
+        return False
+
+
+def printable(path: str) -> str:
+    """A path that can be printed, whatever bytes it has."""
+    return path if path.isprintable() else repr(path)[1:-1]
+
+
 def unreadable(path: PathLike, error: Exception) -> SourceError:
     """Word why the system, or what unpacks, cannot read a file."""
     return SourceError(f"{path} cannot be read: {reason(error).rstrip('.')}.", os.fspath(path))

@@ -12,7 +12,7 @@ from weigh.source.mail.file import Gone, messages_of_file
 from weigh.source.mail.maildir import entries_of_maildir, is_maildir
 from weigh.source.mail.mh import entries_of_mh, is_mh
 from weigh.source.mail.stored import Stored
-from weigh.source.paths import PathLike, check_readable, entries, meant, unreadable
+from weigh.source.paths import PathLike, check_readable, entries, is_file, meant, printable, unreadable
 
 PIPE_IT = ", not a file or a folder of mail. Send it to standard input and give '-' instead."
 
@@ -66,7 +66,7 @@ def _messages_below(folder: str, inside: bool, skipped: list[str]) -> Iterator[S
         elif entry.found.is_dir(follow_symlinks=False):
             if inside and not entry.single:
                 waiting.append(_listed(entry.found.path))
-        elif _is_file(entry.found):
+        elif is_file(entry.found):
             place = printable(entry.found.path)
             try:
                 yield from messages_of_file(entry.found.path, place, at=entry.at, single=entry.single)
@@ -91,15 +91,3 @@ def _listed(folder: str) -> Iterator[Entry]:
         return map(Entry, entries(folder))
     except OSError as error:
         raise unreadable(printable(folder), error) from error
-
-
-def _is_file(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_file()
-    except OSError:  # a link that leads in circles
-        return False
-
-
-def printable(path: str) -> str:
-    """A path that can be printed, whatever bytes it has."""
-    return path if path.isprintable() else repr(path)[1:-1]

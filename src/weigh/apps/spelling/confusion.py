@@ -1,0 +1,179 @@
+"""Confusion sets: words that people mix up, from the lists of the package, a file, or given."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Self
+from unicodedata import normalize
+
+from weigh.errors import ParameterError, SourceError, hint, listing, parameter, told
+from weigh.source.bytes import MARK
+from weigh.source.lines import undecodable_line
+from weigh.source.paths import PathLike, check_readable
+from weigh.text import counted, cut, html_table
+
+NAMES = ("english", "golding-schabes", "banko-brill")
+LARGEST = 8  # words of a set
+LONGEST = 40  # characters of a word
+_MOST = 1 << 22  # bytes of a list: what is longer is a text that was given in its place
+_BETWEEN = re.compile(r"[\s,/]+")
+_WORD = re.compile(r"[^\W_](?:\w|'(?=[^\W_]))*")
+_SAVE_IT = ", not a list. Save it to a file first."
+
+
+@dataclass(frozen=True)
+class ConfusionSets:
+    """Sets of words that are mixed up.
+
+    Words are in lower case and have ' for ’; no word is in two sets, and a set has two to eight.
+    """
+
+    sets: tuple[tuple[str, ...], ...]
+    name: str = "given"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sets", tuple(tuple(map(_plain, words)) for words in self.sets))
+        seen: set[str] = set()
+        for number, words in enumerate(self.sets, 1):
+            fault = _fault(words, seen)
+            if fault:
+                raise ParameterError(f"Set {number} of the confusion sets: {fault}")
+            seen.update(words)
+        if not self.sets:
+            raise ParameterError(f"There is no confusion set. {_SUCH_AS}")
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        """One of the lists that come with the package."""
+        if name not in NAMES:
+            raise _unknown(name)
+        content = (files("weigh.apps.spelling") / "lists" / f"{name}.txt").read_text("utf-8")
+        return cls(tuple(words for _, words in _lines(content)), name)
+
+    @classmethod
+    def read(cls, path: PathLike) -> Self:
+        """A list in a file: a set a line, words parted by blanks, commas or slashes; # begins a comment."""
+        where = Path(path)
+        check_readable(where, _SAVE_IT)
+        sets = []
+        seen: set[str] = set()
+        for number, words in _lines(_content(where)):
+            words = tuple(map(_plain, words))
+            fault = _fault(words, seen)
+            if fault:
+                raise SourceError(f"{where}, line {number:,}: {fault}", where, number)
+            seen.update(words)
+            sets.append(words)
+        if not sets:
+            raise SourceError(f"{where} holds no confusion set. {_SUCH_AS}", where)
+        return cls(tuple(sets), os.fspath(where))
+
+    @classmethod
+    def given(cls, what: Any) -> Self:
+        """What a user gives: sets that are ready, the name of a list, a path, or sequences of words."""
+        if isinstance(what, cls):
+            return what
+        if isinstance(what, os.PathLike):
+            return cls.read(what)
+        if isinstance(what, str):
+            if what in NAMES or not os.path.lexists(what):
+                return cls.named(what)
+            return cls.read(what)
+        try:
+            return cls(tuple(_words(words) for words in what))
+        except TypeError as error:
+            must = "the name of a list, the path of one, or sequences of words"
+            raise parameter("ConfusionSets", "sets", must, what) from error
+
+    @staticmethod
+    def names() -> tuple[str, ...]:
+        """The lists that come with the package."""
+        return NAMES
+
+    def __len__(self) -> int:
+        return len(self.sets)
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        return iter(self.sets)
+
+    def __str__(self) -> str:
+        head = f"{counted(len(self.sets), 'confusion set')} ({cut(self.name, 40)})"
+        return "\n".join([head, *(f"  {cut(' '.join(words), 78)}" for words in self.sets)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the sets as plain data."""
+        return {"name": self.name, "sets": [list(words) for words in self.sets]}
+
+    def _repr_html_(self) -> str:
+        rows = [["words"], *([" ".join(words)] for words in self.sets)]
+        return html_table(f"{counted(len(self.sets), 'confusion set')} ({self.name})", rows)
+
+
+_SUCH_AS = "Give a set of words a line, such as: their there they're"
+
+
+def _plain(word: object) -> str:
+    return normalize("NFC", str(word)).lower().replace("’", "'")
+
+
+def _words(given: str | Iterable[str]) -> tuple[str, ...]:
+    """The words of a set: a sequence of them, or a line as in a file."""
+    return tuple(filter(None, _BETWEEN.split(given))) if isinstance(given, str) else tuple(given)
+
+
+def _lines(content: str) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """The sets of a list, each with the number of its line."""
+    for number, line in enumerate(content.split("\n"), 1):
+        words = _words(line.partition("#")[0])
+        if words:
+            yield number, words
+
+
+def _content(path: Path) -> str:
+    """The text of a list."""
+    with path.open("rb") as file:
+        data = file.read(_MOST + 1)
+    if len(data) > _MOST:
+        raise SourceError(f"{path} is longer than {_MOST:,} bytes: it is no list. {_SUCH_AS}", path)
+    try:
+        return data.removeprefix(MARK).decode()
+    except UnicodeDecodeError as error:
+        line = undecodable_line(path, "utf-8")
+        raise SourceError(
+            f"{path}, line {line:,} is not UTF-8 text. Save the list as UTF-8.", path, line
+        ) from error
+
+
+def _fault(words: Sequence[str], seen: set[str]) -> str:
+    """What is wrong with a set, given the words of those before it; nothing if it is right."""
+    for at, word in enumerate(words):
+        if not _is_word(word):
+            return (
+                f"{told(word, 60)} is not one word. A word has letters, digits, inner apostrophes, no blank "
+                f"and no hyphen, and at most {LONGEST} of them."
+            )
+        if word in words[:at]:
+            return f"{word!r} is in it twice. Name every word once."
+        if word in seen:
+            return f"{word!r} is in another set already. A word may be in one set only; join the two."
+    if len(words) < 2:
+        return f"a set needs two words or more, got {listing(words)}. Add what it is mixed up with."
+    if len(words) > LARGEST:
+        return f"a set has at most {LARGEST} words, got {len(words)}. Part it into sets."
+    return ""
+
+
+def _is_word(word: str) -> bool:
+    return _WORD.fullmatch(word) is not None and len(word) <= LONGEST and not word.isdecimal()
+
+
+def _unknown(name: str) -> ParameterError:
+    return ParameterError(
+        f"There is no list {told(name, 60)}; there are {listing(NAMES)}.{hint(name, NAMES)} "
+        f"Another language is a file with a set a line: give its path."
+    )

@@ -1,0 +1,174 @@
+"""`documents`: the texts that paths lead to, masked and in pieces, in bounded memory."""
+
+from __future__ import annotations
+
+import codecs
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from weigh.apps.spelling.prose import DATA, SOURCE, ending, masked_pieces
+from weigh.errors import SourceError
+from weigh.source.bytes import MARK, is_utf8, open_text
+from weigh.source.damage import DAMAGE
+from weigh.source.faults import TextFaults
+from weigh.source.paths import PathLike, check_readable, files_below, meant, printable, unreadable
+
+PIECE = 1 << 22
+# Where a piece may end, the best place first.
+_ENDS = (b"\n\n", b"\r\n\r\n", b"\n", b"\r", b" ")
+_PIPE_IT = ", not a file or a folder of text. Send it to standard input and give '-' instead."
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text: its name, and its pieces in UTF-8, masked, one after the other."""
+
+    name: str
+    pieces: Iterator[bytes]
+
+
+def documents(
+    paths: PathLike | Sequence[PathLike], *, encoding: str = "utf-8", skipped: list[str] | None = None
+) -> Iterator[Document]:
+    """The texts of files, folders and standard input, one after the other in bounded memory.
+
+    What is no prose (code, commands, addresses) is hidden by 0x1A: Markdown, LaTeX, HTML and
+    reStructuredText go by their endings, everything else is plain text. Lengths stay, so that offsets are
+    those of the text in UTF-8 without its byte order mark. Pieces have at most 4 MiB and end behind a
+    paragraph where there is one. Empty files are left out. Packed files (gz, bz2, xz, zst, lz4) are unpacked.
+
+    Parameters
+    ----------
+    paths : a path, a pattern or a list of such; folders are read with all below them, sorted by name, except
+        what is hidden or is source code or data by its ending; "-" is standard input
+    encoding : of the texts
+    skipped : a list to which "name: reason" is added of what is left out in folders
+    """
+    found = meant(paths)
+    # All of them before the first text: who learns from the first shall not stumble over the second.
+    for path in found:
+        if not path.is_dir():
+            check_readable(path, _PIPE_IT)
+            _require_prose(path)
+    try:
+        is_utf8(encoding)
+    except LookupError as error:
+        raise TextFaults(found[0] if found else Path("text"), encoding).of_reading(error) from error
+    told = [] if skipped is None else skipped
+    return chain.from_iterable(
+        _below(path, encoding, told) if path.is_dir() else _named(path, encoding) for path in found
+    )
+
+
+def _require_prose(path: Path) -> None:
+    if ending(str(path)) in SOURCE:
+        raise SourceError(
+            f"{path} is source code, not prose. Leave it out, or send it to standard input and give '-'.",
+            path,
+        )
+
+
+def _named(path: Path, encoding: str) -> Iterator[Document]:
+    """The text of a file that was asked for: what is wrong with it is an error."""
+    name = printable(str(path))
+    pieces = _pieces(path, encoding)
+    first = next(pieces, None)
+    if first is not None:
+        yield Document(name, masked_pieces(chain([first], pieces), name))
+
+
+def _below(folder: Path, encoding: str, skipped: list[str]) -> Iterator[Document]:
+    """The texts of a folder: what is not one is left out and told."""
+    any_text = False
+    odd: list[str] = []
+    try:
+        for file in files_below(os.fspath(folder), odd):
+            for document in _met(Path(file), encoding, skipped):
+                any_text = True
+                yield document
+    except OSError as error:
+        raise unreadable(printable(str(folder)), error) from error
+    skipped.extend(f"{name}: not a file" for name in odd)
+    if not any_text:
+        raise SourceError(
+            f"{folder} holds no text. Give a folder with text files in it, or the files.", folder
+        )
+
+
+def _met(path: Path, encoding: str, skipped: list[str]) -> Iterator[Document]:
+    name = printable(str(path))
+    if ending(name) in SOURCE | DATA:
+        skipped.append(f"{name}: {'source code' if ending(name) in SOURCE else 'data'}, not prose")
+        return
+    pieces = _pieces(path, encoding)
+    try:
+        first = next(pieces, None)
+    except SourceError as error:
+        skipped.append(_why(name, error))
+        return
+    if first is not None:
+        yield Document(name, masked_pieces(_until_fault(first, pieces, name, skipped), name))
+
+
+def _until_fault(first: bytes, pieces: Iterator[bytes], name: str, skipped: list[str]) -> Iterator[bytes]:
+    """Pieces up to the first that is no text; the rest of such a file is left out and told."""
+    yield first
+    try:
+        yield from pieces
+    except SourceError as error:
+        skipped.append(f"{_why(name, error)} (from there on)")
+
+
+def _why(name: str, error: SourceError) -> str:
+    told = str(error).removeprefix(name).lstrip(",: ")
+    return f"{name}: {told.partition('. ')[0].rstrip('.')}"
+
+
+def _pieces(path: Path, encoding: str) -> Iterator[bytes]:
+    """The text of a file in pieces of at most 4 MiB."""
+    held = b""
+    for block in _checked(path, encoding):
+        held += block
+        while len(held) > PIECE:
+            end = _end(held)
+            yield held[:end]
+            held = held[end:]
+    if held:
+        yield held
+
+
+def _checked(path: Path, encoding: str) -> Iterator[bytes]:
+    """The text of a file as it is read, without its byte order mark, or a refusal."""
+    utf8 = codecs.getincrementaldecoder("utf-8")()
+    try:
+        with closing(open_text(path, encoding)) as text:
+            for at, block in enumerate(text.windows()):
+                utf8.decode(block)
+                if b"\0" in block:
+                    raise _binary(path)
+                yield block if at else block.removeprefix(MARK)
+            utf8.decode(b"", final=True)
+    except DAMAGE as error:
+        raise TextFaults(path, encoding).of_reading(error) from error
+
+
+def _binary(path: Path) -> SourceError:
+    return SourceError(
+        f"{path} is not a text but binary: it has NUL bytes. Leave it out; unpack it if it is an archive; "
+        f"give encoding='utf-16' if it is such a text.",
+        path,
+    )
+
+
+def _end(text: bytes) -> int:
+    """Where a piece of a text that is longer than one ends."""
+    for mark in _ENDS:
+        at = text.rfind(mark, PIECE // 2, PIECE)
+        if at >= 0:
+            return at + len(mark)
+    # Not within a character.
+    return next(at for at in range(PIECE, 0, -1) if not 0x80 <= text[at] < 0xC0)
