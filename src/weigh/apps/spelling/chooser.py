@@ -1,0 +1,126 @@
+"""Choosers: the chances of every word of one confusion set in a context."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weigh import errors
+from weigh.apps.spelling.contexts import COLUMN, Occurrences
+from weigh.features import Names, Tokens, Words
+from weigh.features.blocks import Floats
+from weigh.model.decision import normalised
+from weigh.model.word_weights import WordWeights
+
+NEVER = -np.inf  # the score of a word without an example
+
+Weights = NDArray[np.float32]
+
+
+class Chooser(Protocol):
+    """What tells the words of one set apart."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the set."""
+
+    @property
+    def size(self) -> int:
+        """How many features it knows."""
+
+    def chances(self, rows: Occurrences) -> Floats:
+        """Return the probability of every word [rows, words] in the context of each occurrence."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearChooser:
+    """score(word) = base(word) + Σ weight(feature, word) over the features of a context; P is its softmax.
+
+    `names` are sorted, and `table` has a row of weights for each. Only differences within a row matter:
+    base and rows have a mean of zero, so that a weight is what speaks for a word against the others.
+    """
+
+    words: tuple[str, ...]
+    base: Floats
+    names: Names
+    table: Weights
+
+    def __post_init__(self) -> None:
+        right = self.base.shape == (len(self.words),)
+        if not right or self.table.shape != (len(self.names), len(self.words)) or not self.names.are_sorted:
+            raise errors.DataError("A chooser has sorted names, and a weight of each for every word.")
+
+    @classmethod
+    def of(cls, model: Any, words: Sequence[str]) -> LinearChooser:
+        """Return the chooser that decides like a model of contexts; words that it never saw are never chosen.
+
+        Absence, where it is evidence (Bernoulli), is part of the base.
+        """
+        plane = model.linear()
+        coef, intercept = plane.coef, plane.intercept
+        if coef.ndim == 1:
+            # Of two classes a model tells what speaks for the second.
+            coef, intercept = np.stack([np.zeros_like(coef), coef]), np.array([0.0, float(intercept)])
+        places = [tuple(words).index(label) for label in plane.classes]
+        base, table = np.full(len(words), NEVER), np.zeros((coef.shape[1], len(words)))
+        base[places], table[:, places] = _centred(intercept[None])[0], _centred(coef.T)
+        names = plane.terms[0].names
+        packed = names if isinstance(names, Names) else Names.of(names)
+        return cls(tuple(words), base, packed, table.astype(np.float32))
+
+    @classmethod
+    def constant(cls, words: Sequence[str], word: int = 0) -> LinearChooser:
+        """Return the chooser that always answers one word."""
+        base = np.full(len(words), NEVER)
+        base[word] = 0.0
+        return cls(tuple(words), base, Names.of([]), np.zeros((0, len(words)), dtype=np.float32))
+
+    @property
+    def size(self) -> int:
+        """How many features it knows."""
+        return len(self.names)
+
+    @cached_property
+    def _weights(self) -> WordWeights:
+        return WordWeights(COLUMN, self.names, self.table.astype(np.float64), fixed=False)
+
+    def scores(self, rows: Occurrences) -> Floats:
+        """Return the scores [rows, words] of occurrences."""
+        found = np.tile(self.base, (len(rows), 1))
+        if len(rows) and self.size:
+            self._weights.add(Words.of(rows.chunk().columns[COLUMN], Tokens()), found)
+        return found
+
+    def chances(self, rows: Occurrences) -> Floats:
+        """Return the probability of every word [rows, words] in the context of each occurrence."""
+        return np.exp(normalised(self.scores(rows)))
+
+    def evidence(self, context: Sequence[str]) -> list[tuple[str, Floats]]:
+        """Return what each known feature of a context adds to every word's score, beyond the base."""
+        places = [(name, self.names.find(name)) for name in context]
+        return [(name, self.table[at].astype(np.float64)) for name, at in places if at >= 0]
+
+    def strongest(self, n: int) -> LinearChooser:
+        """Return the chooser with the n features whose weights differ most among words, at most.
+
+        Of features that are equally strong the first by name stay; those that say nothing go in any case.
+        """
+        spread = np.ptp(self.table, axis=1)
+        order = np.argsort(-spread, kind="stable")[:n]
+        kept = np.sort(order[spread[order] > 0])
+        return replace(self, names=self.names.taken(kept), table=self.table[kept])
+
+    def tempered(self, temperature: float) -> LinearChooser:
+        """Return the chooser whose scores are divided by a temperature; its choices stay."""
+        return replace(
+            self, base=self.base / temperature, table=(self.table / temperature).astype(np.float32)
+        )
+
+
+def _centred(table: Floats) -> Floats:
+    return np.asarray(table - table.mean(axis=1, keepdims=True))

@@ -1,0 +1,128 @@
+"""The learners that tell the words of a set apart, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weigh import errors
+from weigh.apps.spelling.chooser import Chooser, LinearChooser
+from weigh.apps.spelling.contexts import COLUMN, Occurrences
+from weigh.apps.spelling.memory import MemoryChooser
+from weigh.engines import run
+from weigh.features import Tokens, find_schema
+from weigh.features.blocks import Floats
+from weigh.learn import BayesTask, PerceptronTask
+from weigh.learn.online_logistic import OnlineLogisticTask, online_penalty
+from weigh.model.perceptron import VotedModel
+from weigh.priors import Normal
+from weigh.source import Source
+
+SEEN = 2  # features that occur only once say little, and are half of all
+SPREAD = 3.0  # of the weights of logistic regression
+PSEUDO_COUNT = 0.3
+PASSES = {"logistic": 10, "perceptron": 5, "voted": 5}
+
+
+@dataclass(frozen=True, eq=False)
+class VotedChooser:
+    """A perceptron all of whose hypotheses decide; a word's chance is its share of the votes."""
+
+    words: tuple[str, ...]
+    model: VotedModel
+
+    @property
+    def size(self) -> int:
+        """How many features it knows."""
+        return len(self.model.features)
+
+    def chances(self, rows: Occurrences) -> Floats:
+        """Return the share of the votes that each word [rows, words] has in a context."""
+        votes = self.model.score_chunk(rows.chunk())
+        assert self.model.record is not None
+        total = float(self.model.record.lives.sum())
+        if len(self.model.classes) == 2:
+            # The score is how many more votes the second has than the first.
+            votes = np.column_stack([total - votes[:, 1], total + votes[:, 1]]) / 2
+        found = np.zeros((len(rows), len(self.words)))
+        found[:, [self.words.index(label) for label in self.model.classes]] = votes / total
+        return found
+
+
+def majority(rows: Occurrences) -> LinearChooser:
+    """Return the chooser that always answers the commonest word, of several the first of the set."""
+    counts = np.bincount(rows.members, minlength=len(rows.words))
+    return LinearChooser.constant(rows.words, int(counts.argmax()))
+
+
+def learned(learner: str, rows: Occurrences) -> Chooser:
+    """Return what a learner makes of occurrences; where there is nothing to tell apart, the majority."""
+    if learner not in _MAKERS:
+        raise errors.parameter("learned", "learner", f"one of {errors.listing(LEARNERS)}", learner)
+    if len(np.unique(rows.members)) < 2:
+        return majority(rows)
+    return _MAKERS[learner](rows)
+
+
+def learned_weights(learner: str, rows: Occurrences) -> LinearChooser:
+    """Return what one of the learners that give weights makes of occurrences."""
+    chooser = learned(learner, rows)
+    if not isinstance(chooser, LinearChooser):
+        raise errors.parameter("learned_weights", "learner", f"one of {errors.listing(KEPT)}", learner)
+    return chooser
+
+
+def model_of(learner: str, rows: Occurrences) -> Any:
+    """Return the model behind a chooser: that of a task, learned from the source of the rows."""
+    source = rows.source()
+    return run(_TASKS[learner](source), source)
+
+
+def _columns(*, counts: bool = True) -> dict[str, Tokens]:
+    return {COLUMN: Tokens(counts=counts, min_count=SEEN)}
+
+
+def _logistic(source: Source) -> OnlineLogisticTask:
+    penalty = online_penalty(Normal(SPREAD))
+    return OnlineLogisticTask.over(source, _columns(), l2=penalty, max_iter=PASSES["logistic"])
+
+
+def _bayes(source: Source) -> BayesTask:
+    return BayesTask(find_schema(source, _columns()), PSEUDO_COUNT)
+
+
+def _bernoulli(source: Source) -> BayesTask:
+    return BayesTask(find_schema(source, _columns(counts=False)), PSEUDO_COUNT)
+
+
+def _perceptron(source: Source) -> PerceptronTask:
+    return PerceptronTask.over(source, _columns(), max_iter=PASSES["perceptron"])
+
+
+def _voted(source: Source) -> PerceptronTask:
+    return PerceptronTask.over(source, _columns(), keep="voted", record=True, max_iter=PASSES["voted"])
+
+
+_TASKS: dict[str, Callable[[Source], Any]] = {
+    "logistic": _logistic,
+    "naive-bayes": _bayes,
+    "bernoulli": _bernoulli,
+    "perceptron": _perceptron,
+    "voted": _voted,
+}
+KEPT = ("logistic", "naive-bayes", "bernoulli", "perceptron")
+LEARNERS = (*KEPT, "voted", "memory")
+
+
+def _weights_by(learner: str) -> Callable[[Occurrences], Chooser]:
+    return lambda rows: LinearChooser.of(model_of(learner, rows), rows.words)
+
+
+_MAKERS: dict[str, Callable[[Occurrences], Chooser]] = {
+    **{learner: _weights_by(learner) for learner in KEPT},
+    "voted": lambda rows: VotedChooser(rows.words, model_of("voted", rows)),
+    "memory": MemoryChooser.of,
+}
