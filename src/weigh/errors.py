@@ -21,6 +21,7 @@ The tree::
     ├── CutJournal           the end of a journal that was not whole, and is gone
     ├── DependentColumns     columns that repeat each other make naive Bayes over-sure
     ├── FlatColumns          numbers that are all equal within a class
+    ├── LittleText           text too short to show how rare false alarms are
     ├── MissingNumbers       numbers that a regression takes for zero
     ├── NotOptimal           a solver that stopped before its proof
     ├── OddClasses           classes too rare for the folds of a trial, or numbers taken for classes
@@ -154,6 +155,10 @@ class UnknownNoise(WeighWarning):
 
 class UnlikeScales(WeighWarning):
     """A column's numbers are so large that a perceptron hears little of the others."""
+
+
+class LittleText(WeighWarning):
+    """A text is too short to show that false alarms are as rare as was asked for."""
 
 
 class MissingNumbers(WeighWarning):

@@ -12,6 +12,7 @@ from weigh import errors
 from weigh.apps.spelling.chooser import Chooser, LinearChooser
 from weigh.apps.spelling.contexts import COLUMN, Occurrences
 from weigh.apps.spelling.memory import MemoryChooser
+from weigh.apps.spelling.settings import KEPT
 from weigh.engines import run
 from weigh.features import Tokens, find_schema
 from weigh.features.blocks import Floats
@@ -60,7 +61,7 @@ def majority(rows: Occurrences) -> LinearChooser:
 
 def learned(learner: str, rows: Occurrences) -> Chooser:
     """Return what a learner makes of occurrences; where there is nothing to tell apart, the majority."""
-    if learner not in _MAKERS:
+    if learner not in LEARNERS:
         raise errors.parameter("learned", "learner", f"one of {errors.listing(LEARNERS)}", learner)
     if len(np.unique(rows.members)) < 2:
         return majority(rows)
@@ -113,7 +114,6 @@ _TASKS: dict[str, Callable[[Source], Any]] = {
     "perceptron": _perceptron,
     "voted": _voted,
 }
-KEPT = ("logistic", "naive-bayes", "bernoulli", "perceptron")
 LEARNERS = (*KEPT, "voted", "memory")
 
 

@@ -1,0 +1,156 @@
+"""Learning a speller: choosers on a part of the text, a promise on the rest, then choosers on all of it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+
+from weigh import errors
+from weigh.apps.spelling.chooser import LinearChooser
+from weigh.apps.spelling.confusion import ConfusionSets
+from weigh.apps.spelling.contexts import Occurrences
+from weigh.apps.spelling.corpus import Corpus, Progress, among
+from weigh.apps.spelling.documents import Document
+from weigh.apps.spelling.facts import Facts, LeftOut, SetFacts
+from weigh.apps.spelling.learners import learned_weights, majority
+from weigh.apps.spelling.promise import LEAST, Promise
+from weigh.apps.spelling.settings import Settings
+from weigh.apps.spelling.speller import Speller
+from weigh.features.blocks import Floats, Mask
+from weigh.learn.calibration import Scored, fit_temperature
+from weigh.model.pipeline import cores
+from weigh.text import counted
+
+Result = TypeVar("Result")
+
+
+def learn(
+    documents: Iterable[Document],
+    sets: ConfusionSets,
+    settings: Settings,
+    *,
+    progress: Progress | None = None,
+) -> Speller:
+    """Return the speller that documents teach.
+
+    They are read once. A fifth of the text is held out: on it the temperature of every set is found, and the
+    threshold that keeps the promise. Then all of the text is learned, with the same temperatures and
+    threshold. `progress` is called with the bytes of each piece that was read, and with 0 for each set that
+    was learned.
+    """
+    corpus = Corpus.read(documents, sets.sets, settings.window, progress)
+    _require_text(corpus)
+    kept, left_out = _common(corpus, settings.at_least)
+    if not kept:
+        raise _no_examples(corpus, sets, settings)
+    trials = _each(partial(_tried, settings, corpus), kept, progress)
+    doubts = np.concatenate([trial.doubts for trial in trials])
+    promise = Promise.kept(settings.alarms, doubts, corpus.n_held)
+    if promise.doubt:
+        warnings.warn(promise.doubt, errors.LittleText, stacklevel=2)
+    made = _each(partial(_learned, settings), kept, progress)
+    choosers = tuple(one.tempered(trial.temperature) for one, trial in zip(made, trials, strict=True))
+    facts = tuple(trial.facts(rows) for trial, rows in zip(trials, kept, strict=True))
+    read = sum(number > 0 for number in corpus.words)
+    return Speller(choosers, promise, settings, Facts(corpus.n_words, read, sets.name, facts, left_out))
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """What choosing came to on held-out text: right or not, and how sure where it was not."""
+
+    temperature: float
+    right: Mask
+    usual: Mask
+    doubts: Floats
+
+    def facts(self, rows: Occurrences) -> SetFacts:
+        """Return what is told of a set, whose occurrences were all learned in the end."""
+        examples = tuple(np.bincount(rows.members, minlength=len(rows.words)).tolist())
+        accuracy, usual = (float(one.mean()) if len(one) else None for one in (self.right, self.usual))
+        return SetFacts(examples, len(self.right), accuracy, usual, self.temperature)
+
+
+def _tried(settings: Settings, corpus: Corpus, rows: Occurrences) -> _Trial:
+    held = corpus.held(rows)
+    taught, asked = rows.where(~held), rows.where(held)
+    chooser = _learned(settings, taught)
+    temperature = _temperature(chooser, asked)
+    chances = chooser.tempered(temperature).chances(asked)
+    best = chances.argmax(axis=1)
+    right = best == asked.members
+    usual = majority(taught).chances(asked).argmax(axis=1) == asked.members
+    return _Trial(temperature, right, usual, chances[~right, best[~right]])
+
+
+def _learned(settings: Settings, rows: Occurrences) -> LinearChooser:
+    return learned_weights(settings.learner, rows).strongest(settings.features)
+
+
+def _temperature(chooser: LinearChooser, rows: Occurrences) -> float:
+    if not len(rows):
+        return 1.0
+    scored = Scored(chooser.scores(rows), rows.members.astype(np.intp), np.ones(len(rows)))
+    return 1.0 / fit_temperature(scored).map.slope
+
+
+def _common(corpus: Corpus, at_least: int) -> tuple[list[Occurrences], tuple[LeftOut, ...]]:
+    """Return the occurrences of words that are common enough, and the words that are not.
+
+    A word is to be learned before it is held out, so that it must also occur in what is not.
+    """
+    kept: list[Occurrences] = []
+    left_out: list[LeftOut] = []
+    for rows in corpus.sets:
+        width = len(rows.words)
+        examples = np.bincount(rows.members, minlength=width)
+        taught = np.bincount(rows.members[~corpus.held(rows)], minlength=width)
+        enough = (examples >= at_least) & (taught > 0)
+        for at in np.flatnonzero(~enough).tolist():
+            left_out.append(LeftOut(rows.words[at], rows.words, int(examples[at])))
+        if enough.sum() > 1:
+            kept.append(rows if enough.all() else among(rows, enough))
+    return kept, tuple(left_out)
+
+
+def _each(
+    make: Callable[[Occurrences], Result], sets: Sequence[Occurrences], progress: Progress | None
+) -> list[Result]:
+    """Return what is made of each set, in their order; sets are learned side by side."""
+    results: list[Result] = []
+    with ThreadPoolExecutor(min(cores(), len(sets))) as pool:
+        for result in pool.map(make, sets):
+            results.append(result)
+            if progress is not None:
+                progress(0)
+    return results
+
+
+def _require_text(corpus: Corpus) -> None:
+    if corpus.n_words >= LEAST:
+        return
+    read = counted(len(corpus.words), "document")
+    if not corpus.n_words:
+        raise errors.DataError(
+            f"There is no text to learn from: {read}, and no word in them. Give files or folders of text."
+        )
+    raise errors.DataError(
+        f"There is too little text to learn from: {counted(corpus.n_words, 'word')} in {read}. A fifth is "
+        f"held out, in blocks of 1,000 words, so that {LEAST:,} words are the least; a million is better."
+    )
+
+
+def _no_examples(corpus: Corpus, sets: ConfusionSets, settings: Settings) -> errors.DataError:
+    found = sum(map(len, corpus.sets))
+    seen = f"{counted(found, 'occurrence')} of all its words" if found else "none of its words occurs"
+    return errors.DataError(
+        f"No set of {sets.name!r} can be learned from {counted(corpus.n_words, 'word')} of text: {seen}, and "
+        f"two words of a set must occur {settings.at_least:,} times each. Give more text, or sets of words "
+        f"that it has, or a smaller at_least."
+    )
