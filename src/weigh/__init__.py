@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "weigh.apps.mail.store": ("MailStore",),
+    "weigh.apps.spelling.speller": ("Speller",),
     "weigh.estimators": (
         "JointBayes",
         "LinearRegression",

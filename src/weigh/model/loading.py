@@ -14,6 +14,7 @@ from weigh.model.calibrated import CLASSIFIERS, CalibratedModel
 from weigh.model.regression import RegressionModel
 from weigh.model.row_model import RowModel
 
+SPELLER = "speller"  # what files of weigh.Speller call themselves
 MODELS: dict[str, Any] = {
     **CLASSIFIERS,
     CalibratedModel.type_name: CalibratedModel,
@@ -33,6 +34,11 @@ def load(
     data with their digest; left out, files below 16 MiB are compared. Nothing in a file is executed.
     """
     stored = store.read(path, check)
+    if stored.meta.get("model") == SPELLER:
+        raise errors.ModelFileError(
+            f"{stored.path} holds a speller, which judges texts and no rows. "
+            f"Open it with weigh.Speller.load({stored.path!r})."
+        )
     try:
         kind = MODELS.get(str(stored.meta["model"]))
         if kind is None:

@@ -1,0 +1,143 @@
+"""Texts with what was suggested written into them, and files whose other bytes all stay."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from weigh.apps.spelling.suggestion import Suggestion
+from weigh.errors import DataError, SourceError, told
+from weigh.replacing import reason, replaced
+from weigh.source.bytes import compression, is_utf8, unpacked
+
+_MARKS = {
+    "utf-8": (codecs.BOM_UTF8,),
+    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
+}
+_ORDERS = ("-le", "-be")
+
+
+def segments(text: str, suggestions: Sequence[Suggestion]) -> Iterator[tuple[str, str]]:
+    """A text in parts, each with what is to stand in its place; parts between suggestions stay."""
+    at = 0
+    for one in sorted(suggestions, key=lambda one: one.begin):
+        if one.begin < at:
+            raise DataError(
+                f"Two suggestions overlap at character {one.begin:,}: {one.change}. Give each of them once."
+            )
+        if text[one.begin : one.end] != one.written:
+            raise DataError(
+                f"At character {one.begin:,} of the text stands {told(text[one.begin : one.end], 40)}, and "
+                f"not {one.written!r}: it is not the text that was checked. Check it again."
+            )
+        kept = text[at : one.begin]
+        yield kept, kept
+        yield one.written, one.suggested
+        at = one.end
+    yield text[at:], text[at:]
+
+
+def fixed(text: str, suggestions: Sequence[Suggestion]) -> str:
+    """A text with what was suggested for it in the place of what was written."""
+    return "".join(new for _, new in segments(text, suggestions))
+
+
+@dataclass(frozen=True)
+class FileText:
+    """A text as it is in a file: its bytes, of which the first few may be a mark of their order."""
+
+    path: str
+    raw: bytes
+    mark: bytes
+    codec: str
+    text: str
+
+    def with_changes(self, suggestions: Sequence[Suggestion]) -> bytes:
+        """The bytes of the file with only these words changed."""
+        try:
+            parts = [(old.encode(self.codec), new) for old, new in segments(self.text, suggestions)]
+            changed = b"".join(new.encode(self.codec) for _, new in segments(self.text, suggestions))
+        except UnicodeEncodeError as error:
+            raise SourceError(
+                f"{self.path}: {error.object!r} cannot be written in {self.codec}. Nothing was changed; save "
+                "the file as UTF-8 first, or change the word by hand.",
+                self.path,
+            ) from None
+        if self.mark + b"".join(old for old, _ in parts) != self.raw:
+            raise SourceError(
+                f"{self.path}: a text can be written in several ways in {self.codec}, and this is not the usual "
+                "one: other bytes would change too. Nothing was changed; save the file as UTF-8 first.",
+                self.path,
+            )
+        return self.mark + changed
+
+
+def read_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> FileText:
+    """The text of a file, packed or not."""
+    where = os.fspath(path)
+    try:
+        stream, below = unpacked(Path(where))
+        with below, stream:
+            raw = stream.read()
+    except (OSError, EOFError, ValueError) as error:
+        raise SourceError(
+            f"{where} cannot be read: {reason(error)}. Check its name and its permissions.", where
+        ) from error
+    return decoded(raw, encoding, where)
+
+
+def decoded(raw: bytes, encoding: str, where: str) -> FileText:
+    """The text that bytes are in an encoding, without the mark of their order."""
+    mark, codec = _mark(raw, encoding)
+    try:
+        text = raw[len(mark) :].decode(codec)
+    except UnicodeDecodeError as error:
+        raise SourceError(
+            f"{where} is no text in {encoding}: {error.reason} at byte {error.start + len(mark):,}. Say in "
+            "which encoding it is (such as latin-1), or leave it out.",
+            where,
+        ) from None
+    return FileText(where, raw, mark, codec, text)
+
+
+def _mark(raw: bytes, encoding: str) -> tuple[bytes, str]:
+    """The mark that some bytes begin with, and the encoding of what follows."""
+    family = "utf-8" if is_utf8(encoding) else codecs.lookup(encoding).name
+    marks = _MARKS.get(family, ())
+    for mark, order in zip(marks, _ORDERS, strict=False):
+        if raw.startswith(mark):
+            return mark, family if len(marks) == 1 else family + order
+    return b"", family if len(marks) < 2 else family + _ORDERS[0]
+
+
+def rewrite(file: FileText, suggestions: Sequence[Suggestion]) -> None:
+    """Put what was suggested into a file, all at once, unless it has changed since it was read."""
+    if not suggestions:
+        return
+    _require_plain(file.path)
+    changed = file.with_changes(suggestions)
+    try:
+        with replaced(file.path) as handle:
+            handle.write(changed)
+            # Asked last, when only the new name is wanting: what came between would be lost.
+            if Path(file.path).read_bytes() != file.raw:
+                raise SourceError(
+                    f"{file.path} has changed since it was read. Nothing was changed; check it again.",
+                    file.path,
+                )
+    except OSError as error:
+        raise SourceError(
+            f"{file.path} cannot be written: {reason(error)}. Nothing was changed.", file.path
+        ) from error
+
+
+def _require_plain(path: str) -> None:
+    if compression(Path(path)) is not None:
+        raise SourceError(f"{path} is packed and stays as it is. Unpack it first.", path)
+    if not stat.S_ISREG(os.stat(path).st_mode) or not os.access(path, os.W_OK):
+        raise SourceError(f"{path} may not be written to. Nothing was changed.", path)

@@ -1,0 +1,109 @@
+"""Why one word and not another: the strongest features of a context, in words and told once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+MOST = 6
+PARAGRAPH = "¶"
+NUMBER = "0"
+MORE_USUAL = "base"
+_PLACES = {
+    "before": (-1,),
+    "after": (1,),
+    "before2": (-2,),
+    "after2": (2,),
+    "around": (-1, 1),
+    "ending-before": (-1,),
+    "ending-after": (1,),
+    "capital-before": (-1,),
+    "capital-after": (1,),
+    "capital": (0,),
+    "CAPITALS": (0,),
+}
+_PAIRS = {"before": (-2, -1), "after": (1, 2)}
+_BARE = {
+    MORE_USUAL: "more usual",
+    "capital": "capital letter",
+    "CAPITALS": "capital letters",
+    "capital-before": "capital letter before",
+    "capital-after": "capital letter after",
+}
+_SIDES = {"before2": "two before", "after2": "two after", "near": "nearby"}
+_ENDS = {"before": "start of a paragraph", "after": "end of a paragraph"}
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A feature of a context, and by how much it speaks for what is suggested against what is written.
+
+    `weight` is a difference of logarithms; it prints as what a reader sees: 'know' before, 'laugh' nearby.
+    """
+
+    feature: str
+    weight: float
+
+    def __str__(self) -> str:
+        if self.feature in _BARE:
+            return _BARE[self.feature]
+        kind, _, seen = self.feature.partition(":")
+        words = seen.split(" ")
+        if set(words) == {PARAGRAPH} and kind in _ENDS:
+            return _ENDS[kind]
+        if kind.startswith("ending-"):
+            return f"'-{seen}' {kind.removeprefix('ending-')}"
+        if kind == "around":
+            return f"'{words[0]} … {words[-1]}' around"
+        return f"{'a number' if seen == NUMBER else repr_word(seen)} {_SIDES.get(kind, kind)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The reason as plain values: feature, weight and wording."""
+        return {"feature": self.feature, "weight": self.weight, "told": str(self)}
+
+
+def repr_word(word: str) -> str:
+    """A word between quotes, whatever apostrophes are in it."""
+    return f"'{word}'"
+
+
+def strongest(evidence: Iterable[tuple[str, float]]) -> tuple[Reason, ...]:
+    """The reasons that speak for a word, the strongest first; of those about one neighbour only the first.
+
+    `evidence` is every feature of one context, with its weight for what is suggested less that for what is
+    written, and `MORE_USUAL` for what does not depend on the context.
+    """
+    parts = list(evidence)
+    neighbours = _neighbours([feature for feature, _ in parts])
+    told: list[Reason] = []
+    seen: set[int | str] = set()
+    for feature, weight in sorted(parts, key=lambda part: (-part[1], part[0])):
+        if weight <= 0 or len(told) == MOST:
+            break
+        about = _about(feature, neighbours)
+        if about.isdisjoint(seen):
+            told.append(Reason(feature, float(weight)))
+            seen |= about
+    return tuple(told)
+
+
+def _neighbours(features: Sequence[str]) -> dict[str, set[int | str]]:
+    """Where the nearest tokens stand, by their text: one word may stand in several places."""
+    found: dict[str, set[int | str]] = {}
+    for feature in features:
+        kind, _, seen = feature.partition(":")
+        if kind in ("before", "after", "before2", "after2") and " " not in seen:
+            found.setdefault(seen, set()).update(_PLACES[kind])
+    return found
+
+
+def _about(feature: str, neighbours: Mapping[str, set[int | str]]) -> set[int | str]:
+    """The places that a feature tells of; a word that is merely near stands for itself."""
+    kind, _, seen = feature.partition(":")
+    # What lies beyond the end of a paragraph is that end again.
+    if kind == "near" or seen == PARAGRAPH:
+        return neighbours.get(seen, {feature})
+    if " " in seen and kind in _PAIRS:
+        return {*_PAIRS[kind]}
+    return {*_PLACES.get(kind, (feature,))}

@@ -1,0 +1,69 @@
+"""A speller in words: what it was learned from, what it promises, and how well it knows each set."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+
+from weigh.apps.spelling.facts import LeftOut
+from weigh.apps.spelling.storing import Parts
+from weigh.text import aligned, amount, counted, cut, html_note, html_table, percent
+
+SHOWN = 60
+_WIDTH = 80
+_HEAD = ["set", "examples", "accuracy", "majority", "features"]
+
+
+def text_of(parts: Parts) -> str:
+    """A speller in at most 80 columns."""
+    lines = [f"Speller for {_extent(parts)}", *(f"  {line}" for line in _sentences(parts))]
+    table = aligned([_HEAD, *_rows(parts)[:SHOWN]], indent="  ")
+    more = [f"  … and {len(parts.sets) - SHOWN} more"] if len(parts.sets) > SHOWN else []
+    return "\n".join([*lines, table, *more])
+
+
+def html_of(parts: Parts) -> str:
+    """A speller for notebooks."""
+    title = f"Speller for {_extent(parts)}"
+    return html_table(title, [_HEAD, *_rows(parts)]) + "".join(map(html_note, _sentences(parts)))
+
+
+def _extent(parts: Parts) -> str:
+    words = sum(len(one.words) for one in parts.sets)
+    return f"{counted(len(parts.sets), 'set')} of {counted(words, 'word')} that are mixed up"
+
+
+def _sentences(parts: Parts) -> list[str]:
+    facts, promise = parts.facts, parts.promise
+    read = f"{counted(facts.words, 'word')} in {counted(facts.documents, 'document')}"
+    lines = [
+        f"learned by {parts.settings.learner} from {read}",
+        *wrap(str(promise), _WIDTH - 2),
+        *wrap(promise.doubt, _WIDTH - 2),
+    ]
+    if facts.accuracy is not None:
+        lines.append(f"mean accuracy on held-out text: {percent(facts.accuracy)}")
+    return [*lines, *_left_out(facts.left_out)]
+
+
+def _left_out(words: tuple[LeftOut, ...]) -> list[str]:
+    if not words:
+        return []
+    told = ", ".join(f"{one.word} ({amount(one.examples)})" for one in words)
+    return [cut(f"left out, too rare: {told}", _WIDTH - 2)]
+
+
+def _rows(parts: Parts) -> list[list[str]]:
+    return [
+        [
+            cut(", ".join(one.words), 30),
+            amount(sum(facts.examples)),
+            _share(facts.accuracy),
+            _share(facts.majority),
+            amount(one.size),
+        ]
+        for one, facts in zip(parts.sets, parts.facts.sets, strict=True)
+    ]
+
+
+def _share(share: float | None) -> str:
+    return "–" if share is None else percent(share)

@@ -1,0 +1,140 @@
+"""Spellers as files: all sets end to end in four arrays, and a description; equal spellers, equal bytes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weigh import _core
+from weigh.apps.spelling.chooser import LinearChooser
+from weigh.apps.spelling.confusion import ConfusionSets
+from weigh.apps.spelling.facts import Facts
+from weigh.apps.spelling.promise import Promise
+from weigh.apps.spelling.settings import Settings
+from weigh.errors import ModelFileError, WeighError
+from weigh.features import Names
+from weigh.model import store
+from weigh.model.loading import SPELLER
+from weigh.model.store import Stored, checked_names, damaged
+
+# What a context is; one that was learned from other features would not be known again.
+CONTEXTS = 1
+
+
+class Parts(NamedTuple):
+    """What a speller consists of."""
+
+    sets: tuple[LinearChooser, ...]
+    promise: Promise
+    settings: Settings
+    facts: Facts
+
+
+def to_content(parts: Parts) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The description and the arrays that a file holds."""
+    meta = {
+        "model": SPELLER,
+        "contexts": CONTEXTS,
+        "unicode": _core.UNICODE,
+        "sets": [{"words": list(one.words), "features": one.size} for one in parts.sets],
+        "promise": parts.promise.to_dict(),
+        "settings": parts.settings.to_dict(),
+        "facts": parts.facts.to_dict(),
+    }
+    lengths = _joined([np.diff(one.names.offsets) for one in parts.sets], np.int64)
+    return meta, {
+        "base": _joined([one.base for one in parts.sets], np.float64),
+        "names.text": _joined([one.names.text for one in parts.sets], np.uint8),
+        # Most names are short, and a byte each is a quarter of what their weights take.
+        "names.lengths": lengths.astype(np.min_scalar_type(int(lengths.max(initial=0)))),
+        "weights": _joined([one.table.reshape(-1) for one in parts.sets], np.float32),
+    }
+
+
+def _joined(arrays: Sequence[NDArray[Any]], dtype: type[np.generic]) -> NDArray[Any]:
+    return np.concatenate([np.empty(0, dtype), *arrays]).astype(dtype, copy=False)
+
+
+def read(path: str | os.PathLike[str]) -> Parts:
+    """What a file holds; nothing in it is executed."""
+    stored = store.read(path, check=True)
+    _require_speller(stored)
+    try:
+        return Parts(
+            sets=_choosers(stored),
+            promise=_promise(stored.meta["promise"]),
+            settings=Settings(**stored.meta["settings"]),
+            facts=Facts.of(stored.meta["facts"]),
+        )
+    except ModelFileError:
+        raise
+    except (WeighError, LookupError, TypeError, ValueError, AttributeError, OverflowError) as cause:
+        raise damaged(stored.path, f"its description is incomplete or contradictory ({cause})") from cause
+
+
+def _require_speller(stored: Stored) -> None:
+    kind = stored.meta.get("model")
+    if kind != SPELLER:
+        raise ModelFileError(
+            f"{stored.path} holds a model of rows ({kind}), not a speller. "
+            f"Open it with weigh.load({stored.path!r}), or give the file of weigh spell learn."
+        )
+    made = (stored.meta.get("contexts"), stored.meta.get("unicode"))
+    if made != (CONTEXTS, _core.UNICODE):
+        raise ModelFileError(
+            f"{stored.path} was made by another version of weigh, which saw other contexts in a text "
+            f"({made[0]}, Unicode {made[1]}; this one {CONTEXTS}, {_core.UNICODE}). Learn the speller again."
+        )
+
+
+def _promise(plain: dict[str, Any]) -> Promise:
+    promise = Promise.of(plain)
+    if not 0 <= promise.threshold <= 1:
+        raise ValueError(f"a threshold of {promise.threshold!r}")
+    return promise
+
+
+def _choosers(stored: Stored) -> tuple[LinearChooser, ...]:
+    described = stored.meta["sets"]
+    words = [tuple(map(str, one["words"])) for one in described]
+    ConfusionSets(tuple(words), SPELLER)
+    base, weights = stored.arrays["base"], stored.arrays["weights"]
+    if base.dtype != np.float64 or weights.dtype != np.float32 or not np.isfinite(weights).all():
+        raise ValueError("weights that are no numbers")
+    if np.isnan(base).any() or np.isposinf(base).any():
+        raise ValueError("a base that is no number")
+    sizes = [int(one["features"]) for one in described]
+    names = _names(stored, sizes)
+    bases = _parted(base, [len(one) for one in words])
+    tables = _parted(weights, [len(one) * size for one, size in zip(words, sizes, strict=True)])
+    return tuple(
+        LinearChooser(*one[:3], one[3].reshape(-1, len(one[0])))
+        for one in zip(words, bases, names, tables, strict=True)
+    )
+
+
+def _names(stored: Stored, sizes: list[int]) -> list[Names]:
+    text, lengths = stored.arrays["names.text"], stored.arrays["names.lengths"]
+    if lengths.dtype.kind != "u" or lengths.ndim != 1:
+        raise ValueError("lengths of names that are no counts")
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    checked_names(text, offsets, stored.path)
+    ends = np.cumsum([0, *sizes])
+    _parted(lengths, sizes)
+    return [
+        Names(text[offsets[begin] : offsets[end]], offsets[begin : end + 1] - offsets[begin])
+        for begin, end in pairwise(ends)
+    ]
+
+
+def _parted(array: NDArray[Any], sizes: list[int]) -> list[NDArray[Any]]:
+    """An array's parts of these sizes, which must be all of it."""
+    if array.ndim != 1 or min(sizes, default=0) < 0 or sum(sizes) != len(array):
+        raise ValueError(f"{len(array):,} numbers where {sum(sizes):,} are told")
+    return np.split(array, np.cumsum(sizes)[:-1]) if sizes else []
