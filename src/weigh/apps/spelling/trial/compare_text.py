@@ -1,0 +1,111 @@
+"""A comparison of learners as text of at most 80 columns, as HTML and as rows to draw."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from weigh.apps.spelling.trial.scoring import MAJORITY
+from weigh.text import aligned, amount, counted, cut, html_note, html_table, minus
+
+if TYPE_CHECKING:
+    from weigh.apps.spelling.trial.compare import Comparison
+
+WIDTH = 80
+NAME = 19
+# Six learners side by side leave no room for whole names.
+HEADS = {
+    MAJORITY: "major",
+    "naive-bayes": "bayes",
+    "bernoulli": "bern.",
+    "perceptron": "perc.",
+}
+
+
+def text(found: Comparison) -> str:
+    """The whole comparison as text."""
+    parts = [
+        textwrap.fill(headline(found), WIDTH),
+        aligned(_shares(found, NAME)),
+        aligned(_sizes(found, NAME)),
+        "\n".join(textwrap.fill(note, WIDTH) for note in _notes(found)),
+    ]
+    return "\n\n".join(parts)
+
+
+def markup(found: Comparison) -> str:
+    """The comparison as HTML tables with its sentences."""
+    tables = [html_table(headline(found), _shares(found, 60)), html_table("Features", _sizes(found, 60))]
+    return f"<div>{''.join([*tables, *map(html_note, _notes(found))])}</div>"
+
+
+def headline(found: Comparison) -> str:
+    """What was learned and judged, in one sentence."""
+    learned = f"{counted(found.learned_words, 'word')} of {counted(found.learned_documents, 'document')}"
+    judged = f"{counted(found.judged_words, 'word')} of {counted(found.judged_documents, 'other')}"
+    return f"{counted(len(found.sets), 'set')} learned from {learned}, judged on {judged}"
+
+
+def heads(learners: Sequence[str]) -> list[str]:
+    """Short names of learners, as heads of columns."""
+    return [HEADS.get(name, name) for name in learners]
+
+
+def share(value: float) -> str:
+    """A share in percent without its sign."""
+    return "-" if math.isnan(value) else f"{100 * value:.1f}"
+
+
+def _shares(found: Comparison, width: int) -> list[list[str]]:
+    def row(title: str, judged: str, values: list[float]) -> list[str]:
+        return [cut(title, width), judged, *map(share, values)]
+
+    names = found.learners
+    return [
+        ["% right", "judged", *heads(names)],
+        *(row(s.name, amount(s.judged), [s.accuracy(name) for name in names]) for s in found.sets),
+        row("mean of the sets", "", [found.mean(name) for name in names]),
+        row("by occurrence", "", [found.by_occurrence(name) for name in names]),
+    ]
+
+
+def _sizes(found: Comparison, width: int) -> list[list[str]]:
+    """Return the features by set; learners that keep the same ones share a column."""
+    same: dict[tuple[int, ...], list[str]] = {}
+    for name in found.learners[1:]:
+        same.setdefault(tuple(each.hits[name].features for each in found.sets), []).append(name)
+    rows = [
+        [cut(each.name, width), amount(each.learned), *(amount(sizes[at]) for sizes in same)]
+        for at, each in enumerate(found.sets)
+    ]
+    learned = sum(each.learned for each in found.sets)
+    head = ["features", "learned", *(", ".join(heads(names)) for names in same.values())]
+    return [head, *rows, ["all sets", amount(learned), *(amount(sum(sizes)) for sizes in same)]]
+
+
+def _notes(found: Comparison) -> list[str]:
+    gains = []
+    for name in found.learners[1:]:
+        more, error = found.gain(name)
+        known = "" if math.isnan(error) else f" ± {100 * error:.1f}"
+        gains.append(f"{name} {minus(f'{100 * more:+.1f}')}{known}")
+    notes = [
+        "major: the commonest word of a set, always. Points above it, mean of the sets"
+        f"{' ± standard error' if len(found.judged) > 1 else ''}: {', '.join(gains)}.",
+        "features: how many a learner keeps; learned, judged: occurrences.",
+    ]
+    if left := [each.name for each in found.sets if not each.judged]:
+        notes.append(f"Not in the text held out, and in no mean: {', '.join(left)}.")
+    return notes
+
+
+def drawn(found: Comparison) -> list[dict[str, Any]]:
+    """A dot for the best learner and one for the majority of every set judged."""
+    return [
+        {"name": each.name, "series": name, "value": value.value, "low": value.low, "high": value.high}
+        for each in found.judged
+        for name in (found.best, MAJORITY)
+        for value in (each.measure(name),)
+    ]
