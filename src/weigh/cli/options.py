@@ -48,6 +48,13 @@ def reading(command: Command) -> Command:
     return command
 
 
+def named(ctx: click.Context, option: click.Parameter, path: str | None) -> str | None:
+    """Refuse an empty path, which is what a shell makes of a variable that is not set."""
+    if path == "":
+        raise click.BadParameter("the path is empty.")
+    return path
+
+
 def sign(delimiter: str | None) -> str | None:
     """The sign that a --delimiter stands for."""
     found = None if delimiter is None else DELIMITERS.get(delimiter, delimiter)

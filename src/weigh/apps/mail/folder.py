@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from weigh.apps.places import own_place
 from weigh.errors import ModelFileError
 from weigh.replacing import reason, replaced
 
@@ -18,11 +19,7 @@ _DRAFT = (".weigh-", ".tmp")
 
 def default_folder() -> str:
     """Where a person's store is: $WEIGH_MAIL, or weigh/mail in the folder for data of programs."""
-    given = os.environ.get("WEIGH_MAIL")
-    if given:
-        return given
-    data = os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
-    return os.path.join(data, "weigh", "mail")
+    return own_place("WEIGH_MAIL", "mail")
 
 
 @contextlib.contextmanager

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from weigh.apps.mail.learners import LEARNERS
-from weigh.cli.mail.opened import named, opened, seeing
+from weigh.cli.mail.opened import opened, seeing
 from weigh.cli.mail.sides import TwoSided, check_sides, sides
-from weigh.cli.options import as_json, check_picture, draw, echo, plot_option
+from weigh.cli.options import as_json, check_picture, draw, echo, named, plot_option
 
 if TYPE_CHECKING:
     from weigh.apps.mail.trial.contestant import Contestant

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from weigh.cli.options import named
+
 if TYPE_CHECKING:
     from weigh.apps.mail.store import MailStore
     from weigh.apps.mail.verdict import Costs
@@ -16,13 +18,6 @@ COSTS = "ham-lost=500,spam-let=1,unsure=0.5"
 _COSTS = {"ham-lost": "ham_lost", "spam-let": "spam_let", "unsure": "unsure"}
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def named(ctx: click.Context, option: click.Parameter, path: str | None) -> str | None:
-    """Refuse an empty path, which is what a shell makes of a variable that is not set."""
-    if path == "":
-        raise click.BadParameter("the path is empty.")
-    return path
 
 
 store_option = click.option(
