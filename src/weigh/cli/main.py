@@ -33,6 +33,7 @@ COMMANDS = (
     "verify",
     "diff",
     "mail",
+    "spell",
 )
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -57,7 +58,7 @@ class Program(Commands):
         except errors.WeighError as refusal:
             raise Told(str(refusal)) from refusal
         except MemoryError as cause:
-            advice = "" if ctx.invoked_subcommand == "mail" else _LESS
+            advice = "" if ctx.invoked_subcommand in ("mail", "spell") else _LESS
             raise Told(f"There is not enough memory.{advice}") from cause
         except BrokenPipeError:
             hush()
@@ -82,6 +83,10 @@ SECTIONS = {
         weigh mail evaluate --spam ~/Mail/junk --ham ~/Mail/archive
         weigh mail learn --spam ~/Mail/junk --ham ~/Mail/archive
         weigh mail filter < message
+    """,
+    "Words that you mix up": """
+        weigh spell learn ~/Documents
+        weigh spell check thesis.tex
     """,
 }
 

@@ -1,0 +1,53 @@
+"""`weigh spell sets`: the words that are mixed up."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from weigh.cli.options import as_json
+from weigh.cli.taught import Taught
+from weigh.text import aligned, amount
+
+SECTIONS = {
+    "Examples": """
+        weigh spell sets
+        weigh spell sets english
+        weigh spell sets english > my-sets.txt
+        weigh spell sets my-sets.txt --json
+    """,
+    "A list of your own, for any language": """
+        is a file with a set in each line, and '#' before remarks:
+            weather whether
+            their there they're
+        Give it to learn: weigh spell learn ~/Documents --sets my-sets.txt
+    """,
+}
+
+
+@click.command(cls=Taught, sections=SECTIONS, short_help="The lists of words that are mixed up.")
+@click.argument("name", required=False, metavar="[NAME|FILE]")
+@as_json
+def command(name: str | None, as_json: bool) -> None:
+    """Tell which lists there are, or what is in one.
+
+    A list is printed as a file of your own is written, so that it can be one's beginning.
+    """
+    from weigh.apps.spelling.confusion import ConfusionSets
+
+    if name is not None:
+        found = ConfusionSets.given(name)
+        lines = "\n".join(" ".join(words) for words in found.sets)
+        click.echo(_json({"name": found.name, "sets": found.sets}) if as_json else lines)
+        return
+    lists = [ConfusionSets.named(each) for each in ConfusionSets.names()]
+    if as_json:
+        click.echo(_json([{"name": each.name, "sets": each.sets} for each in lists]))
+        return
+    rows = [(each.name, amount(len(each.sets)), amount(sum(map(len, each.sets)))) for each in lists]
+    click.echo(aligned([("list", "sets", "words"), *rows]))
+
+
+def _json(facts: object) -> str:
+    return json.dumps(facts, ensure_ascii=False, indent=2)
