@@ -17,6 +17,7 @@ void bind_products(nanobind::module_& m);
 void bind_replay(nanobind::module_& m);
 void bind_score(nanobind::module_& m);
 void bind_shares(nanobind::module_& m);
+void bind_spelling(nanobind::module_& m);
 void bind_sums(nanobind::module_& m);
 void bind_svmlight(nanobind::module_& m);
 void bind_tokens(nanobind::module_& m);
@@ -43,6 +44,7 @@ NB_MODULE(_core, m) {
     bind_replay(m);
     bind_score(m);
     bind_shares(m);
+    bind_spelling(m);
     bind_sums(m);
     bind_svmlight(m);
     bind_tokens(m);

@@ -222,3 +222,16 @@ weigh._core.MailLedger.judge:
 
 weigh._core.MailLedger.evidence:
     def evidence(self, print: bytes) -> list[tuple[int, int, float]]: ...
+
+weigh._core.ContextReader.columns:
+    def columns(
+        self, set: int
+    ) -> tuple[
+        NDArray[numpy.int32],
+        NDArray[numpy.int32],
+        NDArray[numpy.int64],
+        NDArray[numpy.int64],
+        NDArray[numpy.int32],
+        NDArray[numpy.int64],
+        NDArray[numpy.int32],
+    ]: ...

@@ -656,6 +656,29 @@ def log_shares(
         NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
 ) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
+
+class ContextReader:
+    def __init__(self, sets: Sequence[Sequence[str]], window: int, most: int) -> None: ...
+    def read(self, piece: bytes, document: int, words: int, begin: int) -> int: ...
+    def columns(
+        self, set: int
+    ) -> tuple[
+        NDArray[numpy.int32],
+        NDArray[numpy.int32],
+        NDArray[numpy.int64],
+        NDArray[numpy.int64],
+        NDArray[numpy.int32],
+        NDArray[numpy.int64],
+        NDArray[numpy.int32],
+    ]: ...
+    def stride(self, set: int) -> int: ...
+    def names(
+        self,
+    ) -> tuple[
+        Annotated[NDArray[numpy.uint8], {"shape": (None,)}],
+        Annotated[NDArray[numpy.int64], {"shape": (None,)}],
+    ]: ...
+
 def class_sums(
     classes: NDArray[numpy.int32],
     n_classes: int,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from weigh.apps.spelling._slow import SlowReader
+from weigh import _core
 from weigh.errors import parameter
 from weigh.features.blocks import Ints, Longs, Mask
 from weigh.features.names import Names
@@ -19,6 +19,7 @@ from weigh.source.columns import Field, Fields
 from weigh.source.table import TableSource
 
 WINDOW = 6
+WIDEST = 100
 # Of one set; beyond, every second one is dropped, so that any amount of text fits into memory.
 MOST = 2**20
 COLUMN = "context"
@@ -101,12 +102,12 @@ class Reader:
     """
 
     def __init__(self, sets: Sequence[Sequence[str]], window: int = WINDOW, *, most: int = MOST) -> None:
-        if type(window) is not int or not 0 <= window <= 1000:
-            raise parameter("Reader", "window", "a whole number from 0 to 1,000", window)
+        if type(window) is not int or not 0 <= window <= WIDEST:
+            raise parameter("Reader", "window", f"a whole number up to {WIDEST}", window)
         if type(most) is not int or most < 2:
             raise parameter("Reader", "most", "a whole number from 2 on", most)
         self.sets = tuple(tuple(words) for words in sets)
-        self._native = SlowReader(self.sets, window, most)
+        self._native = _core.ContextReader([list(words) for words in self.sets], window, most)
 
     def read(self, piece: bytes, document: int, words: int = 0, begin: int = 0) -> int:
         """Read a piece of UTF-8 and return how many words it has.
@@ -118,8 +119,8 @@ class Reader:
 
     def occurrences(self) -> list[Occurrences]:
         """Return what was found in all that was read, by set."""
-        names = self._native.names()
+        names = Names(*self._native.names())
         return [
-            Occurrences(words, *self._native.columns(number), names=names, taken=self._native.taken(number))
-            for number, words in enumerate(self.sets)
+            Occurrences(words, *self._native.columns(k), names, 1 / self._native.stride(k))
+            for k, words in enumerate(self.sets)
         ]

@@ -1,0 +1,44 @@
+// Contexts: features with names of what stands around a word.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weigh/spelling/tokens.h"
+#include "weigh/vocabulary.h"
+
+namespace weigh::spelling {
+
+// Numbers features in order of first appearance. With the neighbours L2 L1 and R1 R2 of a word these are
+//   before:L1, after:R1, before:L2 L1, after:R1 R2, around:L1 _ R1, before2:L2, after2:R2,
+//   ending-before: and ending-after: with the last three characters of a longer word, capital-before,
+//   capital-after, capital or CAPITALS of the word itself, and near:W once for every word W of the window.
+class Contexts {
+public:
+    // So many words to each side are near.
+    explicit Contexts(std::size_t window) : window_(window) {}
+
+    // Append the features of token i; nothing is seen beyond its paragraph.
+    void add(std::span<const Token> paragraph, std::size_t i, std::vector<std::int32_t>& features);
+
+    Names names() const { return vocabulary_.names(); }
+
+private:
+    using Numbers = std::vector<std::int32_t>;
+
+    void add_neighbours(std::span<const Token> paragraph, std::size_t i, Numbers& features);
+    void add_form(const Token& word, std::string_view side, Numbers& features);
+    void add_near(std::span<const Token> paragraph, std::size_t i, Numbers& features);
+    std::int32_t number(std::initializer_list<std::string_view> parts);
+
+    std::size_t window_;
+    Vocabulary vocabulary_;
+    std::string joined_, scratch_[4];
+};
+
+}  // namespace weigh::spelling

@@ -1,0 +1,152 @@
+"""The contexts of words as their definition says, in plain Python and slowly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+LONGEST = 40
+PARAGRAPH = "¶"
+JOINS = "-‐‑/\\@#=+~^|"
+QUOTES = dict.fromkeys("“”„«»", '"') | dict.fromkeys("‘’", "'") | dict.fromkeys("–―", "—")
+TOKEN = re.compile(
+    r"(?P<word>(?:[^\W_]|_+\w)(?:\w|['’](?=[^\W_]))*)"
+    r"|(?P<code>\x1a+)"
+    r"|(?P<paragraph>[^\S\n]*\n[^\S\n]*\n\s*|¶+)"
+    r"|\s+"
+    r"|(?P<mark>(?P<bad>[\udc80-\udcff])|(?P<one>.)(?P=one)*)",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Token:
+    """A piece of text between blanks, and what features call it."""
+
+    name: str
+    begin: int
+    end: int
+    raw: str = ""
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it is a word; only words keep their letters."""
+        return self.raw != ""
+
+    @property
+    def is_capital(self) -> bool:
+        """Whether the first letter is a capital: what lower case changes."""
+        return self.raw[:1].lower() != self.raw[:1]
+
+    @property
+    def is_in_capitals(self) -> bool:
+        """Whether it has more than one letter, and capitals only."""
+        letters = [c for c in self.raw if c.isalnum() and c not in "0123456789"]
+        return len(letters) > 1 and all(c.lower() != c for c in letters)
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """A word of a set in a text; `begin` and `size` are bytes of UTF-8."""
+
+    set: int
+    member: int
+    begin: int
+    size: int
+    at: int
+    features: list[str]
+
+
+def decoded(piece: bytes) -> str:
+    """Bytes as text, of which each that is no UTF-8 is half a surrogate pair."""
+    return piece.decode("utf-8", "surrogateescape")
+
+
+def tokens(text: str) -> list[Token]:
+    """All tokens of a text."""
+    found = []
+    for match in TOKEN.finditer(text):
+        raw, (begin, end) = match.group(), match.span()
+        if match["word"]:
+            found.append(Token(word_name(raw), begin, end, raw))
+        elif match["code"]:
+            found.append(Token("<code>", begin, end))
+        elif match["paragraph"]:
+            found.append(Token(PARAGRAPH, begin, end))
+        elif match["mark"]:
+            name = "\ufffd" if match["bad"] else "—" if re.fullmatch("--+", raw) else raw[0]
+            found.append(Token(QUOTES.get(name, name), begin, end))
+    return found
+
+
+def word_name(raw: str) -> str:
+    """What features call a word."""
+    if raw.isascii() and raw.isdigit():
+        return "0"
+    return "<long>" if len(raw) > LONGEST else raw.lower().replace("’", "'")
+
+
+def is_joined(text: str, token: Token) -> bool:
+    """Whether a word hangs on a neighbour."""
+    # Blanks spare asking where the text begins and ends.
+    text = "  " + text + "  "
+    back, before = text[token.begin : token.begin + 2]
+    after, beyond = text[token.end + 2 : token.end + 4]
+    return joins(before, back) or joins(after, beyond)
+
+
+def joins(neighbour: str, beyond: str) -> bool:
+    """Whether a character hangs a word on what is beyond; two hyphens are a dash."""
+    if neighbour in ".:":
+        return beyond.isalnum()
+    return neighbour in JOINS and not neighbour == beyond == "-"
+
+
+def features(paragraph: list[Token], i: int, window: int) -> list[str]:
+    """The names of the features of token i."""
+    names = [PARAGRAPH, PARAGRAPH, *(token.name for token in paragraph), PARAGRAPH, PARAGRAPH]
+    l2, l1, _, r1, r2 = names[i : i + 5]
+    found = [f"before:{l1}", f"after:{r1}", f"before:{l2} {l1}", f"after:{r1} {r2}", f"around:{l1} _ {r1}"]
+    found += [f"before2:{l2}", f"after2:{r2}"]
+    left, right = paragraph[:i][::-1], paragraph[i + 1 :]
+    for side, tokens in (("before", left), ("after", right)):
+        if tokens and tokens[0].is_word:
+            if len(tokens[0].name) > 3 and tokens[0].name != "<long>":
+                found.append(f"ending-{side}:{tokens[0].name[-3:]}")
+            if tokens[0].is_capital:
+                found.append(f"capital-{side}")
+    if paragraph[i].is_capital:
+        found.append("CAPITALS" if paragraph[i].is_in_capitals else "capital")
+    near = [[token.name for token in side if token.is_word][:window] for side in (left, right)]
+    return found + [f"near:{word}" for word in dict.fromkeys(near[0] + near[1])]
+
+
+def contexts(piece: bytes, sets: Sequence[Sequence[str]], window: int = 6) -> Iterator[Occurrence]:
+    """All occurrences of a piece, in their order."""
+    place = {word: (i, j) for i, words in enumerate(sets) for j, word in enumerate(words)}
+    text = decoded(piece)
+    at = 0
+    for paragraph in paragraphs(tokens(text)):
+        for i, token in enumerate(paragraph):
+            if token.is_word and token.name in place and not is_joined(text, token):
+                begin = len(text[: token.begin].encode("utf-8", "surrogateescape"))
+                size = len(token.raw.encode())
+                yield Occurrence(*place[token.name], begin, size, at, features(paragraph, i, window))
+            at += token.is_word
+
+
+def paragraphs(found: list[Token]) -> list[list[Token]]:
+    """Tokens between the ends of paragraphs."""
+    parts: list[list[Token]] = [[]]
+    for token in found:
+        if token.name == PARAGRAPH:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts
+
+
+def count_words(piece: bytes) -> int:
+    """How many words a piece has."""
+    return sum(token.is_word for token in tokens(decoded(piece)))

@@ -1,0 +1,256 @@
+"""The native reader of contexts against its twin, and what becomes of what it found."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import weigh
+from tests.apps.spelling.context_twin import Occurrence, contexts, count_words
+from tests.splitting import split_all
+from weigh import _core
+from weigh.apps.spelling.contexts import Occurrences, Reader
+from weigh.errors import ParameterError
+
+SETS = [["weather", "whether"], ["its", "it's"], ["été", "ete"], ["a", "i̇"], ["σας", "σασ"]]
+
+ODD = [
+    "",
+    "its",
+    "Its it's IT'S It’s ITS’ 'its' ‘its’ “its” its's i'ts its''s",
+    "I didn't know weather to laugh or cry.\nThe Weather—was GOOD, whether-or-not.",
+    "its-own its--own --its -its its- its/her his/its me@its its@me #its =its its+ its~ its^",
+    "its| \\its its\\ |its ~its",
+    "its.py its. its: its:3 3:its .its a.its ...its its...all its.é é.its a‐its its‑b",
+    "its\n\nits\n its\n \t\nits\r\n\r\nits\r\rits\n\n\n\n its",
+    "\n\nits\n\n",
+    "its ¶ its ¶¶ its¶ a b",
+    "its \x1a\x1a its\x1aits \x1a\n\x1a its",
+    "_its __its its_ _ its _ __ its ___ _'its",
+    "123 its 12a its 1,000 its ١٢ its ² its",
+    f"{'x' * 40} its {'y' * 41} its {'é' * 40} its {'é' * 41} its {'1' * 50} its",
+    "Été ÉTÉ étÉ ete Ete éTE its ÉTÉ été",
+    "A a İ i̇ its İ ẞ its Ǆ its ǅ its K its 𝐀b its",
+    "ΣΑΣ σας its Σ its ΣΑΣ' its",
+    "abc its abcd its ABCD its éabc its Abcd",
+    "its, its; its! its? its… its — its – its ― its - its -- its « its » „ its",
+    "a b c d e f g its h i j k l m n . , ; . , ; o p q",
+    "its its its its its its its its its its its its its",
+    "e\u0301te its ete\u0301 its\u00ad its\u200bits its\u00a0its\u2028its\u0085its",
+]
+
+BAD = [
+    b"\xff its \x80\x80 its \xc3",
+    b"its\xff its\xe2\x82 its\xe2\x80 \xe2\x80\x99its",
+    b"\xed\xa0\x80 its \xed\xb0\x80its \xf4\x90\x80\x80 its",
+    b"its\xef\xbf\xbd\xef\xbf\xbd its \xef\xbf its -\xffits \x80-its \xe2-\x80its",
+    b"\xc3\xa9.its \xa9.its \xe9.its its.\xc3\xa9 its.\xc3 its\xf0\x9f\x98\x80 its",
+]
+
+
+def found(reader: Reader) -> list[Occurrence]:
+    """What a reader has found, as the twin tells it, in the order of the texts."""
+    every = [
+        Occurrence(number, member, begin, size, at, rows.context(i))
+        for number, rows in enumerate(reader.occurrences())
+        for i, (member, begin, size, at) in enumerate(
+            zip(rows.members, rows.begins, rows.sizes, rows.at, strict=True)
+        )
+    ]
+    return sorted(every, key=lambda each: each.begin)
+
+
+def same(piece: bytes, window: int = 6) -> None:
+    reader = Reader(SETS, window)
+    assert reader.read(piece, 0) == count_words(piece)
+    assert found(reader) == list(contexts(piece, SETS, window))
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_the_reader_finds_what_its_twin_finds(text: str) -> None:
+    for window in (0, 1, 2, 6, 100):
+        same(text.encode(), window)
+
+
+@pytest.mark.parametrize("piece", BAD)
+def test_bytes_that_are_no_text_are_marks(piece: bytes) -> None:
+    same(piece)
+
+
+ALPHABET = st.sampled_from(
+    [
+        *"aAbzé É'’‘“”-‐—–_.,:/@1٣¶\n\r\t \x1aİΣσKß…\ufffd中𝐀😀\u0301\u2028\u00ad",
+        *("its", "It’s", "it's", "WHETHER", "été", "ΣΑΣ", "\n\n", " \n \n", "--", " ", " ", " "),
+        *("x" * 40, "é" * 41),
+    ]
+)
+
+
+@given(st.lists(ALPHABET, max_size=60).map("".join), st.integers(0, 8))
+def test_random_texts_are_read_as_their_twin_reads_them(text: str, window: int) -> None:
+    same(text.encode(), window)
+
+
+@given(st.lists(st.one_of(st.binary(max_size=4), ALPHABET.map(str.encode)), max_size=40).map(b"".join))
+def test_random_bytes_are_read_as_their_twin_reads_them(piece: bytes) -> None:
+    same(piece)
+
+
+def test_a_context_has_these_features() -> None:
+    reader = Reader([["weather", "whether"]], 3)
+    assert reader.read("I didn’t know Weather—to laugh loudly or cry.".encode(), 0) == 9
+    (rows,) = reader.occurrences()
+    assert rows.context(0) == [
+        "before:know",
+        "after:—",
+        "before:didn't know",
+        "after:— to",
+        "around:know _ —",
+        "before2:didn't",
+        "after2:to",
+        "ending-before:now",
+        "capital",
+        "near:know",
+        "near:didn't",
+        "near:i",
+        "near:to",
+        "near:laugh",
+        "near:loudly",
+    ]
+
+
+def test_pieces_of_documents_are_joined_by_their_offsets() -> None:
+    reader = Reader(SETS)
+    first, second = "Été its été\n".encode(), b"a whether b"
+    words = reader.read(first, 3)
+    assert words == 3
+    assert reader.read(second, 3, words, len(first)) == 3
+    assert reader.read(b"x its", 4) == 2
+    weather, its = reader.occurrences()[:2]
+    assert weather.at.tolist() == [4]
+    assert weather.begins.tolist() == [len(first) + 2]
+    assert weather.sizes.tolist() == [7]
+    assert its.documents.tolist() == [3, 4]
+    assert its.at.tolist() == [1, 1]
+    assert its.names is weather.names
+
+
+def test_a_reader_goes_on_after_it_was_asked() -> None:
+    reader = Reader(SETS)
+    reader.read(b"its", 0)
+    before = reader.occurrences()[1]
+    reader.read(b"it's", 1)
+    assert len(before) == 1
+    assert reader.occurrences()[1].members.tolist() == [0, 1]
+
+
+def many(n: int) -> Occurrences:
+    """Occurrences of two words in many contexts."""
+    reader = Reader([["its", "it's"]])
+    for i in range(n):
+        reader.read(f"word{i} {'its' if i % 3 else 'It’s'} other{i % 5} last".encode(), i)
+    return reader.occurrences()[0]
+
+
+def test_where_takes_masks_and_numbers() -> None:
+    rows = many(20)
+    numbers = np.array([7, 3, 3, 19])
+    some = rows.where(numbers)
+    assert len(some) == 4
+    assert [some.context(i) for i in range(4)] == [rows.context(i) for i in numbers]
+    for name in ("members", "documents", "at", "begins", "sizes"):
+        assert np.array_equal(getattr(some, name), getattr(rows, name)[numbers])
+    odd = rows.where(rows.documents % 2 == 1)
+    assert odd.documents.tolist() == list(range(1, 20, 2))
+    assert [odd.context(i) for i in range(10)] == [rows.context(i) for i in range(1, 20, 2)]
+    assert len(rows.where(np.zeros(20, bool))) == 0
+    assert len(rows.where(np.array([], dtype=np.int64)).features) == 0
+
+
+def test_a_chunk_and_a_source_hold_the_same_rows() -> None:
+    rows = many(20).where(np.arange(4, 20))
+    want = [rows.context(i) for i in range(16)]
+    labels = [rows.words[member] for member in rows.members]
+    chunk = rows.chunk()
+    assert chunk.columns["context"].to_pylist() == want
+    assert chunk.labels is not None
+    assert chunk.labels.to_pylist() == labels
+    source = rows.source()
+    assert (source.names, source.n_rows, dict(source.kinds)) == (("context",), 16, {"context": "tokens"})
+    chunks = list(source.chunks(size=5))
+    assert [row for each in chunks for row in each.columns["context"].to_pylist()] == want
+    assert [label for each in chunks for label in each.labels.to_pylist()] == labels
+
+
+def test_learners_see_the_names_of_a_source() -> None:
+    rows = many(60)
+    want = [rows.context(i) for i in range(60)]
+    assert split_all(rows.source(), {"context": weigh.Tokens()}) == want
+
+
+@pytest.mark.parametrize("most", [2, 3, 4, 7, 8])
+def test_a_full_set_keeps_every_second_then_every_fourth(most: int) -> None:
+    reader = Reader([["its"], ["whether"]], most=most)
+    stride = 1
+    for n in range(1, 70):
+        reader.read(f"a{n - 1} its".encode() + b" whether" * (n == 1), n - 1)
+        its, whether = reader.occurrences()
+        while -(-n // stride) > most:
+            stride *= 2
+        assert its.documents.tolist() == list(range(0, n, stride))
+        assert its.taken == 1 / stride
+        assert [its.context(i)[0] for i in range(len(its))] == [f"before:a{d}" for d in its.documents]
+        assert (len(whether), whether.taken) == (1, 1.0)
+
+
+def test_dropped_occurrences_leave_no_names() -> None:
+    reader = Reader([["its"]], most=2)
+    for n in range(1000):
+        reader.read(f"a{n} its".encode(), n)
+    names = reader.occurrences()[0].names
+    assert sum(name.startswith("before:a") for name in names) < 20
+
+
+def test_a_long_line_takes_linear_time() -> None:
+    reader = Reader([["its"]])
+    hostile = b"its" + b".,;" * 100_000 + b"its" + b"x" * 300_000 + b" its" + b"'" * 300_000 + b"its"
+    assert reader.read(hostile, 0) == 4
+    assert len(reader.occurrences()[0]) == 3
+
+
+def test_threads_take_turns_at_one_reader() -> None:
+    reader = Reader(SETS)
+    piece = b"its own it's whether a b c d e\n" * 500
+    threads = [threading.Thread(target=reader.read, args=(piece, i)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    its = reader.occurrences()[1]
+    assert np.bincount(its.documents).tolist() == [1000] * 8
+    assert all(len(list(rows)) == 1000 for _, rows in itertools.groupby(its.documents.tolist()))
+
+
+@pytest.mark.parametrize(
+    "settings", [{"window": -1}, {"window": 1.0}, {"window": True}, {"window": 101}, {"most": 1}]
+)
+def test_odd_settings_are_refused(settings: dict[str, int]) -> None:
+    with pytest.raises(ParameterError, match="a whole number"):
+        Reader(SETS, **settings)
+
+
+def test_a_word_of_two_sets_is_refused() -> None:
+    with pytest.raises(ValueError, match="a word is in the sets twice: its"):
+        Reader([["its", "it's"], ["its"]])
+
+
+def test_there_are_no_more_sets_than_were_given() -> None:
+    native = _core.ContextReader([["its"]], 6, 2)
+    for ask in (native.columns, native.stride):
+        with pytest.raises(ValueError, match="no such set"):
+            ask(1)
