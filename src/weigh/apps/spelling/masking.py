@@ -11,6 +11,9 @@ HIDDEN = 0x1A
 Masked = tuple[bytes, bytes]
 Spans = Iterable[tuple[int, int]]
 
+# The rest of a paragraph up to one of some signs; second are those that end it behind a backslash.
+SAME_PARAGRAPH = rb"(?:[^%s\n\\]|\\[^%s\n]|\n(?![ \t\r]*\n))*+"
+BLANK_LINE = re.compile(rb"\n[ \t\r]*\n")
 _TABLE = bytes(byte if byte in b"\r\n" else HIDDEN for byte in range(256))
 _LETTERS = (ascii_letters + digits).encode()
 _OF_SCHEME = _LETTERS + b"+.-"

@@ -6,7 +6,11 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from weigh.apps.spelling.html import html
+from weigh.apps.spelling.latex import latex
+from weigh.apps.spelling.markdown import markdown
 from weigh.apps.spelling.masking import Masked, hidden_match, hide_addresses
+from weigh.apps.spelling.rst import rst
 
 # Not within quotes that open with a backtick: those end with an apostrophe.
 _CODE = re.compile(rb"`[^\s`][^`\r\n]*+`(?<!\s`)(?![\w`])")
@@ -51,4 +55,9 @@ def _plain(text: bytes) -> Masked:
     return hide_addresses(text), b""
 
 
-_MASKS: dict[str, Callable[[bytes], Masked]] = {}
+_MASKS: dict[str, Callable[[bytes], Masked]] = {
+    **dict.fromkeys([".md", ".markdown", ".qmd", ".rmd", ".mdx"], markdown),
+    **dict.fromkeys([".tex", ".ltx", ".sty"], latex),
+    **dict.fromkeys([".html", ".htm", ".xhtml"], html),
+    **dict.fromkeys([".rst", ".rest"], rst),
+}

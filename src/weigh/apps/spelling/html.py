@@ -1,0 +1,81 @@
+"""HTML: the prose between tags; comments, scripts and code are hidden."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from weigh.apps.spelling.masking import Masked, Spans, hidden_match, hide, hide_addresses
+
+COMMENT = b"<!--"
+# Behind a "<": comments, and elements whose content is no prose.
+RAW = rb"(?:!--|(?i:script|style|pre|code|kbd|samp|var|tt|textarea|svg|math|template|head)(?=[\s>]))"
+# Up to the next tag or a blank line, so that a stray sign hides nothing and is looked at once.
+TAG = rb"[A-Za-z/!?](?:[^<>\n]|\n(?![ \t\r]*\n))*+>"
+_BEGIN = re.compile(rb"<" + RAW)
+_TAG = re.compile(rb"<" + TAG)
+# A word with a sign written out, such as there&rsquo;s: its parts are not words.
+_ENTITY = re.compile(rb"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});[\w']*+")
+_OF_WORD = bytes(range(128, 256)) + b"'" + bytes(sign for sign in range(128) if chr(sign).isalnum())
+_SPACES = (b"&nbsp;", b"&ensp;", b"&emsp;", b"&thinsp;", b"&#160;")
+
+
+class Endings:
+    """Where elements and comments end; what has no end is sought once only."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        self._lower = b""
+        self._lacking: set[bytes] = set()
+
+    def after(self, begin: int, opening: bytes) -> int:
+        """Where what opens at a place ends, or -1."""
+        if opening == COMMENT:
+            return self._found(b"-->", begin + len(COMMENT), self._text)
+        self._lower = self._lower or self._text.lower()
+        return self._found(b"</" + opening[1:].lower(), begin, self._lower)
+
+    def _found(self, end: bytes, begin: int, text: bytes) -> int:
+        if end in self._lacking:
+            return -1
+        at = text.find(end, begin)
+        if at < 0:
+            self._lacking.add(end)
+            return -1
+        return at + len(end)
+
+
+def html(text: bytes) -> Masked:
+    """Hide everything but the text that a browser shows as prose."""
+    raw = list(_raw(text))
+    opener = text[raw[-1][0] : raw[-1][0] + 9] if raw and raw[-1][1] > len(text) else b""
+    text = hide(text, raw)
+    text = _TAG.sub(hidden_match, text)
+    text = hide(text, _entities(text))
+    return hide_addresses(text), opener.partition(b">")[0].partition(b" ")[0]
+
+
+def _raw(text: bytes) -> Iterator[tuple[int, int]]:
+    """Comments and elements of code; one that does not end goes beyond the text."""
+    endings = Endings(text)
+    done = 0
+    for found in _BEGIN.finditer(text):
+        if found.start() < done:
+            continue
+        done = endings.after(found.start(), found[0])
+        if done < 0:
+            done = len(text) + 1
+        yield found.start(), done
+
+
+def _entities(text: bytes) -> Spans:
+    done = 0
+    for found in _ENTITY.finditer(text):
+        begin = found.start()
+        if not found[0].startswith(_SPACES):
+            before = text[max(done, begin - 64) : begin]
+            begin -= len(before) - len(before.rstrip(_OF_WORD))
+            while begin < found.start() and 0x80 <= text[begin] < 0xC0:
+                begin += 1
+            yield begin, found.end()
+            done = found.end()
