@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from weigh import errors
 from weigh.apps.spelling.contexts import COLUMN, Occurrences
 from weigh.features import Names, Tokens, Words
-from weigh.features.blocks import Floats
+from weigh.features.blocks import Floats, Longs
 from weigh.model.decision import normalised
 from weigh.model.word_weights import WordWeights
 
@@ -93,7 +93,7 @@ class LinearChooser:
         """Return the scores [rows, words] of occurrences."""
         found = np.tile(self.base, (len(rows), 1))
         if len(rows) and self.size:
-            self._weights.add(Words.of(rows.chunk().columns[COLUMN], Tokens()), found)
+            self._weights.add(_words(rows), found)
         return found
 
     def chances(self, rows: Occurrences) -> Floats:
@@ -105,21 +105,34 @@ class LinearChooser:
         places = [(name, self.names.find(name)) for name in context]
         return [(name, self.table[at].astype(np.float64)) for name, at in places if at >= 0]
 
-    def strongest(self, n: int) -> LinearChooser:
+    def strongest(self, n: int, rows: Occurrences | None = None) -> LinearChooser:
         """Return the chooser with the n features whose weights differ most among words, at most.
 
-        Of features that are equally strong the first by name stay; those that say nothing go in any case.
+        With rows the difference counts times the root of how many of them have the feature: counting
+        learners give what was met twice as large a weight as what was met often. Of features that are
+        equally strong the first by name stay; those that say nothing go in any case.
         """
-        spread = np.ptp(self.table, axis=1)
-        order = np.argsort(-spread, kind="stable")[:n]
-        kept = np.sort(order[spread[order] > 0])
+        strength = np.ptp(self.table, axis=1).astype(np.float64)
+        if rows is not None:
+            strength *= np.sqrt(self._frequencies(rows))
+        order = np.argsort(-strength, kind="stable")[:n]
+        kept = np.sort(order[strength[order] > 0])
         return replace(self, names=self.names.taken(kept), table=self.table[kept])
+
+    def _frequencies(self, rows: Occurrences) -> Longs:
+        """Return how many of some occurrences have each feature."""
+        entries = self._weights.entries(_words(rows))
+        return np.bincount(entries.indices, minlength=self.size)
 
     def tempered(self, temperature: float) -> LinearChooser:
         """Return the chooser whose scores are divided by a temperature; its choices stay."""
         return replace(
             self, base=self.base / temperature, table=(self.table / temperature).astype(np.float32)
         )
+
+
+def _words(rows: Occurrences) -> Words:
+    return Words.of(rows.chunk().columns[COLUMN], Tokens())
 
 
 def _centred(table: Floats) -> Floats:

@@ -12,7 +12,7 @@ from weigh.apps.spelling.documents import Document
 from weigh.apps.spelling.promise import held_out, held_words
 from weigh.features.blocks import Mask
 
-Progress = Callable[[int], None]
+Progress = Callable[[int], object]
 
 
 @dataclass(frozen=True, eq=False)

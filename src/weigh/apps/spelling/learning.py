@@ -90,7 +90,7 @@ def _tried(settings: Settings, corpus: Corpus, rows: Occurrences) -> _Trial:
 
 
 def _learned(settings: Settings, rows: Occurrences) -> LinearChooser:
-    return learned_weights(settings.learner, rows).strongest(settings.features)
+    return learned_weights(settings.learner, rows, settings.features)
 
 
 def _temperature(chooser: LinearChooser, rows: Occurrences) -> float:
