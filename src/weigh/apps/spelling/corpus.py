@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-
-import numpy as np
+from dataclasses import dataclass
 
 from weigh.apps.spelling.contexts import Occurrences, Reader
 from weigh.apps.spelling.documents import Document
@@ -55,11 +53,3 @@ class Corpus:
     def held(self, rows: Occurrences) -> Mask:
         """Return which of some occurrences are held out."""
         return held_out(rows.documents, rows.at, self.words)
-
-
-def among(rows: Occurrences, kept: Mask) -> Occurrences:
-    """Return the occurrences of some of the words of a set, as those of a smaller set."""
-    numbers = np.cumsum(kept, dtype=np.int32) - 1
-    fewer = rows.where(kept[rows.members])
-    words = tuple(word for word, is_kept in zip(rows.words, kept.tolist(), strict=True) if is_kept)
-    return replace(fewer, words=words, members=numbers[fewer.members].astype(np.int32))

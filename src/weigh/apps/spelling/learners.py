@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from weigh.apps.spelling.memory import MemoryChooser
 from weigh.apps.spelling.settings import KEPT
 from weigh.engines import run
 from weigh.features import Tokens, find_schema
-from weigh.features.blocks import Floats
+from weigh.features.blocks import Floats, Mask
 from weigh.learn import BayesTask, PerceptronTask
 from weigh.learn.online_logistic import OnlineLogisticTask, online_penalty
 from weigh.model.perceptron import VotedModel
@@ -78,9 +78,18 @@ def learned_weights(learner: str, rows: Occurrences, features: int) -> LinearCho
     return chooser.strongest(features, rows if learner in COUNTING else None)
 
 
+def among(rows: Occurrences, kept: Mask) -> Occurrences:
+    """Return the occurrences of some of the words of a set, as those of a smaller set."""
+    numbers = np.cumsum(kept, dtype=np.int32) - 1
+    fewer = rows.where(kept[rows.members])
+    words = tuple(word for word, is_kept in zip(rows.words, kept.tolist(), strict=True) if is_kept)
+    return replace(fewer, words=words, members=numbers[fewer.members].astype(np.int32))
+
+
 def model_of(learner: str, rows: Occurrences) -> Any:
-    """Return the model behind a chooser: that of a task, learned from the source of the rows."""
-    source = rows.source()
+    """Return the model behind a chooser: what a task learns of the words that the rows have."""
+    seen = np.bincount(rows.members, minlength=len(rows.words)) > 0
+    source = among(rows, seen).source()
     return run(_TASKS[learner](source), source)
 
 

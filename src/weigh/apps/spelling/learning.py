@@ -15,10 +15,10 @@ from weigh import errors
 from weigh.apps.spelling.chooser import LinearChooser
 from weigh.apps.spelling.confusion import ConfusionSets
 from weigh.apps.spelling.contexts import Occurrences
-from weigh.apps.spelling.corpus import Corpus, Progress, among
+from weigh.apps.spelling.corpus import Corpus, Progress
 from weigh.apps.spelling.documents import Document
 from weigh.apps.spelling.facts import Facts, LeftOut, SetFacts
-from weigh.apps.spelling.learners import learned_weights, majority
+from weigh.apps.spelling.learners import among, learned_weights, majority
 from weigh.apps.spelling.promise import LEAST, Promise
 from weigh.apps.spelling.settings import Settings
 from weigh.apps.spelling.speller import Speller

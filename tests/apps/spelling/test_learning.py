@@ -1,0 +1,210 @@
+"""Learning a speller: what is held out, what is promised, what is left out, what is refused."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+
+from tests.apps.spelling.sayings import PAIR, THREE, text
+from weigh import errors
+from weigh.apps.spelling.confusion import ConfusionSets
+from weigh.apps.spelling.corpus import Corpus
+from weigh.apps.spelling.documents import Document
+from weigh.apps.spelling.learners import learned_weights, majority
+from weigh.apps.spelling.learning import learn
+from weigh.apps.spelling.promise import PER
+from weigh.apps.spelling.settings import KEPT, Settings
+from weigh.apps.spelling.speller import Speller
+from weigh.learn.calibration import Scored, fit_temperature
+
+SETS = ConfusionSets((PAIR, THREE), "small")
+# Alarms that so little text can show, and there are some, since many contexts leave a doubt.
+SETTINGS = Settings(alarms=60, features=300)
+
+
+@cache
+def book() -> str:
+    return text(sentences=1_500, seed=7)
+
+
+def letters(content: str, parts: int = 6) -> list[Document]:
+    """A text as so many documents, in pieces."""
+    lines = content.split("\n\n")
+    size = -(-len(lines) // parts)
+    cuts = ["\n\n".join(lines[at : at + size]) for at in range(0, len(lines), size)]
+    return [Document(f"{number}.txt", iter(pieces(cut))) for number, cut in enumerate(cuts)]
+
+
+def pieces(content: str) -> list[bytes]:
+    half = content.find("\n\n", len(content) // 2) + 2
+    return [content[:half].encode(), content[half:].encode()]
+
+
+@cache
+def speller(learner: str = "logistic") -> Speller:
+    return learn(letters(book()), SETS, Settings(learner=learner, alarms=60, features=300))
+
+
+def corpus() -> Corpus:
+    return Corpus.read(letters(book()), SETS.sets, SETTINGS.window)
+
+
+def test_pieces_are_read_as_one_document():
+    whole = [Document("all.txt", iter([book().encode()]))]
+    parts = [Document("all.txt", iter(pieces(book())))]
+    first, second = (Corpus.read(read, SETS.sets, 6) for read in (whole, parts))
+    assert first.words == second.words
+    for one, other in zip(first.sets, second.sets, strict=True):
+        assert one.at.tolist() == other.at.tolist()
+        assert one.begins.tolist() == other.begins.tolist()
+        assert [one.context(i) for i in range(20)] == [other.context(i) for i in range(20)]
+
+
+@pytest.mark.parametrize("learner", KEPT)
+def test_all_of_the_text_is_learned_in_the_end(learner):
+    made = speller(learner)
+    for chooser, facts, rows in zip(made.sets, made.facts.sets, corpus().sets, strict=True):
+        whole = learned_weights(learner, rows, SETTINGS.features).tempered(facts.temperature)
+        assert list(chooser.names) == list(whole.names)
+        np.testing.assert_array_equal(chooser.table, whole.table)
+        np.testing.assert_array_equal(chooser.base, whole.base)
+
+
+@pytest.mark.parametrize("learner", KEPT)
+def test_the_promise_holds_on_the_held_out_text(learner):
+    made, read = speller(learner), corpus()
+    alarms = 0
+    for facts, rows in zip(made.facts.sets, read.sets, strict=True):
+        held = read.held(rows)
+        chooser = learned_weights(learner, rows.where(~held), SETTINGS.features)
+        asked = rows.where(held)
+        scored = Scored(chooser.scores(asked), asked.members.astype(np.intp), np.ones(len(asked)))
+        assert facts.temperature == pytest.approx(fit_temperature(scored).map.T)
+        chances = chooser.tempered(facts.temperature).chances(asked)
+        best = chances.argmax(axis=1)
+        alarms += int(((best != asked.members) & (chances.max(axis=1) > made.promise.threshold)).sum())
+        usual = majority(rows.where(~held)).chances(asked).argmax(axis=1)
+        assert facts.judged == len(asked)
+        assert facts.accuracy == (best == asked.members).mean() > facts.majority
+        assert facts.majority == (usual == asked.members).mean()
+        assert facts.examples == tuple(np.bincount(rows.members).tolist())
+    assert made.promise.alarms == alarms > 0
+    assert made.promise.words == read.n_held
+    assert (alarms + 1) * PER / read.n_held <= SETTINGS.alarms
+
+
+def test_equal_texts_make_equal_spellers():
+    again = learn(letters(book()), SETS, SETTINGS)
+    assert again.to_bytes() == speller().to_bytes()
+
+
+def test_facts_tell_what_was_read():
+    facts = speller().facts
+    assert (facts.words, facts.documents, facts.list_name) == (corpus().n_words, 6, "small")
+
+
+def test_sets_of_which_one_word_is_left_are_left_out():
+    sets = ConfusionSets((("laugh", "tarry"), PAIR, ("boat", "ship"), THREE), "small")
+    made = learn(letters(book()), sets, SETTINGS)
+    assert [one.words for one in made.sets] == [PAIR, THREE]
+    assert [(one.word, one.words, one.examples) for one in made.left_out] == [
+        ("tarry", ("laugh", "tarry"), 0),
+        ("ship", ("boat", "ship"), 0),
+    ]
+
+
+def test_a_set_goes_on_without_its_rare_word():
+    sets = ConfusionSets(((*PAIR, "wether"),), "sheep")
+    lines = book().split("\n\n")
+    lines[100:100] = ["The wether was shorn."] * 3
+    made = learn(letters("\n\n".join(lines)), sets, SETTINGS)
+    alone = learn(letters("\n\n".join(lines)), ConfusionSets((PAIR,), "sheep"), SETTINGS)
+    assert [(one.word, one.examples) for one in made.left_out] == [("wether", 3)]
+    assert made.sets[0].words == PAIR
+    np.testing.assert_array_equal(made.sets[0].table, alone.sets[0].table)
+
+
+def test_a_word_that_occurs_only_in_held_out_text_is_left_out():
+    lines = book().split("\n\n")
+    # The fifth of six documents is held out.
+    lines[1100:1100] = ["The wether was shorn."] * 40
+    made = learn(letters("\n\n".join(lines)), ConfusionSets(((*PAIR, "wether"),), "sheep"), SETTINGS)
+    assert [(one.word, one.examples) for one in made.left_out] == [("wether", 40)]
+
+
+def test_too_little_text_for_a_rate_is_told():
+    with pytest.warns(
+        errors.LittleText, match="too little text to promise 0.5 false alarms per 10,000 words"
+    ):
+        made = learn(letters(book()), SETS, Settings())
+    assert not made.promise.is_shown
+    assert made.promise.alarms == 0
+
+
+def test_progress_hears_of_every_byte_and_every_set():
+    heard: list[int] = []
+    learn(letters(book()), SETS, SETTINGS, progress=heard.append)
+    assert sum(heard) == sum(len(piece) for one in letters(book()) for piece in one.pieces)
+    assert heard.count(0) == 2 * len(SETS.sets)
+
+
+def refusal(content: list[str], sets: ConfusionSets = SETS) -> str:
+    documents = [Document(f"{number}.txt", iter([each.encode()])) for number, each in enumerate(content)]
+    with pytest.raises(errors.DataError) as told:
+        learn(documents, sets, SETTINGS)
+    return str(told.value)
+
+
+@pytest.mark.parametrize(("content", "read"), [([], "0 documents"), (["", " .\n"], "2 documents")])
+def test_no_text_is_refused(content, read):
+    assert refusal(content) == (
+        f"There is no text to learn from: {read}, and no word in them. Give files or folders of text."
+    )
+
+
+def test_too_little_text_is_refused():
+    assert refusal(["whether " * 4_999]) == (
+        "There is too little text to learn from: 4,999 words in 1 document. A fifth is held out, in blocks "
+        "of 1,000 words, so that 5,000 words are the least; a million is better."
+    )
+
+
+def test_text_without_the_words_of_any_set_is_refused():
+    assert refusal(["so " * 6_000]) == (
+        "No set of 'small' can be learned from 6,000 words of text: none of its words occurs, and two words "
+        "of a set must occur 20 times each. Give more text, or sets of words that it has, or a smaller at_least."
+    )
+
+
+def test_text_with_too_few_of_the_words_is_refused():
+    assert (
+        "can be learned from 6,030 words of text: 30 occurrences of all its words, and two words"
+        in refusal(["so " * 6_000 + "whether " * 30])
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"learner": "voted"}, "learner must be one of 'logistic', 'naive-bayes', 'bernoulli', 'perceptron'"),
+        ({"alarms": 0}, "alarms must be a number above 0, of false alarms per 10,000 words, got 0"),
+        (
+            {"alarms": float("nan")},
+            "alarms must be a number above 0, of false alarms per 10,000 words, got nan",
+        ),
+        ({"window": -1}, "window must be at least 0, got -1"),
+        ({"window": 1_001}, "window must be at most 1,000, got 1001"),
+        ({"features": 0}, "features must be at least 1, got 0"),
+        ({"at_least": 2.5}, "at_least must be a whole number of at least 1, got 2.5"),
+    ],
+)
+def test_settings_are_checked(given, told):
+    with pytest.raises(errors.ParameterError, match=re.escape(f"Speller: {told}")):
+        Settings(**given)
+
+
+def test_settings_come_back_from_plain_values():
+    assert Settings(**SETTINGS.to_dict()) == SETTINGS
