@@ -175,7 +175,8 @@ def test_too_little_text_is_refused():
 def test_text_without_the_words_of_any_set_is_refused():
     assert refusal(["so " * 6_000]) == (
         "No set of 'small' can be learned from 6,000 words of text: none of its words occurs, and two words "
-        "of a set must occur 20 times each. Give more text, or sets of words that it has, or a smaller at_least."
+        "of a set must occur 20 times each. Give more text, or sets of words that it has, or "
+        "a smaller at_least."
     )
 
 
