@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import tee
 from typing import NamedTuple
 
 import numpy as np
 
 from weigh.apps.spelling.chooser import LinearChooser
 from weigh.apps.spelling.contexts import Occurrences, Reader
-from weigh.apps.spelling.pieces import cuts
-from weigh.apps.spelling.prose import masked
+from weigh.apps.spelling.prose import masked_pieces
 from weigh.apps.spelling.reasons import MORE_USUAL, Reason, strongest
 from weigh.apps.spelling.suggestion import Suggestion, like
 
-# So small that a set cannot occur in it oftener than a reader keeps occurrences of one.
-PIECE = 2**20
+BLOCK = 1 << 20
 
 
 class Found(NamedTuple):
@@ -29,19 +28,35 @@ class Found(NamedTuple):
     reasons: tuple[Reason, ...]
 
 
-def suggestions(
-    choosers: Sequence[LinearChooser], threshold: float, window: int, text: bytes, name: str
-) -> list[Suggestion]:
-    """What is suggested for a text of UTF-8, in its order; nothing below the threshold is."""
-    found: list[Found] = []
-    prose = masked(text, name)
-    for begin, end in cuts(prose, PIECE):
-        reader = Reader([chooser.words for chooser in choosers], window)
-        reader.read(prose[begin:end], 0, 0, begin)
-        for chooser, rows in zip(choosers, reader.occurrences(), strict=True):
+@dataclass(frozen=True)
+class Judge:
+    """What decides over a text: choosers, how sure they must be, and how far they see."""
+
+    choosers: Sequence[LinearChooser]
+    threshold: float
+    window: int
+
+    def suggestions(self, texts: Iterable[bytes], name: str) -> Iterator[Suggestion]:
+        """What is suggested for a text that comes in pieces of UTF-8, in its order."""
+        ahead, behind = tee(texts)
+        place = Place()
+        for text, prose in zip(ahead, masked_pieces(behind, name), strict=True):
+            place = yield from _told(self._found(prose), text, name, place)
+
+    def _found(self, prose: bytes) -> list[Found]:
+        # As many as a piece has bytes: no set occurs oftener, so that none is left out.
+        reader = Reader([chooser.words for chooser in self.choosers], self.window, most=max(2, len(prose)))
+        reader.read(prose, 0)
+        found: list[Found] = []
+        for chooser, rows in zip(self.choosers, reader.occurrences(), strict=True):
             if len(rows):
-                found.extend(_alarms(chooser, rows, threshold))
-    return list(_told(sorted(found), text, name))
+                found.extend(_alarms(chooser, rows, self.threshold))
+        return sorted(found)
+
+
+def in_blocks(text: bytes) -> Iterator[bytes]:
+    """A text in memory, block by block."""
+    return (text[at : at + BLOCK] for at in range(0, len(text), BLOCK))
 
 
 def _alarms(chooser: LinearChooser, rows: Occurrences, threshold: float) -> Iterator[Found]:
@@ -65,11 +80,11 @@ def _reasons(chooser: LinearChooser, context: list[str], word: int, written: int
     return strongest([usual, *parts])
 
 
-def _told(found: list[Found], text: bytes, name: str) -> Iterator[Suggestion]:
-    place = Place()
-    apostrophe = ""
+def _told(found: list[Found], text: bytes, name: str, place: Place) -> Generator[Suggestion, None, Place]:
+    """The suggestions for a piece that begins at a place; returned is the place behind it."""
+    apostrophe, done = "", 0
     for one in found:
-        place = place.moved(text[place.byte : one.begin])
+        place, done = place.moved(text[done : one.begin]), one.begin
         written = text[one.begin : one.begin + one.size].decode("utf-8", "surrogatepass")
         if "'" in one.word:
             apostrophe = apostrophe or _usual_apostrophe(text)
@@ -84,6 +99,7 @@ def _told(found: list[Found], text: bytes, name: str) -> Iterator[Suggestion]:
             probability=one.probability,
             reasons=one.reasons,
         )
+    return place.moved(text[done:])
 
 
 def _usual_apostrophe(text: bytes) -> str:
@@ -92,25 +108,28 @@ def _usual_apostrophe(text: bytes) -> str:
 
 @dataclass(frozen=True)
 class Place:
-    """A place in a text: bytes and characters before it, its line, and the character that the line starts at.
+    """A place in a text: the characters before it, its line, and the character that the line starts at.
 
     Lines end with a line feed, a carriage return, or both.
     """
 
-    byte: int = 0
     character: int = 0
     line: int = 1
     start: int = 0
+    returned: bool = False
 
     def moved(self, passed: bytes) -> Place:
-        """The place behind some more bytes, which end neither in a character nor between two line ends."""
+        """The place behind some more bytes, which do not end within a character."""
+        if not passed:
+            return self
         ends = passed.count(b"\n") + passed.count(b"\r") - passed.count(b"\r\n")
-        character = self.character + characters(passed)
-        start = self.start
+        character, start = self.character + characters(passed), self.start
         if ends:
             last = max(passed.rfind(b"\n"), passed.rfind(b"\r")) + 1
             start = character - characters(passed[last:])
-        return Place(self.byte + len(passed), character, self.line + ends, start)
+        # A carriage return and its line feed may be in two pieces.
+        ends -= self.returned and passed.startswith(b"\n")
+        return Place(character, self.line + ends, start, passed.endswith(b"\r"))
 
 
 def characters(text: bytes) -> int:

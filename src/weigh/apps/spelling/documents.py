@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
@@ -52,8 +52,7 @@ def documents(
     # All of them before the first text: who learns from the first shall not stumble over the second.
     for path in found:
         if not path.is_dir():
-            check_readable(path, _PIPE_IT)
-            _require_prose(path)
+            require_prose(path)
     try:
         is_utf8(encoding)
     except LookupError as error:
@@ -64,7 +63,9 @@ def documents(
     )
 
 
-def _require_prose(path: Path) -> None:
+def require_prose(path: Path) -> None:
+    """Refuse what cannot be read, and source code."""
+    check_readable(path, _PIPE_IT)
     if ending(str(path)) in SOURCE:
         raise SourceError(
             f"{path} is source code, not prose. Leave it out, or send it to standard input and give '-'.",
@@ -75,10 +76,10 @@ def _require_prose(path: Path) -> None:
 def _named(path: Path, encoding: str) -> Iterator[Document]:
     """The text of a file that was asked for: what is wrong with it is an error."""
     name = printable(str(path))
-    pieces = _pieces(path, encoding)
-    first = next(pieces, None)
+    texts = pieces(text_of(path, encoding))
+    first = next(texts, None)
     if first is not None:
-        yield Document(name, masked_pieces(chain([first], pieces), name))
+        yield Document(name, masked_pieces(chain([first], texts), name))
 
 
 def _below(folder: Path, encoding: str, skipped: list[str]) -> Iterator[Document]:
@@ -104,21 +105,21 @@ def _met(path: Path, encoding: str, skipped: list[str]) -> Iterator[Document]:
     if ending(name) in SOURCE | DATA:
         skipped.append(f"{name}: {'source code' if ending(name) in SOURCE else 'data'}, not prose")
         return
-    pieces = _pieces(path, encoding)
+    texts = pieces(text_of(path, encoding))
     try:
-        first = next(pieces, None)
+        first = next(texts, None)
     except SourceError as error:
         skipped.append(_why(name, error))
         return
     if first is not None:
-        yield Document(name, masked_pieces(_until_fault(first, pieces, name, skipped), name))
+        yield Document(name, masked_pieces(_until_fault(first, texts, name, skipped), name))
 
 
-def _until_fault(first: bytes, pieces: Iterator[bytes], name: str, skipped: list[str]) -> Iterator[bytes]:
+def _until_fault(first: bytes, texts: Iterator[bytes], name: str, skipped: list[str]) -> Iterator[bytes]:
     """Pieces up to the first that is no text; the rest of such a file is left out and told."""
     yield first
     try:
-        yield from pieces
+        yield from texts
     except SourceError as error:
         skipped.append(f"{_why(name, error)} (from there on)")
 
@@ -128,10 +129,10 @@ def _why(name: str, error: SourceError) -> str:
     return f"{name}: {told.partition('. ')[0].rstrip('.')}"
 
 
-def _pieces(path: Path, encoding: str) -> Iterator[bytes]:
-    """The text of a file in pieces of at most 4 MiB."""
+def pieces(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """A text that comes in blocks, in pieces of at most 4 MiB."""
     held = b""
-    for block in _checked(path, encoding):
+    for block in blocks:
         held += block
         while len(held) > PIECE:
             end = _end(held)
@@ -141,7 +142,7 @@ def _pieces(path: Path, encoding: str) -> Iterator[bytes]:
         yield held
 
 
-def _checked(path: Path, encoding: str) -> Iterator[bytes]:
+def text_of(path: Path, encoding: str) -> Iterator[bytes]:
     """The text of a file as it is read, without its byte order mark, or a refusal."""
     utf8 = codecs.getincrementaldecoder("utf-8")()
     try:

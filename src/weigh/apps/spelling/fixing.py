@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import codecs
 import os
-import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from weigh.apps.spelling.documents import require_prose, text_of
 from weigh.apps.spelling.suggestion import Suggestion
 from weigh.errors import DataError, SourceError, told
 from weigh.replacing import reason, replaced
-from weigh.source.bytes import compression, is_utf8, unpacked
+from weigh.source.bytes import compression, is_utf8
 
 _MARKS = {
     "utf-8": (codecs.BOM_UTF8,),
@@ -51,7 +51,7 @@ def fixed(text: str, suggestions: Sequence[Suggestion]) -> str:
 class FileText:
     """A text as it is in a file: its bytes, of which the first few may be a mark of their order."""
 
-    path: str
+    path: Path
     raw: bytes
     mark: bytes
     codec: str
@@ -70,39 +70,22 @@ class FileText:
             ) from None
         if self.mark + b"".join(old for old, _ in parts) != self.raw:
             raise SourceError(
-                f"{self.path}: a text can be written in several ways in {self.codec}, and this is not the usual "
-                "one: other bytes would change too. Nothing was changed; save the file as UTF-8 first.",
+                f"{self.path}: {self.codec} has several ways to write a text, so that other bytes than those of "
+                "the words might change. Nothing was changed; save the file as UTF-8 first.",
                 self.path,
             )
         return self.mark + changed
 
 
-def read_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> FileText:
-    """The text of a file, packed or not."""
-    where = os.fspath(path)
-    try:
-        stream, below = unpacked(Path(where))
-        with below, stream:
-            raw = stream.read()
-    except (OSError, EOFError, ValueError) as error:
-        raise SourceError(
-            f"{where} cannot be read: {reason(error)}. Check its name and its permissions.", where
-        ) from error
-    return decoded(raw, encoding, where)
-
-
-def decoded(raw: bytes, encoding: str, where: str) -> FileText:
-    """The text that bytes are in an encoding, without the mark of their order."""
+def read_text(path: Path, encoding: str) -> FileText:
+    """The text of a file that is not packed, and its bytes."""
+    require_prose(path)
+    if compression(path) is not None:
+        raise SourceError(f"{path} is packed and stays as it is. Unpack it first.", path)
+    text = b"".join(text_of(path, encoding)).decode()
+    raw = path.read_bytes()
     mark, codec = _mark(raw, encoding)
-    try:
-        text = raw[len(mark) :].decode(codec)
-    except UnicodeDecodeError as error:
-        raise SourceError(
-            f"{where} is no text in {encoding}: {error.reason} at byte {error.start + len(mark):,}. Say in "
-            "which encoding it is (such as latin-1), or leave it out.",
-            where,
-        ) from None
-    return FileText(where, raw, mark, codec, text)
+    return FileText(path, raw, mark, codec, text)
 
 
 def _mark(raw: bytes, encoding: str) -> tuple[bytes, str]:
@@ -119,13 +102,13 @@ def rewrite(file: FileText, suggestions: Sequence[Suggestion]) -> None:
     """Put what was suggested into a file, all at once, unless it has changed since it was read."""
     if not suggestions:
         return
-    _require_plain(file.path)
+    _require_writable(file.path)
     changed = file.with_changes(suggestions)
     try:
         with replaced(file.path) as handle:
             handle.write(changed)
             # Asked last, when only the new name is wanting: what came between would be lost.
-            if Path(file.path).read_bytes() != file.raw:
+            if file.path.read_bytes() != file.raw:
                 raise SourceError(
                     f"{file.path} has changed since it was read. Nothing was changed; check it again.",
                     file.path,
@@ -136,8 +119,7 @@ def rewrite(file: FileText, suggestions: Sequence[Suggestion]) -> None:
         ) from error
 
 
-def _require_plain(path: str) -> None:
-    if compression(Path(path)) is not None:
-        raise SourceError(f"{path} is packed and stays as it is. Unpack it first.", path)
-    if not stat.S_ISREG(os.stat(path).st_mode) or not os.access(path, os.W_OK):
+def _require_writable(path: Path) -> None:
+    # A file is replaced by way of its folder; that would not ask whether the file itself may be changed.
+    if not os.access(path, os.W_OK):
         raise SourceError(f"{path} may not be written to. Nothing was changed.", path)

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import os
+import pathlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from weigh.apps.spelling import storing
-from weigh.apps.spelling.checking import suggestions
+from weigh.apps.spelling.checking import Judge, in_blocks
 from weigh.apps.spelling.chooser import LinearChooser
+from weigh.apps.spelling.confusion import ConfusionSets
+from weigh.apps.spelling.documents import documents, pieces, require_prose, text_of
 from weigh.apps.spelling.facts import Facts, LeftOut
-from weigh.apps.spelling.fixing import decoded, fixed, read_text, rewrite
+from weigh.apps.spelling.fixing import fixed, read_text, rewrite
 from weigh.apps.spelling.promise import Promise
 from weigh.apps.spelling.settings import Settings
-from weigh.apps.spelling.speller_text import html_of, text_of
+from weigh.apps.spelling.speller_text import in_html, in_words
 from weigh.apps.spelling.suggestion import Suggestion
 from weigh.errors import DataError, told
 from weigh.model import store
+from weigh.source.bytes import MARK
 
 Path = str | os.PathLike[str]
 
@@ -48,7 +52,7 @@ class Speller:
         sets: Any = "english",
         *,
         encoding: str = "utf-8",
-        progress: Callable[..., object] | None = None,
+        progress: Callable[[int], None] | None = None,
         **settings: Any,
     ) -> Speller:
         """Learn from files, patterns or folders of text.
@@ -58,18 +62,14 @@ class Speller:
         paths : a path or several; '-' is standard input
         sets : the name of a list, a file with a set on each line, or sets of words
         encoding : that of the files
-        progress : told how far it is
+        progress : called with the bytes of each piece that was read, and with 0 for each set that was learned
         **settings : learner, alarms, window, features, at_least; see `Settings`
         """
         # Learners are imported where something is learned: checking starts without them.
-        from weigh.apps.spelling.confusion import ConfusionSets
-        from weigh.apps.spelling.documents import documents
         from weigh.apps.spelling.learning import learn
 
         asked = Settings(**settings)
-        given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-        read = documents(given, encoding=encoding)
-        return learn(read, ConfusionSets.given(sets), asked, progress=progress)
+        return learn(documents(paths, encoding=encoding), ConfusionSets.given(sets), asked, progress=progress)
 
     @classmethod
     def load(cls, path: Path) -> Speller:
@@ -89,6 +89,10 @@ class Speller:
         return storing.Parts(self.sets, self.promise, self.settings, self.facts)
 
     @property
+    def _judge(self) -> Judge:
+        return Judge(self.sets, self.promise.threshold, self.settings.window)
+
+    @property
     def left_out(self) -> tuple[LeftOut, ...]:
         """The words that occurred too rarely to be learned."""
         return self.facts.left_out
@@ -99,19 +103,13 @@ class Speller:
         The ending of `name` says what is prose: in ``page.md`` code is left alone, in ``paper.tex`` commands
         are. Bytes are UTF-8; their mark of order, if there is one, counts for no character.
         """
-        if isinstance(text, bytes | bytearray):
-            text = decoded(bytes(text), "utf-8", name).text
-        elif not isinstance(text, str):
-            raise DataError(
-                f"check takes a text (str, or bytes of UTF-8), got {told(text, 60)}. "
-                "For a file there is check_file(path)."
-            )
-        data = text.encode("utf-8", "surrogatepass")
-        return suggestions(self.sets, self.promise.threshold, self.settings.window, data, name)
+        return list(self._judge.suggestions(pieces(in_blocks(_utf8(text))), name))
 
     def check_file(self, path: Path, *, encoding: str = "utf-8") -> list[Suggestion]:
-        """What is suggested for a file, which may be packed (gz, bz2, xz, zst, lz4)."""
-        return self.check(read_text(path, encoding).text, name=os.fspath(path))
+        """What is suggested for a file, which may be packed (gz, bz2, xz, zst, lz4), in bounded memory."""
+        place = pathlib.Path(path)
+        require_prose(place)
+        return list(self._judge.suggestions(pieces(text_of(place, encoding)), os.fspath(path)))
 
     def fixed(self, text: str, suggestions: Sequence[Suggestion]) -> str:
         """A text with what was suggested for it in the place of what was written."""
@@ -119,8 +117,8 @@ class Speller:
 
     def fix_file(self, path: Path, *, encoding: str = "utf-8") -> list[Suggestion]:
         """Write into a file what is suggested for it, and return that; all other bytes stay as they are."""
-        file = read_text(path, encoding)
-        found = self.check(file.text, name=file.path)
+        file = read_text(pathlib.Path(path), encoding)
+        found = self.check(file.text, name=os.fspath(path))
         rewrite(file, found)
         return found
 
@@ -135,7 +133,26 @@ class Speller:
         }
 
     def __str__(self) -> str:
-        return text_of(self._parts)
+        return in_words(self._parts)
 
     def _repr_html_(self) -> str:
-        return html_of(self._parts)
+        return in_html(self._parts)
+
+
+def _utf8(text: str | bytes) -> bytes:
+    """A text as bytes, without a mark of their order."""
+    if isinstance(text, str):
+        return text.encode("utf-8", "surrogatepass")
+    if not isinstance(text, bytes | bytearray):
+        raise DataError(
+            f"check takes a text (str, or bytes of UTF-8), got {told(text, 60)}. "
+            "For a file there is check_file(path)."
+        )
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"The bytes are no UTF-8: {error.reason} at byte {error.start:,}. Decode them first; "
+            "for a file there is check_file(path, encoding=...)."
+        ) from None
+    return bytes(text).removeprefix(MARK)

@@ -13,7 +13,7 @@ _WIDTH = 80
 _HEAD = ["set", "examples", "accuracy", "majority", "features"]
 
 
-def text_of(parts: Parts) -> str:
+def in_words(parts: Parts) -> str:
     """A speller in at most 80 columns."""
     lines = [f"Speller for {_extent(parts)}", *(f"  {line}" for line in _sentences(parts))]
     table = aligned([_HEAD, *_rows(parts)[:SHOWN]], indent="  ")
@@ -21,7 +21,7 @@ def text_of(parts: Parts) -> str:
     return "\n".join([*lines, table, *more])
 
 
-def html_of(parts: Parts) -> str:
+def in_html(parts: Parts) -> str:
     """A speller for notebooks."""
     title = f"Speller for {_extent(parts)}"
     return html_table(title, [_HEAD, *_rows(parts)]) + "".join(map(html_note, _sentences(parts)))
