@@ -70,8 +70,8 @@ class FileText:
             ) from None
         if self.mark + b"".join(old for old, _ in parts) != self.raw:
             raise SourceError(
-                f"{self.path}: {self.codec} has several ways to write a text, so that other bytes than those of "
-                "the words might change. Nothing was changed; save the file as UTF-8 first.",
+                f"{self.path}: {self.codec} has several ways to write a text, so that bytes beside the words "
+                "might change. Nothing was changed; save the file as UTF-8 first.",
                 self.path,
             )
         return self.mark + changed
