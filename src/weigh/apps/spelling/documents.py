@@ -150,14 +150,15 @@ def text_of(path: Path, encoding: str) -> Iterator[bytes]:
             for at, block in enumerate(text.windows()):
                 utf8.decode(block)
                 if b"\0" in block:
-                    raise _binary(path)
+                    raise binary(path)
                 yield block if at else block.removeprefix(MARK)
             utf8.decode(b"", final=True)
     except DAMAGE as error:
         raise TextFaults(path, encoding).of_reading(error) from error
 
 
-def _binary(path: Path) -> SourceError:
+def binary(path: Path) -> SourceError:
+    """Word the refusal of a file with NUL bytes."""
     return SourceError(
         f"{path} is not a text but binary: it has NUL bytes. Leave it out; unpack it if it is an archive; "
         f"give encoding='utf-16' if it is such a text.",

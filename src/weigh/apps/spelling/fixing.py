@@ -8,11 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from weigh.apps.spelling.documents import require_prose, text_of
+from weigh.apps.spelling.documents import binary, require_prose
 from weigh.apps.spelling.suggestion import Suggestion
 from weigh.errors import DataError, SourceError, told
 from weigh.replacing import reason, replaced
-from weigh.source.bytes import compression, is_utf8
+from weigh.source.bytes import compression, is_utf8, unpacked
+from weigh.source.damage import DAMAGE
+from weigh.source.faults import TextFaults
 
 _MARKS = {
     "utf-8": (codecs.BOM_UTF8,),
@@ -77,15 +79,21 @@ class FileText:
         return self.mark + changed
 
 
-def read_text(path: Path, encoding: str) -> FileText:
-    """The text of a file that is not packed, and its bytes."""
-    require_prose(path)
-    if compression(path) is not None:
-        raise SourceError(f"{path} is packed and stays as it is. Unpack it first.", path)
-    text = b"".join(text_of(path, encoding)).decode()
-    raw = path.read_bytes()
-    mark, codec = _mark(raw, encoding)
-    return FileText(path, raw, mark, codec, text)
+def read_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> FileText:
+    """The text of a file, packed or not, and its bytes."""
+    file = path if isinstance(path, Path) else Path(path)
+    require_prose(file)
+    try:
+        stream, below = unpacked(file)
+        with below, stream:
+            raw = stream.read()
+        mark, codec = _mark(raw, encoding)
+        text = raw[len(mark) :].decode(codec)
+    except (*DAMAGE, LookupError) as error:
+        raise TextFaults(file, encoding).of_reading(error) from error
+    if "\0" in text:
+        raise binary(file)
+    return FileText(file, raw, mark, codec, text)
 
 
 def _mark(raw: bytes, encoding: str) -> tuple[bytes, str]:
@@ -102,7 +110,7 @@ def rewrite(file: FileText, suggestions: Sequence[Suggestion]) -> None:
     """Put what was suggested into a file, all at once, unless it has changed since it was read."""
     if not suggestions:
         return
-    _require_writable(file.path)
+    _require_own(file.path)
     changed = file.with_changes(suggestions)
     try:
         with replaced(file.path) as handle:
@@ -119,7 +127,9 @@ def rewrite(file: FileText, suggestions: Sequence[Suggestion]) -> None:
         ) from error
 
 
-def _require_writable(path: Path) -> None:
+def _require_own(path: Path) -> None:
+    if compression(path) is not None:
+        raise SourceError(f"{path} is packed and stays as it is. Unpack it first.", path)
     # A file is replaced by way of its folder; that would not ask whether the file itself may be changed.
     if not os.access(path, os.W_OK):
         raise SourceError(f"{path} may not be written to. Nothing was changed.", path)

@@ -117,7 +117,7 @@ class Speller:
 
     def fix_file(self, path: Path, *, encoding: str = "utf-8") -> list[Suggestion]:
         """Write into a file what is suggested for it, and return that; all other bytes stay as they are."""
-        file = read_text(pathlib.Path(path), encoding)
+        file = read_text(path, encoding)
         found = self.check(file.text, name=os.fspath(path))
         rewrite(file, found)
         return found
