@@ -102,8 +102,12 @@ class LinearChooser:
 
     def evidence(self, context: Sequence[str]) -> list[tuple[str, Floats]]:
         """Return what each known feature of a context adds to every word's score, beyond the base."""
-        places = [(name, self.names.find(name)) for name in context]
-        return [(name, self.table[at].astype(np.float64)) for name, at in places if at >= 0]
+        known = [name for name in context if name in self._rows]
+        return [(name, self.table[self._rows[name]].astype(np.float64)) for name in known]
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {name: row for row, name in enumerate(self.names)}
 
     def strongest(self, n: int, rows: Occurrences | None = None) -> LinearChooser:
         """Return the chooser with the n features whose weights differ most among words, at most.

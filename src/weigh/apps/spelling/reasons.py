@@ -101,9 +101,11 @@ def _neighbours(features: Sequence[str]) -> dict[str, set[int | str]]:
 def _about(feature: str, neighbours: Mapping[str, set[int | str]]) -> set[int | str]:
     """The places that a feature tells of; a word that is merely near stands for itself."""
     kind, _, seen = feature.partition(":")
-    # What lies beyond the end of a paragraph is that end again.
-    if kind == "near" or seen == PARAGRAPH:
+    if kind == "near":
         return neighbours.get(seen, {feature})
+    if kind in ("before2", "after2") and seen == PARAGRAPH:
+        # What lies beyond the end of a paragraph is that end again.
+        return {*_PLACES[kind], *(neighbours[PARAGRAPH] & {*_PLACES[kind.removesuffix("2")]})}
     if " " in seen and kind in _PAIRS:
         return {*_PAIRS[kind]}
     return {*_PLACES.get(kind, (feature,))}

@@ -65,11 +65,12 @@ def read(path: str | os.PathLike[str]) -> Parts:
     stored = store.read(path, check=True)
     _require_speller(stored)
     try:
+        sets = _choosers(stored)
         return Parts(
-            sets=_choosers(stored),
+            sets=sets,
             promise=_promise(stored.meta["promise"]),
             settings=Settings(**stored.meta["settings"]),
-            facts=Facts.of(stored.meta["facts"]),
+            facts=_facts(stored.meta["facts"], sets),
         )
     except ModelFileError:
         raise
@@ -97,6 +98,13 @@ def _promise(plain: dict[str, Any]) -> Promise:
     if not 0 <= promise.threshold <= 1:
         raise ValueError(f"a threshold of {promise.threshold!r}")
     return promise
+
+
+def _facts(plain: dict[str, Any], sets: Sequence[LinearChooser]) -> Facts:
+    facts = Facts.of(plain)
+    if [len(one.examples) for one in facts.sets] != [len(one.words) for one in sets]:
+        raise ValueError("facts of other sets")
+    return facts
 
 
 def _choosers(stored: Stored) -> tuple[LinearChooser, ...]:

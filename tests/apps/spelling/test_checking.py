@@ -1,0 +1,148 @@
+"""Checking: where a suggestion is, and how it would be written there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.apps.spelling.corpus import speller, text
+from weigh.apps.spelling import documents
+from weigh.apps.spelling.checking import Place
+from weigh.apps.spelling.contexts import Reader
+from weigh.apps.spelling.suggestion import Suggestion, like
+
+WRONG = "I didn't know weather to laugh or cry."
+
+
+def only(checked: str | bytes, name: str = "text.txt") -> Suggestion:
+    (found,) = speller().check(checked, name=name)
+    return found
+
+
+def test_the_sentence_of_the_guide_is_put_right_with_its_reasons() -> None:
+    found = only("I didn't know weather to laugh or cry", "letter.txt")
+    assert (
+        str(found) == "letter.txt:1:15: weather → whether (p=0.98; because: 'know' before, 'didn't' nearby)"
+    )
+    assert (found.begin, found.end) == (14, 21)
+    assert "'to' after" in map(str, found.reasons)
+    plain = found.to_dict()
+    assert plain["reasons"][0] == {
+        "feature": "before:know",
+        "weight": found.reasons[0].weight,
+        "told": "'know' before",
+    }
+
+
+def test_text_that_is_right_is_left_alone() -> None:
+    assert speller().check(text(2_000, seed=2)) == []
+    assert speller().check("") == speller().check(b"") == []
+
+
+@pytest.mark.parametrize(
+    ("before", "line", "column"),
+    [
+        ("", 1, 15),
+        ("A line.\n", 2, 15),
+        ("A line.\r\n", 2, 15),
+        ("A line.\r", 2, 15),
+        ("One.\r\n\r\nTwo.\n\n", 5, 15),
+        ("\t", 1, 16),
+        ("𝔘𝔫𝔦 é ", 1, 21),
+        ("𝔘\n¡é ", 2, 18),
+        ("\u2028", 1, 16),
+    ],
+)
+def test_lines_and_columns_count_characters_from_one(before: str, line: int, column: int) -> None:
+    checked = before + WRONG
+    for found in (only(checked), only(checked.encode())):
+        assert (found.line, found.column) == (line, column)
+        assert checked[found.begin : found.end] == found.written == "weather"
+
+
+@given(st.text("a\n\ré𝔘 ", max_size=40), st.integers(0, 40))
+def test_a_place_is_that_of_universal_newlines_however_the_text_is_parted(passed: str, at: int) -> None:
+    place = Place().moved(passed[:at].encode()).moved(passed[at:].encode())
+    lines = passed.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    assert (place.character, place.line) == (len(passed), len(lines))
+    assert place.character - place.start == len(lines[-1])
+
+
+def test_a_byte_order_mark_is_no_character() -> None:
+    assert only(b"\xef\xbb\xbf" + WRONG.encode()).column == 15
+
+
+@pytest.mark.parametrize(
+    ("wrong", "suggested"),
+    [
+        (WRONG, "whether"),
+        (WRONG.replace("weather", "Weather"), "Whether"),
+        (WRONG.replace("weather", "WEATHER"), "WHETHER"),
+        ("I think there not ready to cry.", "they're"),
+        ("I think their not ready to go. It’s so.", "they’re"),
+        ("I think Their not ready to go. It’s so, don't.", "They're"),
+        ("Nobody saw they’re house.", "their"),
+    ],
+)
+def test_a_suggestion_keeps_capitals_and_apostrophes(wrong: str, suggested: str) -> None:
+    assert only(wrong).suggested == suggested
+
+
+def test_one_capital_letter_is_not_taken_for_capitals() -> None:
+    assert like("A", "an", "'") == "An"
+    assert like("I'M", "i'll", "’") == "I'LL"
+    assert like("i’m", "i'll", "'") == "i’ll"
+
+
+def test_suggestions_come_in_the_order_of_the_text() -> None:
+    checked = f"{WRONG} She went their to sing. The whether was fine, and I went to cry. {WRONG}"
+    found = speller().check(checked)
+    assert [one.written for one in found] == ["weather", "their", "whether", "weather"]
+    assert [one.begin for one in found] == sorted(one.begin for one in found)
+
+
+def test_code_and_addresses_are_no_prose() -> None:
+    assert speller().check("I didn't know `weather` to laugh. See http://know.weather.to/laugh") == []
+
+
+def test_halves_of_signs_and_odd_characters_are_passed_over() -> None:
+    checked = "\ud800\x00\x1a\u0000 \uffff" + WRONG
+    found = only(checked)
+    assert checked[found.begin : found.end] == "weather"
+
+
+def test_a_long_text_gives_the_same_in_pieces_as_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked = "\r\n\r\n".join([WRONG, "Ünd 𝔘𝔫𝔡.", text(500, seed=3), f"The weather was fine. {WRONG}"] * 30)
+    whole = speller().check(checked)
+    assert len(whole) == 60
+    monkeypatch.setattr(documents, "PIECE", 700)
+    monkeypatch.setattr("weigh.apps.spelling.checking.BLOCK", 97)
+    assert speller().check(checked) == whole
+
+
+def test_an_endless_line_is_checked_in_bounded_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "PIECE", 1_000)
+    checked = " ".join(["𝔘𝔫𝔡", WRONG] * 200)
+    found = speller().check(checked)
+    assert 180 <= len(found) <= 200
+    assert {one.line for one in found} == {1}
+    assert all(checked[one.begin : one.end] == "weather" for one in found)
+    assert all(one.column == one.begin + 1 for one in found)
+    assert speller().check("ü" * 5_000) == []
+
+
+def test_no_occurrence_is_left_out_however_many_a_piece_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[int] = []
+
+    class Watched(Reader):
+        def __init__(self, sets: Sequence[Sequence[str]], window: int, *, most: int) -> None:
+            kept.append(most)
+            super().__init__(sets, window, most=most)
+
+    monkeypatch.setattr("weigh.apps.spelling.checking.Reader", Watched)
+    wrong = "know weather to laugh. " * 300
+    assert len(speller().check(wrong)) == 300
+    assert kept == [len(wrong)]

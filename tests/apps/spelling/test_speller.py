@@ -1,0 +1,97 @@
+"""The speller as users meet it: learned from files, printed, and lazy."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import weigh
+from tests.apps.spelling.corpus import SETS, speller, text
+from weigh import errors
+from weigh.apps.spelling.facts import Facts, LeftOut
+
+
+def test_a_speller_is_learned_from_files(tmp_path: Path) -> None:
+    (tmp_path / "letters.txt").write_text(text())
+    learned = weigh.Speller.learn(tmp_path, SETS, alarms=20)
+    assert replace(learned, facts=speller().facts).to_bytes() == speller().to_bytes()
+    assert learned.facts.list_name == "given"
+
+
+def test_a_speller_tells_what_it_promises_and_how_well_it_knows_each_set() -> None:
+    assert str(speller()) == (
+        "Speller for 2 sets of 5 words that are mixed up\n"
+        "  learned by logistic from 9,015 words in 1 document\n"
+        "  at most 20 false alarms per 10,000 words: suggests above P = 0.5000 (0 alarms\n"
+        "  in 1,015 held-out words)\n"
+        "  mean accuracy on held-out text: 100.00 %\n"
+        "  set                    examples  accuracy  majority  features\n"
+        "  weather, whether            564  100.00 %   44.07 %       173\n"
+        "  their, there, they're       549  100.00 %   30.43 %       213"
+    )
+    assert "<caption" in speller()._repr_html_()
+    json.dumps(speller().to_dict(), allow_nan=False)
+
+
+def test_what_was_left_out_and_what_cannot_be_promised_is_told_in_80_columns() -> None:
+    left_out = tuple(LeftOut(f"word{number}", ("<b>", "c"), number) for number in range(40))
+    odd = replace(
+        speller(),
+        facts=replace(speller().facts, left_out=left_out),
+        promise=replace(speller().promise, rate=0.5),
+    )
+    told = str(odd)
+    assert "left out, too rare: word0 (0), word1 (1)" in told
+    assert "too little text to promise 0.5 false alarms" in told
+    assert max(map(len, told.splitlines())) <= 80
+    assert odd.left_out == left_out
+
+
+def test_the_facts_come_back_from_plain_values() -> None:
+    left_out = (LeftOut("wether", ("weather", "wether"), 3),)
+    unjudged = replace(speller().facts.sets[0], judged=0, accuracy=None, majority=None)
+    facts = replace(speller().facts, left_out=left_out, sets=(unjudged,))
+    assert Facts.of(json.loads(json.dumps(facts.to_dict()))) == facts
+    assert facts.accuracy is None
+    assert speller().facts.accuracy == 1.0
+
+
+def test_a_suggestion_prints_its_name_safely() -> None:
+    (found,) = speller().check("I didn't know weather to laugh.", name="a\x1b[31m\n<i>.txt")
+    assert str(found).startswith("a�[31m <i>.txt:1:15: ")
+    assert "<i>" not in found._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("probability", "told"),
+    [(0.5, "0.50"), (0.994, "0.99"), (0.997, "0.997"), (0.99999, ">0.9999"), (1.0, ">0.9999")],
+)
+def test_a_probability_is_never_told_as_one(probability: float, told: str) -> None:
+    (found,) = speller().check("I didn't know weather to laugh.")
+    assert f"(p={told}; because: " in str(replace(found, probability=probability))
+    assert str(replace(found, probability=0.9, reasons=())).endswith("(p=0.90)")
+
+
+@pytest.mark.parametrize("odd", [None, 3, ["a text"], Path("letter.txt")])
+def test_what_is_no_text_is_refused(odd: object) -> None:
+    with pytest.raises(errors.DataError, match=r"check takes a text \(str, or bytes of UTF-8\), got "):
+        speller().check(odd)  # type: ignore[arg-type]
+
+
+def test_checking_imports_no_learner(tmp_path: Path) -> None:
+    speller().save(tmp_path / "en.weigh")
+    program = (
+        "import sys, weigh; speller = weigh.Speller.load(sys.argv[1]); "
+        "print(*speller.check('I didn\\'t know weather to laugh.')); "
+        "print([name for name in sys.modules if name.startswith(('weigh.learn', 'weigh.engines', 'sklearn', "
+        "'scipy', 'pandas', 'pyarrow', 'altair'))])"
+    )
+    run = [sys.executable, "-c", program, str(tmp_path / "en.weigh")]
+    out = subprocess.run(run, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert "weather → whether" in out[0]
+    assert out[1] == "[]"
