@@ -17,6 +17,7 @@ from sklearn.linear_model import Ridge
 
 import weigh
 from tests.apps.mail.trial.scripted import Scripted
+from tests.apps.spelling.corpus import speller
 from tests.judge.scripted import judged
 from weigh.apps.mail.audit import audit_mails
 from weigh.apps.mail.filter import Costs, Filter, new_ledger
@@ -1114,6 +1115,57 @@ def _() -> object:
 @case("A text where a raw message is expected")
 def _() -> object:
     return MailStore.open("mail", create=True).judge(["Subject: hello"])
+
+
+@case("A speller where a model is expected")
+def _() -> object:
+    speller().save("en.weigh")
+    return weigh.load("en.weigh")
+
+
+@case("A model where a speller is expected")
+def _() -> object:
+    fit(PETS).model_.save("pets.weigh")
+    return weigh.Speller.load("pets.weigh")
+
+
+@case("A speller's file with a changed byte")
+def _() -> object:
+    whole = bytearray(speller().to_bytes())
+    whole[-65] ^= 1
+    return weigh.Speller.load(written(bytes(whole), "en.weigh"))
+
+
+@case("Checking what is no text")
+def _() -> object:
+    return speller().check(["a text"])  # type: ignore[arg-type]
+
+
+@case("Checking bytes that are no text")
+def _() -> object:
+    return speller().check("Grüße".encode("latin-1"))
+
+
+@case("Checking a file in another encoding")
+def _() -> object:
+    return speller().check_file(written("Zeile\nGrüße".encode("latin-1"), "brief.txt"))
+
+
+@case("Checking a binary file")
+def _() -> object:
+    return speller().check_file(written(b"\x7fELF\0\0\0", "program"))
+
+
+@case("Fixing a packed file")
+def _() -> object:
+    wrong = gzip.compress(b"I didn't know weather to laugh.")
+    return speller().fix_file(written(wrong, "letter.txt.gz"))
+
+
+@case("Fixing a text that is not the one that was checked")
+def _() -> object:
+    found = speller().check("I didn't know weather to laugh.")
+    return speller().fixed("I did not know weather to laugh.", found)
 
 
 def told_on_the_page() -> dict[str, tuple[str, str]]:
