@@ -44,7 +44,7 @@ def command(given: Trying, sizes: str | None, folds: int, repeats: int, level: f
     from weigh.cli.progress import steps
     from weigh.trials import learning_curve
 
-    wanted = None if sizes is None else _numbers(sizes)
+    wanted = None if sizes is None else whole_numbers(sizes)
     tried = given.opened(["naive-bayes"])
     with steps() as progress:
         found = learning_curve(
@@ -59,7 +59,8 @@ def command(given: Trying, sizes: str | None, folds: int, repeats: int, level: f
     given.tell(found)
 
 
-def _numbers(text: str) -> list[int]:
+def whole_numbers(text: str) -> list[int]:
+    """Numbers with commas between them."""
     try:
         return [int(part) for part in text.replace("_", "").split(",")]
     except ValueError:

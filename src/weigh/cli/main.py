@@ -13,7 +13,7 @@ import click
 
 from weigh import __version__, errors
 from weigh.cli.commands import Commands
-from weigh.cli.told import Told, harmless, hush, occupy, tell, unwritten
+from weigh.cli.told import Told, hush, note, occupy, tell, unwritten
 
 # In the order in which one meets them.
 COMMANDS = (
@@ -66,9 +66,7 @@ class Program(Commands):
 
 
 def _note(message: Warning | str, *_: Any, **__: Any) -> None:
-    from weigh.cli.wording import spoken
-
-    click.echo(f"weigh: note: {harmless(spoken(str(message)))}", err=True)
+    note(str(message))
 
 
 SECTIONS = {

@@ -55,6 +55,14 @@ def named(ctx: click.Context, option: click.Parameter, path: str | None) -> str 
     return path
 
 
+def address(text: str, option: str) -> tuple[str, int]:
+    """HOST:PORT, or a port of this machine."""
+    host, _, port = text.rpartition(":")
+    if not (port.isascii() and port.isdigit() and int(port) < 1 << 16):
+        raise click.UsageError(f"{option} takes HOST:PORT, such as 127.0.0.1:10025, not {text!r}.")
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
 def sign(delimiter: str | None) -> str | None:
     """The sign that a --delimiter stands for."""
     found = None if delimiter is None else DELIMITERS.get(delimiter, delimiter)
@@ -123,10 +131,15 @@ def check_picture(plot: str | None) -> None:
         return
     if not plot.lower().endswith(ENDINGS):
         raise click.BadParameter(f"{plot!r} does not end in .svg, .png or .html.", param_hint="'--plot'")
-    folder = os.path.dirname(plot) or "."
+    check_place(plot, "--plot")
+
+
+def check_place(path: str, option: str) -> None:
+    """Refuse a file whose folder cannot be written to before any work is done."""
+    folder = os.path.dirname(path) or "."
     if not os.access(folder, os.W_OK | os.X_OK):
         why = "may not be written to" if os.path.isdir(folder) else "is not a folder"
-        raise click.BadParameter(f"{plot!r} cannot be written: {folder!r} {why}.", param_hint="'--plot'")
+        raise click.BadParameter(f"{path!r} cannot be written: {folder!r} {why}.", param_hint=f"'{option}'")
 
 
 def draw(picture: Callable[[], Any], plot: str | None, as_json: bool) -> None:

@@ -35,6 +35,13 @@ def tell(refusal: click.ClickException) -> None:
         hush(sys.stderr)
 
 
+def note(sentence: str) -> None:
+    """Say on standard error what is odd, and no reason to stop."""
+    from weigh.cli.wording import spoken
+
+    click.echo(f"weigh: note: {harmless(spoken(sentence))}", err=True)
+
+
 def harmless(sentence: str) -> str:
     """A sentence that does nothing to a terminal, whatever the names in it."""
     return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in sentence)

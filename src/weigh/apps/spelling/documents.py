@@ -25,10 +25,11 @@ _PIPE_IT = ", not a file or a folder of text. Send it to standard input and give
 
 @dataclass(frozen=True)
 class Document:
-    """A text: its name, and its pieces in UTF-8, masked, one after the other."""
+    """A text: its name, its pieces in UTF-8, masked, one after the other, and the file that it is in."""
 
     name: str
     pieces: Iterator[bytes]
+    path: Path = Path()
 
 
 def documents(
@@ -79,7 +80,7 @@ def _named(path: Path, encoding: str) -> Iterator[Document]:
     texts = pieces(text_of(path, encoding))
     first = next(texts, None)
     if first is not None:
-        yield Document(name, masked_pieces(chain([first], texts), name))
+        yield Document(name, masked_pieces(chain([first], texts), name), path)
 
 
 def _below(folder: Path, encoding: str, skipped: list[str]) -> Iterator[Document]:
@@ -112,7 +113,7 @@ def _met(path: Path, encoding: str, skipped: list[str]) -> Iterator[Document]:
         skipped.append(_why(name, error))
         return
     if first is not None:
-        yield Document(name, masked_pieces(_until_fault(first, texts, name, skipped), name))
+        yield Document(name, masked_pieces(_until_fault(first, texts, name, skipped), name), path)
 
 
 def _until_fault(first: bytes, texts: Iterator[bytes], name: str, skipped: list[str]) -> Iterator[bytes]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from weigh.cli.mail.opened import opened, store_option
-from weigh.cli.options import as_json
+from weigh.cli.options import address, as_json
 from weigh.cli.taught import Taught
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def command(
 
     route = None
     if smtp is not None and next_host is not None:
-        route = Route(_address(smtp, "--smtp"), _address(next_host, "--next"))
+        route = Route(address(smtp, "--smtp"), address(next_host, "--next"))
 
     def ready(places: Places) -> None:
         click.echo(json.dumps(places.to_dict(), ensure_ascii=False) if as_json else str(places))
@@ -76,11 +76,3 @@ def command(
     mail = opened(store)
     service = Service(mail, (lambda line: click.echo(line, err=True)) if verbose else None)
     asyncio.run(serve(service, path or default_socket(mail.folder), route, ready))
-
-
-def _address(text: str, option: str) -> tuple[str, int]:
-    """HOST:PORT, or a port of this machine."""
-    host, _, port = text.rpartition(":")
-    if not (port.isascii() and port.isdigit() and int(port) < 1 << 16):
-        raise click.UsageError(f"{option} takes HOST:PORT, such as 127.0.0.1:10025, not {text!r}.")
-    return host.strip("[]") or "127.0.0.1", int(port)

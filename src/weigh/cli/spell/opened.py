@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from weigh.cli.options import named
+from weigh.cli.told import note
+from weigh.text import amount, counted
 
 if TYPE_CHECKING:
     from weigh.apps.spelling.speller import Speller
 
 DEFAULT = "$WEIGH_SPELLER, else ~/.local/share/weigh/speller.weigh"
+NAMED = 2  # files left out that are named
 LEARNERS = """
     logistic      online logistic regression (default)
     naive-bayes   multinomial: how often each feature was seen with each word
@@ -49,8 +54,6 @@ def default_file() -> str:
 
 def opened(path: str | None) -> Speller:
     """The speller that was asked for; without one, word how to begin."""
-    import os
-
     from weigh.apps.spelling.speller import Speller
     from weigh.errors import FileError
 
@@ -61,3 +64,10 @@ def opened(path: str | None) -> Speller:
             "weigh spell learn FOLDER. Or name one: -m FILE."
         )
     return Speller.load(place)
+
+
+def tell_skipped(skipped: Sequence[str]) -> None:
+    """Tell how much was left out of folders, and of what kind the first few are."""
+    if skipped:
+        more = f"; and {amount(len(skipped) - NAMED)} more" if len(skipped) > NAMED else ""
+        note(f"{counted(len(skipped), 'file')} left out: {'; '.join(skipped[:NAMED])}{more}.")

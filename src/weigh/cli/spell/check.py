@@ -1,0 +1,151 @@
+"""`weigh spell check`: words that were mixed up, and what they should be."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weigh.cli.options import as_json, named
+from weigh.cli.spell.opened import encoding_option, model_option, opened, tell_skipped
+from weigh.cli.taught import Taught
+from weigh.text import amount, counted
+
+if TYPE_CHECKING:
+    from weigh.apps.spelling.documents import Document
+    from weigh.apps.spelling.speller import Speller
+    from weigh.apps.spelling.suggestion import Suggestion
+
+FAULT, SUGGESTIONS = 1, 3
+SECTIONS = {
+    "Examples": """
+        weigh spell check thesis.tex
+        weigh spell check README.md docs/ -m project.weigh
+        weigh spell check --fix notes.txt
+        weigh spell check --json - < letter.txt
+    """,
+    "A suggestion": """
+        letter.txt:3:15: weather → whether (p=0.98; because: 'know' before, 'to' after)
+        is for line 3, column 15. The line is alike for editors and for grep. Only
+        what the speller is sure of is told: see weigh spell learn --alarms.
+    """,
+    "--fix": """
+        writes the suggestions into the files, and leaves every other byte as it is.
+        Standard input goes to standard output, fixed.
+    """,
+    "Exit codes": """
+        0   nothing to suggest, or all of it was fixed
+        1   something could not be read or written
+        2   wrong usage
+        3   there are suggestions
+    """,
+}
+
+
+class Checking(Taught):
+    """A command whose own faults are no suggestions, as the program's usual exit code for them would say."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        from weigh.errors import WeighError
+
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, WeighError, MemoryError, OSError):
+            raise
+        except Exception:
+            import traceback
+
+            traceback.print_exc()
+            raise click.exceptions.Exit(FAULT) from None
+
+
+@dataclass(frozen=True)
+class Checker:
+    """How texts are checked: each one is told as soon as it is."""
+
+    speller: Speller
+    encoding: str
+    fix: bool
+    say: Callable[[Suggestion], None]
+
+    def check(self, document: Document, name: str | None) -> list[Suggestion]:
+        """What is suggested for a text, which is written into its file if that was asked for."""
+        from weigh.apps.spelling.fixing import read_text, rewrite
+        from weigh.source.standard_input import Spooled
+
+        is_piped = isinstance(document.path, Spooled)
+        file = read_text(document.path, self.encoding)
+        found = self.speller.check(file.text, name=name if name and is_piped else document.name)
+        if self.fix and not is_piped:
+            rewrite(file, found)
+        elif self.fix:
+            sys.stdout.buffer.write(file.with_changes(found))
+            sys.stdout.buffer.flush()
+        for each in found:
+            self.say(each)
+        return found
+
+
+@click.command(cls=Checking, sections=SECTIONS, short_help="Find mixed-up words, or put them right.")
+@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@model_option
+@click.option("--fix", is_flag=True, help="Write what is suggested into the files.")
+@click.option(
+    "--name",
+    metavar="NAME",
+    callback=named,
+    help="Of standard input: its ending tells what is code in it. [default: plain text]",
+)
+@encoding_option
+@as_json
+@click.pass_context
+def command(
+    ctx: click.Context,
+    files: tuple[str, ...],
+    model: str | None,
+    fix: bool,
+    name: str | None,
+    encoding: str,
+    as_json: bool,
+) -> None:
+    """Suggest another word where one was mixed up, and say why.
+
+    FILES are files, folders and patterns of text, or - for standard input. Of Markdown, LaTeX, HTML and
+    reStructuredText only the prose is read; a folder's source code is left out.
+    """
+    from weigh.apps.spelling.documents import documents
+
+    is_piped = fix and "-" in files
+    if is_piped and as_json:
+        raise click.UsageError("--fix writes standard input to standard output, where JSON has no place.")
+    checker = Checker(opened(model), encoding, fix, _silent if as_json else partial(click.echo, err=is_piped))
+    skipped: list[str] = []
+    texts = documents(files, encoding=encoding, skipped=skipped)
+    found = [checker.check(document, name) for document in texts]
+    all_found = [each for one in found for each in one]
+    if as_json:
+        facts = {"texts": len(found), "fixed": fix, "suggestions": [each.to_dict() for each in all_found]}
+        click.echo(json.dumps(facts | {"skipped": skipped}, ensure_ascii=False, indent=2))
+    else:
+        click.echo(_summary(found, fix), err=True)
+        tell_skipped(skipped)
+    ctx.exit(SUGGESTIONS if all_found and not fix else 0)
+
+
+def _silent(suggestion: object) -> None:
+    """Wait for all of them."""
+
+
+def _summary(found: list[list[Suggestion]], fix: bool) -> str:
+    number, some = sum(map(len, found)), sum(map(bool, found))
+    texts = counted(len(found), "text")
+    if not number:
+        return f"Nothing to suggest in {texts}."
+    what = f"{counted(number, 'word')} put right" if fix else counted(number, "suggestion")
+    return f"{what} in {f'{amount(some)} of ' if len(found) > 1 else ''}{texts}."

@@ -1,0 +1,64 @@
+"""`weigh spell evaluate`: how many errors a speller finds, and how often it is wrong."""
+
+from __future__ import annotations
+
+import click
+
+from weigh.cli.options import as_json, check_picture, draw, echo, plot_option
+from weigh.cli.spell.opened import encoding_option, model_option, opened, tell_skipped
+from weigh.cli.taught import Taught
+
+SECTIONS = {
+    "Examples": """
+        weigh spell evaluate another-book.txt
+        weigh spell evaluate articles/ -m en.weigh --swap 100 --seed 7
+        weigh spell evaluate articles/ --plot recall.svg
+    """,
+    "What is told": """
+        precision   of the suggestions, how many put an error right
+        recall      of the errors, how many were put right
+        alarms      suggestions in the text as it was, per 10,000 words, beside what
+                    the speller has promised
+    """,
+}
+
+
+@click.command(cls=Taught, sections=SECTIONS, short_help="Put errors into text, and count what is found.")
+@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@model_option
+@click.option(
+    "--swap", type=click.IntRange(2), default=200, show_default=True, metavar="N", help="One word in N."
+)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Draws the words.")
+@encoding_option
+@plot_option
+@as_json
+def command(
+    files: tuple[str, ...],
+    model: str | None,
+    swap: int,
+    seed: int,
+    encoding: str,
+    plot: str | None,
+    as_json: bool,
+) -> None:
+    """Replace words of a text by others of their sets, let the speller check it, and count.
+
+    FILES are text without errors that the speller has not learned: of another author, say. Nothing is
+    written to them. All texts are held in memory.
+    """
+    check_picture(plot)
+    from weigh.apps.spelling.documents import documents
+    from weigh.apps.spelling.fixing import read_text
+    from weigh.apps.spelling.trial.swaps import swaps
+    from weigh.cli.spell.watched import watching
+
+    speller = opened(model)
+    skipped: list[str] = []
+    with watching() as watch:
+        found = watch.passing(documents(files, encoding=encoding, skipped=skipped))
+        texts = [(each.name, read_text(each.path, encoding).text) for each in found]
+        told = swaps(speller, texts, one_in=swap, seed=seed, progress=watch.steps)
+    echo(told, as_json)
+    draw(told.plot, plot, as_json)
+    tell_skipped(skipped)

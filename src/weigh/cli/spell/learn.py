@@ -1,0 +1,110 @@
+"""`weigh spell learn`: which word of a set stands where."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weigh.cli.options import as_json, check_place, keep_apart, named
+from weigh.cli.spell.opened import (
+    DEFAULT,
+    LEARNERS,
+    default_file,
+    encoding_option,
+    sets_option,
+    tell_skipped,
+    window_option,
+)
+from weigh.cli.taught import Taught
+
+if TYPE_CHECKING:
+    from weigh.apps.spelling.speller import Speller
+
+SECTIONS = {
+    "Examples": """
+        weigh spell learn ~/Documents
+        weigh spell learn novels/ articles.txt.gz -o en.weigh
+        weigh spell learn thesis/ --sets my-sets.txt --alarms 1 -o mine.weigh
+        git ls-files '*.md' | xargs cat | weigh spell learn - -o project.weigh
+    """,
+    "What to learn from": """
+        is text that is right, and of the kind that will be checked: the more, the
+        better. A million words, ten books, is a good beginning. Nothing has to be
+        labelled: every 'whether' in it is an example of where a 'whether' stands.
+    """,
+    "--alarms": """
+        is a promise: of 10,000 words that are right, so many at most are called
+        wrong. A fifth of the text is held out to find how sure a suggestion must be;
+        with little text it cannot be promised, and what can be is told.
+    """,
+    "--learner": LEARNERS,
+}
+
+
+@click.command(cls=Taught, sections=SECTIONS, short_help="Learn from any text, without labels.")
+@click.argument("corpus", nargs=-1, required=True, metavar="CORPUS...")
+@click.option("-o", "--output", metavar="FILE", callback=named, help=f"The speller. [default: {DEFAULT}]")
+@sets_option
+@click.option("--learner", default="logistic", show_default=True, metavar="NAME", help="See below.")
+@click.option(
+    "--alarms",
+    type=float,
+    default=0.5,
+    show_default=True,
+    metavar="RATE",
+    help="False alarms per 10,000 words, at most; see below.",
+)
+@window_option
+@click.option(
+    "--features", type=int, default=4000, show_default=True, metavar="N", help="To keep of each set."
+)
+@encoding_option
+@as_json
+def command(
+    corpus: tuple[str, ...], output: str | None, sets: str, encoding: str, as_json: bool, **settings: Any
+) -> None:
+    """Learn from text which word of a set such as {weather, whether} stands where.
+
+    CORPUS is files, folders and patterns of text, or - for standard input. All of it is read once.
+    """
+    from weigh.apps.spelling.confusion import ConfusionSets
+    from weigh.apps.spelling.documents import documents
+    from weigh.apps.spelling.learning import learn
+    from weigh.apps.spelling.settings import Settings
+    from weigh.cli.spell.watched import watching
+
+    target = output or default_file()
+    chosen, asked = ConfusionSets.given(sets), Settings(**settings)
+    keep_apart(target, *corpus)
+    if output is None:
+        _make_folder(target)
+    check_place(target, "-o")
+    skipped: list[str] = []
+    # Each set is learned twice: without what is held out, and with it.
+    with watching(2 * len(chosen)) as watch:
+        found = documents(corpus, encoding=encoding, skipped=skipped)
+        speller = learn(found, chosen, asked, progress=watch.learned)
+    speller.save(target)
+    _tell(speller, target, skipped, as_json)
+
+
+def _tell(speller: Speller, target: str, skipped: list[str], as_json: bool) -> None:
+    if as_json:
+        facts = speller.to_dict() | {"skipped": skipped, "file": target}
+        click.echo(json.dumps(facts, ensure_ascii=False, indent=2))
+        return
+    click.echo(f"{speller}\n\nThe speller is in {target}.")
+    tell_skipped(skipped)
+
+
+def _make_folder(target: str) -> None:
+    from weigh.errors import FileError
+    from weigh.replacing import reason
+
+    try:
+        os.makedirs(os.path.dirname(target) or ".", exist_ok=True)
+    except OSError as cause:
+        raise FileError(f"{target} cannot be written: {reason(cause)}. Give -o FILE.") from cause
