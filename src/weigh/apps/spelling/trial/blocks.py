@@ -11,7 +11,6 @@ from weigh.apps.spelling.contexts import Occurrences
 from weigh.apps.spelling.trial.texts import Ints
 
 BLOCK = 1000
-SMALLEST = 10_000
 
 
 def usual_sizes(words: int) -> tuple[int, ...]:

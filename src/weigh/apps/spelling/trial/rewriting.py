@@ -57,7 +57,7 @@ def rewritten(
     swaps: list[Swap] = []
     last = length = 0
     for place in sorted(chosen):
-        before, original = text[last : place.begin].decode(), text[place.begin : place.end].decode()
+        before, original = _text(text[last : place.begin]), _text(text[place.begin : place.end])
         words = sets[place.set]
         other = (place.member + int(rng.integers(1, len(words)))) % len(words)
         written = like(original, words[other], apostrophe)
@@ -65,4 +65,13 @@ def rewritten(
         parts += [before, written]
         length += len(before) + len(written)
         last = place.end
-    return "".join([*parts, text[last:].decode()]), swaps
+    return "".join([*parts, _text(text[last:])]), swaps
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "surrogatepass")
+
+
+def plain(word: str) -> str:
+    """A word as sets have it."""
+    return word.lower().replace("’", "'")

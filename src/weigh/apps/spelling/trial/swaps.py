@@ -13,7 +13,7 @@ from weigh import errors
 from weigh.apps.spelling.promise import Promise
 from weigh.apps.spelling.speller import Speller
 from weigh.apps.spelling.trial import swaps_text
-from weigh.apps.spelling.trial.rewriting import places, rewritten
+from weigh.apps.spelling.trial.rewriting import places, plain, rewritten
 from weigh.features.settings import whole
 from weigh.judge.measures.intervals import clopper_pearson
 from weigh.judge.measures.measure import Measure
@@ -215,6 +215,6 @@ def _swap_and_check(
     for one in speller.check(changed, name=name):
         swap = by_place.get(one.begin)
         if swap is None:
-            tally.add("false", tally.of_word[one.written.lower().replace("’", "'")])
+            tally.add("false", tally.of_word[plain(one.written)])
         else:
-            tally.add("right" if one.suggested == swap.original else "misnamed", swap.set)
+            tally.add("right" if plain(one.suggested) == plain(swap.original) else "misnamed", swap.set)

@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from weigh.apps.spelling.trial.compare_text import NAME, WIDTH
-from weigh.text import aligned, counted, cut, html_note, html_table
+from weigh.text import aligned, counted, cut, html_note, html_table, short
 
 if TYPE_CHECKING:
     from weigh.apps.spelling.trial.swaps import Counts, Swaps
@@ -50,8 +50,9 @@ def _figures(found: Swaps) -> list[str]:
         f"recall     {_spanned(found.recall)}: {every.right:,} of "
         f"{counted(every.swapped, 'error')} put right",
         f"alarms     {_rated(found.alarms)} per 10,000 words of the texts as they were "
-        f"({found.clean_alarms:,} in all); promised: {found.promise.promised:g} "
-        f"(threshold p > {found.promise.threshold:.3f})",
+        f"({found.clean_alarms:,} in all); promised: "
+        f"{short(max(found.promise.rate, found.promise.promised))} by suggesting above P = "
+        f"{found.promise.threshold:.4f}",
     ]
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
 from weigh import errors
-from weigh.apps.spelling.contexts import Occurrences, Reader
+from weigh.apps.spelling.contexts import Occurrences
+from weigh.apps.spelling.corpus import Corpus
 from weigh.apps.spelling.documents import Document
 from weigh.apps.spelling.learners import LEARNERS
 from weigh.text import counted
@@ -56,31 +58,31 @@ def read(
     owner: str,
 ) -> Texts:
     """Read documents to learn from and to judge by; without the latter the last sixth is held out."""
-    reader = Reader(sets, window)
-    words = [_words(reader, each, at) for at, each in enumerate(documents)]
-    first = len(words) - max(1, len(words) // HELD) if held is None else len(words)
-    words += [_words(reader, each, first + at) for at, each in enumerate(held or ())]
+    first = 0
+
+    def learnable() -> Iterator[Document]:
+        nonlocal first
+        for each in documents:
+            first += 1
+            yield each
+
+    corpus = Corpus.read(chain(learnable(), held or ()), sets, window)
+    words = corpus.words
+    if held is None:
+        first -= max(1, first // HELD)
     if first < 1 or sum(words[:first]) == 0 or sum(words[first:]) == 0:
         raise errors.DataError(
             f"{owner}: there is {counted(sum(words[:first]), 'word')} to learn from and "
             f"{counted(sum(words[first:]), 'word')} to judge by. Give two documents or more, or say which "
             "ones to judge by."
         )
-    texts = Texts(tuple(reader.occurrences()), np.array(words, np.int64), first)
+    texts = Texts(corpus.sets, np.array(words, np.int64), first)
     if not any(len(texts.to_judge(at)) for at in range(len(texts.rows))):
         raise errors.DataError(
             f"{owner}: no word of any set is in the {counted(sum(words[first:]), 'word')} held out. "
             "Give more text, or sets of words that are in it."
         )
     return texts
-
-
-def _words(reader: Reader, document: Document, number: int) -> int:
-    words = begin = 0
-    for piece in document.pieces:
-        words += reader.read(piece, number, words, begin)
-        begin += len(piece)
-    return words
 
 
 def checked_learners(learners: Sequence[str], owner: str) -> tuple[str, ...]:

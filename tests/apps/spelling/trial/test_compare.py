@@ -1,0 +1,128 @@
+"""Learners side by side: shares counted again by hand, means, printing, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, sem
+
+from tests.apps.spelling.trial.sentences import SETS, books, prose
+from weigh import errors
+from weigh.apps.spelling.documents import Document
+from weigh.apps.spelling.learners import LEARNERS
+from weigh.apps.spelling.trial.compare import Comparison, SetResult, compared
+from weigh.apps.spelling.trial.scoring import Hits
+
+
+@pytest.fixture(scope="module")
+def found() -> Comparison:
+    return compared(books(1, 2, 3), books(4, sentences=120), SETS)
+
+
+def in_order(text: str, words: tuple[str, ...]) -> list[str]:
+    return [word for word in re.findall(r"\w+", text.lower()) if word in words]
+
+
+def test_the_majority_is_counted_as_by_hand(found: Comparison) -> None:
+    for words, each in zip(SETS, found.sets, strict=True):
+        learned = Counter(word for seed in (1, 2, 3) for word in in_order(prose(seed), words))
+        judged = Counter(in_order(prose(4, 120), words))
+        assert each.learned == learned.total()
+        assert each.judged == judged.total()
+        assert each.hits["majority"] == Hits(judged[max(words, key=learned.__getitem__)], 0)
+
+
+def test_words_that_their_neighbours_tell_are_learned_by_all(found: Comparison) -> None:
+    for name in LEARNERS:
+        assert found.mean(name) > 0.98 > 0.7 > found.mean("majority")
+
+
+def test_means_are_over_sets_and_over_occurrences(found: Comparison) -> None:
+    first, second = found.sets
+    shares = [first.accuracy("majority"), second.accuracy("majority")]
+    assert found.mean("majority") == pytest.approx(np.mean(shares))
+    right = first.hits["majority"].right + second.hits["majority"].right
+    assert found.by_occurrence("majority") == right / (first.judged + second.judged)
+    more = found.accuracies("memory") - np.array(shares)
+    assert found.gain("memory") == pytest.approx((more.mean(), sem(more)))
+
+
+def test_intervals_are_exact() -> None:
+    each = SetResult(("a", "b"), 9, 20, {"memory": Hits(17, 3)})
+    exact = binomtest(17, 20).proportion_ci(0.95, "exact")
+    measure = each.measure("memory")
+    assert (measure.value, measure.low, measure.high) == pytest.approx((0.85, exact.low, exact.high))
+
+
+def test_a_set_that_is_not_judged_is_in_no_mean() -> None:
+    found = compared(books(1, 2), books(3), [*SETS, ("peace", "piece")], ["memory"])
+    assert math.isnan(found.sets[2].accuracy("memory"))
+    assert not math.isnan(found.mean("memory"))
+    assert "Not in the text held out, and in no mean: peace/piece." in str(found)
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["sets"][2]["judged"] == 0
+
+
+def test_without_a_word_the_last_sixth_is_held_out() -> None:
+    found = compared(books(*range(13)), None, SETS, ["memory"])
+    assert (found.learned_documents, found.judged_documents) == (11, 2)
+    two = compared(books(1, 2), None, SETS, ["memory"])
+    assert (two.learned_documents, two.judged_documents) == (1, 1)
+
+
+def test_held_out_text_is_not_learned() -> None:
+    told = [Document("a.txt", iter([b"the weather was fine. than it was then. "] * 3))]
+    asked = [Document("b.txt", iter([b"he knew whether it was so. "]))]
+    found = compared(told, asked, SETS, ["memory"])
+    assert [each.learned for each in found.sets] == [3, 6]
+    assert found.sets[0].hits["memory"].right == 0
+
+
+def test_it_prints_within_80_columns(found: Comparison) -> None:
+    assert str(found).startswith("2 sets learned from ")
+    assert max(map(len, str(found).splitlines())) <= 80
+    assert repr(found) in found._repr_html_()
+
+
+def test_learners_with_the_same_features_share_a_column(found: Comparison) -> None:
+    head = next(line for line in str(found).splitlines() if line.startswith("features "))
+    assert head.split("  ")[-2:] == ["logistic, bayes, bern., perc., voted", "memory"]
+
+
+def test_markup_is_escaped() -> None:
+    odd = SetResult(("<b>", "&"), 1, 1, {"majority": Hits(1, 0), "memory": Hits(1, 2)})
+    markup = Comparison((odd,), ("majority", "memory"), 1, 1, 1, 1)._repr_html_()
+    assert "&lt;b&gt;/&amp;" in markup
+    assert "<b>" not in markup
+
+
+def test_the_picture_has_two_dots_for_each_set(found: Comparison) -> None:
+    assert json.dumps(found.plot().to_dict()).count('"name": "weather/whether"') >= 2
+
+
+def test_every_learner_and_set_is_a_step() -> None:
+    steps: list[tuple[int, int]] = []
+    compared(books(1, 2), None, SETS, ["memory"], progress=lambda *step: steps.append(step))
+    assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_an_unknown_learner_is_refused() -> None:
+    with pytest.raises(
+        errors.ParameterError, match=r"compared: learners must be some of 'logistic'.*'winnow'"
+    ):
+        compared(books(1, 2), None, SETS, ["winnow"])
+
+
+@pytest.mark.parametrize("seeds", [(), (1,)])
+def test_nothing_to_hold_out_is_refused(seeds: tuple[int, ...]) -> None:
+    with pytest.raises(errors.DataError, match=r"to learn from and .* to judge by\. Give two documents"):
+        compared(books(*seeds), None, SETS)
+
+
+def test_text_without_the_words_is_refused() -> None:
+    with pytest.raises(errors.DataError, match=r"no word of any set is in the 1,?\d* words held out"):
+        compared(books(1, 2), None, [("peace", "piece")])

@@ -1,0 +1,99 @@
+"""Accuracy over the size of the text: the last point is the comparison, the first one knows little."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy.stats import sem
+
+from tests.apps.spelling.trial.sentences import SETS, books
+from weigh import errors
+from weigh.apps.spelling.trial.compare import compared
+from weigh.apps.spelling.trial.curve import Curve, curve
+
+SIZES = (1_000, 2_000, 5_000)
+
+
+@pytest.fixture(scope="module")
+def found() -> Curve:
+    return curve(books(1, 2, 3, sentences=400), books(4), SETS, sizes=SIZES)
+
+
+def test_all_words_give_what_the_comparison_gives() -> None:
+    drawn = curve(books(1, 2, 3), books(4), SETS)
+    whole = compared(books(1, 2, 3), books(4), SETS)
+    assert drawn.words == (whole.learned_words,)
+    for each in drawn.learners:
+        assert each.accuracies[0] == pytest.approx(whole.accuracies(each.name))
+        assert each.law is None
+
+
+def test_points_are_means_with_standard_errors_over_the_sets(found: Curve) -> None:
+    each = found["memory"]
+    assert each.accuracies.shape == (3, 2)
+    assert each.means == pytest.approx(each.accuracies.mean(axis=1))
+    assert each.errors == pytest.approx(sem(each.accuracies, axis=1))
+
+
+def test_the_sizes_told_are_those_of_whole_blocks(found: Curve) -> None:
+    assert all(size <= words < size + 1000 for size, words in zip(SIZES, found.words, strict=True))
+
+
+def test_the_same_seed_gives_the_same_curve(found: Curve) -> None:
+    again = curve(books(1, 2, 3, sentences=400), books(4), SETS, sizes=SIZES)
+    assert again.to_dict() == found.to_dict()
+    other = curve(books(1, 2, 3, sentences=400), books(4), SETS, ["memory"], sizes=SIZES, seed=2)
+    assert other.seed == 2
+
+
+def test_it_prints_within_80_columns_and_tells_the_laws(found: Curve) -> None:
+    text = str(found)
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.count("log10(words), R²") == 7
+    assert repr(found) in found._repr_html_()
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["words"] == list(found.words)
+
+
+def test_a_set_that_is_not_judged_is_left_out_and_told() -> None:
+    found = curve(books(1, 2), None, [*SETS, ("peace", "piece")], ["memory"], sizes=[1000])
+    assert found.sets == SETS
+    assert "Not in the text held out, and left out: peace/piece." in str(found)
+
+
+def test_the_picture_tells_six_lines_apart(found: Curve) -> None:
+    shown = json.dumps(found.plot().to_dict())
+    names = {each.name for each in found.learners}
+    assert {name for name in names if f'"series": "{name}"' in shown} == names - {"voted"}
+
+
+def test_two_lines_have_bands() -> None:
+    found = curve(books(1, 2), None, SETS, ["memory"], sizes=[500, 1000])
+    assert '"low"' in json.dumps(found.plot().to_dict())
+
+
+def test_one_set_has_no_standard_error() -> None:
+    found = curve(books(1, 2), None, SETS[:1], ["memory"], sizes=[500, 1000])
+    assert np.isnan(found["memory"].errors).all()
+    assert "±" not in str(found)
+    assert found.to_dict()["learners"][0]["errors"] == [None, None]
+    assert found.plot() is not None
+
+
+def test_every_size_and_set_is_a_step() -> None:
+    steps: list[tuple[int, int]] = []
+    curve(books(1, 2), None, SETS, ["memory"], sizes=[500, 1000], progress=lambda *step: steps.append(step))
+    assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_more_words_than_there_are_cannot_be_asked_for() -> None:
+    with pytest.raises(
+        errors.ParameterError, match=r"curve: sizes must be numbers of words up to 1,\d+, all"
+    ):
+        curve(books(1, 2), None, SETS, sizes=[10**6])
+
+
+def test_an_unknown_curve_is_told(found: Curve) -> None:
+    with pytest.raises(errors.ParameterError, match=r"there is no curve of 'memry'.*Did you mean 'memory'"):
+        found["memry"]
