@@ -211,10 +211,9 @@ def _swap_and_check(
         tally.add("occurrences", place.set)
     for swap in made:
         tally.add("swapped", swap.set)
-    by_place = {swap.begin: swap for swap in made}
+    originals = {swap.begin: swap.original for swap in made}
     for one in speller.check(changed, name=name):
-        swap = by_place.get(one.begin)
-        if swap is None:
-            tally.add("false", tally.of_word[plain(one.written)])
-        else:
-            tally.add("right" if plain(one.suggested) == plain(swap.original) else "misnamed", swap.set)
+        meant = originals.get(one.begin)
+        is_right = meant is not None and plain(one.suggested) == plain(meant)
+        kind = "false" if meant is None else "right" if is_right else "misnamed"
+        tally.add(kind, tally.of_word[plain(one.written)])
