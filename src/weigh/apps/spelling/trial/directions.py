@@ -1,0 +1,162 @@
+"""Each occurrence taken once as it is and once as every other word of its set, direction by direction."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from weigh import errors
+from weigh.apps.spelling.chooser import LinearChooser
+from weigh.apps.spelling.contexts import Occurrences
+from weigh.apps.spelling.corpus import Corpus
+from weigh.apps.spelling.documents import Document
+from weigh.apps.spelling.speller import Speller
+from weigh.apps.spelling.trial.compare_text import WIDTH
+from weigh.text import aligned, counted, html_table, plain
+
+HEAD = ["written → meant", "errors", "found", "recall", "right", "alarms", "precision"]
+
+
+@dataclass(frozen=True)
+class Direction:
+    """What a speller says where `written` stands: wrongly in contexts of `meant`, and rightly in its own.
+
+    Of `wrong` contexts `found` had `meant` suggested, and so had `alarms` of the `right` ones.
+    """
+
+    written: str
+    meant: str
+    wrong: int
+    found: int
+    right: int
+    alarms: int
+
+    @property
+    def recall(self) -> float:
+        """The share of errors found."""
+        return self.found / self.wrong if self.wrong else math.nan
+
+    @property
+    def precision(self) -> float:
+        """The share of suggestions that are right where as many words are wrong as right.
+
+        It is r / (r + a) of the recall r and the share a of right words that have an alarm.
+        """
+        if not self.wrong or not self.right or not self.found + self.alarms:
+            return math.nan
+        return self.recall / (self.recall + self.alarms / self.right)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything for JSON."""
+        return {**asdict(self), "recall": plain(self.recall), "precision": plain(self.precision)}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Directions:
+    """The result of `directions`; prints within 80 columns."""
+
+    pairs: tuple[Direction, ...]
+    words: int
+    threshold: float
+
+    def __getitem__(self, pair: tuple[str, str]) -> Direction:
+        for each in self.pairs:
+            if (each.written, each.meant) == pair:
+                return each
+        raise errors.ParameterError(f"The speller has no set with {pair[0]!r} and {pair[1]!r}.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything for JSON."""
+        pairs = [each.to_dict() for each in self.pairs]
+        return {"words": self.words, "threshold": self.threshold, "pairs": pairs}
+
+    def plot(self) -> Any:
+        """Draw the recall of every direction that occurs."""
+        from weigh.pictures import bars
+
+        known = sorted((each for each in self.pairs if each.wrong), key=lambda each: -each.recall)
+        rows = [{"name": f"{each.written} → {each.meant}", "value": each.recall} for each in known]
+        return bars(rows, x="share of errors found", title="Errors found, by direction")
+
+    def __str__(self) -> str:
+        notes = (
+            "errors: contexts of the second word in which the first was put, each alone. right: contexts of "
+            "the first word. precision: the share of right suggestions where there are as many errors as "
+            "right words."
+        )
+        table = aligned(self._rows())
+        return "\n\n".join([textwrap.fill(self._title, WIDTH), table, textwrap.fill(notes, WIDTH)])
+
+    def __repr__(self) -> str:
+        return self._title
+
+    def _repr_html_(self) -> str:
+        return html_table(self._title, self._rows())
+
+    @property
+    def _title(self) -> str:
+        met = counted(self.words, "word")
+        return f"Each word of a set in {met} written once rightly and once wrongly; P > {self.threshold:.4f}"
+
+    def _rows(self) -> list[list[str]]:
+        return [
+            HEAD,
+            *(
+                [
+                    f"{each.written} → {each.meant}",
+                    f"{each.wrong:,}",
+                    f"{each.found:,}",
+                    _share(each.recall),
+                    f"{each.right:,}",
+                    f"{each.alarms:,}",
+                    _share(each.precision),
+                ]
+                for each in self.pairs
+                if each.wrong
+            ),
+        ]
+
+
+def directions(speller: Speller, documents: Iterable[Document]) -> Directions:
+    """Put every other word of its set in the place of each occurrence, alone, and count what is suggested.
+
+    A context does not hold its own word, so what is suggested in it does not hang on what is written there.
+    """
+    sets = [chooser.words for chooser in speller.sets]
+    corpus = Corpus.read(documents, sets, speller.settings.window)
+    threshold = speller.promise.threshold
+    pairs = [
+        each
+        for chooser, rows in zip(speller.sets, corpus.sets, strict=True)
+        for each in _of_set(chooser, rows, threshold)
+    ]
+    return Directions(tuple(pairs), corpus.n_words, threshold)
+
+
+def _of_set(chooser: LinearChooser, rows: Occurrences, threshold: float) -> Iterator[Direction]:
+    n = len(chooser.words)
+    counts = np.bincount(rows.members, minlength=n)
+    chances = chooser.chances(rows)
+    best = chances.argmax(axis=1)
+    sure = chances.max(axis=1, initial=0.0) > threshold
+    # How often the contexts of each word [n, n] surely ask for each.
+    asked = np.bincount(n * rows.members[sure] + best[sure], minlength=n * n).reshape(n, n)
+    for written, meant in permutations(range(n), 2):
+        yield Direction(
+            chooser.words[written],
+            chooser.words[meant],
+            wrong=int(counts[meant]),
+            found=int(asked[meant, meant]),
+            right=int(counts[written]),
+            alarms=int(asked[written, meant]),
+        )
+
+
+def _share(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.3f}"

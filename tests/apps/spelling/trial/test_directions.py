@@ -1,0 +1,69 @@
+"""Each word once right and once wrong: counted as the speller itself would say."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import permutations
+
+import pytest
+
+from tests.apps.spelling.trial.sentences import SETS, books, prose
+from weigh import errors
+from weigh.apps.spelling.confusion import ConfusionSets
+from weigh.apps.spelling.learning import learn
+from weigh.apps.spelling.settings import Settings
+from weigh.apps.spelling.speller import Speller
+from weigh.apps.spelling.trial.directions import Direction, Directions, directions
+from weigh.apps.spelling.trial.rewriting import places
+
+
+@pytest.fixture(scope="module")
+def speller() -> Speller:
+    return learn(books(*range(10, 30)), ConfusionSets.given(SETS), Settings(alarms=5.0, at_least=2))
+
+
+@pytest.fixture(scope="module")
+def found(speller: Speller) -> Directions:
+    return directions(speller, books(1, sentences=80))
+
+
+def test_every_word_put_in_by_hand_is_judged_the_same(speller: Speller, found: Directions) -> None:
+    text = prose(1, 80)
+    _, met = places(text.encode(), "a.txt", SETS)
+    told = {(s[a], s[b]): [0, 0, 0, 0] for s in SETS for a, b in permutations(range(2), 2)}
+    for place in met:
+        own = SETS[place.set][place.member]
+        for word in SETS[place.set]:
+            changed = text[: place.begin] + word + text[place.end :]
+            said = [one for one in speller.check(changed) if one.begin == place.begin]
+            for meant in SETS[place.set]:
+                if meant != word and own in (word, meant):
+                    is_error = own == meant
+                    told[word, meant][0 if is_error else 2] += 1
+                    told[word, meant][1 if is_error else 3] += any(
+                        one.suggested.lower() == meant for one in said
+                    )
+    assert {(p.written, p.meant): [p.wrong, p.found, p.right, p.alarms] for p in found.pairs} == told
+
+
+def test_precision_is_that_of_as_many_errors_as_right_words() -> None:
+    pair = Direction("weather", "whether", wrong=100, found=80, right=1000, alarms=10)
+    assert pair.recall == 0.8
+    assert pair.precision == pytest.approx(0.8 / 0.81)
+    assert math.isnan(Direction("a", "b", 0, 0, 5, 0).recall)
+    assert math.isnan(Direction("a", "b", 5, 0, 5, 0).precision)
+
+
+def test_it_prints_within_80_columns_and_as_json(found: Directions) -> None:
+    assert max(map(len, str(found).splitlines())) <= 80
+    assert repr(found).replace(">", "&gt;") in found._repr_html_()
+    pairs = json.loads(json.dumps(found.to_dict(), allow_nan=False))["pairs"]
+    assert [pair["written"] for pair in pairs] == ["weather", "whether", "than", "then"]
+    assert found.plot() is not None
+
+
+def test_pairs_are_found_by_their_words(found: Directions) -> None:
+    assert found["than", "then"].wrong > 0
+    with pytest.raises(errors.ParameterError, match="no set with 'than' and 'weather'"):
+        found["than", "weather"]
