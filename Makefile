@@ -25,7 +25,7 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 NATIVE := CMakeLists.txt $(shell find core bindings -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check native-test pytest browser bogofilter bench bench-text bench-online bench-regression bench-judging bench-mail gallery docs dist stubs clean FORCE
+.PHONY: help demo test check native-test pytest browser bogofilter bench bench-text bench-online bench-regression bench-judging bench-mail bench-spelling gallery docs dist stubs clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -95,6 +95,9 @@ bench-regression: $(READY) $(PEERS)/.ready $(OLDER)/.ready ## the same for regre
 
 bench-mail: $(READY) bogofilter ## the same for mail, beside bogofilter
 	$(BIN)/python -m benchmarks.mail $(ARGS)
+
+bench-spelling: $(READY) ## the same for the speller, beside scikit-learn and LanguageTool's published figures
+	$(BIN)/python -m benchmarks.spelling $(ARGS)
 
 bench-judging: $(READY) ## the same for judging: measures, leave-one-out, bias and variance, curves, the report
 	$(PIP) install mlxtend

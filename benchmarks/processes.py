@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,12 +24,12 @@ class Failed(Exception):
     """A process that did not end well, with the last line it said."""
 
 
-def measured(command: Sequence[str], output: Path) -> Run:
-    """Run a command in the project's folder, its standard output into a file."""
+def measured(command: Sequence[str], output: Path, fine: Collection[int] = (0,)) -> Run:
+    """Run a command in the project's folder, its standard output into a file; `fine` are its good ends."""
     launch = [sys.executable, "-S", str(ROOT / "benchmarks" / "launch.py"), str(output), *command]
     done = subprocess.run(launch, check=True, cwd=ROOT, capture_output=True, text=True)
     facts = json.loads(done.stdout)
-    if facts["code"] != 0:
+    if facts["code"] not in fine:
         raise Failed(last_line(Path(f"{output}.err").read_text(errors="replace")))
     return Run(facts["seconds"], facts["peak"])
 
