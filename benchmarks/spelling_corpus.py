@@ -27,12 +27,7 @@ class Novels:
         if size == "small":
             files = files[: SMALL - 2] + files[-2:]
         held = HELD if size == "full" else 2
-        parts = {"learned": files[:-held], "held": files[-held:]}
-        for name, part in parts.items():
-            (folder / name).mkdir()
-            for file in part:
-                file.rename(folder / name / file.name)
-        return cls(*(tuple(sorted((folder / name).iterdir())) for name in parts), folder)
+        return cls(_moved(files[:-held], folder / "learned"), _moved(files[-held:], folder / "held"), folder)
 
     @property
     def speller(self) -> Path:
@@ -42,3 +37,8 @@ class Novels:
     def bytes(self) -> int:
         """The size of all novels."""
         return sum(path.stat().st_size for path in (*self.learned, *self.held))
+
+
+def _moved(files: list[Path], folder: Path) -> tuple[Path, ...]:
+    folder.mkdir()
+    return tuple(file.rename(folder / file.name) for file in files)

@@ -77,10 +77,11 @@ def curve_job(novels: Novels) -> str:
         for at, words in enumerate(found["words"])
     ]
     rows.append(["± at last", *(_percent(each["errors"][-1]) for each in curves)])
-    laws = [each["law"] for each in curves]
-    rows.append(["points for ten times the text", *(f"{100 * law['b']:.1f}" for law in laws)])
-    rows.append(["± over the sets", *(f"{100 * law['error']:.1f}" for law in laws)])
-    rows.append(["R² of the law", *(f"{law['r2']:.3f}" for law in laws)])
+    for title, which in (("all sizes", "law"), ("last tenfold", "late")):
+        laws = [each[which] for each in curves]
+        told = [f"{100 * law['b']:+.1f} ± {100 * law['error']:.1f}" for law in laws]
+        rows.append([f"points for ten times the text, {title}", *told])
+        rows.append(["R² of this law", *(f"{law['r2']:.3f}" for law in laws)])
     title = f"Mean of the {len(found['sets'])} sets of Banko & Brill, % right, over the words learned from"
     return f"{title}\n\n{markdown(['words', *(each['name'] for each in curves)], rows)}"
 

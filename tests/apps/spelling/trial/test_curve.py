@@ -11,7 +11,8 @@ from scipy.stats import sem
 from tests.apps.spelling.trial.sentences import SETS, books
 from weigh import errors
 from weigh.apps.spelling.trial.compare import compared
-from weigh.apps.spelling.trial.curve import Curve, curve
+from weigh.apps.spelling.trial.curve import Curve, LearnerCurve, curve
+from weigh.apps.spelling.trial.law import log_law
 
 SIZES = (1_000, 2_000, 5_000)
 
@@ -37,6 +38,16 @@ def test_points_are_means_with_standard_errors_over_the_sets(found: Curve) -> No
     assert each.errors == pytest.approx(sem(each.accuracies, axis=1))
 
 
+def test_the_late_law_is_that_of_the_last_tenfold() -> None:
+    words, accuracies = (99, 1000, 2000, 10_000), np.array([[0.5, 0.1], [0.6, 0.3], [0.6, 0.4], [0.9, 0.8]])
+    each = LearnerCurve.of("memory", words, accuracies)
+    assert each.late == log_law(words[1:], accuracies[1:])
+    assert each.law == log_law(words, accuracies)
+    assert each.late is not None
+    assert each.late.gain == f"+{100 * each.late.b:.1f} ± {100 * each.late.error:.1f}"
+    assert LearnerCurve.of("memory", words[:3], accuracies[:3]).late is None
+
+
 def test_the_sizes_told_are_those_of_whole_blocks(found: Curve) -> None:
     assert all(size <= words < size + 1000 for size, words in zip(SIZES, found.words, strict=True))
 
@@ -52,6 +63,7 @@ def test_it_prints_within_80_columns_and_tells_the_laws(found: Curve) -> None:
     text = str(found)
     assert max(map(len, text.splitlines())) <= 80
     assert text.count("log10(words), R²") == 7
+    assert text.count("\nlogistic ") == 1
     assert repr(found) in found._repr_html_()
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["words"] == list(found.words)
 

@@ -27,11 +27,22 @@ OWNER = "curve"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LearnerCurve:
-    """Accuracies [sizes, sets] of one learner, and the law of their mean, None of fewer than three sizes."""
+    """Accuracies [sizes, sets] of one learner, the law of their mean, and that of the last tenfold.
+
+    Laws of fewer than three sizes are None.
+    """
 
     name: str
     accuracies: Floats
     law: LogLaw | None
+    late: LogLaw | None
+
+    @classmethod
+    def of(cls, name: str, words: Sequence[int], accuracies: Floats) -> LearnerCurve:
+        """The curve of accuracies at these sizes."""
+        first = sum(10 * each < words[-1] for each in words)
+        late = log_law(words[first:], accuracies[first:])
+        return cls(name, accuracies, log_law(words, accuracies), late)
 
     @property
     def means(self) -> Floats:
@@ -54,6 +65,7 @@ class LearnerCurve:
             "errors": [plain(each) for each in self.errors.tolist()],
             "accuracies": self.accuracies.tolist(),
             "law": None if self.law is None else self.law.to_dict(),
+            "late": None if self.late is None else self.late.to_dict(),
         }
 
 
@@ -154,7 +166,7 @@ def curve(
     return Curve(
         words,
         tuple(chosen.sets[at] for at in judged),
-        tuple(LearnerCurve(name, found[i], log_law(words, found[i])) for i, name in enumerate(names)),
+        tuple(LearnerCurve.of(name, words, found[i]) for i, name in enumerate(names)),
         tuple(each for at, each in enumerate(chosen.sets) if at not in judged),
         int(texts.held.sum()),
         len(texts.learnable),

@@ -23,15 +23,15 @@ def text(found: Curve) -> str:
     """The whole curve as text."""
     parts = [textwrap.fill(headline(found), WIDTH), aligned(_points(found), left=0, indent="  ")]
     if any(each.law for each in found.learners):
-        parts.append("Accuracy by the log-linear law:\n" + aligned(_laws(found), left=2, indent="  "))
+        parts.append(aligned(_laws(found), left=2))
     return "\n\n".join([*parts, "\n".join(textwrap.fill(note, WIDTH) for note in _notes(found))])
 
 
 def markup(found: Curve) -> str:
     """The curve as HTML tables with its sentences."""
     tables = [html_table(headline(found), _points(found), left=0)]
-    if laws := _laws(found):
-        tables.append(html_table("Laws", [["learner", "accuracy"], *laws], left=2))
+    if any(each.law for each in found.learners):
+        tables.append(html_table("", _laws(found), left=2))
     return f"<div>{''.join([*tables, *map(html_note, _notes(found))])}</div>"
 
 
@@ -55,7 +55,12 @@ def _points(found: Curve) -> list[list[str]]:
 
 
 def _laws(found: Curve) -> list[list[str]]:
-    return [[each.name, str(each.law)] for each in found.learners if each.law is not None]
+    rows = [
+        [each.name, str(each.law), "-" if each.late is None else each.late.gain]
+        for each in found.learners
+        if each.law is not None
+    ]
+    return [["", "log-linear law of the accuracy, all sizes", "at last"], *rows]
 
 
 def _notes(found: Curve) -> list[str]:
@@ -63,7 +68,10 @@ def _notes(found: Curve) -> list[str]:
     if len(found.sets) > 1:
         notes[0] += " ± are standard errors over the sets."
     if any(each.law for each in found.learners):
-        notes.append("The number before log10 is what ten times the text brings.")
+        notes.append(
+            "The number before log10 is what ten times the text brings. at last: the points that it brings "
+            "by the law of the sizes from a tenth of all words on."
+        )
     if found.left_out:
         names = ", ".join("/".join(words) for words in found.left_out)
         notes.append(f"Not in the text held out, and left out: {names}.")

@@ -34,6 +34,12 @@ class LogLaw:
         """The accuracy that the law gives to so many words."""
         return self.a + self.b * math.log10(words)
 
+    @property
+    def gain(self) -> str:
+        """What ten times the text brings, in points."""
+        known = "" if math.isnan(self.error) else f" ± {100 * self.error:.1f}"
+        return minus(f"{100 * self.b:+.1f}{known}")
+
     def to_dict(self) -> dict[str, Any]:
         """The law for JSON."""
         return {name: plain(value) for name, value in asdict(self).items()}
