@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -76,19 +77,26 @@ class Checker:
 
     def check(self, document: Document, name: str | None) -> list[Suggestion]:
         """What is suggested for a text, which is written into its file if that was asked for."""
-        from weigh.apps.spelling.fixing import read_text, rewrite
         from weigh.source.standard_input import Spooled
 
-        is_piped = isinstance(document.path, Spooled)
-        file = read_text(document.path, self.encoding)
-        found = self.speller.check(file.text, name=name if name and is_piped else document.name)
-        if self.fix and not is_piped:
-            rewrite(file, found)
+        if isinstance(document.path, Spooled):
+            found = self._piped(document.path, name or document.name)
         elif self.fix:
-            sys.stdout.buffer.write(file.with_changes(found))
-            sys.stdout.buffer.flush()
+            found = self.speller.fix_file(document.path, encoding=self.encoding)
+        else:
+            found = self.speller.check_file(document.path, encoding=self.encoding)
         for each in found:
             self.say(each)
+        return found
+
+    def _piped(self, path: Path, name: str) -> list[Suggestion]:
+        from weigh.apps.spelling.fixing import read_text
+
+        text = read_text(path, self.encoding)
+        found = self.speller.check(text.text, name=name)
+        if self.fix:
+            sys.stdout.buffer.write(text.with_changes(found))
+            sys.stdout.buffer.flush()
         return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -75,6 +76,7 @@ def command(
     from weigh.apps.spelling.learning import learn
     from weigh.apps.spelling.settings import Settings
     from weigh.cli.spell.watched import watching
+    from weigh.errors import LittleText
 
     target = output or default_file()
     chosen, asked = ConfusionSets.given(sets), Settings(**settings)
@@ -84,7 +86,9 @@ def command(
     check_place(target, "-o")
     skipped: list[str] = []
     # Each set is learned twice: without what is held out, and with it.
-    with watching(2 * len(chosen)) as watch:
+    with watching(2 * len(chosen)) as watch, warnings.catch_warnings():
+        # What is printed of the promise says it, too.
+        warnings.simplefilter("ignore", LittleText)
         found = documents(corpus, encoding=encoding, skipped=skipped)
         speller = learn(found, chosen, asked, progress=watch.learned)
     speller.save(target)
@@ -93,7 +97,8 @@ def command(
 
 def _tell(speller: Speller, target: str, skipped: list[str], as_json: bool) -> None:
     if as_json:
-        facts = speller.to_dict() | {"skipped": skipped, "file": target}
+        notes = [speller.promise.doubt] if speller.promise.doubt else []
+        facts = speller.to_dict() | {"notes": notes, "skipped": skipped, "file": target}
         click.echo(json.dumps(facts, ensure_ascii=False, indent=2))
         return
     click.echo(f"{speller}\n\nThe speller is in {target}.")
