@@ -1,0 +1,101 @@
+"""The text of a document that an editor has open, and its places as the Language Server Protocol counts them.
+
+A place is a line and a number of code units within it, both from zero: bytes in UTF-8, half words in UTF-16,
+characters in UTF-32, as the editor and the server have agreed. A line ends with LF, CR LF or CR and with
+nothing else, though Python knows more line ends.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from itertools import accumulate
+
+Place = tuple[int, int]
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+# Half a character: nothing can be said in UTF-8 of it. What stands for it has its length in every encoding.
+_HALVES = re.compile("[\ud800-\udfff]")
+_WHOLE = "\ufffd"
+_ENDS = ("\r", "\n")
+
+
+class Text:
+    """Lines that can be changed, so that a change costs what it touches and not the whole document."""
+
+    def __init__(self, text: str, encoding: str = "utf-16") -> None:
+        self._encoding = encoding
+        self._lines = _lines(text)
+
+    def replace(self, text: str) -> None:
+        """Take another text as a whole."""
+        self._lines = _lines(text)
+
+    def change(self, begin: Place, end: Place, text: str) -> None:
+        """Put a text in the place of what lies between two places."""
+        (first, before), (last, after) = sorted((self._inside(begin), self._inside(end)))
+        changed = self._line(first)[:before] + text + self._line(last)[after:]
+        # Where CR and LF come together they are one line end.
+        if changed.startswith("\n") and first and self._lines[first - 1].endswith("\r"):
+            first -= 1
+            changed = self._lines[first] + changed
+        self._lines[first : last + 1] = _lines(changed)
+
+    def whole(self) -> str:
+        """The text."""
+        return "".join(self._lines)
+
+    def places(self) -> Places:
+        """Where the characters of the text are as it is now."""
+        return Places(tuple(self._lines), self._encoding)
+
+    def at(self, place: Place) -> int:
+        """The number of characters before a place."""
+        line, column = self._inside(place)
+        return sum(map(len, self._lines[:line])) + column
+
+    def _line(self, number: int) -> str:
+        return self._lines[number] if number < len(self._lines) else ""
+
+    def _inside(self, place: Place) -> tuple[int, int]:
+        """Line and characters of a place; beyond the end of a line is its end, beyond the last line the end."""
+        number, units = place
+        if number < len(self._lines):
+            return number, _characters(self._lines[number].rstrip("\r\n"), units, self._encoding)
+        if self._lines and not self._lines[-1].endswith(_ENDS):
+            return len(self._lines) - 1, len(self._lines[-1])
+        return len(self._lines), 0
+
+
+class Places:
+    """Where the characters of a text are."""
+
+    def __init__(self, lines: tuple[str, ...], encoding: str) -> None:
+        self._lines = lines
+        self._encoding = encoding
+        if not lines or lines[-1].endswith(_ENDS):
+            self._lines = (*lines, "")
+        self._begins = list(accumulate(map(len, self._lines[:-1]), initial=0))
+
+    def __call__(self, at: int) -> Place:
+        line = bisect_right(self._begins, at) - 1
+        return line, _units(self._lines[line][: at - self._begins[line]], self._encoding)
+
+
+def _lines(text: str) -> list[str]:
+    return _LINE.findall(_HALVES.sub(_WHOLE, text))
+
+
+def _units(text: str, encoding: str) -> int:
+    if text.isascii() or encoding == "utf-32":
+        return len(text)
+    return len(text.encode("utf-8")) if encoding == "utf-8" else len(text.encode("utf-16-le")) // 2
+
+
+def _characters(line: str, units: int, encoding: str) -> int:
+    """How many characters take so many code units; one that is cut does not count."""
+    if line.isascii() or encoding == "utf-32":
+        return min(units, len(line))
+    if encoding == "utf-8":
+        return len(line.encode("utf-8")[:units].decode("utf-8", "ignore"))
+    return len(line.encode("utf-16-le")[: 2 * units].decode("utf-16-le", "ignore"))
