@@ -10,6 +10,9 @@ import sys
 from lsprotocol import types
 from pygls.lsp.client import BaseLanguageClient
 
+from weigh.apps.spelling.serving.running import listening, server_maker
+from weigh.apps.spelling.serving.wishes import Wishes
+
 COMMAND = [sys.executable, "-m", "weigh.cli.main", "spell", "lsp"]
 PATIENCE = 30
 ABLE = types.ClientCapabilities(
@@ -152,17 +155,32 @@ def _change(*change):
 
 
 @contextlib.asynccontextmanager
-async def editor(*options, command=COMMAND):
-    """An editor whose server runs until the block ends, says nothing but the protocol, and ends well."""
+async def editor(model, **wished):
+    """An editor that is connected to a server in this process until the block ends."""
+    maker = server_maker(Wishes(None if model is None else str(model), **wished))
+    async with listening(maker, ("127.0.0.1", 0)) as (host, port):
+        client = Editor()
+        await client.start_tcp(host, port)
+        try:
+            yield client
+        finally:
+            client.protocol.writer.close()
+            await client.stop()
+
+
+@contextlib.asynccontextmanager
+async def editor_of_process(*options):
+    """An editor that started a server by its command, and has read all that it logged."""
     client = Editor()
-    await client.start_io(*command, *options)
+    await client.start_io(*COMMAND, *options)
     process = client._server
     try:
         yield client
         await client.shutdown_async(None)
         client.exit(None)
         _, log = await asyncio.wait_for(asyncio.gather(process.wait(), process.stderr.read()), PATIENCE)
-        assert (process.returncode, log.decode()) == (0, "")
+        client.log = log.decode()
+        client.code = process.returncode
     finally:
         if process.returncode is None:
             process.kill()

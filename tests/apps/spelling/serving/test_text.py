@@ -20,13 +20,15 @@ places = st.tuples(st.integers(0, 6), st.integers(0, 9))
 
 def twin_at(text, place, encoding):
     """The characters before a place, counted one by one."""
-    lines = re.split(r"(\r\n|\r|\n)", text) + [""]
+    lines = [*re.split(r"(\r\n|\r|\n)", text), ""]
     line, units = place
     if line >= len(lines) // 2:
         return len(text)
     at = sum(map(len, lines[: 2 * line]))
     for character in lines[2 * line]:
-        units -= len(character.encode(f"{encoding}-le" if encoding != "utf-8" else encoding)) // WIDTHS[encoding]
+        units -= (
+            len(character.encode(f"{encoding}-le" if encoding != "utf-8" else encoding)) // WIDTHS[encoding]
+        )
         if units < 0:
             break
         at += 1

@@ -58,7 +58,7 @@ class Text:
         return self._lines[number] if number < len(self._lines) else ""
 
     def _inside(self, place: Place) -> tuple[int, int]:
-        """Line and characters of a place; beyond the end of a line is its end, beyond the last line the end."""
+        """Line and characters of a place; beyond the end of a line is its end, and beyond all lines the end."""
         number, units = place
         if number < len(self._lines):
             return number, _characters(self._lines[number].rstrip("\r\n"), units, self._encoding)

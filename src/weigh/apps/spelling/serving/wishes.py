@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,7 +49,7 @@ def _is_words(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
-_FIT = {
+_FIT: dict[str, tuple[Callable[[object], bool], str]] = {
     "model": (lambda value: isinstance(value, str) and value != "", "the path of a file"),
     "severity": (lambda value: value in SEVERITIES, f"one of {', '.join(SEVERITIES)}"),
     "languages": (_is_words, "a list of language names such as markdown"),

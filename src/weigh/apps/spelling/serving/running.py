@@ -1,0 +1,88 @@
+"""A language server from its start to its end: on standard input and output, or for whoever connects."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING
+
+from weigh.apps.spelling.serving.wishes import Wishes
+from weigh.errors import FileError, Unsupported
+from weigh.replacing import reason
+
+if TYPE_CHECKING:
+    from weigh.apps.spelling.serving.lsp import SpellServer
+
+Address = tuple[str, int]
+Maker = Callable[[], "SpellServer"]
+
+
+def serve(
+    model: str | None, tcp: Address | None = None, ready: Callable[[str, int], None] | None = None
+) -> None:
+    """Answer an editor until it says good-bye or hangs up.
+
+    `model` is a speller's file, used unless the editor's settings name another. With `tcp` any number of
+    editors may connect to this host and port; `ready` is then told where the server listens, and only a
+    signal ends it.
+    """
+    maker = server_maker(Wishes(model))
+    if tcp is not None:
+        with contextlib.suppress(KeyboardInterrupt):
+            asyncio.run(_stay(maker, tcp, ready or (lambda host, port: None)))
+        return
+    # The conversation ends by closing its output, and nothing else may be written into it.
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out, contextlib.redirect_stdout(sys.stderr):
+        maker().start_io(sys.stdin.buffer, out)
+
+
+def server_maker(wishes: Wishes) -> Maker:
+    """What makes a server for each editor."""
+    try:
+        from weigh.apps.spelling.serving.lsp import SpellServer
+    except ModuleNotFoundError as missing:
+        raise Unsupported(
+            f"Serving editors needs {missing.name}, which is not installed. "
+            "In the folder of weigh: pip install '.[spell]'."
+        ) from missing
+    return lambda: SpellServer(wishes)
+
+
+async def _stay(maker: Maker, tcp: Address, ready: Callable[[str, int], None]) -> None:
+    async with listening(maker, tcp) as place:
+        ready(*place)
+        await asyncio.Event().wait()
+
+
+@contextlib.asynccontextmanager
+async def listening(maker: Maker, tcp: Address) -> AsyncIterator[Address]:
+    """Answer whoever connects as long as the block lasts; port 0 is any that is free."""
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await _answer(maker(), reader, writer)
+
+    host, port = tcp
+    try:
+        listener = await asyncio.start_server(connected, host, port)
+    except OSError as error:
+        raise FileError(f"{host}:{port}: the server cannot listen there: {reason(error)}.") from error
+    async with listener:
+        yield listener.sockets[0].getsockname()[:2]
+
+
+async def _answer(server: SpellServer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answer one editor; its good-bye ends the conversation and not the server."""
+    from pygls.io_ import run_async
+
+    server.protocol.set_writer(writer)
+    try:
+        await run_async(threading.Event(), reader, server.protocol, error_handler=server.report_server_error)
+    except (SystemExit, ConnectionError, asyncio.IncompleteReadError):
+        pass
+    finally:
+        server.shutdown()
+        writer.close()
