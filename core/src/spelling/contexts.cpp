@@ -20,57 +20,70 @@ std::string_view ending(std::string_view name) {
 
 }  // namespace
 
-void Contexts::add(std::span<const Token> paragraph, std::size_t i, Numbers& features) {
-    add_neighbours(paragraph, i, features);
-    if (i > 0) add_form(paragraph[i - 1], "before", features);
-    if (i + 1 < paragraph.size()) add_form(paragraph[i + 1], "after", features);
+void Contexts::add(std::span<const Token> paragraph, std::size_t i, std::vector<std::int32_t>& features) {
+    text_.clear();
+    names_.clear();
+    put_neighbours(paragraph, i);
+    if (i > 0) put_form(paragraph[i - 1], "before");
+    if (i + 1 < paragraph.size()) put_form(paragraph[i + 1], "after");
     const std::string_view word = paragraph[i].raw;
-    if (begins_with_capital(word)) features.push_back(number({is_in_capitals(word) ? "CAPITALS" : "capital"}));
-    add_near(paragraph, i, features);
+    if (begins_with_capital(word)) put({is_in_capitals(word) ? "CAPITALS" : "capital"});
+    const std::size_t others = names_.size();
+    put_near(paragraph, i);
+    for (std::size_t k = 0; k < others; ++k) features.push_back(number(names_[k]));
+    const auto first = static_cast<std::ptrdiff_t>(features.size());
+    for (std::size_t k = others; k < names_.size(); ++k) {
+        const std::int32_t near = number(names_[k]);
+        if (std::find(features.begin() + first, features.end(), near) == features.end()) features.push_back(near);
+    }
 }
 
-void Contexts::add_neighbours(std::span<const Token> paragraph, std::size_t i, Numbers& features) {
+void Contexts::put_neighbours(std::span<const Token> paragraph, std::size_t i) {
     // What lies before the beginning is beyond the end, too: the numbers wrap around.
     const auto name = [&](std::size_t at, std::string& scratch) {
         return at < paragraph.size() ? name_of(paragraph[at], scratch) : kParagraph;
     };
     const std::string_view l2 = name(i - 2, scratch_[0]), l1 = name(i - 1, scratch_[1]);
     const std::string_view r1 = name(i + 1, scratch_[2]), r2 = name(i + 2, scratch_[3]);
-    features.insert(features.end(), {
-        number({"before:", l1}),
-        number({"after:", r1}),
-        number({"before:", l2, " ", l1}),
-        number({"after:", r1, " ", r2}),
-        number({"around:", l1, " _ ", r1}),
-        number({"before2:", l2}),
-        number({"after2:", r2}),
-    });
+    put({"before:", l1});
+    put({"after:", r1});
+    put({"before:", l2, " ", l1});
+    put({"after:", r1, " ", r2});
+    put({"around:", l1, " _ ", r1});
+    put({"before2:", l2});
+    put({"after2:", r2});
 }
 
-void Contexts::add_form(const Token& word, std::string_view side, Numbers& features) {
+void Contexts::put_form(const Token& word, std::string_view side) {
     if (word.kind != Kind::word) return;
     const std::string_view name = name_of(word, scratch_[0]), last = ending(name);
-    if (!last.empty() && name != kLong) features.push_back(number({"ending-", side, ":", last}));
-    if (begins_with_capital(word.raw)) features.push_back(number({"capital-", side}));
+    if (!last.empty() && name != kLong) put({"ending-", side, ":", last});
+    if (begins_with_capital(word.raw)) put({"capital-", side});
 }
 
-void Contexts::add_near(std::span<const Token> paragraph, std::size_t i, Numbers& features) {
-    const auto first = static_cast<std::ptrdiff_t>(features.size());
+void Contexts::put_near(std::span<const Token> paragraph, std::size_t i) {
     for (const std::size_t step : {std::size_t{0} - 1, std::size_t{1}}) {
         std::size_t seen = 0;
         for (std::size_t at = i + step; seen < window_ && at < paragraph.size(); at += step) {
             if (paragraph[at].kind != Kind::word) continue;
+            put({"near:", name_of(paragraph[at], scratch_[0])});
             ++seen;
-            const std::int32_t near = number({"near:", name_of(paragraph[at], scratch_[0])});
-            if (std::find(features.begin() + first, features.end(), near) == features.end()) features.push_back(near);
         }
     }
 }
 
-std::int32_t Contexts::number(std::initializer_list<std::string_view> parts) {
-    joined_.clear();
-    for (const std::string_view part : parts) joined_ += part;
-    return static_cast<std::int32_t>(vocabulary_.number({key_of(joined_, false), joined_}));
+// Names are numbered together later, when the memory that their look-up reads has come nearer.
+void Contexts::put(std::initializer_list<std::string_view> parts) {
+    const std::size_t begin = text_.size();
+    for (const std::string_view part : parts) text_ += part;
+    const std::string_view name = std::string_view(text_).substr(begin);
+    names_.push_back({key_of(name, false), begin, name.size()});
+    vocabulary_.prefetch(names_.back().key);
+}
+
+std::int32_t Contexts::number(const Name& name) {
+    const std::string_view text = std::string_view(text_).substr(name.begin, name.size);
+    return static_cast<std::int32_t>(vocabulary_.number({name.key, text}));
 }
 
 }  // namespace weigh::spelling

@@ -29,16 +29,21 @@ public:
     Names names() const { return vocabulary_.names(); }
 
 private:
-    using Numbers = std::vector<std::int32_t>;
+    struct Name {
+        Key key;
+        std::size_t begin, size;  // in `text_`
+    };
 
-    void add_neighbours(std::span<const Token> paragraph, std::size_t i, Numbers& features);
-    void add_form(const Token& word, std::string_view side, Numbers& features);
-    void add_near(std::span<const Token> paragraph, std::size_t i, Numbers& features);
-    std::int32_t number(std::initializer_list<std::string_view> parts);
+    void put_neighbours(std::span<const Token> paragraph, std::size_t i);
+    void put_form(const Token& word, std::string_view side);
+    void put_near(std::span<const Token> paragraph, std::size_t i);
+    void put(std::initializer_list<std::string_view> parts);
+    std::int32_t number(const Name& name);
 
     std::size_t window_;
     Vocabulary vocabulary_;
-    std::string joined_, scratch_[4];
+    std::string text_, scratch_[4];
+    std::vector<Name> names_;  // of one context
 };
 
 }  // namespace weigh::spelling
