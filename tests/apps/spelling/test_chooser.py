@@ -13,7 +13,7 @@ from weigh.apps.spelling.settings import KEPT
 from weigh.features import Names
 
 PROBABLE = tuple(learner for learner in KEPT if learner != "perceptron")
-SETS = (PAIR, THREE)
+SETS = (PAIR, PAIR[::-1], THREE, THREE[::-1])
 
 
 def small() -> LinearChooser:

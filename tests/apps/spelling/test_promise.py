@@ -35,6 +35,7 @@ def test_there_are_never_more_alarms_than_promised(rate, doubts, words):
 
 @given(rate=RATES, doubts=DOUBTS, words=WORDS)
 @example(rate=0.3, doubts=np.array([0.9, 0.8, 0.7, 0.6]), words=100_000)
+@example(rate=25 * PER / 692_898, doubts=np.linspace(0.6, 0.9, 90), words=692_898)
 def test_no_smaller_threshold_would_keep_the_promise(rate, doubts, words):
     promise = Promise.kept(rate, doubts, words)
     assert promise.threshold >= LIKELY
