@@ -56,7 +56,7 @@ def command(
     speller = opened(model)
     skipped: list[str] = []
     with watching() as watch:
-        found = watch.passing(documents(files, encoding=encoding, skipped=skipped))
+        found = documents(files, encoding=encoding, skipped=skipped)
         texts = [(each.name, read_text(each.path, encoding).text) for each in found]
         told = swaps(speller, texts, one_in=swap, seed=seed, progress=watch.steps)
     echo(told, as_json)

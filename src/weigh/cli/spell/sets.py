@@ -39,11 +39,11 @@ def command(name: str | None, as_json: bool) -> None:
     if name is not None:
         found = ConfusionSets.given(name)
         lines = "\n".join(" ".join(words) for words in found.sets)
-        click.echo(_json({"name": found.name, "sets": found.sets}) if as_json else lines)
+        click.echo(_json(found.to_dict()) if as_json else lines)
         return
     lists = [ConfusionSets.named(each) for each in ConfusionSets.names()]
     if as_json:
-        click.echo(_json([{"name": each.name, "sets": each.sets} for each in lists]))
+        click.echo(_json([each.to_dict() for each in lists]))
         return
     rows = [(each.name, amount(len(each.sets)), amount(sum(map(len, each.sets)))) for each in lists]
     click.echo(aligned([("list", "sets", "words"), *rows]))

@@ -1,0 +1,151 @@
+"""`weigh spell check`: what is told of a text, where to, with which exit code, and what is written."""
+
+from __future__ import annotations
+
+import bz2
+import json
+import re
+
+import pytest
+
+import weigh
+from tests.cli.spell.conftest import LETTER, Run
+
+FIXED = LETTER.replace("weather", "whether").replace("there", "their")
+LINE = re.compile(r"(\S+): (\w+ → \w+) \(p=0\.\d+; because: '[^\n]+\)")
+
+
+def told(lines: str) -> list[tuple[str, ...]]:
+    found = [LINE.fullmatch(line) for line in lines.splitlines()]
+    assert all(found), lines
+    return [each.groups() for each in found if each]
+
+
+def test_a_suggestion_has_its_place_and_its_reasons(run: Run) -> None:
+    found = run("check", "letter.txt")
+    assert told(found.stdout) == [
+        ("letter.txt:1:18", "weather → whether"),
+        ("letter.txt:2:11", "there → their"),
+    ]
+    assert (found.exit_code, found.stderr) == (3, "2 suggestions in 1 text.\n")
+
+
+def test_text_without_suggestions_is_told_of_and_is_no_failure(run: Run) -> None:
+    found = run("check", "texts/0.txt", "texts/1.txt")
+    assert (found.exit_code, found.stdout, found.stderr) == (0, "", "Nothing to suggest in 2 texts.\n")
+
+
+def test_the_program_says_what_the_function_says(run: Run) -> None:
+    expected = [each.to_dict() for each in weigh.Speller.load("toy.weigh").check_file("letter.txt")]
+    found = run("check", "letter.txt", "--json")
+    assert found.exit_code == 3
+    assert found.stderr == ""
+    assert json.loads(found.stdout) == {
+        "texts": 1,
+        "fixed": False,
+        "suggestions": expected,
+        "skipped": [],
+    }
+
+
+def test_folders_are_read_and_what_is_no_text_is_left_out(run: Run, folder) -> None:
+    (folder / "texts" / "picture.dat").write_bytes(b"\x00\x01")
+    (folder / "texts" / "code.py").write_text("weather = there\n")
+    (folder / "texts" / "letter.md").write_text(LETTER)
+    found = run("check", "texts")
+    assert [place for place, _ in told(found.stdout)] == ["texts/letter.md:1:18", "texts/letter.md:2:11"]
+    first, second = found.stderr.splitlines()
+    assert first == "2 suggestions in 1 of 4 texts."
+    assert second.startswith("weigh: note: 2 files left out: texts/code.py: source code, not prose; ")
+    assert len(json.loads(run("check", "texts", "--json").stdout)["skipped"]) == 2
+
+
+def test_code_in_markdown_is_left_alone(run: Run, folder) -> None:
+    (folder / "page.md").write_text("```\nI could not tell weather to laugh.\n```\n")
+    assert run("check", "page.md").exit_code == 0
+
+
+def test_a_fix_changes_the_words_and_no_other_byte(run: Run, folder) -> None:
+    raw = b"\xef\xbb\xbf" + LETTER.replace("\n", "\r\n").encode()
+    (folder / "letter.txt").write_bytes(raw)
+    (folder / "letter.txt").chmod(0o640)
+    found = run("check", "--fix", "letter.txt")
+    assert len(told(found.stdout)) == 2
+    assert (found.exit_code, found.stderr) == (0, "2 words put right in 1 text.\n")
+    assert (folder / "letter.txt").read_bytes() == b"\xef\xbb\xbf" + FIXED.replace("\n", "\r\n").encode()
+    assert (folder / "letter.txt").stat().st_mode & 0o777 == 0o640
+    assert run("check", "--fix", "letter.txt").stderr == "Nothing to suggest in 1 text.\n"
+
+
+def test_a_fix_keeps_the_encoding(run: Run, folder) -> None:
+    (folder / "letter.txt").write_bytes(f"Café. {LETTER}".encode("latin-1"))
+    refused = run("check", "letter.txt")
+    assert refused.exit_code == 1
+    assert "--encoding" in refused.stderr
+    assert run("check", "--fix", "letter.txt", "--encoding", "latin-1").exit_code == 0
+    assert (folder / "letter.txt").read_bytes() == f"Café. {FIXED}".encode("latin-1")
+
+
+def test_a_packed_file_is_checked_and_not_written(run: Run, folder) -> None:
+    packed = bz2.compress(LETTER.encode())
+    (folder / "letter.txt.bz2").write_bytes(packed)
+    assert run("check", "letter.txt.bz2").exit_code == 3
+    refused = run("check", "--fix", "letter.txt.bz2")
+    assert refused.exit_code == 1
+    assert refused.stderr == "weigh: letter.txt.bz2 is packed and stays as it is. Unpack it first.\n"
+    assert (folder / "letter.txt.bz2").read_bytes() == packed
+
+
+@pytest.mark.parametrize("pack", [bytes, bz2.compress])
+def test_standard_input_is_a_text_of_any_name(run: Run, pack) -> None:
+    found = run("check", "-", input=pack(LETTER.encode()))
+    assert [place for place, _ in told(found.stdout.replace("standard input", "it"))] == [
+        "it:1:18",
+        "it:2:11",
+    ]
+    code = pack(f"```\n{LETTER}```\n".encode())
+    assert run("check", "-", input=code).exit_code == 3
+    assert run("check", "-", "--name", "page.md", input=code).exit_code == 0
+
+
+def test_a_fix_of_standard_input_comes_out(run: Run) -> None:
+    found = run("check", "--fix", "-", input=LETTER.encode())
+    assert (found.exit_code, found.stdout) == (0, FIXED)
+    assert found.stderr.startswith("standard input:1:18: weather → whether (p=")
+    assert found.stderr.endswith("\n2 words put right in 1 text.\n")
+    refused = run("check", "--fix", "--json", "-", input=LETTER.encode())
+    assert (refused.exit_code, refused.stdout) == (2, "")
+
+
+def test_a_fault_of_the_program_is_no_suggestion(run: Run, monkeypatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise KeyError("fault")
+
+    monkeypatch.setattr("weigh.Speller.check_file", fail)
+    assert run("check", "letter.txt").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (["nowhere.txt"], 1, "weigh: There is no file nowhere.txt.\n"),
+        (["letter.txt", "-m", "letter.txt"], 1, "letter.txt"),
+        (["letter.txt", "-m", ""], 2, "the path is empty."),
+        ([], 2, "Missing argument 'FILES...'."),
+        (["letter.txt", "--encoding", "martian"], 1, "martian"),
+    ],
+)
+def test_what_cannot_be_done_is_told(run: Run, arguments, code, sentence) -> None:
+    found = run("check", *arguments)
+    assert (found.exit_code, found.stdout) == (code, "")
+    assert sentence in found.stderr
+
+
+def test_without_a_speller_one_is_told_how_to_begin(run: Run, monkeypatch) -> None:
+    monkeypatch.setenv("WEIGH_SPELLER", "none.weigh")
+    found = run("check", "letter.txt")
+    assert (found.exit_code, found.stdout) == (1, "")
+    assert found.stderr == (
+        "weigh: none.weigh: there is no speller yet. Make one by learning from text of your own: "
+        "weigh spell learn FOLDER. Or name one: -m FILE.\n"
+    )
