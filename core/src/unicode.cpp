@@ -144,8 +144,6 @@ const Pieces& pieces(Folding folding) {
     return folding.lower ? lower : none;
 }
 
-inline char small(char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c | 0x20 : c); }
-
 #ifdef __SSE2__
 // Copy 16 bytes, ASCII capitals as small letters if `lower`; a bit is set for every byte that is not ASCII.
 inline std::uint32_t copy_stride(const char* from, char* to, bool lower) {

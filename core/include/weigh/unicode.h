@@ -76,6 +76,9 @@ void append_latin1(std::string& out, const unsigned char* from, std::size_t size
 void append_ucs2(std::string& out, const std::uint16_t* from, std::size_t size);
 void append_ucs4(std::string& out, const std::uint32_t* from, std::size_t size);
 
+// Lower case of ASCII; what is not ASCII stays.
+inline char small(char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c | 0x20 : c); }
+
 struct Folding {
     bool lower = true;           // full lower case, with the final sigma
     bool strip_accents = false;  // then the compatibility decomposition without combining characters

@@ -19,9 +19,21 @@ bool is_long(std::string_view word) {
     return false;
 }
 
+// Most words are ASCII, and short enough to spare them all that `fold` prepares; false if one is not ASCII.
+bool fold_ascii(std::string_view raw, std::string& scratch) {
+    scratch.resize(raw.size());
+    int any = 0;
+    for (std::size_t i = 0; i < raw.size(); ++i) {
+        any |= raw[i];
+        scratch[i] = unicode::small(raw[i]);
+    }
+    return !(any & 0x80);
+}
+
 std::string_view word_name(std::string_view raw, std::string& scratch) {
     if (std::all_of(raw.begin(), raw.end(), is_digit)) return "0";
     if (is_long(raw)) return kLong;
+    if (fold_ascii(raw, scratch)) return scratch;
     unicode::fold(raw, {}, scratch);
     for (std::size_t at = 0; (at = scratch.find(kApostrophe, at)) != scratch.npos;) {
         scratch[at] = '\'';
