@@ -11,7 +11,7 @@ PARAGRAPH = "¶"
 JOINS = "-‐‑/\\@#=+~^|"
 QUOTES = dict.fromkeys("“”„«»", '"') | dict.fromkeys("‘’", "'") | dict.fromkeys("–―", "—")
 TOKEN = re.compile(
-    r"(?P<word>(?:[^\W_]|_+\w)(?:\w|['’](?=[^\W_]))*)"
+    r"(?P<word>(?:[^\W_]|_\w)(?:\w|['’](?=[^\W_]))*)"
     r"|(?P<code>\x1a+)"
     r"|(?P<paragraph>[^\S\n]*\n[^\S\n]*\n\s*|¶+)"
     r"|\s+"

@@ -31,7 +31,7 @@ ODD = [
     "\n\nits\n\n",
     "its ¶ its ¶¶ its¶ a b",
     "its \x1a\x1a its\x1aits \x1a\n\x1a its",
-    "_its __its its_ _ its _ __ its ___ _'its",
+    "_its __its its_ _ its _ __ its ___ _'its its'_x a'_ its’_b",
     "123 its 12a its 1,000 its ١٢ its ² its",
     f"{'x' * 40} its {'y' * 41} its {'é' * 40} its {'é' * 41} its {'1' * 50} its",
     "Été ÉTÉ étÉ ete Ete éTE its ÉTÉ été",
