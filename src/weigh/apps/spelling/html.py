@@ -11,7 +11,7 @@ COMMENT = b"<!--"
 # Behind a "<": comments, and elements whose content is no prose.
 RAW = rb"(?:!--|(?i:script|style|pre|code|kbd|samp|var|tt|textarea|svg|math|template|head)(?=[\s>]))"
 # Up to the next tag or a blank line, so that a stray sign hides nothing and is looked at once.
-TAG = rb"[A-Za-z/!?](?:[^<>\n]|\n(?![ \t\r]*\n))*+>"
+TAG = rb"[A-Za-z/!?](?:[^<>\n\x1a]|\n(?![ \t\r]*\n))*+>"
 _BEGIN = re.compile(rb"<" + RAW)
 _TAG = re.compile(rb"<" + TAG)
 # A word with a sign written out, such as there&rsquo;s: its parts are not words.
@@ -42,17 +42,19 @@ class Endings:
         if at < 0:
             self._lacking.add(end)
             return -1
-        return at + len(end)
+        at += len(end)
+        return at + text.startswith(b">", at)
 
 
 def html(text: bytes) -> Masked:
     """Hide everything but the text that a browser shows as prose."""
     raw = list(_raw(text))
-    opener = text[raw[-1][0] : raw[-1][0] + 9] if raw and raw[-1][1] > len(text) else b""
+    left = _BEGIN.match(text, raw[-1][0]) if raw and raw[-1][1] > len(text) else None
+    opener = b"" if left is None else COMMENT if left[0] == COMMENT else left[0] + b">"
     text = hide(text, raw)
     text = _TAG.sub(hidden_match, text)
     text = hide(text, _entities(text))
-    return hide_addresses(text), opener.partition(b">")[0].partition(b" ")[0]
+    return hide_addresses(text), opener
 
 
 def _raw(text: bytes) -> Iterator[tuple[int, int]]:

@@ -8,20 +8,20 @@ from collections.abc import Iterator
 from weigh.apps.spelling.latex_commands import ALL_HIDDEN, CODE, LABELLED, arguments_hidden, is_mathematics
 from weigh.apps.spelling.masking import SAME_PARAGRAPH, Masked, hide, hide_addresses
 
-_DOLLARS = SAME_PARAGRAPH % (b"$", b"")
+_DOLLARS = SAME_PARAGRAPH % (rb"$\x1a", b"")
 # Comments and what holds its text as it stands; an escaped sign is passed over.
 _VERBATIM = re.compile(
-    rb"[%\\](?:(?<=%)[^\n]*+|(?<=\\)(?:begin\{(?P<code>[A-Za-z]+\*?)\}"
-    rb"|(?:verb|lstinline|mintinline)\b\*?(?:\[[^\[\]\n]*+\])?(?P<inline>(?:\{[\w+-]++\}(?=[^\sA-Za-z{]))?"
-    rb"(?P<mark>[^\sA-Za-z{*\\])[^\n]*?(?P=mark))"
-    rb"|(?:url|nolinkurl|path|href)(?P<address>\{[^{}\n]*+\})"
-    rb"|(?P<escaped>[^A-Za-z])))"
+    rb"[%\\](?:(?P<hidden>(?<=%)[^\n]*+"
+    rb"|(?<=\\)(?:url|nolinkurl|path|href)\{[^{}\n]*+\}"
+    rb"|(?<=\\)(?:verb|lstinline|mintinline)\b\*?(?:\[[^\[\]\n]*+\])?(?:\{[\w+-]++\}(?=[^\sA-Za-z{]))?"
+    rb"(?P<mark>[^\sA-Za-z{*\\\x80-\xff])[^\n]*?(?P=mark))"
+    rb"|(?<=\\)(?:begin\{(?P<code>[A-Za-z]+\*?)\}|[^A-Za-z]))"
 )
 _COMMAND = re.compile(
     rb"[\\$](?:(?<=\$)(?:\$" + _DOLLARS + rb"\$\$|(?!\$)" + _DOLLARS + rb"\$)"
     rb"|(?<=\\)(?:(?P<name>[A-Za-z@]++)\*?"
     rb"|\(" + SAME_PARAGRAPH % (b"", b"()") + rb"\\\)|\[" + SAME_PARAGRAPH % (b"", b"\\[\\]") + rb"\\\]"
-    rb"|\\\*?(?:\[[^\[\]\s]*+\])?|[^A-Za-z\s]))"
+    rb"|\\\*?(?:\[[^\[\]\s]*+\])?|[^A-Za-z\s\x1a\x80-\xff]))"
 )
 _ENVIRONMENT = re.compile(rb"\{([A-Za-z]+\*?)\}")
 _OPTIONS = re.compile(rb"(?:\[[^\[\]\n]*+\])*+")
@@ -46,16 +46,14 @@ def latex(text: bytes) -> Masked:
 def _verbatim(text: bytes) -> Iterator[tuple[int, int]]:
     """Comments, and environments and commands of code; an environment without end goes beyond the text."""
     done = 0
-    for found in _VERBATIM.finditer(text):
-        if found.start() < done or found["escaped"]:
-            continue
+    while found := _VERBATIM.search(text, done):
+        done = found.end()
         name = found["code"]
-        if name is None:
-            if found["inline"] or found["address"] or text[found.start()] == b"%"[0]:
-                yield found.span()
-        elif name in CODE or is_mathematics(name):
+        if found["hidden"] is not None:
+            yield found.span()
+        elif name is not None and (name in CODE or is_mathematics(name)):
             end = b"\\end{" + name + b"}"
-            at = text.find(end, found.end())
+            at = text.find(end, done)
             done = at + len(end) if at >= 0 else len(text) + 1
             yield found.start(), done
 
@@ -70,9 +68,7 @@ class _Commands:
     def spans(self) -> Iterator[tuple[int, int]]:
         """What is hidden: a formula, or a command with those of its arguments that are no prose."""
         done = 0
-        for found in _COMMAND.finditer(self._text):
-            if found.start() < done:
-                continue
+        while found := _COMMAND.search(self._text, done):
             name = found["name"]
             done = found.end() if name is None else self._after(name, found.end())
             yield found.start(), done

@@ -9,22 +9,22 @@ from weigh.apps.spelling.html import COMMENT, RAW, TAG, Endings
 from weigh.apps.spelling.markdown_blocks import blocks
 from weigh.apps.spelling.masking import BLANK_LINE, SAME_PARAGRAPH, Masked, hidden, hide, hide_addresses
 
-_DOLLARS = SAME_PARAGRAPH % (b"$", b"")
+_DOLLARS = SAME_PARAGRAPH % (rb"$\x1a", b"")
 # The first sign alone is sought, which is quick; what follows it decides. No part goes beyond the next sign
 # of its own kind, so that a text of nothing but such signs takes no longer than any other.
 _INLINE = re.compile(
     rb"[\\$<(\[{](?:"
-    rb"(?<=\\)(?:\(" + SAME_PARAGRAPH % (b"", b"()") + rb"\\\)"
-    rb"|(?<=\n\\)\[" + SAME_PARAGRAPH % (b"", rb"\[\]") + rb"\\\]"
+    rb"(?<=\\)(?:\(" + SAME_PARAGRAPH % (rb"\x1a", b"()") + rb"\\\)"
+    rb"|(?<=\n\\)\[" + SAME_PARAGRAPH % (rb"\x1a", rb"\[\]") + rb"\\\]"
     rb"|(?P<escaped>[!-/:-@\[-`{-~]))"
     rb"|(?<=\$)(?:\$" + _DOLLARS + rb"\$\$|(?![\s$])" + _DOLLARS + rb"\$(?<!\s\$)(?!\d))"
     rb"|(?<=<)" + TAG + rb"|(?<=\]\()[ \t]*+"
-    rb"(?:<[^<>\n]*+>|(?:[^\s()\[\]<>\\]|\\[^\n]|\((?:[^\s()\[\]<>\\]|\\[^\n])*+\))*+)(?=\s*+[)\"'(])"
-    rb"|(?<=\]\[)[^\[\]\n]*+\]"
+    rb"(?:<[^<>\n]*+>|(?:[^\s()\[\]<>\\\x1a]|\\[^\n]|\((?:[^\s()\[\]<>\\\x1a]|\\[^\n])*+\))*+)(?=\s*+[)\"'(])"
+    rb"|(?<=\]\[)[^\[\]\n\x1a]*+\]"
     rb"|(?<=\[)\^[^\[\]\s]++\]"
-    rb"|(?<=\{)[^{}\n]*+\})"
+    rb"|(?<=\{)[^{}\n\x1a]*+\})"
 )
-_REFERENCE = re.compile(rb"\n[ \t>]*+\[(?:\^[^\[\]\s]++\]:|[^\[\]\n]++\]:[ \t]*+\S*+)")
+_REFERENCE = re.compile(rb"\n[ \t>]*+\[(?:\^[^\[\]\s]++\]:|[^\[\]\n\x1a]++\]:[ \t]*+\S*+)")
 _CODE_OR_RAW = re.compile(rb"[`<](?:(?<=`)`*+|(?<=<)" + RAW + rb")")
 _LINE_START = re.compile(rb"(?:\A|\n)[ \t>]*+\Z")
 

@@ -12,7 +12,7 @@ _FRONT = re.compile(rb"(---|\+\+\+)[ \t]*+\r?\n(?=[\w\"'#-])(?:[^\n]*+\n)*?(?:\1
 _LINE = re.compile(
     rb"(?P<indent>[ \t>]*+)"
     rb"(?P<item>(?:[-*+]|[0-9]{1,9}[.)])[ \t]++)?+"
-    rb"(?P<fence>`{3,}+(?=[^`\n]*+(?:\n|\Z))|~{3,}+)?+"
+    rb"(?P<fence>`{3,}+(?=[^`\n\x1a]*+(?:\n|\Z))|~{3,}+)?+"
     rb"(?P<aside>(?:!!!|\?\?\?|===|\[\^[^\[\]\s]++\]:|:[ \t]))?+"
     rb"(?P<rest>[^\n]*+)\n?"
 )
@@ -37,10 +37,14 @@ class _Walk:
         if not (indent or item or fence or aside or self.blank or self.code):
             return False  # a paragraph goes on, as most lines do
         column = _column(indent)
+        if rest.startswith(b"\x1a"):
+            # What was hidden before may have begun a list or a note.
+            self.base, self.blank, self.code = max(self.base, column + _TAB), False, False
+            return fence is not None
         self.code = (self.code or self.blank) and column >= self.base + _TAB
         was_blank, self.blank = self.blank, False
         if self.code:
-            self.spans.append(line.span())
+            self.spans.append((line.end("indent"), line.end()))
             return False
         if was_blank and column < self.base:
             self.base = column
@@ -73,7 +77,7 @@ def blocks(text: bytes) -> Masked:
 def _closing(fence: bytes, quoted: bool) -> re.Pattern[bytes]:
     """What ends a fenced block: as many signs or more, or the end of the quotation it is in."""
     end = rb"\n[ \t>]*+%s{%d,}+[ \t\r]*+(?=\n|\Z)" % (fence[:1], len(fence))
-    return re.compile(end + rb"|\n(?![ \t]*+>)" if quoted else end)
+    return re.compile(end + rb"|\n(?![ \t]*+(?:>|\Z))" if quoted else end)
 
 
 def _column(indent: bytes) -> int:

@@ -22,11 +22,11 @@ _OF_PATH = _LETTERS + b"._~-:" + bytes(range(128, 256))
 _BACK = 64  # bytes before a sign that may belong to an address
 
 # The first sign alone is sought, which is quick; what follows it decides.
-_CANDIDATE = re.compile(rb"[:@/\\](?:(?<=:)(//)|(?<=@)()[A-Za-z0-9]|(?<=[/\\])[\w.~-]++([/\\]))")
+_CANDIDATE = re.compile(rb"[:@/](?:(?<=:)(//)|(?<=@)()[A-Za-z0-9]|(?<=/)[\w.~-]++(/))")
 _REST = (
-    re.compile(rb"[^\s<>\"\x1a]*+"),
+    re.compile(rb"[^\s<>\"\\\x1a]*+"),
     re.compile(rb"[A-Za-z0-9.-]*+"),
-    re.compile(rb"[\w./\\~:-]*+"),
+    re.compile(rb"[\w./~:-]*+"),
 )
 _BEFORE = (_OF_SCHEME, _OF_BOX, _OF_PATH)
 _AFTER_ADDRESS = b".,;:!?)]}'*_"

@@ -13,7 +13,7 @@ from weigh.apps.spelling.masking import Masked, hidden_match, hide_addresses
 from weigh.apps.spelling.rst import rst
 
 # Not within quotes that open with a backtick: those end with an apostrophe.
-_CODE = re.compile(rb"`[^\s`][^`\r\n]*+`(?<!\s`)(?![\w`])")
+_CODE = re.compile(rb"`[^\s`][^`\r\n\x1a]*+`(?<!\s`)(?![\w`\x1a])")
 _PACKED = frozenset([".gz", ".bz2", ".xz", ".zst", ".lz4"])
 _SOURCE = """
     asm bash bat c cc clj cmake cmd cpp cs css cxx dart el erl ex exs f f90 fish fs go h hh hpp hs hxx

@@ -13,14 +13,14 @@ _LINE = re.compile(
     rb"|(?P<field>:[^:\s`][^:\n`]*+:(?=\s))|(?P<prompt>>>>[ ]))?(?P<rest>[^\n]*+)\n?"
 )
 _INLINE = re.compile(
-    rb"[`<:|](?:(?<=`)`[^`\n]++(?:`[^`\n]++)*+``|(?<=<)[^<>\s`]++>`__?"
-    rb"|(?<=:)(?:[A-Za-z][\w+.-]*+:){1,3}+`[^`\n]++`|(?<=\|)[^|\s][^|\n]*+\|)"
+    rb"[`<:|](?:(?<=`)`[^`\n\x1a]++(?:`[^`\n\x1a]++)*+``|(?<=<)[^<>\s`\x1a]++>`__?"
+    rb"|(?<=:)(?:[A-Za-z][\w+.-]*+:){1,3}+`[^`\n\x1a]++`|(?<=\|)[^|\s\x1a][^|\n\x1a]*+\|)"
 )
 # Directives whose content is prose; all others hold code, files, names or options.
 _PROSE = b"""
     admonition attention caution centered compound container danger deprecated epigraph error figure footer
-    glossary header highlights hint important list-table note pull-quote rubric seealso sidebar table tip topic
-    versionadded versionchanged warning
+    glossary header highlights hint important list-table note pull-quote rubric seealso sidebar table tip
+    topic versionadded versionchanged warning
 """
 _SHOWN = frozenset(_PROSE.split())
 
@@ -48,7 +48,7 @@ def _blocks(text: bytes) -> Iterator[tuple[int, int]]:
         below = column if rest.rstrip().endswith(b"::") else None
         if mark is not None:
             is_prose = directive is not None and directive[:-2] in _SHOWN
-            below = None if is_prose else column
+            below = below if is_prose else column
             yield line.start(), line.start("rest") if is_prose else line.end()
         elif field:
             yield line.span("field")
