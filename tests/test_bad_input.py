@@ -25,6 +25,8 @@ from weigh.apps.mail.serving.place import listening
 from weigh.apps.mail.store import MailStore
 from weigh.apps.mail.trial.contestant import Mail
 from weigh.apps.mail.trial.trial import hold_trial
+from weigh.apps.spelling.confusion import ConfusionSets
+from weigh.apps.spelling.documents import documents
 from weigh.source.mail import Stored, messages, read
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "bad-input.md"
@@ -1115,6 +1117,116 @@ def _() -> object:
 @case("A text where a raw message is expected")
 def _() -> object:
     return MailStore.open("mail", create=True).judge(["Subject: hello"])
+
+
+def sets(*given: Any) -> object:
+    return ConfusionSets.given(given)
+
+
+def texts(path: str = "letters", **settings: Any) -> object:
+    return [list(document.pieces) for document in documents(path, **settings)]
+
+
+@case("A confusion set of one word")
+def _() -> object:
+    return sets(["weather", "whether"], ["their"])
+
+
+@case("A word twice in a confusion set")
+def _() -> object:
+    return sets(["weather", "whether", "Weather"])
+
+
+@case("A word in two confusion sets")
+def _() -> object:
+    return sets(["their", "there"], ["there", "they're"])
+
+
+@case("A confusion set of more words than one has")
+def _() -> object:
+    return sets(list("abcdefghi"))
+
+
+@case("A word with a hyphen in a confusion set")
+def _() -> object:
+    return sets(["everyday", "every-day"])
+
+
+@case("No confusion set")
+def _() -> object:
+    return sets()
+
+
+@case("A list of confusion sets that does not exist")
+def _() -> object:
+    return ConfusionSets.given("klingon")
+
+
+@case("A list of confusion sets whose name is misspelt")
+def _() -> object:
+    return ConfusionSets.given("englisch")
+
+
+@case("Neither a list of confusion sets nor its name")
+def _() -> object:
+    return ConfusionSets.given(18)
+
+
+@case("A list of confusion sets with a word alone on its line")
+def _() -> object:
+    return ConfusionSets.given(written("# mine\nweather whether\ntheir\n", "mine.txt"))
+
+
+@case("A list of confusion sets without a set")
+def _() -> object:
+    return ConfusionSets.given(written("# nothing yet\n", "mine.txt"))
+
+
+@case("A list of confusion sets that is not UTF-8")
+def _() -> object:
+    return ConfusionSets.given(written(b"weather whether\ncaf\xe9 cafe\n", "mine.txt"))
+
+
+@case("Texts that are not there")
+def _() -> object:
+    return texts()
+
+
+@case("A binary file where text is expected")
+def _() -> object:
+    return texts(written(b"GIF89a\0\0", "letters"))
+
+
+@case("A text in another encoding than was said")
+def _() -> object:
+    return texts(written(b"their\nth\xe9re\n", "letters"))
+
+
+@case("Texts in an encoding that does not exist")
+def _() -> object:
+    return texts(written("their", "letters"), encoding="klingon")
+
+
+@case("Source code where prose is expected")
+def _() -> object:
+    return texts(written("their = there", "letters.py"))
+
+
+@case("A folder without text")
+def _() -> object:
+    Path("letters").mkdir()
+    return texts()
+
+
+@case("A pipe where text is expected")
+def _() -> object:
+    os.mkfifo("letters")
+    return texts()
+
+
+@case("A packed text that is cut short")
+def _() -> object:
+    return texts(written(gzip.compress(b"their" * 100)[:-9], "letters.gz"))
 
 
 @case("A speller where a model is expected")

@@ -154,8 +154,8 @@ def _fault(words: Sequence[str], seen: set[str]) -> str:
     for at, word in enumerate(words):
         if not _is_word(word):
             return (
-                f"{told(word, 60)} is not one word. A word has letters, digits, inner apostrophes, no blank "
-                f"and no hyphen, and at most {LONGEST} of them."
+                f"{told(word, 60)} is not one word. A word is at most {LONGEST} letters, digits and inner "
+                f"apostrophes, without blanks and hyphens."
             )
         if word in words[:at]:
             return f"{word!r} is in it twice. Name every word once."
