@@ -121,8 +121,7 @@ def test_empty_files_are_no_documents(tmp_path: Path) -> None:
 def test_pieces_are_whole_characters_and_add_up_to_the_text(text: str, piece: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(home, "PIECE", piece)
-        patch.setattr(home, "_checked", lambda path, encoding: iter([text.encode()]))
-        pieces = list(home._pieces(Path("a.txt"), "utf-8"))
+        pieces = list(home.pieces([text.encode()]))
     assert b"".join(pieces) == text.encode()
     for each in pieces:
         each.decode()
@@ -138,6 +137,7 @@ def test_a_piece_ends_behind_a_paragraph_else_a_line_else_a_blank(monkeypatch: p
         b"aaaaaaa bcccccccc": b"aaaaaaa ",
         b"aaaaaaaaaaaaaaaaa": b"a" * 12,
         b"aaaaaaaaaaa\xc3\xa9aaaa": b"a" * 11,
+        b"\xa9" * 20: b"\xa9" * 12,
     }
     assert {text: text[: home._end(text)] for text in ends} == ends
 

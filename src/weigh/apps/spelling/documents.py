@@ -173,5 +173,5 @@ def _end(text: bytes) -> int:
         at = text.rfind(mark, PIECE // 2, PIECE)
         if at >= 0:
             return at + len(mark)
-    # Not within a character.
-    return next(at for at in range(PIECE, 0, -1) if not 0x80 <= text[at] < 0xC0)
+    # Not within a character, if it is UTF-8.
+    return next((at for at in range(PIECE, PIECE - 4, -1) if not 0x80 <= text[at] < 0xC0), PIECE)
