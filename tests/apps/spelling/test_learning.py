@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -14,7 +15,7 @@ from weigh.apps.spelling.confusion import ConfusionSets
 from weigh.apps.spelling.corpus import Corpus
 from weigh.apps.spelling.documents import Document
 from weigh.apps.spelling.learners import learned_weights, majority
-from weigh.apps.spelling.learning import learn
+from weigh.apps.spelling.learning import learn, taught
 from weigh.apps.spelling.promise import PER
 from weigh.apps.spelling.settings import KEPT, Settings
 from weigh.apps.spelling.speller import Speller
@@ -94,6 +95,16 @@ def test_the_promise_holds_on_the_held_out_text(learner):
     assert made.promise.alarms == alarms > 0
     assert made.promise.words == read.n_held
     assert (alarms + 1) * PER / read.n_held <= SETTINGS.alarms
+
+
+def test_an_occurrence_that_stands_for_four_counts_four_times():
+    read = corpus()
+    few = Corpus(read.words, tuple(replace(rows, taken=0.25) for rows in read.sets))
+    plenty = Settings(alarms=4 * SETTINGS.alarms, features=300)
+    whole, quarter = taught(read, "small", SETTINGS).promise, taught(few, "small", plenty).promise
+    assert quarter.threshold <= whole.threshold
+    assert quarter.alarms % 4 == 0
+    assert taught(few, "small", SETTINGS).promise.threshold > whole.threshold
 
 
 def test_equal_texts_make_equal_spellers():

@@ -45,10 +45,15 @@ def learn(
     was learned.
     """
     corpus = Corpus.read(documents, sets.sets, settings.window, progress)
+    return taught(corpus, sets.name, settings, progress=progress)
+
+
+def taught(corpus: Corpus, name: str, settings: Settings, *, progress: Progress | None = None) -> Speller:
+    """Return the speller that a corpus teaches; `name` is that of its list of sets."""
     _require_text(corpus)
     kept, left_out = _common(corpus, settings.at_least)
     if not kept:
-        raise _no_examples(corpus, sets, settings)
+        raise _no_examples(corpus, name, settings)
     trials = _each(partial(_tried, settings, corpus), kept, progress)
     doubts = np.concatenate([trial.doubts for trial in trials])
     promise = Promise.kept(settings.alarms, doubts, corpus.n_held)
@@ -58,7 +63,7 @@ def learn(
     choosers = tuple(one.tempered(trial.temperature) for one, trial in zip(made, trials, strict=True))
     facts = tuple(trial.facts(rows) for trial, rows in zip(trials, kept, strict=True))
     read = sum(number > 0 for number in corpus.words)
-    return Speller(choosers, promise, settings, Facts(corpus.n_words, read, sets.name, facts, left_out))
+    return Speller(choosers, promise, settings, Facts(corpus.n_words, read, name, facts, left_out))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +91,9 @@ def _tried(settings: Settings, corpus: Corpus, rows: Occurrences) -> _Trial:
     best = chances.argmax(axis=1)
     right = best == asked.members
     usual = majority(taught).chances(asked).argmax(axis=1) == asked.members
-    return _Trial(temperature, right, usual, chances[~right, best[~right]])
+    # Where only every second occurrence was kept, each of them stands for two.
+    doubts = np.repeat(chances[~right, best[~right]], round(1 / rows.taken))
+    return _Trial(temperature, right, usual, doubts)
 
 
 def _learned(settings: Settings, rows: Occurrences) -> LinearChooser:
@@ -122,14 +129,15 @@ def _common(corpus: Corpus, at_least: int) -> tuple[list[Occurrences], tuple[Lef
 def _each(
     make: Callable[[Occurrences], Result], sets: Sequence[Occurrences], progress: Progress | None
 ) -> list[Result]:
-    """Return what is made of each set, in their order; sets are learned side by side."""
-    results: list[Result] = []
+    """Return what is made of each set, in their order; sets are learned side by side, the largest first."""
+    results: dict[int, Result] = {}
+    order = sorted(range(len(sets)), key=lambda at: -len(sets[at]))
     with ThreadPoolExecutor(min(cores(), len(sets))) as pool:
-        for result in pool.map(make, sets):
-            results.append(result)
+        for at, result in zip(order, pool.map(make, [sets[at] for at in order]), strict=True):
+            results[at] = result
             if progress is not None:
                 progress(0)
-    return results
+    return [results[at] for at in range(len(sets))]
 
 
 def _require_text(corpus: Corpus) -> None:
@@ -146,11 +154,11 @@ def _require_text(corpus: Corpus) -> None:
     )
 
 
-def _no_examples(corpus: Corpus, sets: ConfusionSets, settings: Settings) -> errors.DataError:
+def _no_examples(corpus: Corpus, name: str, settings: Settings) -> errors.DataError:
     found = sum(map(len, corpus.sets))
     seen = f"{counted(found, 'occurrence')} of all its words" if found else "none of its words occurs"
     return errors.DataError(
-        f"No set of {sets.name!r} can be learned from {counted(corpus.n_words, 'word')} of text: {seen}, and "
+        f"No set of {name!r} can be learned from {counted(corpus.n_words, 'word')} of text: {seen}, and "
         f"two words of a set must occur {settings.at_least:,} times each. Give more text, or sets of words "
         f"that it has, or a smaller at_least."
     )
