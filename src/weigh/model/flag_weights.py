@@ -11,7 +11,7 @@ import numpy as np
 from weigh.features import Words
 from weigh.features.blocks import Entries, Floats
 from weigh.model.weights import Contribution, Features, Removable
-from weigh.model.word_weights import Buckets, NamedWeights, add_scores, left_over
+from weigh.model.word_weights import Buckets, NamedWeights, ToldNames, add_scores, left_over
 
 MOST_ABSENT = 100  # beyond so many flags the absent ones are told together
 
@@ -137,5 +137,4 @@ class FlagWeights(NamedWeights):
 
     def features(self) -> Features:
         """Return one column per flag, whose absence is part of the offset."""
-        names = [self.named(at) for at in range(len(self.names))]
-        return Features(names, self.present - self.absent, self.absent.sum(axis=0))
+        return Features(ToldNames(self), self.present - self.absent, self.absent.sum(axis=0))

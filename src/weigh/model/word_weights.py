@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -90,6 +90,26 @@ class NamedWeights:
         return Entries(before[block.indptr], indices[kept], values, self.names)
 
 
+class ToldNames(Sequence[str]):
+    """A term's names for people, each made where it is asked for: mostly only their number is."""
+
+    def __init__(self, term: NamedWeights) -> None:
+        self._term = term
+
+    def __len__(self) -> int:
+        return len(self._term.names)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        numbers = range(len(self))[at]
+        if isinstance(numbers, range):
+            return [self._term.named(number) for number in numbers]
+        return self._term.named(numbers)
+
+
 def left_over(entries: Entries, keys: Collection[int]) -> Entries:
     """Return the entries of one row without some of them."""
     kept = ~np.isin(entries.indices, list(keys))
@@ -160,7 +180,7 @@ class WordWeights(NamedWeights):
 
     def features(self) -> Features:
         """Return one column per word."""
-        names = self.names if self.fixed else [self.named(at) for at in range(len(self.names))]
+        names = self.names if self.fixed else ToldNames(self)
         return Features(names, self.table, np.zeros(self.table.shape[1]))
 
     def learned(self) -> Floats:
