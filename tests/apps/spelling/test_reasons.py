@@ -47,24 +47,39 @@ def test_reasons_come_the_strongest_first_and_only_those_that_speak_for_the_word
     assert names(**evidence) == ["near:b", MORE_USUAL, "near:a"]
 
 
-def test_what_is_known_of_one_neighbour_is_told_once() -> None:
+def test_what_is_known_of_one_neighbour_is_one_reason_and_a_pair_counts_half_for_each() -> None:
     evidence = {
         "before:know": 1.0,
-        "ending-before:now": 0.9,
-        "near:know": 0.8,
-        "capital-before": 0.7,
-        "before:didn't know": 0.6,
-        "around:know _ to": 0.5,
-        "after:to": 0.4,
-        "before2:didn't": 0.3,
-        "near:didn't": 0.2,
-        "near:cry": 0.1,
+        "ending-before:now": 0.5,
+        "near:know": 0.25,
+        "capital-before": -0.125,
+        "before:didn't know": 0.5,
+        "around:know _ to": 0.75,
+        "after:to": 2.0,
+        "before2:didn't": 0.0,
+        "near:didn't": 0.125,
+        "near:cry": 0.0625,
+        "after2:laugh": -4.0,
     }
-    assert names(**evidence) == ["before:know", "after:to", "before2:didn't", "near:cry"]
+    told = strongest(evidence.items())
+    assert {one.feature: one.weight for one in told} == {
+        "after:to": 2.375,
+        "before:know": 2.25,
+        "before2:didn't": 0.375,
+        "near:cry": 0.0625,
+    }
+    assert [one.feature for one in told] == ["after:to", "before:know", "before2:didn't", "near:cry"]
+    assert sum(one.weight for one in told) - 4.0 == sum(evidence.values())
 
 
-def test_a_word_that_is_merely_near_hides_the_place_where_it_stands() -> None:
-    assert names(**{"near:know": 2.0, "before:know": 1.0, "after:to": 0.5}) == ["near:know", "after:to"]
+def test_a_word_that_is_near_is_told_by_its_place_next_to_the_occurrence() -> None:
+    assert names(**{"near:know": 2.0, "before:know": 0.0, "after:to": 0.5}) == ["before:know", "after:to"]
+    assert names(**{"near:to": 2.0, "before:to": 0.0, "after:to": 1.0}) == ["near:to"]
+    assert names(**{"near:cry": 2.0, "after2:laugh": 1.0}) == ["near:cry", "after2:laugh"]
+
+
+def test_a_feature_that_its_neighbour_outweighs_is_no_reason() -> None:
+    assert names(**{"before:know": 1.0, "near:know": -2.0, "after:to": 0.5}) == ["after:to"]
 
 
 def test_the_end_of_a_paragraph_is_told_once() -> None:

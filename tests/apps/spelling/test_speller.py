@@ -61,6 +61,19 @@ def test_the_facts_come_back_from_plain_values() -> None:
     assert speller().facts.accuracy == 1.0
 
 
+def test_the_pictures_have_a_dot_for_each_number_and_a_bar_for_each_reason() -> None:
+    dots = max(speller().plot().to_dict()["datasets"].values(), key=len)
+    assert [(row["name"], row["series"], row["value"]) for row in dots] == [
+        (" ".join(words), series, value)
+        for words, facts in zip(SETS, speller().facts.sets, strict=True)
+        for series, value in (("speller", 1.0), ("commoner word", facts.majority))
+    ]
+    (found,) = speller().check("I didn't know weather to laugh.")
+    bars = max(found.plot().to_dict()["datasets"].values(), key=len)
+    assert [row["name"] for row in bars] == [str(reason) for reason in found.reasons]
+    assert repr(speller()) == "Speller for 2 sets of 5 words that are mixed up"
+
+
 def test_a_suggestion_prints_its_name_safely() -> None:
     (found,) = speller().check("I didn't know weather to laugh.", name="a\x1b[31m\n<i>.txt")
     assert str(found).startswith("a�[31m <i>.txt:1:15: ")

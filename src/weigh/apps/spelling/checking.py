@@ -75,9 +75,10 @@ def _alarms(chooser: LinearChooser, rows: Occurrences, threshold: float) -> Iter
 
 
 def _reasons(chooser: LinearChooser, context: list[str], word: int, written: int) -> tuple[Reason, ...]:
-    usual = (MORE_USUAL, float(chooser.base[word] - chooser.base[written]))
-    parts = ((feature, float(row[word] - row[written])) for feature, row in chooser.evidence(context))
-    return strongest([usual, *parts])
+    evidence = dict.fromkeys(context, 0.0)
+    evidence[MORE_USUAL] = float(chooser.base[word] - chooser.base[written])
+    evidence |= {feature: float(row[word] - row[written]) for feature, row in chooser.evidence(context)}
+    return strongest(evidence.items())
 
 
 def _told(found: list[Found], text: bytes, name: str, place: Place) -> Generator[Suggestion, None, Place]:

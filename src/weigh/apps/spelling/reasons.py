@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,7 @@ _PLACES = {
     "CAPITALS": (0,),
 }
 _PAIRS = {"before": (-2, -1), "after": (1, 2)}
+_NEXT: dict[int | str, str] = {-2: "before2", -1: "before", 1: "after", 2: "after2"}
 _BARE = {
     MORE_USUAL: "more usual",
     "capital": "capital letter",
@@ -37,9 +39,10 @@ _ENDS = {"before": "start of a paragraph", "after": "end of a paragraph"}
 
 @dataclass(frozen=True)
 class Reason:
-    """A feature of a context, and by how much it speaks for what is suggested against what is written.
+    """What is known of a neighbour, and by how much that speaks for the suggested word against the written.
 
-    `weight` is a difference of logarithms; it prints as what a reader sees: 'know' before, 'laugh' nearby.
+    `feature` is the strongest of those that tell of it, `weight` a difference of logarithms. It prints as
+    what a reader sees: 'know' before, 'laugh' nearby.
     """
 
     feature: str
@@ -69,23 +72,25 @@ def repr_word(word: str) -> str:
 
 
 def strongest(evidence: Iterable[tuple[str, float]]) -> tuple[Reason, ...]:
-    """The reasons that speak for a word, the strongest first; of those about one neighbour only the first.
+    """The reasons that speak for a word, the strongest first; what is known of one neighbour is one reason.
 
-    `evidence` is every feature of one context, with its weight for what is suggested less that for what is
-    written, and `MORE_USUAL` for what does not depend on the context.
+    `evidence` is every feature of one context, known or not, with its weight for the suggested word less that
+    for the written one, and `MORE_USUAL` for what does not depend on the context. Of the features that tell
+    of the same places the strongest gives its name; a feature of two places counts half for each. So the
+    weights of all reasons, and of what speaks against the word, add up to the logarithm of the odds.
     """
-    parts = list(evidence)
+    parts = sorted(evidence, key=lambda part: (-part[1], part[0]))
     neighbours = _neighbours([feature for feature, _ in parts])
-    told: list[Reason] = []
+    about = {feature: _about(feature, neighbours) for feature, _ in parts}
     seen: set[int | str] = set()
-    for feature, weight in sorted(parts, key=lambda part: (-part[1], part[0])):
-        if weight <= 0 or len(told) == MOST:
-            break
-        about = _about(feature, neighbours)
-        if about.isdisjoint(seen):
-            told.append(Reason(feature, float(weight)))
-            seen |= about
-    return tuple(told)
+    found: list[Reason] = []
+    for feature, weight in parts:
+        if weight > 0 and about[feature].isdisjoint(seen):
+            seen |= about[feature]
+            shares = (w * len(about[f] & about[feature]) / len(about[f]) for f, w in parts)
+            found.append(Reason(_placed(feature, about[feature]), math.fsum(shares)))
+    kept = sorted((one for one in found if one.weight > 0), key=lambda one: (-one.weight, one.feature))
+    return tuple(kept[:MOST])
 
 
 def _neighbours(features: Sequence[str]) -> dict[str, set[int | str]]:
@@ -109,3 +114,10 @@ def _about(feature: str, neighbours: Mapping[str, set[int | str]]) -> set[int | 
     if " " in seen and kind in _PAIRS:
         return {*_PAIRS[kind]}
     return {*_PLACES.get(kind, (feature,))}
+
+
+def _placed(feature: str, about: set[int | str]) -> str:
+    """A feature by a better name: of a word that is near its place, if that is next to the occurrence."""
+    kind, _, seen = feature.partition(":")
+    sides = [_NEXT[place] for place in about if place in _NEXT]
+    return f"{sides[0]}:{seen}" if kind == "near" and len(sides) == 1 else feature

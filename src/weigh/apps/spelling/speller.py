@@ -17,7 +17,7 @@ from weigh.apps.spelling.facts import Facts, LeftOut
 from weigh.apps.spelling.fixing import fixed, read_text, rewrite
 from weigh.apps.spelling.promise import Promise
 from weigh.apps.spelling.settings import Settings
-from weigh.apps.spelling.speller_text import in_html, in_words
+from weigh.apps.spelling.speller_text import drawn, headline, in_html, in_words
 from weigh.apps.spelling.suggestion import Suggestion
 from weigh.errors import DataError, told
 from weigh.model import store
@@ -107,7 +107,7 @@ class Speller:
 
     def check_file(self, path: Path, *, encoding: str = "utf-8") -> list[Suggestion]:
         """What is suggested for a file, which may be packed (gz, bz2, xz, zst, lz4), in bounded memory."""
-        place = pathlib.Path(path)
+        place = path if isinstance(path, pathlib.Path) else pathlib.Path(path)
         require_prose(place)
         return list(self._judge.suggestions(pieces(text_of(place, encoding)), os.fspath(path)))
 
@@ -132,8 +132,21 @@ class Speller:
             "facts": self.facts.to_dict(),
         }
 
+    def plot(self) -> Any:
+        """Draw how often the speller is right of each set in held-out text, and how often its commoner word."""
+        from weigh.pictures import intervals
+
+        return intervals(
+            drawn(self._parts),
+            x="accuracy on text held out",
+            title="Speller and commoner word, by set",
+        )
+
     def __str__(self) -> str:
         return in_words(self._parts)
+
+    def __repr__(self) -> str:
+        return headline(self._parts)
 
     def _repr_html_(self) -> str:
         return in_html(self._parts)

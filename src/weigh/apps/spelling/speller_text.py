@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textwrap import wrap
+from typing import Any
 
 from weigh.apps.spelling.facts import LeftOut
 from weigh.apps.spelling.storing import Parts
@@ -15,7 +16,7 @@ _HEAD = ["set", "examples", "accuracy", "majority", "features"]
 
 def in_words(parts: Parts) -> str:
     """A speller in at most 80 columns."""
-    lines = [f"Speller for {_extent(parts)}", *(f"  {line}" for line in _sentences(parts))]
+    lines = [headline(parts), *(f"  {line}" for line in _sentences(parts))]
     table = aligned([_HEAD, *_rows(parts)[:SHOWN]], indent="  ")
     more = [f"  … and {len(parts.sets) - SHOWN} more"] if len(parts.sets) > SHOWN else []
     return "\n".join([*lines, table, *more])
@@ -23,13 +24,24 @@ def in_words(parts: Parts) -> str:
 
 def in_html(parts: Parts) -> str:
     """A speller for notebooks."""
-    title = f"Speller for {_extent(parts)}"
-    return html_table(title, [_HEAD, *_rows(parts)]) + "".join(map(html_note, _sentences(parts)))
+    return html_table(headline(parts), [_HEAD, *_rows(parts)]) + "".join(map(html_note, _sentences(parts)))
 
 
-def _extent(parts: Parts) -> str:
+def headline(parts: Parts) -> str:
+    """A speller in one line."""
     words = sum(len(one.words) for one in parts.sets)
-    return f"{counted(len(parts.sets), 'set')} of {counted(words, 'word')} that are mixed up"
+    return f"Speller for {counted(len(parts.sets), 'set')} of {counted(words, 'word')} that are mixed up"
+
+
+def drawn(parts: Parts) -> list[dict[str, Any]]:
+    """The rows of a picture: of every set that was judged, the accuracy with and without its contexts."""
+    pairs = zip(parts.sets, parts.facts.sets, strict=True)
+    return [
+        {"name": " ".join(one.words), "series": series, "value": value}
+        for one, facts in pairs
+        for series, value in (("speller", facts.accuracy), ("commoner word", facts.majority))
+        if value is not None
+    ]
 
 
 def _sentences(parts: Parts) -> list[str]:
@@ -49,7 +61,7 @@ def _left_out(words: tuple[LeftOut, ...]) -> list[str]:
     if not words:
         return []
     told = ", ".join(f"{one.word} ({amount(one.examples)})" for one in words)
-    return [cut(f"left out, too rare: {told}", _WIDTH - 2)]
+    return wrap(f"left out, too rare: {told}", _WIDTH - 2)
 
 
 def _rows(parts: Parts) -> list[list[str]]:

@@ -49,6 +49,13 @@ class Suggestion:
         """The suggestion as plain values."""
         return {**asdict(self), "reasons": [reason.to_dict() for reason in self.reasons]}
 
+    def plot(self) -> Any:
+        """Draw how much each reason speaks for what is suggested."""
+        from weigh.pictures import bars
+
+        rows = [{"name": str(one), "value": one.weight} for one in self.reasons]
+        return bars(rows, x="weight of evidence (nats)", title=self.change)
+
     def _repr_html_(self) -> str:
         rows = [["reason", "weight"], *([str(one), signed(one.weight)] for one in self.reasons)]
         title = f"{self.name}:{self.line}:{self.column}: {self.change} (p={_chance(self.probability)})"
