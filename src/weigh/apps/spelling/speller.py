@@ -133,7 +133,7 @@ class Speller:
         }
 
     def plot(self) -> Any:
-        """Draw how often the speller is right of each set in held-out text, and how often its commoner word."""
+        """Draw how often the speller is right about each set in held-out text, beside its commoner word."""
         from weigh.pictures import intervals
 
         return intervals(
