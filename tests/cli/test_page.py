@@ -1,4 +1,4 @@
-"""The pages on the command line and on mail: their sessions run and print what they say."""
+"""The pages on the command line, on mail and on spelling: their sessions run and print what they say."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = ["command-line.md", "mail.md"]
+PAGES = ["command-line.md", "mail.md", "spelling.md"]
 
 
 def sessions(page: str) -> list[tuple[str, str]]:

@@ -43,7 +43,7 @@ class Suggestion:
     def because(self) -> str:
         """The probability and the strongest reasons, in words."""
         reasons = ", ".join(map(str, self.reasons[:TOLD]))
-        return f"p={_chance(self.probability)}" + (f"; because: {reasons}" if reasons else "")
+        return _chance(self.probability) + (f"; because: {reasons}" if reasons else "")
 
     def to_dict(self) -> dict[str, Any]:
         """The suggestion as plain values."""
@@ -58,7 +58,7 @@ class Suggestion:
 
     def _repr_html_(self) -> str:
         rows = [["reason", "weight"], *([str(one), signed(one.weight)] for one in self.reasons)]
-        title = f"{self.name}:{self.line}:{self.column}: {self.change} (p={_chance(self.probability)})"
+        title = f"{self.name}:{self.line}:{self.column}: {self.change} ({_chance(self.probability)})"
         return html_table(title, rows, bars=[one.weight for one in self.reasons])
 
 
@@ -67,8 +67,8 @@ def _chance(probability: float) -> str:
     for digits in (2, 3, 4):
         written = f"{probability:.{digits}f}"
         if float(written) < 1:
-            return written
-    return ">0.9999"
+            return f"p={written}"
+    return "p>0.9999"
 
 
 def like(written: str, word: str, apostrophe: str) -> str:
