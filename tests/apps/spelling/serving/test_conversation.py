@@ -8,8 +8,7 @@ import re
 import pytest
 from lsprotocol import types
 
-from tests.apps.spelling.serving.conftest import WEATHER, learned
-from tests.apps.spelling.serving.editor import ABLE, editor, editor_of_process, uri_of
+from tests.apps.spelling.serving.editor import ABLE, editor, editor_of_process
 
 TEXT = "I know weather to laugh.\n\nThe whether is fine today.\n"
 NOTE = "file:///notes.txt"

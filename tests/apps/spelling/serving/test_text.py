@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -51,6 +52,14 @@ def test_places_lead_back_to_the_characters_before_them(text, encoding):
         assert place[0] == len(re.findall(r"\r\n|\r|\n", text[:at])) - between
 
 
+@given(texts, st.lists(st.integers(0, 12)), st.sampled_from(ENCODINGS))
+def test_places_do_not_depend_on_what_was_asked_before(text, asked, encoding):
+    found = Text(text, encoding)
+    places = found.places()
+    for at in (min(each, len(text)) for each in asked):
+        assert places(at) == found.places()(at)
+
+
 @given(texts, st.lists(st.tuples(places, places, texts), max_size=5), st.sampled_from(ENCODINGS))
 def test_changes_one_after_another_give_the_text_that_the_editor_has(text, changes, encoding):
     changed = Text(text, encoding)
@@ -83,3 +92,15 @@ def test_the_two_halves_of_a_line_end_become_one():
     text.change((1, 0), (1, 1), "")
     assert text.whole() == "a\r\nc"
     assert text.at((1, 0)) == 3
+
+
+@pytest.mark.parametrize("end", ["\n", " "])
+def test_a_long_document_is_changed_in_no_time_even_if_it_is_one_line(end):
+    text = f"the weather’s fine{end}" * (5_000_000 // 19)
+    begun = time.monotonic()
+    long = Text(text)
+    for _ in range(10):
+        long.change((0, 4), (0, 4), "bad ")
+    places = long.places()
+    assert [places(at) for at in range(0, len(text), 100)][0] == (0, 0)
+    assert time.monotonic() - begun < 5

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
-from weigh.apps.spelling.serving.model import Model
+from weigh.apps.spelling.serving.model import Checker, Model
 from weigh.apps.spelling.serving.text import Places, Text
 from weigh.apps.spelling.suggestion import Suggestion
 
@@ -22,9 +22,10 @@ LONGEST = 1 << 25
 
 @dataclass(frozen=True)
 class Found:
-    """The suggestions for one version of a document, and where its characters are."""
+    """The suggestions of a speller for one version of a document, and where its characters are."""
 
     version: int
+    speller: Checker | None = None
     suggestions: tuple[Suggestion, ...] = ()
     places: Places = field(default_factory=lambda: Places((), "utf-32"))
 
@@ -63,12 +64,12 @@ class Desk:
         pause: float = PAUSE,
     ) -> None:
         self.model = model
-        self._number = 0
         self._pool = pool
         self._show = show
         self._tell = tell
         self._note = note
         self._pause = pause
+        self._is_held = False
         self._papers: dict[str, Paper] = {}
 
     def get(self, uri: str) -> Paper | None:
@@ -103,20 +104,27 @@ class Desk:
     def use(self, model: Model) -> None:
         """Check everything with another speller."""
         self.model = model
-        self._number = 0
-        for paper in self._papers.values():
-            self._ask(paper, 0)
+        self._ask_all()
 
     def read_again(self, name: Callable[[Paper], str | None]) -> None:
         """Check every document, read as a function says now."""
         for paper in self._papers.values():
             paper.name = name(paper)
-            self._ask(paper, 0)
+        self._ask_all()
+
+    def hold(self) -> None:
+        """Check nothing for now: how to check is not settled yet."""
+        self._is_held = True
+
+    def release(self) -> None:
+        """Check what was asked for meanwhile."""
+        self._is_held = False
+        self._ask_all()
 
     async def reload(self) -> None:
         """Look whether the speller was learned again; if so, check everything."""
         await asyncio.get_running_loop().run_in_executor(self._pool, self.model.current)
-        self._heed_model(None)
+        self._heed_model()
 
     async def settled(self, paper: Paper) -> Found | None:
         """What is found in a document as it is now; None if it is not checked, or closed meanwhile."""
@@ -134,10 +142,14 @@ class Desk:
             paper.timer.cancel()
         paper.timer = asyncio.get_running_loop().call_later(pause, self._begin, paper)
 
+    def _ask_all(self) -> None:
+        for paper in self._papers.values():
+            self._ask(paper, 0)
+
     def _begin(self, paper: Paper) -> None:
         paper.timer = None
         paper.is_due = True
-        if paper.task is None:
+        if paper.task is None and not self._is_held:
             paper.task = asyncio.get_running_loop().create_task(self._tend(paper))
 
     async def _tend(self, paper: Paper) -> None:
@@ -151,36 +163,37 @@ class Desk:
                 if paper.revision == revision and self._papers.get(paper.uri) is paper:
                     paper.found = found
                     self._show(paper)
+                self._heed_model()
         finally:
             paper.task = None
 
     async def _check(self, paper: Paper) -> Found:
-        version, name, text = paper.version, paper.name, paper.text.whole()
-        if name is None or len(text) > LONGEST:
-            if name is not None:
-                self._note(f"{paper.uri} has more than {LONGEST:,} characters and is not checked.")
-            return Found(version)
+        version, text = paper.version, paper.text.whole()
+        if paper.name is None:
+            return Found(version, self.model.loaded)
+        if len(text) > LONGEST:
+            self._note(f"{paper.uri} has more than {LONGEST:,} characters and is not checked.")
+            return Found(version, self.model.loaded)
         places = paper.text.places()
+        work = asyncio.get_running_loop().run_in_executor(self._pool, _work, self.model, text, paper.name)
         try:
-            suggestions = await asyncio.get_running_loop().run_in_executor(self._pool, self._work, text, name)
+            speller, suggestions = await work
         except Exception as error:
             # Its words may be the document's.
             self._note(f"{paper.uri} could not be checked: {type(error).__name__}.")
-            return Found(version)
-        self._heed_model(paper)
-        return Found(version, tuple(suggestions), places)
+            return Found(version, self.model.loaded)
+        return Found(version, speller, tuple(suggestions), places)
 
-    def _work(self, text: str, name: str) -> list[Suggestion]:
-        speller = self.model.current()
-        return [] if speller is None else speller.check(text, name=name)
-
-    def _heed_model(self, checked: Paper | None) -> None:
-        """Tell trouble with the speller; if it is another, check all documents but the one that it checked."""
+    def _heed_model(self) -> None:
+        """Tell trouble with the speller, and check again what an older one has checked."""
         trouble = self.model.trouble()
         if trouble is not None:
             self._tell(trouble)
-        if self.model.number != self._number:
-            self._number = self.model.number
-            for paper in self._papers.values():
-                if paper is not checked:
-                    self._ask(paper, 0)
+        for paper in self._papers.values():
+            if paper.found is not None and paper.found.speller is not self.model.loaded:
+                self._ask(paper, 0)
+
+
+def _work(model: Model, text: str, name: str) -> tuple[Checker | None, list[Suggestion]]:
+    speller = model.current()
+    return speller, [] if speller is None else speller.check(text, name=name)

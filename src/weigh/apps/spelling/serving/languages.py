@@ -40,17 +40,17 @@ def read_as(uri: str, language: str, wished: Collection[str] | None = None) -> s
     """The name of a file that is read as a document is to be read; None for what is not checked.
 
     A language with markup says how its documents are read; where the language is plain text or unknown, the
-    file's name says it. Source code and data are not checked. `wished` are the languages to check, whatever
-    they are.
+    file's name says it, and those of source code and data are not checked. `wished` are the languages to
+    check, whatever they are.
     """
     name = posixpath.basename(unquote(urlsplit(uri).path))
     form = PROSE.get(language.lower())
     if wished is not None:
         is_checked = language in wished
-    elif form is None:
-        is_checked = ending(name) in _MARKED_UP
-    else:
+    elif form == _PLAIN:
         is_checked = ending(name) not in SOURCE | DATA
+    else:
+        is_checked = form is not None or ending(name) in _MARKED_UP
     if not is_checked:
         return None
     return name if form in (None, _PLAIN) else f"text{form}"

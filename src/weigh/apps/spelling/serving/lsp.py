@@ -6,7 +6,7 @@ knows for one of the protocol's, and count the code units of a line one by one.
 
 from __future__ import annotations
 
-import logging
+import asyncio
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -27,6 +27,8 @@ from weigh.apps.spelling.serving.wishes import SECTION, Wishes, section
 NAME = "weigh-spell"
 # One long document leaves a thread for the others.
 THREADS = 2
+# Seconds until an editor that does not tell its settings is served without.
+PATIENCE = 5.0
 _WATCH = "weigh-model"
 _OWN_DOCUMENTS = (
     types.TEXT_DOCUMENT_DID_OPEN,
@@ -39,8 +41,6 @@ class SpellServer(LanguageServer):
     """The server of one editor: `wishes` are what the command line says, and the editor's settings add to."""
 
     def __init__(self, wishes: Wishes) -> None:
-        # Whatever pygls logs may have the text of a document in it.
-        logging.getLogger("pygls").setLevel(logging.CRITICAL + 1)
         super().__init__(NAME, __version__)
         self.wishes = wishes
         self.folder = os.getcwd()
@@ -85,6 +85,8 @@ class SpellServer(LanguageServer):
         self.folder = (to_fs_path(root) if root else params.root_path) or self.folder
         self.wishes, self._refused = self.wishes.with_settings(params.initialization_options)
         self.desk.use(self._model())
+        if self._can("workspace.configuration"):
+            self.desk.hold()
 
     async def initialized(self, params: types.InitializedParams) -> None:
         """Load the speller, and ask to be told of changes."""
@@ -94,6 +96,7 @@ class SpellServer(LanguageServer):
             self._ask_for(types.Registration("weigh-settings", types.WORKSPACE_DID_CHANGE_CONFIGURATION))
         self._watch()
         await self._pull_settings()
+        self.desk.release()
         await self.desk.reload()
 
     def did_open(self, params: types.DidOpenTextDocumentParams) -> None:
@@ -172,7 +175,7 @@ class SpellServer(LanguageServer):
             return
         wanted = types.ConfigurationParams([types.ConfigurationItem(section=SECTION)])
         try:
-            given = await self.workspace_configuration_async(wanted)
+            given = await asyncio.wait_for(self.workspace_configuration_async(wanted), PATIENCE)
         except Exception as error:
             self._note(f"The editor does not tell its settings: {type(error).__name__}.")
             return

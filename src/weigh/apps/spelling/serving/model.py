@@ -26,7 +26,6 @@ class Model:
 
     def __init__(self, path: str | None, load: Callable[[str], Checker] | None = None) -> None:
         self.path = path
-        self.number = 0
         self._load = load or _loaded
         self._turn = threading.Lock()
         self._seen: Mark | str = "nothing yet"
@@ -34,7 +33,7 @@ class Model:
         self._trouble: str | None = None
 
     def current(self) -> Checker | None:
-        """The speller as its file is now; `number` counts how often it changed."""
+        """The speller as its file is now."""
         with self._turn:
             mark = self._mark()
             if mark != self._seen:
@@ -42,6 +41,11 @@ class Model:
                 self._seen = mark
                 self._take()
             return self._speller
+
+    @property
+    def loaded(self) -> Checker | None:
+        """The speller as it was last asked for."""
+        return self._speller
 
     def trouble(self) -> str | None:
         """What was wrong with the file, if it has not been told yet."""
@@ -56,7 +60,6 @@ class Model:
         try:
             self._speller = self._load(self.path)
             self._trouble = None
-            self.number += 1
         except Exception as error:
             told = str(error) if isinstance(error, WeighError) else f"{self.path}: {type(error).__name__}."
             if self._seen is None:

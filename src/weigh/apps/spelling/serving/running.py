@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
+import signal
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -31,10 +33,15 @@ def serve(
     signal ends it.
     """
     maker = server_maker(Wishes(model))
+    # Whatever they log may have the text of a document in it.
+    for name in ("pygls", "asyncio"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     if tcp is not None:
         with contextlib.suppress(KeyboardInterrupt):
             asyncio.run(_stay(maker, tcp, ready or (lambda host, port: None)))
         return
+    # A thread waits for standard input and could not be told to stop; there is nothing to be put in order.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     # The conversation ends by closing its output, and nothing else may be written into it.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out, contextlib.redirect_stdout(sys.stderr):
         maker().start_io(sys.stdin.buffer, out)

@@ -7,16 +7,16 @@ nothing else, though Python knows more line ends.
 
 from __future__ import annotations
 
+import io
 import re
 from bisect import bisect_right
 from itertools import accumulate
 
 Place = tuple[int, int]
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 # Half a character: nothing can be said in UTF-8 of it. What stands for it has its length in every encoding.
 _HALVES = re.compile("[\ud800-\udfff]")
-_WHOLE = "\ufffd"
+_REPLACED = "\ufffd"
 _ENDS = ("\r", "\n")
 
 
@@ -25,16 +25,16 @@ class Text:
 
     def __init__(self, text: str, encoding: str = "utf-16") -> None:
         self._encoding = encoding
-        self._lines = _lines(text)
+        self.replace(text)
 
     def replace(self, text: str) -> None:
         """Take another text as a whole."""
-        self._lines = _lines(text)
+        self._lines = _lines(_whole(text))
 
     def change(self, begin: Place, end: Place, text: str) -> None:
         """Put a text in the place of what lies between two places."""
         (first, before), (last, after) = sorted((self._inside(begin), self._inside(end)))
-        changed = self._line(first)[:before] + text + self._line(last)[after:]
+        changed = self._line(first)[:before] + _whole(text) + self._line(last)[after:]
         # Where CR and LF come together they are one line end.
         if changed.startswith("\n") and first and self._lines[first - 1].endswith("\r"):
             first -= 1
@@ -58,17 +58,23 @@ class Text:
         return self._lines[number] if number < len(self._lines) else ""
 
     def _inside(self, place: Place) -> tuple[int, int]:
-        """Line and characters of a place; beyond the end of a line is its end, and beyond all lines the end."""
+        """Line and characters of a place; what is beyond a line is its end, and beyond all lines the end."""
         number, units = place
         if number < len(self._lines):
-            return number, _characters(self._lines[number].rstrip("\r\n"), units, self._encoding)
+            line = self._lines[number]
+            length = len(line) - (2 if line.endswith("\r\n") else line.endswith(_ENDS))
+            # Every character takes a unit at least, so that the rest of a long line need not be looked at.
+            return number, _characters(line[: min(units, length)], units, self._encoding)
         if self._lines and not self._lines[-1].endswith(_ENDS):
             return len(self._lines) - 1, len(self._lines[-1])
         return len(self._lines), 0
 
 
 class Places:
-    """Where the characters of a text are."""
+    """Where the characters of a text are.
+
+    Asked in their order, it counts each only once: a long line may have much to tell of.
+    """
 
     def __init__(self, lines: tuple[str, ...], encoding: str) -> None:
         self._lines = lines
@@ -76,14 +82,29 @@ class Places:
         if not lines or lines[-1].endswith(_ENDS):
             self._lines = (*lines, "")
         self._begins = list(accumulate(map(len, self._lines[:-1]), initial=0))
+        self._last = (0, 0, 0)
 
     def __call__(self, at: int) -> Place:
         line = bisect_right(self._begins, at) - 1
-        return line, _units(self._lines[line][: at - self._begins[line]], self._encoding)
+        begin = self._begins[line]
+        last_line, last, units = self._last
+        if last_line != line or last > at:
+            last, units = begin, 0
+        units += _units(self._lines[line][last - begin : at - begin], self._encoding)
+        self._last = (line, at, units)
+        return line, units
 
 
 def _lines(text: str) -> list[str]:
-    return _LINE.findall(_HALVES.sub(_WHOLE, text))
+    return list(io.StringIO(text, newline=""))
+
+
+def _whole(text: str) -> str:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return _HALVES.sub(_REPLACED, text)
+    return text
 
 
 def _units(text: str, encoding: str) -> int:
@@ -92,10 +113,10 @@ def _units(text: str, encoding: str) -> int:
     return len(text.encode("utf-8")) if encoding == "utf-8" else len(text.encode("utf-16-le")) // 2
 
 
-def _characters(line: str, units: int, encoding: str) -> int:
-    """How many characters take so many code units; one that is cut does not count."""
-    if line.isascii() or encoding == "utf-32":
-        return min(units, len(line))
+def _characters(text: str, units: int, encoding: str) -> int:
+    """How many characters of a text take so many code units; one that is cut does not count."""
+    if text.isascii() or encoding == "utf-32":
+        return min(units, len(text))
     if encoding == "utf-8":
-        return len(line.encode("utf-8")[:units].decode("utf-8", "ignore"))
-    return len(line.encode("utf-16-le")[: 2 * units].decode("utf-16-le", "ignore"))
+        return len(text.encode("utf-8")[:units].decode("utf-8", "ignore"))
+    return len(text.encode("utf-16-le")[: 2 * units].decode("utf-16-le", "ignore"))

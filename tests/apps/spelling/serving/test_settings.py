@@ -1,0 +1,126 @@
+"""What an editor's settings ask for is done, and what cannot be used is told."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from lsprotocol import types
+
+from tests.apps.spelling.serving.editor import ABLE, editor
+from weigh.apps.spelling.serving.wishes import Wishes
+
+NOTE = "file:///notes.txt"
+TEXT = "I know weather to laugh."
+PULLED = types.ClientCapabilities(workspace=types.WorkspaceClientCapabilities(configuration=True))
+
+
+def severities(client, uri=NOTE):
+    return [each.severity.name for each in client.shown[uri].diagnostics]
+
+
+@pytest.mark.parametrize("settings", [None, {}, [], "hint", {"weigh": None}, {"weigh": []}, {"other": 1}, 3])
+def test_settings_that_say_nothing_change_nothing(settings):
+    assert Wishes("m", "hint").with_settings(settings) == (Wishes("m", "hint"), [])
+
+
+def test_settings_lie_at_the_top_or_below_the_name_of_the_program():
+    for settings in ({"severity": "hint"}, {"weigh": {"severity": "hint", "model": None}}):
+        assert Wishes("m").with_settings(settings) == (Wishes("m", "hint"), [])
+
+
+def test_what_cannot_be_used_is_told_and_the_rest_holds():
+    wishes, refused = Wishes("m").with_settings(
+        {"model": 3, "severity": "loud", "languages": ["latex", 7], "speed": "high"}
+    )
+    assert wishes == Wishes("m")
+    assert refused == [
+        "The setting model must be the path of a file, not 3; it stays as it was.",
+        "The setting severity must be one of error, warning, information, hint, not 'loud'; "
+        "it stays as it was.",
+        "The setting languages must be a list of language names such as markdown, not ['latex', 7]; "
+        "it stays as it was.",
+    ]
+    wishes, refused = wishes.with_settings({"model": "", "severity": ["hint"], "languages": []})
+    assert wishes == Wishes("m", languages=())
+    assert len(refused) == 2
+
+
+def test_options_at_the_start_choose_model_severity_and_languages(model):
+    async def conversation():
+        async with editor(None) as client:
+            options = {"model": str(model), "severity": "hint", "languages": ["plaintext"]}
+            await client.begin(initialization_options=options)
+            client.open(NOTE, TEXT)
+            assert len(await client.underlined(NOTE)) == 1
+            assert severities(client) == ["Hint"]
+            client.open("file:///notes.md", TEXT, "markdown")
+            assert await client.underlined("file:///notes.md") == []
+            assert client.messages == []
+
+    asyncio.run(conversation())
+
+
+def test_a_model_is_looked_for_in_the_folder_that_is_open(model):
+    async def conversation():
+        async with editor(None) as client:
+            folder = types.WorkspaceFolder(model.parent.as_uri(), "work")
+            await client.begin(workspace_folders=[folder], initialization_options={"model": model.name})
+            client.open(NOTE, TEXT)
+            assert len(await client.underlined(NOTE)) == 1
+
+    asyncio.run(conversation())
+
+
+def test_settings_that_are_sent_later_hold_at_once(model):
+    async def conversation():
+        async with editor(None) as client:
+            await client.begin()
+            await client.until(lambda: client.messages)
+            assert client.messages == [
+                "There is no speller. Learn one from text of your own (weigh spell learn FOLDER -o FILE), "
+                "and give the file as the setting model."
+            ]
+            client.open(NOTE, TEXT)
+            assert await client.underlined(NOTE) == []
+            sent = {"weigh": {"model": str(model), "severity": "warning"}}
+            client.workspace_did_change_configuration(types.DidChangeConfigurationParams(sent))
+            await client.until(lambda: client.shown[NOTE].diagnostics)
+            assert severities(client) == ["Warning"]
+            sent = {"weigh": {"severity": "error"}}
+            client.workspace_did_change_configuration(types.DidChangeConfigurationParams(sent))
+            await client.until(lambda: severities(client) == ["Error"])
+            sent = {"weigh": {"languages": ["latex"], "severity": "loud"}}
+            client.workspace_did_change_configuration(types.DidChangeConfigurationParams(sent))
+            await client.until(lambda: severities(client) == [] and len(client.messages) == 2)
+            assert client.messages[1].startswith("The setting severity must be one of ")
+
+    asyncio.run(conversation())
+
+
+def test_settings_are_asked_for_where_an_editor_wants_to_be_asked(model):
+    async def conversation():
+        async with editor(None) as client:
+            client.settings = {"model": str(model)}
+            await client.begin(PULLED)
+            client.open(NOTE, TEXT)
+            await client.until(lambda: NOTE in client.shown and severities(client) == ["Information"])
+            client.settings = {"severity": "hint"}
+            client.workspace_did_change_configuration(types.DidChangeConfigurationParams(None))
+            await client.until(lambda: severities(client) == ["Hint"])
+            assert client.messages == []
+
+    asyncio.run(conversation())
+
+
+def test_options_that_cannot_be_used_are_told_once_it_has_begun(model):
+    async def conversation():
+        async with editor(model) as client:
+            await client.begin(ABLE, initialization_options={"severity": 3})
+            await client.until(lambda: client.messages)
+            assert client.messages == [
+                "The setting severity must be one of error, warning, information, hint, not 3; "
+                "it stays as it was."
+            ]
+
+    asyncio.run(conversation())
