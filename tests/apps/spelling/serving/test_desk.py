@@ -192,5 +192,5 @@ def test_a_check_that_fails_is_noted_without_a_word_of_the_document(tmp_path):
         await changed(desk, sheet, "weather")
         assert len((await desk.settled(sheet)).suggestions) == 1
 
-    _, shown, told = played(play, tmp_path)
+    *_, told = played(play, tmp_path)
     assert told == ["a could not be checked: ValueError."]

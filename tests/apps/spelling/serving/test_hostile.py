@@ -146,9 +146,8 @@ def test_editors_may_come_and_go(model):
 def test_a_place_that_is_taken_is_told(model):
     async def conversation():
         maker = server_maker(Wishes(str(model)))
-        async with listening(maker, ("127.0.0.1", 0)) as place:
-            async with listening(maker, place):
-                pass
+        async with listening(maker, ("127.0.0.1", 0)) as place, listening(maker, place):
+            pass
 
     with pytest.raises(FileError, match=r"^127\.0\.0\.1:\d+: the server cannot listen there: "):
         asyncio.run(conversation())

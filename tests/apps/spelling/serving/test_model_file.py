@@ -109,10 +109,12 @@ def test_a_broken_file_is_told_once_and_the_server_stays(model, tmp_path, spelle
             model.unlink()
             client.change(NOTE, ((0, 0), (0, 1), ""))
             assert len(await client.underlined(NOTE)) == 2
-            assert client.messages[1:] == [
+            await client.until(lambda: len(client.messages) == 2)
+            assert client.messages[1] == (
                 f"{model}: there is no such speller. Learn one from text of your own (weigh spell learn "
-                "FOLDER -o FILE), or give another as the setting model. The speller loaded before stays in use."
-            ]
+                "FOLDER -o FILE), or give another as the setting model. "
+                "The speller loaded before stays in use."
+            )
         assert (client.code, client.log) == (0, "")
 
     asyncio.run(conversation())
@@ -137,16 +139,19 @@ def test_a_file_is_loaded_again_only_when_it_is_another(tmp_path):
     assert model.loaded is model.current()
 
 
-def test_of_a_foreign_error_only_the_kind_is_told(tmp_path):
-    (tmp_path / "a").write_text("")
+@pytest.mark.parametrize(
+    ("error", "told"), [(KeyError("a word of mine"), "{path}: KeyError."), (FileError("No."), "No.")]
+)
+def test_of_a_foreign_error_only_the_kind_is_told(tmp_path, error, told):
+    path = tmp_path / "a"
+    path.write_text("")
 
     def load(path):
         raise error
 
-    for error, told in ((KeyError("a word of mine"), f"{tmp_path}/a: KeyError."), (FileError("No."), "No.")):
-        model = Model(str(tmp_path / "a"), load)
-        assert model.current() is None
-        assert (model.trouble(), model.trouble()) == (told, None)
+    model = Model(str(path), load)
+    assert model.current() is None
+    assert (model.trouble(), model.trouble()) == (told.format(path=path), None)
 
 
 @pytest.mark.parametrize("path", ["/nowhere/en.weigh", "a\0b"])
