@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.apps.spelling.corpus import speller, text
@@ -41,6 +42,13 @@ def test_text_that_is_right_is_left_alone() -> None:
     assert speller().check("") == speller().check(b"") == []
 
 
+def test_only_what_is_above_the_threshold_is_suggested() -> None:
+    found = only(WRONG)
+    for threshold, suggested in ((found.probability, []), (found.probability - 1e-9, [found])):
+        made = replace(speller(), promise=replace(speller().promise, threshold=threshold))
+        assert made.check(WRONG) == suggested
+
+
 @pytest.mark.parametrize(
     ("before", "line", "column"),
     [
@@ -63,6 +71,7 @@ def test_lines_and_columns_count_characters_from_one(before: str, line: int, col
 
 
 @given(st.text("a\n\ré𝔘 ", max_size=40), st.integers(0, 40))
+@example("a\r\nb", 2)
 def test_a_place_is_that_of_universal_newlines_however_the_text_is_parted(passed: str, at: int) -> None:
     place = Place().moved(passed[:at].encode()).moved(passed[at:].encode())
     lines = passed.replace("\r\n", "\n").replace("\r", "\n").split("\n")

@@ -91,3 +91,4 @@ def test_equal_reasons_have_one_order_and_there_are_only_so_many() -> None:
     words = {f"near:{sign}": 1.0 for sign in "zyxwvutsrq"}
     assert names(**words) == [f"near:{sign}" for sign in "qrstuv"]
     assert len(names(**words)) == MOST
+    assert names(**{"ending-before:now": 1.0, "before:know": 1.0}) == ["before:know"]

@@ -120,6 +120,7 @@ TAMPERED = {
     },
     "weights that are no numbers": _put("weights", lambda w: np.full_like(w, np.nan)),
     "a base that is no number": _put("base", lambda b: np.full_like(b, np.nan)),
+    "a base beyond all numbers": _put("base", lambda b: np.full_like(b, np.inf)),
     "weights of another type": _put("weights", lambda w: w.astype(np.float64)),
     "too few weights": _put("weights", lambda w: w[:-1]),
     "weights in two dimensions": _put("weights", lambda w: w[None]),
