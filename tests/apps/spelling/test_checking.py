@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.apps.spelling.corpus import speller, text
-from weigh.apps.spelling import documents
+from weigh.apps.spelling import checking
 from weigh.apps.spelling.checking import Place
 from weigh.apps.spelling.contexts import Reader
 from weigh.apps.spelling.suggestion import Suggestion, like
@@ -80,7 +80,15 @@ def test_a_place_is_that_of_universal_newlines_however_the_text_is_parted(passed
 
 
 def test_a_byte_order_mark_is_no_character() -> None:
-    assert only(b"\xef\xbb\xbf" + WRONG.encode()).column == 15
+    found = only(b"\xef\xbb\xbf" + WRONG.encode())
+    assert (found.line, found.column, found.begin) == (1, 15, 14)
+
+
+def test_a_byte_order_mark_in_a_str_counts_for_the_place_but_not_for_the_column() -> None:
+    found = only("\ufeff" + WRONG)
+    assert (found.line, found.column, found.begin) == (1, 15, 15)
+    assert found.probability == only(WRONG).probability
+    assert only("\ufeff\n" + WRONG).column == 15
 
 
 @pytest.mark.parametrize(
@@ -126,13 +134,13 @@ def test_a_long_text_gives_the_same_in_pieces_as_at_once(monkeypatch: pytest.Mon
     checked = "\r\n\r\n".join([WRONG, "Ünd 𝔘𝔫𝔡.", text(500, seed=3), f"The weather was fine. {WRONG}"] * 30)
     whole = speller().check(checked)
     assert len(whole) == 60
-    monkeypatch.setattr(documents, "PIECE", 700)
-    monkeypatch.setattr("weigh.apps.spelling.checking.BLOCK", 97)
+    monkeypatch.setattr(checking, "PIECE", 700)
+    monkeypatch.setattr(checking, "BLOCK", 97)
     assert speller().check(checked) == whole
 
 
 def test_an_endless_line_is_checked_in_bounded_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "PIECE", 1_000)
+    monkeypatch.setattr(checking, "PIECE", 1_000)
     checked = " ".join(["𝔘𝔫𝔡", WRONG] * 200)
     found = speller().check(checked)
     assert 180 <= len(found) <= 200

@@ -139,7 +139,7 @@ def test_a_piece_ends_behind_a_paragraph_else_a_line_else_a_blank(monkeypatch: p
         b"aaaaaaaaaaa\xc3\xa9aaaa": b"a" * 11,
         b"\xa9" * 20: b"\xa9" * 12,
     }
-    assert {text: text[: home._end(text)] for text in ends} == ends
+    assert {text: text[: home._end(text, home.PIECE)] for text in ends} == ends
 
 
 def test_one_endless_line_is_read_in_bounded_pieces(tmp_path: Path) -> None:

@@ -82,11 +82,11 @@ def test_a_suggestion_prints_its_name_safely() -> None:
 
 @pytest.mark.parametrize(
     ("probability", "told"),
-    [(0.5, "0.50"), (0.994, "0.99"), (0.997, "0.997"), (0.99999, ">0.9999"), (1.0, ">0.9999")],
+    [(0.5, "=0.50"), (0.994, "=0.99"), (0.997, "=0.997"), (0.99999, ">0.9999"), (1.0, ">0.9999")],
 )
 def test_a_probability_is_never_told_as_one(probability: float, told: str) -> None:
     (found,) = speller().check("I didn't know weather to laugh.")
-    assert f"(p={told}; because: " in str(replace(found, probability=probability))
+    assert f"(p{told}; because: " in str(replace(found, probability=probability))
     assert str(replace(found, probability=0.9, reasons=())).endswith("(p=0.90)")
 
 

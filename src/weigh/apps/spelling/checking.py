@@ -11,11 +11,14 @@ import numpy as np
 
 from weigh.apps.spelling.chooser import LinearChooser
 from weigh.apps.spelling.contexts import Occurrences, Reader
+from weigh.apps.spelling.documents import pieces
 from weigh.apps.spelling.prose import masked_pieces
 from weigh.apps.spelling.reasons import MORE_USUAL, Reason, strongest
 from weigh.apps.spelling.suggestion import Suggestion, like
 
-BLOCK = 1 << 20
+BLOCK = 1 << 18
+# Smaller than what is learned from at once: a text of nothing but words of one set takes 300 bytes for each.
+PIECE = 1 << 20
 
 
 class Found(NamedTuple):
@@ -36,10 +39,12 @@ class Judge:
     threshold: float
     window: int
 
-    def suggestions(self, texts: Iterable[bytes], name: str) -> Iterator[Suggestion]:
-        """What is suggested for a text that comes in pieces of UTF-8, in its order."""
-        ahead, behind = tee(texts)
-        place = Place()
+    def suggestions(
+        self, blocks: Iterable[bytes], name: str, place: Place | None = None
+    ) -> Iterator[Suggestion]:
+        """What is suggested for a text that comes in blocks of UTF-8, in its order; it begins at a place."""
+        ahead, behind = tee(pieces(blocks, PIECE))
+        place = place or Place()
         for text, prose in zip(ahead, masked_pieces(behind, name), strict=True):
             place = yield from _told(self._found(prose), text, name, place)
 

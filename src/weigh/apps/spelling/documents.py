@@ -130,13 +130,14 @@ def _why(name: str, error: SourceError) -> str:
     return f"{name}: {told.partition('. ')[0].rstrip('.')}"
 
 
-def pieces(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """A text that comes in blocks, in pieces of at most 4 MiB."""
+def pieces(blocks: Iterable[bytes], size: int | None = None) -> Iterator[bytes]:
+    """A text that comes in blocks, in pieces of at most so many bytes, 4 MiB unless told."""
+    most = size or PIECE
     held = b""
     for block in blocks:
         held += block
-        while len(held) > PIECE:
-            end = _end(held)
+        while len(held) > most:
+            end = _end(held, most)
             yield held[:end]
             held = held[end:]
     if held:
@@ -167,11 +168,11 @@ def binary(path: Path) -> SourceError:
     )
 
 
-def _end(text: bytes) -> int:
+def _end(text: bytes, most: int) -> int:
     """Where a piece of a text that is longer than one ends."""
     for mark in _ENDS:
-        at = text.rfind(mark, PIECE // 2, PIECE)
+        at = text.rfind(mark, most // 2, most)
         if at >= 0:
             return at + len(mark)
     # Not within a character, if it is UTF-8.
-    return next((at for at in range(PIECE, PIECE - 4, -1) if not 0x80 <= text[at] < 0xC0), PIECE)
+    return next((at for at in range(most, most - 4, -1) if not 0x80 <= text[at] < 0xC0), most)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from weigh.apps.spelling import storing
-from weigh.apps.spelling.checking import Judge, in_blocks
+from weigh.apps.spelling.checking import Judge, Place, in_blocks
 from weigh.apps.spelling.chooser import LinearChooser
 from weigh.apps.spelling.confusion import ConfusionSets
-from weigh.apps.spelling.documents import documents, pieces, require_prose, text_of
+from weigh.apps.spelling.documents import documents, require_prose, text_of
 from weigh.apps.spelling.facts import Facts, LeftOut
 from weigh.apps.spelling.fixing import fixed, read_text, rewrite
 from weigh.apps.spelling.promise import Promise
@@ -101,15 +101,18 @@ class Speller:
         """What is probably meant otherwise than it is written, in the order of the text.
 
         The ending of `name` says what is prose: in ``page.md`` code is left alone, in ``paper.tex`` commands
-        are. Bytes are UTF-8; their mark of order, if there is one, counts for no character.
+        are. Bytes are UTF-8; a mark of their order counts for no character.
         """
-        return list(self._judge.suggestions(pieces(in_blocks(_utf8(text))), name))
+        data = _utf8(text)
+        # In a str the mark is a character; an editor does not show it, so that no column counts it.
+        place = Place(1, 1, 1) if isinstance(text, str) and data.startswith(MARK) else Place()
+        return list(self._judge.suggestions(in_blocks(data.removeprefix(MARK)), name, place))
 
     def check_file(self, path: Path, *, encoding: str = "utf-8") -> list[Suggestion]:
         """What is suggested for a file, which may be packed (gz, bz2, xz, zst, lz4), in bounded memory."""
-        place = path if isinstance(path, pathlib.Path) else pathlib.Path(path)
-        require_prose(place)
-        return list(self._judge.suggestions(pieces(text_of(place, encoding)), os.fspath(path)))
+        file = path if isinstance(path, pathlib.Path) else pathlib.Path(path)
+        require_prose(file)
+        return list(self._judge.suggestions(text_of(file, encoding), os.fspath(path), Place()))
 
     def fixed(self, text: str, suggestions: Sequence[Suggestion]) -> str:
         """A text with what was suggested for it in the place of what was written."""
@@ -153,7 +156,7 @@ class Speller:
 
 
 def _utf8(text: str | bytes) -> bytes:
-    """A text as bytes, without a mark of their order."""
+    """A text as bytes of UTF-8."""
     if isinstance(text, str):
         return text.encode("utf-8", "surrogatepass")
     if not isinstance(text, bytes | bytearray):
@@ -168,4 +171,4 @@ def _utf8(text: str | bytes) -> bytes:
             f"The bytes are no UTF-8: {error.reason} at byte {error.start:,}. Decode them first; "
             "for a file there is check_file(path, encoding=...)."
         ) from None
-    return bytes(text).removeprefix(MARK)
+    return bytes(text)
