@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,19 +15,22 @@ from hypothesis import strategies as st
 from weigh.apps.spelling.confusion import ConfusionSets
 from weigh.errors import ParameterError, SourceError
 
-LISTS = {"english": 59, "golding-schabes": 18, "banko-brill": 10}
+PUBLISHED = {"golding-schabes": 18, "banko-brill": 10}
 
 
-@pytest.mark.parametrize(("name", "sets"), LISTS.items())
-def test_a_list_of_the_package_says_where_it_is_from(name: str, sets: int) -> None:
-    found = ConfusionSets.named(name)
-    assert len(found) == sets
-    assert found.name == name
+@pytest.mark.parametrize(("name", "sets"), PUBLISHED.items())
+def test_a_published_list_has_as_many_sets_as_its_paper(name: str, sets: int) -> None:
+    assert len(ConfusionSets.named(name)) == sets
+
+
+@pytest.mark.parametrize("name", ConfusionSets.names())
+def test_a_list_of_the_package_says_where_it_is_from(name: str) -> None:
+    assert ConfusionSets.named(name).name == name
     import weigh.apps.spelling.confusion as home
 
     text = (Path(home.__file__).parent / "lists" / f"{name}.txt").read_text("utf-8")
-    assert text.startswith("# ")
-    assert "19" in text.partition("\n\n")[0] or "2001" in text
+    head = "".join(itertools.takewhile(lambda line: line.startswith("#"), text.splitlines()))
+    assert re.search(r"(ACL|HLT) (1996|2001)", head)
 
 
 def test_the_names_are_those_of_the_files() -> None:
@@ -34,7 +39,6 @@ def test_the_names_are_those_of_the_files() -> None:
     assert {file.stem for file in (Path(home.__file__).parent / "lists").iterdir()} == set(
         ConfusionSets.names()
     )
-    assert set(LISTS) == set(ConfusionSets.names())
 
 
 def test_english_has_all_sets_of_golding_and_schabes() -> None:
