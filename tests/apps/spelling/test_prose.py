@@ -34,7 +34,7 @@ markup = st.lists(st.sampled_from(SIGNS), max_size=30).map("".join).map(str.enco
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(text=st.one_of(markup, st.binary(max_size=60)))
 def test_a_mask_keeps_lengths_and_line_ends_and_writes_one_sign(name: str, text: bytes) -> None:
     found = masked(text, name)
@@ -45,7 +45,7 @@ def test_a_mask_keeps_lengths_and_line_ends_and_writes_one_sign(name: str, text:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(text=markup)
 def test_a_masked_text_stays_as_it_is_and_is_utf8(name: str, text: bytes) -> None:
     found = masked(text, name)
@@ -108,13 +108,13 @@ HOSTILE = {
 def test_hostile_text_takes_time_in_proportion(name: str, sign: str) -> None:
     unit = sign.encode()
     seconds = []
-    for size in (1 << 16, 1 << 18):
+    for size in (1 << 14, 1 << 17):
         text = b"x" + unit * (size // len(unit))
         start = time.process_time()
         masked(text, name)
         seconds.append(time.process_time() - start)
-    # Four times the text: sixteen times the time if it were quadratic.
-    assert seconds[1] < 10 * max(seconds[0], 0.02)
+    # Eight times the text: 64 times the time if it were quadratic.
+    assert seconds[1] < 24 * max(seconds[0], 0.01)
 
 
 def test_a_block_of_code_goes_on_in_the_next_piece() -> None:
