@@ -11,7 +11,9 @@ import pytest
 
 from tests.apps.spelling.sayings import PAIR, THREE, text
 from weigh import errors
+from weigh.apps.spelling.chooser import LinearChooser
 from weigh.apps.spelling.confusion import ConfusionSets
+from weigh.apps.spelling.contexts import Occurrences
 from weigh.apps.spelling.corpus import Corpus
 from weigh.apps.spelling.documents import Document
 from weigh.apps.spelling.learners import learned_weights, majority
@@ -74,6 +76,11 @@ def test_all_of_the_text_is_learned_in_the_end(learner):
         np.testing.assert_array_equal(chooser.base, whole.base)
 
 
+def best_temperature(chooser: LinearChooser, rows: Occurrences) -> float:
+    scored = Scored(chooser.scores(rows), rows.members.astype(np.intp), np.ones(len(rows)))
+    return fit_temperature(scored).map.T
+
+
 @pytest.mark.parametrize("learner", KEPT)
 def test_the_promise_holds_on_the_held_out_text(learner):
     made, read = speller(learner), corpus()
@@ -82,8 +89,9 @@ def test_the_promise_holds_on_the_held_out_text(learner):
         held = read.held(rows)
         chooser = learned_weights(learner, rows.where(~held), SETTINGS.features)
         asked = rows.where(held)
-        scored = Scored(chooser.scores(asked), asked.members.astype(np.intp), np.ones(len(asked)))
-        assert facts.temperature == pytest.approx(fit_temperature(scored).map.T)
+        is_met = np.bincount(asked.members).min() >= SETTINGS.at_least
+        least = 0.0 if is_met else 1.0
+        assert facts.temperature == pytest.approx(max(least, best_temperature(chooser, asked)))
         chances = chooser.tempered(facts.temperature).chances(asked)
         best = chances.argmax(axis=1)
         alarms += int(((best != asked.members) & (chances.max(axis=1) > made.promise.threshold)).sum())
@@ -144,6 +152,18 @@ def test_a_word_that_occurs_only_in_held_out_text_is_left_out():
     lines[1100:1100] = ["The wether was shorn."] * 40
     made = learn(letters("\n\n".join(lines)), ConfusionSets(((*PAIR, "wether"),), "sheep"), SETTINGS)
     assert [(one.word, one.examples) for one in made.left_out] == [("wether", 40)]
+
+
+def test_a_word_that_held_out_text_lacks_makes_nobody_surer():
+    lines = book().split("\n\n")
+    # The fifth of six documents is held out: it has only what the others are surest of.
+    lines[1000:1250] = ["So we all know whether to laugh."] * 250
+    sets = ConfusionSets((PAIR,), "one")
+    read = Corpus.read(letters("\n\n".join(lines)), sets.sets, SETTINGS.window)
+    held = read.held(read.sets[0])
+    chooser = learned_weights("logistic", read.sets[0].where(~held), SETTINGS.features)
+    assert best_temperature(chooser, read.sets[0].where(held)) < 1
+    assert taught(read, "one", SETTINGS).facts.sets[0].temperature == 1
 
 
 def test_too_little_text_for_a_rate_is_told():

@@ -86,7 +86,7 @@ def _tried(settings: Settings, corpus: Corpus, rows: Occurrences) -> _Trial:
     held = corpus.held(rows)
     taught, asked = rows.where(~held), rows.where(held)
     chooser = _learned(settings, taught)
-    temperature = _temperature(chooser, asked)
+    temperature = _temperature(chooser, asked, settings.at_least)
     chances = chooser.tempered(temperature).chances(asked)
     best = chances.argmax(axis=1)
     right = best == asked.members
@@ -100,11 +100,14 @@ def _learned(settings: Settings, rows: Occurrences) -> LinearChooser:
     return learned_weights(settings.learner, rows, settings.features)
 
 
-def _temperature(chooser: LinearChooser, rows: Occurrences) -> float:
+def _temperature(chooser: LinearChooser, rows: Occurrences, at_least: int) -> float:
+    """Return the temperature of least loss on held-out text; text that lacks a word makes nobody surer."""
     if not len(rows):
         return 1.0
+    counts = np.bincount(rows.members, minlength=len(rows.words))
     scored = Scored(chooser.scores(rows), rows.members.astype(np.intp), np.ones(len(rows)))
-    return 1.0 / fit_temperature(scored).map.slope
+    found = 1.0 / fit_temperature(scored).map.slope
+    return found if counts.min() >= at_least else max(1.0, found)
 
 
 def _common(corpus: Corpus, at_least: int) -> tuple[list[Occurrences], tuple[LeftOut, ...]]:
