@@ -112,8 +112,8 @@ class LinearChooser:
     def strongest(self, n: int, rows: Occurrences | None = None) -> LinearChooser:
         """Return the chooser with the n features whose weights differ most among words, at most.
 
-        With rows the difference counts times the root of how many of them have the feature: counting
-        learners give what was met twice as large a weight as what was met often. Of features that are
+        With rows the difference counts times the root of how many of them have the feature: what was met
+        twice may have as large a weight as what was met often, and will be met less. Of features that are
         equally strong the first by name stay; those that say nothing go in any case.
         """
         strength = np.ptp(self.table, axis=1).astype(np.float64)

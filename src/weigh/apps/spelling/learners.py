@@ -76,7 +76,7 @@ def learned_weights(learner: str, rows: Occurrences, features: int) -> LinearCho
     chooser = learned(learner, rows)
     if not isinstance(chooser, LinearChooser):
         raise errors.parameter("learned_weights", "learner", f"one of {errors.listing(KEPT)}", learner)
-    return chooser.strongest(features, rows if learner in COUNTING else None)
+    return chooser.strongest(features, rows)
 
 
 def among(rows: Occurrences, kept: Mask) -> Occurrences:
@@ -123,7 +123,6 @@ _TASKS: dict[str, Callable[[Source], Any]] = {
     "perceptron": _perceptron,
     "voted": partial(_perceptron, keep="voted"),
 }
-COUNTING = ("naive-bayes", "bernoulli")
 LEARNERS = (*KEPT, "voted", "memory")
 
 
