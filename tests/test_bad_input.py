@@ -27,6 +27,8 @@ from weigh.apps.mail.trial.contestant import Mail
 from weigh.apps.mail.trial.trial import hold_trial
 from weigh.apps.spelling.confusion import ConfusionSets
 from weigh.apps.spelling.documents import documents
+from weigh.apps.spelling.trial.compare import compared
+from weigh.apps.spelling.trial.swaps import swaps
 from weigh.source.mail import Stored, messages, read
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "bad-input.md"
@@ -1278,6 +1280,51 @@ def _() -> object:
 def _() -> object:
     found = speller().check("I didn't know weather to laugh.")
     return speller().fixed("I did not know weather to laugh.", found)
+
+
+def learned(text: str | bytes, sets: Any = (("weather", "whether"),), **settings: Any) -> weigh.Speller:
+    return weigh.Speller.learn(written(text, "corpus.txt"), sets, **settings)
+
+
+@case("A speller by a learner that gives no weights")
+def _() -> object:
+    return learned("a text", learner="voted")
+
+
+@case("A speller without any false alarm")
+def _() -> object:
+    return learned("a text", alarms=0)
+
+
+@case("A speller from no text")
+def _() -> object:
+    return learned("")
+
+
+@case("A speller from too little text")
+def _() -> object:
+    return learned("I know whether it rains.")
+
+
+@case("A speller from text that lacks the words of its sets")
+def _() -> object:
+    return learned("It rains. " * 3000)
+
+
+@case("Comparing learners of a speller on a single text")
+def _() -> object:
+    return compared(documents(written("I know whether it rains.", "corpus.txt")))
+
+
+@case("Comparing learners that spellers have not")
+def _() -> object:
+    texts = [written("I know whether it rains.", name) for name in ("one.txt", "two.txt")]
+    return compared(documents(texts), learners=["forest"])
+
+
+@case("Putting errors into text that has none of the words")
+def _() -> object:
+    return swaps(speller(), [("letter.txt", "It rains. " * 300)])
 
 
 def told_on_the_page() -> dict[str, tuple[str, str]]:

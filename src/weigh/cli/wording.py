@@ -48,6 +48,8 @@ _SPOKEN: tuple[tuple[re.Pattern[str], Any], ...] = (
         re.compile(r"MailStore\.open\(folder, create=True, words=True\), and learn all mail there\."),
         "weigh mail learn --words --store DIR --spam PATH... --ham PATH...",
     ),
+    (re.compile(r"\ba smaller at_least\b"), "a smaller --at-least"),
+    (re.compile(r"\bsay which ones to judge by\b"), "say with --on which ones to judge by"),
     (re.compile(r"\bseen=(True|False)\b"), lambda found: "--seen" if found[1] == "True" else "--unseen"),
 )
 

@@ -63,6 +63,11 @@ def test_a_promise_that_cannot_be_shown_is_doubted_once(run: Run) -> None:
         (["texts", "--alarms", "0"], 1, "alarms"),
         (["nowhere"], 1, "There is no file nowhere."),
         (["letter.txt"], 1, "There is too little text to learn from: 11 words in 1 document."),
+        (
+            ["texts", "--at-least", "9999"],
+            1,
+            "Give more text, or sets of words that it has, or a smaller --at-least.",
+        ),
         (["-"], 1, "There is no text to learn from"),
     ],
 )

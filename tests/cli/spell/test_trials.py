@@ -93,7 +93,7 @@ def test_results_fit_80_columns_and_can_be_drawn(run: Run, folder, arguments) ->
         (("evaluate", "texts", "--swap", "1"), 2, "'--swap'"),
         (("compare", "texts", "--sets", "sets.txt", "--learner", "forest"), 1, "forest"),
         (("compare", "texts", "--on", ""), 2, "the path is empty."),
-        (("compare", "texts/0.txt", "--sets", "sets.txt"), 1, "to learn from"),
+        (("compare", "texts/0.txt", "--sets", "sets.txt"), 1, "or say with --on which ones to judge by."),
         (("curve", "texts", "--sets", "sets.txt", "--sizes", "many"), 2, "is not whole numbers"),
     ],
 )

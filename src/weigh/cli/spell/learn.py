@@ -62,6 +62,9 @@ SECTIONS = {
 @click.option(
     "--features", type=int, default=4000, show_default=True, metavar="N", help="To keep of each set."
 )
+@click.option(
+    "--at-least", type=int, default=20, show_default=True, metavar="N", help="Leave rarer words out."
+)
 @encoding_option
 @as_json
 def command(

@@ -119,7 +119,7 @@ def test_an_unknown_learner_is_refused() -> None:
 
 @pytest.mark.parametrize("seeds", [(), (1,)])
 def test_nothing_to_hold_out_is_refused(seeds: tuple[int, ...]) -> None:
-    with pytest.raises(errors.DataError, match=r"to learn from and .* to judge by\. Give two documents"):
+    with pytest.raises(errors.DataError, match=r"to learn from and .* to judge by are not enough\. Give two"):
         compared(books(*seeds), None, SETS)
 
 

@@ -72,9 +72,9 @@ def read(
         first -= max(1, first // HELD)
     if first < 1 or sum(words[:first]) == 0 or sum(words[first:]) == 0:
         raise errors.DataError(
-            f"{owner}: there is {counted(sum(words[:first]), 'word')} to learn from and "
-            f"{counted(sum(words[first:]), 'word')} to judge by. Give two documents or more, or say which "
-            "ones to judge by."
+            f"{owner}: {counted(sum(words[:first]), 'word')} to learn from and "
+            f"{counted(sum(words[first:]), 'word')} to judge by are not enough. Give two documents or "
+            "more, or say which ones to judge by."
         )
     texts = Texts(corpus.sets, np.array(words, np.int64), first)
     if not any(len(texts.to_judge(at)) for at in range(len(texts.rows))):
