@@ -14,6 +14,7 @@ from weigh.apps.spelling.documents import documents
 from weigh.apps.spelling.learners import LEARNERS
 from weigh.apps.spelling.trial.compare import compared
 from weigh.apps.spelling.trial.curve import curve
+from weigh.apps.spelling.trial.directions import directions
 from weigh.apps.spelling.trial.swaps import swaps
 from weigh.cli import stages
 
@@ -37,6 +38,12 @@ def test_an_evaluation_is_that_of_the_function(run: Run, other) -> None:
     assert (told.exit_code, told.stderr) == (0, "")
     assert json.loads(told.stdout) == plain(swaps(*text, one_in=50, seed=3))
     assert run("evaluate", other).stdout == f"{swaps(*text)}\n"
+
+
+def test_an_evaluation_may_go_word_by_word(run: Run, other) -> None:
+    expected = directions(weigh.Speller.load("toy.weigh"), documents(other))
+    assert run("evaluate", other, "--directions").stdout == f"{expected}\n"
+    assert json.loads(run("evaluate", other, "--directions", "--json").stdout) == plain(expected)
 
 
 def test_a_comparison_is_that_of_the_function(run: Run, other) -> None:

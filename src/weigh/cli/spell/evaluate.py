@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from weigh.cli.options import as_json, check_picture, draw, echo, plot_option
 from weigh.cli.spell.opened import encoding_option, model_option, opened, tell_skipped
 from weigh.cli.taught import Taught
 
+if TYPE_CHECKING:
+    from weigh.apps.spelling.trial.directions import Directions
+    from weigh.apps.spelling.trial.swaps import Swaps
+
 SECTIONS = {
     "Examples": """
         weigh spell evaluate another-book.txt
         weigh spell evaluate articles/ -m en.weigh --swap 100 --seed 7
-        weigh spell evaluate articles/ --plot recall.svg
+        weigh spell evaluate articles/ --directions --plot recall.svg
     """,
     "What is told": """
         precision   of the suggestions, how many put an error right
         recall      of the errors, how many were put right
         alarms      suggestions in the text as it was, per 10,000 words, beside what
                     the speller has promised
+    """,
+    "--directions": """
+        swaps nothing at random: each occurrence is taken once as it is, and once as
+        every other word of its set, and told is how many errors would be found where
+        a word is written and another is meant.
     """,
 }
 
@@ -30,6 +41,7 @@ SECTIONS = {
     "--swap", type=click.IntRange(2), default=200, show_default=True, metavar="N", help="One word in N."
 )
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Draws the words.")
+@click.option("--directions", "by_direction", is_flag=True, help="Word by word; see below.")
 @encoding_option
 @plot_option
 @as_json
@@ -38,6 +50,7 @@ def command(
     model: str | None,
     swap: int,
     seed: int,
+    by_direction: bool,
     encoding: str,
     plot: str | None,
     as_json: bool,
@@ -50,6 +63,7 @@ def command(
     check_picture(plot)
     from weigh.apps.spelling.documents import documents
     from weigh.apps.spelling.fixing import read_text
+    from weigh.apps.spelling.trial.directions import directions
     from weigh.apps.spelling.trial.swaps import swaps
     from weigh.cli.spell.watched import watching
 
@@ -57,8 +71,11 @@ def command(
     skipped: list[str] = []
     with watching() as watch:
         found = documents(files, encoding=encoding, skipped=skipped)
-        texts = [(each.name, read_text(each.path, encoding).text) for each in found]
-        told = swaps(speller, texts, one_in=swap, seed=seed, progress=watch.steps)
+        if by_direction:
+            told: Swaps | Directions = directions(speller, watch.passing(found))
+        else:
+            texts = [(each.name, read_text(each.path, encoding).text) for each in found]
+            told = swaps(speller, texts, one_in=swap, seed=seed, progress=watch.steps)
     echo(told, as_json)
     draw(told.plot, plot, as_json)
     tell_skipped(skipped)
