@@ -163,4 +163,4 @@ def test_hovering_tells_the_probability_and_every_reason(model, speller):
     told = asyncio.run(hovered(markdown))
     assert told.contents.kind == types.MarkupKind.Markdown
     assert told.contents.value.startswith("**weather → whether**, probability 0.9")
-    assert "\n- 'to' after: \\+" in told.contents.value
+    assert "\n- 'to' after: +" in told.contents.value

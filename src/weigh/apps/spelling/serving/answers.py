@@ -113,4 +113,4 @@ def _edit(
 
 def _escaped(text: str) -> str:
     """Text that Markdown leaves as it is."""
-    return "".join(f"\\{sign}" if sign in "\\`*_{}[]<>()#+!|~&" else sign for sign in text)
+    return "".join(f"\\{sign}" if sign in "\\`*_[]<>&" else sign for sign in text)
