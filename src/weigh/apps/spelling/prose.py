@@ -61,3 +61,4 @@ _MASKS: dict[str, Callable[[bytes], Masked]] = {
     **dict.fromkeys([".html", ".htm", ".xhtml"], html),
     **dict.fromkeys([".rst", ".rest"], rst),
 }
+MARKUP = frozenset(_MASKS)

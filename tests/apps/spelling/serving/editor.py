@@ -78,6 +78,10 @@ class Editor(BaseLanguageClient):
         """Close a document."""
         self.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
 
+    def configure(self, settings):
+        """Send settings, or that they are others."""
+        self.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
+
     async def actions(self, uri, begin, end, only=None):
         """The changes that the server offers at a place."""
         return await self.text_document_code_action_async(

@@ -18,6 +18,7 @@ from weigh.apps.spelling.serving.languages import read_as
         ("file:///a/notes.md", "markdown", "text.md"),
         ("file:///a/notes.md", "plaintext", "notes.md"),
         ("file:///a/notes.md", "pandoc", "notes.md"),
+        ("file:///a/notes.markdown", "vimwiki", "notes.markdown"),
         ("file:///a/b%20c.tex", "text", "b c.tex"),
         ("file:///a/part.inc", "LaTeX", "text.tex"),
         ("file:///a/page.rst", "restructuredtext", "text.rst"),

@@ -63,8 +63,7 @@ def test_the_watched_file_changes_with_the_setting(model, another, tmp_path):
             await client.begin(watching())
             client.open(NOTE, TEXT)
             assert len(await client.underlined(NOTE)) == 2
-            sent = types.DidChangeConfigurationParams({"weigh": {"model": str(path)}})
-            client.workspace_did_change_configuration(sent)
+            client.configure({"weigh": {"model": str(path)}})
             await client.until(lambda: client.shown[NOTE].diagnostics == ())
             (asked,) = client.registered
             assert asked.register_options == {"watchers": [{"globPattern": str(path)}]}

@@ -35,11 +35,10 @@ def test_what_cannot_be_used_is_told_and_the_rest_holds():
     )
     assert wishes == Wishes("m")
     assert refused == [
-        "The setting model must be the path of a file, not 3; it stays as it was.",
-        "The setting severity must be one of error, warning, information, hint, not 'loud'; "
-        "it stays as it was.",
+        "The setting model must be the path of a file, not 3; it is left out.",
+        "The setting severity must be one of error, warning, information, hint, not 'loud'; it is left out.",
         "The setting languages must be a list of language names such as markdown, not ['latex', 7]; "
-        "it stays as it was.",
+        "it is left out.",
     ]
     wishes, refused = wishes.with_settings({"model": "", "severity": ["hint"], "languages": []})
     assert wishes == Wishes("m", languages=())
@@ -83,17 +82,28 @@ def test_settings_that_are_sent_later_hold_at_once(model):
             ]
             client.open(NOTE, TEXT)
             assert await client.underlined(NOTE) == []
-            sent = {"weigh": {"model": str(model), "severity": "warning"}}
-            client.workspace_did_change_configuration(types.DidChangeConfigurationParams(sent))
+            client.configure({"weigh": {"model": str(model), "severity": "warning"}})
             await client.until(lambda: client.shown[NOTE].diagnostics)
             assert severities(client) == ["Warning"]
-            sent = {"weigh": {"severity": "error"}}
-            client.workspace_did_change_configuration(types.DidChangeConfigurationParams(sent))
-            await client.until(lambda: severities(client) == ["Error"])
-            sent = {"weigh": {"languages": ["latex"], "severity": "loud"}}
-            client.workspace_did_change_configuration(types.DidChangeConfigurationParams(sent))
-            await client.until(lambda: severities(client) == [] and len(client.messages) == 2)
+            client.configure({"weigh": {"model": str(model), "severity": "loud"}})
+            await client.until(lambda: severities(client) == ["Information"] and len(client.messages) == 2)
             assert client.messages[1].startswith("The setting severity must be one of ")
+            client.configure({"weigh": {"model": str(model), "languages": ["latex"]}})
+            await client.until(lambda: severities(client) == [])
+
+    asyncio.run(conversation())
+
+
+def test_a_setting_that_is_taken_back_is_as_at_the_start(model):
+    async def conversation():
+        async with editor(model) as client:
+            await client.begin(initialization_options={"severity": "hint"})
+            client.open(NOTE, TEXT)
+            await client.until(lambda: NOTE in client.shown and severities(client) == ["Hint"])
+            client.configure({"weigh": {"severity": "error"}})
+            await client.until(lambda: severities(client) == ["Error"])
+            client.configure({"weigh": {}})
+            await client.until(lambda: severities(client) == ["Hint"])
 
     asyncio.run(conversation())
 
@@ -106,9 +116,11 @@ def test_settings_are_asked_for_where_an_editor_wants_to_be_asked(model):
             client.open(NOTE, TEXT)
             await client.until(lambda: NOTE in client.shown and severities(client) == ["Information"])
             client.settings = {"severity": "hint"}
-            client.workspace_did_change_configuration(types.DidChangeConfigurationParams(None))
+            client.configure(None)
+            await client.until(lambda: severities(client) == [])
+            client.settings = {"model": str(model), "severity": "hint"}
+            client.configure({})
             await client.until(lambda: severities(client) == ["Hint"])
-            assert client.messages == []
 
     asyncio.run(conversation())
 
@@ -120,7 +132,7 @@ def test_options_that_cannot_be_used_are_told_once_it_has_begun(model):
             await client.until(lambda: client.messages)
             assert client.messages == [
                 "The setting severity must be one of error, warning, information, hint, not 3; "
-                "it stays as it was."
+                "it is left out."
             ]
 
     asyncio.run(conversation())

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Collection
 from urllib.parse import unquote, urlsplit
 
-from weigh.apps.spelling.prose import DATA, SOURCE, ending
+from weigh.apps.spelling.prose import DATA, MARKUP, SOURCE, ending
 
 _PLAIN = ".txt"
 # The names that editors give to languages of prose, and the ending of a file that is read alike.
@@ -33,7 +33,6 @@ PROSE = {
     "git-commit": _PLAIN,
     "": _PLAIN,
 }
-_MARKED_UP = {*PROSE.values()} - {_PLAIN}
 
 
 def read_as(uri: str, language: str, wished: Collection[str] | None = None) -> str | None:
@@ -50,7 +49,7 @@ def read_as(uri: str, language: str, wished: Collection[str] | None = None) -> s
     elif form == _PLAIN:
         is_checked = ending(name) not in SOURCE | DATA
     else:
-        is_checked = form is not None or ending(name) in _MARKED_UP
+        is_checked = form is not None or ending(name) in MARKUP
     if not is_checked:
         return None
     return name if form in (None, _PLAIN) else f"text{form}"

@@ -38,11 +38,15 @@ _OWN_DOCUMENTS = (
 
 
 class SpellServer(LanguageServer):
-    """The server of one editor: `wishes` are what the command line says, and the editor's settings add to."""
+    """The server of one editor.
+
+    `wishes` are at first what the command line says, then with what the editor says at its start, and then
+    these with its settings as they are.
+    """
 
     def __init__(self, wishes: Wishes) -> None:
         super().__init__(NAME, __version__)
-        self.wishes = wishes
+        self.wishes = self._first = wishes
         self.folder = os.getcwd()
         self.checking = ThreadPoolExecutor(THREADS, "weigh-spell")
         self.desk = Desk(Model(None), self.checking, show=self._show, tell=self._tell, note=self._note)
@@ -83,7 +87,8 @@ class SpellServer(LanguageServer):
         folders = [each.uri for each in params.workspace_folders or ()]
         root = next(filter(None, (*folders, params.root_uri)), None)
         self.folder = (to_fs_path(root) if root else params.root_path) or self.folder
-        self.wishes, self._refused = self.wishes.with_settings(params.initialization_options)
+        self._first, self._refused = self.wishes.with_settings(params.initialization_options)
+        self.wishes = self._first
         self.desk.use(self._model())
         if self._can("workspace.configuration"):
             self.desk.hold()
@@ -161,7 +166,7 @@ class SpellServer(LanguageServer):
 
     async def did_change_configuration(self, params: types.DidChangeConfigurationParams) -> None:
         """Take new settings, or ask for them if none are sent."""
-        if section(params.settings):
+        if section(params.settings) or not self._can("workspace.configuration"):
             self._take(params.settings)
         else:
             await self._pull_settings()
@@ -183,7 +188,7 @@ class SpellServer(LanguageServer):
 
     def _take(self, settings: object) -> None:
         before = self.wishes
-        self.wishes, refused = before.with_settings(settings)
+        self.wishes, refused = self._first.with_settings(settings)
         for sentence in refused:
             self._tell(sentence)
         if self.wishes.model != before.model:

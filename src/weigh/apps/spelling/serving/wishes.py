@@ -33,7 +33,7 @@ class Wishes:
             if is_fit(value):
                 taken[name] = tuple(value) if isinstance(value, list) else value
             else:
-                refused.append(f"The setting {name} must be {expected}, not {value!r}; it stays as it was.")
+                refused.append(f"The setting {name} must be {expected}, not {value!r}; it is left out.")
         return replace(self, **taken), refused
 
 
