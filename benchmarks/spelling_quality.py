@@ -49,8 +49,8 @@ def _compared(novels: Novels, sets: str) -> str:
         for each in found["sets"]
     ]
     for title, key in (("mean of the sets", "mean"), ("by occurrence", "by_occurrence")):
-        rows.append([title, "", "", *(_percent(one[key]) for one in found["learners"]), "", ""])
-    head = ["", "learned", "judged", *names, "features", "of memory"]
+        rows.append([title, "", "", *(_percent(one[key]) for one in found["learners"]), "", "", ""])
+    head = ["", "learned", "judged", *names, "features", "of perceptrons", "of memory"]
     gains = ", ".join(
         f"{one['name']} {100 * one['gain']:+.1f} ± {100 * one['gain_error']:.1f}"
         for one in found["learners"][1:]
@@ -63,9 +63,9 @@ def _compared(novels: Novels, sets: str) -> str:
 
 
 def _sizes(found: dict[str, Any]) -> list[int]:
-    """Return the features of all learners but memory, which are the same, and those of memory."""
+    """Return the features of a set: of all learners alike, but of perceptrons and of memory."""
     sizes = {one["name"]: one["features"] for one in found["learners"]}
-    return [sizes["logistic"], sizes["memory"]]
+    return [sizes[name] for name in ("logistic", "perceptron", "memory")]
 
 
 def curve_job(novels: Novels) -> str:
@@ -81,7 +81,7 @@ def curve_job(novels: Novels) -> str:
         laws = [each[which] for each in curves]
         told = [f"{100 * law['b']:+.1f} ± {100 * law['error']:.1f}" for law in laws]
         rows.append([f"points for ten times the text, {title}", *told])
-        rows.append(["R² of this law", *(f"{law['r2']:.3f}" for law in laws)])
+        rows.append(["R² of this law", *("-" if law["r2"] is None else f"{law['r2']:.3f}" for law in laws)])
     title = f"Mean of the {len(found['sets'])} sets of Banko & Brill, % right, over the words learned from"
     return f"{title}\n\n{markdown(['words', *(each['name'] for each in curves)], rows)}"
 
