@@ -31,7 +31,7 @@ SECTIONS = {
         weigh spell check --json - < letter.txt
     """,
     "A suggestion": """
-        letter.txt:3:15: weather → whether (p=0.98; because: 'know' before, 'to' after)
+        me.txt:3:15: weather → whether (p=0.98; because: 'know' before, 'to' after)
         is for line 3, column 15. The line is alike for editors and for grep. Only
         what the speller is sure of is told: see weigh spell learn --alarms.
     """,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from weigh.cli.options import as_json
-from weigh.cli.spell.opened import COMPARED, LEARNERS, sets_option
+from weigh.cli.spell.opened import COMPARED, LEARNERS
 from weigh.cli.spell.trying import Trying, trying
 from weigh.cli.taught import Taught
 
@@ -13,15 +13,14 @@ SECTIONS = {
     "Examples": """
         weigh spell compare novels/
         weigh spell compare novels/ --on articles/ --sets golding-schabes
-        weigh spell compare novels/ --learner logistic --learner memory --plot sets.svg
+        weigh spell compare novels/ --learner memory --plot sets.svg
     """,
     "--learner": LEARNERS + COMPARED.lstrip("\n"),
 }
 
 
 @click.command(cls=Taught, sections=SECTIONS, short_help="Learners side by side, set by set.")
-@trying
-@sets_option
+@trying("english")
 @as_json
 def command(given: Trying) -> None:
     """Learn every set with every learner, and count right choices on text held out.

@@ -21,14 +21,7 @@ SECTIONS = {
 
 
 @click.command(cls=Taught, sections=SECTIONS, short_help="Accuracy with more and more text.")
-@trying
-@click.option(
-    "--sets",
-    default="banko-brill",
-    show_default=True,
-    metavar="NAME|FILE",
-    help="Words that are mixed up; see weigh spell sets.",
-)
+@trying("banko-brill")
 @click.option("--sizes", metavar="N,N,...", help="Numbers of words. [default: 1, 2, 5 × 10,000, and so on]")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Draws the text.")
 @as_json

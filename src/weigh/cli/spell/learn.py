@@ -48,7 +48,7 @@ SECTIONS = {
 @click.command(cls=Taught, sections=SECTIONS, short_help="Learn from any text, without labels.")
 @click.argument("corpus", nargs=-1, required=True, metavar="CORPUS...")
 @click.option("-o", "--output", metavar="FILE", callback=named, help=f"The speller. [default: {DEFAULT}]")
-@sets_option
+@sets_option("english")
 @click.option("--learner", default="logistic", show_default=True, metavar="NAME", help="See below.")
 @click.option(
     "--alarms",

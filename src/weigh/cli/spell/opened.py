@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from weigh.cli.options import named
+from weigh.cli.options import Command, named
 from weigh.cli.told import note
 from weigh.text import amount, counted
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DEFAULT = "$WEIGH_SPELLER, else ~/.local/share/weigh/speller.weigh"
 NAMED = 2  # files left out that are named
 LEARNERS = """
-    logistic      online logistic regression (default)
+    logistic      online logistic regression
     naive-bayes   multinomial: how often each feature was seen with each word
     bernoulli     naive Bayes that heeds what is absent, too
     perceptron    averaged over five passes
@@ -32,17 +32,21 @@ COMPARED = """
 model_option = click.option(
     "-m", "--model", metavar="FILE", callback=named, help=f"What was learned. [default: {DEFAULT}]"
 )
-sets_option = click.option(
-    "--sets",
-    default="english",
-    show_default=True,
-    metavar="NAME|FILE",
-    help="Words that are mixed up; see weigh spell sets.",
-)
 encoding_option = click.option("--encoding", default="utf-8", show_default=True, help="Of the text.")
 window_option = click.option(
     "--window", type=click.IntRange(1), default=6, show_default=True, help="How many words to each side."
 )
+
+
+def sets_option(default: str) -> Callable[[Command], Command]:
+    """The option that names confusion sets."""
+    return click.option(
+        "--sets",
+        default=default,
+        show_default=True,
+        metavar="NAME|FILE",
+        help="Words that are mixed up; see weigh spell sets.",
+    )
 
 
 def default_file() -> str:

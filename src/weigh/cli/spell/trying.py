@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import click
 
 from weigh.cli.options import check_picture, draw, echo, named, plot_option
-from weigh.cli.spell.opened import encoding_option, tell_skipped, window_option
+from weigh.cli.spell.opened import encoding_option, sets_option, tell_skipped, window_option
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,11 @@ class Trying:
         tell_skipped(self.skipped)
 
 
-def trying(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of commands that try learners, and hand them over as one `Trying`, `given`."""
+def trying(sets: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add the options of commands that try learners, and hand them over as one `Trying`, `given`.
+
+    `sets` is the list that is tried if none is named.
+    """
     options = [
         click.argument("corpus", nargs=-1, required=True, metavar="CORPUS..."),
         click.option(
@@ -64,6 +67,7 @@ def trying(command: Callable[..., None]) -> Callable[..., None]:
             callback=_named,
             help="Text to judge by; repeat it for more. [default: the last sixth of the texts]",
         ),
+        sets_option(sets),
         click.option(
             "--learner",
             "learners",
@@ -75,6 +79,10 @@ def trying(command: Callable[..., None]) -> Callable[..., None]:
         encoding_option,
         plot_option,
     ]
+    return functools.partial(_gathering, options)
+
+
+def _gathering(options: Sequence[Callable[..., Any]], command: Callable[..., None]) -> Callable[..., None]:
     shared = [each.name for each in fields(Trying) if each.init]
 
     @functools.wraps(command)
