@@ -43,6 +43,12 @@ def test_learning_as_json_tells_what_the_speller_knows(run: Run) -> None:
     }
 
 
+def test_what_was_learned_can_be_drawn(run: Run, folder) -> None:
+    told = run("learn", "texts", *SETS, "--plot", "sets.svg")
+    assert told.stdout.endswith("\nThe speller is in toy.weigh.\n\nThe picture is in sets.svg.\n")
+    assert (folder / "sets.svg").read_text().startswith("<svg")
+
+
 def test_a_promise_that_cannot_be_shown_is_doubted_once(run: Run) -> None:
     told = run("learn", "texts", "--sets", "sets.txt", "-o", "again.weigh")
     assert (told.exit_code, told.stderr) == (0, "")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weigh.cli.options import as_json, check_place, keep_apart, named
+from weigh.cli.options import as_json, check_picture, check_place, draw, keep_apart, named, plot_option
 from weigh.cli.spell.opened import (
     DEFAULT,
     LEARNERS,
@@ -66,14 +66,22 @@ SECTIONS = {
     "--at-least", type=int, default=20, show_default=True, metavar="N", help="Leave rarer words out."
 )
 @encoding_option
+@plot_option
 @as_json
 def command(
-    corpus: tuple[str, ...], output: str | None, sets: str, encoding: str, as_json: bool, **settings: Any
+    corpus: tuple[str, ...],
+    output: str | None,
+    sets: str,
+    encoding: str,
+    plot: str | None,
+    as_json: bool,
+    **settings: Any,
 ) -> None:
     """Learn from text which word of a set such as {weather, whether} stands where.
 
     CORPUS is files, folders and patterns of text, or - for standard input. All of it is read once.
     """
+    check_picture(plot)
     from weigh.apps.spelling.confusion import ConfusionSets
     from weigh.apps.spelling.documents import documents
     from weigh.apps.spelling.learning import learn
@@ -96,6 +104,7 @@ def command(
         speller = learn(found, chosen, asked, progress=watch.learned)
     speller.save(target)
     _tell(speller, target, skipped, as_json)
+    draw(speller.plot, plot, as_json)
 
 
 def _tell(speller: Speller, target: str, skipped: list[str], as_json: bool) -> None:
