@@ -105,7 +105,7 @@ def test_many_changes_are_one_check_after_a_pause(tmp_path):
         while len(shown) < 2:
             await asyncio.sleep(0.01)
 
-    slow, shown, _ = played(play, tmp_path, pause=0.2)
+    slow, shown, _ = played(play, tmp_path, pause=0.6)
     assert slow.asked == ["", "weather"]
     assert shown == [("a", []), ("a", [0])]
 

@@ -105,17 +105,19 @@ def test_what_was_never_opened_is_ignored(model):
     asyncio.run(conversation())
 
 
-def test_a_document_of_five_megabytes_keeps_nobody_waiting(model):
+def test_a_document_of_five_megabytes_is_checked_while_others_are_answered(model):
+    story = "A long, long and winding story.\n\n" * 150_000
+
     async def conversation():
         async with editor(model) as client:
             await client.begin()
             client.open(NOTE, TEXT)
             assert len(await client.underlined(NOTE)) == 1
-            client.open("file:///long.txt", "I know whether to laugh.\n\n" * 200_000)
+            client.open("file:///long.txt", story + TEXT)
             client.change(NOTE, ((0, 0), (0, 0), "So. "))
             assert len(await client.underlined(NOTE)) == 1
-            assert "file:///long.txt" not in client.shown
-            client.close("file:///long.txt")
+            client.change("file:///long.txt", ((0, 0), (1, 0), ""))
+            assert [each[:2] for each in await client.underlined("file:///long.txt")] == [(299_999, 7)]
 
     asyncio.run(conversation())
 

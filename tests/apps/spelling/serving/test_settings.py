@@ -115,6 +115,7 @@ def test_settings_are_asked_for_where_an_editor_wants_to_be_asked(model):
             await client.begin(PULLED)
             client.open(NOTE, TEXT)
             await client.until(lambda: NOTE in client.shown and severities(client) == ["Information"])
+            assert client.messages == []
             client.settings = {"severity": "hint"}
             client.configure(None)
             await client.until(lambda: severities(client) == [])
