@@ -164,3 +164,16 @@ def test_hovering_tells_the_probability_and_every_reason(model, speller):
     assert told.contents.kind == types.MarkupKind.Markdown
     assert told.contents.value.startswith("**weather → whether**, probability 0.9")
     assert "\n- 'to' after: +" in told.contents.value
+
+
+def test_a_relative_path_of_the_command_lies_where_it_was_started(model, monkeypatch):
+    monkeypatch.chdir(model.parent)
+
+    async def conversation():
+        async with editor_of_process("--model", model.name) as client:
+            await client.begin(root_uri="file:///elsewhere")
+            client.open(NOTE, TEXT)
+            assert len(await client.underlined(NOTE)) == 2
+        assert (client.code, client.log, client.messages) == (0, "", [])
+
+    asyncio.run(conversation())

@@ -168,16 +168,16 @@ class Desk:
             paper.task = None
 
     async def _check(self, paper: Paper) -> Found:
-        version, text = paper.version, paper.text.whole()
-        if paper.name is None:
+        version, name = paper.version, paper.name
+        if name is None:
             return Found(version, self.model.loaded)
+        text, places = paper.text.whole(), paper.text.places()
         if len(text) > LONGEST:
             self._note(f"{paper.uri} has more than {LONGEST:,} characters and is not checked.")
             return Found(version, self.model.loaded)
-        places = paper.text.places()
-        work = asyncio.get_running_loop().run_in_executor(self._pool, _work, self.model, text, paper.name)
+        loop = asyncio.get_running_loop()
         try:
-            speller, suggestions = await work
+            speller, suggestions = await loop.run_in_executor(self._pool, _work, self.model, text, name)
         except Exception as error:
             # Its words may be the document's.
             self._note(f"{paper.uri} could not be checked: {type(error).__name__}.")

@@ -32,7 +32,8 @@ def serve(
     editors may connect to this host and port; `ready` is then told where the server listens, and only a
     signal ends it.
     """
-    maker = server_maker(Wishes(model))
+    # An editor's relative paths lie in the folder that it has open, the command's in the current one.
+    maker = server_maker(Wishes(None if model is None else os.path.abspath(model)))
     # Whatever they log may have the text of a document in it.
     for name in ("pygls", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)

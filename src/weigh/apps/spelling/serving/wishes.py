@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from weigh.errors import told
+
 SECTION = "weigh"
 SEVERITIES = ("error", "warning", "information", "hint")
 
@@ -33,7 +35,9 @@ class Wishes:
             if is_fit(value):
                 taken[name] = tuple(value) if isinstance(value, list) else value
             else:
-                refused.append(f"The setting {name} must be {expected}, not {value!r}; it is left out.")
+                refused.append(
+                    f"The setting {name} must be {expected}, not {told(value, 60)}; it is left out."
+                )
         return replace(self, **taken), refused
 
 
