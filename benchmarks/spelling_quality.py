@@ -110,11 +110,16 @@ def directions_job(novels: Novels) -> str:
 
     learn(novels)
     found = directions(Speller.load(novels.speller), documents(novels.held))
+    known = {(each.written, each.meant) for each in found.pairs}
     rows = []
     for (written, meant), theirs in LANGUAGETOOL.items():
+        if (written, meant) not in known:
+            continue
         ours = found[written, meant]
         rows.append(_beside(f"{written} → {meant}", ours.wrong, (ours.precision, ours.recall), theirs))
     for (one, other), theirs in BOTH_WAYS.items():
+        if (one, other) not in known:
+            continue
         pairs = [found[one, other], found[other, one]]
         wrong, hits, alarms = (sum(getattr(p, name) for p in pairs) for name in ("wrong", "found", "alarms"))
         rows.append(_beside(f"{one} ↔ {other}", wrong, (hits / max(hits + alarms, 1), hits / wrong), theirs))

@@ -47,5 +47,13 @@ def test_one_set_has_no_error_over_sets() -> None:
     assert law.to_dict()["error"] is None
 
 
+def test_what_does_not_change_has_no_share_to_explain() -> None:
+    flat = log_law(WORDS, np.full((5, 2), 0.7))
+    assert str(flat) == "0.700 + 0.0000 (± 0.0000) · log10(words)"
+    assert flat is not None
+    assert flat.gain == "+0.0 ± 0.0"
+    assert flat.to_dict()["r2"] is None
+
+
 def test_two_sizes_have_no_law() -> None:
     assert log_law(WORDS[:2], np.ones((2, 3))) is None

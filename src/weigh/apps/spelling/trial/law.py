@@ -13,6 +13,7 @@ from weigh.judge.measures.losses import Floats
 from weigh.text import minus, plain
 
 FEWEST = 3  # sizes
+TINY = 1e-24  # what rounding leaves of a variance of zero
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ class LogLaw:
     def gain(self) -> str:
         """What ten times the text brings, in points."""
         known = "" if math.isnan(self.error) else f" ± {100 * self.error:.1f}"
-        return minus(f"{100 * self.b:+.1f}{known}")
+        # Zero has no sign to tell, nor has what is rounded to it.
+        return minus(f"{round(100 * self.b, 1) + 0.0:+.1f}{known}")
 
     def to_dict(self) -> dict[str, Any]:
         """The law for JSON."""
@@ -46,8 +48,9 @@ class LogLaw:
 
     def __str__(self) -> str:
         known = "" if math.isnan(self.error) else f" (± {self.error:.4f})"
-        sign = "+" if self.b >= 0 else "−"
-        return minus(f"{self.a:.3f} {sign} {abs(self.b):.4f}{known} · log10(words), R² {self.r2:.3f}")
+        told = "" if math.isnan(self.r2) else f", R² {self.r2:.3f}"
+        sign = "−" if round(self.b, 4) < 0 else "+"
+        return minus(f"{self.a:.3f} {sign} {abs(self.b):.4f}{known} · log10(words){told}")
 
 
 def log_law(words: Sequence[int], accuracies: Floats) -> LogLaw | None:
@@ -64,4 +67,4 @@ def log_law(words: Sequence[int], accuracies: Floats) -> LogLaw | None:
     rest = float(np.square(means - a - b * x).sum())
     n = len(slopes)
     error = float(slopes.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
-    return LogLaw(a, b, error, 1.0 - rest / total if total > 0 else math.nan)
+    return LogLaw(a, b, error, 1.0 - rest / total if total > TINY else math.nan)
