@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -122,13 +123,14 @@ def directions_job(novels: Novels) -> str:
             continue
         pairs = [found[one, other], found[other, one]]
         wrong, hits, alarms = (sum(getattr(p, name) for p in pairs) for name in ("wrong", "found", "alarms"))
-        rows.append(_beside(f"{one} ↔ {other}", wrong, (hits / max(hits + alarms, 1), hits / wrong), theirs))
+        precision = hits / (hits + alarms) if hits + alarms else math.nan
+        rows.append(_beside(f"{one} ↔ {other}", wrong, (precision, hits / wrong), theirs))
     head = ["", "contexts", "precision", "recall", "LanguageTool's precision", "LanguageTool's recall"]
     return f"Each word once written rightly and once wrongly\n\n{markdown(head, rows)}"
 
 
 def _beside(name: str, n: int, ours: Sequence[float], theirs: Sequence[float]) -> list[str]:
-    return [name, f"{n:,}", *(f"{value:.3f}" for value in (*ours, *theirs))]
+    return [name, f"{n:,}", *("-" if math.isnan(value) else f"{value:.3f}" for value in (*ours, *theirs))]
 
 
 def learn(novels: Novels) -> None:
