@@ -56,7 +56,7 @@ def job(novels: Novels, repeats: int) -> str:
     n = sum(len(task.train) for task in tasks)
     return (
         f"{n:,} contexts of {len(tasks)} sets learned, all sets one after the other; accuracy on novels held "
-        f"out; size of names and weights, of scikit-learn as a pickle of both\n\n{ratio_table(timings, extra)}\n\n"
+        f"out; size of names and weights, scikit-learn's pickled\n\n{ratio_table(timings, extra)}\n\n"
         f"Of the first, the {Settings().features:,} strongest features of each set alone: {small}."
     )
 
