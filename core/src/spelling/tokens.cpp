@@ -56,14 +56,19 @@ char32_t step_back(const char* begin, const char*& at) {
     return is_whole ? c : unicode::kReplacement;
 }
 
-bool joins(char32_t c) {
-    return std::u32string_view(U"-\u2010\u2011/\\@#=+~^|").find(c) != std::u32string_view::npos;
+bool is_one_of(std::u32string_view signs, char32_t c) { return signs.find(c) != signs.npos; }
+
+// Accents that are characters of their own, soft hyphens, and what joins without being seen.
+bool is_within_words(char32_t c) {
+    return (c >= 0x300 && c < 0x370) || is_one_of(U"\u00AD\u200C\u200D\u2060", c);
 }
 
-// Whether a neighbour joins, by what lies beyond it; two hyphens are a dash, and "3:its" or "its.py" are names.
+// Whether a neighbour joins, by what lies beyond it; two hyphens are a dash, "3:its" or "its.py" are names, and
+// "[t]here" or "(w)hole" are one word.
 bool joins(char32_t neighbour, char32_t beyond) {
-    if (neighbour == U'.' || neighbour == U':') return is_letter(beyond);
-    return joins(neighbour) && !(neighbour == U'-' && beyond == U'-');
+    if (is_one_of(U".:()[]{}", neighbour)) return is_letter(beyond);
+    if (neighbour == U'-' && beyond == U'-') return false;
+    return is_one_of(U"-\u2010\u2011/\\@#=+~^|", neighbour) || is_within_words(neighbour);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 LONGEST = 40
 PARAGRAPH = "¶"
-JOINS = "-‐‑/\\@#=+~^|"
+JOINS = re.compile("[-‐‑/\\\\@#=+~^|\xad\u200c\u200d\u2060\u0300-\u036f]")
 QUOTES = dict.fromkeys("“”„«»", '"') | dict.fromkeys("‘’", "'") | dict.fromkeys("–―", "—")
 TOKEN = re.compile(
     r"(?P<word>(?:[^\W_]|_\w)(?:\w|['’](?=[^\W_]))*)"
@@ -98,9 +98,9 @@ def is_joined(text: str, token: Token) -> bool:
 
 def joins(neighbour: str, beyond: str) -> bool:
     """Whether a character hangs a word on what is beyond; two hyphens are a dash."""
-    if neighbour in ".:":
+    if neighbour in ".:()[]{}":
         return beyond.isalnum()
-    return neighbour in JOINS and not neighbour == beyond == "-"
+    return JOINS.match(neighbour) is not None and not neighbour == beyond == "-"
 
 
 def features(paragraph: list[Token], i: int, window: int) -> list[str]:

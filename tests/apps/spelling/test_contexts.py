@@ -41,6 +41,7 @@ ODD = [
     "its, its; its! its? its… its — its – its ― its - its -- its « its » „ its",
     "a b c d e f g its h i j k l m n . , ; . , ; o p q",
     "its its its its its its its its its its its its its",
+    "[t]its its(elf) f(its) (its) {its} x{its} its]b its) b its\u0300 its\u036f its\u0370 \u02ff its\u2060",
     "e\u0301te its ete\u0301 its\u00ad its\u200bits its\u00a0its\u2028its\u0085its",
 ]
 
@@ -84,7 +85,7 @@ def test_bytes_that_are_no_text_are_marks(piece: bytes) -> None:
 
 ALPHABET = st.sampled_from(
     [
-        *"aAbzé É'’‘“”-‐—–_.,:/@1٣¶\n\r\t \x1aİΣσKß…\ufffd中𝐀😀\u0301\u2028\u00ad",
+        *"aAbzé É'’‘“”-‐—–_.,:/@()[{1٣¶\n\r\t \x1aİΣσKß…\ufffd中𝐀😀\u0301\u2028\u00ad",
         *("its", "It’s", "it's", "WHETHER", "été", "ΣΑΣ", "\n\n", " \n \n", "--", " ", " ", " "),
         *("x" * 40, "é" * 41),
     ]
@@ -99,6 +100,13 @@ def test_random_texts_are_read_as_their_twin_reads_them(text: str, window: int) 
 @given(st.lists(st.one_of(st.binary(max_size=4), ALPHABET.map(str.encode)), max_size=40).map(b"".join))
 def test_random_bytes_are_read_as_their_twin_reads_them(piece: bytes) -> None:
     same(piece)
+
+
+@pytest.mark.parametrize("part", ["its\u0301", "its\xadelf", "its\u200delf", "[b]its", "(b)its", "its(elf)"])
+def test_a_part_of_a_word_is_no_word(part: str) -> None:
+    reader = Reader(SETS)
+    reader.read(f"a {part} b".encode(), 0)
+    assert len(reader.occurrences()[1]) == 0
 
 
 def test_a_context_has_these_features() -> None:

@@ -32,7 +32,7 @@ private:
     const char* end_;
 };
 
-// Whether a word hangs on a neighbour by a hyphen, a slash, an @, ... and is no word by itself: `raw` is a
+// Whether a word hangs on a neighbour by a hyphen, a slash, an accent, ... and is no word by itself: `raw` is a
 // part of `text`.
 bool is_joined(std::string_view text, std::string_view raw);
 
