@@ -228,7 +228,7 @@ def test_text_with_too_few_of_the_words_is_refused():
             "alarms must be a number above 0, of false alarms per 10,000 words, got nan",
         ),
         ({"window": -1}, "window must be at least 0, got -1"),
-        ({"window": 1_001}, "window must be at most 1,000, got 1001"),
+        ({"window": 101}, "window must be at most 100, got 101"),
         ({"features": 0}, "features must be at least 1, got 0"),
         ({"at_least": 2.5}, "at_least must be a whole number of at least 1, got 2.5"),
     ],

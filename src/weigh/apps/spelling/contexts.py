@@ -19,7 +19,7 @@ from weigh.source.columns import Field, Fields
 from weigh.source.table import TableSource
 
 WINDOW = 6
-WIDEST = 100
+WIDEST = 100  # words to each side that a reader can look at
 # Of one set; beyond, every second one is dropped, so that any amount of text fits into memory.
 MOST = 2**20
 COLUMN = "context"

@@ -6,12 +6,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from weigh import errors
-from weigh.apps.spelling.contexts import WINDOW
+from weigh.apps.spelling.contexts import WIDEST, WINDOW
 from weigh.features.settings import finite, whole
 
 OWNER = "Speller"
 KEPT = ("logistic", "naive-bayes", "bernoulli", "perceptron")  # the learners of which spellers are made
-WIDEST = 1000  # words to each side that a reader can look at
 ALARMS = "a number above 0, of false alarms per 10,000 words"
 
 
