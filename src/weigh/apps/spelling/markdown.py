@@ -24,7 +24,7 @@ _INLINE = re.compile(
     rb"|(?<=\[)\^[^\[\]\s]++\]"
     rb"|(?<=\{)[^{}\n\x1a]*+\})"
 )
-_REFERENCE = re.compile(rb"\n[ \t>]*+\[(?:\^[^\[\]\s]++\]:|[^\[\]\n\x1a]++\]:[ \t]*+\S*+)")
+_REFERENCE = re.compile(rb"\n[ \t>]*+\[(?:\^[^\[\]\s]++\]:|[^\[\]\n]++\]:[ \t]*+\S*+)")
 _CODE_OR_RAW = re.compile(rb"[`<](?:(?<=`)`*+|(?<=<)" + RAW + rb")")
 _LINE_START = re.compile(rb"(?:\A|\n)[ \t>]*+\Z")
 
