@@ -26,6 +26,7 @@ from weigh.apps.spelling.speller import Speller
 from weigh.apps.spelling.suggestion import Suggestion
 from weigh.apps.spelling.trial.rewriting import places, rewritten
 from weigh.apps.spelling.trial.swaps import Counts, Swaps, swaps
+from weigh.apps.spelling.trial.swaps_text import drawn
 
 TRIPLE = (("than", "then"), ("their", "there", "they're"))
 OTHERS = {"weather": "whether", "whether": "weather", "than": "then", "then": "than"}
@@ -198,3 +199,9 @@ def test_every_text_is_a_step() -> None:
     speller = Scripted(choosers, Promise(0.5, 0.9, 1, 0, 1.0), Settings(), Facts(0, 0, "", ()), everything)
     swaps(speller, TEXTS, progress=lambda *step: steps.append(step))
     assert steps == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_the_picture_begins_with_the_sets_of_which_most_was_swapped() -> None:
+    found = tried(everything)
+    shown = [row["name"] for row in drawn(found)]
+    assert shown == ["/".join(w) for w, counts in sorted(found.sets, key=lambda one: -one[1].swapped)]

@@ -97,9 +97,9 @@ def _rated(measure: Measure) -> str:
 
 
 def drawn(found: Swaps) -> list[dict[str, Any]]:
-    """A dot for every set of which something was swapped, the least well found first."""
-    told = [("/".join(words), counts.recall) for words, counts in found.sets if counts.swapped]
+    """A dot for every set of which something was swapped, those of which most was first: they tell most."""
+    told = [("/".join(words), counts) for words, counts in found.sets if counts.swapped]
     return [
-        {"name": name, "value": each.value, "low": each.low, "high": each.high}
-        for name, each in sorted(told, key=lambda one: one[1].value)
+        {"name": name, "value": counts.recall.value, "low": counts.recall.low, "high": counts.recall.high}
+        for name, counts in sorted(told, key=lambda one: -one[1].swapped)
     ]
