@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from weigh.apps.spelling.masking import Masked, Spans, hidden_match, hide, hide_addresses
+from weigh.apps.spelling.masking import Masked, Spans, hidden_match, hide, hide_addresses, start_of_word
 
 COMMENT = b"<!--"
 # Behind a "<": comments, and elements whose content is no prose.
@@ -16,7 +16,6 @@ _BEGIN = re.compile(rb"<" + RAW)
 _TAG = re.compile(rb"<" + TAG)
 # A word with a sign written out, such as there&rsquo;s: its parts are not words.
 _ENTITY = re.compile(rb"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});[\w']*+")
-_OF_WORD = bytes(range(128, 256)) + b"'" + bytes(sign for sign in range(128) if chr(sign).isalnum())
 _SPACES = (b"&nbsp;", b"&ensp;", b"&emsp;", b"&thinsp;", b"&#160;")
 
 
@@ -53,8 +52,12 @@ def html(text: bytes) -> Masked:
     opener = b"" if left is None else COMMENT if left[0] == COMMENT else left[0] + b">"
     text = hide(text, raw)
     text = _TAG.sub(hidden_match, text)
-    text = hide(text, _entities(text))
-    return hide_addresses(text), opener
+    return hide_addresses(hide_entities(text)), opener
+
+
+def hide_entities(text: bytes) -> bytes:
+    """Hide words with a sign that is written out."""
+    return hide(text, _entities(text))
 
 
 def _raw(text: bytes) -> Iterator[tuple[int, int]]:
@@ -73,11 +76,6 @@ def _raw(text: bytes) -> Iterator[tuple[int, int]]:
 def _entities(text: bytes) -> Spans:
     done = 0
     for found in _ENTITY.finditer(text):
-        begin = found.start()
         if not found[0].startswith(_SPACES):
-            before = text[max(done, begin - 64) : begin]
-            begin -= len(before) - len(before.rstrip(_OF_WORD))
-            while begin < found.start() and 0x80 <= text[begin] < 0xC0:
-                begin += 1
-            yield begin, found.end()
+            yield start_of_word(text, found.start(), done), found.end()
             done = found.end()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from weigh.apps.spelling.html import COMMENT, RAW, TAG, Endings
+from weigh.apps.spelling.html import COMMENT, RAW, TAG, Endings, hide_entities
 from weigh.apps.spelling.markdown_blocks import blocks
 from weigh.apps.spelling.masking import BLANK_LINE, SAME_PARAGRAPH, Masked, hidden, hide, hide_addresses
 
@@ -39,7 +39,7 @@ def markdown(text: bytes) -> Masked:
     text = _INLINE.sub(_hidden, text)
     if b"]:" in text:
         text = _REFERENCE.sub(_hidden, b"\n" + text)[1:]
-    return hide_addresses(text), opener
+    return hide_addresses(hide_entities(text)), opener
 
 
 def _hidden(found: re.Match[bytes]) -> bytes:

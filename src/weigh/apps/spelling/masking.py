@@ -19,7 +19,8 @@ _LETTERS = (ascii_letters + digits).encode()
 _OF_SCHEME = _LETTERS + b"+.-"
 _OF_BOX = _LETTERS + b"._%+-" + bytes(range(128, 256))
 _OF_PATH = _LETTERS + b"._~-:" + bytes(range(128, 256))
-_BACK = 64  # bytes before a sign that may belong to an address
+_OF_WORD = _LETTERS + b"'" + bytes(range(128, 256))
+_BACK = 64  # bytes before a sign that may belong to an address or a word
 
 # The first sign alone is sought, which is quick; what follows it decides.
 _CANDIDATE = re.compile(rb"[:@/](?:(?<=:)(//)|(?<=@)()[A-Za-z0-9]|(?<=/)[\w.~-]++(/))")
@@ -49,6 +50,16 @@ def hide(text: bytes, spans: Spans) -> bytes:
         parts += [text[done:begin], text[begin:end].translate(_TABLE)]
         done = end
     return b"".join([*parts, text[done:]]) if parts else text
+
+
+def start_of_word(text: bytes, at: int, least: int) -> int:
+    """Where the letters right before a place begin, not before `least`."""
+    before = text[max(least, at - _BACK) : at]
+    begin = at - len(before) + len(before.rstrip(_OF_WORD))
+    # Not within a sign.
+    while begin < at and 0x80 <= text[begin] < 0xC0:
+        begin += 1
+    return begin
 
 
 def hide_addresses(text: bytes) -> bytes:
