@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from weigh.apps.spelling.latex_commands import ALL_HIDDEN, CODE, LABELLED, arguments_hidden, is_mathematics
-from weigh.apps.spelling.masking import SAME_PARAGRAPH, Masked, hide, hide_addresses
+from weigh.apps.spelling.masking import SAME_PARAGRAPH, Masked, hide, hide_addresses, start_of_word
 
 _DOLLARS = SAME_PARAGRAPH % (rb"$\x1a", b"")
 # Comments and what holds its text as it stands; an escaped sign is passed over.
@@ -22,6 +22,11 @@ _COMMAND = re.compile(
     rb"|(?<=\\)(?:(?P<name>[A-Za-z@]++)\*?"
     rb"|\(" + SAME_PARAGRAPH % (b"", b"()") + rb"\\\)|\[" + SAME_PARAGRAPH % (b"", b"\\[\\]") + rb"\\\]"
     rb"|\\\*?(?:\[[^\[\]\s]*+\])?|[^A-Za-z\s\x1a\x80-\xff]))"
+)
+# A word from its first accent on, such as Ni\~no from there: its parts are not words.
+_ACCENTED = re.compile(
+    rb"(?:\\(?:['`^\"~=.]|[cvuHkrdb](?=\{))(?:\{\\?[A-Za-z]?+\}|\\[ij](?![A-Za-z])(?:\{\})?|[A-Za-z])"
+    rb"[A-Za-z\x80-\xff]*+)++"
 )
 _ENVIRONMENT = re.compile(rb"\{([A-Za-z]+\*?)\}")
 _OPTIONS = re.compile(rb"(?:\[[^\[\]\n]*+\])*+")
@@ -66,12 +71,16 @@ class _Commands:
         self._closing: dict[int, int] | None = None
 
     def spans(self) -> Iterator[tuple[int, int]]:
-        """What is hidden: a formula, or a command with those of its arguments that are no prose."""
+        """What is hidden: formulae, words with accents, commands with those arguments that are no prose."""
         done = 0
         while found := _COMMAND.search(self._text, done):
-            name = found["name"]
-            done = found.end() if name is None else self._after(name, found.end())
-            yield found.start(), done
+            begin, name = found.start(), found["name"]
+            accented = _ACCENTED.match(self._text, begin)
+            if accented:
+                begin, done = start_of_word(self._text, begin, done), accented.end()
+            else:
+                done = found.end() if name is None else self._after(name, found.end())
+            yield begin, done
 
     def _after(self, name: bytes, at: int) -> int:
         """Where a command's hidden arguments end."""
