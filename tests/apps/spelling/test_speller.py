@@ -108,3 +108,12 @@ def test_checking_imports_no_learner(tmp_path: Path) -> None:
     out = subprocess.run(run, capture_output=True, text=True, check=True).stdout.splitlines()
     assert "weather → whether" in out[0]
     assert out[1] == "[]"
+
+
+@pytest.mark.parametrize("encoding", ["klingon", "rot13"])
+def test_checking_and_fixing_refuse_encodings_that_do_not_exist(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "letter.txt"
+    path.write_text("So it is.")
+    for work in (speller().check_file, speller().fix_file):
+        with pytest.raises(errors.SourceError, match=f"'{encoding}' is not an encoding Python knows"):
+            work(path, encoding=encoding)

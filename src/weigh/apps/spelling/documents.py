@@ -155,7 +155,7 @@ def text_of(path: Path, encoding: str) -> Iterator[bytes]:
                     raise binary(path)
                 yield block if at else block.removeprefix(MARK)
             utf8.decode(b"", final=True)
-    except DAMAGE as error:
+    except (*DAMAGE, LookupError) as error:
         raise TextFaults(path, encoding).of_reading(error) from error
 
 
