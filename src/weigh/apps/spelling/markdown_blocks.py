@@ -9,9 +9,11 @@ from functools import lru_cache
 from weigh.apps.spelling.masking import Masked, hide
 
 _FRONT = re.compile(rb"(---|\+\+\+)[ \t]*+\r?\n(?=[\w\"'#-])(?:[^\n]*+\n)*?(?:\1|\.\.\.)[ \t]*+(?=[\r\n]|\Z)")
+# A line across the page, which looks as if it were items of a list.
+_RULE = rb"[-*](?:[ \t]++[-*]){2,}+[ \t\r]*+(?:\n|\Z)"
 _LINE = re.compile(
     rb"(?P<indent>[ \t>]*+)"
-    rb"(?P<item>(?:[-*+]|[0-9]{1,9}[.)])[ \t]++)?+"
+    rb"(?P<item>(?!" + _RULE + rb")(?:[-*+]|[0-9]{1,9}[.)])[ \t]++)?+"
     rb"(?P<fence>`{3,}+(?=[^`\n\x1a]*+(?:\n|\Z))|~{3,}+)?+"
     rb"(?P<aside>(?:!!!|\?\?\?|===|\[\^[^\[\]\s]++\]:|:[ \t]))?+"
     rb"(?P<rest>[^\n]*+)\n?"
