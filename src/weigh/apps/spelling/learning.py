@@ -41,8 +41,8 @@ def learn(
 
     They are read once. A fifth of the text is held out: on it the temperature of every set is found, and the
     threshold that keeps the promise. Then all of the text is learned, with the same temperatures and
-    threshold. `progress` is called with the bytes of each piece that was read, and with 0 for each set that
-    was learned.
+    threshold. `progress` is called with the bytes of each piece that was read, and with 0 when a set was
+    learned: once without what is held out, and once with it.
     """
     corpus = Corpus.read(documents, sets.sets, settings.window, progress)
     return taught(corpus, sets.name, settings, progress=progress)

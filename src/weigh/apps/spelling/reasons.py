@@ -59,16 +59,12 @@ class Reason:
             return f"'-{seen}' {kind.removeprefix('ending-')}"
         if kind == "around":
             return f"'{words[0]} … {words[-1]}' around"
-        return f"{'a number' if seen == NUMBER else repr_word(seen)} {_SIDES.get(kind, kind)}"
+        # Quotes as they are: a word may have apostrophes.
+        return (f"'{seen}'" if seen != NUMBER else "a number") + f" {_SIDES.get(kind, kind)}"
 
     def to_dict(self) -> dict[str, Any]:
         """The reason as plain values: feature, weight and wording."""
         return {"feature": self.feature, "weight": self.weight, "told": str(self)}
-
-
-def repr_word(word: str) -> str:
-    """A word between quotes, whatever apostrophes are in it."""
-    return f"'{word}'"
 
 
 def strongest(evidence: Iterable[tuple[str, float]]) -> tuple[Reason, ...]:

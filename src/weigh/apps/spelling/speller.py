@@ -62,7 +62,7 @@ class Speller:
         paths : a path or several; '-' is standard input
         sets : the name of a list, a file with a set on each line, or sets of words
         encoding : that of the files
-        progress : called with the bytes of each piece that was read, and with 0 for each set that was learned
+        progress : called with the bytes of each piece that was read, and with 0 for each set, twice learned
         **settings : learner, alarms, window, features, at_least; see `Settings`
         """
         # Learners are imported where something is learned: checking starts without them.
