@@ -107,6 +107,12 @@ def test_a_suggestion_keeps_capitals_and_apostrophes(wrong: str, suggested: str)
     assert only(wrong).suggested == suggested
 
 
+def test_the_apostrophe_is_that_of_the_prose_and_not_of_code() -> None:
+    checked = "I think their not ready to go. It’s so.\n\n    a = 'b' + 'c'\n"
+    assert only(checked, "page.md").suggested == "they’re"
+    assert only(checked, "page.txt").suggested == "they're"
+
+
 def test_one_capital_letter_is_not_taken_for_capitals() -> None:
     assert like("A", "an", "'") == "An"
     assert like("I'M", "i'll", "’") == "I'LL"

@@ -21,6 +21,13 @@ BLOCK = 1 << 18
 PIECE = 1 << 20
 
 
+class Piece(NamedTuple):
+    """A part of a text as it is, and with what is no prose hidden."""
+
+    text: bytes
+    prose: bytes
+
+
 class Found(NamedTuple):
     """An occurrence that is probably another word, by its place in bytes."""
 
@@ -46,7 +53,7 @@ class Judge:
         ahead, behind = tee(pieces(blocks, PIECE))
         place = place or Place()
         for text, prose in zip(ahead, masked_pieces(behind, name), strict=True):
-            place = yield from _told(self._found(prose), text, name, place)
+            place = yield from _told(self._found(prose), Piece(text, prose), name, place)
 
     def _found(self, prose: bytes) -> list[Found]:
         # As many as a piece has bytes: no set occurs oftener, so that none is left out.
@@ -86,14 +93,14 @@ def _reasons(chooser: LinearChooser, context: list[str], word: int, written: int
     return strongest(evidence.items())
 
 
-def _told(found: list[Found], text: bytes, name: str, place: Place) -> Generator[Suggestion, None, Place]:
+def _told(found: list[Found], piece: Piece, name: str, place: Place) -> Generator[Suggestion, None, Place]:
     """The suggestions for a piece that begins at a place; returned is the place behind it."""
-    apostrophe, done = "", 0
+    text, apostrophe, done = piece.text, "", 0
     for one in found:
         place, done = place.moved(text[done : one.begin]), one.begin
         written = text[one.begin : one.begin + one.size].decode("utf-8", "surrogatepass")
         if "'" in one.word:
-            apostrophe = apostrophe or _usual_apostrophe(text)
+            apostrophe = apostrophe or _usual_apostrophe(piece.prose)
         yield Suggestion(
             name=name,
             line=place.line,
@@ -108,8 +115,8 @@ def _told(found: list[Found], text: bytes, name: str, place: Place) -> Generator
     return place.moved(text[done:])
 
 
-def _usual_apostrophe(text: bytes) -> str:
-    return "’" if text.count("’".encode()) > text.count(b"'") else "'"
+def _usual_apostrophe(prose: bytes) -> str:
+    return "’" if prose.count("’".encode()) > prose.count(b"'") else "'"
 
 
 @dataclass(frozen=True)
