@@ -117,3 +117,13 @@ def test_checking_and_fixing_refuse_encodings_that_do_not_exist(tmp_path: Path, 
     for work in (speller().check_file, speller().fix_file):
         with pytest.raises(errors.SourceError, match=f"'{encoding}' is not an encoding Python knows"):
             work(path, encoding=encoding)
+
+
+def test_checking_and_fixing_refuse_bytes_whose_order_is_not_told(tmp_path: Path) -> None:
+    path = tmp_path / "letter.txt"
+    path.write_bytes("So it is.".encode("utf-16-le"))
+    for work in (speller().check_file, speller().fix_file):
+        with pytest.raises(errors.SourceError, match="is not utf-16 text"):
+            work(path, encoding="utf-16")
+    path.write_bytes(b"")
+    assert speller().check_file(path, encoding="utf-16") == speller().fix_file(path, encoding="utf-16") == []

@@ -103,7 +103,9 @@ def _mark(raw: bytes, encoding: str) -> tuple[bytes, str]:
     for mark, order in zip(marks, _ORDERS, strict=False):
         if raw.startswith(mark):
             return mark, family if len(marks) == 1 else family + order
-    return b"", family if len(marks) < 2 else family + _ORDERS[0]
+    if raw and len(marks) > 1:
+        raise UnicodeError(f"no mark of the order of {family}")
+    return b"", family
 
 
 def rewrite(file: FileText, suggestions: Sequence[Suggestion]) -> None:
