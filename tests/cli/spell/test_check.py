@@ -45,6 +45,7 @@ def test_the_program_says_what_the_function_says(run: Run) -> None:
         "fixed": False,
         "suggestions": expected,
         "skipped": [],
+        "failed": [],
     }
 
 
@@ -94,6 +95,30 @@ def test_a_packed_file_is_checked_and_not_written(run: Run, folder) -> None:
     assert refused.exit_code == 1
     assert refused.stderr == "weigh: letter.txt.bz2 is packed and stays as it is. Unpack it first.\n"
     assert (folder / "letter.txt.bz2").read_bytes() == packed
+
+
+def test_a_text_that_cannot_be_fixed_stops_no_other(run: Run, folder) -> None:
+    (folder / "mixed").mkdir()
+    refusal = "mixed/b.txt.bz2 is packed and stays as it is. Unpack it first."
+    for again in ([], ["--json"]):
+        (folder / "mixed" / "a.txt").write_text(LETTER)
+        (folder / "mixed" / "b.txt.bz2").write_bytes(bz2.compress(LETTER.encode()))
+        (folder / "mixed" / "c.txt").write_text(LETTER)
+        found = run("check", "--fix", "mixed", *again)
+        assert found.exit_code == 1
+        assert (folder / "mixed" / "a.txt").read_text() == (folder / "mixed" / "c.txt").read_text() == FIXED
+        assert found.stderr.startswith(f"weigh: {refusal}\n")
+    facts = json.loads(found.stdout)
+    assert facts["failed"] == [refusal]
+    assert [each["name"] for each in facts["suggestions"]] == ["mixed/a.txt"] * 2 + ["mixed/c.txt"] * 2
+
+
+def test_what_was_fixed_is_told_where_the_next_text_cannot_be_read(run: Run, folder) -> None:
+    (folder / "binary.txt").write_bytes(b"\x00")
+    found = run("check", "--fix", "--json", "letter.txt", "binary.txt", "texts")
+    facts = json.loads(found.stdout)
+    assert (found.exit_code, facts["texts"], len(facts["suggestions"])) == (1, 4, 2)
+    assert facts["failed"][0].startswith("binary.txt is not a text but binary")
 
 
 @pytest.mark.parametrize("pack", [bytes, bz2.compress])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ import click
 from weigh.cli.options import as_json, named
 from weigh.cli.spell.opened import encoding_option, model_option, opened, tell_skipped
 from weigh.cli.taught import Taught
+from weigh.cli.told import Told, tell
 from weigh.text import amount, counted
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ SECTIONS = {
     """,
     "Exit codes": """
         0   nothing to suggest, or all of it was fixed
-        1   something could not be read or written
+        1   something could not be read or written; all else was
         2   wrong usage
         3   there are suggestions
     """,
@@ -74,6 +75,24 @@ class Checker:
     encoding: str
     fix: bool
     say: Callable[[Suggestion], None]
+    failed: list[str] = field(default_factory=list, init=False)
+
+    def all(self, texts: Iterator[Document], name: str | None) -> Iterator[list[Suggestion]]:
+        """What is suggested for each text; one that cannot be read or written is told, and stops no other."""
+        from weigh.errors import SourceError
+
+        while True:
+            try:
+                document = next(texts, None)
+                if document is None:
+                    return
+                found = self.check(document, name)
+            except SourceError as error:
+                refusal = Told(str(error))
+                tell(refusal)
+                self.failed.append(refusal.message)
+            else:
+                yield found
 
     def check(self, document: Document, name: str | None) -> list[Suggestion]:
         """What is suggested for a text, which is written into its file if that was asked for."""
@@ -135,15 +154,17 @@ def command(
     checker = Checker(opened(model), encoding, fix, _silent if as_json else partial(click.echo, err=is_piped))
     skipped: list[str] = []
     texts = documents(files, encoding=encoding, skipped=skipped)
-    found = [checker.check(document, name) for document in texts]
+    found = list(checker.all(texts, name))
     all_found = [each for one in found for each in one]
     if as_json:
         facts = {"texts": len(found), "fixed": fix, "suggestions": [each.to_dict() for each in all_found]}
-        click.echo(json.dumps(facts | {"skipped": skipped}, ensure_ascii=False, indent=2))
+        facts |= {"skipped": skipped, "failed": checker.failed}
+        click.echo(json.dumps(facts, ensure_ascii=False, indent=2))
     else:
-        click.echo(_summary(found, fix), err=True)
+        if found or not checker.failed:
+            click.echo(_summary(found, fix), err=True)
         tell_skipped(skipped)
-    ctx.exit(SUGGESTIONS if all_found and not fix else 0)
+    ctx.exit(FAULT if checker.failed else SUGGESTIONS if all_found and not fix else 0)
 
 
 def _silent(suggestion: object) -> None:
