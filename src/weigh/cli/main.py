@@ -13,7 +13,7 @@ import click
 
 from weigh import __version__, errors
 from weigh.cli.commands import Commands
-from weigh.cli.told import Told, hush, note, occupy, tell, unwritten
+from weigh.cli.told import Told, escape, hush, note, occupy, tell, unwritten
 
 # In the order in which one meets them.
 COMMANDS = (
@@ -106,6 +106,7 @@ def app() -> None:
 def run(arguments: Sequence[str] | None = None) -> None:
     """Run the program and end it: 0 fine, 1 refused, 2 wrong usage, 3 a fault of its own, 130 interrupted."""
     occupy()
+    escape()
     try:
         code = code_of(arguments)
     except Exception:

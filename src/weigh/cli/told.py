@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import sys
@@ -10,6 +11,8 @@ from typing import Any, TextIO
 import click
 
 from weigh.replacing import reason
+
+_ESCAPED = "weigh-escaped"
 
 
 class Told(click.ClickException):
@@ -56,6 +59,23 @@ def unwritten(cause: OSError) -> Told:
 def hush(stream: TextIO | None = None) -> None:
     """Give up on standard output, or error, of which Python would complain once more at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
+
+
+def escape() -> None:
+    r"""Let standard output print signs that it has no letters for as \u2192, which JSON knows, and not fail.
+
+    Such are arrows where the terminal is not one of UTF-8, and the bytes of a file's name that are no text.
+    """
+    codecs.register_error(_ESCAPED, _escaped)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors=_ESCAPED)
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4)), error.end
 
 
 def occupy() -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import bz2
 import json
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -148,6 +151,21 @@ def test_a_fault_of_the_program_is_no_suggestion(run: Run, monkeypatch) -> None:
 
     monkeypatch.setattr("weigh.Speller.check_file", fail)
     assert run("check", "letter.txt").exit_code == 1
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp437", "utf-8"])
+def test_a_terminal_without_arrows_is_told_all_the_same(run: Run, folder, encoding) -> None:
+    os.rename("letter.txt", b"\xff.txt")
+    program = [sys.executable, "-m", "weigh.cli.main", "spell", "check", "\udcff.txt"]
+    surroundings = os.environ | {"PYTHONIOENCODING": encoding}
+    plain = subprocess.run(program, capture_output=True, env=surroundings)
+    arrow = "→" if encoding == "utf-8" else "\\u2192"
+    assert plain.returncode == 3
+    assert f"weather {arrow} whether" in plain.stdout.decode(encoding)
+    facts = subprocess.run([*program, "--json"], capture_output=True, env=surroundings)
+    assert [each["name"] for each in json.loads(facts.stdout.decode(encoding))["suggestions"]] == [
+        "\udcff.txt"
+    ] * 2
 
 
 @pytest.mark.parametrize(
