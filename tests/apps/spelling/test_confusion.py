@@ -132,3 +132,10 @@ def test_reading_a_list_needs_no_learner() -> None:
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
         == "[]\n"
     )
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_line_ends_with_any_line_end(tmp_path, end):
+    path = tmp_path / "sets.txt"
+    path.write_bytes(end.join(["weather whether", "", "their there"]).encode())
+    assert ConfusionSets.read(path).sets == (("weather", "whether"), ("their", "there"))

@@ -21,6 +21,7 @@ NAMES = ("english", "golding-schabes", "banko-brill")
 LARGEST = 8  # words of a set
 LONGEST = 40  # characters of a word
 _MOST = 1 << 22  # bytes of a list: what is longer is a text that was given in its place
+_LINE_END = re.compile(r"\r\n|\r|\n")
 _BETWEEN = re.compile(r"[\s,/]+")
 _WORD = re.compile(r"[^\W_](?:\w|'(?=[^\W_]))*")
 _SAVE_IT = ", not a list. Save it to a file first."
@@ -128,7 +129,7 @@ def _words(given: str | Iterable[str]) -> tuple[str, ...]:
 
 def _lines(content: str) -> Iterator[tuple[int, tuple[str, ...]]]:
     """The sets of a list, each with the number of its line."""
-    for number, line in enumerate(content.split("\n"), 1):
+    for number, line in enumerate(_LINE_END.split(content), 1):
         words = _words(line.partition("#")[0])
         if words:
             yield number, words
