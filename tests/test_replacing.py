@@ -81,3 +81,26 @@ def test_a_failure_leaves_the_old_file_and_no_draft(tmp_path: Path) -> None:
         fail()
     assert old.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["kept"]
+
+
+@pytest.mark.parametrize("may", [True, False])
+def test_what_is_replaced_stays_its_owners_where_that_may_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, may: bool
+) -> None:
+    given: list[tuple[int, int]] = []
+
+    def chown(path: str, owner: int, group: int) -> None:
+        if not may:
+            raise PermissionError(errno.EPERM, "not permitted", path)
+        given.append((owner, group))
+
+    monkeypatch.setattr(os, "chown", chown)
+    target = tmp_path / "target"
+    target.write_bytes(b"old")
+    target.chmod(0o640)
+    old = target.stat()
+    with replaced(target) as handle:
+        handle.write(b"new")
+    assert target.read_bytes() == b"new"
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    assert given == ([(old.st_uid, old.st_gid)] if may else [])

@@ -40,7 +40,8 @@ def reason(error: Exception) -> str:
 def replaced(path: Path) -> Iterator[BinaryIO]:
     """A file that takes the name of an ordinary one, or a new name, once all of it is on the disk.
 
-    A failure leaves the old file as it was. The new one has the old one's permissions. Pipes and devices are
+    A failure leaves the old file as it was. The new one has the old one's permissions, and its owner where
+    the system allows that: what an administrator replaces stays its owner's. Pipes and devices are
     written to; a file in their place would serve nobody.
     """
     # Through a link, the file behind it is replaced and not the link.
@@ -58,6 +59,7 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
     try:
         with open(descriptor, "wb") as handle:
             if permissions is not None:
+                _give_to_owner(draft, target)
                 # Once more, for what the system's mask has taken away.
                 os.chmod(draft, permissions)
             yield handle
@@ -69,6 +71,13 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
             os.unlink(draft)
         raise
     sync_folder(folder)
+
+
+def _give_to_owner(draft: str, target: str) -> None:
+    # Whoever may write to a file may not always give one away; then it is the writer's, as a copy would be.
+    with contextlib.suppress(OSError, AttributeError):
+        old = os.stat(target)
+        os.chown(draft, old.st_uid, old.st_gid)
 
 
 def sync_folder(folder: str) -> None:
