@@ -54,6 +54,11 @@ def test_too_little_text_has_no_alarm_and_says_what_it_can_show(doubts, words):
     assert promise.doubt.startswith("There is too little text to promise 0.5 false alarms per 10,000 words: ")
 
 
+@pytest.mark.parametrize("rate", [5e-324, 1e-300, 1e-11])
+def test_more_text_than_there_is_is_no_advice(rate):
+    assert Promise.kept(rate, np.array([0.7]), 10_000).doubt.endswith("no rate below 1. Allow more alarms.")
+
+
 @given(doubts=DOUBTS, words=WORDS, rates=st.tuples(RATES, RATES))
 def test_a_higher_rate_never_has_a_higher_threshold(doubts, words, rates):
     low, high = (Promise.kept(rate, doubts, words) for rate in sorted(rates))

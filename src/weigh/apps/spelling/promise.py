@@ -14,6 +14,7 @@ from weigh.text import amount, counted, short
 PER = 10_000  # words that a rate of alarms is told for
 BLOCK = 1_000  # words that are held out together where documents cannot be
 EVERY = 5  # one part of so many is held out
+ALL = 1e15  # words, more than there are to learn from
 LEAST = BLOCK * EVERY  # words without which nothing can be held out
 FEWEST, MOST = 0.1, 0.4  # the share of the words that held-out documents may have
 LIKELY = 0.5  # a suggestion is likelier than not, whatever rate was asked for
@@ -60,10 +61,12 @@ class Promise:
         """What there is to say of a promise that is not shown; nothing of one that is."""
         if self.is_shown:
             return ""
+        needed = EVERY * PER / self.rate
+        more = f"Learn from {amount(np.ceil(needed))} words or more, or allow" if needed < ALL else "Allow"
         return (
             f"There is too little text to promise {short(self.rate)} false alarms per {PER:,} words: "
             f"{counted(self.words, 'held-out word')} can show no rate below {short(self.promised)}. "
-            f"Learn from {amount(np.ceil(EVERY * PER / self.rate))} words or more, or allow more alarms."
+            f"{more} more alarms."
         )
 
     def to_dict(self) -> dict[str, Any]:
