@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from itertools import pairwise
@@ -24,6 +25,7 @@ from weigh.model.store import Stored, checked_names, damaged
 
 # What a context is; one that was learned from other features would not be known again.
 CONTEXTS = 1
+LARGEST = float(np.finfo(np.float32).max)  # of a weight, and so of a base
 
 
 class Parts(NamedTuple):
@@ -97,6 +99,8 @@ def _promise(plain: dict[str, Any]) -> Promise:
     promise = Promise.of(plain)
     if not 0 <= promise.threshold <= 1:
         raise ValueError(f"a threshold of {promise.threshold!r}")
+    if not (0 < promise.rate < math.inf and 0 < promise.promised < math.inf):
+        raise ValueError(f"a promise of {promise.rate!r} and {promise.promised!r} alarms")
     return promise
 
 
@@ -104,6 +108,9 @@ def _facts(plain: dict[str, Any], sets: Sequence[LinearChooser]) -> Facts:
     facts = Facts.of(plain)
     if [len(one.examples) for one in facts.sets] != [len(one.words) for one in sets]:
         raise ValueError("facts of other sets")
+    shares = [share for one in facts.sets for share in (one.accuracy, one.majority, one.temperature)]
+    if not all(math.isfinite(share) for share in shares if share is not None):
+        raise ValueError("facts that are no numbers")
     return facts
 
 
@@ -114,11 +121,14 @@ def _choosers(stored: Stored) -> tuple[LinearChooser, ...]:
     base, weights = stored.arrays["base"], stored.arrays["weights"]
     if base.dtype != np.float64 or weights.dtype != np.float32 or not np.isfinite(weights).all():
         raise ValueError("weights that are no numbers")
-    if np.isnan(base).any() or np.isposinf(base).any():
+    # A word that was never seen has a base of minus infinity.
+    if not (np.isneginf(base) | (np.abs(base) <= LARGEST)).all():
         raise ValueError("a base that is no number")
     sizes = [int(one["features"]) for one in described]
     names = _names(stored, sizes)
     bases = _parted(base, [len(one) for one in words])
+    if any(np.isneginf(one).all() for one in bases):
+        raise ValueError("a set without a word that may be chosen")
     tables = _parted(weights, [len(one) * size for one, size in zip(words, sizes, strict=True)])
     return tuple(
         LinearChooser(*one[:3], one[3].reshape(-1, len(one[0])))
@@ -128,7 +138,7 @@ def _choosers(stored: Stored) -> tuple[LinearChooser, ...]:
 
 def _names(stored: Stored, sizes: list[int]) -> list[Names]:
     text, lengths = stored.arrays["names.text"], stored.arrays["names.lengths"]
-    if lengths.dtype.kind != "u" or lengths.ndim != 1:
+    if lengths.dtype.kind != "u" or lengths.dtype.itemsize > 4 or lengths.ndim != 1:
         raise ValueError("lengths of names that are no counts")
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
