@@ -27,6 +27,7 @@ LANGUAGETOOL = {
     ("their", "there"): (0.999, 0.913),
     ("there", "their"): (0.996, 0.945),
     ("affect", "effect"): (0.994, 0.470),
+    ("effect", "affect"): (1.000, 0.605),
 }
 BOTH_WAYS = {
     ("accept", "except"): (0.997, 0.792),
