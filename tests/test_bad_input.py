@@ -1316,6 +1316,12 @@ def _() -> object:
     return compared(documents(written("I know whether it rains.", "corpus.txt")))
 
 
+@case("Judging learners of a speller by a text that they learn from")
+def _() -> object:
+    texts = [written("I know whether it rains.", name) for name in ("one.txt", "two.txt")]
+    return compared(documents(texts), documents(texts[1]))
+
+
 @case("Comparing learners that spellers have not")
 def _() -> object:
     texts = [written("I know whether it rains.", name) for name in ("one.txt", "two.txt")]

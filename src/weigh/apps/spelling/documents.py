@@ -23,13 +23,16 @@ _ENDS = (b"\n\n", b"\r\n\r\n", b"\n", b"\r", b" ")
 _PIPE_IT = ", not a file or a folder of text. Send it to standard input and give '-' instead."
 
 
+NO_FILE = Path()
+
+
 @dataclass(frozen=True)
 class Document:
     """A text: its name, its pieces in UTF-8, masked, one after the other, and the file that it is in."""
 
     name: str
     pieces: Iterator[bytes]
-    path: Path = Path()
+    path: Path = NO_FILE
 
 
 def documents(

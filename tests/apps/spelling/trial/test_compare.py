@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from scipy.stats import binomtest, sem
 
 from tests.apps.spelling.trial.sentences import SETS, books, prose
 from weigh import errors
-from weigh.apps.spelling.documents import Document
+from weigh.apps.spelling.documents import Document, documents
 from weigh.apps.spelling.learners import LEARNERS
 from weigh.apps.spelling.trial.compare import Comparison, SetResult, compared
 from weigh.apps.spelling.trial.scoring import Hits
@@ -80,6 +81,16 @@ def test_held_out_text_is_not_learned() -> None:
     found = compared(told, asked, SETS, ["memory"])
     assert [each.learned for each in found.sets] == [3, 6]
     assert found.sets[0].hits["memory"].right == 0
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_file_that_is_learned_is_not_judged(tmp_path: Path, is_named: bool) -> None:
+    for seed in (1, 2):
+        (tmp_path / f"{seed}.txt").write_text(prose(seed))
+    twice = tmp_path / ".." / tmp_path.name / "1.txt"
+    given = documents([tmp_path] if is_named else [tmp_path, twice])
+    with pytest.raises(errors.DataError, match=r"1\.txt is among the texts to learn from and among those"):
+        compared(given, documents(twice) if is_named else None, SETS, ["memory"])
 
 
 def test_it_prints_within_80_columns(found: Comparison) -> None:

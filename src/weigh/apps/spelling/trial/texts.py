@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from weigh import errors
 from weigh.apps.spelling.contexts import Occurrences
 from weigh.apps.spelling.corpus import Corpus
-from weigh.apps.spelling.documents import Document
+from weigh.apps.spelling.documents import NO_FILE, Document
 from weigh.apps.spelling.learners import LEARNERS
 from weigh.text import counted
 
@@ -59,17 +59,23 @@ def read(
 ) -> Texts:
     """Read documents to learn from and to judge by; without the latter the last sixth is held out."""
     first = 0
+    paths: list[Path] = []
 
-    def learnable() -> Iterator[Document]:
+    def noted() -> Iterator[Document]:
         nonlocal first
         for each in documents:
             first += 1
+            paths.append(each.path)
+            yield each
+        for each in held or ():
+            paths.append(each.path)
             yield each
 
-    corpus = Corpus.read(chain(learnable(), held or ()), sets, window)
+    corpus = Corpus.read(noted(), sets, window)
     words = corpus.words
     if held is None:
         first -= max(1, first // HELD)
+    _require_apart(paths[:first], paths[first:], owner)
     if first < 1 or sum(words[:first]) == 0 or sum(words[first:]) == 0:
         raise errors.DataError(
             f"{owner}: {counted(sum(words[:first]), 'word')} to learn from and "
@@ -83,6 +89,17 @@ def read(
             "Give more text, or sets of words that are in it."
         )
     return texts
+
+
+def _require_apart(learned: Sequence[Path], judged: Sequence[Path], owner: str) -> None:
+    """Refuse to judge by a file that is learned from."""
+    known = {path.resolve() for path in learned if path != NO_FILE}
+    for path in judged:
+        if path.resolve() in known:
+            raise errors.DataError(
+                f"{owner}: {path} is among the texts to learn from and among those to judge by. Give it "
+                "for one of the two."
+            )
 
 
 def checked_learners(learners: Sequence[str], owner: str) -> tuple[str, ...]:
