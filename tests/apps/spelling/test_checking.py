@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.apps.spelling.corpus import speller, text
 from weigh.apps.spelling import checking
 from weigh.apps.spelling.checking import Place
+from weigh.apps.spelling.chooser import LinearChooser
 from weigh.apps.spelling.contexts import Reader
 from weigh.apps.spelling.suggestion import Suggestion, like
 
@@ -47,6 +48,12 @@ def test_only_what_is_above_the_threshold_is_suggested() -> None:
     for threshold, suggested in ((found.probability, []), (found.probability - 1e-9, [found])):
         made = replace(speller(), promise=replace(speller().promise, threshold=threshold))
         assert made.check(WRONG) == suggested
+
+
+def test_words_that_are_the_same_in_capitals_are_not_told_apart_there() -> None:
+    german = replace(speller(), sets=(LinearChooser.constant(("masse", "maße"), 1),))
+    told = [(one.written, one.suggested) for one in german.check("MASSE, Masse und masse.")]
+    assert told == [("Masse", "Maße"), ("masse", "maße")]
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,10 @@ def _told(found: list[Found], piece: Piece, name: str, place: Place) -> Generato
         written = text[one.begin : one.begin + one.size].decode("utf-8", "surrogatepass")
         if "'" in one.word:
             apostrophe = apostrophe or _usual_apostrophe(piece.prose)
+        suggested = like(written, one.word, apostrophe)
+        # In capitals two words of a set may be one: MASSE is both Masse and Maße.
+        if suggested == written:
+            continue
         yield Suggestion(
             name=name,
             line=place.line,
@@ -108,7 +112,7 @@ def _told(found: list[Found], piece: Piece, name: str, place: Place) -> Generato
             begin=place.character,
             end=place.character + len(written),
             written=written,
-            suggested=like(written, one.word, apostrophe),
+            suggested=suggested,
             probability=one.probability,
             reasons=one.reasons,
         )
