@@ -52,7 +52,8 @@ def entries(folder: str) -> list[os.DirEntry[str]]:
 def files_below(folder: str, skipped: list[str] | None = None) -> Iterator[str]:
     """The files of a folder and of those below it, sorted; links to folders are not followed.
 
-    What is neither is left out, and its name is added to `skipped`.
+    What is neither is left out, and so are folders below that may not be read, if there is a list `skipped`
+    to add "name: reason" to.
     """
     # A stack and no recursion: folders may be nested as deeply as paths are long.
     waiting = [iter(entries(folder))]
@@ -61,11 +62,21 @@ def files_below(folder: str, skipped: list[str] | None = None) -> Iterator[str]:
         if entry is None:
             waiting.pop()
         elif entry.is_dir(follow_symlinks=False):
-            waiting.append(iter(entries(entry.path)))
+            waiting.append(iter(_entries_below(entry.path, skipped)))
         elif is_file(entry):
             yield entry.path
         elif skipped is not None:
-            skipped.append(printable(entry.path))
+            skipped.append(f"{printable(entry.path)}: not a file")
+
+
+def _entries_below(folder: str, skipped: list[str] | None) -> list[os.DirEntry[str]]:
+    try:
+        return entries(folder)
+    except OSError as error:
+        if skipped is None:
+            raise
+        skipped.append(f"{printable(folder)}: cannot be read: {reason(error)}")
+        return []
 
 
 def is_file(entry: os.DirEntry[str]) -> bool:

@@ -40,6 +40,27 @@ def test_a_folder_is_read_with_all_below_it_in_order(tmp_path: Path) -> None:
     assert skipped == [f"{tmp_path / name}: not a file" for name in ("b/round", "dangling")]
 
 
+def test_a_folder_below_that_may_not_be_read_is_left_out_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.txt", "locked/b.txt", "z.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("Words.")
+    scandir = os.scandir
+
+    def refusing(folder: str):
+        if folder.endswith("locked"):
+            raise PermissionError(13, "Permission denied", folder)
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    skipped: list[str] = []
+    assert [Path(each.name).name for each in documents(tmp_path, skipped=skipped)] == ["a.txt", "z.txt"]
+    assert skipped == [f"{tmp_path / 'locked'}: cannot be read: Permission denied"]
+    with pytest.raises(SourceError, match="locked cannot be read: Permission denied"):
+        list(documents(tmp_path / "locked"))
+
+
 def test_what_is_no_prose_is_left_out_of_folders_and_told(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("text")
     (tmp_path / "b.py").write_text("code")

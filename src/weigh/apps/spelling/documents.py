@@ -97,7 +97,7 @@ def _below(folder: Path, encoding: str, skipped: list[str]) -> Iterator[Document
                 yield document
     except OSError as error:
         raise unreadable(printable(str(folder)), error) from error
-    skipped.extend(f"{name}: not a file" for name in odd)
+    skipped.extend(odd)
     if not any_text:
         raise SourceError(
             f"{folder} holds no text. Give a folder with text files in it, or the files.", folder
