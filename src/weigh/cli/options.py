@@ -135,7 +135,11 @@ def check_picture(plot: str | None) -> None:
 
 
 def check_place(path: str, option: str) -> None:
-    """Refuse a file whose folder cannot be written to before any work is done."""
+    """Refuse a file that is a folder, or whose folder cannot be written to, before any work is done."""
+    if os.path.isdir(path):
+        raise click.BadParameter(
+            f"{path!r} is a folder. Give the name of a file in it.", param_hint=f"'{option}'"
+        )
     folder = os.path.dirname(path) or "."
     if not os.access(folder, os.W_OK | os.X_OK):
         why = "may not be written to" if os.path.isdir(folder) else "is not a folder"

@@ -91,6 +91,15 @@ def test_help_tells_every_learner() -> None:
     assert tuple(names[: len(KEPT)]) == KEPT
 
 
+def test_a_folder_as_the_file_is_refused_before_anything_is_learned(run: Run, monkeypatch) -> None:
+    monkeypatch.setattr("weigh.apps.spelling.learning.learn", None)
+    found = run("learn", "letter.txt", "-o", "texts")
+    assert found.exit_code == 2
+    assert found.stderr.endswith(
+        "Invalid value for '-o': 'texts' is a folder. Give the name of a file in it.\n"
+    )
+
+
 def test_lists_are_told_and_printed_as_files_are_written(run: Run, folder) -> None:
     told = run("sets")
     assert told.stdout.splitlines()[0].split() == ["list", "sets", "words"]
