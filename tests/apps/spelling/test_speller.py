@@ -52,6 +52,15 @@ def test_what_was_left_out_and_what_cannot_be_promised_is_told_in_80_columns() -
     assert odd.left_out == left_out
 
 
+def test_a_long_list_of_words_left_out_is_told_in_short() -> None:
+    left_out = tuple(LeftOut(f"word{number}", ("a", "b"), 0) for number in range(250_000))
+    made = replace(speller(), facts=replace(speller().facts, left_out=left_out))
+    assert "word99 (0) and 249,900 more" in " ".join(str(made).split())
+    assert len(str(made)) < 3_000
+    assert len(made._repr_html_()) < 10_000
+    assert len(made.to_dict()["facts"]["left_out"]) == 250_000
+
+
 def test_the_facts_come_back_from_plain_values() -> None:
     left_out = (LeftOut("wether", ("weather", "wether"), 3),)
     unjudged = replace(speller().facts.sets[0], judged=0, accuracy=None, majority=None)

@@ -10,6 +10,7 @@ from weigh.apps.spelling.storing import Parts
 from weigh.text import aligned, amount, counted, cut, html_note, html_table, percent
 
 SHOWN = 60
+_NAMED = 100  # words that were left out
 _WIDTH = 80
 _HEAD = ["set", "examples", "accuracy", "majority", "features"]
 
@@ -60,8 +61,9 @@ def _sentences(parts: Parts) -> list[str]:
 def _left_out(words: tuple[LeftOut, ...]) -> list[str]:
     if not words:
         return []
-    told = ", ".join(f"{one.word} ({amount(one.examples)})" for one in words)
-    return wrap(f"left out, too rare: {told}", _WIDTH - 2)
+    told = ", ".join(f"{one.word} ({amount(one.examples)})" for one in words[:_NAMED])
+    more = f" and {amount(len(words) - _NAMED)} more" if len(words) > _NAMED else ""
+    return wrap(f"left out, too rare: {told}{more}", _WIDTH - 2)
 
 
 def _rows(parts: Parts) -> list[list[str]]:
