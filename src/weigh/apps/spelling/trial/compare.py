@@ -13,15 +13,13 @@ from weigh.apps.spelling.confusion import ConfusionSets
 from weigh.apps.spelling.documents import Document
 from weigh.apps.spelling.learners import LEARNERS
 from weigh.apps.spelling.trial import compare_text
-from weigh.apps.spelling.trial.scoring import MAJORITY, Hits, hits
+from weigh.apps.spelling.trial.scoring import MAJORITY, Hits, error_over_sets, hits, share_of
 from weigh.apps.spelling.trial.texts import checked_learners, read
-from weigh.judge.measures.intervals import clopper_pearson
 from weigh.judge.measures.losses import Floats
 from weigh.judge.measures.measure import Measure
 from weigh.text import plain
 
 OWNER = "compared"
-LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -44,9 +42,7 @@ class SetResult:
 
     def measure(self, learner: str) -> Measure:
         """The share of right choices with its exact 95 % interval."""
-        right, judged = np.array([[self.hits[learner].right], [self.judged]], np.float64)
-        low, high = clopper_pearson(right, judged, LEVEL)
-        return Measure(learner, self.accuracy(learner), float(low[0]), float(high[0]))
+        return share_of(learner, self.hits[learner].right, self.judged)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything for JSON."""
@@ -96,8 +92,7 @@ class Comparison:
     def gain(self, learner: str) -> tuple[float, float]:
         """How far the mean is above that of the majority, and the standard error of it over the sets."""
         more = self.accuracies(learner) - self.accuracies(MAJORITY)
-        error = float(more.std(ddof=1)) / math.sqrt(len(more)) if len(more) > 1 else math.nan
-        return float(more.mean()), error
+        return float(more.mean()), float(error_over_sets(more))
 
     @property
     def best(self) -> str:

@@ -58,6 +58,11 @@ def share(value: float) -> str:
     return "-" if math.isnan(value) else f"{100 * value:.1f}"
 
 
+def fraction(value: float) -> str:
+    """A share with three digits."""
+    return "-" if math.isnan(value) else f"{value:.3f}"
+
+
 def _shares(found: Comparison, width: int) -> list[list[str]]:
     def row(title: str, judged: str, values: list[float]) -> list[str]:
         return [cut(title, width), judged, *map(share, values)]

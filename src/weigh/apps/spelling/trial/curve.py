@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +15,7 @@ from weigh.apps.spelling.learners import LEARNERS
 from weigh.apps.spelling.trial import curve_text
 from weigh.apps.spelling.trial.blocks import Blocks, usual_sizes
 from weigh.apps.spelling.trial.law import LogLaw, log_law
-from weigh.apps.spelling.trial.scoring import MAJORITY, hits
+from weigh.apps.spelling.trial.scoring import MAJORITY, error_over_sets, hits
 from weigh.apps.spelling.trial.texts import Texts, checked_learners, read
 from weigh.features.settings import whole
 from weigh.judge.measures.losses import Floats
@@ -52,10 +51,7 @@ class LearnerCurve:
     @property
     def errors(self) -> Floats:
         """The standard error of the mean over the sets at every size; nan of one set."""
-        sizes, sets = self.accuracies.shape
-        if sets < 2:
-            return np.full(sizes, math.nan)
-        return np.asarray(self.accuracies.std(axis=1, ddof=1) / math.sqrt(sets))
+        return error_over_sets(self.accuracies)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything for JSON."""

@@ -17,7 +17,7 @@ from weigh.apps.spelling.contexts import Occurrences
 from weigh.apps.spelling.corpus import Corpus
 from weigh.apps.spelling.documents import Document
 from weigh.apps.spelling.speller import Speller
-from weigh.apps.spelling.trial.compare_text import WIDTH
+from weigh.apps.spelling.trial.compare_text import WIDTH, fraction
 from weigh.text import aligned, counted, html_table, plain
 
 HEAD = ["written → meant", "errors", "found", "recall", "right", "alarms", "precision"]
@@ -112,10 +112,10 @@ class Directions:
                     f"{each.written} → {each.meant}",
                     f"{each.wrong:,}",
                     f"{each.found:,}",
-                    _share(each.recall),
+                    fraction(each.recall),
                     f"{each.right:,}",
                     f"{each.alarms:,}",
-                    _share(each.precision),
+                    fraction(each.precision),
                 ]
                 for each in self.pairs
                 if each.wrong
@@ -156,7 +156,3 @@ def _of_set(chooser: LinearChooser, rows: Occurrences, threshold: float) -> Iter
             right=int(counts[written]),
             alarms=int(asked[written, meant]),
         )
-
-
-def _share(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.3f}"

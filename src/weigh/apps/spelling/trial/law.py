@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from weigh.apps.spelling.trial.scoring import error_over_sets
 from weigh.judge.measures.losses import Floats
 from weigh.text import minus, plain
 
@@ -65,6 +66,4 @@ def log_law(words: Sequence[int], accuracies: Floats) -> LogLaw | None:
     a = float(means.mean() - b * x.mean())
     total = float(np.square(means - means.mean()).sum())
     rest = float(np.square(means - a - b * x).sum())
-    n = len(slopes)
-    error = float(slopes.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
-    return LogLaw(a, b, error, 1.0 - rest / total if total > TINY else math.nan)
+    return LogLaw(a, b, float(error_over_sets(slopes)), 1.0 - rest / total if total > TINY else math.nan)

@@ -72,6 +72,6 @@ def _text(content: bytes) -> str:
     return content.decode("utf-8", "surrogatepass")
 
 
-def plain(word: str) -> str:
+def as_in_sets(word: str) -> str:
     """A word as sets have it."""
     return word.lower().replace("’", "'")

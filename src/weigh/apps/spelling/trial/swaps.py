@@ -10,18 +10,16 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.apps.spelling.promise import Promise
+from weigh.apps.spelling.promise import PER, Promise
 from weigh.apps.spelling.speller import Speller
 from weigh.apps.spelling.trial import swaps_text
-from weigh.apps.spelling.trial.rewriting import places, plain, rewritten
+from weigh.apps.spelling.trial.rewriting import as_in_sets, places, rewritten
+from weigh.apps.spelling.trial.scoring import share_of
 from weigh.features.settings import whole
-from weigh.judge.measures.intervals import clopper_pearson
 from weigh.judge.measures.measure import Measure
 
 OWNER = "swaps"
 ONE_IN = 200
-LEVEL = 0.95
-PER = 10_000
 
 
 @dataclass(frozen=True)
@@ -60,13 +58,6 @@ class Counts:
             "precision": self.precision.to_dict(),
             "recall": self.recall.to_dict(),
         }
-
-
-def share_of(name: str, part: int, whole_of: int) -> Measure:
-    """A share with its exact 95 % interval; nan of nothing."""
-    k, n = np.array([[part], [whole_of]], np.float64)
-    low, high = clopper_pearson(k, n, LEVEL)
-    return Measure(name, part / whole_of if whole_of else np.nan, float(low[0]), float(high[0]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -214,6 +205,6 @@ def _swap_and_check(
     originals = {swap.begin: swap.original for swap in made}
     for one in speller.check(changed, name=name):
         meant = originals.get(one.begin)
-        is_right = meant is not None and plain(one.suggested) == plain(meant)
+        is_right = meant is not None and as_in_sets(one.suggested) == as_in_sets(meant)
         kind = "false" if meant is None else "right" if is_right else "misnamed"
-        tally.add(kind, tally.of_word[plain(one.written)])
+        tally.add(kind, tally.of_word[as_in_sets(one.written)])

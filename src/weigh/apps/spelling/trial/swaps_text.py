@@ -6,7 +6,7 @@ import math
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from weigh.apps.spelling.trial.compare_text import NAME, WIDTH
+from weigh.apps.spelling.trial.compare_text import NAME, WIDTH, fraction
 from weigh.text import aligned, counted, cut, html_note, html_table, short
 
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ def _row(name: str, counts: Counts) -> list[str]:
         f"{counts.occurrences:,}",
         f"{counts.swapped:,}",
         f"{counts.right:,}",
-        _value(counts.recall),
+        fraction(counts.recall.value),
         f"{counts.misnamed + counts.false:,}",
-        _value(counts.precision),
+        fraction(counts.precision.value),
     ]
 
 
@@ -80,10 +80,6 @@ def _notes(found: Swaps) -> list[str]:
     if left := ["/".join(words) for words, counts in found.sets if not counts.occurrences]:
         notes.append(f"Not in these texts: {', '.join(left)}.")
     return notes
-
-
-def _value(measure: Measure) -> str:
-    return "-" if math.isnan(measure.value) else f"{measure.value:.3f}"
 
 
 def _spanned(measure: Measure) -> str:
