@@ -34,6 +34,12 @@ class Novels:
         """The file of the speller that knows the novels to learn from."""
         return self.scratch / "en.weigh"
 
+    def earlier(self) -> Novels:
+        """The novels to learn from alone: as many of them held out, by which nothing of the rest is known."""
+        folder, held = self.scratch / "earlier", len(self.held)
+        folder.mkdir(exist_ok=True)
+        return Novels(self.learned[:-held], self.learned[-held:], folder)
+
     def bytes(self) -> int:
         """The size of all novels."""
         return sum(path.stat().st_size for path in (*self.learned, *self.held))
