@@ -145,6 +145,23 @@ def test_editors_may_come_and_go(model):
     asyncio.run(conversation())
 
 
+def test_a_server_ends_though_an_editor_stays(model, monkeypatch):
+    async def for_ever(self):
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(asyncio.base_events.Server, "wait_closed", for_ever)
+
+    async def conversation():
+        client = Editor()
+        async with listening(server_maker(Wishes(str(model))), ("127.0.0.1", 0)) as (host, port):
+            await client.start_tcp(host, port)
+            await client.begin()
+        client.protocol.writer.close()
+        await client.stop()
+
+    asyncio.run(asyncio.wait_for(conversation(), 30))
+
+
 def test_a_place_that_is_taken_is_told(model):
     async def conversation():
         maker = server_maker(Wishes(str(model)))

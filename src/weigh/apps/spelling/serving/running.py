@@ -78,8 +78,11 @@ async def listening(maker: Maker, tcp: Address) -> AsyncIterator[Address]:
         listener = await asyncio.start_server(connected, host, port)
     except OSError as error:
         raise FileError(f"{host}:{port}: the server cannot listen there: {reason(error)}.") from error
-    async with listener:
+    try:
         yield listener.sockets[0].getsockname()[:2]
+    finally:
+        # Not waited for: from Python 3.12 on that would last until the last editor hangs up.
+        listener.close()
 
 
 async def _answer(server: SpellServer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

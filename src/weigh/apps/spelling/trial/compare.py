@@ -143,7 +143,7 @@ class Comparison:
 def compared(
     documents: Iterable[Document],
     held: Iterable[Document] | None = None,
-    sets: ConfusionSets | str = "english",
+    sets: Any = "english",
     learners: Sequence[str] = LEARNERS,
     *,
     window: int = 6,

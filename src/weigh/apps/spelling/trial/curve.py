@@ -130,7 +130,7 @@ class Curve:
 def curve(
     documents: Iterable[Document],
     held: Iterable[Document] | None = None,
-    sets: ConfusionSets | str = "banko-brill",
+    sets: Any = "banko-brill",
     learners: Sequence[str] = LEARNERS,
     *,
     sizes: Sequence[int] | None = None,
