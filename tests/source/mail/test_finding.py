@@ -114,7 +114,7 @@ def test_packed_files_are_unpacked_whatever_they_are_called(content: bytes, pack
     assert [(each.content, each.at) for each in packed] == [(each.content, each.at) for each in plain]
 
 
-@pytest.mark.parametrize("content", [b"A: 1\n\nx\n", BOX, b"", gzip.compress(BOX)])
+@pytest.mark.parametrize("content", [b"A: 1\n\nx\n", BOX, b"", gzip.compress(BOX, mtime=0)])
 def test_standard_input_is_read_like_a_file(content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     written({"file": content})
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content)))
