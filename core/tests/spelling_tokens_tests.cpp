@@ -52,6 +52,14 @@ void paragraphs_end_with_blank_lines_and_pilcrows() {
     EXPECT(names_of("a\n\x1A\nb") == (Strings{"a", "<code>", "b"}));
 }
 
+void paragraphs_end_with_separators_and_headings_with_their_line() {
+    const std::string end = "\u00B6";
+    EXPECT(names_of("a \x1D b\nc\n\x1D d\x1D") == (Strings{"a", end, "b", "c", end, "d", end}));
+    EXPECT(names_of("a\n\x1D\x1D b\nc\nd") == (Strings{"a", end, "b", end, "c", "d"}));
+    EXPECT(names_of("\x1D\x1D\x1D a \x1D b\r\nc\n\n") == (Strings{end, "a", end, "b", end, "c", end}));
+    EXPECT(names_of("\x1D \x1D a\nb") == (Strings{end, end, "a", "b"}));
+}
+
 void every_bad_byte_is_a_mark() {
     for (const std::string_view bad : {"\x80\x80"sv, "\xC3\xC3"sv, "\xE2\x82"sv, "\xED\xA0\x80"sv,
                                        "\xF4\x90\x80\x80"sv}) {
@@ -123,6 +131,7 @@ int main() {
     words_have_letters_digits_and_inner_apostrophes();
     marks_are_runs_of_one_character();
     paragraphs_end_with_blank_lines_and_pilcrows();
+    paragraphs_end_with_separators_and_headings_with_their_line();
     every_bad_byte_is_a_mark();
     words_hang_on_neighbours();
     capitals_are_what_lower_case_changes();

@@ -5,7 +5,7 @@
 namespace weigh::spelling {
 namespace {
 
-constexpr char32_t kApostrophe = U'\u2019', kPilcrow = U'\u00B6';
+constexpr char32_t kApostrophe = U'\u2019', kPilcrow = U'\u00B6', kEnd = 0x1D;
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 bool is_letter(char32_t c) { return c != U'_' && unicode::is_word(c); }
@@ -34,7 +34,7 @@ std::size_t skip_blanks(const char*& at, const char* end) {
     while (at != end) {
         const char* behind = at;
         const char32_t c = unicode::decode(behind, end);
-        if (!unicode::is_space(c)) break;
+        if (!unicode::is_space(c) || c == kEnd) break;
         lines += c == U'\n';
         at = behind;
     }
@@ -81,7 +81,10 @@ Token Tokens::take(const char* behind, Kind kind) {
 
 bool Tokens::next(Token& token) {
     const char* const begin = at_;
-    if (skip_blanks(at_, end_) > 1) return token = {{begin, at_}, Kind::paragraph}, true;
+    const std::size_t lines = skip_blanks(at_, end_);
+    const bool is_end = lines > (is_alone_ ? 0 : 1);
+    is_alone_ = is_alone_ && lines == 0;
+    if (is_end) return token = {{begin, at_}, Kind::paragraph}, true;
     if (at_ == end_) return false;
     const char* behind = at_;
     const char32_t c = unicode::decode(behind, end_);
@@ -91,8 +94,9 @@ bool Tokens::next(Token& token) {
     } else if (is_no_utf8(c, unit)) {
         token = take(at_ + 1, Kind::mark);
     } else {
-        const Kind kind = c == 0x1A ? Kind::code : c == kPilcrow ? Kind::paragraph : Kind::mark;
-        token = take(behind_run(at_, end_, unit), kind);
+        const bool ends = c == kPilcrow || c == kEnd;
+        token = take(behind_run(at_, end_, unit), c == 0x1A ? Kind::code : ends ? Kind::paragraph : Kind::mark);
+        is_alone_ = is_alone_ || (c == kEnd && token.raw.size() > 1);
     }
     return true;
 }

@@ -13,11 +13,12 @@ QUOTES = dict.fromkeys("“”„«»", '"') | dict.fromkeys("‘’", "'") | di
 TOKEN = re.compile(
     r"(?P<word>(?:[^\W_]|_\w)(?:\w|['’](?=[^\W_]))*)"
     r"|(?P<code>\x1a+)"
-    r"|(?P<paragraph>[^\S\n]*\n[^\S\n]*\n\s*|¶+)"
-    r"|\s+"
+    r"|(?P<paragraph>[^\S\n\x1d]*\n[^\S\n\x1d]*\n[^\S\x1d]*|¶+|\x1d+)"
+    r"|[^\S\x1d]+"
     r"|(?P<mark>(?P<bad>[\udc80-\udcff])|(?P<one>.)(?P=one)*)",
     re.DOTALL,
 )
+HEADING = re.compile("(\x1d\x1d[^\n]*)\n")
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def decoded(piece: bytes) -> str:
 def tokens(text: str) -> list[Token]:
     """All tokens of a text."""
     found = []
-    for match in TOKEN.finditer(text):
+    for match in TOKEN.finditer(HEADING.sub("\\1\x1d", text)):
         raw, (begin, end) = match.group(), match.span()
         if match["word"]:
             found.append(Token(word_name(raw), begin, end, raw))

@@ -31,6 +31,8 @@ ODD = [
     "\n\nits\n\n",
     "its ¶ its ¶¶ its¶ a b",
     "its \x1a\x1a its\x1aits \x1a\n\x1a its",
+    "its \x1d its\x1dits \x1d\n\x1d its\nits \x1d\x1d its its\n its \n its",
+    "\x1d\x1d its \x1d its\r\n \n its \x1d \x1d its\n its \x1d\x1d\n\x1d\x1d\nits\nits \x1c its \x1f\n its",
     "_its __its its_ _ its _ __ its ___ _'its its'_x a'_ its’_b",
     "123 its 12a its 1,000 its ١٢ its ² its",
     f"{'x' * 40} its {'y' * 41} its {'é' * 40} its {'é' * 41} its {'1' * 50} its",
@@ -85,8 +87,8 @@ def test_bytes_that_are_no_text_are_marks(piece: bytes) -> None:
 
 ALPHABET = st.sampled_from(
     [
-        *"aAbzé É'’‘“”-‐—–_.,:/@()[{1٣¶\n\r\t \x1aİΣσKß…\ufffd中𝐀😀\u0301\u2028\u00ad",
-        *("its", "It’s", "it's", "WHETHER", "été", "ΣΑΣ", "\n\n", " \n \n", "--", " ", " ", " "),
+        *"aAbzé É'’‘“”-‐—–_.,:/@()[{1٣¶\n\r\t \x1a\x1dİΣσKß…\ufffd中𝐀😀\u0301\u2028\u00ad",
+        *("its", "It’s", "it's", "WHETHER", "été", "ΣΑΣ", "\n\n", " \n \n", "\x1d\x1d", "--", " ", " ", " "),
         *("x" * 40, "é" * 41),
     ]
 )

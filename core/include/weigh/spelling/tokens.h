@@ -11,7 +11,8 @@ enum class Kind : std::uint8_t { word, mark, code, paragraph };
 
 // A word is letters and digits with `_` and apostrophes inside, or two characters or more that begin with `_`.
 // A mark is a run of one other character; a byte that is no UTF-8 is a mark of its own. Masked code is a run of
-// 0x1A. A paragraph ends with a blank line, or with a pilcrow.
+// 0x1A. A paragraph ends with a blank line, a pilcrow, or 0x1D, of which two or more in a row end another one
+// where their line ends: it is a heading.
 struct Token {
     std::string_view raw;
     Kind kind = Kind::mark;
@@ -30,6 +31,7 @@ private:
 
     const char* at_;
     const char* end_;
+    bool is_alone_ = false;  // the line is a paragraph of its own
 };
 
 // Whether a word hangs on a neighbour by a hyphen, a slash, an accent, ... and is no word by itself: `raw` is a

@@ -24,7 +24,7 @@ from weigh.model.loading import SPELLER
 from weigh.model.store import Stored, checked_names, damaged
 
 # What a context is; one that was learned from other features would not be known again.
-CONTEXTS = 1
+CONTEXTS = 2
 LARGEST = float(np.finfo(np.float32).max)  # of a weight, and so of a base
 
 
