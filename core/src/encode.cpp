@@ -8,15 +8,6 @@ namespace {
 
 constexpr std::int32_t kEmpty = -1;
 
-// Finalizer of a 64-bit mixing function: neighbouring integers must not share buckets.
-std::size_t mix(std::uint64_t key) {
-    key ^= key >> 33;
-    key *= 0xff51afd7ed558ccdULL;
-    key ^= key >> 33;
-    key *= 0xc4ceb9fe1a85ec53ULL;
-    return static_cast<std::size_t>(key ^ (key >> 33));
-}
-
 // Open addressing over the codes; the keys themselves live in `distinct`.
 class Buckets {
 public:

@@ -58,22 +58,34 @@ void words_that_hang_on_others_are_left_out_but_counted() {
     EXPECT(reader.set(0).columns.at == std::vector<std::int64_t>{2});
 }
 
-void a_full_set_keeps_every_second_occurrence() {
+std::vector<std::int32_t> taken_of(std::int32_t count, std::uint64_t stride) {
+    std::vector<std::int32_t> taken;
+    for (std::int32_t n = 0; n < count; ++n)
+        if (weigh::mix(static_cast<std::uint64_t>(n)) % stride == 0) taken.push_back(n);
+    return taken;
+}
+
+void a_full_set_keeps_half_of_its_occurrences() {
     for (const std::size_t most : {1, 2, 3, 8}) {
         spelling::Reader reader(kSets, 6, most);
         for (std::int32_t n = 0; n < 50; ++n) {
             reader.read("w" + std::to_string(n) + " its", {n, 0, 0});
             const spelling::Kept& kept = reader.set(0);
-            const auto stride = static_cast<std::int32_t>(kept.stride());
-            EXPECT(kept.columns.members.size() <= most);
-            EXPECT(kept.columns.members.size() == static_cast<std::size_t>(n / stride + 1));
-            for (std::size_t i = 0; i < kept.columns.members.size(); ++i) {
-                const std::int32_t document = kept.columns.documents[i];
-                EXPECT(document == static_cast<std::int32_t>(i) * stride);
-                EXPECT(context(reader, 0, i)[0] == "before:w" + std::to_string(document));
-            }
+            EXPECT(kept.columns.documents == taken_of(n + 1, kept.stride()));
+            EXPECT(kept.columns.documents.size() <= most);
+            EXPECT(kept.stride() == 1 || taken_of(n + 1, kept.stride() / 2).size() > most);
+            for (std::size_t i = 0; i < kept.columns.documents.size(); ++i)
+                EXPECT(context(reader, 0, i)[0] == "before:w" + std::to_string(kept.columns.documents[i]));
         }
     }
+}
+
+void words_that_alternate_are_both_kept() {
+    spelling::Reader reader(kSets, 6, 64);
+    for (int n = 0; n < 1000; ++n) reader.read("its it's", {});
+    const std::vector<std::int32_t>& members = reader.set(0).columns.members;
+    const auto first = std::count(members.begin(), members.end(), 0);
+    EXPECT(first > 8 && static_cast<std::size_t>(first) + 8 < members.size());
 }
 
 void a_word_in_two_sets_is_refused() {
@@ -112,7 +124,8 @@ int main() {
     contexts_have_their_features();
     nothing_is_seen_beyond_a_paragraph_or_a_piece();
     words_that_hang_on_others_are_left_out_but_counted();
-    a_full_set_keeps_every_second_occurrence();
+    a_full_set_keeps_half_of_its_occurrences();
+    words_that_alternate_are_both_kept();
     a_word_in_two_sets_is_refused();
     any_bytes_are_read(random);
     return told();

@@ -38,6 +38,15 @@ inline std::uint64_t mix(std::uint64_t low, std::uint64_t high) {
     return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
+// Finalizer of a 64-bit mixing function: neighbouring integers must part ways, and no two have the same result.
+inline std::uint64_t mix(std::uint64_t key) {
+    key ^= key >> 33;
+    key *= 0xff51afd7ed558ccdULL;
+    key ^= key >> 33;
+    key *= 0xc4ceb9fe1a85ec53ULL;
+    return key ^ (key >> 33);
+}
+
 inline std::uint64_t load_word(const char* from, std::size_t size = 8) {
     std::uint64_t word = 0;
     if constexpr (std::endian::native == std::endian::little) {

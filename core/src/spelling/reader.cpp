@@ -6,34 +6,46 @@
 namespace weigh::spelling {
 namespace {
 
+// Numbers are mixed: every second one as it is would lose a word of a text in which two words alternate.
+bool is_taken(std::uint64_t number, std::uint64_t stride) { return mix(number) % stride == 0; }
+
 template <class T>
-void halve_all(std::vector<T>& values) {
-    for (std::size_t i = 0; 2 * i < values.size(); ++i) values[i] = values[2 * i];
-    values.resize((values.size() + 1) / 2);
+void keep_rows(std::vector<T>& values, const std::vector<std::size_t>& rows) {
+    for (std::size_t i = 0; i < rows.size(); ++i) values[i] = values[rows[i]];
+    values.resize(rows.size());
 }
 
 }  // namespace
 
 bool Kept::takes_next() {
     const std::uint64_t number = met_++;
-    if (number % stride_ != 0) return false;
-    if (columns.members.size() < most_) return true;
-    halve();
-    return number % stride_ == 0;
+    while (is_taken(number, stride_)) {
+        if (columns.members.size() < most_) return true;
+        thin(number);
+    }
+    return false;
 }
 
-void Kept::halve() {
+void Kept::thin(std::uint64_t met) {
+    std::vector<std::size_t> rows;
+    std::size_t row = 0;
+    for (std::uint64_t number = 0; number < met; ++number) {
+        if (!is_taken(number, stride_)) continue;
+        if (is_taken(number, 2 * stride_)) rows.push_back(row);
+        ++row;
+    }
     stride_ *= 2;
     auto& [members, documents, at, begins, sizes, indptr, features] = columns;
     std::int64_t end = 0;
-    for (std::size_t row = 0; row < members.size(); row += 2) {
-        const std::int64_t begin = indptr[row], size = indptr[row + 1] - begin;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const std::int64_t begin = indptr[rows[i]], size = indptr[rows[i] + 1] - begin;
         std::copy_n(features.begin() + begin, size, features.begin() + end);
-        indptr[row / 2] = end;
+        indptr[i] = end;
         end += size;
     }
-    halve_all(members), halve_all(documents), halve_all(at), halve_all(begins), halve_all(sizes);
-    indptr.resize(members.size() + 1);
+    keep_rows(members, rows), keep_rows(documents, rows), keep_rows(at, rows);
+    keep_rows(begins, rows), keep_rows(sizes, rows);
+    indptr.resize(rows.size() + 1);
     indptr.back() = end;
     features.resize(static_cast<std::size_t>(end));
 }

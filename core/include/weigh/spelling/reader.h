@@ -23,8 +23,8 @@ struct Columns {
     std::vector<std::int32_t> features;
 };
 
-// The occurrences that are kept of one set. When there are `most`, every second one is dropped, and from then on
-// only every second of those that would have been taken before is.
+// The occurrences that are kept of one set. When there are `most`, about half of them are dropped, and from then on
+// only half of those that would have been taken before are; which ones, their numbers say.
 class Kept {
 public:
     explicit Kept(std::size_t most) : most_(most) {}
@@ -33,10 +33,11 @@ public:
     bool takes_next();
 
     Columns columns;
-    std::uint64_t stride() const { return stride_; }  // one of so many is taken
+    std::uint64_t stride() const { return stride_; }  // one of so many is taken, on average
 
 private:
-    void halve();
+    // Drop half of the occurrences, of which so many were met.
+    void thin(std::uint64_t met);
 
     std::size_t most_;
     std::uint64_t met_ = 0, stride_ = 1;

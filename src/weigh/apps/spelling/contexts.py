@@ -20,7 +20,7 @@ from weigh.source.table import TableSource
 
 WINDOW = 6
 WIDEST = 100  # words to each side that a reader can look at
-# Of one set; beyond, every second one is dropped, so that any amount of text fits into memory.
+# Of one set; beyond, half of them are dropped, so that any amount of text fits into memory.
 MOST = 2**20
 COLUMN = "context"
 
@@ -32,7 +32,7 @@ class Occurrences:
     Occurrence i is `words[members[i]]`, the word number `at[i]` of document `documents[i]`, whose bytes
     begin at `begins[i]` there and are `sizes[i]` many. Its context is the features indptr[i] to
     indptr[i + 1], which are numbers of `names`; all sets of a reader share these. `taken` is the share
-    of all occurrences that was kept: 1, 1/2, 1/4, ...
+    of all occurrences that was kept: 1, or about 1/2, 1/4, ...
     """
 
     words: tuple[str, ...]
@@ -96,7 +96,8 @@ class Reader:
     sets : sequences of words in lower case, with ' for ’; no word twice
     window : how many words to each side are near
     most : how many occurrences of a set are kept
-        A set that has as many drops every second one, and from then on takes every second (fourth, ...).
+        A set that has as many drops half of them, and from then on takes half (a quarter, ...) of what comes.
+        Which ones is said by their mixed numbers: equal texts keep the same, and no order of words matters.
 
     A context ends where a paragraph or the piece ends.
     """
