@@ -27,6 +27,7 @@ The tree::
     ├── OddClasses           classes too rare for the folds of a trial, or numbers taken for classes
     ├── OddValues            a column of numbers but for a word that may mean "missing"
     ├── SeenRows             a model calibrated or judged on the very rows it was trained on
+    ├── SkippedFiles         files of a folder that are no text, and were left out
     ├── StaleCalibration     learning on has made a calibration void
     ├── SwallowedLines       lines that look like rows within quoted fields
     ├── UnfilledTable        a joint table with more cells than rows
@@ -159,6 +160,10 @@ class UnlikeScales(WeighWarning):
 
 class LittleText(WeighWarning):
     """A text is too short to show that false alarms are as rare as was asked for."""
+
+
+class SkippedFiles(WeighWarning):
+    """Files of a folder are no text that can be read, and were left out."""
 
 
 class MissingNumbers(WeighWarning):

@@ -54,4 +54,4 @@ def _sentence(draw: random.Random) -> str:
 def speller(learner: str = "logistic") -> Speller:
     """What the corpus teaches; the promise is one that so little text can show."""
     document = Document("letters.txt", iter([text().encode()]))
-    return learn([document], ConfusionSets(SETS, "small"), Settings(learner=learner, alarms=20))
+    return learn([document], ConfusionSets(SETS, "small"), Settings(learner=learner, alarms=40))

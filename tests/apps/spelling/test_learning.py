@@ -18,7 +18,7 @@ from weigh.apps.spelling.corpus import Corpus
 from weigh.apps.spelling.documents import Document
 from weigh.apps.spelling.learners import learned_weights, majority
 from weigh.apps.spelling.learning import learn, taught
-from weigh.apps.spelling.promise import PER
+from weigh.apps.spelling.promise import limit
 from weigh.apps.spelling.settings import KEPT, Settings
 from weigh.apps.spelling.speller import Speller
 from weigh.learn.calibration import Scored, fit_temperature
@@ -94,6 +94,11 @@ def test_the_promise_holds_on_the_held_out_text(learner):
         assert facts.temperature == pytest.approx(max(least, best_temperature(chooser, asked)))
         chances = chooser.tempered(facts.temperature).chances(asked)
         best = chances.argmax(axis=1)
+        found = [
+            row[member] > made.promise.threshold for row, member in zip(chances, asked.members, strict=True)
+        ]
+        assert facts.found == sum(found) / len(found)
+        assert 0 < facts.found < facts.accuracy
         alarms += int(((best != asked.members) & (chances.max(axis=1) > made.promise.threshold)).sum())
         usual = majority(rows.where(~held)).chances(asked).argmax(axis=1)
         assert facts.judged == len(asked)
@@ -102,7 +107,7 @@ def test_the_promise_holds_on_the_held_out_text(learner):
         assert facts.examples == tuple(np.bincount(rows.members).tolist())
     assert made.promise.alarms == alarms > 0
     assert made.promise.words == read.n_held
-    assert (alarms + 1) * PER / read.n_held <= SETTINGS.alarms
+    assert made.promise.promised == limit(alarms, read.n_held) <= SETTINGS.alarms
 
 
 def test_an_occurrence_that_stands_for_four_counts_four_times():
@@ -113,6 +118,18 @@ def test_an_occurrence_that_stands_for_four_counts_four_times():
     assert quarter.threshold <= whole.threshold
     assert quarter.alarms % 4 == 0
     assert taught(few, "small", SETTINGS).promise.threshold > whole.threshold
+
+
+def test_counts_are_those_of_the_text_where_it_was_thinned():
+    read = corpus()
+    few = Corpus(read.words, tuple(replace(rows, taken=0.25) for rows in read.sets))
+    rarest = int(min(np.bincount(rows.members).min() for rows in read.sets))
+    settings = Settings(alarms=400, features=300, at_least=4 * rarest)
+    assert taught(read, "small", settings).left_out[0].examples == rarest
+    made = taught(few, "small", settings)
+    for facts, rows in zip(made.facts.sets, read.sets, strict=True):
+        assert facts.examples == tuple((4 * np.bincount(rows.members)).tolist())
+        assert facts.judged == 4 * int(read.held(rows).sum())
 
 
 def test_equal_texts_make_equal_spellers():

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from scipy.stats import binom, binomtest
 
-from weigh.apps.spelling.promise import BLOCK, EVERY, LEAST, LIKELY, PER, Promise, held_out, held_words
+from weigh.apps.spelling.promise import (
+    BLOCK,
+    EVERY,
+    LEAST,
+    LIKELY,
+    PER,
+    Promise,
+    held_out,
+    held_words,
+    limit,
+)
 
 DOUBTS = st.lists(st.sampled_from([0.4, 0.5, 0.6, 0.7, 0.7000001, 0.8, 0.9, 0.99, 1.0]), max_size=40).map(
     np.array
@@ -21,7 +34,24 @@ def alarms_above(threshold: float, doubts: np.ndarray) -> int:
 
 
 def is_kept(alarms: int, words: int, rate: float) -> bool:
-    return (alarms + 1) * PER / words <= rate
+    return limit(alarms, words) <= rate
+
+
+@pytest.mark.parametrize(
+    ("alarms", "words"), [(0, 1), (0, 59_000), (1, 1), (1, 2), (7, 7), (25, 692_898), (4, 3)]
+)
+def test_the_limit_is_the_upper_one_of_clopper_and_pearson(alarms, words):
+    exact = binomtest(min(alarms, words), words, alternative="less").proportion_ci(0.95, "exact")
+    assert limit(alarms, words) == pytest.approx(PER * exact.high)
+
+
+@pytest.mark.parametrize("rate", [0.3, 0.5, 1.0, 4.0])
+def test_a_speller_that_is_worse_than_promised_passes_once_in_twenty_texts(rate):
+    words = 200_000
+    counts = np.arange(400)
+    passing = [limit(int(alarms), words) <= rate for alarms in counts]
+    assert any(passing)
+    assert binom.pmf(counts, words, rate / PER)[passing].sum() <= 0.05
 
 
 @given(rate=RATES, doubts=DOUBTS, words=WORDS)
@@ -29,8 +59,8 @@ def is_kept(alarms: int, words: int, rate: float) -> bool:
 def test_there_are_never_more_alarms_than_promised(rate, doubts, words):
     promise = Promise.kept(rate, doubts, words)
     assert promise.alarms == alarms_above(promise.threshold, doubts)
-    assert promise.promised == (promise.alarms + 1) * PER / words
-    assert is_kept(promise.alarms, words, rate) == promise.is_shown == (PER / words <= rate)
+    assert promise.promised == limit(promise.alarms, words)
+    assert is_kept(promise.alarms, words, rate) == promise.is_shown == is_kept(0, words, rate)
 
 
 @given(rate=RATES, doubts=DOUBTS, words=WORDS)
@@ -45,18 +75,20 @@ def test_no_smaller_threshold_would_keep_the_promise(rate, doubts, words):
         assert not allowed(alarms_above(threshold, doubts), words, rate)
 
 
-@given(doubts=DOUBTS, words=st.integers(1, 19_999))
+@given(doubts=DOUBTS, words=st.integers(1, 59_900))
 def test_too_little_text_has_no_alarm_and_says_what_it_can_show(doubts, words):
     promise = Promise.kept(0.5, doubts, words)
     assert promise.alarms == 0
     assert promise.threshold == max([LIKELY, *doubts.tolist()])
-    assert promise.promised == PER / words
+    assert promise.promised == pytest.approx(PER * (1 - 0.05 ** (1 / words)))
     assert promise.doubt.startswith("There is too little text to promise 0.5 false alarms per 10,000 words: ")
 
 
 @pytest.mark.parametrize("rate", [5e-324, 1e-300, 1e-11])
 def test_more_text_than_there_is_is_no_advice(rate):
-    assert Promise.kept(rate, np.array([0.7]), 10_000).doubt.endswith("no rate below 1. Allow more alarms.")
+    assert Promise.kept(rate, np.array([0.7]), 10_000).doubt.endswith(
+        "no rate below 2.995. Allow more alarms."
+    )
 
 
 @given(doubts=DOUBTS, words=WORDS, rates=st.tuples(RATES, RATES))
@@ -66,27 +98,34 @@ def test_a_higher_rate_never_has_a_higher_threshold(doubts, words, rates):
 
 
 def test_a_threshold_by_hand():
-    # 100,000 words at 0.3 allow three alarms but for one: two, so that the third surest is the threshold.
-    promise = Promise.kept(0.3, np.array([0.7, 0.99, 0.6, 0.9]), 100_000)
-    assert promise == Promise(0.3, 0.7, 100_000, 2, 0.3)
+    # Two alarms have a limit of 6.296, three one of 7.754, so that the third surest is the threshold.
+    promise = Promise.kept(0.7, np.array([0.7, 0.99, 0.6, 0.9]), 100_000)
+    assert promise == Promise(0.7, 0.7, 100_000, 2, pytest.approx(0.6296, abs=0.0001))
     assert promise.is_shown
     assert promise.doubt == ""
     assert str(promise) == (
-        "at most 0.3 false alarms per 10,000 words: suggests above P = 0.7000 (2 alarms in 100,000 held-out "
-        "words)"
+        "at most 0.7 false alarms per 10,000 words (95 % sure): suggests above P = 0.7000 (2 alarms in "
+        "100,000 held-out words)"
     )
 
 
 def test_doubts_that_are_equal_go_together():
-    promise = Promise.kept(0.3, np.array([0.9, 0.8, 0.8, 0.8, 0.7]), 100_000)
-    assert (promise.threshold, promise.alarms, promise.promised) == (0.8, 1, 0.2)
+    promise = Promise.kept(0.7, np.array([0.9, 0.8, 0.8, 0.8, 0.7]), 100_000)
+    assert (promise.threshold, promise.alarms, promise.promised) == (0.8, 1, limit(1, 100_000))
 
 
 def test_a_doubtful_promise_tells_how_much_text_it_needs():
     assert Promise.kept(0.5, np.array([0.9]), 4_000).doubt == (
         "There is too little text to promise 0.5 false alarms per 10,000 words: 4,000 held-out words can "
-        "show no rate below 2.5. Learn from 100,000 words or more, or allow more alarms."
+        "show no rate below 7.487. Learn from 300,000 words or more, or allow more alarms."
     )
+
+
+@given(rate=st.floats(0.01, 1_000))
+def test_the_text_that_is_asked_for_is_enough(rate):
+    told = Promise.kept(rate, np.array([0.9]), 1).doubt
+    needed = int(re.search(r"Learn from ([\d,]+) words", told)[1].replace(",", ""))
+    assert Promise.kept(rate, np.array([0.9]), held_words([needed])).is_shown
 
 
 def test_a_promise_comes_back_from_plain_values():

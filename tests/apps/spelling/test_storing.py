@@ -146,6 +146,7 @@ TAMPERED = {
     "a learner that does not exist": _set("settings", "learner", to="oracle"),
     "facts that are none": _set("facts", "sets", to=[1]),
     "an accuracy that is no number": _set("facts", "sets", 0, "accuracy", to="nan"),
+    "a share found that is no number": _set("facts", "sets", 0, "found", to="nan"),
     "a temperature without end": _set("facts", "sets", 0, "temperature", to="inf"),
     "facts of fewer sets": _set("facts", "sets", to=[]),
     "facts of fewer words": _set("facts", "sets", 0, "examples", to=[3]),

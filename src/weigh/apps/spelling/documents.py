@@ -16,8 +16,10 @@ from weigh.source.bytes import MARK, is_utf8, open_text
 from weigh.source.damage import DAMAGE
 from weigh.source.faults import TextFaults
 from weigh.source.paths import PathLike, check_readable, files_below, meant, printable, unreadable
+from weigh.text import amount, counted
 
 PIECE = 1 << 22
+NAMED = 2  # files left out that are named
 # Where a piece may end, the best place first.
 _ENDS = (b"\n\n", b"\r\n\r\n", b"\n", b"\r", b" ")
 _PIPE_IT = ", not a file or a folder of text. Send it to standard input and give '-' instead."
@@ -65,6 +67,12 @@ def documents(
     return chain.from_iterable(
         _below(path, encoding, told) if path.is_dir() else _named(path, encoding) for path in found
     )
+
+
+def left_out(skipped: Sequence[str]) -> str:
+    """How much was left out of folders, and of what kind the first few are, as a sentence."""
+    more = f"; and {amount(len(skipped) - NAMED)} more" if len(skipped) > NAMED else ""
+    return f"{counted(len(skipped), 'file')} left out: {'; '.join(skipped[:NAMED])}{more}."
 
 
 def require_prose(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from typing import Any
 
 
@@ -20,14 +21,21 @@ class SetFacts:
     """How one set was learned: examples of each word, and what choosing came to on held-out text.
 
     `judged` counts the held-out occurrences; `accuracy` and `majority`, the share that the chooser and the
-    commoner word alone have right of them, are None where there are none.
+    commoner word alone have right of them, are None where there are none. So is `found`, the share whose
+    word has a probability above the threshold: it would be suggested if another word of the set stood there.
     """
 
     examples: tuple[int, ...]
     judged: int
     accuracy: float | None
     majority: float | None
+    found: float | None
     temperature: float
+
+    @property
+    def is_better(self) -> bool:
+        """Whether contexts tell the words better than knowing the commoner one alone, as far as is known."""
+        return self.accuracy is None or self.majority is None or self.accuracy > self.majority
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,27 @@ class Facts:
         """The mean accuracy over the sets that were judged."""
         known = [one.accuracy for one in self.sets if one.accuracy is not None]
         return sum(known) / len(known) if known else None
+
+    @property
+    def found(self) -> float | None:
+        """The share of errors that would be found in held-out text, where all of its words are as likely."""
+        known = [(one.judged, one.found) for one in self.sets if one.found is not None]
+        judged = sum(number for number, _ in known)
+        return sum(number * share for number, share in known) / judged if judged else None
+
+    @property
+    def lost(self) -> tuple[tuple[LeftOut, ...], ...]:
+        """The words left out of sets that have no two others, set by set: these sets were not learned."""
+        return tuple(rare for rare in self._rare if len(rare) > len(rare[0].words) - 2)
+
+    @property
+    def shortened(self) -> tuple[LeftOut, ...]:
+        """The words left out of sets that were learned without them."""
+        return tuple(one for rare in self._rare if len(rare) <= len(rare[0].words) - 2 for one in rare)
+
+    @property
+    def _rare(self) -> list[tuple[LeftOut, ...]]:
+        return [tuple(rare) for _, rare in groupby(self.left_out, key=lambda one: one.words)]
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as plain values."""
@@ -71,6 +100,7 @@ def _set_facts(plain: dict[str, Any]) -> SetFacts:
         judged=int(plain["judged"]),
         accuracy=_share(plain["accuracy"]),
         majority=_share(plain["majority"]),
+        found=_share(plain["found"]),
         temperature=float(plain["temperature"]),
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from pathlib import PurePath
 from typing import TypeVar
 
 import numpy as np
@@ -22,7 +23,7 @@ from weigh.apps.spelling.learners import among, learned_weights, majority
 from weigh.apps.spelling.promise import LEAST, Promise
 from weigh.apps.spelling.settings import Settings
 from weigh.apps.spelling.speller import Speller
-from weigh.features.blocks import Floats, Mask
+from weigh.features.blocks import Floats, Longs, Mask
 from weigh.learn.calibration import Scored, fit_temperature
 from weigh.model.pipeline import cores
 from weigh.text import counted
@@ -61,25 +62,29 @@ def taught(corpus: Corpus, name: str, settings: Settings, *, progress: Progress 
         warnings.warn(promise.doubt, errors.LittleText, stacklevel=2)
     made = _each(partial(_learned, settings), kept, progress)
     choosers = tuple(one.tempered(trial.temperature) for one, trial in zip(made, trials, strict=True))
-    facts = tuple(trial.facts(rows) for trial, rows in zip(trials, kept, strict=True))
+    facts = tuple(trial.facts(rows, promise.threshold) for trial, rows in zip(trials, kept, strict=True))
     read = sum(number > 0 for number in corpus.words)
-    return Speller(choosers, promise, settings, Facts(corpus.n_words, read, name, facts, left_out))
+    # Where a list lies is nobody else's business, and would make equal spellers differ.
+    listed = PurePath(name).name
+    return Speller(choosers, promise, settings, Facts(corpus.n_words, read, listed, facts, left_out))
 
 
 @dataclass(frozen=True, eq=False)
 class _Trial:
-    """What choosing came to on held-out text: right or not, and how sure where it was not."""
+    """What choosing came to on held-out text: right or not, how sure of what stood there, and of others."""
 
     temperature: float
     right: Mask
     usual: Mask
+    sure: Floats
     doubts: Floats
 
-    def facts(self, rows: Occurrences) -> SetFacts:
+    def facts(self, rows: Occurrences, threshold: float) -> SetFacts:
         """Return what is told of a set, whose occurrences were all learned in the end."""
-        examples = tuple(np.bincount(rows.members, minlength=len(rows.words)).tolist())
-        accuracy, usual = (float(one.mean()) if len(one) else None for one in (self.right, self.usual))
-        return SetFacts(examples, len(self.right), accuracy, usual, self.temperature)
+        judged = len(self.right) * _weight(rows)
+        shares = (self.right, self.usual, self.sure > threshold)
+        accuracy, usual, found = (float(one.mean()) if len(one) else None for one in shares)
+        return SetFacts(tuple(_examples(rows).tolist()), judged, accuracy, usual, found, self.temperature)
 
 
 def _tried(settings: Settings, corpus: Corpus, rows: Occurrences) -> _Trial:
@@ -91,9 +96,19 @@ def _tried(settings: Settings, corpus: Corpus, rows: Occurrences) -> _Trial:
     best = chances.argmax(axis=1)
     right = best == asked.members
     usual = majority(taught).chances(asked).argmax(axis=1) == asked.members
-    # Where only every second occurrence was kept, each of them stands for two.
-    doubts = np.repeat(chances[~right, best[~right]], round(1 / rows.taken))
-    return _Trial(temperature, right, usual, doubts)
+    sure = chances[np.arange(len(asked)), asked.members]
+    doubts = np.repeat(chances[~right, best[~right]], _weight(rows))
+    return _Trial(temperature, right, usual, sure, doubts)
+
+
+def _weight(rows: Occurrences) -> int:
+    """Return for how many occurrences each one stands: for two where only half of them were kept."""
+    return round(1 / rows.taken)
+
+
+def _examples(rows: Occurrences) -> Longs:
+    """Return how often the text has each word of a set."""
+    return np.bincount(rows.members, minlength=len(rows.words)) * _weight(rows)
 
 
 def _learned(settings: Settings, rows: Occurrences) -> LinearChooser:
@@ -118,9 +133,8 @@ def _common(corpus: Corpus, at_least: int) -> tuple[list[Occurrences], tuple[Lef
     kept: list[Occurrences] = []
     left_out: list[LeftOut] = []
     for rows in corpus.sets:
-        width = len(rows.words)
-        examples = np.bincount(rows.members, minlength=width)
-        taught = np.bincount(rows.members[~corpus.held(rows)], minlength=width)
+        examples = _examples(rows)
+        taught = np.bincount(rows.members[~corpus.held(rows)], minlength=len(examples))
         enough = (examples >= at_least) & (taught > 0)
         for at in np.flatnonzero(~enough).tolist():
             left_out.append(LeftOut(rows.words[at], rows.words, int(examples[at])))
@@ -158,7 +172,7 @@ def _require_text(corpus: Corpus) -> None:
 
 
 def _no_examples(corpus: Corpus, name: str, settings: Settings) -> errors.DataError:
-    found = sum(map(len, corpus.sets))
+    found = sum(int(_examples(rows).sum()) for rows in corpus.sets)
     seen = f"{counted(found, 'occurrence')} of all its words" if found else "none of its words occurs"
     return errors.DataError(
         f"No set of {name!r} can be learned from {counted(corpus.n_words, 'word')} of text: {seen}, and "

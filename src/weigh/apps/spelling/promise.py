@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from weigh.features.blocks import Floats, Ints, Longs, Mask
+from weigh.priors.quantiles import beta_quantile
 from weigh.text import amount, counted, short
 
 PER = 10_000  # words that a rate of alarms is told for
@@ -17,6 +20,7 @@ EVERY = 5  # one part of so many is held out
 ALL = 1e15  # words, more than there are to learn from
 LEAST = BLOCK * EVERY  # words without which nothing can be held out
 FEWEST, MOST = 0.1, 0.4  # the share of the words that held-out documents may have
+DOUBT = 0.05  # the chance that a text held out shows fewer alarms than there are
 LIKELY = 0.5  # a suggestion is likelier than not, whatever rate was asked for
 
 
@@ -25,8 +29,8 @@ class Promise:
     """At most `rate` false alarms per 10,000 words, kept by suggesting only what has P > `threshold`.
 
     An alarm is a word of clean text for which another one is suggested. Of `words` held-out words `alarms`
-    were so; `promised` is (alarms + 1) per 10,000 words, one more than was seen. Text that is too short to
-    show the rate that was asked for has a `promised` above it, and a threshold that had no alarm.
+    were so; `promised` is the upper limit of their rate, which holds with 95 % confidence. Text that is too
+    short to show the rate that was asked for has a `promised` above it, and a threshold that had no alarm.
     """
 
     rate: float
@@ -41,15 +45,13 @@ class Promise:
 
         `doubts` are the probabilities of the words that would be suggested in clean held-out text.
         """
-        allowed = int(rate * words / PER) + 1
-        while allowed >= 0 and (allowed + 1) * PER / words > rate:
-            allowed -= 1
         surest = np.sort(doubts[doubts > LIKELY])[::-1]
+        allowed = bisect_right(range(len(surest) + 1), rate, key=lambda alarms: limit(alarms, words)) - 1
         # Where not even one alarm is allowed the threshold is the same as where none is.
         first = max(0, allowed)
         threshold = float(surest[first]) if first < len(surest) else LIKELY
         alarms = int((surest > threshold).sum())
-        return cls(rate, threshold, words, alarms, (alarms + 1) * PER / words)
+        return cls(rate, threshold, words, alarms, limit(alarms, words))
 
     @property
     def is_shown(self) -> bool:
@@ -61,8 +63,10 @@ class Promise:
         """What there is to say of a promise that is not shown; nothing of one that is."""
         if self.is_shown:
             return ""
-        needed = EVERY * PER / self.rate
-        more = f"Learn from {amount(np.ceil(needed))} words or more, or allow" if needed < ALL else "Allow"
+        # A little more than is needed: log(1 - rate) is below -rate.
+        held = -math.log(DOUBT) * PER / self.rate
+        needed = LEAST * math.ceil(min(held, ALL) / BLOCK)
+        more = f"Learn from {amount(needed)} words or more, or allow" if held < ALL else "Allow"
         return (
             f"There is too little text to promise {short(self.rate)} false alarms per {PER:,} words: "
             f"{counted(self.words, 'held-out word')} can show no rate below {short(self.promised)}. "
@@ -81,10 +85,20 @@ class Promise:
 
     def __str__(self) -> str:
         return (
-            f"at most {short(max(self.rate, self.promised))} false alarms per {PER:,} words: suggests "
-            f"above P = {self.threshold:.4f} ({counted(self.alarms, 'alarm')} in "
+            f"at most {short(max(self.rate, self.promised))} false alarms per {PER:,} words (95 % sure): "
+            f"suggests above P = {self.threshold:.4f} ({counted(self.alarms, 'alarm')} in "
             f"{counted(self.words, 'held-out word')})"
         )
+
+
+def limit(alarms: int, words: int) -> float:
+    """Return the exact upper limit of a rate of alarms per 10,000 words, which holds with 95 % confidence.
+
+    Clopper and Pearson: the rate of which one text in twenty would show so few alarms in so many words.
+    """
+    if alarms >= words:
+        return float(PER)
+    return PER * beta_quantile(alarms + 1, words - alarms, DOUBT, upper=True)
 
 
 def held_out(documents: Ints, at: Longs, words: Sequence[int]) -> Mask:

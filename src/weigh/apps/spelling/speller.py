@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,14 +13,14 @@ from weigh.apps.spelling import storing
 from weigh.apps.spelling.checking import Judge, Place, in_blocks
 from weigh.apps.spelling.chooser import LinearChooser
 from weigh.apps.spelling.confusion import ConfusionSets
-from weigh.apps.spelling.documents import documents, require_prose, text_of
+from weigh.apps.spelling.documents import documents, left_out, require_prose, text_of
 from weigh.apps.spelling.facts import Facts, LeftOut
 from weigh.apps.spelling.fixing import fixed, read_text, rewrite
 from weigh.apps.spelling.promise import Promise
 from weigh.apps.spelling.settings import Settings
 from weigh.apps.spelling.speller_text import drawn, headline, in_html, in_words
 from weigh.apps.spelling.suggestion import Suggestion
-from weigh.errors import DataError, told
+from weigh.errors import DataError, SkippedFiles, told
 from weigh.model import store
 from weigh.source.bytes import MARK
 
@@ -68,8 +69,12 @@ class Speller:
         # Learners are imported where something is learned: checking starts without them.
         from weigh.apps.spelling.learning import learn
 
-        asked = Settings(**settings)
-        return learn(documents(paths, encoding=encoding), ConfusionSets.given(sets), asked, progress=progress)
+        asked, skipped = Settings(**settings), list[str]()
+        found = documents(paths, encoding=encoding, skipped=skipped)
+        made = learn(found, ConfusionSets.given(sets), asked, progress=progress)
+        if skipped:
+            warnings.warn(left_out(skipped), SkippedFiles, stacklevel=2)
+        return made
 
     @classmethod
     def load(cls, path: Path) -> Speller:
@@ -131,18 +136,19 @@ class Speller:
             "sets": [list(one.words) for one in self.sets],
             "features": [one.size for one in self.sets],
             "promise": self.promise.to_dict(),
+            "found": self.facts.found,
             "settings": self.settings.to_dict(),
             "facts": self.facts.to_dict(),
         }
 
     def plot(self) -> Any:
-        """Draw how often the speller is right about each set in held-out text, beside its commoner word."""
+        """Draw how often the speller is right and finds errors in held-out text, set by set."""
         from weigh.pictures import intervals
 
         return intervals(
             drawn(self._parts),
-            x="accuracy on text held out",
-            title="Speller and commoner word, by set",
+            x="share of the words held out",
+            title="What is right, and what would be found, by set",
         )
 
     def __str__(self) -> str:

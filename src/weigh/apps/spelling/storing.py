@@ -108,8 +108,8 @@ def _facts(plain: dict[str, Any], sets: Sequence[LinearChooser]) -> Facts:
     facts = Facts.of(plain)
     if [len(one.examples) for one in facts.sets] != [len(one.words) for one in sets]:
         raise ValueError("facts of other sets")
-    shares = [share for one in facts.sets for share in (one.accuracy, one.majority, one.temperature)]
-    if not all(math.isfinite(share) for share in shares if share is not None):
+    numbers = [(one.accuracy, one.majority, one.found, one.temperature) for one in facts.sets]
+    if not all(math.isfinite(number) for row in numbers for number in row if number is not None):
         raise ValueError("facts that are no numbers")
     return facts
 

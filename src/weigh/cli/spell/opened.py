@@ -10,13 +10,11 @@ import click
 
 from weigh.cli.options import Command, named
 from weigh.cli.told import note
-from weigh.text import amount, counted
 
 if TYPE_CHECKING:
     from weigh.apps.spelling.speller import Speller
 
 DEFAULT = "$WEIGH_SPELLER, else ~/.local/share/weigh/speller.weigh"
-NAMED = 2  # files left out that are named
 LEARNERS = """
     logistic      online logistic regression
     naive-bayes   multinomial: how often each feature was seen with each word
@@ -73,5 +71,6 @@ def opened(path: str | None) -> Speller:
 def tell_skipped(skipped: Sequence[str]) -> None:
     """Tell how much was left out of folders, and of what kind the first few are."""
     if skipped:
-        more = f"; and {amount(len(skipped) - NAMED)} more" if len(skipped) > NAMED else ""
-        note(f"{counted(len(skipped), 'file')} left out: {'; '.join(skipped[:NAMED])}{more}.")
+        from weigh.apps.spelling.documents import left_out
+
+        note(left_out(skipped))

@@ -20,7 +20,7 @@ from weigh.apps.spelling.trial.rewriting import places
 
 @pytest.fixture(scope="module")
 def speller() -> Speller:
-    return learn(books(*range(10, 30)), ConfusionSets.given(SETS), Settings(alarms=5.0, at_least=2))
+    return learn(books(*range(10, 30)), ConfusionSets.given(SETS), Settings(alarms=6.0, at_least=2))
 
 
 @pytest.fixture(scope="module")

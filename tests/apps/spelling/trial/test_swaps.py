@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -178,7 +178,7 @@ def test_a_third_word_is_no_find() -> None:
 
 def test_a_learned_speller_finds_most_errors() -> None:
     sets = ConfusionSets.given(SETS)
-    speller = learn(books(*range(10, 30)), sets, Settings(alarms=5.0))
+    speller = learn(books(*range(10, 40)), sets, Settings(alarms=5.0))
     found = swaps(speller, TEXTS, one_in=50)
     assert found.recall.value > 0.9
     assert found.precision.value > 0.98
@@ -191,6 +191,29 @@ def test_it_prints_within_80_columns() -> None:
     assert repr(found) in found._repr_html_()
     assert "promised: 0.5 by suggesting above P = 0.9000" in str(found)
     assert found.plot() is not None
+
+
+BROKEN = "More alarms than promised: this text is not like the text that was learned."
+
+
+def test_a_promise_is_broken_where_the_whole_interval_lies_above_it() -> None:
+    told = tried(everything)
+    assert told.alarms.low > told.promise.rate
+    assert not told.is_kept
+    assert BROKEN in str(told)
+    assert BROKEN in told._repr_html_()
+    assert told.to_dict()["is_kept"] is False
+
+
+def test_a_promise_may_be_kept_where_the_interval_reaches_down_to_it() -> None:
+    one = tried(lambda name, number, word: (name, number) == ("1.txt", 0))
+    assert one.alarms.low < one.promise.rate < one.alarms.value
+    assert one.is_kept
+    assert BROKEN not in str(one)
+    # What was promised is more than what was asked for where the text could not show it.
+    doubtful = replace(tried(everything), promise=Promise(0.5, 0.9, 1, 0, 9_500.0))
+    assert doubtful.is_kept
+    assert doubtful.to_dict()["is_kept"] is True
 
 
 def test_every_text_is_a_step() -> None:

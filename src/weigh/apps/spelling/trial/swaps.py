@@ -93,6 +93,11 @@ class Swaps:
         found = share_of("alarms", self.clean_alarms, self.words)
         return Measure("alarms", PER * found.value, PER * found.low, PER * found.high)
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether there may be as few alarms as are promised: not all of their interval lies above."""
+        return self.alarms.low <= max(self.promise.rate, self.promise.promised)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything for JSON."""
         return {
@@ -104,6 +109,7 @@ class Swaps:
             "clean_alarms": self.clean_alarms,
             "alarms_per_10000_words": self.alarms.to_dict(),
             "promised": self.promise.promised,
+            "is_kept": self.is_kept,
             "threshold": self.promise.threshold,
             "sets": [{"words": list(words), **counts.to_dict()} for words, counts in self.sets],
         }

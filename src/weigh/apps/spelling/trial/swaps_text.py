@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from weigh.apps.spelling.trial.swaps import Counts, Swaps
     from weigh.judge.measures.measure import Measure
 
+_BROKEN = "More alarms than promised: this text is not like the text that was learned."
 HEAD = ["", "in text", "swapped", "put right", "recall", "false", "precision"]
 
 
@@ -44,7 +45,7 @@ def headline(found: Swaps) -> str:
 def _figures(found: Swaps) -> list[str]:
     every = found.all
     wrong = every.misnamed + every.false
-    return [
+    lines = [
         f"precision  {_spanned(found.precision)}: {every.right:,} of "
         f"{counted(every.suggestions, 'suggestion')} put an error right, {wrong:,} did not",
         f"recall     {_spanned(found.recall)}: {every.right:,} of "
@@ -54,6 +55,7 @@ def _figures(found: Swaps) -> list[str]:
         f"{short(max(found.promise.rate, found.promise.promised))} by suggesting above P = "
         f"{found.promise.threshold:.4f}",
     ]
+    return lines if found.is_kept else [*lines, _BROKEN]
 
 
 def _table(found: Swaps, width: int) -> list[list[str]]:
