@@ -16,6 +16,7 @@ import pytest
 
 import weigh
 from tests.apps.mail.trial.scripted import Scripted
+from tests.contract import spelling_results
 from weigh._core import MailLedger
 from weigh.apps.mail.audit import audit_mails
 from weigh.apps.mail.filter import Filter
@@ -142,6 +143,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Tuned": _tuned,
     "Unfamiliar": lambda: weigh.unfamiliar(bayes(), _table(40, 9.0)),
     "Verification": lambda: weigh.verify(bayes(), TABLE, LABEL),
+    **spelling_results.RESULTS,
 }
 # Proofs, translations and words that come with a fit: a picture of them would show nothing more.
 WITHOUT_PICTURE: dict[str, Callable[[], Any]] = {
@@ -154,6 +156,7 @@ WITHOUT_PICTURE: dict[str, Callable[[], Any]] = {
     "TraitTable": lambda: compared().traits(),
     "Unlearned": lambda: Unlearned(1, 2, 3),
     "Verdict": lambda: _explanation().verdict,
+    **spelling_results.WITHOUT_PICTURE,
 }
 # Parts of results, which are shown with them and by themselves.
 PARTS: dict[str, Callable[[], Any]] = {

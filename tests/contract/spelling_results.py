@@ -1,0 +1,41 @@
+"""One example of every result of the speller, by the name of its class, with signs that pages must escape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from tests.apps.spelling.corpus import SETS, speller, text
+from weigh.apps.spelling.confusion import ConfusionSets
+from weigh.apps.spelling.documents import Document
+from weigh.apps.spelling.trial.curve import curve
+from weigh.apps.spelling.trial.directions import directions
+from weigh.apps.spelling.trial.swaps import swaps
+
+EVIL = "<script>alert(1)</script>"
+
+
+@cache
+def _speller() -> Any:
+    learned = speller()
+    return replace(learned, facts=replace(learned.facts, list_name=EVIL))
+
+
+def _documents(*seeds: int) -> list[Document]:
+    return [Document(f"{EVIL} {seed}", iter([text(3_000, seed).encode()])) for seed in seeds]
+
+
+def _suggestion() -> Any:
+    return _speller().check("Nobody asked weather it was so.", name="<b>a</b>")[0]
+
+
+RESULTS: dict[str, Callable[[], Any]] = {
+    "Curve": lambda: curve(_documents(1, 2, 3), _documents(4), SETS, ["logistic"], sizes=[1_000, 5_000]),
+    "Directions": lambda: directions(_speller(), _documents(5)),
+    "Speller": _speller,
+    "Suggestion": _suggestion,
+    "Swaps": lambda: swaps(_speller(), [(EVIL, text(3_000, 6))]),
+}
+WITHOUT_PICTURE: dict[str, Callable[[], Any]] = {"ConfusionSets": lambda: ConfusionSets(SETS, EVIL)}
