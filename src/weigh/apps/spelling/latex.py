@@ -5,24 +5,53 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from weigh.apps.spelling.latex_commands import ALL_HIDDEN, CODE, LABELLED, arguments_hidden, is_mathematics
-from weigh.apps.spelling.masking import SAME_PARAGRAPH, Masked, hide, hide_addresses, start_of_word
+from weigh.apps.spelling.latex_commands import (
+    ALL_HIDDEN,
+    CODE,
+    LABELLED,
+    TITLES,
+    arguments_hidden,
+    filler_of_command,
+    is_mathematics,
+)
+from weigh.apps.spelling.masking import (
+    SAME_PARAGRAPH,
+    Filler,
+    Masked,
+    blank,
+    code,
+    end,
+    hide,
+    hide_addresses,
+    seam,
+    start_of_word,
+)
 
 _DOLLARS = SAME_PARAGRAPH % (rb"$\x1a", b"")
 # Comments and what holds its text as it stands; an escaped sign is passed over.
 _VERBATIM = re.compile(
-    rb"[%\\](?:(?P<hidden>(?<=%)[^\n]*+"
-    rb"|(?<=\\)(?:url|nolinkurl|path|href)\{[^{}\n]*+\}"
-    rb"|(?<=\\)(?:verb|lstinline|mintinline)\b\*?(?:\[[^\[\]\n]*+\])?(?:\{[\w+-]++\}(?=[^\sA-Za-z{]))?"
+    rb"[%\\](?:(?P<unseen>(?<=%)[^\n]*+|(?<=\\)href\{[^{}\n]*+\})"
+    rb"|(?<=\\)(?:(?P<hidden>(?:url|nolinkurl|path)\{[^{}\n]*+\}"
+    rb"|(?:verb|lstinline|mintinline)\b\*?(?:\[[^\[\]\n]*+\])?(?:\{[\w+-]++\}(?=[^\sA-Za-z{]))?"
     rb"(?P<mark>[^\sA-Za-z{*\\\x80-\xff])[^\n]*?(?P=mark))"
-    rb"|(?<=\\)(?:begin\{(?P<code>[A-Za-z]+\*?)\}|[^A-Za-z]))"
+    rb"|begin\{(?P<code>[A-Za-z]+\*?)\}|(?P<last>end\{document\})|(?P<false>iffalse)(?![A-Za-z])|[^A-Za-z]))"
 )
+_IF = re.compile(rb"\\(?:(?P<end>fi)(?![A-Za-z])|if(?!f(?![A-Za-z])))")
 _COMMAND = re.compile(
-    rb"[\\$](?:(?<=\$)(?:\$" + _DOLLARS + rb"\$\$|(?!\$)" + _DOLLARS + rb"\$)"
+    rb"[\\${}~&](?:(?<=\$)(?:(?P<dollars>\$" + _DOLLARS + rb"\$\$)|(?P<dollar>(?!\$)" + _DOLLARS + rb"\$))"
     rb"|(?<=\\)(?:(?P<name>[A-Za-z@]++)\*?"
-    rb"|\(" + SAME_PARAGRAPH % (b"", b"()") + rb"\\\)|\[" + SAME_PARAGRAPH % (b"", b"\\[\\]") + rb"\\\]"
-    rb"|\\\*?(?:\[[^\[\]\s]*+\])?|[^A-Za-z\s\x1a\x80-\xff]))"
+    rb"|(?P<formula>\(" + SAME_PARAGRAPH % (b"", b"()") + rb"\\\))"
+    rb"|(?P<display>\[" + SAME_PARAGRAPH % (b"", b"\\[\\]") + rb"\\\])"
+    rb"|(?P<row>\\\*?(?:\[[^\[\]\s]*+\])?)|(?P<space>[ \t])|(?P<sign>[%&$#_{}])"
+    rb"|(?P<other>[^A-Za-z\s\x1a\x80-\xff]))"
+    rb"|(?<=[{}])(?P<brace>)|(?<=~)(?P<tie>)|(?<=&)(?P<cell>))"
 )
+_FILLERS: dict[str | None, Filler] = {
+    **dict.fromkeys(["dollar", "formula"], code),
+    **dict.fromkeys(["dollars", "display", "row", "cell"], end),
+    **dict.fromkeys(["space", "tie"], blank),
+    **dict.fromkeys(["other", "brace"], seam),
+}
 # A word from its first accent on, such as Ni\~no from there: its parts are not words.
 _ACCENTED = re.compile(
     rb"(?:\\(?:['`^\"~=.]|[cvuHkrdb](?=\{))(?:\{\\?[A-Za-z]?+\}|\\[ij](?![A-Za-z])(?:\{\})?|[A-Za-z])"
@@ -42,25 +71,44 @@ def latex(text: bytes) -> Masked:
     verbatim = list(_verbatim(text))
     opener = b""
     if verbatim and verbatim[-1][1] > len(text):
-        begin = verbatim[-1][0]
-        opener = text[begin : text.index(b"}", begin) + 1]
+        left = _VERBATIM.match(text, verbatim[-1][0])
+        # A blank, lest it be one word with what follows.
+        opener = left[0] + b" " if left else b""
     text = hide(text, verbatim)
     return hide_addresses(hide(text, _Commands(text).spans())), opener
 
 
-def _verbatim(text: bytes) -> Iterator[tuple[int, int]]:
-    """Comments, and environments and commands of code; an environment without end goes beyond the text."""
-    done = 0
+def _verbatim(text: bytes) -> Iterator[tuple[int, int, Filler]]:
+    """Comments, code, and what is left out of the print; what has no end goes beyond the text."""
+    done, beyond = 0, len(text) + 1
     while found := _VERBATIM.search(text, done):
-        done = found.end()
+        begin, done = found.span()
         name = found["code"]
-        if found["hidden"] is not None:
-            yield found.span()
+        if found["unseen"] is not None:
+            yield begin, done, seam
+        elif found["hidden"] is not None:
+            yield begin, done, code
+        elif found["last"]:
+            done = beyond
+            yield begin, done, code
+        elif found["false"]:
+            done = _after_fi(text, done) or beyond
+            yield begin, done, seam
         elif name is not None and (name in CODE or is_mathematics(name)):
-            end = b"\\end{" + name + b"}"
-            at = text.find(end, done)
-            done = at + len(end) if at >= 0 else len(text) + 1
-            yield found.start(), done
+            closing = b"\\end{" + name + b"}"
+            at = text.find(closing, done)
+            done = at + len(closing) if at >= 0 else beyond
+            yield begin, done, code if name in CODE else end
+
+
+def _after_fi(text: bytes, at: int) -> int:
+    """Where a condition that was opened ends, with those within it; 0 if it does not."""
+    depth = 1
+    for found in _IF.finditer(text, at):
+        depth += -1 if found["end"] else 1
+        if depth == 0:
+            return found.end()
+    return 0
 
 
 class _Commands:
@@ -69,18 +117,30 @@ class _Commands:
     def __init__(self, text: bytes) -> None:
         self._text = text
         self._closing: dict[int, int] | None = None
+        self._title_ends: set[int] = set()
 
-    def spans(self) -> Iterator[tuple[int, int]]:
+    def spans(self) -> Iterator[tuple[int, int, Filler]]:
         """What is hidden: formulae, words with accents, commands with those arguments that are no prose."""
         done = 0
         while found := _COMMAND.search(self._text, done):
-            begin, name = found.start(), found["name"]
+            (begin, stop), kind = found.span(), found.lastgroup
             accented = _ACCENTED.match(self._text, begin)
             if accented:
                 begin, done = start_of_word(self._text, begin, done), accented.end()
+                yield begin, done, code
+            elif kind == "sign":
+                done = stop
+                yield begin, begin + 1, seam
+            elif kind == "name":
+                done = self._after(found["name"], stop)
+                yield begin, done, self._filler(found["name"], done)
             else:
-                done = found.end() if name is None else self._after(name, found.end())
-            yield begin, done
+                done = stop
+                yield begin, done, end if begin in self._title_ends else _FILLERS[kind]
+
+    def _filler(self, name: bytes, at: int) -> Filler:
+        takes_text = self._text.startswith(b"{", at) and not self._text.startswith(b"{}", at)
+        return filler_of_command(name, takes_text)
 
     def _after(self, name: bytes, at: int) -> int:
         """Where a command's hidden arguments end."""
@@ -93,6 +153,8 @@ class _Commands:
         if name in LABELLED:
             return at
         at = self._matched(_OPTIONS, at)
+        if name in TITLES and self._text.startswith(b"{", at):
+            self._title_ends.add(self._after_braces(at) - 1)
         for _ in range(arguments_hidden(name)):
             at = self._matched(_OPTIONS, self._after_argument(at))
         return at
@@ -100,16 +162,18 @@ class _Commands:
     def _after_definition(self, at: int) -> int:
         while True:
             begin = self._matched(_DEFINED, at)
-            end = self._after_argument(begin)
-            if end == begin:
+            at = self._after_argument(begin)
+            if at == begin:
                 return begin
-            at = end
 
     def _after_argument(self, at: int) -> int:
         key = _KEY.match(self._text, at)
         if key:
             return key.end()
-        if self._text[at : at + 1] != b"{":
+        return self._after_braces(at)
+
+    def _after_braces(self, at: int) -> int:
+        if not self._text.startswith(b"{", at):
             return at
         if self._closing is None:
             self._closing = _closing(self._text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weigh.apps.spelling.masking import Filler, blank, code, end, seam
+
 _CODE = b"""
     verbatim verbatim* Verbatim BVerbatim LVerbatim lstlisting minted alltt comment filecontents
     filecontents* tikzpicture pgfpicture tikzcd pspicture picture algorithmic algpseudocode forest luacode
@@ -34,11 +36,38 @@ _ONE = b"""
 _TWO = b"""
     SI qty multicolumn multirow rule resizebox fcolorbox addcontentsline setmainfont
 """
+# Commands whose argument is a paragraph by itself, commands that end one, and what looks like a blank.
+_PROSE = b"""
+    part chapter section subsection subsubsection paragraph subparagraph title subtitle author date caption
+    footnote footnotetext thanks marginpar frametitle framesubtitle
+"""
+_ENDS = b"""
+    begin end item par newpage clearpage cleardoublepage pagebreak maketitle tableofcontents hline toprule
+    midrule bottomrule cline cmidrule bigskip medskip smallskip vfill appendix
+"""
+_BLANKS = b"""
+    hspace quad qquad enspace thinspace space nobreakspace newline linebreak hfill hfil
+"""
+# Commands of which a reader sees no more than how the text looks; others with a text in braces are such, too.
+_UNSEEN = b"""
+    em it bf sc sf rm sl tt bfseries itshape scshape slshape upshape mdseries sffamily rmfamily ttfamily
+    normalfont normalsize tiny scriptsize footnotesize small large Large LARGE huge Huge centering
+    raggedright raggedleft noindent indent protect xspace relax label index vspace color textcolor colorbox
+    fcolorbox pagestyle thispagestyle pagenumbering selectlanguage foreignlanguage fontsize hypertarget
+    hyperlink href enlargethispage stepcounter refstepcounter null leavevmode ignorespaces parbox raisebox
+    scalebox resizebox rotatebox multicolumn multirow
+"""
+TITLES = frozenset(_PROSE.split())
 # Commands whose option is prose.
 LABELLED = frozenset([b"item"])
 CODE = frozenset(_CODE.split())
 ALL_HIDDEN = frozenset(_ALL.split())
 _FORMULAE = frozenset(_MATHEMATICS.split())
+_FILLERS: dict[bytes, Filler] = {
+    **dict.fromkeys(TITLES | frozenset(_ENDS.split()), end),
+    **dict.fromkeys(_BLANKS.split(), blank),
+    **dict.fromkeys(_UNSEEN.split(), seam),
+}
 _HIDDEN = dict.fromkeys(_ONE.split(), 1) | dict.fromkeys(_TWO.split(), 2)
 
 
@@ -52,3 +81,11 @@ def arguments_hidden(command: bytes) -> int:
     if b"cite" in command.lower() or (command.endswith(b"ref") and command != b"hyperref"):
         return 1
     return _HIDDEN.get(command, 0)
+
+
+def filler_of_command(command: bytes, takes_text: bool) -> Filler:
+    """How a command is hidden; one that takes no text is seen as something that is no prose."""
+    known = _FILLERS.get(command)
+    if known is not None:
+        return known
+    return seam if takes_text and command not in ALL_HIDDEN and not arguments_hidden(command) else code

@@ -4,27 +4,53 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from operator import itemgetter
 
-from weigh.apps.spelling.html import COMMENT, RAW, TAG, Endings, hide_entities
-from weigh.apps.spelling.markdown_blocks import blocks
-from weigh.apps.spelling.masking import BLANK_LINE, SAME_PARAGRAPH, Masked, hidden, hide, hide_addresses
+from weigh.apps.spelling.html import COMMENT, RAW, TAG, Endings, filler_of_tag, hide_entities
+from weigh.apps.spelling.markdown_blocks import blocks, hide_marks
+from weigh.apps.spelling.masking import (
+    BLANK_LINE,
+    CLOSING,
+    OPENING,
+    SAME_PARAGRAPH,
+    Filler,
+    Masked,
+    code,
+    end,
+    hide,
+    hide_addresses,
+    seam,
+)
 
 _DOLLARS = SAME_PARAGRAPH % (rb"$\x1a", b"")
+_TARGET = (
+    rb"[ \t]*+(?:<[^<>\n]*+>|(?:[^\s()\[\]<>\\\x1a]|\\[^\n]|\((?:[^\s()\[\]<>\\\x1a]|\\[^\n])*+\))*+)"
+    rb"(?:\s++(?:\"[^\"\n]*+\"|'[^'\n]*+'|\([^()\n]*+\)))?+\s*+\)"
+)
 # The first sign alone is sought, which is quick; what follows it decides. No part goes beyond the next sign
 # of its own kind, so that a text of nothing but such signs takes no longer than any other.
 _INLINE = re.compile(
-    rb"[\\$<(\[{](?:"
-    rb"(?<=\\)(?:\(" + SAME_PARAGRAPH % (rb"\x1a", b"()") + rb"\\\)"
-    rb"|(?<=\n\\)\[" + SAME_PARAGRAPH % (rb"\x1a", rb"\[\]") + rb"\\\]"
+    rb"[\\$<\[\]{*_~|](?:"
+    rb"(?<=\\)(?:(?P<formula>\(" + SAME_PARAGRAPH % (rb"\x1a", b"()") + rb"\\\))"
+    rb"|(?P<display>(?<=\n\\)\[" + SAME_PARAGRAPH % (rb"\x1a", rb"\[\]") + rb"\\\])"
     rb"|(?P<escaped>[!-/:-@\[-`{-~]))"
-    rb"|(?<=\$)(?:\$" + _DOLLARS + rb"\$\$|(?![\s$])" + _DOLLARS + rb"\$(?<!\s\$)(?!\d))"
-    rb"|(?<=<)" + TAG + rb"|(?<=\]\()[ \t]*+"
-    rb"(?:<[^<>\n]*+>|(?:[^\s()\[\]<>\\\x1a]|\\[^\n]|\((?:[^\s()\[\]<>\\\x1a]|\\[^\n])*+\))*+)(?=\s*+\)|\s++[\"'(])"
-    rb"|(?<=\]\[)[^\[\]\n\x1a]*+\]"
-    rb"|(?<=\[)\^[^\[\]\s]++\]"
-    rb"|(?<=\{)[^{}\n\x1a]*+\})"
+    rb"|(?<=\$)(?:(?P<dollars>\$" + _DOLLARS + rb"\$\$)"
+    rb"|(?P<dollar>(?![\s$])" + _DOLLARS + rb"\$(?<!\s\$)(?!\d)))"
+    rb"|(?<=<)(?P<tag>" + TAG + rb")"
+    rb"|(?<=\[)(?:(?P<note>\^[^\[\]\s]++\])|(?P<opens>))"
+    rb"|(?<=\])(?:(?P<target>\(" + _TARGET + rb"|\[[^\[\]\n\x1a]*+\])|(?P<closes>))"
+    rb"|(?<=\{)(?:(?P<attributes>[#.:][^{}\n\x1a]*+\})|(?P<template>[^{}\n\x1a]*+\}))"
+    rb"|(?<=\*)(?P<stars>(?<=\S\*)\**+|\**+(?=\S))"
+    rb"|(?<=_)(?P<underscores>" + OPENING + rb"_*+(?=\S)|_*+" + CLOSING + rb")"
+    rb"|(?<=~)(?P<strike>~(?!~))"
+    rb"|(?<=\|)(?P<bar>(?<=[ \t\n]\|)|(?=[ \t\r\n]|\Z)))"
 )
-_REFERENCE = re.compile(rb"\n[ \t>]*+\[(?:\^[^\[\]\s]++\]:|[^\[\]\n]++\]:[ \t]*+\S*+)")
+_FILLERS: dict[str | None, Filler] = {
+    **dict.fromkeys(["formula", "dollar", "template"], code),
+    **dict.fromkeys(["display", "dollars", "bar"], end),
+    **dict.fromkeys(["note", "attributes", "stars", "underscores", "strike"], seam),
+}
+_REFERENCE = re.compile(rb"\n([ \t>]*+\[(?:\^[^\[\]\s]++\]:|[^\[\]\n]++\]:[ \t]*+\S*+))")
 _CODE_OR_RAW = re.compile(rb"[`<](?:(?<=`)`*+|(?<=<)" + RAW + rb")")
 _LINE_START = re.compile(rb"(?:\A|\n)[ \t>]*+\Z")
 
@@ -36,17 +62,34 @@ def markdown(text: bytes) -> Masked:
     if raw and raw[-1][1] > len(text):
         opener = COMMENT
     text = hide(text, raw)
-    text = _INLINE.sub(_hidden, text)
     if b"]:" in text:
-        text = _REFERENCE.sub(_hidden, b"\n" + text)[1:]
+        text = _REFERENCE.sub(lambda found: b"\n" + end(found[1]), b"\n" + text)[1:]
+    text = hide_marks(text)
+    text = hide(text, sorted(_inline(text), key=itemgetter(0)))
     return hide_addresses(hide_entities(text)), opener
 
 
-def _hidden(found: re.Match[bytes]) -> bytes:
-    return found[0] if found.lastgroup == "escaped" else hidden(found[0])
+def _inline(text: bytes) -> Iterator[tuple[int, int, Filler]]:
+    """Markup within paragraphs; the beginning of a link comes behind its text."""
+    opened: list[int] = []
+    for found in _INLINE.finditer(text):
+        kind, (begin, stop) = found.lastgroup, found.span()
+        if kind == "opens":
+            opened.append(begin)
+        elif kind == "closes":
+            del opened[-1:]
+        elif kind == "target":
+            if opened:
+                at = opened.pop()
+                yield at - text.startswith(b"!", max(0, at - 1), at), at + 1, seam
+            yield begin, stop, seam
+        elif kind == "tag":
+            yield begin, stop, filler_of_tag(found[0])
+        elif kind in _FILLERS:
+            yield begin, stop, _FILLERS[kind]
 
 
-def _spans(text: bytes) -> Iterator[tuple[int, int]]:
+def _spans(text: bytes) -> Iterator[tuple[int, int, Filler]]:
     """Code, comments, and elements of HTML that hold code; a comment without end goes beyond the text."""
     found = [(each.start(), each[0]) for each in _CODE_OR_RAW.finditer(text)]
     partners = _partners([sign for _, sign in found])
@@ -55,17 +98,17 @@ def _spans(text: bytes) -> Iterator[tuple[int, int]]:
     for (begin, sign), partner in zip(found, partners, strict=True):
         if begin < done:
             continue
-        end = -1
+        stop = -1
         if not sign.startswith(b"`"):
-            end = endings.after(begin, sign)
-            if end < 0 and sign == COMMENT and _LINE_START.search(text[max(0, begin - 64) : begin]):
-                end = len(text) + 1
+            stop = endings.after(begin, sign)
+            if stop < 0 and sign == COMMENT and _LINE_START.search(text[max(0, begin - 64) : begin]):
+                stop = len(text) + 1
         elif partner >= 0 and text[begin - 1 : begin] != b"\\":
-            end = found[partner][0] + len(sign)
-            end = -1 if BLANK_LINE.search(text, begin, end) else end
-        if end >= 0:
-            yield begin, end
-            done = end
+            stop = found[partner][0] + len(sign)
+            stop = -1 if BLANK_LINE.search(text, begin, stop) else stop
+        if stop >= 0:
+            yield begin, stop, seam if sign == COMMENT else code
+            done = stop
 
 
 def _partners(signs: list[bytes]) -> list[int]:

@@ -1,4 +1,4 @@
-"""The blocks of Markdown that are no prose: front matter, fenced and indented code."""
+"""The blocks of Markdown: front matter and code, which are no prose, and the marks at which others begin."""
 
 from __future__ import annotations
 
@@ -6,17 +6,26 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from weigh.apps.spelling.masking import Masked, hide
+from weigh.apps.spelling.masking import Filler, Masked, blank, code, end, heading, hide
 
 _FRONT = re.compile(rb"(---|\+\+\+)[ \t]*+\r?\n(?=[\w\"'#-])(?:[^\n]*+\n)*?(?:\1|\.\.\.)[ \t]*+(?=[\r\n]|\Z)")
 # A line across the page, which looks as if it were items of a list.
 _RULE = rb"[-*](?:[ \t]++[-*]){2,}+[ \t\r]*+(?:\n|\Z)"
 _LINE = re.compile(
     rb"(?P<indent>[ \t>]*+)"
-    rb"(?P<item>(?!" + _RULE + rb")(?:[-*+]|[0-9]{1,9}[.)])[ \t]++)?+"
+    rb"(?P<item>(?!" + _RULE + rb")(?:[-*+\x1d]|[0-9]{1,9}[.)])[ \t]++)?+"
     rb"(?P<fence>`{3,}+(?=[^`\n\x1a]*+(?:\n|\Z))|~{3,}+)?+"
     rb"(?P<aside>(?:!!!|\?\?\?|===|\[\^[^\[\]\s]++\]:|:[ \t]))?+"
     rb"(?P<rest>[^\n]*+)\n?"
+)
+# Marks at the beginning of a line, and lines that are nothing but marks. What is a title stands alone in its
+# line; an item, a note or a cell may go on in the next.
+_MARKS = re.compile(
+    rb"\n(?=[ \t]*+[>*+#=:!?|0-9_-])(?:"
+    rb"(?P<line>[ \t>]*+(?:[=_*|:+-][=_*|:+ \t-]*+)(?=\r?(?:\n|\Z)))"
+    rb"|(?P<indent>[ \t>]*+)"
+    rb"(?P<items>(?:(?:[*+-]|[0-9]{1,9}[.)])[ \t]++(?:\[[ xX]\][ \t]++)?[ \t>]*+|:[ \t]++)*+)"
+    rb"(?P<title>(?:#{1,6}|!!!|\?\?\?\+?|===)[ \t]++)?+)"
 )
 _TAB = 4  # columns by which code is indented
 
@@ -25,7 +34,7 @@ _TAB = 4  # columns by which code is indented
 class _Walk:
     """What the lines so far have opened."""
 
-    spans: list[tuple[int, int]] = field(default_factory=list)
+    spans: list[tuple[int, int, Filler]] = field(default_factory=list)
     base: int = 0  # the column at which the text of the list item around begins
     blank: bool = True  # whether the line before is blank
     code: bool = False  # whether the line before is indented code
@@ -46,7 +55,7 @@ class _Walk:
         self.code = (self.code or self.blank) and column >= self.base + _TAB
         was_blank, self.blank = self.blank, False
         if self.code:
-            self.spans.append((line.end("indent"), line.end()))
+            self.spans.append((line.end("indent"), line.end(), code))
             return False
         if was_blank and column < self.base:
             self.base = column
@@ -61,7 +70,7 @@ def blocks(text: bytes) -> Masked:
     """Hide front matter and blocks of code; a fence that does not close goes on behind the text."""
     front = _FRONT.match(text)
     at = front.end() if front else 0
-    walk = _Walk(spans=[(0, at)] if front else [])
+    walk = _Walk(spans=[(0, at, code)] if front else [])
     opener = b""
     while at < len(text) and not opener:
         opening = next(filter(walk.opens_fence, _LINE.finditer(text, at)), None)
@@ -70,16 +79,26 @@ def blocks(text: bytes) -> Masked:
         quote = b"> " if b">" in opening["indent"] else b""
         closing = _closing(opening["fence"], bool(quote)).search(text, opening.end() - 1)
         at = closing.end() if closing else len(text)
-        walk.spans.append((opening.start("fence"), at))
+        walk.spans.append((opening.start("fence"), at, code))
         opener = b"" if closing else quote + opening["fence"] + b"\n"
     return hide(text, walk.spans), opener
+
+
+def hide_marks(text: bytes) -> bytes:
+    """Hide the marks of headings, quotations, lists and notes, and lines across the page."""
+    return _MARKS.sub(_without_marks, b"\n" + text)[1:]
+
+
+def _without_marks(found: re.Match[bytes]) -> bytes:
+    line, indent, items, title = found.groups(b"")
+    return b"\n" + end(line) + blank(indent) + end(items) + heading(title)
 
 
 @lru_cache(64)
 def _closing(fence: bytes, quoted: bool) -> re.Pattern[bytes]:
     """What ends a fenced block: as many signs or more, or the end of the quotation it is in."""
-    end = rb"\n[ \t>]*+%s{%d,}+[ \t\r]*+(?=\n|\Z)" % (fence[:1], len(fence))
-    return re.compile(end + rb"|\n(?![ \t]*+(?:>|\Z))" if quoted else end)
+    closing = rb"\n[ \t>]*+%s{%d,}+[ \t\r]*+(?=\n|\Z)" % (fence[:1], len(fence))
+    return re.compile(closing + rb"|\n(?![ \t]*+(?:>|\Z))" if quoted else closing)
 
 
 def _column(indent: bytes) -> int:

@@ -9,11 +9,23 @@ from collections.abc import Callable, Iterable, Iterator
 from weigh.apps.spelling.html import html
 from weigh.apps.spelling.latex import latex
 from weigh.apps.spelling.markdown import markdown
-from weigh.apps.spelling.masking import Masked, hidden_match, hide_addresses
+from weigh.apps.spelling.masking import (
+    CLOSING,
+    OPENING,
+    SAME_PARAGRAPH,
+    Masked,
+    code,
+    hide_addresses,
+    seam,
+    settled,
+)
 from weigh.apps.spelling.rst import rst
+from weigh.apps.spelling.silence import Silence
 
 # Not within quotes that open with a backtick: those end with an apostrophe.
 _CODE = re.compile(rb"`[^\s`][^`\r\n\x1a]*+`(?<!\s`)(?![\w`\x1a])")
+# Names have underscores, too, but not two that have no letters outside.
+_EMPHASIS = re.compile(rb"_" + OPENING + rb"(?=[^\s_])(" + SAME_PARAGRAPH % (b"_", b"_") + rb")_" + CLOSING)
 _PACKED = frozenset([".gz", ".bz2", ".xz", ".zst", ".lz4"])
 _SOURCE = """
     asm bash bat c cc clj cmake cmd cpp cs css cxx dart el erl ex exs f f90 fish fs go h hh hpp hs hxx
@@ -34,24 +46,30 @@ def ending(name: str) -> str:
 
 
 def masked(text: bytes, name: str) -> bytes:
-    """A text of the same length in which everything that is no prose is 0x1A; line ends stay."""
+    """A text of the same length without what is no prose; line ends stay.
+
+    0x1A is what a reader sees but does not read, a blank what is not seen, and 0x1D the end of a paragraph.
+    """
     return next(masked_pieces([text], name))
 
 
 def masked_pieces(pieces: Iterable[bytes], name: str) -> Iterator[bytes]:
     """The pieces of one text, masked; what one of them leaves open goes on in the next."""
     mask = _MASKS.get(ending(name), _plain)
+    silence = Silence()
     opener = b""
     for piece in pieces:
         text, left = mask(opener + piece)
-        yield text[len(opener) :]
+        yield silence.over(piece, settled(text)[len(opener) :])
         # What stands only at the start of a document is not looked for behind a line end.
         opener = left or b"\n"
 
 
 def _plain(text: bytes) -> Masked:
     if b"`" in text:
-        text = _CODE.sub(hidden_match, text)
+        text = _CODE.sub(lambda found: code(found[0]), text)
+    if b"_" in text:
+        text = _EMPHASIS.sub(lambda found: seam(b"_") + found[1] + seam(b"_"), text)
     return hide_addresses(text), b""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from weigh.apps.spelling.masking import Masked, hidden_match, hide, hide_addresses
+from weigh.apps.spelling.masking import CLOSING, Filler, Masked, code, end, hide, hide_addresses, seam
 
 _LINE = re.compile(
     rb"(?P<indent>[ \t]*+)"
@@ -13,8 +13,21 @@ _LINE = re.compile(
     rb"|(?P<field>:[^:\s`][^:\n`]*+:(?=\s))|(?P<prompt>>>>[ ]))?(?P<rest>[^\n]*+)\n?"
 )
 _INLINE = re.compile(
-    rb"[`<:|](?:(?<=`)`[^`\n\x1a]++(?:`[^`\n\x1a]++)*+``|(?<=<)[^<>\s`\x1a]++>`__?"
-    rb"|(?<=:)(?:[A-Za-z][\w+.-]*+:){1,3}+`[^`\n\x1a]++`|(?<=\|)[^|\s\x1a][^|\n\x1a]*+\|)"
+    rb"[`<:|*_](?:(?<=`)(?P<literal>`[^`\n\x1a]++(?:`[^`\n\x1a]++)*+``)|(?<=<)(?P<address>[^<>\s`\x1a]++>`__?)"
+    rb"|(?<=:)(?P<role>(?:[A-Za-z][\w+.-]*+:){1,3}+`[^`\n\x1a]++`)"
+    rb"|(?<=\|)(?:(?P<substituted>[^|\s\x1a][^|\n\x1a]*+\|)|(?P<bar>(?<=[ \t\n]\|)|(?=[ \t\r\n]|\Z)))"
+    rb"|(?<=\*)(?P<stars>(?<=\S\*)\*?|\*?(?=\S))|(?<=`)(?P<tick>_{0,2}+)"
+    rb"|(?<=_)(?P<reference>(?<=\w_)_?+" + CLOSING + rb"))"
+)
+_FILLERS: dict[str | None, Filler] = {
+    **dict.fromkeys(["literal", "role", "substituted"], code),
+    **dict.fromkeys(["address", "stars", "tick", "reference"], seam),
+    "bar": end,
+}
+# Titles and tables are lines of nothing but one sign or such runs; items begin with a mark.
+_MARKS = re.compile(
+    rb"\n([ \t]*+(?:[=~^\"'`#*+.:_-][=~^\"'`#*+.:_ \t-]*+(?=\r?(?:\n|\Z))"
+    rb"|(?:[*+-]|(?:[0-9]{1,9}|#)[.)])[ \t]++))"
 )
 # Directives whose content is prose; all others hold code, files, names or options.
 _PROSE = b"""
@@ -28,10 +41,12 @@ _SHOWN = frozenset(_PROSE.split())
 def rst(text: bytes) -> Masked:
     """Hide everything but the prose of a text in reStructuredText."""
     text = hide(text, _blocks(text))
-    return hide_addresses(_INLINE.sub(hidden_match, text)), b""
+    text = _MARKS.sub(lambda found: b"\n" + end(found[1]), b"\n" + text)[1:]
+    text = _INLINE.sub(lambda found: _FILLERS[found.lastgroup](found[0]), text)
+    return hide_addresses(text), b""
 
 
-def _blocks(text: bytes) -> Iterator[tuple[int, int]]:
+def _blocks(text: bytes) -> Iterator[tuple[int, int, Filler]]:
     """Literal blocks, comments, targets, sessions and directives of code, with what is indented below."""
     below: int | None = None  # lines that are indented more than this are hidden
     prompt = False  # whether a session goes on
@@ -43,12 +58,15 @@ def _blocks(text: bytes) -> Iterator[tuple[int, int]]:
         column = len(indent.expandtabs(8))
         prompt = prompt or bool(asked)
         if prompt or (below is not None and column > below):
-            yield line.span()
+            yield *line.span(), code
             continue
         below = column if rest.rstrip().endswith(b"::") else None
         if mark is not None:
             is_prose = directive is not None and directive[:-2] in _SHOWN
             below = below if is_prose else column
-            yield line.start(), line.start("rest") if is_prose else line.end()
+            if is_prose:
+                yield line.start(), line.start("rest"), end
+            else:
+                yield *line.span(), code
         elif field:
-            yield line.span("field")
+            yield *line.span("field"), end
