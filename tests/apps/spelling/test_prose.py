@@ -1,4 +1,4 @@
-"""What every mask promises: the same length, the same line ends, nothing but 0x1A, and time in proportion."""
+"""What every mask promises: lengths, line ends, three fillers, linear time, and markup seen through."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from weigh.apps.spelling.contexts import Reader
 from weigh.apps.spelling.prose import DATA, SOURCE, ending, masked, masked_pieces
 
 TEXTS = Path(__file__).parent / "texts"
@@ -25,10 +26,12 @@ def written(signs: str) -> list[str]:
     ]
 
 
-SIGNS = written(
+UNDERSCORES = ["_", "__", "_there_", "_a_b_", "\x1c"]
+SIGNS = UNDERSCORES + written(
     r"` `` ``` ~~~ $ $$ [ ] ]( ( ) { } < > <!-- --> \ \( \) \[ \] ↵ ↵↵ ¬ ____ → _ >_ -_ 1._ # !!!_ [^1]: [^1]"
     r" ]:_ ---↵ \begin{verbatim} \end{verbatim} \begin{ \label{ \newcommand \verb| | % \item[ &amp; <pre>"
-    r" </pre> <a ::↵ .._note::_ .._code:: :role:` >>>_ http:// a@b /a/b their 5 é ’"
+    r" </pre> <a ::↵ .._note::_ .._code:: :role:` >>>_ http:// a@b /a/b their 5 é ’ * ** ~~ ]( <b> </b> <p>"
+    r" \section{ \footnote{ \emph{ {\em_ & ~ \& \\ \iffalse \fi === weigh-spell:_ignore weigh-spell:_off"
 )
 markup = st.lists(st.sampled_from(SIGNS), max_size=30).map("".join).map(str.encode)
 
@@ -36,21 +39,25 @@ markup = st.lists(st.sampled_from(SIGNS), max_size=30).map("".join).map(str.enco
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=100, deadline=None)
 @given(text=st.one_of(markup, st.binary(max_size=60)))
-def test_a_mask_keeps_lengths_and_line_ends_and_writes_one_sign(name: str, text: bytes) -> None:
+def test_a_mask_keeps_lengths_and_line_ends_and_writes_three_signs(name: str, text: bytes) -> None:
     found = masked(text, name)
     assert len(found) == len(text)
     assert all(
-        new == old or (new == 0x1A and old not in b"\r\n") for new, old in zip(found, text, strict=True)
+        new == old or (new in b"\x1a\x1d " and old not in b"\r\n")
+        for new, old in zip(found, text, strict=True)
     )
 
 
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=100, deadline=None)
 @given(text=markup)
-def test_a_masked_text_stays_as_it_is_and_is_utf8(name: str, text: bytes) -> None:
+def test_what_is_hidden_stays_hidden_and_the_rest_is_utf8(name: str, text: bytes) -> None:
     found = masked(text, name)
     found.decode()
-    assert masked(found, name) == found
+    again = masked(found, name)
+    # A sign without its backslash, or an indented line without its quotation mark, may be markup.
+    assert name in {"a.md", "a.tex", "a.rst"} or again == found
+    assert all(new in b"\x1a\x1d " for new, old in zip(again, found, strict=True) if old in b"\x1a\x1d ")
 
 
 SHOWN, HIDDEN = b"shownword", b"hiddenword"
@@ -93,22 +100,29 @@ def test_plain_text_loses_its_addresses_paths_and_code_only() -> None:
 # What is written again and again.
 HOSTILE = {
     "a.txt": "` `a_ :// a@ a/ a://",
-    "a.md": r"` $ [ < ]( ](x) <!-- ↵<!-- $a_ { <a_ \( ↵ ↵↵____a >_ -_ ~~~↵ [^ ][ <pre> $↵ \$ ↵["
+    "a.md": r"* *a ~~ | **a [a](b '_ [a](b_( ![ ↵>_ ↵#_ ↵-_[_] ↵=_x"
+    r" ` $ [ < ]( ](x) <!-- ↵<!-- $a_ { <a_ \( ↵ ↵↵____a >_ -_ ~~~↵ [^ ][ <pre> $↵ \$ ↵["
     " `_↵``↵ ↵↵-_↵↵_____x",
-    "a.tex": r"\ $ { % %↵ \begin{ \begin{verbatim} \begin{x} \label{ \newcommand{ \def\a \verb| \[ \( \cite["
+    "a.tex": r"} & ~ \a{ \section{ \emph{a}b \iffalse \iffalse\fi \if \\ \$"
+    r" \ $ { % %↵ \begin{ \begin{verbatim} \begin{x} \label{ \newcommand{ \def\a \verb| \[ \( \cite["
     r" $↵↵ \cite{} \label{{} \newcommand{}{",
-    "a.html": "< <!-- <pre> <pre></pre & a&amp; <a↵ <a↵↵",
-    "a.rst": "` ``a :a :a: | |a <a a::↵ ..__a↵ >>>_↵ ↵",
+    "a.html": "<b> a<b> a</b>- <p> &nbsp; < <!-- <pre> <pre></pre & a&amp; <a↵ <a↵↵",
+    "a.rst": "* *a ↵=_x ↵-_ a` ` ``a :a :a: | |a <a a::↵ ..__a↵ >>>_↵ ↵",
 }
 
 
 @pytest.mark.parametrize(
-    ("name", "sign"), [(name, sign) for name, signs in HOSTILE.items() for sign in written(signs)], ids=repr
+    ("name", "sign"),
+    [
+        *((name, sign) for name, signs in HOSTILE.items() for sign in written(signs)),
+        *((name, sign) for name in NAMES for sign in ["_", "_a", "a_ ", "\x1c", "\x1ca", "weigh-spell: on "]),
+    ],
+    ids=repr,
 )
 def test_hostile_text_takes_time_in_proportion(name: str, sign: str) -> None:
     unit = sign.encode()
     seconds = []
-    for size in (1 << 14, 1 << 17):
+    for size in (1 << 13, 1 << 16):
         text = b"x" + unit * (size // len(unit))
         start = time.process_time()
         masked(text, name)
@@ -129,19 +143,137 @@ def test_a_block_of_code_goes_on_in_the_next_piece() -> None:
 @pytest.mark.parametrize(
     ("name", "first", "second", "expected"),
     [
-        ("a.md", "a\n> ```\n> b\n", "> b\n> ```\n> c\n", "···\n·····\n> c\n"),
-        ("a.md", "a\n<!-- b\n\n", "b --> c\n", "····· c\n"),
-        ("a.md", "a\n\n", "---\nb: c\n---\n", "---\nb: c\n---\n"),
+        ("a.md", "a\n> ```\n> b\n", "> b\n> ```\n> c\n", "···\n·····\n  c\n"),
+        ("a.md", "a\n<!-- b\n\n", "b --> c\n", "      c\n"),
+        ("a.md", "a\n\n", "---\nb: c\n---\n", "¶  \nb: c\n¶  \n"),
         ("a.tex", "a \\begin{lstlisting}[x=y]\nb\n\n", "b \\end{lstlisting} c\n", "·················· c\n"),
         ("a.html", "a <script src=x>b\n\n", "b</script> c\n", "·········· c\n"),
-        ("a.html", "a <!-- b\n\n", "b --> c\n", "····· c\n"),
+        ("a.tex", "a \\end{document}\nb\n\n", "b\n", "·\n"),
+        ("a.tex", "a \\iffalse b\n\n", "\\ifx b\\fi\\fi c\n", "             c\n"),
+        ("a.html", "a <!-- b\n\n", "b --> c\n", "      c\n"),
     ],
 )
 def test_what_a_piece_leaves_open_hides_the_start_of_the_next(
     name: str, first: str, second: str, expected: str
 ) -> None:
     pieces = list(masked_pieces([first.encode(), second.encode()], name))
-    assert pieces[1].decode().replace("\x1a", "·") == expected
+    assert pieces[1].decode().translate({0x1A: "·", 0x1D: "¶"}) == expected
+
+
+def contexts(text: str, name: str) -> list[list[str]]:
+    """The contexts of *to* and *two* in a text."""
+    reader = Reader([["to"], ["two"]])
+    reader.read(masked(text.encode(), name), 0)
+    return [rows.context(i) for rows in reader.occurrences() for i in range(len(rows))]
+
+
+# Each is a plain sentence for who reads it, and what stands before or behind it is not seen from there.
+SENTENCE = "It was to late."
+MARKED = {
+    "a.txt": ["It was _to_ late.", "_It was to late._", "It was _to\nlate._"],
+    "a.md": [
+        *("It was **to** late.", "It was *to* late.", "It was _to_ late.", "It was __to__ late."),
+        *("It was **to late**.", "It was ~~to~~ late.", "***It was** to* late.", "**It was _to_ late.**"),
+        *("It was to [late](x).", "It was [to](x 'two') late.", "It was [**to**][x] late."),
+        *("It was ![to](a_b.png) late.", "It was to[^two] late.", "It was <b>to</b> late."),
+        *(
+            "It was <!-- two --> to late.",
+            "It was&nbsp;to late.",
+            "> It was to\n> late.",
+            "- > It was to late.",
+        ),
+        *("# There\nIt was to late.\n## There", "There\n===\nIt was to late.\n\nThere\n---\n"),
+        *("- There\n- It was to\n  late.\n- There", "1. It was to late.\n2. There", "- [ ] It was to late."),
+        *("| A | It was to late. | it |\n|---|:-:|---|\n| there | x |", "There\n* * *\nIt was to late."),
+        *("There\n$$\nx\n$$\nIt was to late.", "[there]: http://x.org\nIt was to late.\n[^a]: There"),
+        *("there<p>It was to late.</p>there", "> # There\n> It was to late.\n>\n> there"),
+        *('!!! note "There"\n    It was to late.', "There\n:   It was to late."),
+    ],
+    "a.tex": [
+        *(r"It was \emph{to} late.", r"It was {\em to} late.", "It was~to late.", "It was to~late."),
+        *("It was to % two\nlate.", r"It was \textbf{\emph{to}} late.", r"It was\ to late."),
+        *(r"It was \textcolor{red}{to} late.", r"It was \label{two}to late.", r"It was \mine[x]{to} late."),
+        *("It was \\iffalse two \\ifx two\\fi two \\fi to late.", r"\href{two}{It was} to late."),
+        *(
+            "It was to late.\n\\end{document}\nIt was two",
+            r"\section[two]{There} It was to late. \chapter{A}",
+        ),
+        *(r"There\item It was to late.\item There", r"There\begin{quote}It was to late.\end{quote} There"),
+        *(r"There\footnote{It was to late.} is", r"There \[x\]It was to late. $$y$$ there"),
+        *(r"There & It was to late. \\ There", r"\begin{equation}x\end{equation} It was to late. \par There"),
+    ],
+    "a.html": [
+        *(
+            "It was <b>to</b> late.",
+            "It was&nbsp;to&#160;late.",
+            "It was<br>to late.",
+            "It was <!-- two -->to late.",
+        ),
+        *("<p>It was to late.<p>There", "<UL><LI>There<li>It was <a\nhref=x>to</a> late.</ul>There"),
+        *("<h1>There</h1>It was to late.", "<td>There</td><td>It was to late.</td><td>There</td>"),
+    ],
+    "a.rst": [
+        *(
+            "It was **to** late.",
+            "It was *to* late.",
+            "It was to `late <http://x.org>`_.",
+            "It was `to`_ late.",
+        ),
+        *("It was to_ late.", "=====\nThere\n=====\nIt was to late.\n\nThere\n-----\n"),
+        *(
+            "- There\n- It was to\n  late.\n- There",
+            "#. There\n#. It was to late.",
+            ".. note:: It was to late.",
+        ),
+        *("| there | It was to late. |\n+-------+-----+\n",),
+    ],
+}
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in MARKED.items() for text in texts])
+def test_markup_does_not_stand_between_words(name: str, text: str) -> None:
+    assert contexts(text, name) == contexts(SENTENCE, "a.txt")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        *(
+            ("a.txt", text)
+            for text in ["a_to_b", "_to_b", "_to_-day", "_a_to_", "__to__ x", "_to it", "in_ to_"]
+        ),
+        *(
+            ("a.md", text)
+            for text in ["**un**to", "to**s**", "**to**-day", "*to*'s", "[to](x)s", "a*to*", "to_day"]
+        ),
+        *(("a.md", text) for text in ["**to**.py", "é**to**", "well-*to*-do", "*in*_to_"]),
+        *(
+            ("a.tex", text)
+            for text in [r"\emph{un}to", r"to\textbf{s}", r"un\-to", r"{\em to}-day", r"to\_s"]
+        ),
+        *(("a.html", text) for text in ["<b>un</b>to", "to<i>s</i>", "<b>to</b>’s"]),
+        *(("a.rst", text) for text in ["*un*\\ to", "**to**-day"]),
+    ],
+)
+def test_markup_within_a_word_makes_no_two_words_of_it(name: str, text: str) -> None:
+    assert contexts(f"It was {text} late.", name) == []
+
+
+@pytest.mark.parametrize("before", ["“", "—", "(", "«", "‘", "..."])
+@pytest.mark.parametrize(("name", "sign"), [("a.txt", "_"), ("a.md", "_"), ("a.md", "**"), ("a.rst", "*")])
+def test_emphasis_may_touch_marks(before: str, name: str, sign: str) -> None:
+    for after in ["”", "—", ")", "»", "’", ".", ",", "--"]:
+        marked = f"It was {before}{sign}to{sign}{after} late."
+        assert contexts(marked, name) == contexts(marked.replace(sign, ""), "a.txt")
+
+
+def test_what_is_no_markup_is_seen() -> None:
+    for name, text in [
+        ("a.md", "2 * to * [two] to"),
+        ("a.tex", r"5\% to \& two"),
+        ("a.html", "to < two > to"),
+    ]:
+        assert contexts(text, name) == contexts(text.replace("\\", " "), "a.txt")
 
 
 def test_the_ending_below_a_packing_tells_the_format() -> None:

@@ -50,7 +50,7 @@ _FILLERS: dict[str | None, Filler] = {
     **dict.fromkeys(["dollar", "formula"], code),
     **dict.fromkeys(["dollars", "display", "row", "cell"], end),
     **dict.fromkeys(["space", "tie"], blank),
-    **dict.fromkeys(["other", "brace"], seam),
+    **dict.fromkeys(["sign", "other", "brace"], seam),
 }
 # A word from its first accent on, such as Ni\~no from there: its parts are not words.
 _ACCENTED = re.compile(
@@ -124,19 +124,17 @@ class _Commands:
         done = 0
         while found := _COMMAND.search(self._text, done):
             (begin, stop), kind = found.span(), found.lastgroup
-            accented = _ACCENTED.match(self._text, begin)
+            accented = _ACCENTED.match(self._text, begin) if kind in {"name", "other"} else None
             if accented:
                 begin, done = start_of_word(self._text, begin, done), accented.end()
                 yield begin, done, code
-            elif kind == "sign":
-                done = stop
-                yield begin, begin + 1, seam
             elif kind == "name":
                 done = self._after(found["name"], stop)
                 yield begin, done, self._filler(found["name"], done)
             else:
                 done = stop
-                yield begin, done, end if begin in self._title_ends else _FILLERS[kind]
+                filler = end if begin in self._title_ends else _FILLERS[kind]
+                yield begin, begin + 1 if kind == "sign" else stop, filler
 
     def _filler(self, name: bytes, at: int) -> Filler:
         takes_text = self._text.startswith(b"{", at) and not self._text.startswith(b"{}", at)

@@ -38,7 +38,7 @@ _REST = (
     re.compile(rb"[A-Za-z0-9.-]*+"),
     re.compile(rb"[\w./~:-]*+"),
 )
-_SEAM = re.compile(rb"\x1c(?<!\x1c\x1c)\x1c*+(?=[\w\x80-\xff'/@.-])")
+_SEAM = re.compile(rb"\x1c(?<=[\w\x80-\xff'/@-]\x1c)\x1c*+(?=[\w\x80-\xff'/@.-])")
 _REST_OF_WORD = re.compile(rb"(?:[\w\x80-\xff]|['/@.-](?=[\w\x80-\xff]))*+")
 _JOINTS = frozenset("'’-‐‑/@_")
 _BEFORE = (_OF_SCHEME, _OF_BOX, _OF_PATH)

@@ -13,7 +13,8 @@ _LINE = re.compile(
     rb"|(?P<field>:[^:\s`][^:\n`]*+:(?=\s))|(?P<prompt>>>>[ ]))?(?P<rest>[^\n]*+)\n?"
 )
 _INLINE = re.compile(
-    rb"[`<:|*_](?:(?<=`)(?P<literal>`[^`\n\x1a]++(?:`[^`\n\x1a]++)*+``)|(?<=<)(?P<address>[^<>\s`\x1a]++>`__?)"
+    rb"[\\`<:|*_](?:(?<=\\)(?:(?P<joint>[ \t])|(?P<escaped>[!-~]))"
+    rb"|(?<=`)(?P<literal>`[^`\n\x1a]++(?:`[^`\n\x1a]++)*+``)|(?<=<)(?P<address>[^<>\s`\x1a]++>`__?)"
     rb"|(?<=:)(?P<role>(?:[A-Za-z][\w+.-]*+:){1,3}+`[^`\n\x1a]++`)"
     rb"|(?<=\|)(?:(?P<substituted>[^|\s\x1a][^|\n\x1a]*+\|)|(?P<bar>(?<=[ \t\n]\|)|(?=[ \t\r\n]|\Z)))"
     rb"|(?<=\*)(?P<stars>(?<=\S\*)\*?|\*?(?=\S))|(?<=`)(?P<tick>_{0,2}+)"
@@ -21,8 +22,9 @@ _INLINE = re.compile(
 )
 _FILLERS: dict[str | None, Filler] = {
     **dict.fromkeys(["literal", "role", "substituted"], code),
-    **dict.fromkeys(["address", "stars", "tick", "reference"], seam),
+    **dict.fromkeys(["address", "joint", "stars", "tick", "reference"], seam),
     "bar": end,
+    "escaped": bytes,
 }
 # Titles and tables are lines of nothing but one sign or such runs; items begin with a mark.
 _MARKS = re.compile(
