@@ -147,6 +147,7 @@ TAMPERED = {
     "facts that are none": _set("facts", "sets", to=[1]),
     "an accuracy that is no number": _set("facts", "sets", 0, "accuracy", to="nan"),
     "a share found that is no number": _set("facts", "sets", 0, "found", to="nan"),
+    "more judged than can be counted": _set("facts", "sets", 0, "judged", to=10**400),
     "a temperature without end": _set("facts", "sets", 0, "temperature", to="inf"),
     "facts of fewer sets": _set("facts", "sets", to=[]),
     "facts of fewer words": _set("facts", "sets", 0, "examples", to=[3]),

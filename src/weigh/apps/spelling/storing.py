@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,8 +108,9 @@ def _facts(plain: dict[str, Any], sets: Sequence[LinearChooser]) -> Facts:
     facts = Facts.of(plain)
     if [len(one.examples) for one in facts.sets] != [len(one.words) for one in sets]:
         raise ValueError("facts of other sets")
-    numbers = [(one.accuracy, one.majority, one.found, one.temperature) for one in facts.sets]
-    if not all(math.isfinite(number) for row in numbers for number in row if number is not None):
+    rows = [(one.accuracy, one.majority, one.found, one.temperature) for one in facts.sets]
+    numbers = [facts.found, *chain.from_iterable(rows)]
+    if not all(math.isfinite(number) for number in numbers if number is not None):
         raise ValueError("facts that are no numbers")
     return facts
 

@@ -38,8 +38,9 @@ SECTIONS = {
     """,
     "--alarms": """
         is a promise: of 10,000 words that are right, so many at most are called
-        wrong. A fifth of the text is held out to find how sure a suggestion must be;
-        with little text it cannot be promised, and what can be is told.
+        wrong. A fifth of the text is held out to find how sure a suggestion must be
+        to show that with 95 % confidence; with less than 300,000 words 0.5 cannot be
+        promised, and what can be is told, as is the share of errors still found.
     """,
     "--learner": LEARNERS,
 }

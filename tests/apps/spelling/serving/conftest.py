@@ -19,7 +19,7 @@ def learned(folder, *sentences):
     for number, start in enumerate(range(6)):
         several = itertools.islice(itertools.cycle(sentences), start, start + TIMES)
         (folder / f"{number}.txt").write_text("\n\n".join(several))
-    return Speller.learn([str(folder)], [("weather", "whether")], alarms=10)
+    return Speller.learn([str(folder)], [("weather", "whether")], alarms=40)
 
 
 @pytest.fixture(scope="session")
