@@ -122,6 +122,17 @@ def test_a_set_that_contexts_do_not_tell_is_marked() -> None:
     assert "*" not in str(speller())
 
 
+def test_the_widest_row_has_80_columns() -> None:
+    long = replace(speller().sets[0], words=("conscientiousness", "consciousness"))
+    wide = replace(
+        speller().facts.sets[0], examples=(10**7, 1), accuracy=0.999999, majority=0.9999999, found=0.999999
+    )
+    facts = replace(speller().facts, sets=(wide,))
+    lines = str(replace(speller(), sets=(long,), facts=facts)).splitlines()
+    assert "  conscientiousness, c… *" in lines[-2]
+    assert max(map(len, lines)) <= 80
+
+
 def test_files_that_are_left_out_are_told_once(tmp_path: Path) -> None:
     (tmp_path / "letters.txt").write_text(text())
     for name in ("a.py", "b.csv", "c.js"):

@@ -12,7 +12,7 @@ from weigh.text import aligned, amount, counted, cut, html_note, html_table, per
 SHOWN = 60
 NAMED = 30  # sets, or words, that were left out
 _WIDTH = 80
-_NAME = 24
+_NAME = 23
 _HEAD = ["set", "examples", "accuracy", "majority", "found", "features"]
 _FEW = 0.1  # of the errors, less than which is too little to be content with
 _FIRM = "\N{NO-BREAK SPACE}"
