@@ -13,12 +13,14 @@ from weigh.apps.spelling.chooser import LinearChooser
 from weigh.apps.spelling.contexts import Occurrences, Reader
 from weigh.apps.spelling.documents import pieces
 from weigh.apps.spelling.prose import masked_pieces
-from weigh.apps.spelling.reasons import MORE_USUAL, Reason, strongest
+from weigh.apps.spelling.reasons import MORE_USUAL, PARAGRAPH, Reason, weighed
 from weigh.apps.spelling.suggestion import Suggestion, like
+from weigh.apps.spelling.surroundings import Surroundings
 
 BLOCK = 1 << 18
 # Smaller than what is learned from at once: a text of nothing but words of one set takes 300 bytes for each.
 PIECE = 1 << 20
+_SENTENCE_STARTS = {f"before:{mark}" for mark in (PARAGRAPH, *".!?")}
 
 
 class Piece(NamedTuple):
@@ -29,10 +31,14 @@ class Piece(NamedTuple):
 
 
 class Found(NamedTuple):
-    """An occurrence that is probably another word, by its place in bytes."""
+    """An occurrence that is probably another word, by its place in bytes.
+
+    `own` is the written word as its set has it, if it is known that a capital is its own.
+    """
 
     begin: int
     size: int
+    own: str
     word: str
     probability: float
     reasons: tuple[Reason, ...]
@@ -62,7 +68,7 @@ class Judge:
         found: list[Found] = []
         for chooser, rows in zip(self.choosers, reader.occurrences(), strict=True):
             if len(rows):
-                found.extend(_alarms(chooser, rows, self.threshold))
+                found.extend(_alarms(chooser, rows, self.threshold, prose))
         return sorted(found)
 
 
@@ -71,26 +77,33 @@ def in_blocks(text: bytes) -> Iterator[bytes]:
     return (text[at : at + BLOCK] for at in range(0, len(text), BLOCK))
 
 
-def _alarms(chooser: LinearChooser, rows: Occurrences, threshold: float) -> Iterator[Found]:
+def _alarms(chooser: LinearChooser, rows: Occurrences, threshold: float, prose: bytes) -> Iterator[Found]:
     chances = chooser.chances(rows)
     best = chances.argmax(axis=1)
     sure = chances[np.arange(len(rows)), best]
     for i in np.flatnonzero((best != rows.members) & (sure > threshold)).tolist():
         word, written = int(best[i]), int(rows.members[i])
+        begin, size, context = int(rows.begins[i]), int(rows.sizes[i]), rows.context(i)
+        around = Surroundings.of(prose, begin, begin + size)
         yield Found(
-            begin=int(rows.begins[i]),
-            size=int(rows.sizes[i]),
+            begin=begin,
+            size=size,
+            # Where a sentence starts, a capital may be the sentence's.
+            own="" if _SENTENCE_STARTS & {*context} else chooser.words[written],
             word=chooser.words[word],
             probability=float(sure[i]),
-            reasons=_reasons(chooser, rows.context(i), word, written),
+            reasons=weighed(_evidence(chooser, context, word, written), around.written),
         )
 
 
-def _reasons(chooser: LinearChooser, context: list[str], word: int, written: int) -> tuple[Reason, ...]:
+def _evidence(
+    chooser: LinearChooser, context: list[str], word: int, written: int
+) -> Iterable[tuple[str, float]]:
+    """Every feature of a context, with what it adds to the logarithm of the odds of two words."""
     evidence = dict.fromkeys(context, 0.0)
     evidence[MORE_USUAL] = float(chooser.base[word] - chooser.base[written])
     evidence |= {feature: float(row[word] - row[written]) for feature, row in chooser.evidence(context)}
-    return strongest(evidence.items())
+    return evidence.items()
 
 
 def _told(found: list[Found], piece: Piece, name: str, place: Place) -> Generator[Suggestion, None, Place]:
@@ -101,7 +114,7 @@ def _told(found: list[Found], piece: Piece, name: str, place: Place) -> Generato
         written = text[one.begin : one.begin + one.size].decode("utf-8", "surrogatepass")
         if "'" in one.word:
             apostrophe = apostrophe or _usual_apostrophe(piece.prose)
-        suggested = like(written, one.word, apostrophe)
+        suggested = like(written, one.word, apostrophe, one.own)
         # In capitals two words of a set may be one: MASSE is both Masse and Maße.
         if suggested == written:
             continue

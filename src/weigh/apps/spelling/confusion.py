@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Self
-from unicodedata import normalize
+from unicodedata import category, normalize
 
 from weigh.errors import ParameterError, SourceError, hint, listing, parameter, told
 from weigh.source.bytes import MARK
@@ -22,7 +22,7 @@ LARGEST = 8  # words of a set
 LONGEST = 40  # characters of a word
 _MOST = 1 << 22  # bytes of a list: what is longer is a text that was given in its place
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_BETWEEN = re.compile(r"[\s,/]+")
+_BETWEEN = re.compile(r"[,/]")
 _WORD = re.compile(r"[^\W_](?:\w|'(?=[^\W_]))*")
 _SAVE_IT = ", not a list. Save it to a file first."
 
@@ -31,7 +31,8 @@ _SAVE_IT = ", not a list. Save it to a file first."
 class ConfusionSets:
     """Sets of words that are mixed up.
 
-    Words are in lower case and have ' for ’; no word is in two sets, and a set has two to eight.
+    Words have ' for ’, and the capitals that their list gives them, which do not tell words apart; no word is
+    in two sets, and a set has two to eight.
     """
 
     sets: tuple[tuple[str, ...], ...]
@@ -44,7 +45,7 @@ class ConfusionSets:
             fault = _fault(words, seen)
             if fault:
                 raise ParameterError(f"Set {number} of the confusion sets: {fault}")
-            seen.update(words)
+            seen.update(map(str.lower, words))
         if not self.sets:
             raise ParameterError(f"There is no confusion set. {_SUCH_AS}")
 
@@ -68,7 +69,7 @@ class ConfusionSets:
             fault = _fault(words, seen)
             if fault:
                 raise SourceError(f"{where}, line {number:,}: {fault}", where, number)
-            seen.update(words)
+            seen.update(map(str.lower, words))
             sets.append(words)
         if not sets:
             raise SourceError(f"{where} holds no confusion set. {_SUCH_AS}", where)
@@ -119,12 +120,18 @@ _SUCH_AS = "Give a set of words a line, such as: their there they're"
 
 
 def _plain(word: object) -> str:
-    return normalize("NFC", str(word)).lower().replace("’", "'")
+    return normalize("NFC", str(word)).replace("’", "'")
 
 
 def _words(given: str | Iterable[str]) -> tuple[str, ...]:
-    """The words of a set: a sequence of them, or a line as in a file."""
-    return tuple(filter(None, _BETWEEN.split(given))) if isinstance(given, str) else tuple(given)
+    """The words of a set: a sequence of them, or a line as in a file.
+
+    Commas and slashes part words, or else blanks do: a phrase between commas is seen to be one.
+    """
+    if not isinstance(given, str):
+        return tuple(given)
+    parts = _BETWEEN.split(given)
+    return tuple(filter(None, map(str.strip, parts))) if len(parts) > 1 else tuple(given.split())
 
 
 def _lines(content: str) -> Iterator[tuple[int, tuple[str, ...]]]:
@@ -152,15 +159,13 @@ def _content(path: Path) -> str:
 
 def _fault(words: Sequence[str], seen: set[str]) -> str:
     """What is wrong with a set, given the words of those before it; nothing if it is right."""
-    for at, word in enumerate(words):
-        if not _is_word(word):
-            return (
-                f"{told(word, 60)} is not one word. A word is at most {LONGEST} letters, digits and inner "
-                f"apostrophes, without blanks and hyphens."
-            )
-        if word in words[:at]:
-            return f"{word!r} is in it twice. Name every word once."
-        if word in seen:
+    known = [word.lower() for word in words]
+    for at, (word, name) in enumerate(zip(words, known, strict=True)):
+        if not _is_word(name):
+            return f"{told(word, 60)} is not one word. {_must_be(word)}"
+        if name in known[:at]:
+            return f"{word!r} is in it twice. Name every word once{_capitals(word, words[:at])}."
+        if name in seen:
             return f"{word!r} is in another set already. A word may be in one set only; join the two."
     if len(words) < 2:
         return f"a set needs two words or more, got {listing(words)}. Add what it is mixed up with."
@@ -171,6 +176,23 @@ def _fault(words: Sequence[str], seen: set[str]) -> str:
 
 def _is_word(word: str) -> bool:
     return _WORD.fullmatch(word) is not None and len(word) <= LONGEST and not word.isdecimal()
+
+
+def _must_be(word: str) -> str:
+    """What a word would have to be, in view of one that is none."""
+    if len(word.split()) > 1:
+        return (
+            "A word of a set is a single word: phrases cannot be told apart. Part words by blanks or commas."
+        )
+    if any(category(sign).startswith("M") for sign in word):
+        return (
+            "It has letters with marks that are signs of their own (combining marks), which are not read yet."
+        )
+    return f"A word is at most {LONGEST} letters, digits and inner apostrophes, without blanks and hyphens."
+
+
+def _capitals(word: str, words: Sequence[str]) -> str:
+    return "" if word in words else "; capitals do not tell words apart"
 
 
 def _unknown(name: str) -> ParameterError:

@@ -93,7 +93,7 @@ class Reader:
 
     Parameters
     ----------
-    sets : sequences of words in lower case, with ' for ’; no word twice
+    sets : sequences of words with ' for ’; capitals do not matter; no word twice
     window : how many words to each side are near
     most : how many occurrences of a set are kept
         A set that has as many drops half of them, and from then on takes half (a quarter, ...) of what comes.
@@ -108,7 +108,9 @@ class Reader:
         if type(most) is not int or most < 2:
             raise parameter("Reader", "most", "a whole number from 2 on", most)
         self.sets = tuple(tuple(words) for words in sets)
-        self._native = _core.ContextReader([list(words) for words in self.sets], window, most)
+        self._native = _core.ContextReader(
+            [[word.lower() for word in words] for words in self.sets], window, most
+        )
 
     def read(self, piece: bytes, document: int, words: int = 0, begin: int = 0) -> int:
         """Read a piece of UTF-8 and return how many words it has.

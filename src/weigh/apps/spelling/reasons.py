@@ -1,119 +1,158 @@
-"""Why one word and not another: the strongest features of a context, in words and told once."""
+"""Why one word and not another: what each neighbour adds to the odds, in words and told once."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-MOST = 6
 PARAGRAPH = "¶"
-NUMBER = "0"
 MORE_USUAL = "base"
 _PLACES = {
-    "before": (-1,),
-    "after": (1,),
-    "before2": (-2,),
-    "after2": (2,),
-    "around": (-1, 1),
-    "ending-before": (-1,),
-    "ending-after": (1,),
-    "capital-before": (-1,),
-    "capital-after": (1,),
-    "capital": (0,),
-    "CAPITALS": (0,),
+    "before": -1,
+    "after": 1,
+    "before2": -2,
+    "after2": 2,
+    "ending-before": -1,
+    "ending-after": 1,
+    "capital-before": -1,
+    "capital-after": 1,
+    "capital": 0,
+    "CAPITALS": 0,
 }
-_PAIRS = {"before": (-2, -1), "after": (1, 2)}
-_NEXT: dict[int | str, str] = {-2: "before2", -1: "before", 1: "after", 2: "after2"}
-_BARE = {
-    MORE_USUAL: "more usual",
-    "capital": "capital letter",
-    "CAPITALS": "capital letters",
-    "capital-before": "capital letter before",
-    "capital-after": "capital letter after",
-}
+_PAIRS = {"before": (-2, -1), "after": (1, 2), "around": (-1, 1)}
+_KINDS: dict[int | str, str] = {-2: "before2", -1: "before", 1: "after", 2: "after2"}
+_BARE = {MORE_USUAL: "more usual", "capital": "capital letter", "CAPITALS": "capital letters"}
 _SIDES = {"before2": "two before", "after2": "two after", "near": "nearby"}
-_ENDS = {"before": "start of a paragraph", "after": "end of a paragraph"}
+_ENDS = {
+    "before": "start of a paragraph",
+    "after": "end of a paragraph",
+    "before2": "start of a paragraph",
+    "after2": "end of a paragraph",
+}
+_NO_WORDS = {"0": "a number", "<code>": "code", "<long>": "a long word"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Reason:
     """What is known of a neighbour, and by how much that speaks for the suggested word against the written.
 
-    `feature` is the strongest of those that tell of it, `weight` a difference of logarithms. It prints as
-    what a reader sees: 'know' before, 'laugh' nearby.
+    `feature` names the neighbour, or two where they tell most together; `weight` is a difference of
+    logarithms, below zero where it speaks for the written word. `seen` is the neighbour as the text writes
+    it. It prints as what a reader sees: 'know' before, 'laugh' nearby.
     """
 
     feature: str
     weight: float
+    seen: str = ""
 
     def __str__(self) -> str:
         if self.feature in _BARE:
             return _BARE[self.feature]
-        kind, _, seen = self.feature.partition(":")
-        words = seen.split(" ")
-        if set(words) == {PARAGRAPH} and kind in _ENDS:
-            return _ENDS[kind]
-        if kind.startswith("ending-"):
-            return f"'-{seen}' {kind.removeprefix('ending-')}"
+        kind, _, named = self.feature.partition(":")
+        names, written = named.split(" "), (self.seen or named).split(" ")
+        tokens = list(zip(names, written, strict=True))
         if kind == "around":
-            return f"'{words[0]} … {words[-1]}' around"
-        # Quotes as they are: a word may have apostrophes.
-        return (f"'{seen}'" if seen != NUMBER else "a number") + f" {_SIDES.get(kind, kind)}"
+            return _around(tokens[0], tokens[-1])
+        if names[0] == PARAGRAPH == names[-1]:
+            return " ".join([_ENDS[kind], *([_SIDES[kind]] if kind in _SIDES else [])])
+        if PARAGRAPH in names:
+            return f"{_quoted([one for one in tokens if one[0] != PARAGRAPH])} at the {_ENDS[kind]}"
+        return f"{_quoted(tokens)} {_SIDES.get(kind, kind)}"
 
     def to_dict(self) -> dict[str, Any]:
         """The reason as plain values: feature, weight and wording."""
         return {"feature": self.feature, "weight": self.weight, "told": str(self)}
 
 
-def strongest(evidence: Iterable[tuple[str, float]]) -> tuple[Reason, ...]:
-    """The reasons that speak for a word, the strongest first; what is known of one neighbour is one reason.
+Token = tuple[str, str]  # what features call it, and what stands in the text
+
+
+def _around(before: Token, after: Token) -> str:
+    if before[0] == PARAGRAPH == after[0]:
+        return "a paragraph of its own"
+    if before[0] == PARAGRAPH:
+        return f"between the {_ENDS['before']} and {_quoted([after])}"
+    if after[0] == PARAGRAPH:
+        return f"between {_quoted([before])} and the {_ENDS['after']}"
+    return f"{_quoted([before, after], ' … ')} around"
+
+
+def _quoted(tokens: Sequence[Token], between: str = " ") -> str:
+    """Tokens in quotes, which stay as they are where a word has apostrophes; what is no word has none."""
+    if not any(name in _NO_WORDS for name, _ in tokens):
+        return f"'{between.join(seen for _, seen in tokens)}'"
+    return " and ".join(_NO_WORDS.get(name, f"'{seen}'") for name, seen in tokens)
+
+
+def weighed(
+    evidence: Iterable[tuple[str, float]], seen: Callable[[str], str] | None = None
+) -> tuple[Reason, ...]:
+    """All that speaks for a word, the strongest first, and then all that speaks against it, likewise.
 
     `evidence` is every feature of one context, known or not, with its weight for the suggested word less that
-    for the written one, and `MORE_USUAL` for what does not depend on the context. Of the features that tell
-    of the same places the strongest gives its name; a feature of two places counts half for each. So the
-    weights of all reasons, and of what speaks against the word, add up to the logarithm of the odds.
+    for the written one, and `MORE_USUAL` for what does not depend on the context. What is known of one
+    neighbour is one reason. A feature of two neighbours makes one reason of both where it is the strongest,
+    and counts half for each where it is not. So the weights add up to the logarithm of the odds. `seen`
+    tells how the text writes what a feature names.
     """
-    parts = sorted(evidence, key=lambda part: (-part[1], part[0]))
-    neighbours = _neighbours([feature for feature, _ in parts])
-    about = {feature: _about(feature, neighbours) for feature, _ in parts}
-    seen: set[int | str] = set()
-    found: list[Reason] = []
+    parts = sorted(evidence, key=lambda part: (part[1] <= 0, -abs(part[1]), part[0]))
+    tokens = _tokens([feature for feature, _ in parts])
+    about = {feature: _about(feature, tokens) for feature, _ in parts}
+    names = _names(parts, about, tokens)
+    shares: dict[str, list[float]] = {}
     for feature, weight in parts:
-        if weight > 0 and about[feature].isdisjoint(seen):
-            seen |= about[feature]
-            shares = (w * len(about[f] & about[feature]) / len(about[f]) for f, w in parts)
-            found.append(Reason(_placed(feature, about[feature]), math.fsum(shares)))
-    kept = sorted((one for one in found if one.weight > 0), key=lambda one: (-one.weight, one.feature))
-    return tuple(kept[:MOST])
+        for place in about[feature]:
+            shares.setdefault(names[place], []).append(weight / len(about[feature]))
+    sums = {name: math.fsum(each) for name, each in shares.items()}
+    found = sorted(sums.items(), key=lambda part: (part[1] < 0, -abs(part[1]), part[0]))
+    # A text of nothing but such words has many suggestions, whose reasons are the same few words.
+    own = sys.intern
+    return tuple(Reason(own(name), nats, own(seen(name)) if seen else "") for name, nats in found if nats)
 
 
-def _neighbours(features: Sequence[str]) -> dict[str, set[int | str]]:
-    """Where the nearest tokens stand, by their text: one word may stand in several places."""
-    found: dict[str, set[int | str]] = {}
+def _tokens(features: Sequence[str]) -> dict[int, str]:
+    """The nearest tokens by their places."""
+    found: dict[int, str] = {}
     for feature in features:
         kind, _, seen = feature.partition(":")
-        if kind in ("before", "after", "before2", "after2") and " " not in seen:
-            found.setdefault(seen, set()).update(_PLACES[kind])
+        if kind in _KINDS.values() and " " not in seen:
+            found[_PLACES[kind]] = seen
     return found
 
 
-def _about(feature: str, neighbours: Mapping[str, set[int | str]]) -> set[int | str]:
+def _about(feature: str, tokens: Mapping[int, str]) -> frozenset[int | str]:
     """The places that a feature tells of; a word that is merely near stands for itself."""
     kind, _, seen = feature.partition(":")
+    places: Iterable[int | str]
     if kind == "near":
-        return neighbours.get(seen, {feature})
-    if kind in ("before2", "after2") and seen == PARAGRAPH:
-        # What lies beyond the end of a paragraph is that end again.
-        return {*_PLACES[kind], *(neighbours[PARAGRAPH] & {*_PLACES[kind.removesuffix("2")]})}
-    if " " in seen and kind in _PAIRS:
-        return {*_PAIRS[kind]}
-    return {*_PLACES.get(kind, (feature,))}
+        places = [place for place, token in tokens.items() if token == seen] or [feature]
+    elif kind in _PAIRS and " " in seen:
+        places = _PAIRS[kind]
+    else:
+        places = [_PLACES.get(kind, feature)]
+    # What lies beyond the end of a paragraph is that end again.
+    ends: dict[int | str, int] = {2 * place: place for place in (-1, 1) if tokens.get(place) == PARAGRAPH}
+    return frozenset(ends.get(place, place) for place in places)
 
 
-def _placed(feature: str, about: set[int | str]) -> str:
-    """A feature by a better name: of a word that is near its place, if that is next to the occurrence."""
-    kind, _, seen = feature.partition(":")
-    sides = [_NEXT[place] for place in about if place in _NEXT]
-    return f"{sides[0]}:{seen}" if kind == "near" and len(sides) == 1 else feature
+def _names(
+    parts: Sequence[tuple[str, float]], about: Mapping[str, frozenset[int | str]], tokens: Mapping[int, str]
+) -> dict[int | str, str]:
+    """The reason that each place belongs to, by its feature."""
+    found: dict[int | str, str] = {}
+    for feature, weight in parts:
+        places = about[feature]
+        if weight and found.keys().isdisjoint(places):
+            is_pair = len(places) > 1 and not feature.startswith("near:")
+            found |= {place: feature if is_pair else _name(place, feature, tokens) for place in places}
+    for feature, places in about.items():
+        for place in places:
+            found.setdefault(place, _name(place, feature, tokens))
+    return found
+
+
+def _name(place: int | str, feature: str, tokens: Mapping[int, str]) -> str:
+    return f"{_KINDS[place]}:{tokens[place]}" if isinstance(place, int) and place else feature

@@ -20,11 +20,13 @@ from weigh.apps.spelling.promise import Promise
 from weigh.apps.spelling.settings import Settings
 from weigh.apps.spelling.speller_text import drawn, headline, in_html, in_words
 from weigh.apps.spelling.suggestion import Suggestion
-from weigh.errors import DataError, SkippedFiles, told
+from weigh.errors import DataError, SkippedFiles, parameter, told
+from weigh.features.settings import finite
 from weigh.model import store
 from weigh.source.bytes import MARK
 
 Path = str | os.PathLike[str]
+THRESHOLD = "a probability from 0.5 to 1"
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,40 +95,52 @@ class Speller:
     def _parts(self) -> storing.Parts:
         return storing.Parts(self.sets, self.promise, self.settings, self.facts)
 
-    @property
-    def _judge(self) -> Judge:
-        return Judge(self.sets, self.promise.threshold, self.settings.window)
+    def _judge(self, threshold: float | None) -> Judge:
+        if threshold is None:
+            return Judge(self.sets, self.promise.threshold, self.settings.window)
+        if not 0.5 <= finite("check", "threshold", threshold, THRESHOLD) <= 1:
+            raise parameter("check", "threshold", THRESHOLD, threshold)
+        return Judge(self.sets, float(threshold), self.settings.window)
 
     @property
     def left_out(self) -> tuple[LeftOut, ...]:
         """The words that occurred too rarely to be learned."""
         return self.facts.left_out
 
-    def check(self, text: str | bytes, *, name: str = "text.txt") -> list[Suggestion]:
+    def check(
+        self, text: str | bytes, *, name: str = "text.txt", threshold: float | None = None
+    ) -> list[Suggestion]:
         """What is probably meant otherwise than it is written, in the order of the text.
 
         The ending of `name` says what is prose: in ``page.md`` code is left alone, in ``paper.tex`` commands
-        are. Bytes are UTF-8; a mark of their order counts for no character.
+        are. Bytes are UTF-8; a mark of their order counts for no character. What is more probable than
+        `threshold`, from 0.5 to 1, is suggested; without one, what is so sure that the promise is kept.
         """
+        judge = self._judge(threshold)
         data = _utf8(text)
         # In a str the mark is a character; an editor does not show it, so that no column counts it.
         place = Place(1, 1, 1) if isinstance(text, str) and data.startswith(MARK) else Place()
-        return list(self._judge.suggestions(in_blocks(data.removeprefix(MARK)), name, place))
+        return list(judge.suggestions(in_blocks(data.removeprefix(MARK)), name, place))
 
-    def check_file(self, path: Path, *, encoding: str = "utf-8") -> list[Suggestion]:
+    def check_file(
+        self, path: Path, *, encoding: str = "utf-8", threshold: float | None = None
+    ) -> list[Suggestion]:
         """What is suggested for a file, which may be packed (gz, bz2, xz, zst, lz4), in bounded memory."""
+        judge = self._judge(threshold)
         file = path if isinstance(path, pathlib.Path) else pathlib.Path(path)
         require_prose(file)
-        return list(self._judge.suggestions(text_of(file, encoding), os.fspath(path), Place()))
+        return list(judge.suggestions(text_of(file, encoding), os.fspath(path), Place()))
 
     def fixed(self, text: str, suggestions: Sequence[Suggestion]) -> str:
         """A text with what was suggested for it in the place of what was written."""
         return fixed(text, suggestions)
 
-    def fix_file(self, path: Path, *, encoding: str = "utf-8") -> list[Suggestion]:
+    def fix_file(
+        self, path: Path, *, encoding: str = "utf-8", threshold: float | None = None
+    ) -> list[Suggestion]:
         """Write into a file what is suggested for it, and return that; all other bytes stay as they are."""
         file = read_text(path, encoding)
-        found = self.check(file.text, name=os.fspath(path))
+        found = self.check(file.text, name=os.fspath(path), threshold=threshold)
         rewrite(file, found)
         return found
 

@@ -23,7 +23,7 @@ from weigh.model import store
 from weigh.model.loading import SPELLER
 from weigh.model.store import Stored, checked_names, damaged
 
-# What a context is; one that was learned from other features would not be known again.
+# What a context is, and how words are written; what was learned from others would not be known again.
 CONTEXTS = 2
 LARGEST = float(np.finfo(np.float32).max)  # of a weight, and so of a base
 
@@ -117,8 +117,7 @@ def _facts(plain: dict[str, Any], sets: Sequence[LinearChooser]) -> Facts:
 
 def _choosers(stored: Stored) -> tuple[LinearChooser, ...]:
     described = stored.meta["sets"]
-    words = [tuple(map(str, one["words"])) for one in described]
-    ConfusionSets(tuple(words), SPELLER)
+    words = ConfusionSets(tuple(tuple(map(str, one["words"])) for one in described), SPELLER).sets
     base, weights = stored.arrays["base"], stored.arrays["weights"]
     if base.dtype != np.float64 or weights.dtype != np.float32 or not np.isfinite(weights).all():
         raise ValueError("weights that are no numbers")

@@ -74,6 +74,7 @@ class Checker:
     speller: Speller
     encoding: str
     fix: bool
+    threshold: float | None
     say: Callable[[Suggestion], None]
     failed: list[str] = field(default_factory=list, init=False)
 
@@ -101,9 +102,9 @@ class Checker:
         if isinstance(document.path, Spooled):
             found = self._piped(document.path, name or document.name)
         elif self.fix:
-            found = self.speller.fix_file(document.path, encoding=self.encoding)
+            found = self.speller.fix_file(document.path, encoding=self.encoding, threshold=self.threshold)
         else:
-            found = self.speller.check_file(document.path, encoding=self.encoding)
+            found = self.speller.check_file(document.path, encoding=self.encoding, threshold=self.threshold)
         for each in found:
             self.say(each)
         return found
@@ -112,7 +113,7 @@ class Checker:
         from weigh.apps.spelling.fixing import read_text
 
         text = read_text(path, self.encoding)
-        found = self.speller.check(text.text, name=name)
+        found = self.speller.check(text.text, name=name, threshold=self.threshold)
         if self.fix:
             sys.stdout.buffer.write(text.with_changes(found))
             sys.stdout.buffer.flush()
@@ -129,6 +130,12 @@ class Checker:
     callback=named,
     help="Of standard input: its ending tells what is code in it. [default: plain text]",
 )
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0.5, 1),
+    metavar="P",
+    help="Suggest above this probability, instead of the promise's.",
+)
 @encoding_option
 @as_json
 @click.pass_context
@@ -138,6 +145,7 @@ def command(
     model: str | None,
     fix: bool,
     name: str | None,
+    threshold: float | None,
     encoding: str,
     as_json: bool,
 ) -> None:
@@ -151,7 +159,8 @@ def command(
     is_piped = fix and "-" in files
     if is_piped and as_json:
         raise click.UsageError("--fix writes standard input to standard output, where JSON has no place.")
-    checker = Checker(opened(model), encoding, fix, _silent if as_json else partial(click.echo, err=is_piped))
+    say = _silent if as_json else partial(click.echo, err=is_piped)
+    checker = Checker(opened(model), encoding, fix, threshold, say)
     skipped: list[str] = []
     texts = documents(files, encoding=encoding, skipped=skipped)
     found = list(checker.all(texts, name))

@@ -60,16 +60,21 @@ def actions(
 
 
 def hover(found: Found, suggestion: Suggestion, markdown: bool) -> types.Hover:
-    """All reasons of a suggestion, with their weights."""
+    """All reasons of a suggestion, for and against, with their weights and their sum."""
     change = f"{suggestion.written} → {suggestion.suggested}"
-    lines = [f"{each}: {signed(each.weight)}" for each in suggestion.reasons]
+    sides = [
+        [f"{each}: {signed(each.weight)}" for each in suggestion.reasons if sign * each.weight > 0]
+        for sign in (1, -1)
+    ]
     if markdown:
-        change, lines = f"**{_escaped(change)}**", [f"- {_escaped(each)}" for each in lines]
-    head = f"{change}, probability {suggestion.probability:.4f}"
-    why = "Why (difference of log probabilities):" if lines else ""
-    value = "\n\n".join(part for part in (head, why, "\n".join(lines)) if part)
+        change = f"**{_escaped(change)}**"
+        sides = [[f"- {_escaped(each)}" for each in lines] for lines in sides]
+    parts = [f"{change}, probability {suggestion.probability:.4f}"]
+    for head, lines in zip(("For it (difference of log probabilities):", "Against it:"), sides, strict=True):
+        parts += [head, "\n".join(lines)] if lines else []
+    parts.append(f"Sum, the logarithm of the odds: {signed(suggestion.log_odds)}")
     kind = types.MarkupKind.Markdown if markdown else types.MarkupKind.PlainText
-    return types.Hover(types.MarkupContent(kind, value), _range(found, suggestion))
+    return types.Hover(types.MarkupContent(kind, "\n\n".join(parts)), _range(found, suggestion))
 
 
 def within(suggestions: Iterable[Suggestion], begin: int, end: int) -> list[Suggestion]:

@@ -60,7 +60,7 @@ def rewritten(
         before, original = _text(text[last : place.begin]), _text(text[place.begin : place.end])
         words = sets[place.set]
         other = (place.member + int(rng.integers(1, len(words)))) % len(words)
-        written = like(original, words[other], apostrophe)
+        written = like(original, words[other], apostrophe, words[place.member])
         swaps.append(Swap(length + len(before), original, written, place.set))
         parts += [before, written]
         length += len(before) + len(written)
@@ -73,5 +73,5 @@ def _text(content: bytes) -> str:
 
 
 def as_in_sets(word: str) -> str:
-    """A word as sets have it."""
+    """A word as it is compared with those of sets."""
     return word.lower().replace("’", "'")

@@ -173,7 +173,7 @@ class _Tally:
 
     def __init__(self, sets: Sequence[tuple[str, ...]]) -> None:
         self.sets = sets
-        self.of_word = {word: at for at, words in enumerate(sets) for word in words}
+        self.of_word = {as_in_sets(word): at for at, words in enumerate(sets) for word in words}
         self.counts: Counter[Any] = Counter()
         self.words = self.clean = 0
 
