@@ -1136,7 +1136,12 @@ def _() -> object:
 
 @case("A word twice in a confusion set")
 def _() -> object:
-    return sets(["weather", "whether", "Weather"])
+    return sets(["weather", "whether", "weather"])
+
+
+@case("A word twice in a confusion set, once with a capital")
+def _() -> object:
+    return sets(["seit", "Seite", "Seit"])
 
 
 @case("A word in two confusion sets")
@@ -1152,6 +1157,16 @@ def _() -> object:
 @case("A word with a hyphen in a confusion set")
 def _() -> object:
     return sets(["everyday", "every-day"])
+
+
+@case("A phrase in a confusion set")
+def _() -> object:
+    return sets("would of, would have")
+
+
+@case("A word with combining marks in a confusion set")
+def _() -> object:
+    return sets(["की", "कि"])
 
 
 @case("No confusion set")
@@ -1177,6 +1192,11 @@ def _() -> object:
 @case("A list of confusion sets with a word alone on its line")
 def _() -> object:
     return ConfusionSets.given(written("# mine\nweather whether\ntheir\n", "mine.txt"))
+
+
+@case("A list of confusion sets with phrases")
+def _() -> object:
+    return ConfusionSets.given(written("would of, would have\n", "mine.txt"))
 
 
 @case("A list of confusion sets without a set")
@@ -1253,6 +1273,11 @@ def _() -> object:
 @case("Checking what is no text")
 def _() -> object:
     return speller().check(["a text"])  # type: ignore[arg-type]
+
+
+@case("Checking with a threshold that is no probability")
+def _() -> object:
+    return speller().check("a text", threshold=98)
 
 
 @case("Checking bytes that are no text")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -15,6 +18,7 @@ from weigh.apps.spelling.checking import Place
 from weigh.apps.spelling.chooser import LinearChooser
 from weigh.apps.spelling.contexts import Reader
 from weigh.apps.spelling.suggestion import Suggestion, like
+from weigh.errors import ParameterError
 
 WRONG = "I didn't know weather to laugh or cry."
 
@@ -31,6 +35,7 @@ def test_the_sentence_of_the_guide_is_put_right_with_its_reasons() -> None:
     assert (found.begin, found.end) == (14, 21)
     assert "'to' after" in map(str, found.reasons)
     plain = found.to_dict()
+    assert plain["log_odds"] == found.log_odds == sum(one.weight for one in found.reasons)
     assert plain["reasons"][0] == {
         "feature": "before:know",
         "weight": found.reasons[0].weight,
@@ -48,6 +53,30 @@ def test_only_what_is_above_the_threshold_is_suggested() -> None:
     for threshold, suggested in ((found.probability, []), (found.probability - 1e-9, [found])):
         made = replace(speller(), promise=replace(speller().promise, threshold=threshold))
         assert made.check(WRONG) == suggested
+
+
+def test_another_threshold_than_the_promise_s_may_be_given(tmp_path: Path) -> None:
+    found = only(WRONG)
+    file = tmp_path / "letter.txt"
+    file.write_text(WRONG)
+    above, below = found.probability, found.probability - 1e-9
+    for threshold, suggested in ((above, []), (below, [found]), (1, []), (np.float64(0.5), [found])):
+        assert speller().check(WRONG, threshold=threshold) == suggested
+        assert len(speller().check_file(file, threshold=threshold)) == len(suggested)
+    assert speller().fix_file(file, threshold=above) == []
+    assert file.read_text() == WRONG
+    assert len(speller().fix_file(file, threshold=below)) == 1
+    assert file.read_text() == WRONG.replace("weather", "whether")
+
+
+@pytest.mark.parametrize("threshold", [0.49, 1.01, float("nan"), "often", -1])
+def test_a_threshold_is_a_probability_from_a_half_on(threshold: Any, tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text(WRONG)
+    for check in (speller().check, speller().check_file, speller().fix_file):
+        with pytest.raises(
+            ParameterError, match=r"check: threshold must be a probability from 0\.5 to 1, got"
+        ):
+            check(str(tmp_path / "letter.txt"), threshold=threshold)
 
 
 def test_words_that_are_the_same_in_capitals_are_not_told_apart_there() -> None:

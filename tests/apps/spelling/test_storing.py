@@ -168,7 +168,7 @@ def _parts(made: Speller) -> tuple[Any, ...]:
     return made.sets, made.promise, made.settings, made.facts
 
 
-@pytest.mark.parametrize(("key", "value"), [("contexts", 1), ("unicode", "99.0.0")])
+@pytest.mark.parametrize(("key", "value"), [("contexts", 1), ("contexts", 3), ("unicode", "99.0.0")])
 def test_a_speller_that_saw_other_contexts_is_refused(tmp_path: Path, key: str, value: object) -> None:
     meta, arrays = storing.to_content(storing.Parts(*_parts(small())))
     store.write(tmp_path / "en.weigh", meta | {key: value}, arrays)

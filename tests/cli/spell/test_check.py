@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import json
+import math
 import os
 import re
 import subprocess
@@ -50,6 +51,27 @@ def test_the_program_says_what_the_function_says(run: Run) -> None:
         "skipped": [],
         "failed": [],
     }
+
+
+def test_a_threshold_of_its_own_is_asked_of_the_text(run: Run) -> None:
+    for wrong in ("0.2", "2", "often"):
+        assert run("check", "letter.txt", "--threshold", wrong).exit_code == 2
+    assert run("check", "letter.txt", "--threshold", "1").exit_code == 0
+    assert run("check", "-", "--threshold", "1", input=LETTER.encode()).exit_code == 0
+    assert run("check", "--fix", "letter.txt", "--threshold", "1").stdout == ""
+    assert len(told(run("check", "letter.txt", "--threshold", "0.5").stdout)) == 2
+    found = run("check", "letter.txt", "--threshold", "nan")
+    assert found.exit_code != 0
+    assert "must be a probability from 0.5 to 1" in found.stderr
+
+
+def test_all_reasons_are_in_the_json_with_their_sum(run: Run) -> None:
+    for each in json.loads(run("check", "letter.txt", "--json").stdout)["suggestions"]:
+        weights = [reason["weight"] for reason in each["reasons"]]
+        assert min(weights) < 0 < max(weights)
+        assert each["log_odds"] == pytest.approx(math.fsum(weights), rel=1e-12)
+        # Two words: the sum says the probability.
+        assert each["probability"] == pytest.approx(1 / (1 + math.exp(-each["log_odds"])))
 
 
 def test_folders_are_read_and_what_is_no_text_is_left_out(run: Run, folder) -> None:

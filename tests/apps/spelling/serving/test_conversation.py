@@ -9,6 +9,7 @@ import pytest
 from lsprotocol import types
 
 from tests.apps.spelling.serving.editor import ABLE, editor, editor_of_process
+from weigh.text import signed
 
 TEXT = "I know weather to laugh.\n\nThe whether is fine today.\n"
 NOTE = "file:///notes.txt"
@@ -156,10 +157,16 @@ def test_hovering_tells_the_probability_and_every_reason(model, speller):
 
     told = asyncio.run(hovered(ABLE))
     assert told.range == types.Range(types.Position(0, 7), types.Position(0, 14))
-    head, _, *reasons = told.contents.value.split("\n\n")
+    head, _, fors, why, againsts, total = told.contents.value.split("\n\n")
     assert head == f"weather → whether, probability {suggestion.probability:.4f}"
-    assert len(suggestion.reasons) > 2
-    assert [line.rpartition(": +")[0] for line in reasons[0].splitlines()] == [*map(str, suggestion.reasons)]
+    assert why == "Against it:"
+    assert [*fors.splitlines(), *againsts.splitlines()] == [
+        f"{each}: {signed(each.weight)}" for each in suggestion.reasons
+    ]
+    assert all(": +" in line for line in fors.splitlines())
+    assert len(fors.splitlines()) > 2
+    assert all(": −" in line for line in againsts.splitlines())
+    assert total == f"Sum, the logarithm of the odds: {signed(suggestion.log_odds)}"
     told = asyncio.run(hovered(markdown))
     assert told.contents.kind == types.MarkupKind.Markdown
     assert told.contents.value.startswith("**weather → whether**, probability 0.9")

@@ -1,0 +1,140 @@
+"""Capitals: words of a set as their list writes them, and neighbours as the text does."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import weigh
+from tests.apps.spelling.corpus import speller
+from weigh.apps.spelling.chooser import LinearChooser
+from weigh.apps.spelling.confusion import ConfusionSets
+from weigh.apps.spelling.contexts import Reader
+from weigh.apps.spelling.documents import Document
+from weigh.apps.spelling.learning import learn
+from weigh.apps.spelling.settings import Settings
+from weigh.apps.spelling.speller import Speller
+from weigh.apps.spelling.suggestion import like
+from weigh.apps.spelling.surroundings import Surroundings
+from weigh.apps.spelling.trial.rewriting import as_in_sets
+from weigh.apps.spelling.trial.swaps import swaps
+
+SENTENCES = (
+    "Ich sah den {how} Mann {when} dort.",
+    "Kann man {when} {how} gehen?",
+    "Sie wohnt seit {when} dort.",
+    "Er las die {how} Seite {when} vor.",
+    "Man sagt, das war {when} {how}.",
+    "Seit {when} ist es {how}.",
+)
+HOW = ("alten", "kleinen", "guten", "kalten", "roten", "langen", "neuen")
+WHEN = ("gestern", "Mai", "Juni", "heute", "Montag", "Ostern", "damals", "April")
+
+
+@cache
+def german() -> Speller:
+    lines = [line.format(how=how, when=when) for how, when, line in product(HOW, WHEN, SENTENCES)] * 4
+    sets = ConfusionSets.given(["man Mann", "seit, Seite"])
+    return learn([Document("a.txt", iter([" ".join(lines).encode()]))], sets, Settings(alarms=20))
+
+
+@pytest.mark.parametrize(
+    ("text", "suggested"),
+    [
+        ("Ich sah den alten man gestern dort.", "Mann"),
+        ("Ich sah den alten Man gestern dort.", "Mann"),
+        ("ICH SAH DEN ALTEN MAN GESTERN DORT.", "MANN"),
+        ("Kann Mann heute kleinen gehen?", "man"),
+        ("Kann mann heute kleinen gehen?", "man"),
+        ("Sie wohnt Seite gestern dort.", "seit"),
+        ("Sie wohnt seite gestern dort.", "seit"),
+        ("Er las die neuen seit Ostern vor.", "Seite"),
+        ("Das. Mann sagt, das war heute guten.", "Man"),
+        ("Mann sagt, das war heute guten.", "Man"),
+    ],
+)
+def test_a_word_is_suggested_as_its_list_writes_it(text: str, suggested: str) -> None:
+    assert [one.suggested for one in german().check(text)] == [suggested]
+
+
+def test_text_with_the_right_capitals_is_left_alone() -> None:
+    assert german().check("Man sagt, das war gestern neuen. Ich sah den roten Mann heute dort.") == []
+
+
+def test_a_speller_keeps_the_capitals_in_its_file_and_in_print(tmp_path: Path) -> None:
+    german().save(tmp_path / "de.weigh")
+    loaded = weigh.Speller.load(tmp_path / "de.weigh")
+    assert [one.words for one in loaded.sets] == [("man", "Mann"), ("seit", "Seite")]
+    assert loaded.to_bytes() == german().to_bytes()
+    assert "seit, Seite" in str(loaded)
+    assert loaded.to_dict()["sets"] == [["man", "Mann"], ["seit", "Seite"]]
+    text = "Sie wohnt Seite gestern dort."
+    assert loaded.check(text) == german().check(text)
+
+
+def test_capitals_of_a_set_change_neither_what_is_found_nor_what_is_learned() -> None:
+    text = b"Ich sah MANN und man, Mann seit der Seite."
+    found = []
+    for sets in ([("man", "Mann"), ("Seite", "seit")], [("man", "mann"), ("seite", "seit")]):
+        reader = Reader(sets)
+        reader.read(text, 0)
+        found.append(reader.occurrences())
+        assert [one.words for one in found[-1]] == sets
+    for one, other in zip(*found, strict=True):
+        assert one.members.tolist() == other.members.tolist()
+        assert one.begins.tolist() == other.begins.tolist()
+        assert [one.context(i) for i in range(len(one))] == [other.context(i) for i in range(len(other))]
+    assert found[0][0].members.tolist() == [1, 0, 1]
+
+
+def test_swapped_words_take_the_capitals_of_their_list() -> None:
+    lines = [line.format(how="neuen", when="Mai") for line in SENTENCES] * 30
+    found = swaps(german(), [("de.txt", " ".join(lines))], one_in=20)
+    assert found.all.swapped > 20
+    assert found.all.right == found.all.swapped
+    assert as_in_sets("Mann’S") == "mann's"
+
+
+def test_a_capital_of_its_own_is_not_handed_on() -> None:
+    assert like("Seite", "seit", "'", "Seite") == "seit"
+    assert like("Seite", "seit", "'") == "Seit"
+    assert like("SEITE", "seit", "'", "Seite") == "SEIT"
+    assert like("Weather", "whether", "'", "weather") == "Whether"
+    assert like("im", "I'm", "’", "im") == "I’m"
+    assert like("I", "eye", "'", "I") == "eye"
+
+
+def test_neighbours_are_told_with_their_capitals() -> None:
+    one = speller().check("The Captain AND I know weather To laugh in May.")[0]
+    told = {reason.feature: str(reason) for reason in one.reasons}
+    assert told["before2:i"] == "'I' two before"
+    assert told["after:to"] == "'To' after"
+    assert "before:know" in told
+
+
+def test_the_nearest_of_words_that_differ_in_capitals_is_told() -> None:
+    prose = "i I _a didn’t | It it İx".encode()
+    around = Surroundings.of(prose, prose.index(b"|"), prose.index(b"|") + 1)
+    assert around.written("before2:i") == "I"
+    assert around.written("after:it") == "It"
+    assert around.written("around:didn't _ it") == "didn’t _ It"
+    assert around.written("before:_a didn't") == "_a didn’t"
+    assert around.written("near:it") == "It"
+    assert around.written("near:elsewhere") == "elsewhere"
+    assert around.written("base") == ""
+    cut = "ü" * 200 + " I "
+    assert Surroundings.of(cut.encode(), len(cut.encode()), len(cut.encode())).written("before:i") == "I"
+
+
+def test_a_word_without_an_example_is_told_by_an_endless_weight() -> None:
+    one = Speller(
+        (LinearChooser.constant(("man", "Mann"), 1),),
+        german().promise,
+        german().settings,
+        german().facts,
+    ).check("so man")[0]
+    assert (one.suggested, one.log_odds, one.because) == ("Mann", np.inf, "p>0.9999; because: more usual")
