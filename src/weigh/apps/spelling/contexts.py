@@ -23,6 +23,7 @@ WIDEST = 100  # words to each side that a reader can look at
 # Of one set; beyond, half of them are dropped, so that any amount of text fits into memory.
 MOST = 2**20
 COLUMN = "context"
+OWN_CAPITAL = "capital"
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +60,14 @@ class Occurrences:
         old = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], sizes)
         columns = {name: getattr(self, name)[rows] for name in _COLUMNS}
         return replace(self, **columns, indptr=indptr, features=self.features[old])
+
+    def without(self, feature: str) -> Occurrences:
+        """Return the occurrences as if they did not have a feature."""
+        # Names of a reader are in the order in which they were met: those of its length are few.
+        alike = np.flatnonzero(np.diff(self.names.offsets) == len(feature.encode())).tolist()
+        kept = self.features != next((k for k in alike if self.names[k] == feature), -1)
+        before = np.concatenate([[0], np.cumsum(kept)])
+        return replace(self, features=self.features[kept], indptr=before[self.indptr])
 
     def context(self, i: int) -> list[str]:
         """Return the names of the features of one occurrence."""
@@ -123,7 +132,13 @@ class Reader:
     def occurrences(self) -> list[Occurrences]:
         """Return what was found in all that was read, by set."""
         names = Names(*self._native.names())
-        return [
+        found = [
             Occurrences(words, *self._native.columns(k), names, 1 / self._native.stride(k))
             for k, words in enumerate(self.sets)
         ]
+        # Where a capital is part of a word (man, Mann), it tells what is written and not what is meant.
+        return [rows.without(OWN_CAPITAL) if _has_capitals(rows.words) else rows for rows in found]
+
+
+def _has_capitals(words: Sequence[str]) -> bool:
+    return any(word != word.lower() for word in words)
