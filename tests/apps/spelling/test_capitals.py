@@ -39,7 +39,7 @@ WHEN = ("gestern", "Mai", "Juni", "heute", "Montag", "Ostern", "damals", "April"
 def german() -> Speller:
     lines = [line.format(how=how, when=when) for how, when, line in product(HOW, WHEN, SENTENCES)] * 4
     sets = ConfusionSets.given(["man Mann", "seit, Seite"])
-    return learn([Document("a.txt", iter([" ".join(lines).encode()]))], sets, Settings(alarms=20))
+    return learn([Document("a.txt", iter([" ".join(lines).encode()]))], sets, Settings(alarms=50))
 
 
 @pytest.mark.parametrize(
