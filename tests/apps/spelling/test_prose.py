@@ -55,8 +55,7 @@ def test_what_is_hidden_stays_hidden_and_the_rest_is_utf8(name: str, text: bytes
     found = masked(text, name)
     found.decode()
     again = masked(found, name)
-    # A sign without its backslash, or an indented line without its quotation mark, may be markup.
-    assert name in {"a.md", "a.tex", "a.rst"} or again == found
+    # More may be hidden: what was a sign only within an address, or behind a backslash, may be markup now.
     assert all(new in b"\x1a\x1d " for new, old in zip(again, found, strict=True) if old in b"\x1a\x1d ")
 
 

@@ -42,7 +42,7 @@ def documents(
 ) -> Iterator[Document]:
     """The texts of files, folders and standard input, one after the other in bounded memory.
 
-    What is no prose (code, commands, addresses) is hidden by 0x1A: Markdown, LaTeX, HTML and
+    What is no prose (code, commands, addresses) is hidden, see `masking`: Markdown, LaTeX, HTML and
     reStructuredText go by their endings, everything else is plain text. Lengths stay, so that offsets are
     those of the text in UTF-8 without its byte order mark. Pieces have at most 4 MiB and end behind a
     paragraph where there is one. Empty files are left out. Packed files (gz, bz2, xz, zst, lz4) are unpacked.

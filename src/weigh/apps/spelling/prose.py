@@ -68,9 +68,10 @@ def masked_pieces(pieces: Iterable[bytes], name: str) -> Iterator[bytes]:
 def _plain(text: bytes) -> Masked:
     if b"`" in text:
         text = _CODE.sub(lambda found: code(found[0]), text)
+    text = hide_addresses(text)
     if b"_" in text:
         text = _EMPHASIS.sub(lambda found: seam(b"_") + found[1] + seam(b"_"), text)
-    return hide_addresses(text), b""
+    return text, b""
 
 
 _MASKS: dict[str, Callable[[bytes], Masked]] = {

@@ -29,7 +29,7 @@ _FILLERS: dict[str | None, Filler] = {
 # Titles and tables are lines of nothing but one sign or such runs; items begin with a mark.
 _MARKS = re.compile(
     rb"\n([ \t]*+(?:[=~^\"'`#*+.:_-][=~^\"'`#*+.:_ \t-]*+(?=\r?(?:\n|\Z))"
-    rb"|(?:[*+-]|(?:[0-9]{1,9}|#)[.)])[ \t]++))"
+    rb"|(?:[*+-]|(?:[0-9]{1,3}|#)[.)])[ \t]++))"
 )
 # Directives whose content is prose; all others hold code, files, names or options.
 _PROSE = b"""
