@@ -22,7 +22,7 @@ SAME_PARAGRAPH = rb"(?:[^%s\n\\]|\\[^%s\n]|\n(?![ \t\r]*\n))*+"
 # Behind an underscore, and behind one that ends a span: no letters outside, nor what addresses have. Most
 # marks in UTF-8 begin with the same bytes.
 OPENING = rb"(?:(?<![\w\x80-\xff/=]_)|(?<=\xc2[\x80-\xbf]_)|(?<=\xe2\x80[\x80-\xbf]_))"
-CLOSING = rb"(?<!\s_)(?!\w|[\x80-\xc1\xc3-\xe1\xe3-\xff]|\xe2[^\x80])"
+CLOSING = rb"(?<!\s_)(?![\w/]|[\x80-\xc1\xc3-\xe1\xe3-\xff]|\xe2[^\x80])"
 BLANK_LINE = re.compile(rb"\n[ \t\r]*\n")
 _LETTERS = (ascii_letters + digits).encode()
 _OF_SCHEME = _LETTERS + b"+.-"
