@@ -132,6 +132,9 @@ def check_picture(plot: str | None) -> None:
     if not plot.lower().endswith(ENDINGS):
         raise click.BadParameter(f"{plot!r} does not end in .svg, .png or .html.", param_hint="'--plot'")
     check_place(plot, "--plot")
+    from weigh.pictures.style import altair
+
+    altair()
 
 
 def check_place(path: str, option: str) -> None:

@@ -49,6 +49,9 @@ _SPOKEN: tuple[tuple[re.Pattern[str], Any], ...] = (
         "weigh mail learn --words --store DIR --spam PATH... --ham PATH...",
     ),
     (re.compile(r"\ba smaller at_least\b"), "a smaller --at-least"),
+    (re.compile(r"^curve: sizes must\b"), "--sizes must"),
+    (re.compile(r"^(?:compared|curve|swaps|directions): (.)"), lambda found: found[1].upper()),
+    (re.compile(r"\breplace more than one word in [\d,]+\."), "a smaller --swap."),
     (re.compile(r"\bsay which ones to judge by\b"), "say with --on which ones to judge by"),
     (re.compile(r"\bseen=(True|False)\b"), lambda found: "--seen" if found[1] == "True" else "--unseen"),
 )

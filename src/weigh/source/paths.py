@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from weigh.errors import SourceError
@@ -14,6 +14,7 @@ from weigh.source.standard_input import NAME, spooled
 
 PathLike = str | os.PathLike[str]
 
+NOT_A_FILE = ": not a file"
 _SAVE_IT = ", and rows are read more than once; save it to a file first."
 
 
@@ -49,11 +50,13 @@ def entries(folder: str) -> list[os.DirEntry[str]]:
         return sorted((e for e in found if not e.name.startswith(".")), key=lambda e: e.name)
 
 
-def files_below(folder: str, skipped: list[str] | None = None) -> Iterator[str]:
+def files_below(
+    folder: str, skipped: list[str] | None = None, excluded: Callable[[str], bool] | None = None
+) -> Iterator[str]:
     """The files of a folder and of those below it, sorted; links to folders are not followed.
 
     What is neither is left out, and so are folders below that may not be read, if there is a list `skipped`
-    to add "name: reason" to.
+    to add "name: reason" to. Paths that are `excluded` are left out silently, with all below them.
     """
     # A stack and no recursion: folders may be nested as deeply as paths are long.
     waiting = [iter(entries(folder))]
@@ -61,12 +64,14 @@ def files_below(folder: str, skipped: list[str] | None = None) -> Iterator[str]:
         entry = next(waiting[-1], None)
         if entry is None:
             waiting.pop()
+        elif excluded is not None and excluded(entry.path):
+            continue
         elif entry.is_dir(follow_symlinks=False):
             waiting.append(iter(_entries_below(entry.path, skipped)))
         elif is_file(entry):
             yield entry.path
         elif skipped is not None:
-            skipped.append(f"{printable(entry.path)}: not a file")
+            skipped.append(f"{printable(entry.path)}{NOT_A_FILE}")
 
 
 def _entries_below(folder: str, skipped: list[str] | None) -> list[os.DirEntry[str]]:

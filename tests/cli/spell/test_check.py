@@ -86,6 +86,34 @@ def test_folders_are_read_and_what_is_no_text_is_left_out(run: Run, folder) -> N
     assert len(json.loads(run("check", "texts", "--json").stdout)["skipped"]) == 2
 
 
+@pytest.mark.parametrize("name", ["bad.txt", "bad.md", "below/bad.tex", "bad.rst.bz2", "bad.html"])
+def test_a_text_of_a_folder_that_cannot_be_read_is_a_failure(run: Run, folder, name) -> None:
+    (folder / "texts" / "below").mkdir()
+    (folder / "texts" / name).write_bytes(b"caf\xe9 and weather")
+    found = run("check", "texts")
+    assert (found.exit_code, found.stdout) == (1, "")
+    refusal, rest = found.stderr.splitlines()
+    assert refusal.startswith(f"weigh: texts/{name}")
+    assert rest == "Nothing to suggest in 3 texts."
+    facts = json.loads(run("check", "texts", "--json").stdout)
+    assert (len(facts["failed"]), facts["skipped"]) == (1, [])
+    assert facts["failed"][0] == refusal.removeprefix("weigh: ")
+    learned = run("learn", "texts", "--sets", "sets.txt", "--alarms", "10")
+    assert learned.exit_code == 0
+    assert learned.stderr.startswith(f"weigh: note: 1 file left out: texts/{name}: ")
+
+
+def test_what_is_excluded_is_not_read(run: Run, folder) -> None:
+    for name in ("venv/a.md", "below/venv/b.md", "below/CHANGELOG.md", ".hidden/c.md"):
+        (folder / "texts" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "texts" / name).write_text(LETTER)
+    found = run("check", "texts", "--exclude", "venv", "--exclude", "CHANGELOG*")
+    assert (found.exit_code, found.stderr) == (0, "Nothing to suggest in 3 texts.\n")
+    assert json.loads(run("check", "texts", "--exclude", "venv/", "--json").stdout)["texts"] == 4
+    named = ("check", "texts/below/CHANGELOG.md", "letter.txt")
+    assert run(*named, "--exclude", "below").stderr == "2 suggestions in 1 text.\n"
+
+
 def test_code_in_markdown_is_left_alone(run: Run, folder) -> None:
     (folder / "page.md").write_text("```\nI could not tell weather to laugh.\n```\n")
     assert run("check", "page.md").exit_code == 0
@@ -198,6 +226,9 @@ def test_a_terminal_without_arrows_is_told_all_the_same(run: Run, folder, encodi
         (["letter.txt", "-m", ""], 2, "the path is empty."),
         ([], 2, "Missing argument 'FILES...'."),
         (["letter.txt", "--encoding", "martian"], 1, "martian"),
+        (["letter.txt", "--name", "page.md"], 2, "--name is that of standard input: give '-', too."),
+        (["letter.txt", "--exclude", "**"], 2, "a pattern is a name, such as venv"),
+        (["/dev/zero"], 1, "weigh: /dev/zero is not a regular file. Give a file or a folder of text, or "),
     ],
 )
 def test_what_cannot_be_done_is_told(run: Run, arguments, code, sentence) -> None:
@@ -212,5 +243,9 @@ def test_without_a_speller_one_is_told_how_to_begin(run: Run, monkeypatch) -> No
     assert (found.exit_code, found.stdout) == (1, "")
     assert found.stderr == (
         "weigh: none.weigh: there is no speller yet. Make one by learning from text of your own: "
-        "weigh spell learn FOLDER. Or name one: -m FILE.\n"
+        "weigh spell learn FOLDER. Or name another: -m FILE, or $WEIGH_SPELLER.\n"
     )
+    named = run("check", "letter.txt", "-m", "other.weigh")
+    assert (named.exit_code, named.stdout) == (1, "")
+    assert named.stderr.startswith("weigh: other.weigh: there is no speller yet.")
+    assert "weigh spell learn FOLDER -o other.weigh. Or name another: -m FILE, or $" in named.stderr

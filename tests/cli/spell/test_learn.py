@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -40,12 +41,13 @@ def test_learning_as_json_tells_what_the_speller_knows(run: Run) -> None:
         "notes": [],
         "skipped": [],
         "file": "again.weigh",
+        "replaced": False,
     }
 
 
 def test_what_was_learned_can_be_drawn(run: Run, folder) -> None:
     told = run("learn", "texts", *SETS, "--plot", "sets.svg")
-    assert told.stdout.endswith("\nThe speller is in toy.weigh.\n\nThe picture is in sets.svg.\n")
+    assert told.stdout.endswith(".\n\nThe picture is in sets.svg.\n")
     assert (folder / "sets.svg").read_text().startswith("<svg")
 
 
@@ -65,8 +67,17 @@ def test_a_promise_that_cannot_be_shown_is_doubted_once(run: Run) -> None:
         (["texts", "-o", ""], 2, "the path is empty."),
         (["texts/0.txt", "-o", "texts/0.txt"], 1, "texts/0.txt is read by this very command."),
         (["texts", "--sets", "klingon"], 1, "There is no list 'klingon'"),
-        (["texts", "--learner", "voted"], 1, "learner"),
-        (["texts", "--alarms", "0"], 1, "alarms"),
+        (
+            ["texts", "--learner", "voted"],
+            2,
+            "Invalid value for '--learner': 'voted' is not one of 'logistic', ",
+        ),
+        (["texts", "--alarms", "0"], 2, "Invalid value for '--alarms': 0.0 is not in the range x>0."),
+        (["texts", "--alarms", "nan"], 2, "Invalid value for '--alarms': nan is not a number above 0."),
+        (["texts", "--window", "101"], 2, "Invalid value for '--window': 101 is not in the range 1<=x<=100."),
+        (["texts", "--features", "0"], 2, "Invalid value for '--features': 0 is not in the range x>=1."),
+        (["texts", "--at-least", "0"], 2, "Invalid value for '--at-least': 0 is not in the range x>=1."),
+        (["texts", "-o", "/dev/null"], 2, "Invalid value for '-o': '/dev/null' is no file."),
         (["nowhere"], 1, "There is no file nowhere."),
         (["letter.txt"], 1, "There is too little text to learn from: 11 words in 1 document."),
         (
@@ -83,6 +94,27 @@ def test_what_cannot_be_learned_is_told(run: Run, folder, arguments, code, sente
     assert (told.exit_code, told.stdout) == (code, "")
     assert sentence in told.stderr
     assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_a_speller_that_takes_the_place_of_another_says_so(run: Run) -> None:
+    first = run("learn", "texts", *SETS, "-o", "again.weigh")
+    assert first.stdout.endswith("\n\nThe speller is in again.weigh.\n")
+    again = run("learn", "texts", *SETS, "-o", "again.weigh")
+    assert again.stdout.endswith("\nThe speller is in again.weigh, in place of the one that was there.\n")
+    assert json.loads(run("learn", "texts", *SETS, "-o", "again.weigh", "--json").stdout)["replaced"] is True
+
+
+def test_a_picture_that_cannot_be_drawn_is_refused_before_anything_is_learned(run: Run, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "altair", None)
+    monkeypatch.setattr("weigh.apps.spelling.learning.learn", None)
+    told = run("learn", "texts", *SETS, "--plot", "sets.svg")
+    assert (told.exit_code, told.stdout) == (1, "")
+    assert "pip install '.[report]'" in told.stderr
+
+
+def test_what_is_excluded_is_not_learned(run: Run) -> None:
+    facts = json.loads(run("learn", "texts", *SETS, "--exclude", "0.txt", "-o", "two.weigh", "--json").stdout)
+    assert facts["facts"]["documents"] == 2
 
 
 def test_help_tells_every_learner() -> None:

@@ -98,13 +98,33 @@ def test_results_fit_80_columns_and_can_be_drawn(run: Run, folder, arguments) ->
     [
         (("evaluate", "nowhere.txt"), 1, "There is no file nowhere.txt."),
         (("evaluate", "texts", "--swap", "1"), 2, "'--swap'"),
-        (("compare", "texts", "--sets", "sets.txt", "--learner", "forest"), 1, "forest"),
+        (
+            ("compare", "texts", "--sets", "sets.txt", "--learner", "forest"),
+            2,
+            "Invalid value for '--learner': 'forest' is not one of",
+        ),
         (("compare", "texts", "--on", ""), 2, "the path is empty."),
         (("compare", "texts/0.txt", "--sets", "sets.txt"), 1, "or say with --on which ones to judge by."),
+        (("compare", "texts/0.txt", "--sets", "sets.txt"), 1, "weigh: 0 words to learn from and "),
+        (("compare", "texts", "--window", "101"), 2, "'--window': 101 is not in the range 1<=x<=100."),
+        (("evaluate", "blank.txt"), 1, "weigh: No word was replaced in 2 words, of which 0 belong to"),
+        (("evaluate", "blank.txt"), 1, "Give more text, or a smaller --swap."),
+        (
+            ("evaluate", "blank.txt", "--directions"),
+            1,
+            "weigh: No word of the speller's sets is in the 2 words",
+        ),
         (("curve", "texts", "--sets", "sets.txt", "--sizes", "many"), 2, "is not whole numbers"),
+        (("curve", "texts", "--sets", "sets.txt", "--sizes", "0"), 2, "'--sizes': '0' has a number below 1."),
+        (
+            ("curve", "texts", "--sets", "sets.txt", "--sizes", "99999"),
+            1,
+            "weigh: --sizes must be numbers of",
+        ),
     ],
 )
-def test_what_cannot_be_tried_is_told(run: Run, arguments, code, sentence) -> None:
+def test_what_cannot_be_tried_is_told(run: Run, folder, arguments, code, sentence) -> None:
+    (folder / "blank.txt").write_text("No such.")
     told = run(*arguments)
     assert (told.exit_code, told.stdout) == (code, "")
     assert sentence in told.stderr

@@ -10,21 +10,29 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from weigh.apps.spelling.prose import DATA, SOURCE, ending, masked_pieces
+from weigh.apps.spelling.excluding import Excluded
+from weigh.apps.spelling.prose import DATA, MARKUP, SOURCE, ending, masked_pieces
 from weigh.errors import SourceError
 from weigh.source.bytes import MARK, is_utf8, open_text
 from weigh.source.damage import DAMAGE
 from weigh.source.faults import TextFaults
-from weigh.source.paths import PathLike, check_readable, files_below, meant, printable, unreadable
+from weigh.source.paths import (
+    NOT_A_FILE,
+    PathLike,
+    check_readable,
+    files_below,
+    meant,
+    printable,
+    unreadable,
+)
 from weigh.text import amount, counted
 
 PIECE = 1 << 22
 NAMED = 2  # files left out that are named
 # Where a piece may end, the best place first.
 _ENDS = (b"\n\n", b"\r\n\r\n", b"\n", b"\r", b" ")
-_PIPE_IT = ", not a file or a folder of text. Send it to standard input and give '-' instead."
-
-
+_PIPE_IT = ". Give a file or a folder of text, or send it to standard input and give '-'."
+_TEXT = MARKUP | {".txt", ".text"}
 NO_FILE = Path()
 
 
@@ -37,8 +45,36 @@ class Document:
     path: Path = NO_FILE
 
 
+@dataclass(frozen=True)
+class _Way:
+    """How texts are found and read, and who is told of what is left out of folders."""
+
+    encoding: str
+    excluded: Excluded
+    skipped: list[str]
+    unread: list[str] | None
+
+    def leave_out(self, name: str, error: SourceError, from_where: str = "") -> None:
+        """Tell of a file that is no text, or not to its end; one that should be is another matter."""
+        if self.unread is not None and ending(name) in _TEXT:
+            self.unread.append(str(error))
+        else:
+            self.skipped.append(f"{_why(name, error)}{from_where}")
+
+    def leave_out_odd(self, odd: Iterable[str]) -> None:
+        """Tell of what is no file, and of folders that may not be read."""
+        for each in odd:
+            is_folder = not each.endswith(NOT_A_FILE)
+            (self.unread if is_folder and self.unread is not None else self.skipped).append(each)
+
+
 def documents(
-    paths: PathLike | Sequence[PathLike], *, encoding: str = "utf-8", skipped: list[str] | None = None
+    paths: PathLike | Sequence[PathLike],
+    *,
+    encoding: str = "utf-8",
+    exclude: Sequence[str] = (),
+    skipped: list[str] | None = None,
+    unread: list[str] | None = None,
 ) -> Iterator[Document]:
     """The texts of files, folders and standard input, one after the other in bounded memory.
 
@@ -52,9 +88,13 @@ def documents(
     paths : a path, a pattern or a list of such; folders are read with all below them, sorted by name, except
         what is hidden or is source code or data by its ending; "-" is standard input
     encoding : of the texts
+    exclude : patterns of files and folders to leave out: names, or ends of paths
     skipped : a list to which "name: reason" is added of what is left out in folders
+    unread : a list for what is left out although its ending is that of a text; None adds it to the others
     """
-    found = meant(paths)
+    told = [] if skipped is None else skipped
+    way = _Way(encoding, Excluded(exclude), told, unread)
+    found = [path for path in meant(paths) if path.is_dir() or not way.excluded.below(str(path))]
     # All of them before the first text: who learns from the first shall not stumble over the second.
     for path in found:
         if not path.is_dir():
@@ -63,9 +103,8 @@ def documents(
         is_utf8(encoding)
     except LookupError as error:
         raise TextFaults(found[0] if found else Path("text"), encoding).of_reading(error) from error
-    told = [] if skipped is None else skipped
     return chain.from_iterable(
-        _below(path, encoding, told) if path.is_dir() else _named(path, encoding) for path in found
+        _below(path, way) if path.is_dir() else _named(path, encoding) for path in found
     )
 
 
@@ -94,46 +133,46 @@ def _named(path: Path, encoding: str) -> Iterator[Document]:
         yield Document(name, masked_pieces(chain([first], texts), name), path)
 
 
-def _below(folder: Path, encoding: str, skipped: list[str]) -> Iterator[Document]:
+def _below(folder: Path, way: _Way) -> Iterator[Document]:
     """The texts of a folder: what is not one is left out and told."""
     any_text = False
     odd: list[str] = []
     try:
-        for file in files_below(os.fspath(folder), odd):
-            for document in _met(Path(file), encoding, skipped):
+        for file in files_below(os.fspath(folder), odd, way.excluded):
+            for document in _met(Path(file), way):
                 any_text = True
                 yield document
     except OSError as error:
         raise unreadable(printable(str(folder)), error) from error
-    skipped.extend(odd)
+    way.leave_out_odd(odd)
     if not any_text:
         raise SourceError(
             f"{folder} holds no text. Give a folder with text files in it, or the files.", folder
         )
 
 
-def _met(path: Path, encoding: str, skipped: list[str]) -> Iterator[Document]:
+def _met(path: Path, way: _Way) -> Iterator[Document]:
     name = printable(str(path))
     if ending(name) in SOURCE | DATA:
-        skipped.append(f"{name}: {'source code' if ending(name) in SOURCE else 'data'}, not prose")
+        way.skipped.append(f"{name}: {'source code' if ending(name) in SOURCE else 'data'}, not prose")
         return
-    texts = pieces(text_of(path, encoding))
+    texts = pieces(text_of(path, way.encoding))
     try:
         first = next(texts, None)
     except SourceError as error:
-        skipped.append(_why(name, error))
+        way.leave_out(name, error)
         return
     if first is not None:
-        yield Document(name, masked_pieces(_until_fault(first, texts, name, skipped), name), path)
+        yield Document(name, masked_pieces(_until_fault(first, texts, name, way), name), path)
 
 
-def _until_fault(first: bytes, texts: Iterator[bytes], name: str, skipped: list[str]) -> Iterator[bytes]:
+def _until_fault(first: bytes, texts: Iterator[bytes], name: str, way: _Way) -> Iterator[bytes]:
     """Pieces up to the first that is no text; the rest of such a file is left out and told."""
     yield first
     try:
         yield from texts
     except SourceError as error:
-        skipped.append(f"{_why(name, error)} (from there on)")
+        way.leave_out(name, error, " (from there on)")
 
 
 def _why(name: str, error: SourceError) -> str:

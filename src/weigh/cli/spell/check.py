@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weigh.cli.options import as_json, named
-from weigh.cli.spell.opened import encoding_option, model_option, opened, tell_skipped
+from weigh.cli.spell.opened import encoding_option, exclude_option, model_option, opened, tell_skipped
 from weigh.cli.taught import Taught
 from weigh.cli.told import Told, tell
 from weigh.text import amount, counted
@@ -27,7 +27,7 @@ FAULT, SUGGESTIONS = 1, 3
 SECTIONS = {
     "Examples": """
         weigh spell check thesis.tex
-        weigh spell check README.md docs/ -m project.weigh
+        weigh spell check README.md docs/ -m project.weigh --exclude 'CHANGELOG*'
         weigh spell check --fix notes.txt
         weigh spell check --json - < letter.txt
     """,
@@ -42,7 +42,7 @@ SECTIONS = {
     """,
     "Exit codes": """
         0   nothing to suggest, or all of it was fixed
-        1   something could not be read or written; all else was
+        1   a text could not be read or written; all others were
         2   wrong usage
         3   there are suggestions
     """,
@@ -89,11 +89,15 @@ class Checker:
                     return
                 found = self.check(document, name)
             except SourceError as error:
-                refusal = Told(str(error))
-                tell(refusal)
-                self.failed.append(refusal.message)
+                self.refuse(str(error))
             else:
                 yield found
+
+    def refuse(self, sentence: str) -> None:
+        """Tell of a text that cannot be read or written."""
+        refusal = Told(sentence)
+        tell(refusal)
+        self.failed.append(refusal.message)
 
     def check(self, document: Document, name: str | None) -> list[Suggestion]:
         """What is suggested for a text, which is written into its file if that was asked for."""
@@ -136,6 +140,7 @@ class Checker:
     metavar="P",
     help="Suggest above this probability, instead of the promise's.",
 )
+@exclude_option
 @encoding_option
 @as_json
 @click.pass_context
@@ -146,24 +151,30 @@ def command(
     fix: bool,
     name: str | None,
     threshold: float | None,
+    exclude: tuple[str, ...],
     encoding: str,
     as_json: bool,
 ) -> None:
     """Suggest another word where one was mixed up, and say why.
 
     FILES are files, folders and patterns of text, or - for standard input. Of Markdown, LaTeX, HTML and
-    reStructuredText only the prose is read; a folder's source code is left out.
+    reStructuredText only the prose is read; of a folder what is hidden, source code and data are left out.
     """
     from weigh.apps.spelling.documents import documents
 
+    if name is not None and "-" not in files:
+        raise click.UsageError("--name is that of standard input: give '-', too. Files have their own names.")
     is_piped = fix and "-" in files
     if is_piped and as_json:
         raise click.UsageError("--fix writes standard input to standard output, where JSON has no place.")
     say = _silent if as_json else partial(click.echo, err=is_piped)
     checker = Checker(opened(model), encoding, fix, threshold, say)
     skipped: list[str] = []
-    texts = documents(files, encoding=encoding, skipped=skipped)
+    unread: list[str] = []
+    texts = documents(files, encoding=encoding, exclude=exclude, skipped=skipped, unread=unread)
     found = list(checker.all(texts, name))
+    for each in unread:
+        checker.refuse(each)
     all_found = [each for one in found for each in one]
     if as_json:
         facts = {"texts": len(found), "fixed": fix, "suggestions": [each.to_dict() for each in all_found]}

@@ -33,4 +33,11 @@ def command(given: Trying, sizes: str | None, seed: int) -> None:
     """
     from weigh.apps.spelling.trial.curve import curve
 
-    given.tell(curve, sizes=None if sizes is None else whole_numbers(sizes), seed=seed)
+    given.tell(curve, sizes=None if sizes is None else _sizes(sizes), seed=seed)
+
+
+def _sizes(text: str) -> list[int]:
+    found = whole_numbers(text)
+    if min(found) < 1:
+        raise click.BadParameter(f"{text!r} has a number below 1.", param_hint="'--sizes'")
+    return found

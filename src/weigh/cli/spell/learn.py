@@ -13,8 +13,11 @@ from weigh.cli.options import as_json, check_picture, check_place, draw, keep_ap
 from weigh.cli.spell.opened import (
     DEFAULT,
     LEARNERS,
+    Above,
     default_file,
     encoding_option,
+    exclude_option,
+    learners,
     sets_option,
     tell_skipped,
     window_option,
@@ -50,10 +53,17 @@ SECTIONS = {
 @click.argument("corpus", nargs=-1, required=True, metavar="CORPUS...")
 @click.option("-o", "--output", metavar="FILE", callback=named, help=f"The speller. [default: {DEFAULT}]")
 @sets_option("english")
-@click.option("--learner", default="logistic", show_default=True, metavar="NAME", help="See below.")
+@click.option(
+    "--learner",
+    type=learners(LEARNERS),
+    default="logistic",
+    show_default=True,
+    metavar="NAME",
+    help="See below.",
+)
 @click.option(
     "--alarms",
-    type=float,
+    type=Above(),
     default=0.5,
     show_default=True,
     metavar="RATE",
@@ -61,11 +71,22 @@ SECTIONS = {
 )
 @window_option
 @click.option(
-    "--features", type=int, default=4000, show_default=True, metavar="N", help="To keep of each set."
+    "--features",
+    type=click.IntRange(1),
+    default=4000,
+    show_default=True,
+    metavar="N",
+    help="To keep of each set.",
 )
 @click.option(
-    "--at-least", type=int, default=20, show_default=True, metavar="N", help="Leave rarer words out."
+    "--at-least",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Leave rarer words out.",
 )
+@exclude_option
 @encoding_option
 @plot_option
 @as_json
@@ -73,6 +94,7 @@ def command(
     corpus: tuple[str, ...],
     output: str | None,
     sets: str,
+    exclude: tuple[str, ...],
     encoding: str,
     plot: str | None,
     as_json: bool,
@@ -80,7 +102,9 @@ def command(
 ) -> None:
     """Learn from text which word of a set such as {weather, whether} stands where.
 
-    CORPUS is files, folders and patterns of text, or - for standard input. All of it is read once.
+    CORPUS is files, folders and patterns of text, or - for standard input. All of it is read once. Of
+    folders what is hidden, such as .git and .venv, is left out. A speller does not learn more later: each
+    time it is learned anew, and takes the place of the one in its file.
     """
     check_picture(plot)
     from weigh.apps.spelling.confusion import ConfusionSets
@@ -95,27 +119,41 @@ def command(
     keep_apart(target, *corpus)
     if output is None:
         _make_folder(target)
-    check_place(target, "-o")
+    _check_file(target)
+    is_new = not os.path.exists(target)
     skipped: list[str] = []
     # Each set is learned twice: without what is held out, and with it.
     with watching(2 * len(chosen)) as watch, warnings.catch_warnings():
         # What is printed of the promise says it, too.
         warnings.simplefilter("ignore", LittleText)
-        found = documents(corpus, encoding=encoding, skipped=skipped)
+        found = documents(corpus, encoding=encoding, exclude=exclude, skipped=skipped)
         speller = learn(found, chosen, asked, progress=watch.learned)
     speller.save(target)
-    _tell(speller, target, skipped, as_json)
+    _tell(speller, target, is_new, skipped, as_json)
     draw(speller.plot, plot, as_json)
 
 
-def _tell(speller: Speller, target: str, skipped: list[str], as_json: bool) -> None:
+def _tell(speller: Speller, target: str, is_new: bool, skipped: list[str], as_json: bool) -> None:
     if as_json:
         notes = [speller.promise.doubt] if speller.promise.doubt else []
-        facts = speller.to_dict() | {"notes": notes, "skipped": skipped, "file": target}
+        facts = speller.to_dict() | {
+            "notes": notes,
+            "skipped": skipped,
+            "file": target,
+            "replaced": not is_new,
+        }
         click.echo(json.dumps(facts, ensure_ascii=False, indent=2))
         return
-    click.echo(f"{speller}\n\nThe speller is in {target}.")
+    instead = "" if is_new else ", in place of the one that was there"
+    click.echo(f"{speller}\n\nThe speller is in {target}{instead}.")
     tell_skipped(skipped)
+
+
+def _check_file(target: str) -> None:
+    """Refuse what a speller cannot take the place of, before anything is learned."""
+    check_place(target, "-o")
+    if os.path.lexists(target) and not os.path.isfile(target):
+        raise click.BadParameter(f"{target!r} is no file. Give the name of one.", param_hint="'-o'")
 
 
 def _make_folder(target: str) -> None:

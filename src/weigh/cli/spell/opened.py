@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -32,8 +33,34 @@ model_option = click.option(
 )
 encoding_option = click.option("--encoding", default="utf-8", show_default=True, help="Of the text.")
 window_option = click.option(
-    "--window", type=click.IntRange(1), default=6, show_default=True, help="How many words to each side."
+    "--window", type=click.IntRange(1, 100), default=6, show_default=True, help="How many words to each side."
 )
+exclude_option = click.option(
+    "--exclude",
+    multiple=True,
+    metavar="PATTERN",
+    callback=lambda ctx, option, patterns: _patterns(patterns),
+    help="Leave out files and folders so named, such as node_modules or 'CHANGELOG*'; repeat it for more.",
+)
+
+
+class Above(click.FloatRange):
+    """A finite number above zero."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read it, and refuse what is no number and what is none that can be reached."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a number above 0.", param, ctx)
+        return number
+
+
+def learners(text: str) -> click.Choice[str]:
+    """The learners of a section of help."""
+    return click.Choice([line.split()[0] for line in text.splitlines() if line.strip()])
 
 
 def sets_option(default: str) -> Callable[[Command], Command]:
@@ -60,12 +87,24 @@ def opened(path: str | None) -> Speller:
     from weigh.errors import FileError
 
     place = path or default_file()
-    if path is None and not os.path.exists(place):
+    if not os.path.exists(place):
+        output = "" if path is None else f" -o {path}"
         raise FileError(
             f"{place}: there is no speller yet. Make one by learning from text of your own: "
-            "weigh spell learn FOLDER. Or name one: -m FILE."
+            f"weigh spell learn FOLDER{output}. Or name another: -m FILE, or $WEIGH_SPELLER."
         )
     return Speller.load(place)
+
+
+def _patterns(given: tuple[str, ...]) -> tuple[str, ...]:
+    from weigh.apps.spelling.excluding import Excluded
+    from weigh.errors import ParameterError
+
+    try:
+        Excluded(given)
+    except ParameterError:
+        raise click.BadParameter("a pattern is a name, such as venv, or the end of a path.") from None
+    return given
 
 
 def tell_skipped(skipped: Sequence[str]) -> None:

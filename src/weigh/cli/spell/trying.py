@@ -10,7 +10,15 @@ from typing import Any
 import click
 
 from weigh.cli.options import check_picture, draw, echo, named, plot_option
-from weigh.cli.spell.opened import encoding_option, sets_option, tell_skipped, window_option
+from weigh.cli.spell.opened import (
+    COMPARED,
+    LEARNERS,
+    encoding_option,
+    learners,
+    sets_option,
+    tell_skipped,
+    window_option,
+)
 
 
 @dataclass(frozen=True)
@@ -30,9 +38,9 @@ class Trying:
     def tell(self, trial: Callable[..., Any], **settings: Any) -> None:
         """Hold a trial, print what was found, and draw it if that was asked for."""
         check_picture(self.plot)
+        from weigh.apps.spelling import learners as known
         from weigh.apps.spelling.confusion import ConfusionSets
         from weigh.apps.spelling.documents import documents
-        from weigh.apps.spelling.learners import LEARNERS
         from weigh.cli.spell.watched import watching
 
         sets = ConfusionSets.given(self.sets)
@@ -42,7 +50,7 @@ class Trying:
                 watch.passing(read(self.corpus)),
                 watch.passing(read(self.held)) if self.held else None,
                 sets,
-                self.learners or LEARNERS,
+                self.learners or known.LEARNERS,
                 window=self.window,
                 progress=watch.steps,
                 **settings,
@@ -71,6 +79,7 @@ def trying(sets: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
         click.option(
             "--learner",
             "learners",
+            type=learners(LEARNERS + COMPARED),
             multiple=True,
             metavar="NAME",
             help="Repeat it for several; see below. [default: all]",

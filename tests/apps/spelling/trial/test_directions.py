@@ -67,3 +67,10 @@ def test_pairs_are_found_by_their_words(found: Directions) -> None:
     assert found["than", "then"].wrong > 0
     with pytest.raises(errors.ParameterError, match="no set with 'than' and 'weather'"):
         found["than", "weather"]
+
+
+def test_texts_without_a_word_of_the_sets_are_refused(speller: Speller) -> None:
+    with pytest.raises(
+        errors.DataError, match="no word of the speller's sets is in the 0 words of the texts"
+    ):
+        directions(speller, [])

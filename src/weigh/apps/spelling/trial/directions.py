@@ -130,6 +130,11 @@ def directions(speller: Speller, documents: Iterable[Document]) -> Directions:
     """
     sets = [chooser.words for chooser in speller.sets]
     corpus = Corpus.read(documents, sets, speller.settings.window)
+    if not any(map(len, corpus.sets)):
+        raise errors.DataError(
+            f"directions: no word of the speller's sets is in the {counted(corpus.n_words, 'word')} of the "
+            "texts. Give more text."
+        )
     threshold = speller.promise.threshold
     pairs = [
         each
