@@ -390,8 +390,8 @@ def test_an_image_may_be_a_page(tmp_path: Path) -> None:
             "Upright lines are drawn from finite numbers, got inf for 'x' in row 0.",
         ),
         (
-            lambda: pictures.stacked([{"name": "a", "part": str(k), "value": 1} for k in range(7)]),
-            "Stacked bars tell 6 series apart, got 7: '0', '1', '2', '3', '4', '5', '6'. Draw fewer.",
+            lambda: pictures.stacked([{"name": "a", "part": str(k), "value": 1} for k in range(8)]),
+            "Stacked bars tell 7 series apart, got 8: '0', '1', '2', '3', '4', '5', '6', '7'. Draw fewer.",
         ),
     ],
 )

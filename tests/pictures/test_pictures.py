@@ -207,9 +207,9 @@ def test_images_are_written_by_their_ending(tmp_path: Path) -> None:
             "Curves are drawn from rows with 'series', 'x', 'y', got rows without 'y'.",
         ),
         (
-            lambda: pictures.curves([{"x": 1, "y": 1, "series": str(s)} for s in range(7)]),
+            lambda: pictures.curves([{"x": 1, "y": 1, "series": str(s)} for s in range(8)]),
             errors.DataError,
-            "Curves tell 6 series apart, got 7: '0', '1', '2', '3', '4', '5', '6'. Draw fewer.",
+            "Curves tell 7 series apart, got 8: '0', '1', '2', '3', '4', '5', '6', '7'. Draw fewer.",
         ),
         (
             lambda: pictures.image(plane(), "plane.gif"),

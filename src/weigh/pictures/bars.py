@@ -16,7 +16,14 @@ NARROW = 190  # pixels of a panel on a phone
 WORD = 44  # pixels of a number at the end of a bar
 
 
-def bars(table: Table, x: str = "", title: str = "", told: str = "", longest: float = math.inf) -> Any:
+def bars(
+    table: Table,
+    x: str = "",
+    title: str = "",
+    told: str = "",
+    longest: float = math.inf,
+    what: str = "bars",
+) -> Any:
     """Draw a horizontal bar per row, in the order given, to the right for numbers above zero.
 
     Parameters
@@ -26,6 +33,7 @@ def bars(table: Table, x: str = "", title: str = "", told: str = "", longest: fl
     x, title : the titles of the axis and of the picture
     told : what a screen reader says
     longest : where longer bars are cut, which two strokes at their ends show; their numbers stay
+    what : what the bars stand for, in the plural
     """
     x, title = words_of(x, title)
     given = list(table)
@@ -34,7 +42,7 @@ def bars(table: Table, x: str = "", title: str = "", told: str = "", longest: fl
     distinct(rows, "name", "group")
     if any(abs(row["value"]) > longest for row in rows):
         rows = [{**row, "drawn": max(-longest, min(row["value"], longest))} for row in rows]
-    rows, more = few("bars", rows, MOST, *words)
+    rows, more = few(what, rows, MOST, *words)
     alt = altair()
     said = described("Bars", title, x, "", told)
     if len(words) == 1:

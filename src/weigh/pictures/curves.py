@@ -11,6 +11,7 @@ from weigh.pictures.channels import STROKES, colour, dash, described, tell_apart
 from weigh.pictures.facts import Rows, Table, checked, names_of, whiskers, words_of
 from weigh.pictures.style import WIDTH, altair, rows_of, styled
 
+SHORT, LONG = 1.5, 4  # decades of a logarithmic axis
 MOST_DOTS = 120  # rows of which each has a dot on its line
 
 
@@ -22,6 +23,7 @@ def curves(
     log: bool = False,
     marks: Iterable[tuple[float, str]] = (),
     told: str = "",
+    more: str = "",
 ) -> Any:
     """Draw a line per series over x, with a band from low to high.
 
@@ -34,8 +36,9 @@ def curves(
     log : whether the axis of x is logarithmic
     marks : pairs of x and words, drawn as upright dashed lines
     told : what a screen reader says
+    more : what stands small under the title
     """
-    x, y, title = words_of(x, y, title)
+    x, y, title, more = words_of(x, y, title, more)
     rows = checked("Curves", table, ("series",), ("x", "y"), ("fitted",))
     names = names_of(rows, "series")
     tell_apart("Curves", names)
@@ -63,7 +66,7 @@ def curves(
     chart = alt.layer(*layers, *upright(alt, marks, across, _middle(rows, log))).properties(
         width=WIDTH, height=300
     )
-    return styled(chart, described("Curves", title, x, y, told), title)
+    return styled(chart, described("Curves", title, x, y, told), title, more)
 
 
 def _refuse_log(numbers: list[float], log: bool) -> None:
@@ -79,9 +82,22 @@ def _across(alt: Any, rows: Rows, title: str, log: bool) -> Any:
         # Of shares both ends are told.
         least = {"values": [tenth / 10 for tenth in range(0, 11, 2)], "labelOverlap": False}
     # Thousands are told by a k, but thousandths by an m that nobody reads.
-    form = {"format": "~s" if min(row["x"] for row in rows) >= 1 else "~g"} if log else {}
+    form = {"format": "~s" if min(row["x"] for row in rows) >= 1 else "~g", **_ticks(rows)} if log else {}
     scale = alt.Scale(type="log", nice=False) if log else alt.Undefined
     return alt.X("x:Q", title=title or None, scale=scale, axis=alt.Axis(grid=False, **least, **form))
+
+
+def _ticks(rows: Rows) -> dict[str, Any]:
+    """The ticks of a logarithmic axis: 1, 2 and 5 of each power of ten, where there are two to four of these.
+
+    A shorter axis needs more of them, and on a longer one the powers are enough.
+    """
+    low, high = (math.log10(end(row["x"] for row in rows)) for end in (min, max))
+    if not SHORT <= high - low <= LONG:
+        return {}
+    powers = range(math.floor(low), math.ceil(high))
+    steps = [times * 10.0**power for power in powers for times in (1, 2, 5)]
+    return {"values": [step for step in [*steps, 10.0 ** math.ceil(high)] if low <= math.log10(step) <= high]}
 
 
 def _middle(rows: Rows, log: bool) -> float:

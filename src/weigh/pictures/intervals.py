@@ -11,7 +11,15 @@ from weigh.pictures.style import WIDTH, altair, rows_of, styled
 MOST = 40
 
 
-def intervals(table: Table, x: str = "", title: str = "", mark: float | None = None, told: str = "") -> Any:
+def intervals(
+    table: Table,
+    x: str = "",
+    title: str = "",
+    mark: float | None = None,
+    told: str = "",
+    what: str = "intervals",
+    most: int = MOST,
+) -> Any:
     """Draw a dot per row with a whisker from low to high, in the order given.
 
     Parameters
@@ -21,11 +29,13 @@ def intervals(table: Table, x: str = "", title: str = "", mark: float | None = N
     x, title : the titles of the axis and of the picture
     mark : where to draw an upright line, such as at no difference
     told : what a screen reader says
+    what : what the names are those of, in the plural
+    most : how many names are drawn
     """
     x, title = words_of(x, title)
     rows = checked("Intervals", ({"series": "", **row} for row in table), ("name", "series"), ("value",))
     distinct(rows, "name", "series")
-    rows, more = few("intervals", rows, MOST, "name")
+    rows, more = few(what, rows, most, "name")
     names, series = names_of(rows, "name"), names_of(rows, "series")
     tell_apart("Intervals", series)
     alt = altair()

@@ -9,11 +9,11 @@ from weigh import errors
 from weigh.text import cut
 
 # Told apart by people of every colour vision, and readable on white as on nearly black.
-COLOURS = ("#3b82c4", "#d9690a", "#1a9e77", "#b35bb0", "#8a7a00", "#757575")
-SHAPES = ("circle", "triangle-up", "square", "diamond", "cross", "stroke")
-DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (4, 1), (1, 4))
+COLOURS = ("#3b82c4", "#d9690a", "#1a9e77", "#b35bb0", "#8a7a00", "#757575", "#d6336c")
+SHAPES = ("circle", "triangle-up", "square", "diamond", "cross", "stroke", "triangle-down")
+DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (4, 1), (1, 4), (12, 2, 2, 2))
 GREY = "#757575"  # the only greys with 4.5 : 1 both on white and on black are this and the next
-WRONG = "#d6336c"
+WRONG = COLOURS[-1]
 # From little to much, on a ground of its own. Only black and white leave no shade between them on which
 # neither is read (4.5 : 1).
 HEAT = ("#b9d0e7", "#12406f")

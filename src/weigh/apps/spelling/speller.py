@@ -18,7 +18,7 @@ from weigh.apps.spelling.facts import Facts, LeftOut
 from weigh.apps.spelling.fixing import fixed, read_text, rewrite
 from weigh.apps.spelling.promise import Promise
 from weigh.apps.spelling.settings import Settings
-from weigh.apps.spelling.speller_text import drawn, headline, in_html, in_words
+from weigh.apps.spelling.speller_text import SHOWN, drawn, headline, in_html, in_words
 from weigh.apps.spelling.suggestion import Suggestion
 from weigh.errors import DataError, SkippedFiles, parameter, told
 from weigh.features.settings import finite
@@ -163,6 +163,8 @@ class Speller:
             drawn(self._parts),
             x="share of the words held out",
             title="What is right, and what would be found, by set",
+            what="sets",
+            most=SHOWN,
         )
 
     def __str__(self) -> str:

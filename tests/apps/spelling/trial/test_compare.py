@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -108,6 +109,19 @@ def test_learners_with_the_same_features_share_a_column(found: Comparison) -> No
     ]
     assert [len(sizes) for sizes in shared] == [1, 1, 1, 1]
     assert head.endswith("logistic, bayes, bern.  perc., voted  memory")
+
+
+def test_names_are_whole_where_there_is_room(found: Comparison) -> None:
+    long = replace(found, sets=(replace(found.sets[0], words=("stationary", "stationery")),))
+    few = str(replace(long, learners=("majority", "naive-bayes", "bernoulli")))
+    assert re.search(r"^% right +judged  majority  naive-bayes  bernoulli$", few, re.MULTILINE)
+    assert "\nstationary/stationery " in few
+    assert "Names in short" not in few
+    whole = str(long)
+    head = r"^% right +judged  major  logistic  bayes  bern\.  perc\.  voted  memory$"
+    assert re.search(head, whole, re.MULTILINE)
+    assert "\nNames in short: major: majority, bayes: naive-bayes, bern.: bernoulli, perc.:" in whole
+    assert "\nstationary/station… " in whole
 
 
 def test_markup_is_escaped() -> None:

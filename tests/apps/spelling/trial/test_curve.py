@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from scipy.stats import sem
 
 from tests.apps.spelling.trial.sentences import SETS, books
 from weigh import errors
+from weigh.apps.spelling.contexts import Reader
 from weigh.apps.spelling.trial.compare import compared
 from weigh.apps.spelling.trial.curve import Curve, LearnerCurve, curve
 from weigh.apps.spelling.trial.law import log_law
@@ -74,10 +77,37 @@ def test_a_set_that_is_not_judged_is_left_out_and_told() -> None:
     assert "Not in the text held out, and left out: peace/piece." in str(found)
 
 
-def test_the_picture_tells_six_lines_apart(found: Curve) -> None:
+def test_the_picture_tells_all_learners_apart(found: Curve) -> None:
     shown = json.dumps(found.plot().to_dict())
-    names = {each.name for each in found.learners}
-    assert {name for name in names if f'"series": "{name}"' in shown} == names - {"voted"}
+    assert all(f'"series": "{each.name}"' in shown for each in found.learners)
+    assert "thin dashed lines: the log-linear law of each learner" in shown
+    brief = curve(books(1, 2), None, SETS, ["memory"], sizes=[500, 1000])
+    assert "law" not in json.dumps(brief.plot().to_dict())
+
+
+def test_learners_have_short_names_where_whole_ones_find_no_room(found: Curve) -> None:
+    head = "words majority logistic naive-bayes bernoulli perceptron voted memory"
+    assert head in " ".join(str(found).split())
+    assert "Names in short" not in str(found)
+    wide = replace(found, words=tuple(10**7 * each for each in found.words))
+    head = "words major logistic bayes bern. perc. voted memory"
+    assert head in " ".join(str(wide).split())
+    assert (
+        "Names in short: major: majority, bayes: naive-bayes, bern.: bernoulli, perc.: perceptron."
+        in " ".join(str(wide).split())
+    )
+
+
+def test_a_set_of_which_not_all_is_kept_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weigh.apps.spelling.corpus.Reader", partial(Reader, most=64))
+    thinned = curve(books(1, 2), None, SETS, ["memory"], sizes=[500, 1000])
+    assert max(thinned.taken) < 1
+    assert thinned.to_dict()["taken"] == list(thinned.taken)
+    told = " ".join(str(thinned).split())
+    assert f"than so many words would: weather/whether ({100 * thinned.taken[0]:.2f} % kept), " in told
+    monkeypatch.undo()
+    whole = curve(books(1, 2), None, SETS, ["memory"], sizes=[500, 1000])
+    assert (whole.taken, "kept" in str(whole)) == ((1.0, 1.0), False)
 
 
 def test_two_lines_have_bands() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from itertools import permutations
 
 import pytest
@@ -61,6 +62,13 @@ def test_it_prints_within_80_columns_and_as_json(found: Directions) -> None:
     pairs = json.loads(json.dumps(found.to_dict(), allow_nan=False))["pairs"]
     assert [pair["written"] for pair in pairs] == ["weather", "whether", "than", "then"]
     assert found.plot() is not None
+
+
+def test_the_picture_begins_with_the_weakest() -> None:
+    shares = (5, 1, 3)
+    pairs = tuple(Direction("a", str(share), 10, share, 10, 0) for share in shares)
+    shown = json.dumps(Directions(pairs, 100, 0.5).plot().to_dict(), ensure_ascii=False)
+    assert re.findall(r'"name": "a → (\d)"', shown)[:3] == ["1", "3", "5"]
 
 
 def test_pairs_are_found_by_their_words(found: Directions) -> None:

@@ -127,7 +127,9 @@ class Comparison:
         return intervals(
             compare_text.drawn(self),
             x="accuracy on text held out",
-            title=f"{self.best} and the commonest word, by set",
+            title=f"{self.best} and majority, the commonest word, by set",
+            what="sets",
+            most=compare_text.DRAWN,
         )
 
     def __str__(self) -> str:

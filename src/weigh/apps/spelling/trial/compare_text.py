@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from weigh.apps.spelling.trial.scoring import MAJORITY
-from weigh.text import aligned, amount, counted, cut, html_note, html_table, minus
+from weigh.text import aligned, amount, columns, counted, cut, html_note, html_table, minus
 
 if TYPE_CHECKING:
     from weigh.apps.spelling.trial.compare import Comparison
 
 WIDTH = 80
-NAME = 19
-# Six learners side by side leave no room for whole names.
-HEADS = {
+NAME, WIDER = 19, 60
+DRAWN = 60  # sets
+# Six learners side by side may leave no room for whole names.
+SHORT = {
     MAJORITY: "major",
     "naive-bayes": "bayes",
     "bernoulli": "bern.",
@@ -24,20 +25,31 @@ HEADS = {
 }
 
 
+# Widths of names, and whether learners have short ones: the first that fit.
+_SHAPES = ((WIDER, False), (NAME, False), (NAME, True))
+
+
 def text(found: Comparison) -> str:
     """The whole comparison as text."""
+    tables = fitted(*("\n\n".join(_tables(found, *shape)) for shape in _SHAPES))
     parts = [
         textwrap.fill(headline(found), WIDTH),
-        aligned(_shares(found, NAME)),
-        aligned(_sizes(found, NAME)),
-        "\n".join(textwrap.fill(note, WIDTH) for note in _notes(found)),
+        tables,
+        "\n".join(textwrap.fill(note, WIDTH) for note in _notes(found, explained(found.learners, tables))),
     ]
     return "\n\n".join(parts)
 
 
+def _tables(found: Comparison, width: int, is_short: bool) -> list[str]:
+    return [aligned(_shares(found, width, is_short)), aligned(_sizes(found, width, is_short))]
+
+
 def markup(found: Comparison) -> str:
     """The comparison as HTML tables with its sentences."""
-    tables = [html_table(headline(found), _shares(found, 60)), html_table("Features", _sizes(found, 60))]
+    tables = [
+        html_table(headline(found), _shares(found, WIDER)),
+        html_table("Features", _sizes(found, WIDER)),
+    ]
     return f"<div>{''.join([*tables, *map(html_note, _notes(found))])}</div>"
 
 
@@ -48,9 +60,22 @@ def headline(found: Comparison) -> str:
     return f"{counted(len(found.sets), 'set')} learned from {learned}, judged on {judged}"
 
 
-def heads(learners: Sequence[str]) -> list[str]:
-    """Short names of learners, as heads of columns."""
-    return [HEADS.get(name, name) for name in learners]
+def fitted(*tables: str) -> str:
+    """The first of some tables that is no wider than a page, else the last."""
+    narrow = (table for table in tables if max(map(columns, table.splitlines())) <= WIDTH)
+    return next(narrow, tables[-1])
+
+
+def heads(learners: Sequence[str], is_short: bool) -> list[str]:
+    """Names of learners as heads of columns."""
+    return [SHORT.get(name, name) if is_short else name for name in learners]
+
+
+def explained(learners: Sequence[str], table: str) -> list[str]:
+    """The sentence that says which names a table has short, if it has any."""
+    head = table.partition("\n")[0].split()
+    names = [f"{SHORT[name]}: {name}" for name in learners if name in SHORT and name not in head]
+    return [f"Names in short: {', '.join(names)}."] if names else []
 
 
 def share(value: float) -> str:
@@ -63,20 +88,20 @@ def fraction(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.3f}"
 
 
-def _shares(found: Comparison, width: int) -> list[list[str]]:
+def _shares(found: Comparison, width: int, is_short: bool = False) -> list[list[str]]:
     def row(title: str, judged: str, values: list[float]) -> list[str]:
         return [cut(title, width), judged, *map(share, values)]
 
     names = found.learners
     return [
-        ["% right", "judged", *heads(names)],
+        ["% right", "judged", *heads(names, is_short)],
         *(row(s.name, amount(s.judged), [s.accuracy(name) for name in names]) for s in found.sets),
         row("mean of the sets", "", [found.mean(name) for name in names]),
         row("by occurrence", "", [found.by_occurrence(name) for name in names]),
     ]
 
 
-def _sizes(found: Comparison, width: int) -> list[list[str]]:
+def _sizes(found: Comparison, width: int, is_short: bool = False) -> list[list[str]]:
     """Return the features by set; learners that keep the same ones share a column."""
     same: dict[tuple[int, ...], list[str]] = {}
     for name in found.learners[1:]:
@@ -86,18 +111,19 @@ def _sizes(found: Comparison, width: int) -> list[list[str]]:
         for at, each in enumerate(found.sets)
     ]
     learned = sum(each.learned for each in found.sets)
-    head = ["features", "learned", *(", ".join(heads(names)) for names in same.values())]
+    head = ["features", "learned", *(", ".join(heads(names, is_short)) for names in same.values())]
     return [head, *rows, ["all sets", amount(learned), *(amount(sum(sizes)) for sizes in same)]]
 
 
-def _notes(found: Comparison) -> list[str]:
+def _notes(found: Comparison, first: Sequence[str] = ()) -> list[str]:
     gains = []
     for name in found.learners[1:]:
         more, error = found.gain(name)
         known = "" if math.isnan(error) else f" ± {100 * error:.1f}"
         gains.append(f"{name} {minus(f'{100 * more:+.1f}')}{known}")
     notes = [
-        "major: the commonest word of a set, always. Points above it, mean of the sets"
+        *first,
+        "majority: the commonest word of a set, always. Points above it, mean of the sets"
         f"{' ± standard error' if len(found.judged) > 1 else ''}: {', '.join(gains)}.",
         "features: how many a learner keeps; learned, judged: occurrences.",
     ]

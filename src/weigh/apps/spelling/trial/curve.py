@@ -19,7 +19,7 @@ from weigh.apps.spelling.trial.scoring import MAJORITY, error_over_sets, hits
 from weigh.apps.spelling.trial.texts import Texts, checked_learners, read
 from weigh.features.settings import whole
 from weigh.judge.measures.losses import Floats
-from weigh.text import plain
+from weigh.text import counted, plain
 
 OWNER = "curve"
 
@@ -70,7 +70,8 @@ class Curve:
     """The result of `curve`; prints within 80 columns.
 
     `words` are the sizes of the texts learned from, each of which contains the smaller ones. Every point is
-    the mean over `sets`, the sets that are in the text held out. `learners` begin with the majority.
+    the mean over `sets`, the sets that are in the text held out; of each the share `taken` of its occurrences
+    was kept, and less than all makes small sizes seem to teach less. `learners` begin with the majority.
     """
 
     words: tuple[int, ...]
@@ -81,6 +82,7 @@ class Curve:
     documents: int
     judged_documents: int
     seed: int
+    taken: tuple[float, ...]
 
     def __getitem__(self, name: str) -> LearnerCurve:
         for each in self.learners:
@@ -102,6 +104,7 @@ class Curve:
             "documents": self.documents,
             "judged_documents": self.judged_documents,
             "seed": self.seed,
+            "taken": list(self.taken),
             "learners": [each.to_dict() for each in self.learners],
         }
 
@@ -109,11 +112,13 @@ class Curve:
         """Draw accuracy over words on a logarithmic axis, the laws dashed."""
         from weigh.pictures import curves
 
+        has_laws = any(each.law for each in self.learners)
         return curves(
             curve_text.drawn(self),
             x="words learned from",
             y="accuracy on text held out",
-            title=f"Mean over {len(self.sets)} sets, and the log-linear laws",
+            title=f"Accuracy, mean over {counted(len(self.sets), 'set')}",
+            more="thin dashed lines: the log-linear law of each learner" if has_laws else "",
             log=True,
         )
 
@@ -168,6 +173,7 @@ def curve(
         len(texts.learnable),
         len(texts.held),
         seed,
+        tuple(texts.rows[at].taken for at in judged),
     )
 
 

@@ -7,24 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weigh.apps.spelling.trial.compare_text import WIDTH, heads, share
+from weigh.apps.spelling.trial.compare_text import WIDTH, explained, fitted, heads, share
 from weigh.apps.spelling.trial.scoring import MAJORITY
-from weigh.text import aligned, counted, html_note, html_table
+from weigh.text import aligned, counted, html_note, html_table, percent
 
 if TYPE_CHECKING:
     from weigh.apps.spelling.trial.curve import Curve, LearnerCurve
 
-LINES = 6  # that colours tell apart
+LAST = "± of last"
 BANDS = 2  # more of them cover each other
 LAW_STEPS = 20
 
 
 def text(found: Curve) -> str:
     """The whole curve as text."""
-    parts = [textwrap.fill(headline(found), WIDTH), aligned(_points(found), left=0, indent="  ")]
+    points = fitted(*(aligned(_points(found, is_short), left=0) for is_short in (False, True)))
+    parts = [textwrap.fill(headline(found), WIDTH), points]
     if any(each.law for each in found.learners):
         parts.append(aligned(_laws(found), left=2))
-    return "\n\n".join([*parts, "\n".join(textwrap.fill(note, WIDTH) for note in _notes(found))])
+    notes = [*explained([each.name for each in found.learners], points), *_notes(found)]
+    return "\n\n".join([*parts, "\n".join(textwrap.fill(note, WIDTH) for note in notes)])
 
 
 def markup(found: Curve) -> str:
@@ -44,13 +46,13 @@ def headline(found: Curve) -> str:
     )
 
 
-def _points(found: Curve) -> list[list[str]]:
+def _points(found: Curve, is_short: bool = False) -> list[list[str]]:
     names = [each.name for each in found.learners]
     means = np.array([each.means for each in found.learners])
     rows = [[f"{words:,}", *map(share, means[:, at].tolist())] for at, words in enumerate(found.words)]
-    table = [["words", *heads(names)], *rows]
+    table = [["words", *heads(names, is_short)], *rows]
     if len(found.sets) > 1:
-        table.append(["± at last", *(share(float(each.errors[-1])) for each in found.learners)])
+        table.append([LAST, *(share(float(each.errors[-1])) for each in found.learners)])
     return table
 
 
@@ -60,17 +62,23 @@ def _laws(found: Curve) -> list[list[str]]:
         for each in found.learners
         if each.law is not None
     ]
-    return [["", "log-linear law of the accuracy, all sizes", "at last"], *rows]
+    return [["", "log-linear law of the accuracy, all sizes", "last tenfold"], *rows]
 
 
 def _notes(found: Curve) -> list[str]:
-    notes = ["% right, mean of the sets; major: the commonest word of a set, always."]
+    notes = ["% right, mean of the sets; majority: always the commonest word of what was learned from."]
     if len(found.sets) > 1:
-        notes[0] += " ± are standard errors over the sets."
+        notes[0] += f" {LAST}: the standard errors over the sets at the last size."
     if any(each.law for each in found.learners):
         notes.append(
-            "The number before log10 is what ten times the text brings. at last: the points that it brings "
-            "by the law of the sizes from a tenth of all words on."
+            "The number before log10 is what ten times the text brings. last tenfold: the points that it "
+            "brings by the law of the sizes from a tenth of all words on."
+        )
+    if thinned := [each for each in zip(found.sets, found.taken, strict=True) if each[1] < 1]:
+        names = ", ".join(f"{'/'.join(words)} ({percent(taken)} kept)" for words, taken in thinned)
+        notes.append(
+            "So frequent that not all of their occurrences are kept, and that small sizes teach less of them "
+            f"than so many words would: {names}."
         )
     if found.left_out:
         names = ", ".join("/".join(words) for words in found.left_out)
@@ -79,13 +87,10 @@ def _notes(found: Curve) -> list[str]:
 
 
 def drawn(found: Curve) -> list[dict[str, Any]]:
-    """Rows of a picture: means, of two lines at most with a standard error to each side, and the laws.
-
-    More lines than can be told apart do without the voted perceptron, whose averaged twin is as good.
-    """
-    shown = [each for each in found.learners if len(found.learners) <= LINES or each.name != "voted"]
-    rows = [row for each in shown for row in _measured(found, each, has_band=len(shown) <= BANDS)]
-    return rows + [row for each in shown if each.name != MAJORITY for row in _fitted(found, each)]
+    """Rows of a picture: means, of two lines at most with a standard error to each side, and the laws."""
+    has_band = len(found.learners) <= BANDS
+    rows = [row for each in found.learners for row in _measured(found, each, has_band=has_band)]
+    return rows + [row for each in found.learners if each.name != MAJORITY for row in _fitted(found, each)]
 
 
 def _measured(found: Curve, learner: LearnerCurve, *, has_band: bool) -> list[dict[str, Any]]:

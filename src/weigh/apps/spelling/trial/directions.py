@@ -77,12 +77,17 @@ class Directions:
         return {"words": self.words, "threshold": self.threshold, "pairs": pairs}
 
     def plot(self) -> Any:
-        """Draw the recall of every direction that occurs."""
+        """Draw the recall of the directions that occur, the weakest first."""
         from weigh.pictures import bars
 
-        known = sorted((each for each in self.pairs if each.wrong), key=lambda each: -each.recall)
+        known = sorted((each for each in self.pairs if each.wrong), key=lambda each: each.recall)
         rows = [{"name": f"{each.written} → {each.meant}", "value": each.recall} for each in known]
-        return bars(rows, x="share of errors found", title="Errors found, by direction")
+        return bars(
+            rows,
+            x="share of errors found",
+            title="Errors found, by direction, the fewest first",
+            what="directions",
+        )
 
     def __str__(self) -> str:
         notes = (

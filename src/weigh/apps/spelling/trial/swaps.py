@@ -13,6 +13,7 @@ from weigh import errors
 from weigh.apps.spelling.promise import PER, Promise
 from weigh.apps.spelling.speller import Speller
 from weigh.apps.spelling.trial import swaps_text
+from weigh.apps.spelling.trial.compare_text import DRAWN
 from weigh.apps.spelling.trial.rewriting import as_in_sets, places, rewritten
 from weigh.apps.spelling.trial.scoring import share_of
 from weigh.features.settings import whole
@@ -119,7 +120,11 @@ class Swaps:
         from weigh.pictures import intervals
 
         return intervals(
-            swaps_text.drawn(self), x="share of swapped words put right", title="Errors found, by set"
+            swaps_text.drawn(self),
+            x="share of swapped words put right",
+            title="Errors found, by set, those with most errors first",
+            what="sets",
+            most=DRAWN,
         )
 
     def __str__(self) -> str:

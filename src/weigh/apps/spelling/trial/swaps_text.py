@@ -6,7 +6,7 @@ import math
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from weigh.apps.spelling.trial.compare_text import NAME, WIDTH, fraction
+from weigh.apps.spelling.trial.compare_text import NAME, WIDER, WIDTH, fitted, fraction
 from weigh.text import aligned, counted, cut, html_note, html_table, short
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def text(found: Swaps) -> str:
     parts = [
         textwrap.fill(headline(found), WIDTH),
         "\n".join(textwrap.fill(each, WIDTH, subsequent_indent="  ") for each in _figures(found)),
-        aligned(_table(found, NAME)),
+        fitted(*(aligned(_table(found, width)) for width in (WIDER, NAME))),
         "\n".join(textwrap.fill(note, WIDTH) for note in _notes(found)),
     ]
     return "\n\n".join(parts)
@@ -31,7 +31,7 @@ def text(found: Swaps) -> str:
 def markup(found: Swaps) -> str:
     """The trial as an HTML table with its sentences."""
     notes = "".join(map(html_note, [*_figures(found), *_notes(found)]))
-    return f"<div>{html_table(headline(found), _table(found, 60))}{notes}</div>"
+    return f"<div>{html_table(headline(found), _table(found, WIDER))}{notes}</div>"
 
 
 def headline(found: Swaps) -> str:
