@@ -23,6 +23,7 @@ def bars(
     told: str = "",
     longest: float = math.inf,
     what: str = "bars",
+    most: int = MOST,
 ) -> Any:
     """Draw a horizontal bar per row, in the order given, to the right for numbers above zero.
 
@@ -34,6 +35,7 @@ def bars(
     told : what a screen reader says
     longest : where longer bars are cut, which two strokes at their ends show; their numbers stay
     what : what the bars stand for, in the plural
+    most : how many of them are drawn
     """
     x, title = words_of(x, title)
     given = list(table)
@@ -42,7 +44,7 @@ def bars(
     distinct(rows, "name", "group")
     if any(abs(row["value"]) > longest for row in rows):
         rows = [{**row, "drawn": max(-longest, min(row["value"], longest))} for row in rows]
-    rows, more = few(what, rows, MOST, *words)
+    rows, more = few(what, rows, most, *words)
     alt = altair()
     said = described("Bars", title, x, "", told)
     if len(words) == 1:

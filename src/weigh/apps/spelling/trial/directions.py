@@ -20,6 +20,7 @@ from weigh.apps.spelling.speller import Speller
 from weigh.apps.spelling.trial.compare_text import WIDTH, fraction
 from weigh.text import aligned, counted, html_table, plain
 
+DRAWN = 200  # directions
 HEAD = ["written → meant", "errors", "found", "recall", "right", "alarms", "precision"]
 
 
@@ -87,6 +88,7 @@ class Directions:
             x="share of errors found",
             title="Errors found, by direction, the fewest first",
             what="directions",
+            most=DRAWN,
         )
 
     def __str__(self) -> str:
