@@ -6,21 +6,25 @@ import os
 import re
 import subprocess
 import sys
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+MORE = "> "
 PAGES = ["command-line.md", "mail.md", "spelling.md"]
 
 
 def sessions(page: str) -> list[tuple[str, str]]:
-    """Every command of a page with what it prints."""
+    """Every command of a page, which may go on in lines that begin with '> ', with what it prints."""
     found = []
     for block in re.findall(r"```shell\n(.*?)```", (DOCS / page).read_text("utf-8"), re.DOTALL):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, printed = part.partition("\n")
-            found.append((command, printed.rstrip("\n")))
+            first, *lines = part.split("\n")
+            more = list(takewhile(lambda line: line.startswith(MORE), lines))
+            command = "\n".join([first, *(line.removeprefix(MORE) for line in more)])
+            found.append((command, "\n".join(lines[len(more) :]).rstrip("\n")))
     return found
 
 

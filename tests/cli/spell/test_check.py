@@ -227,6 +227,11 @@ def test_a_terminal_without_arrows_is_told_all_the_same(run: Run, folder, encodi
         ([], 2, "Missing argument 'FILES...'."),
         (["letter.txt", "--encoding", "martian"], 1, "martian"),
         (["letter.txt", "--name", "page.md"], 2, "--name is that of standard input: give '-', too."),
+        (
+            ["letter.txt", "--threshold", "nan"],
+            2,
+            "Invalid value for '--threshold': nan is no finite number.",
+        ),
         (["letter.txt", "--exclude", "**"], 2, "a pattern is a name, such as venv"),
         (["/dev/zero"], 1, "weigh: /dev/zero is not a regular file. Give a file or a folder of text, or "),
     ],

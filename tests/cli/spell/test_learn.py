@@ -73,7 +73,7 @@ def test_a_promise_that_cannot_be_shown_is_doubted_once(run: Run) -> None:
             "Invalid value for '--learner': 'voted' is not one of 'logistic', ",
         ),
         (["texts", "--alarms", "0"], 2, "Invalid value for '--alarms': 0.0 is not in the range x>0."),
-        (["texts", "--alarms", "nan"], 2, "Invalid value for '--alarms': nan is not a number above 0."),
+        (["texts", "--alarms", "nan"], 2, "Invalid value for '--alarms': nan is no finite number."),
         (["texts", "--window", "101"], 2, "Invalid value for '--window': 101 is not in the range 1<=x<=100."),
         (["texts", "--features", "0"], 2, "Invalid value for '--features': 0 is not in the range x>=1."),
         (["texts", "--at-least", "0"], 2, "Invalid value for '--at-least': 0 is not in the range x>=1."),

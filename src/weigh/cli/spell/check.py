@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weigh.cli.options import as_json, named
-from weigh.cli.spell.opened import encoding_option, exclude_option, model_option, opened, tell_skipped
+from weigh.cli.spell.opened import Finite, encoding_option, exclude_option, model_option, opened, tell_skipped
 from weigh.cli.taught import Taught
 from weigh.cli.told import Told, tell
 from weigh.text import amount, counted
@@ -136,7 +136,7 @@ class Checker:
 )
 @click.option(
     "--threshold",
-    type=click.FloatRange(0.5, 1),
+    type=Finite(0.5, 1),
     metavar="P",
     help="Suggest above this probability, instead of the promise's.",
 )

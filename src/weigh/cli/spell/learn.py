@@ -13,7 +13,7 @@ from weigh.cli.options import as_json, check_picture, check_place, draw, keep_ap
 from weigh.cli.spell.opened import (
     DEFAULT,
     LEARNERS,
-    Above,
+    Finite,
     default_file,
     encoding_option,
     exclude_option,
@@ -63,7 +63,7 @@ SECTIONS = {
 )
 @click.option(
     "--alarms",
-    type=Above(),
+    type=Finite(0, min_open=True),
     default=0.5,
     show_default=True,
     metavar="RATE",

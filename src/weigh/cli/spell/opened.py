@@ -44,17 +44,14 @@ exclude_option = click.option(
 )
 
 
-class Above(click.FloatRange):
-    """A finite number above zero."""
-
-    def __init__(self) -> None:
-        super().__init__(min=0, min_open=True)
+class Finite(click.FloatRange):
+    """A number within bounds, as nan never is and no end is."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read it, and refuse what is no number and what is none that can be reached."""
+        """Read it, and refuse what is no number."""
         number = super().convert(value, param, ctx)
         if not math.isfinite(number):
-            self.fail(f"{value} is not a number above 0.", param, ctx)
+            self.fail(f"{value} is no finite number.", param, ctx)
         return number
 
 
