@@ -11,6 +11,7 @@ from pathlib import Path
 from weigh.errors import SourceError
 from weigh.replacing import reason
 from weigh.source.standard_input import NAME, spooled
+from weigh.text import cut
 
 PathLike = str | os.PathLike[str]
 
@@ -108,7 +109,7 @@ def check_readable(path: Path, otherwise: str = _SAVE_IT) -> None:
         path.stat()
     except OSError as cause:
         if cause.errno in {errno.ENAMETOOLONG, errno.ELOOP}:
-            raise SourceError(f"{str(path)[:60]}… cannot be opened: {reason(cause)}.", path) from cause
+            raise SourceError(f"{cut(path, 60)} cannot be opened: {reason(cause)}.", path) from cause
     if path.is_dir():
         raise SourceError(f"{path} is a folder, not a file.", path)
     if not path.exists():

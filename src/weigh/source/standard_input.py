@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sys
@@ -13,6 +14,7 @@ from weigh.errors import SourceError
 from weigh.replacing import reason
 
 NAME = "-"
+_CLOSED = "Standard input is closed. Give a file, or something to read."
 # How packed files begin.
 _MAGIC = {
     b"\x1f\x8b": ".gz",
@@ -45,7 +47,7 @@ class Spooled(Path):
 def spooled() -> Path:
     """Everything that standard input still holds, in a file without a name where the system allows it."""
     if sys.stdin is None:
-        raise SourceError("Standard input is closed. Give a file, or something to read.")
+        raise SourceError(_CLOSED)
     kept = tempfile.NamedTemporaryFile(prefix="weigh-", delete=False)  # noqa: SIM115
     try:
         shutil.copyfileobj(sys.stdin.buffer, kept, 1 << 20)
@@ -54,6 +56,8 @@ def spooled() -> Path:
     except BaseException as cause:
         kept.close()
         os.unlink(kept.name)
+        if isinstance(cause, OSError) and cause.errno == errno.EBADF:
+            raise SourceError(_CLOSED) from cause
         if isinstance(cause, OSError):
             raise SourceError(
                 f"Standard input cannot be read and kept in {os.path.dirname(kept.name)}: {reason(cause)}. "

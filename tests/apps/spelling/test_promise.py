@@ -172,3 +172,9 @@ def test_of_fewer_documents_every_fifth_block_is_held_out():
 def test_a_fifth_document_that_is_tiny_or_huge_is_not_held_out_alone(fifth):
     sizes = [10_000] * 4 + [fifth]
     assert held_words(sizes) == sum(sizes) // (BLOCK * EVERY) * BLOCK
+
+
+def test_one_alarm_is_told_as_one() -> None:
+    assert str(Promise(1.0, 0.9, 100_000, 3, 0.8)).startswith("at most 1 false alarm per 10,000 words ")
+    assert str(Promise(2.0, 0.9, 100_000, 3, 0.8)).startswith("at most 2 false alarms per 10,000 words ")
+    assert "too little text to promise 1 false alarm per 10,000 words" in Promise(1.0, 0.9, 9, 0, 9.0).doubt

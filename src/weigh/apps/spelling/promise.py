@@ -68,7 +68,7 @@ class Promise:
         needed = LEAST * math.ceil(min(held, ALL) / BLOCK)
         more = f"Learn from {amount(needed)} words or more, or allow" if held < ALL else "Allow"
         return (
-            f"There is too little text to promise {short(self.rate)} false alarms per {PER:,} words: "
+            f"There is too little text to promise {_alarms(self.rate)} per {PER:,} words: "
             f"{counted(self.words, 'held-out word')} can show no rate below {short(self.promised)}. "
             f"{more} more alarms."
         )
@@ -85,10 +85,14 @@ class Promise:
 
     def __str__(self) -> str:
         return (
-            f"at most {short(max(self.rate, self.promised))} false alarms per {PER:,} words (95 % sure): "
+            f"at most {_alarms(max(self.rate, self.promised))} per {PER:,} words (95 % sure): "
             f"suggests above P = {self.threshold:.4f} ({counted(self.alarms, 'alarm')} in "
             f"{counted(self.words, 'held-out word')})"
         )
+
+
+def _alarms(rate: float) -> str:
+    return f"{short(rate)} false alarm{'' if short(rate) == '1' else 's'}"
 
 
 def limit(alarms: int, words: int) -> float:

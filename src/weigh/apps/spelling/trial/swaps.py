@@ -165,8 +165,8 @@ def swaps(
             progress(number + 1, len(texts))
     if not tally.counts["swapped"]:
         raise errors.DataError(
-            f"{OWNER}: no word was replaced in {tally.words:,} words, of which {len(tally)} belong to a set "
-            f"of the speller. Give more text, or replace more than one word in {one_in:,}."
+            f"{OWNER}: no word was replaced in {tally.words:,} words, of which {len(tally):,} belong to a "
+            f"set of the speller. Give more text, or replace more than one word in {one_in:,}."
         )
     return Swaps(
         len(texts), tally.words, one_in, seed, tally.of_all(), tally.of_sets(), tally.clean, speller.promise
