@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from weigh import errors, pictures
-from weigh.pictures.style import COLOURS, GREY, HEAT, INK, PAPER
+from weigh.pictures.style import COLOURS, DASHES, GREY, HEAT, INK, PAPER, SHAPES
 
 HOSTILE = "a\x00\x1b\ud800</script><script>alert(1)</script>"
 GRID = [{"x": i, "y": j, "value": i * j} for i in range(4) for j in range(3)]
@@ -437,3 +437,36 @@ def test_words_in_cells_are_read_on_every_shade() -> None:
 
 def test_words_beside_pictures_are_read_on_white_and_on_black() -> None:
     assert min(contrast(GREY, "#ffffff"), contrast(GREY, "#000000")) >= 4.5
+
+
+def test_names_that_find_no_room_are_told_by_what_they_are() -> None:
+    table = [{"name": f"n{at}", "value": at} for at in range(50)]
+    for draw in (pictures.bars, pictures.intervals):
+        assert "the first 40 of 50 sets" in json.dumps(draw(table, title="t", what="sets").to_dict())
+        assert "of 50" not in json.dumps(draw(table, title="t", what="sets", most=60).to_dict())
+
+
+@pytest.mark.parametrize(
+    ("ends", "ticks"),
+    [
+        ((10_000, 1_500_000), [10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000]),
+        ((3, 100), [5, 10, 20, 50, 100]),
+        ((100, 1000), None),
+        ((1, 10**6), None),
+    ],
+)
+def test_a_logarithmic_axis_has_ticks_at_one_two_and_five(ends, ticks) -> None:
+    rows = [{"series": "a", "x": x, "y": x} for x in ends]
+    axis = pictures.curves(rows, log=True).to_dict()["layer"][0]["encoding"]["x"]["axis"]
+    assert axis.get("values") == ticks
+    assert "values" not in pictures.curves(rows).to_dict()["layer"][0]["encoding"]["x"]["axis"]
+
+
+def test_a_curve_says_more_under_its_title() -> None:
+    rows = [{"series": "a", "x": 1, "y": 1}]
+    assert pictures.curves(rows, title="t", more="dashed").to_dict()["title"]["subtitle"] == "dashed"
+
+
+def test_every_colour_is_seen_on_white_and_on_black() -> None:
+    assert len(set(COLOURS)) == len(SHAPES) == len(DASHES)
+    assert min(contrast(each, ground) for each in COLOURS for ground in ("#ffffff", "#000000")) >= 3
