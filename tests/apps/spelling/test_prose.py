@@ -120,14 +120,16 @@ HOSTILE = {
 )
 def test_hostile_text_takes_time_in_proportion(name: str, sign: str) -> None:
     unit = sign.encode()
-    seconds = []
-    for size in (1 << 13, 1 << 16):
-        text = b"x" + unit * (size // len(unit))
-        start = time.process_time()
-        masked(text, name)
-        seconds.append(time.process_time() - start)
-    # Eight times the text: 64 times the time if it were quadratic.
-    assert seconds[1] < 24 * max(seconds[0], 0.01)
+    short, long = (b"x" + unit * (size // len(unit)) for size in (1 << 13, 1 << 16))
+    # Eight times the text: 64 times the time if it were quadratic. A try may meet a collection of garbage.
+    tries = ((seconds(short, name), seconds(long, name)) for _ in range(3))
+    assert any(after < 24 * max(before, 0.01) for before, after in tries)
+
+
+def seconds(text: bytes, name: str) -> float:
+    start = time.process_time()
+    masked(text, name)
+    return time.process_time() - start
 
 
 def test_a_block_of_code_goes_on_in_the_next_piece() -> None:
