@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import time
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.apps.spelling.proportion import is_in_proportion
 from weigh.apps.spelling.contexts import Reader
 from weigh.apps.spelling.prose import DATA, SOURCE, ending, masked, masked_pieces
 
@@ -119,17 +119,7 @@ HOSTILE = {
     ids=repr,
 )
 def test_hostile_text_takes_time_in_proportion(name: str, sign: str) -> None:
-    unit = sign.encode()
-    short, long = (b"x" + unit * (size // len(unit)) for size in (1 << 13, 1 << 16))
-    # Eight times the text: 64 times the time if it were quadratic. A try may meet a collection of garbage.
-    tries = ((seconds(short, name), seconds(long, name)) for _ in range(3))
-    assert any(after < 24 * max(before, 0.01) for before, after in tries)
-
-
-def seconds(text: bytes, name: str) -> float:
-    start = time.process_time()
-    masked(text, name)
-    return time.process_time() - start
+    assert is_in_proportion(sign.encode(), name)
 
 
 def test_a_block_of_code_goes_on_in_the_next_piece() -> None:
