@@ -101,11 +101,11 @@ HOSTILE = {
     "a.txt": "` `a_ :// a@ a/ a://",
     "a.md": r"* *a ~~ | **a [a](b '_ [a](b_( ![ ↵>_ ↵#_ ↵-_[_] ↵=_x"
     r" ` $ [ < ]( ](x) <!-- ↵<!-- $a_ { <a_ \( ↵ ↵↵____a >_ -_ ~~~↵ [^ ][ <pre> $↵ \$ ↵["
-    " `_↵``↵ ↵↵-_↵↵_____x",
+    r" `_↵``↵ ↵↵-_↵↵_____x \begin{align} <a='",
     "a.tex": r"} & ~ \a{ \section{ \emph{a}b \iffalse \iffalse\fi \if \\ \$"
     r" \ $ { % %↵ \begin{ \begin{verbatim} \begin{x} \label{ \newcommand{ \def\a \verb| \[ \( \cite["
     r" $↵↵ \cite{} \label{{} \newcommand{}{",
-    "a.html": "<b> a<b> a</b>- <p> &nbsp; < <!-- <pre> <pre></pre & a&amp; <a↵ <a↵↵",
+    "a.html": "<b> a<b> a</b>- <p> &nbsp; < <!-- <pre> <pre></pre & a&amp; <a↵ <a↵↵ <a=' =' =\"'",
     "a.rst": "* *a ↵=_x ↵-_ a` ` ``a :a :a: | |a <a a::↵ ..__a↵ >>>_↵ ↵",
 }
 

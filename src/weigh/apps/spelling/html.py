@@ -21,8 +21,9 @@ from weigh.apps.spelling.masking import (
 COMMENT = b"<!--"
 # Behind a "<": comments, and elements whose content is no prose.
 RAW = rb"(?:!--|(?i:script|style|pre|code|kbd|samp|var|tt|textarea|svg|math|template|head)(?=[\s>]))"
-# Up to the next tag or a blank line, so that a stray sign hides nothing and is looked at once.
-TAG = rb"[A-Za-z/!?](?:[^<>\n\x1a]|\n(?![ \t\r]*\n))*+>"
+# Up to the next tag or a blank line, so that a stray sign hides nothing and is looked at once; a value in
+# quotes may have the sign that ends a tag.
+TAG = rb"[A-Za-z/!?](?:=\"[^\"<\n\x1a]*+\"|='[^'<\n\x1a]*+'|[^<>\n\x1a]|\n(?![ \t\r]*\n))*+>"
 _BEGIN = re.compile(rb"<" + RAW)
 _TAG = re.compile(rb"<" + TAG)
 _NAME = re.compile(rb"</?([A-Za-z][A-Za-z0-9-]*+)(?=[\s/>])")
@@ -49,7 +50,7 @@ def filler_of_tag(tag: bytes) -> Filler:
 
 
 class Endings:
-    """Where elements and comments end; what has no end is sought once only."""
+    """Where elements, comments and environments end; what has no end is sought once only."""
 
     def __init__(self, text: bytes) -> None:
         self._text = text
@@ -62,6 +63,10 @@ class Endings:
             return self._found(b"-->", begin + len(COMMENT), self._text)
         self._lower = self._lower or self._text.lower()
         return self._found(b"</" + opening[1:].lower(), begin, self._lower)
+
+    def after_environment(self, begin: int, opening: bytes) -> int:
+        """Where an environment of LaTeX that opens at a place ends, or -1."""
+        return self._found(opening.replace(b"begin", b"end", 1), begin, self._text)
 
     def _found(self, mark: bytes, begin: int, text: bytes) -> int:
         if mark in self._lacking:

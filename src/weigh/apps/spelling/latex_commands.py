@@ -28,13 +28,14 @@ _ONE = b"""
     usepackage RequirePackage documentclass LoadClass ProvidesPackage ProvidesClass NeedsTeXFormat url
     nolinkurl path href hyperlink hypertarget hspace vspace color textcolor colorbox pagecolor pagestyle
     thispagestyle pagenumbering gls Gls glspl Glspl acrshort acrlong acrfull ac acp index si num unit ang
-    ce ensuremath tag cline cmidrule scalebox lstinputlisting verbatiminput inputminted fontsize
-    selectlanguage foreignlanguage enlargethispage doi orcid email texttt code lstinline mintinline
+    ce ensuremath tag cline cmidrule scalebox lstinputlisting verbatiminput fontsize
+    selectlanguage foreignlanguage enlargethispage doi orcid email texttt code lstinline
     minipage parbox raisebox rotatebox theoremstyle bstctlcite usefonttheme usetheme usecolortheme
-    includepdf subfile import subimport stepcounter refstepcounter
+    includepdf subfile stepcounter refstepcounter
 """
 _TWO = b"""
-    SI qty multicolumn multirow rule resizebox fcolorbox addcontentsline setmainfont
+    SI qty multicolumn multirow rule resizebox fcolorbox addcontentsline setmainfont mintinline
+    inputminted import subimport
 """
 # Commands whose argument is a paragraph by itself, commands that end one, and what looks like a blank.
 _PROSE = b"""

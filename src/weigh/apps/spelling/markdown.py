@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from operator import itemgetter
 
 from weigh.apps.spelling.html import COMMENT, RAW, TAG, Endings, filler_of_tag, hide_entities
+from weigh.apps.spelling.latex_commands import is_mathematics
 from weigh.apps.spelling.markdown_blocks import blocks, hide_marks
 from weigh.apps.spelling.masking import (
     BLANK_LINE,
@@ -51,7 +52,7 @@ _FILLERS: dict[str | None, Filler] = {
     **dict.fromkeys(["note", "attributes", "stars", "underscores", "strike"], seam),
 }
 _REFERENCE = re.compile(rb"\n([ \t>]*+\[(?:\^[^\[\]\s]++\]:|[^\[\]\n]++\]:[ \t]*+\S*+))")
-_CODE_OR_RAW = re.compile(rb"[`<](?:(?<=`)`*+|(?<=<)" + RAW + rb")")
+_CODE_OR_RAW = re.compile(rb"[`<\\](?:(?<=`)`*+|(?<=<)" + RAW + rb"|(?<=\\)begin\{[A-Za-z]++\*?\})")
 _LINE_START = re.compile(rb"(?:\A|\n)[ \t>]*+\Z")
 
 
@@ -90,7 +91,7 @@ def _inline(text: bytes) -> Iterator[tuple[int, int, Filler]]:
 
 
 def _spans(text: bytes) -> Iterator[tuple[int, int, Filler]]:
-    """Code, comments, and elements of HTML that hold code; a comment without end goes beyond the text."""
+    """Code, formulae, comments, and elements that hold code; a comment without end goes beyond the text."""
     found = [(each.start(), each[0]) for each in _CODE_OR_RAW.finditer(text)]
     partners = _partners([sign for _, sign in found])
     endings = Endings(text)
@@ -99,7 +100,9 @@ def _spans(text: bytes) -> Iterator[tuple[int, int, Filler]]:
         if begin < done:
             continue
         stop = -1
-        if not sign.startswith(b"`"):
+        if sign.startswith(b"\\"):
+            stop = endings.after_environment(begin, sign) if is_mathematics(sign[7:-1]) else -1
+        elif not sign.startswith(b"`"):
             stop = endings.after(begin, sign)
             if stop < 0 and sign == COMMENT and _LINE_START.search(text[max(0, begin - 64) : begin]):
                 stop = len(text) + 1

@@ -9,7 +9,8 @@ from weigh.apps.spelling.masking import CLOSING, Filler, Masked, code, end, hide
 
 _LINE = re.compile(
     rb"(?P<indent>[ \t]*+)"
-    rb"(?:(?P<mark>\.\.(?=[ \t\r\n]|\Z)[ \t]*+)(?P<directive>[A-Za-z][\w:+.-]*?::)?"
+    rb"(?:(?P<mark>\.\.(?=[ \t\r\n]|\Z)[ \t]*+)"
+    rb"(?:(?P<directive>[A-Za-z][\w:+.-]*?::)|(?P<note>\[[^\[\]\s]++\](?=\s)))?"
     rb"|(?P<field>:[^:\s`][^:\n`]*+:(?=\s))|(?P<prompt>>>>[ ]))?(?P<rest>[^\n]*+)\n?"
 )
 _INLINE = re.compile(
@@ -34,8 +35,8 @@ _MARKS = re.compile(
 # Directives whose content is prose; all others hold code, files, names or options.
 _PROSE = b"""
     admonition attention caution centered compound container danger deprecated epigraph error figure footer
-    glossary header highlights hint important list-table note pull-quote rubric seealso sidebar table tip
-    topic versionadded versionchanged warning
+    glossary header highlights hint important list-table note only pull-quote rubric seealso sidebar table tip
+    todo topic versionadded versionchanged warning
 """
 _SHOWN = frozenset(_PROSE.split())
 
@@ -53,7 +54,7 @@ def _blocks(text: bytes) -> Iterator[tuple[int, int, Filler]]:
     below: int | None = None  # lines that are indented more than this are hidden
     prompt = False  # whether a session goes on
     for line in _LINE.finditer(text):
-        indent, mark, directive, field, asked, rest = line.groups()
+        indent, mark, directive, note, field, asked, rest = line.groups()
         if not (mark or field or asked or rest.strip()):
             prompt = False
             continue
@@ -64,7 +65,7 @@ def _blocks(text: bytes) -> Iterator[tuple[int, int, Filler]]:
             continue
         below = column if rest.rstrip().endswith(b"::") else None
         if mark is not None:
-            is_prose = directive is not None and directive[:-2] in _SHOWN
+            is_prose = directive[:-2] in _SHOWN if directive else note is not None
             below = below if is_prose else column
             if is_prose:
                 yield line.start(), line.start("rest"), end
