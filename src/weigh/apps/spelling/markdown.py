@@ -110,7 +110,8 @@ def _spans(text: bytes) -> Iterator[tuple[int, int, Filler]]:
             stop = found[partner][0] + len(sign)
             stop = -1 if BLANK_LINE.search(text, begin, stop) else stop
         if stop >= 0:
-            yield begin, stop, seam if sign == COMMENT else code
+            # What is within dollars does not hide them: see _DOLLARS.
+            yield begin, stop, seam if sign == COMMENT else end if sign.startswith(b"\\") else code
             done = stop
 
 
