@@ -104,7 +104,7 @@ HOSTILE = {
     r" `_↵``↵ ↵↵-_↵↵_____x \begin{align} <a='",
     "a.tex": r"} & ~ \a{ \section{ \emph{a}b \iffalse \iffalse\fi \if \\ \$"
     r" \ $ { % %↵ \begin{ \begin{verbatim} \begin{x} \label{ \newcommand{ \def\a \verb| \[ \( \cite["
-    r" $↵↵ \cite{} \label{{} \newcommand{}{",
+    r" $↵↵ \cite{} \label{{} \newcommand{}{ \a[↵ \begin{x}[↵",
     "a.html": "<b> a<b> a</b>- <p> &nbsp; < <!-- <pre> <pre></pre & a&amp; <a↵ <a↵↵ <a=' =' =\"'",
     "a.rst": "* *a ↵=_x ↵-_ a` ` ``a :a :a: | |a <a a::↵ ..__a↵ >>>_↵ ↵",
 }

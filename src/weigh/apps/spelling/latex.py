@@ -32,7 +32,7 @@ _DOLLARS = SAME_PARAGRAPH % (rb"$\x1a", b"")
 _VERBATIM = re.compile(
     rb"[%\\](?:(?P<unseen>(?<=%)[^\n]*+|(?<=\\)href\{[^{}\n]*+\})"
     rb"|(?<=\\)(?:(?P<hidden>(?:url|nolinkurl|path)\{[^{}\n]*+\}"
-    rb"|(?:verb|lstinline|mintinline)\b\*?(?:\[[^\[\]\n]*+\])?(?:\{[\w+-]++\}(?=[^\sA-Za-z{]))?"
+    rb"|(?:[vV]erb|lstinline|mintinline)\b\*?(?:\[[^\[\]\n]*+\])?(?:\{[\w+-]++\}(?=[^\sA-Za-z{]))?"
     rb"(?P<mark>[^\sA-Za-z{*\\\x80-\xff])[^\n]*?(?P=mark))"
     rb"|begin\{(?P<code>[A-Za-z]+\*?)\}|(?P<last>end\{document\})|(?P<false>iffalse)(?![A-Za-z])|[^A-Za-z]))"
 )
@@ -58,9 +58,10 @@ _ACCENTED = re.compile(
     rb"[A-Za-z\x80-\xff]*+)++"
 )
 _ENVIRONMENT = re.compile(rb"\{([A-Za-z]+\*?)\}")
-_OPTIONS = re.compile(rb"(?:\[[^\[\]\n]*+\])*+")
+_OPTION = rb"\[(?:[^\[\]\n]|\n(?![ \t\r]*\n))*+\]"
+_OPTIONS = re.compile(rb"(?:" + _OPTION + rb")*+")
 # The arguments of an environment that are no title: column types, widths, counts.
-_SIZES = re.compile(rb"(?:\[[^\[\]\n]*+\]|\{(?:[^{}\s]|\{[^{}\s]*+\})*+\})*+")
+_SIZES = re.compile(rb"(?:" + _OPTION + rb"|\{(?:[^{}\s]|\{[^{}\s]*+\})*+\})*+")
 _KEY = re.compile(rb"[ \t]*+\{[^{}\n]*+\}")
 _DEFINED = re.compile(rb"(?:[ \t]*+(?:\\[A-Za-z@]++|#[0-9]|=|\*|\[[^\[\]\n]*+\]))*+[ \t]*+")
 _BRACE = re.compile(rb"[{}\\](?:(?<=\\)[^\n])?")

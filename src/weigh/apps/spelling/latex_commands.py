@@ -7,11 +7,12 @@ from weigh.apps.spelling.masking import Filler, blank, code, end, seam
 _CODE = b"""
     verbatim verbatim* Verbatim BVerbatim LVerbatim lstlisting minted alltt comment filecontents
     filecontents* tikzpicture pgfpicture tikzcd pspicture picture algorithmic algpseudocode forest luacode
-    sageblock
+    sageblock asy pycode pyconsole
 """
 _MATHEMATICS = b"""
     equation align aligned alignat gather gathered multline eqnarray flalign displaymath math split cases
-    array matrix pmatrix bmatrix vmatrix IEEEeqnarray dmath empheq subequations
+    array matrix pmatrix bmatrix Bmatrix vmatrix Vmatrix smallmatrix dcases alignedat IEEEeqnarray dmath
+    empheq subequations
 """
 # Commands of which every argument is hidden: definitions and settings.
 _ALL = b"""
@@ -20,7 +21,7 @@ _ALL = b"""
     newtheorem hypersetup lstset lstdefinestyle lstdefinelanguage tikzset pgfplotsset sisetup captionsetup
     geometry definecolor colorlet setlength addtolength setcounter addtocounter newcounter newlength newif
     usetikzlibrary titleformat titlespacing bibitem graphicspath hyphenation DeclareUnicodeCharacter
-    PassOptionsToPackage newacronym
+    PassOptionsToPackage newacronym tikz pgfmathsetmacro
 """
 # Commands whose first arguments are keys, files, sizes or formulae.
 _ONE = b"""
