@@ -98,7 +98,7 @@ def test_plain_text_loses_its_addresses_paths_and_code_only() -> None:
 
 # What is written again and again.
 HOSTILE = {
-    "a.txt": "` `a_ :// a@ a/ a://",
+    "a.txt": "` `a_ :// a@ a/ a:// ↵> ↵>_ >",
     "a.md": r"* *a ~~ | **a [a](b '_ [a](b_( ![ ↵>_ ↵#_ ↵-_[_] ↵=_x"
     r" ` $ [ < ]( ](x) <!-- ↵<!-- $a_ { <a_ \( ↵ ↵↵____a >_ -_ ~~~↵ [^ ][ <pre> $↵ \$ ↵["
     r" `_↵``↵ ↵↵-_↵↵_____x \begin{align} <a='",
@@ -161,7 +161,13 @@ def contexts(text: str, name: str) -> list[list[str]]:
 # Each is a plain sentence for who reads it, and what stands before or behind it is not seen from there.
 SENTENCE = "It was to late."
 MARKED = {
-    "a.txt": ["It was _to_ late.", "_It was to late._", "It was _to\nlate._"],
+    "a.txt": [
+        "It was _to_ late.",
+        "_It was to late._",
+        "It was _to\nlate._",
+        "> It was to\n> late.",
+        ">> It\n> > was to\n>>late.",
+    ],
     "a.md": [
         *("It was **to** late.", "It was *to* late.", "It was _to_ late.", "It was __to__ late."),
         *("It was **to late**.", "It was ~~to~~ late.", "***It was** to* late.", "**It was _to_ late.**"),

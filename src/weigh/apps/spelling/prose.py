@@ -14,6 +14,7 @@ from weigh.apps.spelling.masking import (
     OPENING,
     SAME_PARAGRAPH,
     Masked,
+    blank,
     code,
     hide_addresses,
     seam,
@@ -26,6 +27,8 @@ from weigh.apps.spelling.silence import Silence
 _CODE = re.compile(rb"`[^\s`][^`\r\n\x1a]*+`(?<!\s`)(?![\w`\x1a])")
 # Names have underscores, too, but not two that have no letters outside.
 _EMPHASIS = re.compile(rb"_" + OPENING + rb"(?=[^\s_])(" + SAME_PARAGRAPH % (b"_", b"_") + rb")_" + CLOSING)
+# The marks of quoted mail, which stand between the lines of one sentence.
+_QUOTED = re.compile(rb"\n[ \t]?>[ \t>]*+")
 _PACKED = frozenset([".gz", ".bz2", ".xz", ".zst", ".lz4"])
 _SOURCE = """
     asm bash bat c cc clj cmake cmd cpp cs css cxx dart el erl ex exs f f90 fish fs go h hh hpp hs hxx
@@ -66,6 +69,8 @@ def masked_pieces(pieces: Iterable[bytes], name: str) -> Iterator[bytes]:
 
 
 def _plain(text: bytes) -> Masked:
+    if b">" in text:
+        text = _QUOTED.sub(lambda found: blank(found[0]), b"\n" + text)[1:]
     if b"`" in text:
         text = _CODE.sub(lambda found: code(found[0]), text)
     text = hide_addresses(text)
