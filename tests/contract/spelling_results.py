@@ -10,6 +10,7 @@ from typing import Any
 from tests.apps.spelling.corpus import SETS, speller, text
 from weigh.apps.spelling.confusion import ConfusionSets
 from weigh.apps.spelling.documents import Document
+from weigh.apps.spelling.trial.compare import compared
 from weigh.apps.spelling.trial.curve import curve
 from weigh.apps.spelling.trial.directions import directions
 from weigh.apps.spelling.trial.swaps import swaps
@@ -34,6 +35,7 @@ def _suggestion() -> Any:
 RESULTS: dict[str, Callable[[], Any]] = {
     "Curve": lambda: curve(_documents(1, 2, 3), _documents(4), SETS, ["logistic"], sizes=[1_000, 5_000]),
     "Directions": lambda: directions(_speller(), _documents(5)),
+    "LearnerComparison": lambda: compared(_documents(1, 2), _documents(4), SETS, ["logistic", "memory"]),
     "Speller": _speller,
     "Suggestion": _suggestion,
     "Swaps": lambda: swaps(_speller(), [(EVIL, text(3_000, 6))]),

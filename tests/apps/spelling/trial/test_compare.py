@@ -17,12 +17,12 @@ from tests.apps.spelling.trial.sentences import SETS, books, prose
 from weigh import errors
 from weigh.apps.spelling.documents import Document, documents
 from weigh.apps.spelling.learners import LEARNERS
-from weigh.apps.spelling.trial.compare import Comparison, SetResult, compared
+from weigh.apps.spelling.trial.compare import LearnerComparison, SetResult, compared
 from weigh.apps.spelling.trial.scoring import Hits
 
 
 @pytest.fixture(scope="module")
-def found() -> Comparison:
+def found() -> LearnerComparison:
     return compared(books(1, 2, 3), books(4, sentences=120), SETS)
 
 
@@ -30,7 +30,7 @@ def in_order(text: str, words: tuple[str, ...]) -> list[str]:
     return [word for word in re.findall(r"\w+", text.lower()) if word in words]
 
 
-def test_the_majority_is_counted_as_by_hand(found: Comparison) -> None:
+def test_the_majority_is_counted_as_by_hand(found: LearnerComparison) -> None:
     for words, each in zip(SETS, found.sets, strict=True):
         learned = Counter(word for seed in (1, 2, 3) for word in in_order(prose(seed), words))
         judged = Counter(in_order(prose(4, 120), words))
@@ -39,12 +39,12 @@ def test_the_majority_is_counted_as_by_hand(found: Comparison) -> None:
         assert each.hits["majority"] == Hits(judged[max(words, key=learned.__getitem__)], 0)
 
 
-def test_words_that_their_neighbours_tell_are_learned_by_all(found: Comparison) -> None:
+def test_words_that_their_neighbours_tell_are_learned_by_all(found: LearnerComparison) -> None:
     for name in LEARNERS:
         assert found.mean(name) > 0.98 > 0.7 > found.mean("majority")
 
 
-def test_means_are_over_sets_and_over_occurrences(found: Comparison) -> None:
+def test_means_are_over_sets_and_over_occurrences(found: LearnerComparison) -> None:
     first, second = found.sets
     shares = [first.accuracy("majority"), second.accuracy("majority")]
     assert found.mean("majority") == pytest.approx(np.mean(shares))
@@ -94,13 +94,13 @@ def test_a_file_that_is_learned_is_not_judged(tmp_path: Path, is_named: bool) ->
         compared(given, documents(twice) if is_named else None, SETS, ["memory"])
 
 
-def test_it_prints_within_80_columns(found: Comparison) -> None:
+def test_it_prints_within_80_columns(found: LearnerComparison) -> None:
     assert str(found).startswith("2 sets learned from ")
     assert max(map(len, str(found).splitlines())) <= 80
     assert repr(found) in found._repr_html_()
 
 
-def test_learners_with_the_same_features_share_a_column(found: Comparison) -> None:
+def test_learners_with_the_same_features_share_a_column(found: LearnerComparison) -> None:
     head = next(line for line in str(found).splitlines() if line.startswith("features "))
     shared = [
         {each.hits[name].features for name in names}
@@ -111,7 +111,7 @@ def test_learners_with_the_same_features_share_a_column(found: Comparison) -> No
     assert head.endswith("logistic, bayes, bern.  perc., voted  memory")
 
 
-def test_names_are_whole_where_there_is_room(found: Comparison) -> None:
+def test_names_are_whole_where_there_is_room(found: LearnerComparison) -> None:
     long = replace(found, sets=(replace(found.sets[0], words=("stationary", "stationery")),))
     few = str(replace(long, learners=("majority", "naive-bayes", "bernoulli")))
     assert re.search(r"^% right +judged  majority  naive-bayes  bernoulli$", few, re.MULTILINE)
@@ -126,12 +126,12 @@ def test_names_are_whole_where_there_is_room(found: Comparison) -> None:
 
 def test_markup_is_escaped() -> None:
     odd = SetResult(("<b>", "&"), 1, 1, {"majority": Hits(1, 0), "memory": Hits(1, 2)})
-    markup = Comparison((odd,), ("majority", "memory"), 1, 1, 1, 1)._repr_html_()
+    markup = LearnerComparison((odd,), ("majority", "memory"), 1, 1, 1, 1)._repr_html_()
     assert "&lt;b&gt;/&amp;" in markup
     assert "<b>" not in markup
 
 
-def test_the_picture_has_two_dots_for_each_set(found: Comparison) -> None:
+def test_the_picture_has_two_dots_for_each_set(found: LearnerComparison) -> None:
     assert json.dumps(found.plot().to_dict()).count('"name": "weather/whether"') >= 2
 
 

@@ -58,7 +58,7 @@ class SetResult:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class LearnerComparison:
     """The result of `compared`; prints within 80 columns.
 
     `learners` begin with the majority, which always writes the commonest word of a set. Means are over the
@@ -150,7 +150,7 @@ def compared(
     *,
     window: int = 6,
     progress: Callable[[int, int], None] | None = None,
-) -> Comparison:
+) -> LearnerComparison:
     """Learn every set with every learner, and count right choices on text held out.
 
     Parameters
@@ -175,7 +175,7 @@ def compared(
             if progress is not None:
                 progress(done, total)
         found.append(SetResult(tuple(words), len(train), len(test), scores))
-    return Comparison(
+    return LearnerComparison(
         tuple(found),
         names,
         int(texts.learnable.sum()),

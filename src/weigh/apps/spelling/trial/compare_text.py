@@ -11,7 +11,7 @@ from weigh.apps.spelling.trial.scoring import MAJORITY
 from weigh.text import aligned, amount, columns, counted, cut, html_note, html_table, minus
 
 if TYPE_CHECKING:
-    from weigh.apps.spelling.trial.compare import Comparison
+    from weigh.apps.spelling.trial.compare import LearnerComparison
 
 WIDTH = 80
 NAME, WIDER = 19, 60
@@ -29,7 +29,7 @@ SHORT = {
 _SHAPES = ((WIDER, False), (NAME, False), (NAME, True))
 
 
-def text(found: Comparison) -> str:
+def text(found: LearnerComparison) -> str:
     """The whole comparison as text."""
     tables = fitted(*("\n\n".join(_tables(found, *shape)) for shape in _SHAPES))
     parts = [
@@ -40,11 +40,11 @@ def text(found: Comparison) -> str:
     return "\n\n".join(parts)
 
 
-def _tables(found: Comparison, width: int, is_short: bool) -> list[str]:
+def _tables(found: LearnerComparison, width: int, is_short: bool) -> list[str]:
     return [aligned(_shares(found, width, is_short)), aligned(_sizes(found, width, is_short))]
 
 
-def markup(found: Comparison) -> str:
+def markup(found: LearnerComparison) -> str:
     """The comparison as HTML tables with its sentences."""
     tables = [
         html_table(headline(found), _shares(found, WIDER)),
@@ -53,7 +53,7 @@ def markup(found: Comparison) -> str:
     return f"<div>{''.join([*tables, *map(html_note, _notes(found))])}</div>"
 
 
-def headline(found: Comparison) -> str:
+def headline(found: LearnerComparison) -> str:
     """What was learned and judged, in one sentence."""
     learned = f"{counted(found.learned_words, 'word')} of {counted(found.learned_documents, 'document')}"
     judged = f"{counted(found.judged_words, 'word')} of {counted(found.judged_documents, 'other')}"
@@ -88,7 +88,7 @@ def fraction(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.3f}"
 
 
-def _shares(found: Comparison, width: int, is_short: bool = False) -> list[list[str]]:
+def _shares(found: LearnerComparison, width: int, is_short: bool = False) -> list[list[str]]:
     def row(title: str, judged: str, values: list[float]) -> list[str]:
         return [cut(title, width), judged, *map(share, values)]
 
@@ -101,7 +101,7 @@ def _shares(found: Comparison, width: int, is_short: bool = False) -> list[list[
     ]
 
 
-def _sizes(found: Comparison, width: int, is_short: bool = False) -> list[list[str]]:
+def _sizes(found: LearnerComparison, width: int, is_short: bool = False) -> list[list[str]]:
     """Return the features by set; learners that keep the same ones share a column."""
     same: dict[tuple[int, ...], list[str]] = {}
     for name in found.learners[1:]:
@@ -115,7 +115,7 @@ def _sizes(found: Comparison, width: int, is_short: bool = False) -> list[list[s
     return [head, *rows, ["all sets", amount(learned), *(amount(sum(sizes)) for sizes in same)]]
 
 
-def _notes(found: Comparison, first: Sequence[str] = ()) -> list[str]:
+def _notes(found: LearnerComparison, first: Sequence[str] = ()) -> list[str]:
     gains = []
     for name in found.learners[1:]:
         more, error = found.gain(name)
@@ -132,7 +132,7 @@ def _notes(found: Comparison, first: Sequence[str] = ()) -> list[str]:
     return notes
 
 
-def drawn(found: Comparison) -> list[dict[str, Any]]:
+def drawn(found: LearnerComparison) -> list[dict[str, Any]]:
     """A dot for the best learner and one for the majority of every set judged."""
     return [
         {"name": each.name, "series": name, "value": value.value, "low": value.low, "high": value.high}
