@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,8 +18,26 @@ from weigh.features.blocks import Ints, Longs
 Bytes = npt.NDArray[np.uint8]
 
 
+class MadeNames(Sequence[str]):
+    """Names that are no strings yet: each is made where it is asked for."""
+
+    @abstractmethod
+    def _name(self, k: int) -> str:
+        """Make one of them."""
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        numbers = range(len(self))[at]
+        if isinstance(numbers, range):
+            return [self._name(k) for k in numbers]
+        return self._name(numbers)
+
+
 @dataclass(frozen=True, eq=False)
-class Names(Sequence[str]):
+class Names(MadeNames):
     """A list of names as their bytes of UTF-8; name k is text[offsets[k] : offsets[k + 1]]."""
 
     text: Bytes
@@ -35,16 +54,6 @@ class Names(Sequence[str]):
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
-
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[str]: ...
-    def __getitem__(self, at: int | slice) -> str | list[str]:
-        numbers = range(len(self))[at]
-        if isinstance(numbers, range):
-            return [self._name(k) for k in numbers]
-        return self._name(numbers)
 
     def _name(self, k: int) -> str:
         return _decoded(self.text[self.offsets[k] : self.offsets[k + 1]].tobytes())

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
 from weigh import _core
 from weigh.features import Names, Words
 from weigh.features.blocks import Entries, Floats, Grid, Ints, Longs
+from weigh.features.names import MadeNames
 from weigh.model.tally import Table, same_names
 from weigh.model.weights import Contribution, Features, Removable, as_text
 
@@ -90,8 +91,8 @@ class NamedWeights:
         return Entries(before[block.indptr], indices[kept], values, self.names)
 
 
-class ToldNames(Sequence[str]):
-    """A term's names for people, each made where it is asked for: mostly only their number is."""
+class ToldNames(MadeNames):
+    """A term's names for people: mostly only their number is asked for."""
 
     def __init__(self, term: NamedWeights) -> None:
         self._term = term
@@ -99,15 +100,8 @@ class ToldNames(Sequence[str]):
     def __len__(self) -> int:
         return len(self._term.names)
 
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[str]: ...
-    def __getitem__(self, at: int | slice) -> str | list[str]:
-        numbers = range(len(self))[at]
-        if isinstance(numbers, range):
-            return [self._term.named(number) for number in numbers]
-        return self._term.named(numbers)
+    def _name(self, k: int) -> str:
+        return self._term.named(k)
 
 
 def left_over(entries: Entries, keys: Collection[int]) -> Entries:
