@@ -1,0 +1,82 @@
+"""Files written by earlier releases load, answer as they did, and are written again byte for byte."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import weigh
+from tests.golden.write import CHECKED, LETTERS, MAILS, answers, folded_digest
+from weigh.apps.mail.store import MailStore
+
+FOLDER = Path(__file__).parent / "0.1.0"
+ANSWERS = json.loads((FOLDER / "answers.json").read_text())
+
+
+@pytest.fixture(params=sorted(ANSWERS["mail"]))
+def store_folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(FOLDER / f"mail-{request.param}", tmp_path / request.param))
+
+
+def test_every_model_file_has_recorded_answers() -> None:
+    files = {path.stem for path in FOLDER.glob("*.weigh")} - {"speller"}
+    assert files == set(ANSWERS["models"])
+
+
+@pytest.mark.parametrize("name", sorted(ANSWERS["models"]))
+def test_a_model_file_is_written_again_byte_for_byte(name: str, tmp_path: Path) -> None:
+    weigh.load(FOLDER / f"{name}.weigh").save(tmp_path / "again.weigh")
+    assert (tmp_path / "again.weigh").read_bytes() == (FOLDER / f"{name}.weigh").read_bytes()
+
+
+@pytest.mark.parametrize("name", sorted(ANSWERS["models"]))
+def test_a_model_answers_as_it_did(name: str) -> None:
+    _assert_same(answers(weigh.load(FOLDER / f"{name}.weigh")), ANSWERS["models"][name])
+
+
+def test_a_mail_store_judges_as_it_did(store_folder: Path) -> None:
+    verdicts = [verdict.to_dict() for verdict in MailStore.open(store_folder).judge(LETTERS)]
+    _assert_same(verdicts, ANSWERS["mail"][store_folder.name])
+
+
+def test_a_mail_store_folds_its_journal_into_the_same_bytes(store_folder: Path) -> None:
+    assert folded_digest(store_folder) == ANSWERS["ledgers"][store_folder.name]
+
+
+def test_a_mail_store_goes_on_learning_and_unlearning(store_folder: Path) -> None:
+    store = MailStore.open(store_folder)
+    store.unlearn(MAILS["ham"][:1])
+    store.learn(MAILS["spam"][1:2], "spam")
+    assert (store.status().hams, store.status().spams) == (11, 12)
+
+
+def test_a_speller_is_written_again_byte_for_byte_and_suggests_as_it_did(tmp_path: Path) -> None:
+    speller = weigh.Speller.load(FOLDER / "speller.weigh")
+    speller.save(tmp_path / "again.weigh")
+    assert (tmp_path / "again.weigh").read_bytes() == (FOLDER / "speller.weigh").read_bytes()
+    suggestions = [each.to_dict() for each in speller.check(CHECKED, threshold=0.5)]
+    _assert_same(suggestions, ANSWERS["speller"])
+
+
+def _assert_same(now: Any, then: Any) -> None:
+    """Compare plain values; numbers may differ in their last digits between processors."""
+    if isinstance(then, dict):
+        assert set(now) == set(then)
+        for name in then:
+            _assert_same(now[name], then[name])
+    elif isinstance(then, list):
+        assert len(now) == len(then)
+        for one, other in zip(now, then, strict=True):
+            _assert_same(one, other)
+    elif isinstance(then, float) or (isinstance(then, str) and then.startswith(("0x", "-0x"))):
+        assert _number(now) == pytest.approx(_number(then), rel=1e-12, abs=1e-12)
+    else:
+        assert now == then
+
+
+def _number(value: float | str) -> float:
+    return float.fromhex(value) if isinstance(value, str) else value
