@@ -68,11 +68,11 @@ private:
 }  // namespace
 
 void bind_assembly(nb::module_& m) {
-    nb::class_<Assembly>(m, "Assembly", "Rows of features put together from blocks.")
+    nb::class_<Assembly>(m, "CsrBuilder", "Rows of features put together from blocks.")
         .def(nb::init<std::size_t>(), "rows"_a)
-        .def("add_codes", &Assembly::add_codes, "codes"_a, "numbers"_a, "Add one feature per level, with the value 1.")
-        .def("add_column", &Assembly::add_column, "column"_a, "number"_a, "Add a column of numbers as one feature.")
-        .def("add_entries", &Assembly::add_entries, "indptr"_a, "indices"_a, "values"_a.none(), "numbers"_a,
+        .def("add_codes", &Assembly::add_codes, "codes"_a, "features"_a, "Add one feature per level, with the value 1.")
+        .def("add_column", &Assembly::add_column, "column"_a, "feature"_a, "Add a column of numbers as one feature.")
+        .def("add_entries", &Assembly::add_entries, "indptr"_a, "indices"_a, "values"_a.none(), "features"_a,
              "Add sparse rows, whose index k is the feature numbers[k].")
-        .def("rows", &Assembly::rows, "Return (indptr, indices, values) of all parts together.");
+        .def("build", &Assembly::rows, "Return (indptr, indices, values) of all parts together.");
 }

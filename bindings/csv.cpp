@@ -86,9 +86,9 @@ nb::tuple cut_csv(const Bytes& data, char delimiter, bool quotes, std::size_t mo
 }  // namespace
 
 void bind_csv(nb::module_& m) {
-    m.def("parse_csv", &parse_csv, "data"_a, "kinds"_a, "delimiter"_a, "quotes"_a, "missing"_a, "most"_a,
+    m.def("parse_csv", &parse_csv, "data"_a, "kinds"_a, "delimiter"_a, "quotes"_a, "missing"_a, "max_records"_a,
           "Return (records, [(kind, codes, values) of every column], None or what is wrong: (fault, record, "
           "offset, column, fields, text)). Of texts it is (kind, begins, (sizes, spilled)).");
-    m.def("cut_csv", &cut_csv, "data"_a, "delimiter"_a, "quotes"_a, "most"_a, "closed"_a,
+    m.def("scan_csv_records", &cut_csv, "data"_a, "delimiter"_a, "quotes"_a, "max_records"_a, "at_end"_a,
           "Return (end of the last whole record or of the first `most`, number of records up to there).");
 }

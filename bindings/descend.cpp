@@ -70,15 +70,15 @@ void make_settings(weigh::ColumnSettings* self, bool bias, bool fine, double sha
 }  // namespace
 
 void bind_descend(nb::module_& m) {
-    m.def("descend_gram", &descend_gram, "gram"_a, "cross"_a, "yy"_a, "l1"_a, "l2"_a, "tol"_a, "most"_a,
+    m.def("coordinate_descent_gram", &descend_gram, "gram"_a, "cross"_a, "yy"_a, "l1"_a, "l2"_a, "tol"_a, "max_sweeps"_a,
           "w"_a.noconvert(), "q"_a.noconvert(),
           "Lower ½ wᵀGw − cᵀw + penalties by sweeps over w and q = c − Gw; return (sweeps, gap).");
-    nb::class_<weigh::Columns>(m, "Columns", "Some columns of sparse rows, for coordinate descent.")
-        .def("__init__", &make_columns, "indptr"_a, "indices"_a, "values"_a.none(), "places"_a, "count"_a, "threads"_a)
+    nb::class_<weigh::Columns>(m, "ColumnSubset", "Some columns of sparse rows, for coordinate descent.")
+        .def("__init__", &make_columns, "indptr"_a, "indices"_a, "values"_a.none(), "index_map"_a, "count"_a, "threads"_a)
         .def("__len__", &weigh::Columns::size);
-    nb::class_<weigh::ColumnSettings>(m, "ColumnSettings", "How long and how exactly columns are swept over.")
-        .def("__init__", &make_settings, "bias"_a, "fine"_a, "share"_a, "most"_a, "threads"_a, "seed"_a);
-    m.def("descend_columns", &descend_columns, "columns"_a, "which"_a, "l1"_a, "l2"_a, "h"_a, "u"_a, "q"_a,
+    nb::class_<weigh::ColumnSettings>(m, "CoordinateDescentSettings", "How long and how exactly columns are swept over.")
+        .def("__init__", &make_settings, "bias"_a, "double_precision"_a, "gain_tolerance"_a, "max_sweeps"_a, "threads"_a, "seed"_a);
+    m.def("coordinate_descent_columns", &descend_columns, "columns"_a, "active"_a, "l1"_a, "l2"_a, "h"_a, "u"_a, "q"_a,
           "settings"_a, "w"_a.noconvert(),
           "Lower ½ Σ h (v − X w − b)² + penalties by sweeps over w; return (sweeps, shift of b).");
 }

@@ -186,15 +186,15 @@ nb::object known(const HeldDocuments& held) {
 
 void bind_documents(nb::module_& m) {
     nb::class_<HeldDocuments>(m, "Documents", "Texts, or lists of tokens, read where they lie.")
-        .def_static("of_objects", &of_objects, "values"_a, "missing"_a)
-        .def_static("of_strings", &of_strings<std::int32_t>, "offsets"_a, "text"_a, "valid"_a.none(), "bit"_a,
+        .def_static("from_objects", &of_objects, "values"_a, "missing"_a)
+        .def_static("from_strings", &of_strings<std::int32_t>, "offsets"_a, "text"_a, "validity"_a.none(), "bit_offset"_a,
                     "missing"_a)
-        .def_static("of_strings", &of_strings<std::int64_t>, "offsets"_a, "text"_a, "valid"_a.none(), "bit"_a,
+        .def_static("from_strings", &of_strings<std::int64_t>, "offsets"_a, "text"_a, "validity"_a.none(), "bit_offset"_a,
                     "missing"_a)
-        .def_static("of_views", &of_views, "views"_a, "buffers"_a, "valid"_a.none(), "bit"_a, "missing"_a)
-        .def_static("of_spans", &of_spans, "begins"_a, "sizes"_a, "data"_a, "spilled"_a, "missing"_a)
-        .def_static("of_lists", &of_lists, "names"_a, "indptr"_a, "values"_a.none())
-        .def_ro("odd", &HeldDocuments::odd)
-        .def_prop_ro("known", &known)
+        .def_static("from_string_views", &of_views, "views"_a, "buffers"_a, "validity"_a.none(), "bit_offset"_a, "missing"_a)
+        .def_static("from_spans", &of_spans, "begins"_a, "sizes"_a, "data"_a, "unescaped"_a, "missing"_a)
+        .def_static("from_token_lists", &of_lists, "names"_a, "indptr"_a, "values"_a.none())
+        .def_ro("invalid_rows", &HeldDocuments::odd)
+        .def_prop_ro("present", &known)
         .def("__len__", &HeldDocuments::rows);
 }

@@ -67,12 +67,12 @@ void bind_dual(nb::module_& m) {
                       std::size_t, const Vector<double>&, const std::optional<Vector<double>>&,
                       const std::optional<Vector<double>>&, double, double, std::size_t, std::size_t>(),
              "indptr"_a, "indices"_a, "values"_a.none(), "width"_a, "y"_a, "weights"_a.none(), "offset"_a.none(),
-             "spread"_a, "bias_spread"_a, "rounds"_a, "threads"_a)
-        .def("begin", &HeldDual::begin, "scores"_a, "weights"_a, "bias"_a, "Begin at the numbers that suit some scores.")
-        .def("run", &HeldDual::pass, "order"_a, "Take a step for every row; return about how far off they were.")
-        .def("recentre", &HeldDual::recentre, "times"_a, "Move the centre of the bias's prior towards the bias.")
+             "prior_variance"_a, "bias_prior_variance"_a, "syncs_per_pass"_a, "threads"_a)
+        .def("warm_start", &HeldDual::begin, "scores"_a, "weights"_a, "bias"_a, "Begin at the numbers that suit some scores.")
+        .def("run_pass", &HeldDual::pass, "order"_a, "Take a step for every row; return about how far off they were.")
+        .def("recentre_bias_prior", &HeldDual::recentre, "factor"_a, "Move the centre of the bias's prior towards the bias.")
         .def_prop_ro("bias", &HeldDual::bias)
-        .def_prop_ro("share", &HeldDual::share)
+        .def_prop_ro("subproblem_scale", &HeldDual::share)
         .def("weights", &HeldDual::weights, "Return the weights.")
         .def("signed_alphas", &HeldDual::signed_alphas, "Return ±α of every row.")
         .def("logits", &HeldDual::logits, "Return log α / (s − α) of every row.");

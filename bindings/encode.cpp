@@ -117,11 +117,11 @@ bool are_plain(nb::handle array, const nb::tuple& types) {
 void bind_encode(nb::module_& m) {
     m.def("encode_keys", &encode_keys, "keys"_a,
           "Return (codes, distinct keys in order of first appearance) of 64-bit keys.");
-    m.def("encode_strings", &encode_strings<std::int32_t>, "offsets"_a, "text"_a, "valid"_a.none(), "bit"_a,
+    m.def("encode_strings", &encode_strings<std::int32_t>, "offsets"_a, "text"_a, "validity"_a.none(), "bit_offset"_a,
           "Return (codes, distinct strings) of UTF-8 strings end to end; absent ones get -1.");
-    m.def("encode_strings", &encode_strings<std::int64_t>, "offsets"_a, "text"_a, "valid"_a.none(), "bit"_a);
+    m.def("encode_strings", &encode_strings<std::int64_t>, "offsets"_a, "text"_a, "validity"_a.none(), "bit_offset"_a);
     m.def("encode_objects", &encode_objects, "values"_a,
           "Return (codes, distinct values in order of first appearance); None and NaN get -1.");
-    m.def("are_plain", &are_plain, "values"_a, "types"_a,
+    m.def("have_exact_types", &are_plain, "values"_a, "types"_a,
           "Whether every object of an array is of one of the types, not of a subclass.");
 }

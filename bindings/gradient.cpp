@@ -50,10 +50,10 @@ double safe_gradient(const HeldExamples& examples, const std::optional<Vector<st
 }  // namespace
 
 void bind_gradient(nb::module_& m) {
-    nb::class_<weigh::GradientSettings>(m, "GradientSettings", "How logistic regression learns from one example.")
+    nb::class_<weigh::GradientSettings>(m, "SgdSettings", "How logistic regression learns from one example.")
         .def("__init__", &make_settings, "rate"_a, "l2"_a, "bias"_a, "columns"_a);
-    m.def("plain_gradient", &plain_gradient, "examples"_a, "order"_a.none(), "settings"_a, "rows"_a, "grows"_a,
+    m.def("sgd_pass", &plain_gradient, "examples"_a, "order"_a.none(), "settings"_a, "n_rows"_a, "rows_grow"_a,
           "table"_a.noconvert(), "scale"_a, "Take a plain step for every example; return (loss, scale).");
-    m.def("safe_gradient", &safe_gradient, "examples"_a, "order"_a.none(), "settings"_a, "rows"_a, "grows"_a,
+    m.def("implicit_sgd_pass", &safe_gradient, "examples"_a, "order"_a.none(), "settings"_a, "n_rows"_a, "rows_grow"_a,
           "table"_a.noconvert(), "steps"_a, "Take an implicit step for every example; return the loss.");
 }

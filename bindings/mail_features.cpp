@@ -86,11 +86,11 @@ nb::list mail_features(const nb::bytes& content, std::string_view pairs, std::si
 }  // namespace
 
 void bind_mail_features(nb::module_& m) {
-    m.attr("MAIL_MOST_FEATURES") = mail::kMostFeatures;
-    m.def("mail_prints", &mail_prints, "contents"_a, "pairs"_a, "characters"_a, "salt"_a, "threads"_a,
+    m.attr("MAIL_MAX_FEATURES") = mail::kMostFeatures;
+    m.def("hash_mail_features", &mail_prints, "contents"_a, "pairs"_a, "characters"_a, "salt"_a, "threads"_a,
           "Return the print of each raw message: the keys of its features, each view's sorted.");
-    m.def("mail_identified", &mail_identified, "contents"_a, "pairs"_a, "characters"_a, "salt"_a, "threads"_a,
+    m.def("hash_mail_features_with_ids", &mail_identified, "contents"_a, "pairs"_a, "characters"_a, "salt"_a, "threads"_a,
           "Return what each raw message is known by, the same wherever it lies, and its print.");
-    m.def("mail_features", &mail_features, "content"_a, "pairs"_a, "characters"_a, "salt"_a,
+    m.def("extract_mail_features", &mail_features, "content"_a, "pairs"_a, "characters"_a, "salt"_a,
           "Return the features of one raw message: view, name and key of each.");
 }

@@ -154,11 +154,11 @@ void bind_mail_ledger(nb::module_& m) {
         .def_prop_ro("spams", told([](const mail::Ledger& ledger) { return ledger.totals().spams; }))
         .def_prop_ro("features", told([](const mail::Ledger& ledger) { return ledger.features(); }))
         .def_prop_ro("note", [](const SharedLedger& self) { return bytes_of(self.ledger.note()); })
-        .def("learn", &learn, "prints"_a, "spam"_a,
+        .def("learn", &learn, "hashed_features"_a, "spam"_a,
              "Learn prints in their order; one byte each is 1 for spam, 0 for ham.")
-        .def("unlearn", &unlearn, "prints"_a, "spam"_a, "Take back prints that were learned, or change nothing.")
-        .def("judge", &judge, "prints"_a, "Return the log-odds of spam of every print.")
-        .def("evidence", &evidence, "print"_a,
+        .def("unlearn", &unlearn, "hashed_features"_a, "spam"_a, "Take back prints that were learned, or change nothing.")
+        .def("judge", &judge, "hashed_features"_a, "Return the log-odds of spam of every print.")
+        .def("evidence", &evidence, "hashed_features"_a,
              "Return (view, key, what it adds to the log-odds) of every known feature; the key of a bias is zero.")
         .def("image", &image, "note"_a, "Return the ledger as the bytes of a file.");
 }

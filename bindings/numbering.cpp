@@ -57,16 +57,16 @@ auto all_places(const weigh::Places& self) {
 }  // namespace
 
 void bind_numbering(nb::module_& m) {
-    nb::class_<weigh::Numbering>(m, "Numbering", "Numbers for names that come in batches.")
+    nb::class_<weigh::Numbering>(m, "NameIndexer", "Numbers for names that come in batches.")
         .def("__init__", &make_numbering, "buckets"_a)
         .def("__len__", &weigh::Numbering::size)
-        .def("numbers", &numbers, "text"_a, "offsets"_a, "grow"_a, "Return the number of each name.")
-        .def("learn", &learn, "documents"_a, "settings"_a, "Return (indptr, numbers, counts) of all tokens.")
-        .def("join", &join, "other"_a, "Take over the names of other buckets.")
+        .def("index", &numbers, "text"_a, "offsets"_a, "grow"_a, "Return the number of each name.")
+        .def("index_tokens", &learn, "documents"_a, "settings"_a, "Return (indptr, numbers, counts) of all tokens.")
+        .def("merge", &join, "other"_a, "Take over the names of other buckets.")
         .def("names", &names, "Return (text, offsets) of the names by number.");
-    nb::class_<weigh::Places>(m, "Places", "Numbers in order of first use for items that have numbers already.")
-        .def("__init__", &make_places, "places"_a)
+    nb::class_<weigh::Places>(m, "IndexCompactor", "Numbers in order of first use for items that have numbers already.")
+        .def("__init__", &make_places, "mapping"_a)
         .def("__len__", &weigh::Places::size)
-        .def("numbers", &place_numbers, "items"_a, "grow"_a, "Return the number of each item.")
-        .def("places", &all_places, "Return every item's number, negative if it has none.");
+        .def("compact", &place_numbers, "items"_a, "grow"_a, "Return the number of each item.")
+        .def("mapping", &all_places, "Return every item's number, negative if it has none.");
 }

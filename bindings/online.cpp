@@ -75,16 +75,16 @@ void bind_online(nb::module_& m) {
         .def("add", &HeldExamples::add, "indptr"_a, "indices"_a, "values"_a.none(), "labels"_a, "weights"_a.none(),
              "width"_a, "Add rows; their arrays are kept, not copied.")
         .def("__len__", &HeldExamples::size)
-        .def("taken", &HeldExamples::taken, "places"_a, "Return (indptr, indices, values) of some examples.");
-    nb::class_<weigh::OnlineSettings>(m, "OnlineSettings", "How a perceptron learns.")
-        .def("__init__", &make_settings, "rate"_a, "margin"_a, "relative"_a, "separate"_a, "bias"_a, "mean"_a,
+        .def("select", &HeldExamples::taken, "indices"_a, "Return (indptr, indices, values) of some examples.");
+    nb::class_<weigh::OnlineSettings>(m, "PerceptronSettings", "How a perceptron learns.")
+        .def("__init__", &make_settings, "rate"_a, "margin"_a, "relative_margin"_a, "one_vs_rest"_a, "bias"_a, "average"_a,
              "columns"_a);
     m.def("zeros", [](std::size_t rows, std::size_t columns) {
         return to_table(weigh::Zeroed<double>(rows * columns), rows, columns);
     }, "rows"_a, "columns"_a, "Return a table of zeros, in huge pages where the system has them.");
-    m.def("kept_weights", &kept_weights, "table"_a, "settings"_a, "rows"_a, "ticks"_a,
+    m.def("final_weights", &kept_weights, "table"_a, "settings"_a, "rows"_a, "steps"_a,
           "Return the weights [rows, columns] of some rows; of a mean, times the ticks.");
-    m.def("online_pass", &online_pass, "examples"_a, "order"_a.none(), "settings"_a, "table"_a.noconvert(),
-          "updates"_a.noconvert(), "lengths2"_a.noconvert(), "seen"_a, "measures"_a, "radius2"_a, "recorded"_a,
+    m.def("perceptron_pass", &online_pass, "examples"_a, "order"_a.none(), "settings"_a, "table"_a.noconvert(),
+          "updates"_a.noconvert(), "squared_norms"_a.noconvert(), "examples_seen"_a, "track_radius"_a, "radius2"_a, "record_updates"_a,
           "Learn from all examples once; return (mistakes, updates, least, radius2, record).");
 }

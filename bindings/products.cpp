@@ -79,8 +79,8 @@ void bind_products(nb::module_& m) {
           "threads"_a, "out"_a.noconvert(), "Write Xᵀ · table.");
     m.def("sparse_squared_times", &sparse_squared_times, "indptr"_a, "indices"_a, "values"_a.none(), "s"_a,
           "threads"_a, "out"_a.noconvert(), "Write Σ sᵢ xᵢⱼ² of every feature.");
-    m.def("sparse_selected", &sparse_selected, "indptr"_a, "indices"_a, "values"_a.none(), "places"_a, "count"_a,
+    m.def("sparse_select_columns", &sparse_selected, "indptr"_a, "indices"_a, "values"_a.none(), "index_map"_a, "count"_a,
           "threads"_a, "Return (indptr, rows, values) of the features that have a place.");
-    m.def("sparse_weighted_gram", &sparse_weighted_gram, "indptr"_a, "indices"_a, "values"_a.none(), "places"_a,
+    m.def("sparse_weighted_gram", &sparse_weighted_gram, "indptr"_a, "indices"_a, "values"_a.none(), "index_map"_a,
           "s"_a.none(), "threads"_a, "out"_a.noconvert(), "Write Σ sᵢ xᵢ xᵢᵀ of the features that have a place.");
 }

@@ -44,7 +44,7 @@ void replay(const Longs& run_indptr, const Ints& run_indices, const Doubles& run
 }  // namespace
 
 void bind_replay(nb::module_& m) {
-    m.def("replay", &replay, "run_indptr"_a, "run_indices"_a, "run_values"_a, "plus"_a, "minus"_a, "amounts"_a,
-          "lives"_a, "bias"_a, "separate"_a, "indptr"_a, "indices"_a, "values"_a.none(), "width"_a,
+    m.def("add_perceptron_votes", &replay, "update_indptr"_a, "update_indices"_a, "update_values"_a, "plus"_a, "minus"_a, "amounts"_a,
+          "survival_counts"_a, "bias"_a, "one_vs_rest"_a, "indptr"_a, "indices"_a, "values"_a.none(), "width"_a,
           "votes"_a.noconvert(), "Let every hypothesis of a run vote on every row, as long as it lived.");
 }

@@ -57,6 +57,6 @@ void bind_score(nb::module_& m) {
           "Add value × weights to every row's scores.");
     m.def("score_sparse", &score_sparse, "indptr"_a, "indices"_a, "values"_a.none(), "table"_a,
           "scores"_a.noconvert(), "Add value × table[index] to every row's scores, for every entry.");
-    m.def("score_gaussian", &score_gaussian, "values"_a, "mean"_a, "steepness"_a, "constant"_a,
+    m.def("score_gaussian", &score_gaussian, "values"_a, "mean"_a, "inverse_std"_a, "constant"_a,
           "scores"_a.noconvert(), "Add constant − ½ ((value − mean) · steepness)² to every row's scores.");
 }

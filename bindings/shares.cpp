@@ -21,7 +21,7 @@ auto log_shares(const nb::ndarray<const Count, nb::numpy, nb::ndim<2>, nb::c_con
 
 template <class Count>
 void bind(nb::module_& m) {
-    m.def("log_shares", &log_shares<Count>, "counts"_a.noconvert(), "pseudo"_a, "totals"_a,
+    m.def("smoothed_log_probabilities", &log_shares<Count>, "counts"_a.noconvert(), "pseudocount"_a, "totals"_a,
           "Return log((count + pseudo) / total) of counts [classes, words] as [words, classes].");
 }
 

@@ -60,8 +60,8 @@ auto names(SharedReader& self) {
 
 void bind_spelling(nb::module_& m) {
     nb::class_<SharedReader>(m, "ContextReader", "The words of confusion sets in texts, and their contexts.")
-        .def("__init__", &make, "sets"_a, "window"_a, "most"_a)
-        .def("read", &read_piece, "piece"_a, "document"_a, "words"_a, "begin"_a,
+        .def("__init__", &make, "sets"_a, "window"_a, "max_occurrences"_a)
+        .def("read", &read_piece, "chunk"_a, "document"_a, "words_before"_a, "bytes_before"_a,
              "Read a piece of UTF-8 and return how many words it has.")
         .def("columns", &columns, "set"_a,
              "Return members, documents, numbers of words, begins, sizes, indptr and features of a set's occurrences.")

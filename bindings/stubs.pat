@@ -1,4 +1,4 @@
-# What the stub generator cannot know: what is inside the tuples and lists of these functions.
+# Signatures that the stub generator cannot infer: the element types of tuples and lists.
 weigh._core.encode_keys:
     \from numpy.typing import NDArray
     def encode_keys(keys: NDArray[numpy.int64]) -> tuple[NDArray[numpy.int32], NDArray[numpy.int64]]: ...
@@ -9,31 +9,31 @@ weigh._core.encode_objects:
 
 weigh._core.encode_strings:
     def encode_strings(
-        offsets: NDArray[Any], text: NDArray[numpy.uint8], valid: NDArray[numpy.uint8] | None, bit: int
+        offsets: NDArray[Any], text: NDArray[numpy.uint8], validity: NDArray[numpy.uint8] | None, bit_offset: int
     ) -> tuple[NDArray[numpy.int32], list[str]]: ...
 
-weigh._core.are_plain:
-    def are_plain(values: NDArray[Any], types: tuple[type, ...]) -> bool: ...
+weigh._core.have_exact_types:
+    def have_exact_types(values: NDArray[Any], types: tuple[type, ...]) -> bool: ...
 
 weigh._core.class_sums:
     def class_sums(
         classes: NDArray[numpy.int32], n_classes: int, values: NDArray[numpy.float64], weights: NDArray[numpy.float64] | None
     ) -> tuple[NDArray[numpy.float64], tuple[NDArray[numpy.int64], int], tuple[NDArray[numpy.int64], int]]: ...
 
-weigh._core.carried:
-    def carried(limbs: NDArray[numpy.int64], base: int) -> tuple[NDArray[numpy.int64], int]: ...
+weigh._core.propagate_carries:
+    def propagate_carries(limbs: NDArray[numpy.int64], base: int) -> tuple[NDArray[numpy.int64], int]: ...
 
 weigh._core.parse_csv:
     \from collections.abc import Sequence
     def parse_csv(
-        data: NDArray[numpy.uint8], kinds: Sequence[str], delimiter: str, quotes: bool, missing: Sequence[str], most: int
+        data: NDArray[numpy.uint8], kinds: Sequence[str], delimiter: str, quotes: bool, missing: Sequence[str], max_records: int
     ) -> tuple[int, list[tuple[str, Any, Any]], tuple[str, int, int, int, int, bytes] | None]: ...
 
-weigh._core.cut_csv:
-    def cut_csv(data: NDArray[numpy.uint8], delimiter: str, quotes: bool, most: int, closed: bool) -> tuple[int, int]: ...
+weigh._core.scan_csv_records:
+    def scan_csv_records(data: NDArray[numpy.uint8], delimiter: str, quotes: bool, max_records: int, at_end: bool) -> tuple[int, int]: ...
 
-weigh._core.read_numbers:
-    def read_numbers(
+weigh._core.parse_numbers:
+    def parse_numbers(
         data: NDArray[numpy.uint8], begins: NDArray[numpy.int64], ends: NDArray[numpy.int64]
     ) -> NDArray[numpy.float64]: ...
 
@@ -53,20 +53,20 @@ weigh._core.parse_svmlight:
         tuple[str, int] | None,
     ]: ...
 
-weigh._core.Documents.known:
+weigh._core.Documents.present:
     @property
-    def known(self) -> NDArray[numpy.uint8] | None: ...
+    def present(self) -> NDArray[numpy.uint8] | None: ...
 
-weigh._core.split:
-    def split(documents: Documents, settings: TokenSettings) -> list[list[bytes]]: ...
+weigh._core.tokenize:
+    def tokenize(documents: Documents, settings: TokenSettings) -> list[list[bytes]]: ...
 
-weigh._core.Vocabulary.find:
+weigh._core.Vocabulary.find$:
     def find(
         self, documents: Documents, settings: TokenSettings
     ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
 
-weigh._core.Vocabulary.learn:
-    def learn(
+weigh._core.Vocabulary.find_or_add:
+    def find_or_add(
         self, documents: Documents, settings: TokenSettings
     ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
 
@@ -75,53 +75,53 @@ weigh._core.Vocabulary.names:
 
 weigh._core.WordCounts.table:
     def table(
-        self, places: NDArray[numpy.int64]
+        self, class_map: NDArray[numpy.int64]
     ) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64], NDArray[Any]]: ...
 
-weigh._core.merged_names:
-    def merged_names(
+weigh._core.merge_names:
+    def merge_names(
         text: NDArray[numpy.uint8],
         offsets: NDArray[numpy.int64],
         other_text: NDArray[numpy.uint8],
         other_offsets: NDArray[numpy.int64],
     ) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]]: ...
 
-weigh._core.shorter_names:
-    def shorter_names(
+weigh._core.select_shorter_names:
+    def select_shorter_names(
         text: NDArray[numpy.uint8],
         offsets: NDArray[numpy.int64],
         other_text: NDArray[numpy.uint8],
         other_offsets: NDArray[numpy.int64],
     ) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]: ...
 
-weigh._core.taken_names:
-    def taken_names(
+weigh._core.take_names:
+    def take_names(
         text: NDArray[numpy.uint8], offsets: NDArray[numpy.int64], order: NDArray[numpy.int32]
     ) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]: ...
 
-weigh._core.Assembly.rows:
-    def rows(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+weigh._core.CsrBuilder.build:
+    def build(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
 
-weigh._core.Numbering.names:
+weigh._core.NameIndexer.names:
     def names(self) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]: ...
 
-weigh._core.Examples.taken:
-    def taken(
-        self, places: NDArray[numpy.int64]
+weigh._core.Examples.select:
+    def select(
+        self, indices: NDArray[numpy.int64]
     ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
 
-weigh._core.online_pass:
-    def online_pass(
+weigh._core.perceptron_pass:
+    def perceptron_pass(
         examples: Examples,
         order: NDArray[numpy.int64] | None,
-        settings: OnlineSettings,
+        settings: PerceptronSettings,
         table: NDArray[numpy.float64],
         updates: NDArray[numpy.int64],
-        lengths2: NDArray[numpy.float64],
-        seen: int,
-        measures: bool,
+        squared_norms: NDArray[numpy.float64],
+        examples_seen: int,
+        track_radius: bool,
         radius2: float,
-        recorded: bool,
+        record_updates: bool,
     ) -> tuple[
         int,
         int,
@@ -130,58 +130,58 @@ weigh._core.online_pass:
         tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]],
     ]: ...
 
-weigh._core.plain_gradient:
-    def plain_gradient(
+weigh._core.sgd_pass:
+    def sgd_pass(
         examples: Examples,
         order: NDArray[numpy.int64] | None,
-        settings: GradientSettings,
-        rows: int,
-        grows: bool,
+        settings: SgdSettings,
+        n_rows: int,
+        rows_grow: bool,
         table: NDArray[numpy.float64],
         scale: float,
     ) -> tuple[float, float]: ...
 
-weigh._core.Numbering.learn:
-    def learn(
+weigh._core.NameIndexer.index_tokens:
+    def index_tokens(
         self, documents: Documents, settings: TokenSettings
     ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
 
-weigh._core.extent:
-    def extent(values: NDArray[numpy.float64]) -> tuple[float, bool, bool, bool]: ...
+weigh._core.scan_values:
+    def scan_values(values: NDArray[numpy.float64]) -> tuple[float, bool, bool, bool]: ...
 
-weigh._core.sparse_selected:
-    def sparse_selected(
+weigh._core.sparse_select_columns:
+    def sparse_select_columns(
         indptr: NDArray[numpy.int64],
         indices: NDArray[numpy.int32],
         values: NDArray[numpy.float64] | None,
-        places: NDArray[numpy.int32],
+        index_map: NDArray[numpy.int32],
         count: int,
         threads: int,
     ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
 
-weigh._core.descend_gram:
-    def descend_gram(
+weigh._core.coordinate_descent_gram:
+    def coordinate_descent_gram(
         gram: NDArray[numpy.float64],
         cross: NDArray[numpy.float64],
         yy: float,
         l1: NDArray[numpy.float64],
         l2: NDArray[numpy.float64],
         tol: float,
-        most: int,
+        max_sweeps: int,
         w: NDArray[numpy.float64],
         q: NDArray[numpy.float64],
     ) -> tuple[int, float]: ...
 
-weigh._core.descend_columns:
-    def descend_columns(
-        columns: Columns,
-        which: NDArray[numpy.int32],
+weigh._core.coordinate_descent_columns:
+    def coordinate_descent_columns(
+        columns: ColumnSubset,
+        active: NDArray[numpy.int32],
         l1: NDArray[numpy.float64],
         l2: NDArray[numpy.float64],
         h: NDArray[numpy.float64],
         u: NDArray[numpy.float64],
         q: NDArray[numpy.float64],
-        settings: ColumnSettings,
+        settings: CoordinateDescentSettings,
         w: NDArray[numpy.float64],
     ) -> tuple[int, float]: ...
 
@@ -202,26 +202,26 @@ weigh._core.read_mail:
 weigh._core.MAIL_FLAGS:
     MAIL_FLAGS: tuple[str, ...]
 
-weigh._core.mail_prints:
-    def mail_prints(contents: list[bytes], pairs: str, characters: int, salt: int, threads: int) -> list[bytes]: ...
+weigh._core.hash_mail_features$:
+    def hash_mail_features(contents: list[bytes], pairs: str, characters: int, salt: int, threads: int) -> list[bytes]: ...
 
-weigh._core.mail_identified:
-    def mail_identified(contents: list[bytes], pairs: str, characters: int, salt: int, threads: int) -> list[tuple[bytes, bytes]]: ...
+weigh._core.hash_mail_features_with_ids:
+    def hash_mail_features_with_ids(contents: list[bytes], pairs: str, characters: int, salt: int, threads: int) -> list[tuple[bytes, bytes]]: ...
 
-weigh._core.mail_features:
-    def mail_features(content: bytes, pairs: str, characters: int, salt: int) -> list[tuple[int, str, int]]: ...
+weigh._core.extract_mail_features:
+    def extract_mail_features(content: bytes, pairs: str, characters: int, salt: int) -> list[tuple[int, str, int]]: ...
 
 weigh._core.MailLedger.learn$:
-    def learn(self, prints: list[bytes], spam: bytes) -> None: ...
+    def learn(self, hashed_features: list[bytes], spam: bytes) -> None: ...
 
 weigh._core.MailLedger.unlearn:
-    def unlearn(self, prints: list[bytes], spam: bytes) -> None: ...
+    def unlearn(self, hashed_features: list[bytes], spam: bytes) -> None: ...
 
 weigh._core.MailLedger.judge:
-    def judge(self, prints: list[bytes]) -> list[float]: ...
+    def judge(self, hashed_features: list[bytes]) -> list[float]: ...
 
 weigh._core.MailLedger.evidence:
-    def evidence(self, print: bytes) -> list[tuple[int, int, float]]: ...
+    def evidence(self, hashed_features: bytes) -> list[tuple[int, int, float]]: ...
 
 weigh._core.ContextReader.columns:
     def columns(

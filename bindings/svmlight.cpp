@@ -67,7 +67,7 @@ nb::object read_numbers(const Bytes& data, const Places& begins, const Places& e
 }  // namespace
 
 void bind_svmlight(nb::module_& m) {
-    m.def("read_numbers", &read_numbers, "data"_a, "begins"_a, "ends"_a,
+    m.def("parse_numbers", &read_numbers, "data"_a, "begins"_a, "ends"_a,
           "Return the finite numbers that words mean, up to the first word that means none.");
     m.def("scan_svmlight", &scan_svmlight, "data"_a, "begins"_a, "ends"_a,
           "Return (smallest index, largest index, whether all labels look like whole numbers); -1 is no index.");

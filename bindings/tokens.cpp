@@ -45,7 +45,7 @@ nb::list split(const HeldDocuments& documents, const weigh::TokenSettings& setti
 
 void bind_tokens(nb::module_& m) {
     nb::class_<weigh::TokenSettings>(m, "TokenSettings", "How texts are folded and split into tokens.")
-        .def("__init__", &make_settings, "unit"_a, "lower"_a, "strip_accents"_a, "min_length"_a, "low"_a, "high"_a,
+        .def("__init__", &make_settings, "unit"_a, "lower"_a, "strip_accents"_a, "min_length"_a, "min_n"_a, "max_n"_a,
              "stop_words"_a);
-    m.def("split", &split, "documents"_a, "settings"_a, "Return the tokens of every row as bytes of UTF-8.");
+    m.def("tokenize", &split, "documents"_a, "settings"_a, "Return the tokens of every row as bytes of UTF-8.");
 }

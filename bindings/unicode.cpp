@@ -17,7 +17,7 @@ nb::bytes fold(const nb::bytes& text, bool lower, bool strip_accents) {
 }  // namespace
 
 void bind_unicode(nb::module_& m) {
-    m.attr("UNICODE") = weigh::unicode::kVersion;
+    m.attr("UNICODE_VERSION") = weigh::unicode::kVersion;
     m.def("fold", &fold, "text"_a, "lower"_a, "strip_accents"_a,
           "Return UTF-8 in lower case, without accents; bytes that are no UTF-8 become U+FFFD.");
 }

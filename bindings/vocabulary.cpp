@@ -117,20 +117,20 @@ nb::tuple shorter_names(const Bytes& text, const Offsets& offsets, const Bytes& 
 void bind_vocabulary(nb::module_& m) {
     nb::class_<weigh::Vocabulary>(m, "Vocabulary", "Numbers for tokens: by name, or by bucket.")
         .def("__init__", &make_vocabulary, "buckets"_a)
-        .def_static("of_buckets", &of_buckets, "places"_a)
-        .def_static("of_names", &of_names, "text"_a, "offsets"_a)
+        .def_static("from_buckets", &of_buckets, "index_map"_a)
+        .def_static("from_names", &of_names, "text"_a, "offsets"_a)
         .def("__len__", &weigh::Vocabulary::size)
         .def("find", &find, "documents"_a, "settings"_a, "Return (indptr, numbers, counts) of the known tokens.")
-        .def("learn", &learn, "documents"_a, "settings"_a, "Return the same of all tokens; new ones become known.")
+        .def("find_or_add", &learn, "documents"_a, "settings"_a, "Return the same of all tokens; new ones become known.")
         .def("score", &score, "documents"_a, "settings"_a, "table"_a, "scores"_a.noconvert(),
              "Add count × table[number] of every known token to the scores of its row.")
         .def("names", [](const weigh::Vocabulary& self) { return to_tuple(self.names()); },
              "Return (text, offsets) of the names by number.");
-    m.def("sorted_order", &sorted_order, "text"_a, "offsets"_a, "Return the numbers that sort names by code points.");
-    m.def("names_rise", &names_rise, "text"_a, "offsets"_a, "Whether names are distinct and sorted by code points.");
-    m.def("merged_names", &merged_names, "text"_a, "offsets"_a, "other_text"_a, "other_offsets"_a,
+    m.def("argsort_names", &sorted_order, "text"_a, "offsets"_a, "Return the numbers that sort names by code points.");
+    m.def("are_names_sorted", &names_rise, "text"_a, "offsets"_a, "Whether names are distinct and sorted by code points.");
+    m.def("merge_names", &merged_names, "text"_a, "offsets"_a, "other_text"_a, "other_offsets"_a,
           "Return (text, offsets) of two sorted lists of names as one, and the places of both lists' names in it.");
-    m.def("shorter_names", &shorter_names, "text"_a, "offsets"_a, "other_text"_a, "other_offsets"_a,
+    m.def("select_shorter_names", &shorter_names, "text"_a, "offsets"_a, "other_text"_a, "other_offsets"_a,
           "Return (text, offsets) of the better of two names for each bucket.");
-    m.def("taken_names", &taken_names, "text"_a, "offsets"_a, "order"_a, "Return (text, offsets) of some names.");
+    m.def("take_names", &taken_names, "text"_a, "offsets"_a, "order"_a, "Return (text, offsets) of some names.");
 }

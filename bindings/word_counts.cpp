@@ -59,10 +59,10 @@ nb::tuple table(const weigh::WordCounts& self, const Vector<std::int64_t>& place
 
 void bind_word_counts(nb::module_& m) {
     nb::class_<weigh::WordCounts>(m, "WordCounts", "Counts of tokens by class, straight from documents.")
-        .def("__init__", &make_counts, "tokens"_a, "buckets"_a, "presence"_a, "most"_a)
+        .def("__init__", &make_counts, "tokens"_a, "buckets"_a, "presence"_a, "max_count"_a)
         .def("add", &add, "documents"_a, "classes"_a, "n_classes"_a, "weights"_a.none(), "Count documents.")
-        .def("join", &join, "other"_a, "places"_a, "n_classes"_a,
+        .def("merge", &join, "other"_a, "class_map"_a, "n_classes"_a,
              "Take over the counts of others, whose class c is places[c] here.")
-        .def("table", &table, "places"_a,
+        .def("table", &table, "class_map"_a,
              "Return (text, offsets) of the names and the counts [classes, names]; class c is row places[c].");
 }

@@ -13,8 +13,8 @@ from weigh.features import find_schema
 
 def split(text: str, kind: weigh.Text) -> list[str]:
     """The tokens of one text."""
-    documents = _core.Documents.of_objects(np.array([text], dtype=object), [])
-    return decoded(_core.split(documents, kind.splitting))[0]
+    documents = _core.Documents.from_objects(np.array([text], dtype=object), [])
+    return decoded(_core.tokenize(documents, kind.splitting))[0]
 
 
 def split_all(data: Any, kind: Any) -> list[list[str]]:
@@ -24,7 +24,7 @@ def split_all(data: Any, kind: Any) -> list[list[str]]:
     rows: list[list[str]] = []
     for chunk in schema.chunks(source):
         block: Any = schema.encode(chunk)[0]
-        rows += decoded(_core.split(block.documents, block.settings))
+        rows += decoded(_core.tokenize(block.documents, block.settings))
     return rows
 
 
@@ -37,4 +37,4 @@ def documents(texts: list[Any]) -> _core.Documents:
     """Texts, of which some may be missing, as the native code reads them."""
     values = np.empty(len(texts), dtype=object)
     values[:] = texts
-    return _core.Documents.of_objects(values, [])
+    return _core.Documents.from_objects(values, [])

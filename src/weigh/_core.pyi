@@ -4,21 +4,21 @@ from typing import Annotated, Any, overload
 import numpy
 from numpy.typing import NDArray
 
-class Assembly:
+class CsrBuilder:
     def __init__(self, rows: int) -> None: ...
     def add_codes(
         self,
         codes: Annotated[
             NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ],
-        numbers: Annotated[
+        features: Annotated[
             NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ],
     ) -> None: ...
     def add_column(
         self,
         column: Annotated[NDArray[numpy.float64], {"shape": (None,), "device": "cpu", "writable": False}],
-        number: int,
+        feature: int,
     ) -> None: ...
     def add_entries(
         self,
@@ -32,11 +32,11 @@ class Assembly:
             NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ]
         | None,
-        numbers: Annotated[
+        features: Annotated[
             NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ],
     ) -> None: ...
-    def rows(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+    def build(self) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
 
 def count_codes(
     classes: Annotated[
@@ -85,24 +85,24 @@ def parse_csv(
     delimiter: str,
     quotes: bool,
     missing: Sequence[str],
-    most: int,
+    max_records: int,
 ) -> tuple[int, list[tuple[str, Any, Any]], tuple[str, int, int, int, int, bytes] | None]: ...
-def cut_csv(
-    data: NDArray[numpy.uint8], delimiter: str, quotes: bool, most: int, closed: bool
+def scan_csv_records(
+    data: NDArray[numpy.uint8], delimiter: str, quotes: bool, max_records: int, at_end: bool
 ) -> tuple[int, int]: ...
-def descend_gram(
+def coordinate_descent_gram(
     gram: NDArray[numpy.float64],
     cross: NDArray[numpy.float64],
     yy: float,
     l1: NDArray[numpy.float64],
     l2: NDArray[numpy.float64],
     tol: float,
-    most: int,
+    max_sweeps: int,
     w: NDArray[numpy.float64],
     q: NDArray[numpy.float64],
 ) -> tuple[int, float]: ...
 
-class Columns:
+class ColumnSubset:
     def __init__(
         self,
         indptr: Annotated[
@@ -115,7 +115,7 @@ class Columns:
             NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ]
         | None,
-        places: Annotated[
+        index_map: Annotated[
             NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ],
         count: int,
@@ -123,58 +123,66 @@ class Columns:
     ) -> None: ...
     def __len__(self) -> int: ...
 
-class ColumnSettings:
-    def __init__(self, bias: bool, fine: bool, share: float, most: int, threads: int, seed: int) -> None: ...
+class CoordinateDescentSettings:
+    def __init__(
+        self,
+        bias: bool,
+        double_precision: bool,
+        gain_tolerance: float,
+        max_sweeps: int,
+        threads: int,
+        seed: int,
+    ) -> None: ...
 
-def descend_columns(
-    columns: Columns,
-    which: NDArray[numpy.int32],
+def coordinate_descent_columns(
+    columns: ColumnSubset,
+    active: NDArray[numpy.int32],
     l1: NDArray[numpy.float64],
     l2: NDArray[numpy.float64],
     h: NDArray[numpy.float64],
     u: NDArray[numpy.float64],
     q: NDArray[numpy.float64],
-    settings: ColumnSettings,
+    settings: CoordinateDescentSettings,
     w: NDArray[numpy.float64],
 ) -> tuple[int, float]: ...
 
 class Documents:
     @staticmethod
-    def of_objects(values: object, missing: Sequence[str]) -> Documents: ...
+    def from_objects(values: object, missing: Sequence[str]) -> Documents: ...
     @overload
     @staticmethod
-    def of_strings(
+    def from_strings(
         offsets: Annotated[
             NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ],
         text: Annotated[
             NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ],
-        valid: Annotated[
+        validity: Annotated[
             NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ]
         | None,
-        bit: int,
+        bit_offset: int,
         missing: Sequence[str],
     ) -> Documents: ...
     @overload
     @staticmethod
-    def of_strings(
+    def from_strings(
         offsets: Annotated[
             NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ],
         text: Annotated[
             NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ],
-        valid: Annotated[
+        validity: Annotated[
             NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ]
         | None,
-        bit: int,
+        bit_offset: int,
         missing: Sequence[str],
     ) -> Documents: ...
     @staticmethod
-    def of_views(
+    def from_string_views(
         views: Annotated[
             NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ],
@@ -183,15 +191,15 @@ class Documents:
                 NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
             ]
         ],
-        valid: Annotated[
+        validity: Annotated[
             NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ]
         | None,
-        bit: int,
+        bit_offset: int,
         missing: Sequence[str],
     ) -> Documents: ...
     @staticmethod
-    def of_spans(
+    def from_spans(
         begins: Annotated[
             NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ],
@@ -201,13 +209,13 @@ class Documents:
         data: Annotated[
             NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ],
-        spilled: Annotated[
+        unescaped: Annotated[
             NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ],
         missing: Sequence[str],
     ) -> Documents: ...
     @staticmethod
-    def of_lists(
+    def from_token_lists(
         names: Documents,
         indptr: Annotated[
             NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
@@ -218,9 +226,9 @@ class Documents:
         | None,
     ) -> Documents: ...
     @property
-    def odd(self) -> list[int]: ...
+    def invalid_rows(self) -> list[int]: ...
     @property
-    def known(self) -> NDArray[numpy.uint8] | None: ...
+    def present(self) -> NDArray[numpy.uint8] | None: ...
     def __len__(self) -> int: ...
 
 class LogisticDual:
@@ -248,12 +256,12 @@ class LogisticDual:
             NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ]
         | None,
-        spread: float,
-        bias_spread: float,
-        rounds: int,
+        prior_variance: float,
+        bias_prior_variance: float,
+        syncs_per_pass: int,
         threads: int,
     ) -> None: ...
-    def begin(
+    def warm_start(
         self,
         scores: Annotated[
             NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
@@ -263,49 +271,49 @@ class LogisticDual:
         ],
         bias: float,
     ) -> None: ...
-    def run(
+    def run_pass(
         self,
         order: Annotated[
             NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ],
     ) -> float: ...
-    def recentre(self, times: float) -> None: ...
+    def recentre_bias_prior(self, factor: float) -> None: ...
     @property
     def bias(self) -> float: ...
     @property
-    def share(self) -> float: ...
+    def subproblem_scale(self) -> float: ...
     def weights(self) -> Annotated[NDArray[numpy.float64], {"shape": (None,)}]: ...
     def signed_alphas(self) -> Annotated[NDArray[numpy.float64], {"shape": (None,)}]: ...
     def logits(self) -> Annotated[NDArray[numpy.float64], {"shape": (None,)}]: ...
 
 def encode_keys(keys: NDArray[numpy.int64]) -> tuple[NDArray[numpy.int32], NDArray[numpy.int64]]: ...
 def encode_strings(
-    offsets: NDArray[Any], text: NDArray[numpy.uint8], valid: NDArray[numpy.uint8] | None, bit: int
+    offsets: NDArray[Any], text: NDArray[numpy.uint8], validity: NDArray[numpy.uint8] | None, bit_offset: int
 ) -> tuple[NDArray[numpy.int32], list[str]]: ...
 def encode_objects(values: NDArray[Any]) -> tuple[NDArray[numpy.int32], list[Any]]: ...
-def are_plain(values: NDArray[Any], types: tuple[type, ...]) -> bool: ...
+def have_exact_types(values: NDArray[Any], types: tuple[type, ...]) -> bool: ...
 
-class GradientSettings:
+class SgdSettings:
     def __init__(self, rate: float, l2: float, bias: bool, columns: int) -> None: ...
 
-def plain_gradient(
+def sgd_pass(
     examples: Examples,
     order: NDArray[numpy.int64] | None,
-    settings: GradientSettings,
-    rows: int,
-    grows: bool,
+    settings: SgdSettings,
+    n_rows: int,
+    rows_grow: bool,
     table: NDArray[numpy.float64],
     scale: float,
 ) -> tuple[float, float]: ...
-def safe_gradient(
+def implicit_sgd_pass(
     examples: Examples,
     order: Annotated[
         NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ]
     | None,
-    settings: GradientSettings,
-    rows: int,
-    grows: bool,
+    settings: SgdSettings,
+    n_rows: int,
+    rows_grow: bool,
     table: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
     steps: int,
 ) -> float: ...
@@ -324,15 +332,17 @@ def read_mail(
 
 MAIL_FLAGS: tuple[str, ...]
 
-MAIL_MOST_FEATURES: int = 20000
+MAIL_MAX_FEATURES: int = 20000
 
-def mail_prints(
+def hash_mail_features(
     contents: list[bytes], pairs: str, characters: int, salt: int, threads: int
 ) -> list[bytes]: ...
-def mail_identified(
+def hash_mail_features_with_ids(
     contents: list[bytes], pairs: str, characters: int, salt: int, threads: int
 ) -> list[tuple[bytes, bytes]]: ...
-def mail_features(content: bytes, pairs: str, characters: int, salt: int) -> list[tuple[int, str, int]]: ...
+def extract_mail_features(
+    content: bytes, pairs: str, characters: int, salt: int
+) -> list[tuple[int, str, int]]: ...
 
 class MailLedger:
     def __init__(self, learner: str) -> None: ...
@@ -350,16 +360,16 @@ class MailLedger:
     def features(self) -> int: ...
     @property
     def note(self) -> bytes: ...
-    def learn(self, prints: list[bytes], spam: bytes) -> None: ...
-    def unlearn(self, prints: list[bytes], spam: bytes) -> None: ...
-    def judge(self, prints: list[bytes]) -> list[float]: ...
-    def evidence(self, print: bytes) -> list[tuple[int, int, float]]: ...
+    def learn(self, hashed_features: list[bytes], spam: bytes) -> None: ...
+    def unlearn(self, hashed_features: list[bytes], spam: bytes) -> None: ...
+    def judge(self, hashed_features: list[bytes]) -> list[float]: ...
+    def evidence(self, hashed_features: bytes) -> list[tuple[int, int, float]]: ...
     def image(self, note: bytes) -> bytes: ...
 
-class Numbering:
+class NameIndexer:
     def __init__(self, buckets: int) -> None: ...
     def __len__(self) -> int: ...
-    def numbers(
+    def index(
         self,
         text: Annotated[
             NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
@@ -369,28 +379,28 @@ class Numbering:
         ],
         grow: bool,
     ) -> Annotated[NDArray[numpy.int32], {"shape": (None,)}]: ...
-    def learn(
+    def index_tokens(
         self, documents: Documents, settings: TokenSettings
     ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
-    def join(self, other: Numbering) -> None: ...
+    def merge(self, other: NameIndexer) -> None: ...
     def names(self) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]: ...
 
-class Places:
+class IndexCompactor:
     def __init__(
         self,
-        places: Annotated[
+        mapping: Annotated[
             NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ],
     ) -> None: ...
     def __len__(self) -> int: ...
-    def numbers(
+    def compact(
         self,
         items: Annotated[
             NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ],
         grow: bool,
     ) -> Annotated[NDArray[numpy.int32], {"shape": (None,)}]: ...
-    def places(self) -> Annotated[NDArray[numpy.int32], {"shape": (None,)}]: ...
+    def mapping(self) -> Annotated[NDArray[numpy.int32], {"shape": (None,)}]: ...
 
 class Examples:
     def __init__(self) -> None: ...
@@ -416,39 +426,46 @@ class Examples:
         width: int,
     ) -> None: ...
     def __len__(self) -> int: ...
-    def taken(
-        self, places: NDArray[numpy.int64]
+    def select(
+        self, indices: NDArray[numpy.int64]
     ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
 
-class OnlineSettings:
+class PerceptronSettings:
     def __init__(
-        self, rate: float, margin: float, relative: bool, separate: bool, bias: bool, mean: str, columns: int
+        self,
+        rate: float,
+        margin: float,
+        relative_margin: bool,
+        one_vs_rest: bool,
+        bias: bool,
+        average: str,
+        columns: int,
     ) -> None: ...
 
 def zeros(rows: int, columns: int) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
-def kept_weights(
+def final_weights(
     table: Annotated[
         NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
     ],
-    settings: OnlineSettings,
+    settings: PerceptronSettings,
     rows: Annotated[
         NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
-    ticks: Annotated[
+    steps: Annotated[
         NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
 ) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
-def online_pass(
+def perceptron_pass(
     examples: Examples,
     order: NDArray[numpy.int64] | None,
-    settings: OnlineSettings,
+    settings: PerceptronSettings,
     table: NDArray[numpy.float64],
     updates: NDArray[numpy.int64],
-    lengths2: NDArray[numpy.float64],
-    seen: int,
-    measures: bool,
+    squared_norms: NDArray[numpy.float64],
+    examples_seen: int,
+    track_radius: bool,
     radius2: float,
-    recorded: bool,
+    record_updates: bool,
 ) -> tuple[
     int,
     int,
@@ -507,11 +524,11 @@ def sparse_squared_times(
     threads: int,
     out: Annotated[NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu"}],
 ) -> None: ...
-def sparse_selected(
+def sparse_select_columns(
     indptr: NDArray[numpy.int64],
     indices: NDArray[numpy.int32],
     values: NDArray[numpy.float64] | None,
-    places: NDArray[numpy.int32],
+    index_map: NDArray[numpy.int32],
     count: int,
     threads: int,
 ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
@@ -526,7 +543,7 @@ def sparse_weighted_gram(
         NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ]
     | None,
-    places: Annotated[
+    index_map: Annotated[
         NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
     s: Annotated[NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}]
@@ -534,14 +551,14 @@ def sparse_weighted_gram(
     threads: int,
     out: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
 ) -> None: ...
-def replay(
-    run_indptr: Annotated[
+def add_perceptron_votes(
+    update_indptr: Annotated[
         NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
-    run_indices: Annotated[
+    update_indices: Annotated[
         NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
-    run_values: Annotated[
+    update_values: Annotated[
         NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
     plus: Annotated[
@@ -553,11 +570,11 @@ def replay(
     amounts: Annotated[
         NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
-    lives: Annotated[
+    survival_counts: Annotated[
         NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
     bias: bool,
-    separate: bool,
+    one_vs_rest: bool,
     indptr: Annotated[
         NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
@@ -608,7 +625,7 @@ def score_gaussian(
     mean: Annotated[
         NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
-    steepness: Annotated[
+    inverse_std: Annotated[
         NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
     constant: Annotated[
@@ -617,49 +634,49 @@ def score_gaussian(
     scores: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
 ) -> None: ...
 @overload
-def log_shares(
+def smoothed_log_probabilities(
     counts: Annotated[
         NDArray[numpy.uint8], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
     ],
-    pseudo: float,
+    pseudocount: float,
     totals: Annotated[
         NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
 ) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
 @overload
-def log_shares(
+def smoothed_log_probabilities(
     counts: Annotated[
         NDArray[numpy.uint16], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
     ],
-    pseudo: float,
+    pseudocount: float,
     totals: Annotated[
         NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
 ) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
 @overload
-def log_shares(
+def smoothed_log_probabilities(
     counts: Annotated[
         NDArray[numpy.uint32], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
     ],
-    pseudo: float,
+    pseudocount: float,
     totals: Annotated[
         NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
 ) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
 @overload
-def log_shares(
+def smoothed_log_probabilities(
     counts: Annotated[
         NDArray[numpy.int64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
     ],
-    pseudo: float,
+    pseudocount: float,
     totals: Annotated[
         NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
 ) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
 
 class ContextReader:
-    def __init__(self, sets: Sequence[Sequence[str]], window: int, most: int) -> None: ...
-    def read(self, piece: bytes, document: int, words: int, begin: int) -> int: ...
+    def __init__(self, sets: Sequence[Sequence[str]], window: int, max_occurrences: int) -> None: ...
+    def read(self, chunk: bytes, document: int, words_before: int, bytes_before: int) -> int: ...
     def columns(
         self, set: int
     ) -> tuple[
@@ -685,9 +702,9 @@ def class_sums(
     values: NDArray[numpy.float64],
     weights: NDArray[numpy.float64] | None,
 ) -> tuple[NDArray[numpy.float64], tuple[NDArray[numpy.int64], int], tuple[NDArray[numpy.int64], int]]: ...
-def extent(values: NDArray[numpy.float64]) -> tuple[float, bool, bool, bool]: ...
-def carried(limbs: NDArray[numpy.int64], base: int) -> tuple[NDArray[numpy.int64], int]: ...
-def read_numbers(
+def scan_values(values: NDArray[numpy.float64]) -> tuple[float, bool, bool, bool]: ...
+def propagate_carries(limbs: NDArray[numpy.int64], base: int) -> tuple[NDArray[numpy.int64], int]: ...
+def parse_numbers(
     data: NDArray[numpy.uint8], begins: NDArray[numpy.int64], ends: NDArray[numpy.int64]
 ) -> NDArray[numpy.float64]: ...
 def scan_svmlight(
@@ -714,27 +731,27 @@ class TokenSettings:
         lower: bool,
         strip_accents: bool,
         min_length: int,
-        low: int,
-        high: int,
+        min_n: int,
+        max_n: int,
         stop_words: Sequence[bytes],
     ) -> None: ...
 
-def split(documents: Documents, settings: TokenSettings) -> list[list[bytes]]: ...
+def tokenize(documents: Documents, settings: TokenSettings) -> list[list[bytes]]: ...
 
-UNICODE: str = "14.0.0"
+UNICODE_VERSION: str = "14.0.0"
 
 def fold(text: bytes, lower: bool, strip_accents: bool) -> bytes: ...
 
 class Vocabulary:
     def __init__(self, buckets: int) -> None: ...
     @staticmethod
-    def of_buckets(
-        places: Annotated[
+    def from_buckets(
+        index_map: Annotated[
             NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ],
     ) -> Vocabulary: ...
     @staticmethod
-    def of_names(
+    def from_names(
         text: Annotated[
             NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ],
@@ -746,7 +763,7 @@ class Vocabulary:
     def find(
         self, documents: Documents, settings: TokenSettings
     ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
-    def learn(
+    def find_or_add(
         self, documents: Documents, settings: TokenSettings
     ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
     def score(
@@ -760,7 +777,7 @@ class Vocabulary:
     ) -> None: ...
     def names(self) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]: ...
 
-def sorted_order(
+def argsort_names(
     text: Annotated[
         NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
@@ -768,7 +785,7 @@ def sorted_order(
         NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
 ) -> Annotated[NDArray[numpy.int32], {"shape": (None,)}]: ...
-def names_rise(
+def are_names_sorted(
     text: Annotated[
         NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
@@ -776,24 +793,24 @@ def names_rise(
         NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
     ],
 ) -> bool: ...
-def merged_names(
+def merge_names(
     text: NDArray[numpy.uint8],
     offsets: NDArray[numpy.int64],
     other_text: NDArray[numpy.uint8],
     other_offsets: NDArray[numpy.int64],
 ) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64]]: ...
-def shorter_names(
+def select_shorter_names(
     text: NDArray[numpy.uint8],
     offsets: NDArray[numpy.int64],
     other_text: NDArray[numpy.uint8],
     other_offsets: NDArray[numpy.int64],
 ) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]: ...
-def taken_names(
+def take_names(
     text: NDArray[numpy.uint8], offsets: NDArray[numpy.int64], order: NDArray[numpy.int32]
 ) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64]]: ...
 
 class WordCounts:
-    def __init__(self, tokens: TokenSettings, buckets: int, presence: bool, most: int) -> None: ...
+    def __init__(self, tokens: TokenSettings, buckets: int, presence: bool, max_count: int) -> None: ...
     def add(
         self,
         documents: Documents,
@@ -806,14 +823,14 @@ class WordCounts:
         ]
         | None,
     ) -> None: ...
-    def join(
+    def merge(
         self,
         other: WordCounts,
-        places: Annotated[
+        class_map: Annotated[
             NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ],
         n_classes: int,
     ) -> None: ...
     def table(
-        self, places: NDArray[numpy.int64]
+        self, class_map: NDArray[numpy.int64]
     ) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64], NDArray[Any]]: ...

@@ -29,7 +29,7 @@ def parse(data: bytes, kinds: list[str], missing: tuple[str, ...] = (), most: in
 
 
 def cut(data: bytes, most: int = ALL, closed: bool = False) -> tuple[int, int]:
-    end, records = _core.cut_csv(as_bytes(data), ",", True, most, closed)
+    end, records = _core.scan_csv_records(as_bytes(data), ",", True, most, closed)
     return end, records
 
 

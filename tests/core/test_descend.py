@@ -45,7 +45,7 @@ def test_sweeps_over_a_gram_matrix_are_the_twins(seed, n, d, sweeps, is_elastic)
     l1, l2 = rng.random(d) + 0.1, rng.random(d) if is_elastic else np.zeros(d)
     w = rng.standard_normal(d)
     found, q = w.copy(), cross - gram @ w
-    done, _ = _core.descend_gram(gram, cross, yy, l1, l2, 0.0, sweeps, found, q)
+    done, _ = _core.coordinate_descent_gram(gram, cross, yy, l1, l2, 0.0, sweeps, found, q)
     assert done <= sweeps
     expected = gram_twin(gram, cross, l1, l2, w, done)
     assert found == pytest.approx(expected, abs=1e-9)
@@ -61,7 +61,7 @@ def test_the_gap_of_a_gram_matrix_is_the_twins(seed, n, d, is_elastic):
     l1, l2 = rng.random(d) + 0.1, rng.random(d) * (rng.random(d) < 0.5) if is_elastic else np.zeros(d)
     w = rng.standard_normal(d)
     r = y - X @ w
-    _, gap = _core.descend_gram(gram, cross, yy, l1, l2, 0.0, 0, w, cross - gram @ w)
+    _, gap = _core.coordinate_descent_gram(gram, cross, yy, l1, l2, 0.0, 0, w, cross - gram @ w)
     cost = l1 @ abs(w) + l2 @ w**2 / 2
     assert gap == pytest.approx(residual_gap(r @ r, y @ r, X.T @ r, l1, l2, cost), rel=1e-9)
 
@@ -71,7 +71,7 @@ def columns_of(X, which=None):
     places = np.arange(width, dtype=np.int32) if which is None else which
     indptr = np.arange(0, X.size + 1, width, dtype=np.int64)
     indices = np.tile(np.arange(width, dtype=np.int32), len(X))
-    return _core.Columns(indptr, indices, X.ravel(), places, int(places.max()) + 1, 2)
+    return _core.ColumnSubset(indptr, indices, X.ravel(), places, int(places.max()) + 1, 2)
 
 
 def quarters(rng, shape):
@@ -86,9 +86,9 @@ def test_one_column_goes_to_its_minimum(seed, bias, fine):
     if bias:
         v = v - h @ v / h.sum()
     w = np.zeros(1)
-    run = _core.ColumnSettings(bias, fine, 0.0, 1, 1, 0)
+    run = _core.CoordinateDescentSettings(bias, fine, 0.0, 1, 1, 0)
     every = np.zeros(1, np.int32)
-    _, shift = _core.descend_columns(
+    _, shift = _core.coordinate_descent_columns(
         columns_of(X), every, np.ones(1), np.full(1, 0.5), h, h * v, h * v @ X, run, w
     )
     x = X[:, 0] - (h @ X[:, 0] / h.sum() if bias else 0.0)
@@ -107,11 +107,11 @@ def test_sweeps_over_columns_end_where_sweeps_over_a_gram_matrix_do(threads, bia
     Xc, yc = X - middle[0], y - middle[1]
     l1, l2 = np.full(12, 9.0), np.full(12, 0.25)
     w, total = np.zeros(12), 0.0
-    run = _core.ColumnSettings(bias, True, 0.0, 200, threads, 7)
+    run = _core.CoordinateDescentSettings(bias, True, 0.0, 200, threads, 7)
     every = np.arange(12, dtype=np.int32)
     for _ in range(5):  # what is left at zero by the first sweeps has its next chance with the next call
         u = h * (yc - Xc @ w)
-        _, shift = _core.descend_columns(columns_of(X), every, l1, l2, h, u, u @ X, run, w)
+        _, shift = _core.coordinate_descent_columns(columns_of(X), every, l1, l2, h, u, u @ X, run, w)
         total += shift
     gram, cross = (Xc.T * h) @ Xc, (Xc.T * h) @ yc
     expected = gram_twin(gram, cross, l1, l2, np.zeros(12), 500)
@@ -123,11 +123,11 @@ def test_sweeps_over_columns_end_where_sweeps_over_a_gram_matrix_do(threads, bia
 def test_digits_that_columns_lose_are_made_good_by_the_pulls():
     rng = np.random.default_rng(4)
     X, y = rng.standard_normal((40, 5)), rng.standard_normal(40)
-    w, run = np.zeros(5), _core.ColumnSettings(False, True, 0.0, 100, 1, 0)
+    w, run = np.zeros(5), _core.CoordinateDescentSettings(False, True, 0.0, 100, 1, 0)
     every, h, none = np.arange(5, dtype=np.int32), np.ones(40), np.zeros(5)
     for _ in range(4):
         u = y - X @ w
-        _core.descend_columns(columns_of(X), every, none, none, h, u, u @ X, run, w)
+        _core.coordinate_descent_columns(columns_of(X), every, none, none, h, u, u @ X, run, w)
     assert w == pytest.approx(np.linalg.lstsq(X, y)[0], abs=1e-13)
 
 
@@ -135,10 +135,12 @@ def test_columns_that_are_not_asked_for_stay():
     rng = np.random.default_rng(6)
     X, y = quarters(rng, (30, 4)), quarters(rng, 30)
     w = np.array([0.0, 5.0, 0.0, 0.0])
-    run = _core.ColumnSettings(False, True, 0.0, 5, 1, 0)
+    run = _core.CoordinateDescentSettings(False, True, 0.0, 5, 1, 0)
     which = np.array([0, 3], np.int32)
     u = y - X @ w
-    _core.descend_columns(columns_of(X), which, np.zeros(4), np.zeros(4), np.ones(30), u, u @ X, run, w)
+    _core.coordinate_descent_columns(
+        columns_of(X), which, np.zeros(4), np.zeros(4), np.ones(30), u, u @ X, run, w
+    )
     assert w[1] == 5.0
     assert w[2] == 0.0
     assert w[0] != 0.0
@@ -152,29 +154,33 @@ def test_columns_may_be_some_of_the_features_and_all_ones(values):
     indices = np.nonzero(X)[1].astype(np.int32)
     places = np.array([-1, 1, -1, 0, -1], np.int32)
     held = np.ones(len(indices)) if values else None
-    columns = _core.Columns(indptr, indices, held, places, 2, 1)
+    columns = _core.ColumnSubset(indptr, indices, held, places, 2, 1)
     assert len(columns) == 2
     y, w = rng.standard_normal(20), np.zeros(2)
-    run = _core.ColumnSettings(False, True, 0.0, 300, 1, 0)
+    run = _core.CoordinateDescentSettings(False, True, 0.0, 300, 1, 0)
     every = np.arange(2, dtype=np.int32)
-    _core.descend_columns(columns, every, np.zeros(2), np.zeros(2), np.ones(20), y, y @ X[:, [3, 1]], run, w)
+    _core.coordinate_descent_columns(
+        columns, every, np.zeros(2), np.zeros(2), np.ones(20), y, y @ X[:, [3, 1]], run, w
+    )
     assert w == pytest.approx(np.linalg.lstsq(X[:, [3, 1]], y)[0], abs=1e-9)
 
 
 def test_sizes_that_do_not_suit_are_refused():
     one, two = np.ones(1), np.ones(2)
     with pytest.raises(ValueError, match="gram and cross"):
-        _core.descend_gram(np.eye(2), one, 1.0, one, one, 0.0, 1, one, one)
+        _core.coordinate_descent_gram(np.eye(2), one, 1.0, one, one, 0.0, 1, one, one)
     with pytest.raises(ValueError, match="one penalty"):
-        _core.descend_gram(np.eye(2), two, 1.0, one, two, 0.0, 1, two, two)
+        _core.coordinate_descent_gram(np.eye(2), two, 1.0, one, two, 0.0, 1, two, two)
     columns = columns_of(np.ones((3, 1)))
-    run = _core.ColumnSettings(False, True, 0.0, 1, 1, 0)
+    run = _core.CoordinateDescentSettings(False, True, 0.0, 1, 1, 0)
     with pytest.raises(ValueError, match="no such column"):
-        _core.descend_columns(columns, np.ones(1, np.int32), one, one, np.ones(3), np.ones(3), one, run, one)
+        _core.coordinate_descent_columns(
+            columns, np.ones(1, np.int32), one, one, np.ones(3), np.ones(3), one, run, one
+        )
     with pytest.raises(ValueError, match="one pull per row"):
-        _core.descend_columns(columns, np.zeros(1, np.int32), one, one, two, two, one, run, one)
+        _core.coordinate_descent_columns(columns, np.zeros(1, np.int32), one, one, two, two, one, run, one)
     with pytest.raises(ValueError, match="at least one thread"):
-        _core.ColumnSettings(False, True, 0.0, 1, 0, 0)
+        _core.CoordinateDescentSettings(False, True, 0.0, 1, 0, 0)
 
 
 @pytest.mark.parametrize("is_elastic", [False, True])
@@ -196,7 +202,7 @@ def test_the_gap_bounds_the_suboptimality_of_any_weights(seed: int, reach: float
             pull = cross[j] - gram[j] @ best + gram[j, j] * best[j]
             best[j] = np.sign(pull) * max(abs(pull) - l1[j], 0.0) / (gram[j, j] + l2[j])
     w = reach * draw.normal(size=6)
-    _, gap = _core.descend_gram(gram, cross, yy, l1, l2, 0.0, 0, w.copy(), cross - gram @ w)
+    _, gap = _core.coordinate_descent_gram(gram, cross, yy, l1, l2, 0.0, 0, w.copy(), cross - gram @ w)
     r = y - X @ w
     twin = residual_gap(r @ r, y @ r, X.T @ r, l1, l2, cost(w) - 0.5 * r @ r)
     assert min(gap, twin) >= cost(w) - cost(best) - 1e-9 * cost(w)

@@ -102,9 +102,9 @@ def ours(kind: type[Plain], run: dict[str, Any]) -> Any:
 def go(kind: type[Plain], run: dict[str, Any], examples: Any, order: Any, rows: int, grows: bool) -> float:
     known = examples, order, run["settings"], rows, grows, run["table"]
     if kind is Plain:
-        loss, run["scale"] = _core.plain_gradient(*known, run["scale"])
+        loss, run["scale"] = _core.sgd_pass(*known, run["scale"])
     else:
-        loss = _core.safe_gradient(*known, run["steps"])
+        loss = _core.implicit_sgd_pass(*known, run["steps"])
     run["steps"] += len(examples)
     return float(loss)
 
@@ -113,7 +113,7 @@ def begun(kind: type[Plain], columns: int, width: int, settings: tuple[float, fl
     cells = columns if kind is Plain else 2 + 2 * columns
     table = _core.zeros(width + 1, cells)
     return {
-        "settings": _core.GradientSettings(*settings, columns),
+        "settings": _core.SgdSettings(*settings, columns),
         "table": table,
         "columns": columns,
         "scale": 1.0,
@@ -189,17 +189,17 @@ def test_the_unit_of_a_column_changes_nothing_but_its_weight(columns: int) -> No
 
 def test_a_table_of_the_wrong_form_is_refused() -> None:
     examples = some_examples(np.random.default_rng(0), 3, 2, 2)[0]
-    settings = _core.GradientSettings(1.0, 1.0, True, 1)
+    settings = _core.SgdSettings(1.0, 1.0, True, 1)
     with pytest.raises(ValueError, match="width"):
-        _core.safe_gradient(examples, None, settings, 3, False, _core.zeros(3, 1), 0)
+        _core.implicit_sgd_pass(examples, None, settings, 3, False, _core.zeros(3, 1), 0)
     with pytest.raises(ValueError, match="width"):
-        _core.plain_gradient(examples, None, settings, 3, False, _core.zeros(3, 4), 1.0)
+        _core.sgd_pass(examples, None, settings, 3, False, _core.zeros(3, 4), 1.0)
     with pytest.raises(ValueError, match="too few rows"):
-        _core.plain_gradient(examples, None, settings, 3, False, _core.zeros(2, 1), 1.0)
+        _core.sgd_pass(examples, None, settings, 3, False, _core.zeros(2, 1), 1.0)
     with pytest.raises(ValueError, match="no rows share"):
-        _core.plain_gradient(examples, None, settings, 0, False, _core.zeros(3, 1), 1.0)
+        _core.sgd_pass(examples, None, settings, 0, False, _core.zeros(3, 1), 1.0)
     with pytest.raises(ValueError, match="wrong place"):
-        _core.safe_gradient(examples, np.array([0, 1, 3]), settings, 3, False, _core.zeros(3, 4), 0)
+        _core.implicit_sgd_pass(examples, np.array([0, 1, 3]), settings, 3, False, _core.zeros(3, 4), 0)
     for wrong in ((0.0, 1.0, True, 1), (1.0, -1.0, True, 1), (1.0, 1.0, True, 0)):
         with pytest.raises(ValueError, match=r"at least|above"):
-            _core.GradientSettings(*wrong)
+            _core.SgdSettings(*wrong)

@@ -42,7 +42,7 @@ def some_names(rng: np.random.Generator) -> list[str]:
 def test_assembly_puts_the_features_of_all_parts_side_by_side(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, first = int(rng.integers(0, 9)), 0
-    assembly, expected = _core.Assembly(n), [[] for _ in range(n)]  # type: ignore[var-annotated]
+    assembly, expected = _core.CsrBuilder(n), [[] for _ in range(n)]  # type: ignore[var-annotated]
     for form in rng.choice(["codes", "column", "entries"], rng.integers(0, 4)):
         numbers = rng.permutation(np.arange(first, first + 5)).astype(np.int32)
         numbers[rng.integers(0, 5)] = -1
@@ -64,7 +64,7 @@ def test_assembly_puts_the_features_of_all_parts_side_by_side(seed: int) -> None
             found = [pairs[a:b] for a, b in pairwise(indptr)]
         for row, more in zip(expected, found, strict=True):
             row.extend((number, value) for number, value in more if number >= 0)
-    indptr, indices, values = assembly.rows()
+    indptr, indices, values = assembly.build()
     pairs = list(zip(indices.tolist(), values.tolist(), strict=True))
     assert [pairs[a:b] for a, b in pairwise(indptr)] == expected
 
@@ -72,11 +72,11 @@ def test_assembly_puts_the_features_of_all_parts_side_by_side(seed: int) -> None
 @pytest.mark.parametrize("seed", ROUNDS)
 def test_names_are_numbered_as_they_appear(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    numbering, place = _core.Numbering(0), dict[str, int]()
+    numbering, place = _core.NameIndexer(0), dict[str, int]()
     for grow in rng.random(5) < 0.6:
         names = some_names(rng)
         packed = Names.of(names)
-        found = numbering.numbers(packed.text, packed.offsets, bool(grow))
+        found = numbering.index(packed.text, packed.offsets, bool(grow))
         if grow:
             for name in names:
                 place.setdefault(name, len(place))
@@ -89,13 +89,13 @@ def test_names_are_numbered_as_they_appear(seed: int) -> None:
 def test_buckets_go_by_their_shortest_name_whoever_saw_it(seed: int) -> None:
     rng = np.random.default_rng(seed)
     batches = [[name for name in some_names(rng) if name] for _ in range(4)]
-    parts = [_core.Numbering(4), _core.Numbering(4)]
+    parts = [_core.NameIndexer(4), _core.NameIndexer(4)]
     bucket: dict[str, int] = {}
     for at, names in enumerate(batches):
         packed = Names.of(names)
-        found = parts[at % 2].numbers(packed.text, packed.offsets, True)
+        found = parts[at % 2].index(packed.text, packed.offsets, True)
         bucket |= dict(zip(names, found.tolist(), strict=True))
-    parts[0].join(parts[1])
+    parts[0].merge(parts[1])
     for number, told in enumerate(Names(*parts[0].names())):
         own = [name for name, k in bucket.items() if k == number]
         assert (
@@ -109,14 +109,14 @@ def test_buckets_go_by_their_shortest_name_whoever_saw_it(seed: int) -> None:
 def test_documents_are_learned_as_rows_in_the_order_of_their_words(buckets: int) -> None:
     kind = weigh.Text(ngrams=(1, 2))
     batches = [["free money, free lunch", None, ""], ["lunch at noon", "money money money free"]]
-    numbering, words = _core.Numbering(buckets), dict[str, int]()
+    numbering, words = _core.NameIndexer(buckets), dict[str, int]()
     for texts in batches:
-        indptr, indices, counts = numbering.learn(documents(texts), kind.splitting)
+        indptr, indices, counts = numbering.index_tokens(documents(texts), kind.splitting)
         for row, text in enumerate(texts):
             tokens = split(text, kind) if text else []
             found = indices[indptr[row] : indptr[row + 1]].tolist()
             packed = Names.of(tokens)
-            expected = numbering.numbers(packed.text, packed.offsets, False).tolist()
+            expected = numbering.index(packed.text, packed.offsets, False).tolist()
             assert found == list(dict.fromkeys(expected))
             assert counts[indptr[row] : indptr[row + 1]].tolist() == [expected.count(k) for k in found]
             for token in tokens:
@@ -128,16 +128,16 @@ def test_documents_are_learned_as_rows_in_the_order_of_their_words(buckets: int)
 @pytest.mark.parametrize("seed", ROUNDS)
 def test_places_are_given_as_items_are_used(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    places, expected = _core.Places(np.full(6, -1, np.int32)), dict[int, int]()
+    places, expected = _core.IndexCompactor(np.full(6, -1, np.int32)), dict[int, int]()
     for grow in rng.random(5) < 0.6:
         items = rng.integers(0, 6, rng.integers(0, 9)).astype(np.int32)
-        found = places.numbers(items, bool(grow))
+        found = places.compact(items, bool(grow))
         for item in items.tolist() if grow else []:
             expected.setdefault(item, len(expected))
         assert found.tolist() == [expected.get(item, -1) for item in items.tolist()]
         assert len(places) == len(expected)
-        assert places.places().tolist() == [expected.get(item, -1) for item in range(6)]
-        places = _core.Places(places.places())
+        assert places.mapping().tolist() == [expected.get(item, -1) for item in range(6)]
+        places = _core.IndexCompactor(places.mapping())
 
 
 def some_examples(rng: np.random.Generator, n: int, width: int, classes: int) -> tuple[Any, ...]:
@@ -157,7 +157,7 @@ def test_examples_are_taken_in_any_order() -> None:
     assert len(examples) == 9
     for places in ([], [8, 0, 8], range(9)):
         at = np.array(list(places), dtype=np.int64)
-        for found, expected in zip(examples.taken(at), sparse(X[at]), strict=True):
+        for found, expected in zip(examples.select(at), sparse(X[at]), strict=True):
             np.testing.assert_array_equal(found, expected)
 
 
@@ -175,13 +175,13 @@ def test_a_pass_is_that_of_the_definition(
     for n, width, bias in ((0, 3, True), (1, 0, True), (30, 4, True), (40, 9, False)):
         examples, X, codes, weights = some_examples(rng, n, width, max(2, columns))
         plain = Plain(columns, width, 2.0, margin, relative, separate, bias)
-        settings = _core.OnlineSettings(2.0, margin, relative, separate, bias, mean, columns)
+        settings = _core.PerceptronSettings(2.0, margin, relative, separate, bias, mean, columns)
         table = _core.zeros(width + 1, columns * (1 if mean == "none" else 2))
         updates, lengths2, seen, radius2 = np.zeros(columns, np.int64), np.zeros(columns), 0, 0.0
         for order in (None, rng.permutation(n), rng.permutation(n)):
             mistakes, made = plain.mistakes, len(plain.record)
             plain.fit(X, codes, 1, weights, None if order is None else [order])
-            found = _core.online_pass(
+            found = _core.perceptron_pass(
                 examples, order, settings, table, updates, lengths2, seen, True, radius2, True
             )
             assert found[:3] == (plain.mistakes - mistakes, len(plain.record) - made, plain.least)
@@ -192,7 +192,7 @@ def test_a_pass_is_that_of_the_definition(
             assert radius2 == max((X**2).sum(axis=1, initial=float(bias)), default=0.0)
         ticks = np.full(columns, seen) if mean == "examples" else updates
         rows = np.arange(width + 1)[::-1].copy()
-        kept = _core.kept_weights(table, settings, rows, ticks)
+        kept = _core.final_weights(table, settings, rows, ticks)
         if seen:
             kept = kept if mean == "none" else kept / np.maximum(1, ticks)
             np.testing.assert_allclose(kept[::-1].T, plain.weights(MEANS[mean]), rtol=1e-12, atol=1e-12)
@@ -210,7 +210,7 @@ def test_votes_are_those_of_every_hypothesis(columns: int, separate: bool) -> No
         run = (*sparse(X[np.array(at, int)]), *changes, lives, bias, separate)
         for given in (sparse(asked), (*sparse(asked != 0)[:2], None)):
             votes = np.ones((7, columns))
-            _core.replay(*run, *given, 5, votes)
+            _core.add_perceptron_votes(*run, *given, 5, votes)
             rows = asked if given[2] is not None else (asked != 0) * 1.0
             np.testing.assert_array_equal(votes - 1, plain.votes(rows))
 
@@ -221,7 +221,7 @@ def test_votes_are_those_of_every_hypothesis(columns: int, separate: bool) -> No
 )
 def test_one_look_tells_the_extent(values: list[float]) -> None:
     array = np.array(values, dtype=np.float64)
-    largest, has_nan, has_zeros, has_negative = _core.extent(array)
+    largest, has_nan, has_zeros, has_negative = _core.scan_values(array)
     assert largest == np.abs(array[~np.isnan(array)]).max(initial=0.0)
     assert has_nan == np.isnan(array).any()
     assert has_zeros == (array == 0).any()
@@ -234,7 +234,7 @@ def test_one_look_sees_every_place() -> None:
             for odd, place in ((np.nan, 1), (0.0, 2), (-1.0, 3)):
                 array = np.full(n, 2.0)
                 array[at] = odd
-                assert _core.extent(array)[1:] == tuple(k == place for k in (1, 2, 3))
+                assert _core.scan_values(array)[1:] == tuple(k == place for k in (1, 2, 3))
             array = np.full(n, 2.0)
             array[at] = 7.0
-            assert _core.extent(array)[0] == 7.0
+            assert _core.scan_values(array)[0] == 7.0

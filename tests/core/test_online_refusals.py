@@ -31,8 +31,8 @@ def some(label: int = 0, width: int = 2) -> _core.Examples:
     return examples
 
 
-def settings(columns: int = 1, mean: str = "none", separate: bool = False) -> _core.OnlineSettings:
-    return _core.OnlineSettings(1.0, 0.0, False, separate, True, mean, columns)
+def settings(columns: int = 1, mean: str = "none", separate: bool = False) -> _core.PerceptronSettings:
+    return _core.PerceptronSettings(1.0, 0.0, False, separate, True, mean, columns)
 
 
 def passed(
@@ -44,35 +44,35 @@ def passed(
     lengths: int = 1,
 ) -> Any:
     table, updates, lengths2 = np.zeros(shape), np.zeros(counts, np.int64), np.zeros(lengths)
-    return _core.online_pass(
+    return _core.perceptron_pass(
         examples or some(), order, how or settings(), table, updates, lengths2, 0, True, 0.0, False
     )
 
 
 def replayed(**changes: Any) -> Any:
     given = {
-        "run_indptr": longs(0, 1),
-        "run_indices": ints(0),
-        "run_values": floats(1),
+        "update_indptr": longs(0, 1),
+        "update_indices": ints(0),
+        "update_values": floats(1),
         "plus": ints(0),
         "minus": ints(-1),
         "amounts": floats(1),
-        "lives": longs(0, 1),
+        "survival_counts": longs(0, 1),
         "bias": True,
-        "separate": False,
+        "one_vs_rest": False,
         "indptr": longs(0, 1),
         "indices": ints(0),
         "values": None,
         "width": 1,
         "votes": np.zeros((1, 1)),
     }
-    return _core.replay(**(given | changes))
+    return _core.add_perceptron_votes(**(given | changes))
 
 
 def joined(first: int, second: int, *names: str) -> None:
-    one, other, packed = _core.Numbering(first), _core.Numbering(second), Names.of(names)
-    other.numbers(packed.text, packed.offsets, True)
-    one.join(other)
+    one, other, packed = _core.NameIndexer(first), _core.NameIndexer(second), Names.of(names)
+    other.index(packed.text, packed.offsets, True)
+    one.merge(other)
 
 
 INDPTR = "indptr must have one entry more than there are rows"
@@ -82,35 +82,35 @@ PAIRS = "classes against each other have two columns per update"
 WIDTH = "the table's width does not suit the settings"
 
 REFUSED: list[tuple[Callable[[], Any], str]] = [
-    (lambda: _core.Assembly(2).add_codes(ints(0), ints(0)), "codes and rows differ in length"),
-    (lambda: _core.Assembly(1).add_codes(ints(1), ints(0)), "a code has no number"),
-    (lambda: _core.Assembly(1).add_column(floats(), 0), "the column and the rows differ in length"),
-    (lambda: _core.Assembly(2).add_entries(longs(0, 1), ints(0), None, ints(0)), INDPTR),
-    (lambda: _core.Assembly(1).add_entries(longs(0, 2), ints(0), None, ints(0)), RISE),
-    (lambda: _core.Assembly(2).add_entries(longs(0, 1, 0), ints(0), None, ints(0)), RISE),
-    (lambda: _core.Assembly(1).add_entries(longs(0, 1), ints(1), None, ints(0)), BEYOND),
-    (lambda: _core.Assembly(1).add_entries(longs(0, 1), ints(-1), None, ints(0)), "an index is negative"),
+    (lambda: _core.CsrBuilder(2).add_codes(ints(0), ints(0)), "codes and rows differ in length"),
+    (lambda: _core.CsrBuilder(1).add_codes(ints(1), ints(0)), "a code has no number"),
+    (lambda: _core.CsrBuilder(1).add_column(floats(), 0), "the column and the rows differ in length"),
+    (lambda: _core.CsrBuilder(2).add_entries(longs(0, 1), ints(0), None, ints(0)), INDPTR),
+    (lambda: _core.CsrBuilder(1).add_entries(longs(0, 2), ints(0), None, ints(0)), RISE),
+    (lambda: _core.CsrBuilder(2).add_entries(longs(0, 1, 0), ints(0), None, ints(0)), RISE),
+    (lambda: _core.CsrBuilder(1).add_entries(longs(0, 1), ints(1), None, ints(0)), BEYOND),
+    (lambda: _core.CsrBuilder(1).add_entries(longs(0, 1), ints(-1), None, ints(0)), "an index is negative"),
     (
-        lambda: _core.Assembly(1).add_entries(longs(0, 1), ints(0), floats(), ints(0)),
+        lambda: _core.CsrBuilder(1).add_entries(longs(0, 1), ints(0), floats(), ints(0)),
         "values and indices differ in length",
     ),
-    (lambda: _core.Numbering(3), "the number of buckets is a power of two"),
+    (lambda: _core.NameIndexer(3), "the number of buckets is a power of two"),
     (
-        lambda: _core.Numbering(0).numbers(np.zeros(1, np.uint8), longs(0, 2), True),
+        lambda: _core.NameIndexer(0).index(np.zeros(1, np.uint8), longs(0, 2), True),
         "offsets must rise and stay within the text",
     ),
     (lambda: joined(4, 8), "there are as many buckets on both sides"),
     (lambda: joined(2, 0, "a", "b"), "there are as many buckets on both sides"),
-    (lambda: _core.Places(ints(-1)).numbers(ints(1), True), "an item is beyond the places"),
-    (lambda: _core.Places(ints(-1)).numbers(ints(-1), True), "an item is negative"),
+    (lambda: _core.IndexCompactor(ints(-1)).compact(ints(1), True), "an item is beyond the places"),
+    (lambda: _core.IndexCompactor(ints(-1)).compact(ints(-1), True), "an item is negative"),
     (lambda: some(-1), "a label is negative"),
     (lambda: some(0, 0), BEYOND),
     (
         lambda: _core.Examples().add(longs(0, 0), ints(), None, ints(0), floats(), 1),
         "weights and labels differ in length",
     ),
-    (lambda: some().taken(longs(1)), "there is no such example"),
-    (lambda: some().taken(longs(-1)), "there is no such example"),
+    (lambda: some().select(longs(1)), "there is no such example"),
+    (lambda: some().select(longs(-1)), "there is no such example"),
     (lambda: settings(mean="median"), "a mean is of examples or updates"),
     (lambda: settings(0), "there is at least one column"),
     (lambda: passed(shape=(3, 2)), WIDTH),
@@ -124,25 +124,25 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: passed(order=longs(0, 0)), "the order has as many places as there are examples"),
     (lambda: passed(order=longs(1)), "the order has a wrong place"),
     (lambda: passed(order=longs(-1)), "the order has a wrong place"),
-    (lambda: _core.kept_weights(np.zeros((1, 2)), settings(), longs(0), longs(1)), WIDTH),
+    (lambda: _core.final_weights(np.zeros((1, 2)), settings(), longs(0), longs(1)), WIDTH),
     (
-        lambda: _core.kept_weights(np.zeros((1, 1)), settings(), longs(0), longs()),
+        lambda: _core.final_weights(np.zeros((1, 1)), settings(), longs(0), longs()),
         "there is one count of ticks per column",
     ),
     (
-        lambda: _core.kept_weights(np.zeros((1, 1)), settings(), longs(1), longs(1)),
+        lambda: _core.final_weights(np.zeros((1, 1)), settings(), longs(1), longs(1)),
         "a row is beyond the table",
     ),
     (lambda: replayed(plus=ints()), "columns and amounts differ in length"),
-    (lambda: replayed(lives=longs(1)), "there is one life more than updates"),
+    (lambda: replayed(survival_counts=longs(1)), "there is one life more than updates"),
     (lambda: replayed(plus=ints(1)), "a column is beyond the votes"),
     (lambda: replayed(minus=ints(1)), "a column is beyond the votes"),
     (lambda: replayed(votes=np.zeros((1, 3))), PAIRS),
     (lambda: replayed(votes=np.zeros((1, 3)), plus=ints(-1), minus=ints(0)), PAIRS),
-    (lambda: replayed(run_indices=ints(1)), BEYOND),
+    (lambda: replayed(update_indices=ints(1)), BEYOND),
     (lambda: replayed(indices=ints(1)), BEYOND),
     (lambda: replayed(votes=np.zeros((2, 1))), INDPTR),
-    (lambda: replayed(run_indptr=longs(0)), INDPTR),
+    (lambda: replayed(update_indptr=longs(0)), INDPTR),
 ]
 
 
@@ -156,7 +156,7 @@ def test_what_does_not_fit_is_refused(call: Callable[[], Any], sentence: str) ->
     "call",
     [
         lambda: passed(shape=(3,)),
-        lambda: _core.online_pass(
+        lambda: _core.perceptron_pass(
             some(), None, settings(), np.zeros((3, 1), np.float32), longs(0), floats(0), 0, True, 0.0, False
         ),
         lambda: replayed(votes=np.zeros((1, 4))[:, ::2]),

@@ -68,7 +68,7 @@ def test_selected_features_are_the_columns_of_the_dense_rows(rows: tuple[Any, An
     which = np.random.default_rng(5).permutation(dense.shape[1])[: dense.shape[1] // 2 + 1]
     places = np.full(dense.shape[1], -1, np.int32)
     places[which] = np.arange(len(which))
-    indptr, numbers, values = _core.sparse_selected(*held, places, len(which), threads)
+    indptr, numbers, values = _core.sparse_select_columns(*held, places, len(which), threads)
     found = np.zeros((len(dense), len(which)))
     found[numbers, np.repeat(np.arange(len(which)), np.diff(indptr))] = values
     np.testing.assert_array_equal(found, dense[:, which])
@@ -87,7 +87,7 @@ def test_wrong_sizes_are_refused() -> None:
     with pytest.raises(ValueError, match="one entry more"):
         _core.sparse_squared_times(indptr, indices, values, np.ones(2), 1, np.ones(3))
     with pytest.raises(ValueError, match="a place lies outside the table"):
-        _core.sparse_selected(indptr, indices, values, np.array([0, 1, 2], np.int32), 2, 1)
+        _core.sparse_select_columns(indptr, indices, values, np.array([0, 1, 2], np.int32), 2, 1)
     with pytest.raises(ValueError, match="one weight per row"):
         _core.sparse_weighted_gram(
             indptr, indices, values, np.zeros(3, np.int32), np.ones(2), 1, np.ones((1, 1))

@@ -77,7 +77,7 @@ REFUSED: dict[str, Callable[[], Any]] = {
     ),
     "encode_objects: numbers": lambda: _core.encode_objects(floats(1.0)),
     "encode_objects: two dimensions": lambda: _core.encode_objects(np.empty((2, 2), dtype=object)),
-    "are_plain: numbers": lambda: _core.are_plain(floats(1.0), (float,)),
+    "are_plain: numbers": lambda: _core.have_exact_types(floats(1.0), (float,)),
     "score_codes: lengths": lambda: _core.score_codes(ints(0, 0), np.zeros((1, 2)), np.zeros((1, 2))),
     "score_codes: classes": lambda: _core.score_codes(ints(0), np.zeros((1, 3)), np.zeros((1, 2))),
     "score_codes: code": lambda: _core.score_codes(ints(1), np.zeros((1, 2)), np.zeros((1, 2))),

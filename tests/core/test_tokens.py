@@ -44,8 +44,8 @@ def theirs(kind: weigh.Text, texts: list[str]) -> list[list[str]]:
 
 
 def ours(kind: weigh.Text, texts: list[str]) -> list[list[str]]:
-    documents = _core.Documents.of_objects(np.array(texts, dtype=object), [])
-    return [sorted(row) for row in decoded(_core.split(documents, kind.splitting))]
+    documents = _core.Documents.from_objects(np.array(texts, dtype=object), [])
+    return [sorted(row) for row in decoded(_core.tokenize(documents, kind.splitting))]
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -124,8 +124,8 @@ def test_a_word_shorter_than_the_runs_is_a_run_of_its_own() -> None:
 def test_scratch_of_a_long_document_does_not_leak_into_the_next() -> None:
     kind = weigh.Text(ngrams=(1, 3))
     long = " ".join(f"w{i}" for i in range(40_000))
-    documents = _core.Documents.of_objects(np.array([long, "one two", long, ""], dtype=object), [])
-    found = decoded(_core.split(documents, kind.splitting))
+    documents = _core.Documents.from_objects(np.array([long, "one two", long, ""], dtype=object), [])
+    found = decoded(_core.tokenize(documents, kind.splitting))
     assert found[0] == found[2]
     assert sorted(found[0]) == sorted(text_words(long, kind))
     assert found[1] == ["one", "two", "one two"]
@@ -134,12 +134,12 @@ def test_scratch_of_a_long_document_does_not_leak_into_the_next() -> None:
 
 def test_given_names_are_not_split_nor_folded() -> None:
     names = ["A b", "", "İ", "x" * 100, "中", "A b", "é", "\ud800"]
-    values = _core.Documents.of_objects(np.array(names, dtype=object), [])
-    lists = _core.Documents.of_lists(values, np.array([1, 1, 3, 8]), None)
-    assert decoded(_core.split(lists, weigh.Tokens().splitting)) == [[], ["", "İ"], names[3:]]
+    values = _core.Documents.from_objects(np.array(names, dtype=object), [])
+    lists = _core.Documents.from_token_lists(values, np.array([1, 1, 3, 8]), None)
+    assert decoded(_core.tokenize(lists, weigh.Tokens().splitting)) == [[], ["", "İ"], names[3:]]
 
 
 def test_names_without_weight_do_not_occur() -> None:
-    values = _core.Documents.of_objects(np.array(["a", "b", "c"], dtype=object), [])
-    lists = _core.Documents.of_lists(values, np.array([0, 3]), np.array([1.0, 0.0, -0.0]))
-    assert decoded(_core.split(lists, weigh.Tokens().splitting)) == [["a"]]
+    values = _core.Documents.from_objects(np.array(["a", "b", "c"], dtype=object), [])
+    lists = _core.Documents.from_token_lists(values, np.array([0, 3]), np.array([1.0, 0.0, -0.0]))
+    assert decoded(_core.tokenize(lists, weigh.Tokens().splitting)) == [["a"]]

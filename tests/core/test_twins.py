@@ -168,10 +168,10 @@ def test_encode_strings_numbers_strings_as_they_appear(rng: np.random.Generator,
 
 def test_are_plain_looks_at_the_very_types() -> None:
     values = np.array(["a", 1, None, 2.5], dtype=object)
-    assert _core.are_plain(values, (str, int, float, type(None)))
-    assert not _core.are_plain(values, (str, int, float))
-    assert not _core.are_plain(np.array([True], dtype=object), (int,))
-    assert _core.are_plain(np.array([], dtype=object), ())
+    assert _core.have_exact_types(values, (str, int, float, type(None)))
+    assert not _core.have_exact_types(values, (str, int, float))
+    assert not _core.have_exact_types(np.array([True], dtype=object), (int,))
+    assert _core.have_exact_types(np.array([], dtype=object), ())
 
 
 def exact(limbs: Any, base: int) -> list[Fraction]:
@@ -224,12 +224,12 @@ def test_carried_limbs_keep_their_value_and_have_one_form(rng: np.random.Generat
         shape = (int(rng.integers(0, 4)), int(rng.integers(0, 6)))
         limbs = rng.integers(-(2**40), 2**40, shape)
         limbs[rng.random(shape) < 0.4] = rng.choice([0, -1, 2**32, -(2**32)])
-        found, base = _core.carried(limbs, 3)
+        found, base = _core.propagate_carries(limbs, 3)
         assert [x for x in exact(found, base) if x] == [x for x in exact(limbs, 3) if x]
         assert canonical(found.tolist())
         roomy = np.zeros((shape[0], shape[1] + 3), dtype=np.int64)
         roomy[:, 2:-1] = limbs
-        again, below = _core.carried(roomy, 1)
+        again, below = _core.propagate_carries(roomy, 1)
         assert (again.tolist(), below) == (found.tolist(), base)
 
 

@@ -61,8 +61,8 @@ def random_rows(seed: int, rows: int, classes: int) -> tuple[list[Any], Any, Any
     return texts, labels, np.array([rng.choice([0.0, 1.0, 2.5, 0.125]) for _ in range(rows)])
 
 
-def counts_of(kind: weigh.Text, buckets: int = 0, presence: bool = False, **most: int) -> _core.WordCounts:
-    return _core.WordCounts(kind.splitting, buckets, presence, **({"most": 2**32 - 1} | most))
+def counts_of(kind: weigh.Text, buckets: int = 0, presence: bool = False, **limit: int) -> _core.WordCounts:
+    return _core.WordCounts(kind.splitting, buckets, presence, **({"max_count": 2**32 - 1} | limit))
 
 
 def table_of(counts: _core.WordCounts, classes: int) -> tuple[list[str], Any]:
@@ -94,7 +94,7 @@ def test_words_are_counted_by_class(kind: weigh.Text, presence: bool, with_weigh
 @pytest.mark.parametrize("presence", [False, True])
 def test_counts_that_outgrow_32_bits_go_on_in_64(presence: bool) -> None:
     kind = KINDS[1]
-    plain, drained = counts_of(kind, 0, presence), counts_of(kind, 0, presence, most=128)
+    plain, drained = counts_of(kind, 0, presence), counts_of(kind, 0, presence, max_count=128)
     for seed, classes in enumerate([1, 2, 5]):
         texts, labels, _ = random_rows(seed, 80, classes)
         plain.add(documents(texts), labels, classes, None)
@@ -103,18 +103,18 @@ def test_counts_that_outgrow_32_bits_go_on_in_64(presence: bool) -> None:
 
 
 @pytest.mark.parametrize("buckets", [0, 8, 1024])
-@pytest.mark.parametrize("most", [128, 2**32 - 1])
+@pytest.mark.parametrize("max_count", [128, 2**32 - 1])
 @pytest.mark.parametrize("with_weights", [False, True])
-def test_joined_counts_are_those_of_all_rows(buckets: int, most: int, with_weights: bool) -> None:
+def test_joined_counts_are_those_of_all_rows(buckets: int, max_count: int, with_weights: bool) -> None:
     kind = KINDS[0]
-    native, twin = counts_of(kind, buckets, most=most), Twin(kind)
+    native, twin = counts_of(kind, buckets, max_count=max_count), Twin(kind)
     for seed, places in enumerate([[0], [1, 0], [4, 2, 0, 1], [3]]):
         texts, labels, weights = random_rows(seed, 70, len(places))
         # Only the second part has weights: whole and weighted counts must join too.
         given = weights if with_weights and seed == 1 else None
-        part = counts_of(kind, buckets, most=most)
+        part = counts_of(kind, buckets, max_count=max_count)
         part.add(documents(texts), labels, len(places), given)
-        native.join(part, np.array(places), 5)
+        native.merge(part, np.array(places), 5)
         moved = np.where(labels < 0, -1, np.array(places)[labels])
         twin.add(texts, moved, given)
         # What was joined goes on counting.
@@ -152,7 +152,7 @@ def test_names_of_buckets_do_not_depend_on_the_order_of_the_rows() -> None:
         first, second = counts_of(KINDS[0], 32), counts_of(KINDS[0], 32)
         for counts, part in ((first, order[:37]), (second, order[37:])):
             counts.add(documents([texts[i] for i in part]), labels[part], 2, None)
-        first.join(second, np.arange(2), 2)
+        first.merge(second, np.arange(2), 2)
         check(table_of(first, 2), table_of(whole, 2))
 
 
@@ -168,7 +168,9 @@ def test_a_word_too_long_for_a_name_leaves_its_bucket_nameless() -> None:
 
 def test_names_are_counted_as_often_as_they_say() -> None:
     values = documents(["a", "b", "a", "c", "b"])
-    lists = _core.Documents.of_lists(values, np.array([0, 3, 3, 5]), np.array([0.5, 2.0, 0.25, 0.0, -1.0]))
+    lists = _core.Documents.from_token_lists(
+        values, np.array([0, 3, 3, 5]), np.array([0.5, 2.0, 0.25, 0.0, -1.0])
+    )
     counts = _core.WordCounts(weigh.Tokens().splitting, 0, False, 2**32 - 1)
     counts.add(lists, np.array([0, 1, 1], dtype=np.int32), 2, np.array([2.0, 1.0, 3.0]))
     check(table_of(counts, 2), (["a", "b"], np.array([[1.5, 4.0], [0.0, -3.0]])))
@@ -221,12 +223,12 @@ BAD: list[tuple[str, Any]] = [
     ("classes and documents differ in length", lambda c: c.add(documents(["a", "b"]), ONE, 1, None)),
     ("weights and documents differ in length", lambda c: c.add(documents(["a"]), ONE, 1, np.ones(2))),
     ("a class is out of range", lambda c: c.add(documents(["a"]), ONE + 1, 1, None)),
-    ("counts cannot join themselves", lambda c: c.join(c, np.zeros(0, np.int64), 1)),
-    ("a place is out of range", lambda c: c.join(counts_of(weigh.Text()), np.array([1]), 1)),
+    ("counts cannot join themselves", lambda c: c.merge(c, np.zeros(0, np.int64), 1)),
+    ("a place is out of range", lambda c: c.merge(counts_of(weigh.Text()), np.array([1]), 1)),
     ("a place is out of range", lambda c: c.table(np.array([1]))),
     ("the number of buckets is a power of two", lambda c: counts_of(weigh.Text(), 3)),
-    ("counts are gathered in 32 bits", lambda c: counts_of(weigh.Text(), most=127)),
-    ("counts are gathered in 32 bits", lambda c: counts_of(weigh.Text(), most=2**32)),
+    ("counts are gathered in 32 bits", lambda c: counts_of(weigh.Text(), max_count=127)),
+    ("counts are gathered in 32 bits", lambda c: counts_of(weigh.Text(), max_count=2**32)),
 ]
 
 

@@ -91,7 +91,7 @@ def test_a_name_is_found_where_it_is() -> None:
 
 def test_a_vocabulary_gives_the_names_back_under_their_numbers() -> None:
     names = Names.of(WORDS)
-    vocabulary = _core.Vocabulary.of_names(names.text, names.offsets)
+    vocabulary = _core.Vocabulary.from_names(names.text, names.offsets)
     assert len(vocabulary) == len(WORDS)
     assert Names(*vocabulary.names()) == names
 
@@ -99,7 +99,7 @@ def test_a_vocabulary_gives_the_names_back_under_their_numbers() -> None:
 def test_a_vocabulary_refuses_a_name_that_occurs_twice() -> None:
     names = Names.of(["b", "a", "b"])
     with pytest.raises(ValueError, match=r"^a name occurs twice$"):
-        _core.Vocabulary.of_names(names.text, names.offsets)
+        _core.Vocabulary.from_names(names.text, names.offsets)
 
 
 REFUSED: list[list[int]] = [[], [0, 3, 2], [0, 4], [-1, 3], [0, -1, 3]]
@@ -108,7 +108,7 @@ REFUSED: list[list[int]] = [[], [0, 3, 2], [0, 4], [-1, 3], [0, -1, 3]]
 @pytest.mark.parametrize("offsets", REFUSED)
 def test_offsets_that_are_none_are_refused(offsets: list[int]) -> None:
     text = np.frombuffer(b"abc", np.uint8)
-    for ask in (_core.sorted_order, _core.names_rise, _core.Vocabulary.of_names):
+    for ask in (_core.argsort_names, _core.are_names_sorted, _core.Vocabulary.from_names):
         with pytest.raises(ValueError, match="offsets"):
             ask(text, np.array(offsets, dtype=np.int64))
 

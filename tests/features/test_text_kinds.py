@@ -116,7 +116,7 @@ def test_kinds_are_plain_data() -> None:
 
 
 def test_the_version_of_unicode_is_written_with_the_kind() -> None:
-    assert weigh.Text().to_json()["unicode"] == _core.UNICODE
+    assert weigh.Text().to_json()["unicode"] == _core.UNICODE_VERSION
     assert "unicode" not in weigh.Tokens().to_json()
 
 

@@ -58,12 +58,12 @@ def from_json(data: Mapping[str, Any]) -> Kind:
     """Return the kind that `to_json` wrote."""
     settings = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
     name = str(settings.pop("kind"))
-    version = settings.pop("unicode", _core.UNICODE)
-    if version != _core.UNICODE:
+    version = settings.pop("unicode", _core.UNICODE_VERSION)
+    if version != _core.UNICODE_VERSION:
         raise errors.ModelFileError(
             f"The model's words were found by Unicode {version}, and this weigh knows Unicode "
-            f"{_core.UNICODE}: some texts would be split otherwise. Use the weigh that made the model, or "
-            f"train it again."
+            f"{_core.UNICODE_VERSION}: some texts would be split otherwise. Use the weigh that made the "
+            f"model, or train it again."
         )
     inner = from_json(data["of"]) if "of" in data else None
     if name == Derived.name and inner:

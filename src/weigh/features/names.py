@@ -87,22 +87,22 @@ class Names(MadeNames):
     @cached_property
     def are_sorted(self) -> bool:
         """Whether the names rise, so that none occurs twice."""
-        return _core.names_rise(self.text, self.offsets)
+        return _core.are_names_sorted(self.text, self.offsets)
 
     def order(self) -> Ints:
         """Return the numbers that sort the names by their code points, as Python sorts strings."""
-        return _core.sorted_order(self.text, self.offsets)
+        return _core.argsort_names(self.text, self.offsets)
 
     def taken(self, numbers: npt.NDArray[Any]) -> Names:
         """Return some of the names."""
-        return Names(*_core.taken_names(self.text, self.offsets, numbers.astype(np.int32)))
+        return Names(*_core.take_names(self.text, self.offsets, numbers.astype(np.int32)))
 
     def sorted_with(self, other: Names) -> tuple[Names, Longs, Longs]:
         """Return the sorted names of both, and where each of ours and of theirs stands among them.
 
         Both must be sorted.
         """
-        text, offsets, ours, theirs = _core.merged_names(self.text, self.offsets, other.text, other.offsets)
+        text, offsets, ours, theirs = _core.merge_names(self.text, self.offsets, other.text, other.offsets)
         return Names(text, offsets), ours, theirs
 
 

@@ -20,7 +20,7 @@ def wide_entries(matrix: Any, kind: Kind, names: Sequence[str]) -> Entries:
     values = np.ascontiguousarray(matrix.data, dtype=np.float64)
     indices = matrix.indices.astype(np.int32, copy=False)
     indptr = matrix.indptr.astype(np.int64, copy=False)
-    largest, has_nan, has_zeros, has_negative = _core.extent(values)
+    largest, has_nan, has_zeros, has_negative = _core.scan_values(values)
     if has_nan or np.isinf(largest):
         at = int(indices[np.argmin(np.isfinite(values))])
         raise errors.ColumnError(

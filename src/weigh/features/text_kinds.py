@@ -125,7 +125,7 @@ class Text(Wordy):
 
     def to_json(self) -> dict[str, Any]:
         """Return the kind as plain data, with the version of Unicode that says what a letter is."""
-        return super().to_json() | {"unicode": _core.UNICODE}
+        return super().to_json() | {"unicode": _core.UNICODE_VERSION}
 
     def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
         """Return the words of one column."""

@@ -30,7 +30,7 @@ def refuse_extreme(largest: float) -> None:
 def checked(entries: Entries) -> Entries:
     """Return entries that can be weighed."""
     if entries.values is not None:
-        refuse_extreme(_core.extent(entries.values)[0])
+        refuse_extreme(_core.scan_values(entries.values)[0])
     return entries
 
 
@@ -38,7 +38,7 @@ def checked_grid(grid: Grid) -> Grid:
     """Return numbers that can be weighed: finite, as floats, and zero where they are missing."""
     matrix: Any = grid.matrix.astype(np.float64, copy=False)
     flat = _flat(matrix)
-    largest, has_nan, _, _ = _core.extent(flat)
+    largest, has_nan, _, _ = _core.scan_values(flat)
     if np.isinf(largest):
         at = int(np.argmax(np.isinf(matrix).any(axis=0)))
         raise errors.ColumnError(

@@ -50,10 +50,10 @@ class Words:
         """Return the block of a column of texts or lists."""
         if isinstance(column, Lists):
             names = _texts(column.names, [])
-            lists = _core.Documents.of_lists(names, column.indptr, column.values)
+            lists = _core.Documents.from_token_lists(names, column.indptr, column.values)
             return cls(column, kind, marks, lists, column.known)
         documents = _texts(column, list(marks))
-        known = documents.known
+        known = documents.present
         return cls(column, kind, marks, documents, None if known is None else known.astype(bool))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -82,7 +82,7 @@ class Words:
     def entries(self) -> Entries:
         """Return the words as sparse rows with names of their own, in order of first appearance."""
         vocabulary = _core.Vocabulary(0)
-        indptr, indices, values = vocabulary.learn(self.documents, self.settings)
+        indptr, indices, values = vocabulary.find_or_add(self.documents, self.settings)
         return self._entries(indptr, indices, values, Names(*vocabulary.names()))
 
     def found(self, vocabulary: _core.Vocabulary, names: Sequence[str]) -> Entries:
@@ -119,8 +119,8 @@ Block = Codes | Numbers | Entries | Grid | Words
 def text_words(column: Column, name: str, kind: Splitting, markers: Collection[object]) -> Words:
     """Return a column of texts as words; a missing text is a row that is not known."""
     words = Words.of(column, kind, tuple(mark for mark in markers if isinstance(mark, str)))
-    if words.documents.odd:
-        for value in to_objects(column)[words.documents.odd]:
+    if words.documents.invalid_rows:
+        for value in to_objects(column)[words.documents.invalid_rows]:
             if not is_gap(value, markers):
                 raise errors.ColumnError(
                     f"Column {name!r} holds text, but one value is {value!r}. Turn it into a string, or "
@@ -140,24 +140,24 @@ def token_words(column: Column, name: str, kind: Splitting, markers: Collection[
 
 def _texts(column: Column, marks: list[str]) -> _core.Documents:
     if isinstance(column, Texts):
-        return _core.Documents.of_spans(column.begins, column.sizes, column.data, column.spilled, marks)
+        return _core.Documents.from_spans(column.begins, column.sizes, column.data, column.spilled, marks)
     if is_arrow(column) and str(column.type) in _ARROW:
         return _ARROW[str(column.type)](column, marks)
     # An array of our own: strings are read without Python's lock, and must outlive changes of the given one.
-    return _core.Documents.of_objects(np.array(to_objects(column), dtype=object), marks)
+    return _core.Documents.from_objects(np.array(to_objects(column), dtype=object), marks)
 
 
 def _arrow_strings(column: Column, marks: list[str], offset_type: Any) -> _core.Documents:
     valid, offsets, text = column.buffers()
     ends = np.frombuffer(offsets, dtype=offset_type)[column.offset : column.offset + len(column) + 1]
-    return _core.Documents.of_strings(ends, _bytes(text), _bitmap(valid), column.offset, marks)
+    return _core.Documents.from_strings(ends, _bytes(text), _bitmap(valid), column.offset, marks)
 
 
 def _arrow_views(column: Column, marks: list[str]) -> _core.Documents:
     valid, views, *texts = column.buffers()
     held = np.frombuffer(views, dtype=np.uint8)[16 * column.offset : 16 * (column.offset + len(column))]
     buffers = [_bytes(each) for each in texts]
-    return _core.Documents.of_views(held, buffers, _bitmap(valid), column.offset, marks)
+    return _core.Documents.from_string_views(held, buffers, _bitmap(valid), column.offset, marks)
 
 
 _ARROW: dict[str, Callable[[Column, list[str]], _core.Documents]] = {
@@ -178,7 +178,7 @@ def _bitmap(buffer: Any) -> npt.NDArray[np.uint8] | None:
 def _given(names: list[str]) -> _core.Documents:
     """One row that is a list of names."""
     texts = _texts(np.array(names, dtype=object), [])
-    return _core.Documents.of_lists(texts, np.array([0, len(names)]), None)
+    return _core.Documents.from_token_lists(texts, np.array([0, len(names)]), None)
 
 
 def _lists(column: Column, name: str, markers: Collection[object]) -> Lists:

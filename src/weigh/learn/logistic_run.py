@@ -35,11 +35,9 @@ class LogisticSettings:
         """Whether the lengths of steps are found while learning."""
         return self.rate is None
 
-    def native(self, columns: int) -> _core.GradientSettings:
+    def native(self, columns: int) -> _core.SgdSettings:
         """Return the settings of the native code."""
-        return _core.GradientSettings(
-            SAFE_RATE if self.rate is None else self.rate, self.l2, self.bias, columns
-        )
+        return _core.SgdSettings(SAFE_RATE if self.rate is None else self.rate, self.l2, self.bias, columns)
 
 
 @dataclass
@@ -81,9 +79,9 @@ class LogisticRun:
         settings = self.settings.native(self.columns)
         known = examples, order, settings, self.rows, grows, self.table
         if self.settings.is_safe:
-            loss = _core.safe_gradient(*known, self.steps)
+            loss = _core.implicit_sgd_pass(*known, self.steps)
         else:
-            loss, self.scale = _core.plain_gradient(*known, self.scale)
+            loss, self.scale = _core.sgd_pass(*known, self.scale)
         self.steps += len(examples)
         self.rows += len(examples) if grows else 0
         return float(loss)

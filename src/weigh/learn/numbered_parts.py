@@ -29,7 +29,7 @@ class NumberedPart(Protocol):
     def alone(self, block: Any, grow: bool) -> Entries | None:
         """Return the rows of the only part of a space, if they need no assembly."""
 
-    def add(self, assembly: _core.Assembly, block: Any, grow: bool) -> None:
+    def add(self, assembly: _core.CsrBuilder, block: Any, grow: bool) -> None:
         """Put a block's rows under the numbers of its features."""
 
     def order(self) -> Longs:
@@ -57,7 +57,7 @@ class Fixed:
         del grow
         return as_entries(block)
 
-    def add(self, assembly: _core.Assembly, block: Entries | Grid, grow: bool) -> None:
+    def add(self, assembly: _core.CsrBuilder, block: Entries | Grid, grow: bool) -> None:
         """Put a block's rows under the numbers of its features."""
         del grow  # the columns of a schema are all there from the beginning
         block = as_entries(block)
@@ -105,7 +105,7 @@ class Levels:
         """Leave also a space of only this part to the assembly."""
         del block, grow
 
-    def add(self, assembly: _core.Assembly, block: Codes, grow: bool) -> None:
+    def add(self, assembly: _core.CsrBuilder, block: Codes, grow: bool) -> None:
         """Put a block's rows under the numbers of their levels."""
         numbers: Ints = np.full(max(1, len(block.levels)), -1, dtype=np.int32)
         # Only levels that some row has: a table may know many more.
@@ -150,7 +150,7 @@ class Scaled:
         """Leave also a space of only this part to the assembly."""
         del block, grow
 
-    def add(self, assembly: _core.Assembly, block: Numbers, grow: bool) -> None:
+    def add(self, assembly: _core.CsrBuilder, block: Numbers, grow: bool) -> None:
         """Put a block's rows under the number's own."""
         del grow
         assembly.add_column(block.values, self._first)

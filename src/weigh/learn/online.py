@@ -40,11 +40,11 @@ class OnlineSettings:
         """Whether the mistaken rows are kept."""
         return self.record or self.keep == "voted"
 
-    def native(self, columns: int) -> _core.OnlineSettings:
+    def native(self, columns: int) -> _core.PerceptronSettings:
         """Return the settings of the native code, which learns in units of the rate."""
         separate = self.separate and columns > 1
         margin = self.margin if self.relative else self.margin / self.rate
-        return _core.OnlineSettings(1.0, margin, self.relative, separate, self.bias, self.mean, columns)
+        return _core.PerceptronSettings(1.0, margin, self.relative, separate, self.bias, self.mean, columns)
 
 
 class _Changes(NamedTuple):
@@ -108,7 +108,7 @@ class OnlineRun:
     def learn(self, examples: _core.Examples, order: Longs | None, width: int) -> int:
         """Learn from examples over so many features, in order; return how many were mistaken."""
         self.widen(width)
-        result = _core.online_pass(
+        result = _core.perceptron_pass(
             examples,
             order,
             self.settings.native(self.columns),
@@ -143,7 +143,7 @@ class OnlineRun:
         minus: Ints,
         amounts: Floats,
     ) -> None:
-        indptr, indices, values = examples.taken(at if order is None else order[at])
+        indptr, indices, values = examples.select(at if order is None else order[at])
         times = self.examples + at
         self.changes.append(_Changes(indptr, indices, values, times, plus, minus, amounts))
 
@@ -157,8 +157,8 @@ class OnlineRun:
         if self.settings.mean == "examples":
             ticks = np.full(self.columns, self.examples, dtype=np.int64)
         native = self.settings.native(self.columns)
-        kept = _core.kept_weights(self.table, native, features + 1, ticks)
-        biases = _core.kept_weights(self.table, native, np.zeros(1, dtype=np.int64), ticks)[0]
+        kept = _core.final_weights(self.table, native, features + 1, ticks)
+        biases = _core.final_weights(self.table, native, np.zeros(1, dtype=np.int64), ticks)[0]
         if not (np.isfinite(kept).all() and np.isfinite(biases).all()):
             raise errors.DataError(
                 "The weights have become too large for numbers. Divide the columns, or the sample weights, "

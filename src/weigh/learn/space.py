@@ -70,10 +70,10 @@ class Space:
         only = self.parts[0].alone(blocks[0], grow) if len(self.parts) == 1 else None
         if only is not None:
             return Rows(only.indptr, only.indices, only.values)
-        assembly = _core.Assembly(blocks[0].n_rows)
+        assembly = _core.CsrBuilder(blocks[0].n_rows)
         for part, block in zip(self.parts, blocks, strict=True):
             part.add(assembly, block, grow)
-        return Rows(*assembly.rows())
+        return Rows(*assembly.build())
 
     def grid(self, blocks: list[Any]) -> Floats | None:
         """Return the rows with all their zeros, if they came so and are to stay so."""

@@ -80,7 +80,7 @@ class WordCounter:
 
     def join(self, other: WordCounter, places: Longs, classes: int) -> None:
         """Take over the counts of another."""
-        self._native.join(other._native, places, classes)
+        self._native.merge(other._native, places, classes)
         self._known = grown(self._known, classes) + placed(grown(other._known, len(places)), places, classes)
 
     def counts(self, places: Longs) -> PartCounts:

@@ -103,7 +103,9 @@ class Multinomial:
         if self._even is not None and not self.complement and self.table.dtype != np.float64:
             totals = self.table.sum(axis=1) + float(self._even) * len(self.words)
             if totals.all():
-                return _core.log_shares(np.ascontiguousarray(self.table), float(self._even), totals)
+                return _core.smoothed_log_probabilities(
+                    np.ascontiguousarray(self.table), float(self._even), totals
+                )
         with np.errstate(divide="ignore"):
             logs = np.ascontiguousarray(np.log(self.probabilities).T)
         return -logs if self.complement else logs

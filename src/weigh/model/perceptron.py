@@ -142,12 +142,12 @@ class VotedModel(PerceptronModel):
     def score_chunk(self, chunk: Chunk) -> Floats:
         """Return the votes on a chunk's rows."""
         assert self.record is not None
-        assembly, first = _core.Assembly(chunk.n_rows), 0
+        assembly, first = _core.CsrBuilder(chunk.n_rows), 0
         blocks: list[Any] = self.schema.encode(chunk)
         for term, block in zip(self.terms, blocks, strict=True):
             term.put_rows(assembly, block, first)
             first += len(term.features().names)
-        return as_classes(self.record.votes(*assembly.rows()))
+        return as_classes(self.record.votes(*assembly.build()))
 
     def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
         """Yield the evidence for each row: all votes together, for hypotheses share no features."""

@@ -91,7 +91,7 @@ class Record:
     def votes(self, indptr: Longs, indices: Ints, values: Floats | None) -> Floats:
         """Return the votes [rows, columns] of all hypotheses on rows of the same features."""
         votes = np.zeros((len(indptr) - 1, self.columns))
-        _core.replay(
+        _core.add_perceptron_votes(
             self.indptr,
             self.indices,
             self.values,

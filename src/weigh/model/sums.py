@@ -79,4 +79,4 @@ def _window(limbs: Longs, base: int, part: ExactSum) -> Longs:
 
 
 def _canonical(limbs: Longs, base: int) -> ExactSum:
-    return ExactSum(*_core.carried(np.ascontiguousarray(limbs), base))
+    return ExactSum(*_core.propagate_carries(np.ascontiguousarray(limbs), base))

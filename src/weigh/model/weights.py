@@ -129,7 +129,7 @@ class LevelWeights(Single):
         """Return the same levels with other weights; a level never seen adds nothing."""
         return replace(self, table=np.vstack([table, np.zeros((1, table.shape[1]))]))
 
-    def put_rows(self, assembly: _core.Assembly, block: Codes, first: int) -> None:
+    def put_rows(self, assembly: _core.CsrBuilder, block: Codes, first: int) -> None:
         """Add a block's rows to others as features that are numbered from `first` on."""
         numbers = np.arange(first, first + len(self.levels) + 1, dtype=np.int32)
         numbers[-1] = -1
@@ -204,6 +204,6 @@ class ScaledWeights(Slope):
         """Return the same number with other weights."""
         return replace(self, table=table)
 
-    def put_rows(self, assembly: _core.Assembly, block: Numbers, first: int) -> None:
+    def put_rows(self, assembly: _core.CsrBuilder, block: Numbers, first: int) -> None:
         """Add a block's rows to others as the feature with the number `first`."""
         assembly.add_column((block.values - self.centre) / self.unit, first)

@@ -44,7 +44,7 @@ class WordTally:
         if self.hashed:
             names = self.names
             if sign > 0:
-                text, offsets = _core.shorter_names(
+                text, offsets = _core.select_shorter_names(
                     names.text, names.offsets, other.names.text, other.names.offsets
                 )
                 names = Names(text, offsets)

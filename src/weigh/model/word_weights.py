@@ -33,7 +33,7 @@ class Buckets:
         """Return what finds the place of a word's bucket among those in use."""
         places: Ints = np.full(self.number, -1, dtype=np.int32)
         places[self.used] = np.arange(len(self.used))
-        return _core.Vocabulary.of_buckets(places)
+        return _core.Vocabulary.from_buckets(places)
 
 
 class NamedWeights:
@@ -59,7 +59,7 @@ class NamedWeights:
         if self.buckets is not None:
             return self.buckets.vocabulary()
         packed = self.names if isinstance(self.names, Names) else Names.of(self.names)
-        return _core.Vocabulary.of_names(packed.text, packed.offsets)
+        return _core.Vocabulary.from_names(packed.text, packed.offsets)
 
     def __getstate__(self) -> dict[str, Any]:
         # A vocabulary cannot be copied, and is made again where it is needed.
@@ -185,7 +185,7 @@ class WordWeights(NamedWeights):
         """Return the same words with other weights."""
         return replace(self, table=table)
 
-    def put_rows(self, assembly: _core.Assembly, block: Entries | Grid | Words, first: int) -> None:
+    def put_rows(self, assembly: _core.CsrBuilder, block: Entries | Grid | Words, first: int) -> None:
         """Add a block's rows to others as features that are numbered from `first` on."""
         here = self.entries(block)
         numbers = np.arange(first, first + max(1, len(self.names)), dtype=np.int32)

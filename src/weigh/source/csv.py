@@ -146,7 +146,9 @@ class CsvSource(FileSource):
         block = usual = self._block_size(text)
         while not closed:
             data, last = self._window(text, at, block)
-            end, n_rows = _core.cut_csv(data, self.dialect.delimiter, self.dialect.quotes, size, last)
+            end, n_rows = _core.scan_csv_records(
+                data, self.dialect.delimiter, self.dialect.quotes, size, last
+            )
             closed = last and (n_rows < size or end == len(data))
             if end == 0 and not closed:
                 longest = longest_row(self.dialect.block)
@@ -265,7 +267,7 @@ class CsvSource(FileSource):
         size = 2 * self.dialect.block
         while True:
             data, closed = self._window(text, begin, size)
-            end, n_rows = _core.cut_csv(data, self.dialect.delimiter, self.dialect.quotes, n, closed)
+            end, n_rows = _core.scan_csv_records(data, self.dialect.delimiter, self.dialect.quotes, n, closed)
             if n_rows >= n or closed or (size >= PREFIX_BYTES and n_rows):
                 return data, end, n_rows
             if size >= PREFIX_BYTES:

@@ -32,7 +32,7 @@ def complex_data(name: str) -> DataError:
 
 def plain(values: NDArray[Any], name: str, first_row: int = 0) -> NDArray[Any]:
     """Objects as str, int, float, bool, None or list; the array itself when they already are."""
-    if _core.are_plain(values, PLAIN):
+    if _core.have_exact_types(values, PLAIN):
         return values
     result = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):

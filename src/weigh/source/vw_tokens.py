@@ -123,7 +123,7 @@ class VwTokens:
         quoted = self.block.data[self.begins[words]] == _QUOTE
         alone = last & np.append(True, last[:-1])[: len(words)]
         for word in words[alone & touching & ~quoted]:
-            if len(_core.read_numbers(self.block.data, self.begins[[word]], self.ends[[word]])):
+            if len(_core.parse_numbers(self.block.data, self.begins[[word]], self.ends[[word]])):
                 raise VwFault(
                     self.begins[word],
                     "a number that touches '|' is a tag. Put a blank between label and '|'.",
@@ -134,7 +134,7 @@ class VwTokens:
     def _check_labels(self, words: Places) -> None:
         """Refuse labels that are no numbers."""
         begins, ends = self.begins[words], self.ends[words]
-        at = len(_core.read_numbers(self.block.data, begins, ends))
+        at = len(_core.parse_numbers(self.block.data, begins, ends))
         if at == len(words):
             return
         word = self._spelled(begins[at], ends[at])
@@ -154,7 +154,7 @@ class VwTokens:
         return weights
 
     def _numbers(self, begins: Places, ends: Places) -> NDArray[np.float64]:
-        numbers = _core.read_numbers(self.block.data, begins, ends)
+        numbers = _core.parse_numbers(self.block.data, begins, ends)
         if len(numbers) < len(begins):
             at = len(numbers)
             raise VwFault(begins[at], f"{shorten(self._spelled(begins[at], ends[at]))} is not a number.")

@@ -191,7 +191,7 @@ def test_there_are_no_more_threads_than_cores(
     monkeypatch: pytest.MonkeyPatch, given: int | None, asked: int
 ) -> None:
     seen: list[int] = []
-    monkeypatch.setattr(_core, "mail_prints", lambda *told: seen.append(told[-1]))
+    monkeypatch.setattr(_core, "hash_mail_features", lambda *told: seen.append(told[-1]))
     Features().prints([MAIL], threads=given)
     assert seen == [asked]
 

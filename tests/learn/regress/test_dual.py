@@ -65,7 +65,7 @@ def test_passes_make_the_steps_of_the_definition(bias_spread: float, valued: boo
     )
     order = np.random.default_rng(0).permutation(30).astype(np.int32)
     for _ in range(4):
-        core.run(order)
+        core.run_pass(order)
     w, alphas = twin(X.columns(np.arange(6)), problem, order, 0.5, bias_spread, 4)
     np.testing.assert_allclose(core.weights(), w[:-1], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(core.signed_alphas(), alphas, rtol=1e-9, atol=1e-12)
@@ -81,7 +81,7 @@ def test_weights_are_those_of_the_alphas_for_any_number_of_threads(threads: int)
         X.indptr, X.indices, X.values, 40, problem.y, problem.weights, None, 0.1, 0.0, 3, threads
     )
     order = np.arange(200, dtype=np.int32)
-    apart = [core.run(order) for _ in range(60)]
+    apart = [core.run_pass(order) for _ in range(60)]
     np.testing.assert_allclose(core.weights(), 0.1 * X.transposed_times(core.signed_alphas()), atol=1e-11)
     signs = np.where(problem.y > 0, 1, -1)
     assert problem.weights is not None
@@ -89,7 +89,7 @@ def test_weights_are_those_of_the_alphas_for_any_number_of_threads(threads: int)
     margins = signs * X.times(core.weights())
     np.testing.assert_allclose(core.logits()[counted], -margins[counted], atol=1e-4)
     assert apart[-1] < 1e-8 * apart[1]
-    assert 1 <= core.share <= threads
+    assert 1 <= core.subproblem_scale <= threads
 
 
 @pytest.mark.parametrize("l2", [2.0, [0.5, 1.0, 2.0, 3.0, 4.0]])
@@ -137,8 +137,8 @@ def test_wrong_sizes_are_refused() -> None:
         _core.LogisticDual(X.indptr, X.indices, X.values, 5, problem.y, np.ones(3), None, 1.0, 0.0, 1, 1)
     core = _core.LogisticDual(X.indptr, X.indices, X.values, 5, problem.y, None, None, 1.0, 0.0, 1, 1)
     with pytest.raises(ValueError, match="the order has a wrong place"):
-        core.run(np.array([0, 120], np.int32))
+        core.run_pass(np.array([0, 120], np.int32))
     with pytest.raises(ValueError, match="the order has a place twice"):
-        core.run(np.array([7, 3, 7], np.int32))
+        core.run_pass(np.array([7, 3, 7], np.int32))
     with pytest.raises(ValueError, match="one score per row"):
-        core.begin(np.ones(3), np.ones(5), 0.0)
+        core.warm_start(np.ones(3), np.ones(5), 0.0)

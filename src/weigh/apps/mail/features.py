@@ -14,7 +14,7 @@ from weigh.errors import parameter
 VERSION = 1
 PAIRS = ("none", "pairs", "sparse")
 VIEWS = ("headers", "body")
-MOST = _core.MAIL_MOST_FEATURES
+MOST = _core.MAIL_MAX_FEATURES
 _LONGEST_RUN = 16
 
 
@@ -70,7 +70,7 @@ class Features:
         first ones. `threads` left out means all cores this process may use. Any number gives the same, and
         no more are started than there are cores.
         """
-        return _core.mail_prints(*self._asked(contents, threads))
+        return _core.hash_mail_features(*self._asked(contents, threads))
 
     def identified(self, contents: Sequence[bytes], threads: int | None = None) -> list[tuple[bytes, bytes]]:
         """Return the 16 bytes that each raw message is known by, and its print.
@@ -80,16 +80,16 @@ class Features:
         headers that filters and mailboxes write (those that are no features either) do not count. Everything
         else does. The salt is the key of this hash, too.
         """
-        return _core.mail_identified(*self._asked(contents, threads))
+        return _core.hash_mail_features_with_ids(*self._asked(contents, threads))
 
     def named(self, content: bytes) -> list[Feature]:
         """Return the features of one raw message with their names, in the order in which they are met."""
-        found = _core.mail_features(content, self.pairs, self.characters, self.salt)
+        found = _core.extract_mail_features(content, self.pairs, self.characters, self.salt)
         return [Feature(*each) for each in found]
 
     def names(self, content: bytes, wanted: Container[tuple[int, int]]) -> dict[tuple[int, int], str]:
         """Return the names of some features of a raw message, by view and key."""
-        found = _core.mail_features(content, self.pairs, self.characters, self.salt)
+        found = _core.extract_mail_features(content, self.pairs, self.characters, self.salt)
         return {(view, key): name for view, name, key in found if (view, key) in wanted}
 
     def _asked(

@@ -42,7 +42,7 @@ def to_content(parts: Parts) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     meta = {
         "model": SPELLER,
         "contexts": CONTEXTS,
-        "unicode": _core.UNICODE,
+        "unicode": _core.UNICODE_VERSION,
         "sets": [{"words": list(one.words), "features": one.size} for one in parts.sets],
         "promise": parts.promise.to_dict(),
         "settings": parts.settings.to_dict(),
@@ -88,10 +88,11 @@ def _require_speller(stored: Stored) -> None:
             f"Open it with weigh.load({stored.path!r}), or give the file of weigh spell learn."
         )
     made = (stored.meta.get("contexts"), stored.meta.get("unicode"))
-    if made != (CONTEXTS, _core.UNICODE):
+    if made != (CONTEXTS, _core.UNICODE_VERSION):
         raise ModelFileError(
             f"{stored.path} was made by another version of weigh, which saw other contexts in a text "
-            f"({made[0]}, Unicode {made[1]}; this one {CONTEXTS}, {_core.UNICODE}). Learn the speller again."
+            f"({made[0]}, Unicode {made[1]}; this one {CONTEXTS}, {_core.UNICODE_VERSION}). "
+            f"Learn the speller again."
         )
 
 

@@ -20,7 +20,7 @@ def places_of(which: Longs, width: int) -> Ints:
 
 
 @singledispatch
-def chosen_columns(X: Matrix, which: Longs) -> _core.Columns:
+def chosen_columns(X: Matrix, which: Longs) -> _core.ColumnSubset:
     """Return some features for descent along columns."""
     size = len(which)
     values = np.ascontiguousarray(X.columns(which)).ravel()
@@ -28,9 +28,9 @@ def chosen_columns(X: Matrix, which: Longs) -> _core.Columns:
     every = np.arange(size, dtype=np.int32)
     if not size:
         indptr = np.zeros(X.n_rows + 1, np.int64)
-    return _core.Columns(indptr, np.tile(every, X.n_rows), values, every, size, cores())
+    return _core.ColumnSubset(indptr, np.tile(every, X.n_rows), values, every, size, cores())
 
 
 @chosen_columns.register
-def _(X: SparseMatrix, which: Longs) -> _core.Columns:
-    return _core.Columns(X.indptr, X.indices, X.values, places_of(which, X.width), len(which), cores())
+def _(X: SparseMatrix, which: Longs) -> _core.ColumnSubset:
+    return _core.ColumnSubset(X.indptr, X.indices, X.values, places_of(which, X.width), len(which), cores())

@@ -68,16 +68,16 @@ class Dual:
         alphas = y - 1 / (1 + np.exp(-np.clip(scores, -700, 700)))
         alphas *= 1.0 if weights is None else weights
         w = self.X.transposed_times(alphas) / self.problem.l2
-        self._core.begin(scores, w * self._unit, float(start.b))
+        self._core.warm_start(scores, w * self._unit, float(start.b))
 
     def run(self) -> float:
         """Take a step for every row, and more for some; return about how far off they all were."""
-        apart = self._core.run(self._order)
+        apart = self._core.run_pass(self._order)
         weighty = self._weighty()
         self.is_uneven = 0 < len(weighty) <= FEW * self.X.n_rows
         if self.is_uneven:
             for _ in range(AGAIN):
-                self._core.run(weighty)
+                self._core.run_pass(weighty)
         self._order = _mixed(self._order, self._random)
         if self.problem.bias:
             self._centre_bias(apart)
@@ -102,7 +102,7 @@ class Dual:
         left = balance / self._balance if self._balance else 0.0
         self._times = min(max(self._times / max(1 - left, 0.02), 1.0), 50.0)
         self._balance = balance
-        self._core.recentre(self._times)
+        self._core.recentre_bias_prior(self._times)
 
     def found(self, iterations: int) -> Found:
         """Return the weights [width, 1], the bias last if there is one, and how good they are."""

@@ -155,7 +155,7 @@ def _solved(taken: TakenOut, begin: GramPoint, tol: float, max_iter: int) -> Gra
     least, stalled = np.inf, 0
     while True:
         most = min(_BETWEEN if sweeps else _FIRST, max_iter - sweeps)
-        done, gap = _core.descend_gram(gram, cross, loss.yy, taken.l1, taken.l2, goal, most, w, q)
+        done, gap = _core.coordinate_descent_gram(gram, cross, loss.yy, taken.l1, taken.l2, goal, most, w, q)
         sweeps += done
         least, stalled = (gap, 0) if gap < 0.99 * least else (least, stalled + 1)
         if gap <= goal or sweeps >= max_iter or stalled > _STALLED:

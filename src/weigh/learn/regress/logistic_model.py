@@ -84,7 +84,7 @@ class ColumnModel:
     def __init__(self, X: Matrix) -> None:
         self._X = X
         self._chosen: Longs = np.zeros(0, np.int64)
-        self._columns: _core.Columns | None = None
+        self._columns: _core.ColumnSubset | None = None
 
     def lowered(
         self, pull: Pull, w: Floats, q: Floats, l1: Floats, l2: Floats, effort: Effort
@@ -95,17 +95,21 @@ class ColumnModel:
         active = (w[chosen] != 0) | (np.abs(q[chosen]) > 0.8 * l1[chosen]) | (l1[chosen] == 0)
         u, shift = pull.balanced()
         is_fine = effort.is_near or effort.rounds > 8
-        settings = _core.ColumnSettings(pull.bias, is_fine, _SHARE, effort.sweeps, cores(), effort.rounds)
+        settings = _core.CoordinateDescentSettings(
+            pull.bias, is_fine, _SHARE, effort.sweeps, cores(), effort.rounds
+        )
         found = w[chosen]
         which = np.flatnonzero(active).astype(np.int32)
         pulls = self._X.transposed_times(u)[chosen] if shift else q[chosen]
         penalties = l1[chosen], l2[chosen]
-        _, further = _core.descend_columns(columns, which, *penalties, pull.h, u, pulls, settings, found)
+        _, further = _core.coordinate_descent_columns(
+            columns, which, *penalties, pull.h, u, pulls, settings, found
+        )
         there = np.zeros_like(w)
         there[chosen] = found
         return there, shift + further
 
-    def _of(self, q: Floats, w: Floats, l1: Floats) -> _core.Columns:
+    def _of(self, q: Floats, w: Floats, l1: Floats) -> _core.ColumnSubset:
         """Return the columns of all features that pull, and of those that soon may."""
         held = np.zeros(len(w), dtype=bool)
         held[self._chosen] = True

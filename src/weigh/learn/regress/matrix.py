@@ -162,7 +162,7 @@ class SparseMatrix:
         """Return some features in compressed form: the beginning of each, rows, values."""
         places = np.full(self.width, -1, np.int32)
         places[which] = np.arange(len(which), dtype=np.int32)
-        return _core.sparse_selected(*self._held, places, len(which), cores())
+        return _core.sparse_select_columns(*self._held, places, len(which), cores())
 
     def columns(self, which: Longs) -> Floats:
         """Return some features with all their zeros, each contiguous."""

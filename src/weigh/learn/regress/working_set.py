@@ -27,7 +27,7 @@ class WorkingSet:
     def __init__(self, rows: CentredRows) -> None:
         self.rows = rows
         self._held = held(rows.X, rows)
-        self._columns: _core.Columns | None = None
+        self._columns: _core.ColumnSubset | None = None
 
     def solve(self, l1: Floats, l2: Floats, tol: float, max_iter: int, start: Floats | None) -> Solution:
         """Return the weights of least objective; see `solve_lasso`."""
@@ -102,10 +102,10 @@ class WorkingSet:
         if self._columns is None:
             self._columns = chosen_columns(rows.X, which)
         h = np.ones(rows.X.n_rows) if rows.weights is None else rows.weights
-        settings = _core.ColumnSettings(rows.bias, True, 1e-3, min(most, 50), cores(), 0)
+        settings = _core.CoordinateDescentSettings(rows.bias, True, 1e-3, min(most, 50), cores(), 0)
         found = w[which]
         every = np.arange(len(which), dtype=np.int32)
-        done, _ = _core.descend_columns(
+        done, _ = _core.coordinate_descent_columns(
             self._columns, every, l1[which], l2[which], h, rows.weighted(r), q[which], settings, found
         )
         there = np.zeros_like(w)
