@@ -17,12 +17,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import (
-    KBinsDiscretizer,
-    OneHotEncoder,
-    PowerTransformer,
-    QuantileTransformer,
-)
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, PowerTransformer, QuantileTransformer
 
 from benchmarks.peers import OrdinalCodes, PandasCodes
 
@@ -34,16 +29,16 @@ CATEGORIES = [
     "workclass", "education", "marital_status", "occupation", "relationship", "race", "sex",
     "native_country",
 ]  # fmt: skip
-FEW_VALUES = [name for name in NUMBERS if name != "fnlwgt"]
+DISCRETE_NUMBERS = [name for name in NUMBERS if name != "fnlwgt"]
 
 
-def read(path: Path) -> tuple[Any, Any]:
+def read_adult(path: Path) -> tuple[Any, Any]:
     """Read features and coded labels; engine="pyarrow" is no faster on a file of 3.5 MB."""
     frame = pd.read_csv(path)
     return frame, (frame.pop(LABEL) == ">50K").to_numpy(dtype=np.int64)
 
 
-class Coder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # untyped base classes
+class CodeTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # untyped base classes
     """The codes of benchmarks.peers as a transformer."""
 
     def __init__(self, encoder: str = "pandas") -> None:
@@ -61,14 +56,14 @@ class Coder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # untyped b
         return self.codes_.transform(X)
 
 
-class Both(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped base classes
+class CategoricalGaussianNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped base classes
     """CategoricalNB on codes plus GaussianNB on numbers, less one prior."""
 
     def __init__(self, numbers: Any) -> None:
         self.numbers = numbers
 
     def fit(self, X: Any, y: Any) -> Self:
-        self.a_ = make_pipeline(Coder(), CategoricalNB()).fit(X[CATEGORIES], y)
+        self.a_ = make_pipeline(CodeTransformer(), CategoricalNB()).fit(X[CATEGORIES], y)
         self.b_ = clone(self.numbers).fit(X[NUMBERS], y)
         self.classes_ = self.a_.classes_
         return self
@@ -78,7 +73,7 @@ class Both(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped bas
         return self.classes_[(a + b - self.a_[-1].class_log_prior_).argmax(axis=1)]
 
 
-class Valued(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped base classes
+class ValueLevelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped base classes
     """CategoricalNB with every value of every number as a level; only fnlwgt is binned.
 
     Written without ColumnTransformer and KBinsDiscretizer, which take a sixth of the time.
@@ -90,81 +85,85 @@ class Valued(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped b
     def fit(self, X: Any, y: Any) -> Self:
         self.cuts_ = np.quantile(X["fnlwgt"], np.arange(1, self.bins) / self.bins)
         self.coder_ = PandasCodes()
-        codes = self.coder_.fit_transform(X[CATEGORIES + FEW_VALUES])
+        codes = self.coder_.fit_transform(X[CATEGORIES + DISCRETE_NUMBERS])
         learner = CategoricalNB(alpha=self.alpha, class_prior=self.class_prior)
         self.learner_ = learner.fit(self._with_bins(codes, X), y)
         self.classes_ = self.learner_.classes_
         return self
 
     def predict(self, X: Any) -> Any:
-        codes = self.coder_.transform(X[CATEGORIES + FEW_VALUES])
+        codes = self.coder_.transform(X[CATEGORIES + DISCRETE_NUMBERS])
         return self.learner_.predict(self._with_bins(codes, X))
 
     def _with_bins(self, codes: Any, X: Any) -> Any:
         return np.column_stack([codes, np.searchsorted(self.cuts_, X["fnlwgt"])])
 
 
-def bins(count: int, strategy: str, encode: str = "ordinal") -> Any:
+def make_binner(count: int, strategy: str, encode: str = "ordinal") -> Any:
     method = {"quantile_method": "averaged_inverted_cdf"} if strategy == "quantile" else {}
     return KBinsDiscretizer(count, encode=encode, strategy=strategy, **method)
 
 
-def binned(count: int, strategy: str, encoder: str = "pandas", **settings: Any) -> Any:
+def binned_pipeline(count: int, strategy: str, encoder: str = "pandas", **settings: Any) -> Any:
     """CategoricalNB on codes and binned numbers; empty bins at the end are made known to it."""
     columns = ColumnTransformer(
-        [("codes", Coder(encoder), CATEGORIES), ("bins", bins(count, strategy), NUMBERS)]
+        [("codes", CodeTransformer(encoder), CATEGORIES), ("bins", make_binner(count, strategy), NUMBERS)]
     )
     known = [1] * len(CATEGORIES) + [count] * len(NUMBERS)
     return make_pipeline(columns, CategoricalNB(min_categories=known, **settings))
 
 
-def one_hot(count: int, strategy: str, learner: Any) -> Any:
+def one_hot_pipeline(count: int, strategy: str, learner: Any) -> Any:
     """Indicators of levels and bins under a learner of sparse rows."""
     levels = OneHotEncoder(handle_unknown="ignore")
     columns = ColumnTransformer(
-        [("levels", levels, CATEGORIES), ("bins", bins(count, strategy, "onehot"), NUMBERS)]
+        [("levels", levels, CATEGORIES), ("bins", make_binner(count, strategy, "onehot"), NUMBERS)]
     )
     return make_pipeline(columns, learner)
 
 
-def candidates() -> dict[str, Any]:
+def candidate_pipelines() -> dict[str, Any]:
     """Return all pipelines by name; a stated P(>50K) replaces the class frequencies."""
     found: dict[str, Any] = {}
     for count in (10, 20, 32, 64, 128):
         for strategy in ("quantile", "uniform"):
-            found[f"CategoricalNB, {count} {strategy} bins"] = binned(count, strategy)
-    found["CategoricalNB, 64 uniform bins, P(>50K) = 0.05"] = binned(64, "uniform", class_prior=[0.95, 0.05])
-    found["CategoricalNB + GaussianNB"] = Both(GaussianNB())
+            found[f"CategoricalNB, {count} {strategy} bins"] = binned_pipeline(count, strategy)
+    found["CategoricalNB, 64 uniform bins, P(>50K) = 0.05"] = binned_pipeline(
+        64, "uniform", class_prior=[0.95, 0.05]
+    )
+    found["CategoricalNB + GaussianNB"] = CategoricalGaussianNB(GaussianNB())
     for smoothing in (1e-5, 1e-4, 1e-3, 1e-2):
         name = f"CategoricalNB + GaussianNB(var_smoothing={smoothing:g})"
-        found[name] = Both(GaussianNB(var_smoothing=smoothing))
+        found[name] = CategoricalGaussianNB(GaussianNB(var_smoothing=smoothing))
     normal = QuantileTransformer(output_distribution="normal")
-    found["CategoricalNB + power transform + GaussianNB"] = Both(
+    found["CategoricalNB + power transform + GaussianNB"] = CategoricalGaussianNB(
         make_pipeline(PowerTransformer(), GaussianNB())
     )
-    found["CategoricalNB + quantile transform + GaussianNB"] = Both(make_pipeline(normal, GaussianNB()))
+    found["CategoricalNB + quantile transform + GaussianNB"] = CategoricalGaussianNB(
+        make_pipeline(normal, GaussianNB())
+    )
     for learner in (BernoulliNB(), MultinomialNB(), ComplementNB()):
         name = f"one-hot, 64 uniform bins, {type(learner).__name__}"
-        found[name] = one_hot(64, "uniform", learner)
-    return found | valued()
+        found[name] = one_hot_pipeline(64, "uniform", learner)
+    return found | value_level_grid()
 
 
-def valued() -> dict[str, Any]:
+def value_level_grid() -> dict[str, Any]:
     """Return the grid of pseudo-counts, class priors and bins that our own settings were chosen from."""
     found: dict[str, Any] = {}
     for alpha in (1.0, 0.1, 0.01, 0.001, 0.0001, 0.000001):
         name = f"CategoricalNB, values as levels, alpha {alpha:g}"
-        found[name] = Valued(alpha)
+        found[name] = ValueLevelNB(alpha)
         for p in (0.08, 0.06, 0.05, 0.045, 0.04, 0.035, 0.03, 0.025, 0.02):
-            found[f"{name}, P(>50K) = {p}"] = Valued(alpha, [1.0 - p, p])
+            found[f"{name}, P(>50K) = {p}"] = ValueLevelNB(alpha, [1.0 - p, p])
             for bins in (16, 64):
-                found[f"{name}, {bins} bins, P(>50K) = {p}"] = Valued(alpha, [1.0 - p, p], bins)
+                found[f"{name}, {bins} bins, P(>50K) = {p}"] = ValueLevelNB(alpha, [1.0 - p, p], bins)
     return found
 
 
-def accuracies(folder: Path, chosen: dict[str, Any]) -> dict[str, tuple[float, float]]:
+def pipeline_accuracies(folder: Path, chosen: dict[str, Any]) -> dict[str, tuple[float, float]]:
     """Return cross-validated and test accuracy of every pipeline."""
-    (X, y), (X_test, y_test) = read(folder / "train.csv"), read(folder / "test.csv")
+    (X, y), (X_test, y_test) = read_adult(folder / "train.csv"), read_adult(folder / "test.csv")
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     found = {}
     for name, pipeline in chosen.items():
@@ -174,6 +173,6 @@ def accuracies(folder: Path, chosen: dict[str, Any]) -> dict[str, tuple[float, f
     return found
 
 
-def from_file(path: Path, pipeline: Any) -> Callable[[], Any]:
+def make_file_fit(path: Path, pipeline: Any) -> Callable[[], Any]:
     """Return the call that goes from the CSV file to the fitted pipeline."""
-    return lambda: clone(pipeline).fit(*read(path))
+    return lambda: clone(pipeline).fit(*read_adult(path))

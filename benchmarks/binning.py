@@ -17,13 +17,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from benchmarks.adult import CATEGORIES, LABEL, NUMBERS
-from benchmarks.harness import ROOT, machine, markdown, write_between
+from benchmarks.harness import ROOT, describe_machine, format_markdown_table, replace_between_markers
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 Edges = Callable[[Floats, int], Floats]
 Terms = Callable[[Floats, Codes, Floats], Floats]
-PREFIX = 10_000
+N_ROWS_FOR_CUTS = 10_000
 
 
 def equal_count(values: Floats, count: int) -> Floats:
@@ -39,7 +39,7 @@ def log_width(values: Floats, count: int) -> Floats:
     return np.asarray(low + np.expm1(equal_width(np.log1p(values - low), count)))
 
 
-def heavy_alone(values: Floats, count: int) -> Floats:
+def heavy_values_alone(values: Floats, count: int) -> Floats:
     """Give every value that fills a bin its own; cut the others into equal counts."""
     distinct, times = np.unique(values, return_counts=True)
     heavy = np.zeros(len(distinct), dtype=bool)
@@ -59,7 +59,7 @@ def heavy_alone(values: Floats, count: int) -> Floats:
     return np.array(edges)
 
 
-def from_counts(codes: Codes, y: Codes, new: Codes, levels: int, a: float) -> Floats:
+def log_odds_from_counts(codes: Codes, y: Codes, new: Codes, levels: int, a: float) -> Floats:
     """Log odds of each code of `new`; -1 is missing and adds nothing."""
     known = codes >= 0
     counts = [np.bincount(codes[known & (y == k)], minlength=levels) for k in (0, 1)]
@@ -67,21 +67,21 @@ def from_counts(codes: Codes, y: Codes, new: Codes, levels: int, a: float) -> Fl
     return np.append(np.log(yes / no), 0.0)[new]
 
 
-def binned(edges: Edges, count: int, a: float, v: Floats, y: Codes, new: Floats) -> Floats:
-    cuts = edges(v[:PREFIX], count)
+def binned_log_odds(edges: Edges, count: int, a: float, v: Floats, y: Codes, new: Floats) -> Floats:
+    cuts = edges(v[:N_ROWS_FOR_CUTS], count)
     codes, new_codes = np.searchsorted(cuts, v), np.searchsorted(cuts, new)
-    return from_counts(codes, y, new_codes, len(cuts) + 1, a)
+    return log_odds_from_counts(codes, y, new_codes, len(cuts) + 1, a)
 
 
-def as_levels(a: float, v: Floats, y: Codes, new: Floats) -> Floats:
+def level_log_odds(a: float, v: Floats, y: Codes, new: Floats) -> Floats:
     """Every value a level; a value never seen in training is one more level."""
     distinct = np.unique(v)
     place = np.minimum(np.searchsorted(distinct, new), len(distinct) - 1)
     new_codes = np.where(distinct[place] == new, place, len(distinct))
-    return from_counts(np.searchsorted(distinct, v), y, new_codes, len(distinct) + 1, a)
+    return log_odds_from_counts(np.searchsorted(distinct, v), y, new_codes, len(distinct) + 1, a)
 
 
-def gaussian(shared: bool, log: bool, v: Floats, y: Codes, new: Floats) -> Floats:
+def gaussian_log_odds(shared: bool, log: bool, v: Floats, y: Codes, new: Floats) -> Floats:
     if log:
         v, new = np.log1p(v), np.log1p(new)
     means = [v[y == k].mean() for k in (0, 1)]
@@ -92,21 +92,21 @@ def gaussian(shared: bool, log: bool, v: Floats, y: Codes, new: Floats) -> Float
     return np.asarray(yes - no)
 
 
-def models(a: float) -> dict[str, Terms]:
+def number_models(a: float) -> dict[str, Terms]:
     found: dict[str, Terms] = {
-        "Gaussian, own spread": partial(gaussian, False, False),
-        "Gaussian, shared spread": partial(gaussian, True, False),
-        "Gaussian of log(1 + x)": partial(gaussian, False, True),
-        "every value a level": partial(as_levels, a),
+        "Gaussian, own spread": partial(gaussian_log_odds, False, False),
+        "Gaussian, shared spread": partial(gaussian_log_odds, True, False),
+        "Gaussian of log(1 + x)": partial(gaussian_log_odds, False, True),
+        "every value a level": partial(level_log_odds, a),
     }
-    for edges in (equal_count, equal_width, log_width, heavy_alone):
+    for edges in (equal_count, equal_width, log_width, heavy_values_alone):
         name = edges.__name__.replace("_", " ")
         for count in (10, 16, 20, 32, 64, 128):
-            found[f"{name}, {count} bins"] = partial(binned, edges, count, a)
+            found[f"{name}, {count} bins"] = partial(binned_log_odds, edges, count, a)
     return found
 
 
-class Adult:
+class AdultFolds:
     """Both files as codes and floats, with the folds."""
 
     def __init__(self, folder: Path) -> None:
@@ -117,7 +117,7 @@ class Adult:
         self.values = {name: both[name].to_numpy(dtype=float) for name in NUMBERS}
         self.fold = np.random.default_rng(0).permutation(len(self.y)) % 5
 
-    def terms(self, model: Terms, a: float) -> dict[str, tuple[Floats, Floats]]:
+    def column_log_odds(self, model: Terms, a: float) -> dict[str, tuple[Floats, Floats]]:
         """Return every column's log odds: out of fold for training rows, and for test rows."""
         n = len(self.y)
         found = {}
@@ -134,7 +134,7 @@ class Adult:
         if name in self.values:
             return model(self.values[name][rows], self.y[rows], self.values[name][new])
         codes = self.codes[name]
-        return from_counts(codes[rows], self.y[rows], codes[new], int(codes.max()) + 1, a)
+        return log_odds_from_counts(codes[rows], self.y[rows], codes[new], int(codes.max()) + 1, a)
 
     def accuracies(self, terms: dict[str, tuple[Floats, Floats]], stated: bool) -> list[str]:
         """Return accuracy by folds and on test; `stated` lets the folds choose the prior odds."""
@@ -147,17 +147,17 @@ class Adult:
         return [f"{by_folds[best]:.4f}", f"{on_test:.4f}"]
 
 
-def table(folder: Path, a: float) -> str:
-    data = Adult(folder)
+def accuracy_table(folder: Path, a: float) -> str:
+    data = AdultFolds(folder)
     rows = []
-    for name, model in models(a).items():
-        terms = data.terms(model, a)
+    for name, model in number_models(a).items():
+        terms = data.column_log_odds(model, a)
         without = {column: pair for column, pair in terms.items() if column != "education_num"}
         rows.append([name, *data.accuracies(terms, False), *data.accuracies(without, False),
                      *data.accuracies(terms, True)])  # fmt: skip
     head = ["numbers as", "folds", "test", "folds, no education_num", "test, no education_num",
             "folds, prior chosen", "test, prior chosen"]  # fmt: skip
-    return f"Accuracy of naive Bayes on UCI Adult, pseudo-count {a:g}\n\n{markdown(head, rows)}"
+    return f"Accuracy of naive Bayes on UCI Adult, pseudo-count {a:g}\n\n{format_markdown_table(head, rows)}"
 
 
 def main() -> None:
@@ -166,10 +166,10 @@ def main() -> None:
     parser.add_argument("--pseudo-count", type=float, default=1.0)
     parser.add_argument("--write", action="store_true", help="fill benchmarks/RESULTS.md")
     given = parser.parse_args()
-    text = f"{table(given.data / 'adult', given.pseudo_count)}\n\n{machine(['numpy', 'pandas'])}"
+    text = f"{accuracy_table(given.data / 'adult', given.pseudo_count)}\n\n{describe_machine(['numpy', 'pandas'])}"
     print(text)
     if given.write:
-        write_between(ROOT / "benchmarks" / "RESULTS.md", "binning", text)
+        replace_between_markers(ROOT / "benchmarks" / "RESULTS.md", "binning", text)
 
 
 if __name__ == "__main__":

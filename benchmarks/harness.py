@@ -18,8 +18,8 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True)
-class Contestant:
+class TimedCall:
     """A name and the call to be timed."""
 
     name: str
@@ -51,7 +51,7 @@ class Timing:
         return statistics.median(self.seconds)
 
 
-def race(contestants: Sequence[Contestant], repeats: int = 5, warm_up: int = 1) -> list[Timing]:
+def time_in_turns(contestants: Sequence[TimedCall], repeats: int = 5, warm_up: int = 1) -> list[Timing]:
     """Time the contestants in turns, without the garbage collector, after warm-up rounds."""
     seconds: dict[str, list[float]] = {c.name: [] for c in contestants}
     results: dict[str, object] = {}
@@ -70,16 +70,16 @@ def race(contestants: Sequence[Contestant], repeats: int = 5, warm_up: int = 1) 
     return [Timing(c.name, tuple(seconds[c.name]), results[c.name]) for c in contestants]
 
 
-def race_processes(commands: dict[str, Sequence[str]], repeats: int = 10) -> list[Timing]:
+def time_processes(commands: dict[str, Sequence[str]], repeats: int = 10) -> list[Timing]:
     """Time whole processes in turns; the first round fills the page cache and is dropped."""
 
     def call(command: Sequence[str]) -> Callable[[], object]:
         return lambda: subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
 
-    return race([Contestant(name, call(command)) for name, command in commands.items()], repeats)
+    return time_in_turns([TimedCall(name, call(command)) for name, command in commands.items()], repeats)
 
 
-def peak_growth(load: Callable[[], Any], work: Callable[[Any], object], warm: Any) -> dict[str, int]:
+def measure_peak_growth(load: Callable[[], Any], work: Callable[[Any], object], warm: Any) -> dict[str, int]:
     """Return bytes of resident memory before `work` and the most it added, in this process.
 
     `warm` is a small input on which `work` runs first, so that imported code is not counted.
@@ -88,18 +88,18 @@ def peak_growth(load: Callable[[], Any], work: Callable[[Any], object], warm: An
     """
     work(warm)
     data = load()
-    _give_memory_back()
+    _release_memory()
     Path("/proc/self/clear_refs").write_text("5")
-    before = _status("VmRSS")
+    before = _read_process_status("VmRSS")
     kept = work(data)
-    peak = _status("VmHWM")
-    _give_memory_back()
-    after = _status("VmRSS")
+    peak = _read_process_status("VmHWM")
+    _release_memory()
+    after = _read_process_status("VmRSS")
     del kept
     return {"before": before, "growth": max(peak - before, 0), "kept": max(after - before, 0)}
 
 
-def fresh_process(module: str, *arguments: str) -> dict[str, Any]:
+def run_in_new_process(module: str, *arguments: str) -> dict[str, Any]:
     """Run `python -m module arguments` and return the JSON object of its last line."""
     command = [sys.executable, "-m", module, *arguments]
     done = subprocess.run(command, check=True, cwd=ROOT, capture_output=True, text=True)
@@ -107,34 +107,34 @@ def fresh_process(module: str, *arguments: str) -> dict[str, Any]:
     return found
 
 
-def ratio_table(timings: Sequence[Timing], extra: Mapping[str, Sequence[str]] | None = None) -> str:
+def format_ratio_table(timings: Sequence[Timing], extra: Mapping[str, Sequence[str]] | None = None) -> str:
     """Return a Markdown table of minimum, median, ratio to the first, and extra columns."""
     extra = extra or {}
     base = timings[0].best
     head = ["", "min", "median", f"min ÷ {timings[0].name}", *extra]
     rows = [
-        [t.name, duration(t.best), duration(t.median), f"{t.best / base:.2f}"]
+        [t.name, format_duration(t.best), format_duration(t.median), f"{t.best / base:.2f}"]
         + [values[i] for values in extra.values()]
         for i, t in enumerate(timings)
     ]
-    return markdown(head, rows)
+    return format_markdown_table(head, rows)
 
 
-def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def format_markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a Markdown table whose first column is left-aligned and the others right-aligned."""
     rule = ["---", *["---:"] * (len(head) - 1)]
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, rule, *rows])
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     return f"{seconds * 1e3:.1f} ms" if seconds < 1.0 else f"{seconds:.2f} s"
 
 
-def megabytes(count: float) -> str:
+def format_megabytes(count: float) -> str:
     return f"{count / 1e6:.1f} MB"
 
 
-def machine(packages: Sequence[str]) -> str:
+def describe_machine(packages: Sequence[str]) -> str:
     """Say on what machine and with which versions the numbers were made."""
     info = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     model = re.search(r"model name\s*:\s*(.+)", info)
@@ -144,7 +144,7 @@ def machine(packages: Sequence[str]) -> str:
     return f"{cores} cores of {cpu}; Python {platform.python_version()}; {named}."
 
 
-def write_between(path: Path, marker: str, text: str) -> None:
+def replace_between_markers(path: Path, marker: str, text: str) -> None:
     """Replace what stands between the marker's begin and end comments in a Markdown file."""
     begin, end = f"<!-- begin {marker} -->", f"<!-- end {marker} -->"
     page = path.read_text(encoding="utf-8")
@@ -163,7 +163,7 @@ def _version(package: str) -> str:
         return str(importlib.import_module(package).__version__)
 
 
-def _status(field: str) -> int:
+def _read_process_status(field: str) -> int:
     """Return a field of /proc/self/status in bytes."""
     found = re.search(rf"{field}:\s+(\d+) kB", Path("/proc/self/status").read_text())
     if found is None:
@@ -171,7 +171,7 @@ def _status(field: str) -> int:
     return int(found[1]) * 1024
 
 
-def _give_memory_back() -> None:
+def _release_memory() -> None:
     """Return freed pages to the system, else the work would reuse them unseen."""
     import ctypes
 
@@ -180,3 +180,72 @@ def _give_memory_back() -> None:
     gc.collect()
     pa.default_memory_pool().release_unused()
     ctypes.CDLL(None).malloc_trim(0)
+
+
+@dataclass(frozen=True)
+class ProcessCost:
+    """What one run of a process cost."""
+
+    seconds: float
+    peak: float
+
+
+class ProcessFailed(Exception):
+    """A process that did not end well, with the last line it said."""
+
+
+def measure_process(command: Sequence[str], output: Path, fine: Collection[int] = (0,)) -> ProcessCost:
+    """Run a command in the project's folder, its standard output into a file; `fine` are its good ends."""
+    launch = [sys.executable, "-S", str(ROOT / "benchmarks" / "launch.py"), str(output), *command]
+    done = subprocess.run(launch, check=True, cwd=ROOT, capture_output=True, text=True)
+    facts = json.loads(done.stdout)
+    if facts["code"] not in fine:
+        raise ProcessFailed(last_line(Path(f"{output}.err").read_text(errors="replace")))
+    return ProcessCost(facts["seconds"], facts["peak"])
+
+
+def last_line(said: str) -> str:
+    lines = said.strip().splitlines()
+    return lines[-1] if lines else "it said nothing"
+
+
+@dataclass
+class ProcessTimings:
+    """The runs of every contestant by name, and what was said about those that failed."""
+
+    runs: dict[str, list[ProcessCost]] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def run_in_turns(cls, calls: Mapping[str, Callable[[], ProcessCost]], repeats: int) -> ProcessTimings:
+        """Call everyone once per round; who fails is out."""
+        turns = cls()
+        for _ in range(repeats):
+            for name, call in calls.items():
+                if name not in turns.failures:
+                    turns.run_once(name, call)
+        return turns
+
+    def run_once(self, name: str, call: Callable[[], ProcessCost]) -> None:
+        """Add one run, or the failure."""
+        try:
+            self.runs.setdefault(name, []).append(call())
+        except ProcessFailed as failure:
+            self.runs.pop(name, None)
+            self.failures[name] = str(failure)
+
+    def format_table(self, extra: Mapping[str, Mapping[str, str]] | None = None) -> str:
+        """Return the ratio table with peaks, further columns by name, and the failures below."""
+        timings = [Timing(name, tuple(r.seconds for r in runs)) for name, runs in self.runs.items()]
+        columns = {"peak memory": [format_megabytes(self.min_peak(t.name)) for t in timings]}
+        for head, values in (extra or {}).items():
+            columns[head] = [values.get(t.name, "") for t in timings]
+        parts = [format_ratio_table(timings, columns)] if timings else []
+        return "\n\n".join([*parts, *self.failure_notes()])
+
+    def failure_notes(self) -> list[str]:
+        """Return one sentence per contestant that failed."""
+        return [f"Left out, for it failed: {name}: {said}" for name, said in self.failures.items()]
+
+    def min_peak(self, name: str) -> float:
+        return min(run.peak for run in self.runs[name])

@@ -11,48 +11,279 @@ judged; s one mail, from the start of the process; l one mail, asked of a runnin
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tarfile
 import tempfile
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from benchmarks import mail_quality, mail_speed
-from benchmarks.asked import RowParser
-from benchmarks.harness import machine, write_between
-from benchmarks.mail_corpus import Corpus
+from benchmarks.harness import (
+    TimedCall,
+    Timing,
+    describe_machine,
+    format_duration,
+    format_markdown_table,
+    format_ratio_table,
+    replace_between_markers,
+    time_in_turns,
+)
+from benchmarks.row_arguments import RowParser
 from benchmarks.text import RESULTS
-from benchmarks.text_contenders import packages
+from benchmarks.text_contenders import installed_distributions
 
-JOBS: dict[str, Callable[[argparse.Namespace, Corpus], str]] = {
-    "q": lambda given, corpus: mail_quality.job(corpus, given.seeds),
-    "t": lambda given, corpus: mail_speed.bulk_job(corpus, given.repeats),
-    "s": lambda given, corpus: mail_speed.start_job(corpus, given.repeats),
-    "l": lambda given, corpus: mail_speed.server_job(corpus),
+JOBS: dict[str, Callable[[argparse.Namespace, MailCorpus], str]] = {
+    "q": lambda given, corpus: verdict_quality_tables(corpus, given.seeds),
+    "t": lambda given, corpus: bulk_tables(corpus, given.repeats),
+    "s": lambda given, corpus: startup_table(corpus, given.repeats),
+    "l": lambda given, corpus: server_table(corpus),
 }
 
 
-def read_arguments() -> argparse.Namespace:
+def parse_arguments() -> argparse.Namespace:
     """Return what was asked; a row that is not there is refused."""
     parser = RowParser("mail", __doc__, JOBS, repeats=5, data="real data")
     parser.add_argument(
         "--seeds", type=lambda seeds: [int(seed) for seed in seeds.split(",")], default=[1, 2, 3, 4, 5]
     )
-    return parser.asked()
+    return parser.parse()
 
 
 def main() -> None:
-    given = read_arguments()
+    given = parse_arguments()
     with tempfile.TemporaryDirectory() as folder:
-        corpus = Corpus.unpacked(given.data, Path(folder))
+        corpus = MailCorpus.unpack(given.data, Path(folder))
         for row in given.rows:
             found = JOBS[row](given, corpus)
             how = f"--seeds {','.join(map(str, given.seeds))}" if row == "q" else f"--repeats {given.repeats}"
             said = f"`python -m benchmarks.mail --rows {row} {how}`"
-            about = f"{machine(packages(['weigh'])).rstrip('.')}, {mail_quality.bogofilter_version()}."
+            about = (
+                f"{describe_machine(installed_distributions(['weigh'])).rstrip('.')}, {bogofilter_version()}."
+            )
             page = f"{found}\n\n{said}; {about}"
             print(f"\n## {row}\n\n{page}", flush=True)
             if given.write:
-                write_between(RESULTS, f"mail {row}", page)
+                replace_between_markers(RESULTS, f"mail {row}", page)
 
 
 if __name__ == "__main__":
     main()
+
+MEASURE_HEADINGS = {
+    "hm": "hm %",
+    "sm": "sm %",
+    "lam": "lam %",
+    "1-roca": "1−ROCA %",
+    "sm_at_hm": "sm % at hm 0.1 %",
+}
+
+
+def verdict_quality_tables(corpus: MailCorpus, seeds: list[int]) -> str:
+    """Hold one trial per shuffled order and one by time, all learners and bogofilter in each."""
+    orders = {f"Shuffled, seed {seed}": ["shuffled", "--seed", str(seed)] for seed in seeds}
+    orders["In the order in which they came, by their headers"] = ["time"]
+    tables = [f"{title}:\n\n{_evaluation_table(corpus, order)}" for title, order in orders.items()]
+    title = "6,046 mails one after the other, verdict before label, every label told at once; 95 % intervals"
+    return "\n\n".join([title, *tables])
+
+
+def _evaluation_table(corpus: MailCorpus, order: list[str]) -> str:
+    asked = [*corpus.options(), "--json", "--order", *order]
+    command = [sys.executable, "-m", "weigh.cli.main", "mail", "evaluate", *asked]
+    found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    rows = [
+        [each["filter"], *(_format_measure(each, name) for name in MEASURE_HEADINGS)]
+        for each in found["filters"]
+    ]
+    return format_markdown_table(["", *MEASURE_HEADINGS.values()], rows)
+
+
+def _format_measure(result: dict[str, Any], name: str) -> str:
+    measure = next(each for each in result["measures"] if each["name"] == name)
+    return f"{measure['value']:.3f} ({measure['low']:.3f} to {measure['high']:.3f})"
+
+
+def bogofilter_version() -> str:
+    """Return name and version as bogofilter tells them."""
+    said = subprocess.run(["bogofilter", "-V"], check=True, capture_output=True, text=True)
+    return (said.stdout or said.stderr).splitlines()[0].replace(" version", "")
+
+
+MAIL_COMMAND = [sys.executable, "-m", "weigh.cli.main", "mail"]
+LEARNERS = ("naive-bayes", "logistic")
+
+
+class LearningRun(NamedTuple):
+    """A call that learns all mails into a folder of its own, which is empty before."""
+
+    folder: Path
+    run: Callable[[], object]
+
+
+def bulk_tables(corpus: MailCorpus, repeats: int) -> str:
+    """Learn all mails into a new store, then judge them all, as whole processes."""
+    n = len(corpus.files("ham")) + len(corpus.files("spam"))
+    learning = {f"weigh mail learn, {name}": _weigh_learning(corpus, name) for name in LEARNERS}
+    learning["bogofilter -b -n, then -s"] = _bogofilter_learning(corpus)
+    learned = _time_into_new_folders(learning, repeats)
+    judging = {f"weigh mail filter --list, {name}": _weigh_filtering(corpus, name) for name in LEARNERS}
+    judging["bogofilter -b -T"] = _bogofilter_filtering(corpus)
+    judged = time_in_turns([TimedCall(name, call) for name, call in judging.items()], repeats)
+    return "\n\n".join(
+        f"{title} {n:,} mails, each a file; whole processes\n\n{_table_per_mail(timings, n)}"
+        for title, timings in (("Learning", learned), ("Judging", judged))
+    )
+
+
+def startup_table(corpus: MailCorpus, repeats: int) -> str:
+    """Filter one mail, from the start of the process to its end."""
+    mail = Path(corpus.files("ham")[0]).read_bytes()
+    calls: dict[str, Callable[[], object]] = {
+        f"weigh mail filter, {name}": _with_standard_input(
+            [*MAIL_COMMAND, "filter", "--store", str(_learned_store(corpus, name))], mail
+        )
+        for name in LEARNERS
+    }
+    calls["bogofilter -p -e"] = _with_standard_input(
+        ["bogofilter", "-d", str(corpus.scratch / "bogofilter"), "-p", "-e"], mail
+    )
+    timings = time_in_turns([TimedCall(name, call) for name, call in calls.items()], 3 * repeats)
+    return f"One mail through standard input, from process start; a store of all mails\n\n{format_ratio_table(timings)}"
+
+
+def server_table(corpus: MailCorpus) -> str:
+    """Ask a running server about every mail, one after the other."""
+    from weigh.apps.mail.serving.client import Client
+
+    store = _learned_store(corpus, "naive-bayes")
+    path = corpus.scratch / "filter.sock"
+    server = subprocess.Popen([*MAIL_COMMAND, "serve", "--store", str(store), "--socket", str(path)])
+    try:
+        while not path.exists():
+            time.sleep(0.05)
+        seconds = []
+        with Client(path) as client:
+            for file in corpus.files("ham") + corpus.files("spam"):
+                content = Path(file).read_bytes()
+                start = time.perf_counter()
+                client.filter(content)
+                seconds.append(time.perf_counter() - start)
+    finally:
+        server.terminate()
+        server.wait()
+    cuts = statistics.quantiles(seconds, n=100)
+    row = [
+        format_duration(statistics.median(seconds)),
+        format_duration(cuts[98]),
+        format_duration(max(seconds)),
+    ]
+    return f"{len(seconds):,} mails through `weigh mail serve`\n\n{format_markdown_table(['median', '99 %', 'most'], [row])}"
+
+
+def _table_per_mail(timings: list[Timing], n: int) -> str:
+    return format_ratio_table(timings, {"per mail": [f"{1e3 * each.best / n:.3f} ms" for each in timings]})
+
+
+def _learned_store(corpus: MailCorpus, learner: str) -> Path:
+    path = corpus.scratch / learner
+    if not path.exists():
+        _weigh_learning(corpus, learner).run()
+    return path
+
+
+def _learned_word_list(corpus: MailCorpus) -> Path:
+    """Return the folder of a bogofilter that has learned all mails."""
+    learning = _bogofilter_learning(corpus)
+    if not learning.folder.exists():
+        learning.folder.mkdir()
+        learning.run()
+    return learning.folder
+
+
+def _time_into_new_folders(learning: dict[str, LearningRun], repeats: int) -> list[Timing]:
+    """Take turns; what is removed and flushed before each is not timed. The first round only warms up."""
+    seconds: dict[str, list[float]] = {name: [] for name in learning}
+    for number in range(repeats + 1):
+        for name, each in learning.items():
+            shutil.rmtree(each.folder, ignore_errors=True)
+            each.folder.mkdir()
+            os.sync()
+            start = time.perf_counter()
+            each.run()
+            if number:
+                seconds[name].append(time.perf_counter() - start)
+    return [Timing(name, tuple(found)) for name, found in seconds.items()]
+
+
+def _weigh_learning(corpus: MailCorpus, learner: str) -> LearningRun:
+    path = corpus.scratch / learner
+    command = [*MAIL_COMMAND, "learn", "--store", str(path), "--learner", learner, *corpus.options()]
+    return LearningRun(path, lambda: subprocess.run(command, check=True, capture_output=True))
+
+
+def _weigh_filtering(corpus: MailCorpus, learner: str) -> Callable[[], object]:
+    folders = [str(path) for path in (*corpus.ham, *corpus.spam)]
+    return _with_standard_input(
+        [*MAIL_COMMAND, "filter", "--store", str(_learned_store(corpus, learner)), "--list", *folders], b""
+    )
+
+
+def _bogofilter_learning(corpus: MailCorpus) -> LearningRun:
+    path = corpus.scratch / "bogofilter"
+    ham, spam = corpus.write_list("ham").read_bytes(), corpus.write_list("spam").read_bytes()
+
+    def learn() -> None:
+        for flag, names in (("-n", ham), ("-s", spam)):
+            subprocess.run(["bogofilter", "-d", str(path), "-b", flag], input=names, check=True)
+
+    return LearningRun(path, learn)
+
+
+def _bogofilter_filtering(corpus: MailCorpus) -> Callable[[], object]:
+    names = corpus.write_list("ham", "spam").read_bytes()
+    return _with_standard_input(["bogofilter", "-d", str(_learned_word_list(corpus)), "-b", "-T"], names)
+
+
+def _with_standard_input(command: list[str], given: bytes) -> Callable[[], object]:
+    """A call of a process with something on its standard input; its exit code tells the verdict, if any."""
+    return lambda: subprocess.run(command, input=given, capture_output=True, check=False)
+
+
+@dataclass(frozen=True)
+class MailCorpus:
+    """Where the mails lie, by label, and a folder for what is made of them."""
+
+    ham: tuple[Path, ...]
+    spam: tuple[Path, ...]
+    scratch: Path
+
+    @classmethod
+    def unpack(cls, data: Path, folder: Path) -> MailCorpus:
+        """Unpack the corpus into a folder."""
+        with tarfile.open(data / "spamassassin.tar.xz") as packed:
+            packed.extractall(folder / "mails", filter="data")
+        below = sorted(path for path in (folder / "mails").iterdir() if path.is_dir())
+        spam = tuple(path for path in below if path.name.startswith("spam"))
+        return cls(tuple(path for path in below if path not in spam), spam, folder)
+
+    def options(self) -> list[str]:
+        """Return the folders as `weigh mail` takes them."""
+        ham = [word for path in self.ham for word in ("--ham", str(path))]
+        return ham + [word for path in self.spam for word in ("--spam", str(path))]
+
+    def files(self, label: str) -> list[str]:
+        """Return the files of one label, in order."""
+        return sorted(str(file) for folder in getattr(self, label) for file in folder.iterdir())
+
+    def write_list(self, *labels: str) -> Path:
+        """Return a file that names the mails of some labels, a line each."""
+        path = self.scratch / f"{'-'.join(labels)}.list"
+        path.write_text("".join(f"{file}\n" for label in labels for file in self.files(label)))
+        return path

@@ -16,7 +16,7 @@ import numpy.typing as npt
 LEVELS = {"size": 3, "region": 5, "month": 12, "state": 50, "product": 300, "customer": 10_000}
 NUMBERS = ("amount", "weight", "height", "delay", "score", "rate")
 LABEL = "label"
-MISSING = 0.05
+MISSING_SHARE = 0.05
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -41,7 +41,7 @@ def _draw_levels(rng: np.random.Generator, p: Floats, y: Codes) -> Codes:
     return np.asarray(np.minimum(codes, p.shape[1] - 1))
 
 
-def table(rows: int, classes: int = 2, seed: int = 0, part: int = 0) -> Any:
+def make_table(rows: int, classes: int = 2, seed: int = 0, part: int = 0) -> Any:
     """Return an Arrow table; the same seed with another part gives new rows of the same law."""
     import pyarrow as pa
 
@@ -56,20 +56,20 @@ def table(rows: int, classes: int = 2, seed: int = 0, part: int = 0) -> Any:
     for name in NUMBERS:
         mean, spread = law.normal(0.0, 0.3, classes), law.uniform(0.7, 1.4, classes)
         values = 100.0 + 15.0 * (mean[y] + spread[y] * rng.standard_normal(rows))
-        columns[name] = pa.array(values, mask=rng.random(rows) < MISSING)
+        columns[name] = pa.array(values, mask=rng.random(rows) < MISSING_SHARE)
     columns[LABEL] = pa.array([f"class-{k}" for k in range(classes)]).take(pa.array(y))
     return pa.table(columns)
 
 
-def write(path: Path, rows: int, classes: int, part: int = 0) -> Path:
+def write_table(path: Path, rows: int, classes: int, part: int = 0) -> Path:
     """Write the table as an uncompressed Arrow file, which opens without parsing."""
     import pyarrow.feather as feather
 
-    feather.write_feather(table(rows, classes, part=part), str(path), compression="uncompressed")
+    feather.write_feather(make_table(rows, classes, part=part), str(path), compression="uncompressed")
     return path
 
 
-def read(path: Path, storage: str) -> Any:
+def read_table(path: Path, storage: str) -> Any:
     """Read the file as a pandas frame.
 
     `storage` is where the strings live: "str" is pandas 3's default dtype (Arrow-backed),

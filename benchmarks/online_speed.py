@@ -22,13 +22,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.harness import ROOT, Contestant, Timing, duration, markdown, race
+from benchmarks.harness import ROOT, TimedCall, Timing, format_duration, format_markdown_table, time_in_turns
 
 SIZES = {"full": (200_000, 500_000, 75), "small": (4_000, 20_000, 75)}
-TELLING = 12  # ranges whose halves tell the class
-FLIPPED = 0.3
-FURTHER = 5  # epochs after the first, whose mean is the cost of a further one
-BARE = "bare loop"
+N_INFORMATIVE_RANGES = 12  # ranges whose halves tell the class
+LABEL_NOISE = 0.3
+N_FURTHER_EPOCHS = 5  # epochs after the first, whose mean is the cost of a further one
+BARE_LOOP = "bare loop"
 OURS = "weigh.Perceptron, averaged"
 PLAIN = "scikit-learn Perceptron, not averaged"
 AVERAGED = "scikit-learn SGDClassifier, averaged"
@@ -37,7 +37,7 @@ Longs = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Job:
+class EpochTask:
     """Rows, labels of −1 and 1, and whether they are gone through in a shuffled order."""
 
     X: Any
@@ -45,7 +45,7 @@ class Job:
     shuffle: bool
 
 
-class Bare:
+class BareLoop:
     """The bare loop, compiled into a folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -58,7 +58,7 @@ class Bare:
         self._call = ctypes.CDLL(str(library)).averaged_perceptron
         self._call.restype = ctypes.c_int64
 
-    def run(self, job: Job, epochs: int, orders: Longs | None) -> tuple[int, npt.NDArray[np.float64]]:
+    def run(self, job: EpochTask, epochs: int, orders: Longs | None) -> tuple[int, npt.NDArray[np.float64]]:
         """Return how many passes were made, and the averaged weights, the bias first."""
         rows, width = job.X.shape
         table, mean = np.zeros((width + 1, 2)), np.empty(width + 1)
@@ -69,7 +69,7 @@ class Bare:
         return int(self._call(ctypes.c_int64(rows), *pointers, *sizes, *found)), mean
 
 
-def rows_like_texts(rows: int, width: int, entries: int) -> tuple[Any, npt.NDArray[np.int8]]:
+def make_text_like_rows(rows: int, width: int, entries: int) -> tuple[Any, npt.NDArray[np.int8]]:
     """Return a sparse matrix with so many entries in every row, and labels that separate it."""
     import scipy.sparse as sp
 
@@ -79,7 +79,7 @@ def rows_like_texts(rows: int, width: int, entries: int) -> tuple[Any, npt.NDArr
     edges = np.maximum(edges, 2 * np.arange(entries + 1))
     y = np.where(rng.random(rows) < 0.5, -1, 1).astype(np.int8)
     share = rng.random((rows, entries))
-    telling = np.linspace(0, entries - 1, TELLING).astype(int)
+    telling = np.linspace(0, entries - 1, N_INFORMATIVE_RANGES).astype(int)
     share[:, telling] = (share[:, telling] + (y[:, None] > 0)) / 2
     indices = (edges[:-1] + (share * np.diff(edges)).astype(np.int64)).astype(np.int32)
     values = rng.integers(1, 4, rows * entries).astype(np.float64)
@@ -87,17 +87,17 @@ def rows_like_texts(rows: int, width: int, entries: int) -> tuple[Any, npt.NDArr
     return sp.csr_matrix((values, indices.ravel(), indptr), shape=(rows, width)), y
 
 
-def noisy(y: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
+def flip_some_labels(y: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
     """Return the labels with some of them flipped."""
-    return np.where(np.random.default_rng(1).random(len(y)) < FLIPPED, -y, y).astype(np.int8)
+    return np.where(np.random.default_rng(1).random(len(y)) < LABEL_NOISE, -y, y).astype(np.int8)
 
 
-def calls(bare: Bare, job: Job, epochs: int) -> dict[str, Callable[[], Any]]:
+def make_calls(bare: BareLoop, job: EpochTask, epochs: int) -> dict[str, Callable[[], Any]]:
     """Return everyone's call from the same arrays to fitted weights."""
     from sklearn.linear_model import Perceptron, SGDClassifier
 
     import weigh
-    from weigh.learn.order import pass_order
+    from weigh.learn.online_training import pass_order
 
     def fit(make: Callable[..., Any], **settings: Any) -> Any:
         return make(max_iter=epochs, shuffle=job.shuffle, random_state=0, **settings).fit(job.X, job.y)
@@ -107,7 +107,7 @@ def calls(bare: Bare, job: Job, epochs: int) -> dict[str, Callable[[], Any]]:
         orders = np.concatenate([pass_order(len(job.y), 0, number) for number in range(epochs)])
     constant = {"learning_rate": "constant", "eta0": 1.0, "penalty": None, "tol": None}
     return {
-        BARE: partial(bare.run, job, epochs, orders),
+        BARE_LOOP: partial(bare.run, job, epochs, orders),
         OURS: partial(fit, weigh.Perceptron),
         PLAIN: partial(fit, Perceptron, tol=None),
         AVERAGED: partial(fit, SGDClassifier, loss="perceptron", average=True, **constant),
@@ -116,7 +116,7 @@ def calls(bare: Bare, job: Job, epochs: int) -> dict[str, Callable[[], Any]]:
 
 def check_agreement(found: dict[str, Callable[[], Any]]) -> int:
     """Compare the weights of the bare loop with ours; return the mistakes of the run."""
-    _, mean = found[BARE]()
+    _, mean = found[BARE_LOOP]()
     fitted = found[OURS]()
     weights = np.append(fitted.intercept_, fitted.coef_)
     if not np.allclose(weights, mean, rtol=1e-9, atol=1e-9):
@@ -124,41 +124,45 @@ def check_agreement(found: dict[str, Callable[[], Any]]) -> int:
     return int(fitted.mistakes_)
 
 
-def passes(name: str, result: Any) -> int:
+def count_passes(name: str, result: Any) -> int:
     """How many passes a fit has made; one that finds nothing to change is the last."""
-    return int(result[0] if name == BARE else result.n_iter_)
+    return int(result[0] if name == BARE_LOOP else result.n_iter_)
 
 
-def compared(bare: Bare, job: Job, repeats: int) -> str:
+def epoch_table(bare: BareLoop, job: EpochTask, repeats: int) -> str:
     """Return the table of a first epoch and a further one, and what is asked of it."""
-    once, often = calls(bare, job, 1), calls(bare, job, 1 + FURTHER)
+    once, often = make_calls(bare, job, 1), make_calls(bare, job, 1 + N_FURTHER_EPOCHS)
     groups = {"once": once, "often": often}
     mistakes = check_agreement(once)
     check_agreement(often)
-    turns = [Contestant(f"{name}, {label}", group[name]) for name in once for label, group in groups.items()]
-    timings = race(turns, repeats)
+    turns = [TimedCall(f"{name}, {label}", group[name]) for name in once for label, group in groups.items()]
+    timings = time_in_turns(turns, repeats)
     first, many = (dict(zip(once, timings[k::2], strict=True)) for k in (0, 1))
-    further = {name: _further(name, first[name], many[name]) for name in once}
+    further = {name: _further_epoch_seconds(name, first[name], many[name]) for name in once}
     nanoseconds = 1e9 / job.X.nnz
     head = ["", "first epoch, min", "median", "ns per non-zero", "÷ bare", "further epoch", "ns", "÷ bare"]
     body = []
     for name, timing in first.items():
-        one = [duration(timing.best), duration(timing.median), f"{timing.best * nanoseconds:.2f}"]
-        more = [duration(further[name]), f"{further[name] * nanoseconds:.2f}"]
-        ratios = [f"{timing.best / first[BARE].best:.2f}", f"{further[name] / further[BARE]:.2f}"]
+        one = [
+            format_duration(timing.best),
+            format_duration(timing.median),
+            f"{timing.best * nanoseconds:.2f}",
+        ]
+        more = [format_duration(further[name]), f"{further[name] * nanoseconds:.2f}"]
+        ratios = [f"{timing.best / first[BARE_LOOP].best:.2f}", f"{further[name] / further[BARE_LOOP]:.2f}"]
         body.append([name, *one, ratios[0], *more, ratios[1]])
     said = f"{mistakes:,} mistakes in the first epoch of {len(job.y):,} rows."
-    return f"{markdown(head, body)}\n\n{said} {asked(first, further, job.shuffle)}"
+    return f"{format_markdown_table(head, body)}\n\n{said} {format_targets(first, further, job.shuffle)}"
 
 
-def _further(name: str, first: Timing, many: Timing) -> float:
-    return (many.best - first.best) / max(passes(name, many.result) - 1, 1)
+def _further_epoch_seconds(name: str, first: Timing, many: Timing) -> float:
+    return (many.best - first.best) / max(count_passes(name, many.result) - 1, 1)
 
 
-def asked(first: dict[str, Timing], further: dict[str, float], is_shuffled: bool) -> str:
+def format_targets(first: dict[str, Timing], further: dict[str, float], is_shuffled: bool) -> str:
     """Say how the figures stand to what is wanted of them."""
     ours = first[OURS].best
-    loop = ours / first[BARE].best, further[OURS] / further[BARE]
+    loop = ours / first[BARE_LOOP].best, further[OURS] / further[BARE_LOOP]
     parts = [
         f"{loop[0]:.2f} and {loop[1]:.2f} times the bare loop (wanted: at most 1.3)",
         f"{first[PLAIN].best / ours:.2f} times as fast as Perceptron (wanted: at least 1)",
@@ -168,15 +172,18 @@ def asked(first: dict[str, Timing], further: dict[str, float], is_shuffled: bool
     return f"weigh: {'; '.join(parts)}."
 
 
-def job(size: str, repeats: int) -> str:
+def speed_tables(size: str, repeats: int) -> str:
     """Return the tables: few and many mistakes, in order and shuffled."""
-    X, y = rows_like_texts(*SIZES[size])
+    X, y = make_text_like_rows(*SIZES[size])
     rows, width, entries = SIZES[size]
     parts = [f"{rows:,} × {width:,}, {entries} non-zeros a row, two classes; one thread"]
     with tempfile.TemporaryDirectory() as folder:
-        bare = Bare(Path(folder))
-        for labels, name in ((noisy(y), "many mistakes"), (y, "few mistakes, separable")):
+        bare = BareLoop(Path(folder))
+        for labels, name in ((flip_some_labels(y), "many mistakes"), (y, "few mistakes, separable")):
             for shuffle in (False, True):
                 how = "shuffled" if shuffle else "in order"
-                parts += [f"{name}, {how}".capitalize(), compared(bare, Job(X, labels, shuffle), repeats)]
+                parts += [
+                    f"{name}, {how}".capitalize(),
+                    epoch_table(bare, EpochTask(X, labels, shuffle), repeats),
+                ]
     return "\n\n".join(parts)

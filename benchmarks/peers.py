@@ -51,27 +51,27 @@ class PandasCodes:
         return np.asarray(np.append(known.get_indexer(levels), -1)[codes])
 
 
-class MixedPeer:
+class MixedNaiveBayes:
     """CategoricalNB + GaussianNB on one frame."""
 
     def __init__(self, categories: list[str], numbers: list[str], encoder: Encoder) -> None:
         self.categories, self.numbers = categories, numbers
         self.codes = PandasCodes() if encoder == "pandas" else OrdinalCodes()
         self.imputer = SimpleImputer()
-        self.of_categories, self.of_numbers = CategoricalNB(), GaussianNB()
+        self.categorical_model, self.gaussian_model = CategoricalNB(), GaussianNB()
 
-    def fit(self, frame: Any, label: str) -> MixedPeer:
+    def fit(self, frame: Any, label: str) -> MixedNaiveBayes:
         y, self.labels = pd.factorize(frame[label])
-        self.of_categories.fit(self.codes.fit_transform(frame[self.categories]), y)
-        self.of_numbers.fit(self.imputer.fit_transform(self._values(frame)), y)
+        self.categorical_model.fit(self.codes.fit_transform(frame[self.categories]), y)
+        self.gaussian_model.fit(self.imputer.fit_transform(self._values(frame)), y)
         return self
 
     def predict(self, frame: Any) -> Any:
         codes = self.codes.transform(frame[self.categories])
         values = self.imputer.transform(self._values(frame))
-        scores = self.of_categories.predict_joint_log_proba(codes)
-        scores += self.of_numbers.predict_joint_log_proba(values)
-        scores -= self.of_categories.class_log_prior_
+        scores = self.categorical_model.predict_joint_log_proba(codes)
+        scores += self.gaussian_model.predict_joint_log_proba(values)
+        scores -= self.categorical_model.class_log_prior_
         return self.labels[scores.argmax(axis=1)]
 
     def _values(self, frame: Any) -> npt.NDArray[np.float64]:

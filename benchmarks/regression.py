@@ -15,18 +15,14 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import (
-    regression_decoding,
-    regression_dense,
-    regression_logistic,
-    regression_online,
-    regression_wide,
-)
-from benchmarks.asked import RowParser
-from benchmarks.harness import machine, write_between
-from benchmarks.regression_elsewhere import Elsewhere
+from benchmarks import regression_decoding, regression_logistic
+from benchmarks.harness import describe_machine, replace_between_markers
+from benchmarks.regression_contest import RemotePeers
+from benchmarks.regression_linear import dense_tables, wide_tables
+from benchmarks.regression_logistic import online_tables
+from benchmarks.row_arguments import RowParser
 from benchmarks.text import RESULTS
-from benchmarks.text_contenders import packages
+from benchmarks.text_contenders import installed_distributions
 
 DISTRIBUTIONS = ["weigh", "numpy", "scipy", "scikit-learn"]
 PEERS = {
@@ -34,41 +30,41 @@ PEERS = {
     "w": ["celer", "skglm"],
     "l": ["liblinear-official", "celer", "skglm", "snapml"],
 }
-JOBS: dict[str, Callable[[argparse.Namespace, Elsewhere], str]] = {
-    "d": lambda given, elsewhere: regression_dense.job(given.size, given.repeats, elsewhere),
-    "w": lambda given, elsewhere: regression_wide.job(given.size, given.repeats, elsewhere),
-    "l": lambda given, elsewhere: regression_logistic.job(given.size, given.repeats),
-    "o": lambda given, elsewhere: regression_online.job(given.size, given.repeats),
-    "k": lambda given, elsewhere: regression_decoding.job(given.data, small=given.size == "small"),
+JOBS: dict[str, Callable[[argparse.Namespace, RemotePeers], str]] = {
+    "d": lambda given, elsewhere: dense_tables(given.size, given.repeats, elsewhere),
+    "w": lambda given, elsewhere: wide_tables(given.size, given.repeats, elsewhere),
+    "l": lambda given, elsewhere: regression_logistic.logistic_tables(given.size, given.repeats),
+    "o": lambda given, elsewhere: online_tables(given.size, given.repeats),
+    "k": lambda given, elsewhere: regression_decoding.decoding_table(given.data, small=given.size == "small"),
 }
 
 
-def read_arguments() -> argparse.Namespace:
+def parse_arguments() -> argparse.Namespace:
     """Return what was asked; a row that is not there, or a small one to be written, is refused."""
     parser = RowParser("regression", __doc__, JOBS, repeats=5, data="recordings of row k")
     parser.add_size()
     parser.add_argument("--elsewhere", type=Path, help="a Python with numpy < 2, adelie and python-glmnet")
-    return parser.asked()
+    return parser.parse()
 
 
-def run(given: argparse.Namespace, elsewhere: Elsewhere) -> None:
+def run_rows(given: argparse.Namespace, elsewhere: RemotePeers) -> None:
     for row in given.rows:
         found = JOBS[row](given, elsewhere)
         said = f"`python -m benchmarks.regression --rows {row} --repeats {given.repeats}`"
-        known = machine(packages([*DISTRIBUTIONS, *PEERS.get(row, [])]))
+        known = describe_machine(installed_distributions([*DISTRIBUTIONS, *PEERS.get(row, [])]))
         other = f" Also, {elsewhere.versions()}." if row in "dw" else ""
         page = f"{found}\n\n{said}; {known}{other}"
         print(f"\n## {row}\n\n{page}", flush=True)
         if given.write:
-            write_between(RESULTS, f"regression {row}", page)
+            replace_between_markers(RESULTS, f"regression {row}", page)
 
 
 def main() -> None:
-    given = read_arguments()
+    given = parse_arguments()
     with tempfile.TemporaryDirectory() as folder:
-        elsewhere = Elsewhere(given.elsewhere, Path(folder))
+        elsewhere = RemotePeers(given.elsewhere, Path(folder))
         try:
-            run(given, elsewhere)
+            run_rows(given, elsewhere)
         finally:
             elsewhere.close()
 

@@ -18,15 +18,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.harness import ROOT, duration, markdown
+from benchmarks.harness import ROOT, format_duration, format_markdown_table
 from benchmarks.text_peers import CORES
 
-FILE = "contdata95.mat"
+RECORDING_FILE = "contdata95.mat"
 LAGS, BIN = 15, 0.05
 SIGNALS = ("x position", "y position", "x velocity", "y velocity")
-SHOWN, START = 12.0, 60.0  # seconds of the picture, and where in the held-out part it begins
+PLOT_SECONDS, PLOT_START = 12.0, 60.0  # seconds of the picture, and where in the held-out part it begins
 RIDGE, LASSO = "weigh, ridge, Normal('cv')", "weigh, lasso, Laplace('cv')"
-PICTURE = ROOT / "docs" / "decoding.svg"
+PLOT_PATH = ROOT / "docs" / "decoding.svg"
 
 Floats = npt.NDArray[np.float64]
 
@@ -39,22 +39,22 @@ class Recording:
     Y: Floats
 
     @property
-    def cut(self) -> int:
+    def n_training_rows(self) -> int:
         return len(self.X) * 4 // 5
 
 
-def lagged(rates: Floats, lags: int) -> Floats:
+def lag_columns(rates: Floats, lags: int) -> Floats:
     """Return every column beside itself of 1 to lags − 1 rows before; the first rows have no past."""
     windows = np.lib.stride_tricks.sliding_window_view(rates, lags, axis=0)
     return np.ascontiguousarray(windows.reshape(len(windows), -1))
 
 
-def recording(path: Path, most: int | None = None) -> Recording:
+def read_recording(path: Path, most: int | None = None) -> Recording:
     from scipy.io import loadmat
 
     found = loadmat(path)
     rates, signals = (np.asarray(found[name], dtype=np.float64)[:most] for name in ("Y", "X"))
-    return Recording(lagged(rates, LAGS), signals[LAGS - 1 :])
+    return Recording(lag_columns(rates, LAGS), signals[LAGS - 1 :])
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,13 @@ class Decoder:
     make: Callable[[], Any]
     together: bool = False
 
-    def decoded(self, given: Recording) -> tuple[Floats, float, float]:
+    def fit_predict(self, given: Recording) -> tuple[Floats, float, float]:
         """Return what is predicted of the held-out part, the seconds of fitting, the weights that count."""
-        X, Y, held_out = given.X[: given.cut], given.Y[: given.cut], given.X[given.cut :]
+        X, Y, held_out = (
+            given.X[: given.n_training_rows],
+            given.Y[: given.n_training_rows],
+            given.X[given.n_training_rows :],
+        )
         guesses, seconds, kept = [], 0.0, []
         for target in [Y] if self.together else list(Y.T):
             model = self.make()
@@ -78,7 +82,7 @@ class Decoder:
         return np.hstack(guesses), seconds, sum(kept) / Y.shape[1]
 
 
-def decoders() -> dict[str, Decoder]:
+def make_decoders() -> dict[str, Decoder]:
     import weigh
 
     lm = import_module("sklearn.linear_model")
@@ -104,27 +108,27 @@ def r2(truth: Floats, found: Floats) -> float:
     return 1.0 - float(np.square(truth - found).sum() / np.square(truth - truth.mean()).sum())
 
 
-def decoded(given: Recording) -> tuple[str, dict[str, Floats]]:
+def decode_all(given: Recording) -> tuple[str, dict[str, Floats]]:
     """Return the table of R² and seconds, and what everyone predicts of the held-out part."""
-    body, guesses, truth = [], {}, given.Y[given.cut :]
-    for name, decoder in decoders().items():
-        guess, seconds, kept = decoder.decoded(given)
+    body, guesses, truth = [], {}, given.Y[given.n_training_rows :]
+    for name, decoder in make_decoders().items():
+        guess, seconds, kept = decoder.fit_predict(given)
         scores = [r2(truth[:, j], guess[:, j]) for j in range(truth.shape[1])]
         guesses[name] = guess
         cells = [f"{score:.4f}" for score in [*scores, float(np.mean(scores))]]
-        body.append([name, *cells, duration(seconds), f"{kept:,.0f}"])
+        body.append([name, *cells, format_duration(seconds), f"{kept:,.0f}"])
         print(f"  {body[-1]}", flush=True)
     head = ["R² of the held-out fifth", *SIGNALS, "mean", "seconds of four fits", "weights not zero, mean"]
-    return markdown(head, body), guesses
+    return format_markdown_table(head, body), guesses
 
 
-def drawn(given: Recording, guesses: dict[str, Floats]) -> Any:
+def plot_decoding(given: Recording, guesses: dict[str, Floats]) -> Any:
     """Return the picture of some seconds of the first signal: measured, and decoded by ridge and lasso."""
-    from weigh.pictures import curves
+    from weigh.pictures import line_chart
 
-    start = int(START / BIN)
-    places = range(start, start + int(SHOWN / BIN))
-    series = {"measured": given.Y[given.cut :, 0]}
+    start = int(PLOT_START / BIN)
+    places = range(start, start + int(PLOT_SECONDS / BIN))
+    series = {"measured": given.Y[given.n_training_rows :, 0]}
     for name, word in ((RIDGE, "ridge"), (LASSO, "lasso")):
         series[f"decoded, {word}"] = guesses[name][:, 0]
     rows = [
@@ -132,18 +136,18 @@ def drawn(given: Recording, guesses: dict[str, Floats]) -> Any:
         for name, values in series.items()
         for place in places
     ]
-    return curves(rows, "seconds of the held-out part", SIGNALS[0], "Where a hand is, from 95 neurons")
+    return line_chart(rows, "seconds of the held-out part", SIGNALS[0], "Where a hand is, from 95 neurons")
 
 
-def job(data: Path, *, small: bool) -> str:
+def decoding_table(data: Path, *, small: bool) -> str:
     """Return the table, or a sentence about what is missing; draw docs/decoding.svg unless it is small."""
-    if not (data / FILE).exists():
-        return f"Left out, for --data {data} has no {FILE}."
-    given = recording(data / FILE, 3_000 if small else None)
-    shown, guesses = decoded(given)
+    if not (data / RECORDING_FILE).exists():
+        return f"Left out, for --data {data} has no {RECORDING_FILE}."
+    given = read_recording(data / RECORDING_FILE, 3_000 if small else None)
+    shown, guesses = decode_all(given)
     if not small:
         from weigh.pictures import image
 
-        image(drawn(given, guesses), PICTURE)
+        image(plot_decoding(given, guesses), PLOT_PATH)
     rows, width = given.X.shape
-    return f"{rows:,} × {width:,}, of which {given.cut:,} rows train\n\n{shown}"
+    return f"{rows:,} × {width:,}, of which {given.n_training_rows:,} rows train\n\n{shown}"

@@ -16,20 +16,28 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.regression_contest import Answer, Contest, Entrant, contest, ladder, leads, table
-from benchmarks.regression_data import Floats, labelled
-from benchmarks.regression_judge import Logistic
+from benchmarks.harness import TimedCall, format_duration, format_markdown_table, time_in_turns
+from benchmarks.regression_contest import (
+    Solution,
+    Solver,
+    SolverComparison,
+    compare_solvers,
+    format_lead,
+    format_solver_table,
+    tolerance_ladder,
+)
+from benchmarks.regression_problems import Floats, LogisticCertificate, make_labelled
 from benchmarks.text_peers import CORES
 
 SIZES = {"full": (200_000, 500_000, 75), "small": (4_000, 20_000, 75)}
-TARGETS = (1e-4, 1e-6)
-LADDER = ladder(1, 8)
-PASSES = (5.0, 10.0, 20.0, 40.0)  # of saga, whose tolerance stops it too early or never
-LIMIT = 60.0
+GAP_TARGETS = (1e-4, 1e-6)
+LADDER = tolerance_ladder(1, 8)
+SAGA_PASSES = (5.0, 10.0, 20.0, 40.0)  # of saga, whose tolerance stops it too early or never
+LOGISTIC_TIME_LIMIT = 60.0
 
 
 @dataclass
-class Rows:
+class LogisticRows:
     """Rows and labels in every form that somebody wants."""
 
     X: Any
@@ -42,69 +50,73 @@ class Rows:
         self.liblinear = import_module("liblinear.liblinear").problem(self.y, self.X)
 
 
-def liblinear(rows: Rows, solver: int, *, converts: bool = False) -> Callable[[float], Answer]:
+def liblinear_call(rows: LogisticRows, solver: int, *, converts: bool = False) -> Callable[[float], Solution]:
     util = import_module("liblinear.liblinearutil")
 
-    def run(tol: float) -> Answer:
+    def run(tol: float) -> Solution:
         options = f"-s {solver} -c 1 -e {tol:g} -q"
         if converts:
             model = util.train(rows.y, rows.X, options)
         else:
             model = util.train(rows.liblinear, util.parameter(options))
         w = np.ctypeslib.as_array(model.w, (rows.X.shape[1],)).copy()
-        return Answer(w if model.label[0] == 1 else -w)
+        return Solution(w if model.label[0] == 1 else -w)
 
     return run
 
 
-def fits(make: Callable[..., Any], X: Any, y: Any) -> Callable[[float], Answer]:
-    def run(tol: float) -> Answer:
-        return Answer(np.ravel(make(tol=tol).fit(X, y).coef_))
+def estimator_call(make: Callable[..., Any], X: Any, y: Any) -> Callable[[float], Solution]:
+    def run(tol: float) -> Solution:
+        return Solution(np.ravel(make(tol=tol).fit(X, y).coef_))
 
     return run
 
 
-def ours(rows: Rows, l1: bool) -> Callable[[float], Answer]:
+def weigh_call(rows: LogisticRows, l1: bool) -> Callable[[float], Solution]:
     import weigh
 
     prior: Any = weigh.Laplace(1.0) if l1 else 1.0
-    return fits(partial(weigh.LogisticRegression, prior=prior, bias=False), rows.X, rows.y)
+    return estimator_call(partial(weigh.LogisticRegression, prior=prior, bias=False), rows.X, rows.y)
 
 
-def saga(rows: Rows, l1: bool) -> Callable[[float], Answer]:
+def saga_call(rows: LogisticRows, l1: bool) -> Callable[[float], Solution]:
     settings = {"l1_ratio": float(l1), "fit_intercept": False, "random_state": 0, "tol": 1e-9}
 
-    def run(passes: float) -> Answer:
+    def run(passes: float) -> Solution:
         make = import_module("sklearn.linear_model").LogisticRegression
-        return Answer(
+        return Solution(
             np.ravel(make(solver="saga", max_iter=int(passes), **settings).fit(rows.X, rows.y).coef_)
         )
 
     return run
 
 
-def by_l2(rows: Rows) -> list[Entrant]:
+def l2_solvers(rows: LogisticRows) -> list[Solver]:
     lm, skglm, snapml = map(import_module, ("sklearn.linear_model", "skglm", "snapml"))
     skl = partial(lm.LogisticRegression, fit_intercept=False, max_iter=1_000)
-    found = [Entrant("weigh, prior=1.0", ours(rows, l1=False), ladder(2, 8))]
+    found = [Solver("weigh, prior=1.0", weigh_call(rows, l1=False), tolerance_ladder(2, 8))]
     for number in (7, 0):
-        found.append(Entrant(f"LIBLINEAR -s {number}", liblinear(rows, number), LADDER, "-e"))
-    whole = liblinear(rows, 7, converts=True)
-    found.append(Entrant("LIBLINEAR -s 7 with its conversion", whole, LADDER, "-e"))
+        found.append(Solver(f"LIBLINEAR -s {number}", liblinear_call(rows, number), LADDER, "-e"))
+    whole = liblinear_call(rows, 7, converts=True)
+    found.append(Solver("LIBLINEAR -s 7 with its conversion", whole, LADDER, "-e"))
     for solver in ("lbfgs", "newton-cg"):
         found.append(
-            Entrant(f"scikit-learn {solver}", fits(partial(skl, solver=solver), rows.X, rows.y), LADDER)
+            Solver(
+                f"scikit-learn {solver}", estimator_call(partial(skl, solver=solver), rows.X, rows.y), LADDER
+            )
         )
-    found.append(Entrant("scikit-learn saga", saga(rows, l1=False), PASSES, "max_iter"))
+    found.append(Solver("scikit-learn saga", saga_call(rows, l1=False), SAGA_PASSES, "max_iter"))
     for dual in (True, False):
-        own = fits(partial(skl, solver="liblinear", dual=dual, random_state=0), rows.X, rows.y)
-        found.append(Entrant(f"scikit-learn liblinear, {'dual' if dual else 'primal'}", own, LADDER))
+        own = estimator_call(partial(skl, solver="liblinear", dual=dual, random_state=0), rows.X, rows.y)
+        found.append(Solver(f"scikit-learn liblinear, {'dual' if dual else 'primal'}", own, LADDER))
     for jobs in (1, CORES):
         snap = partial(snapml.LogisticRegression, regularizer=1.0, n_jobs=jobs, random_state=0)
-        found.append(Entrant(f"snapml, dual, n_jobs={jobs}", fits(snap, rows.X, rows.y), LADDER))
+        found.append(Solver(f"snapml, dual, n_jobs={jobs}", estimator_call(snap, rows.X, rows.y), LADDER))
     found.append(
-        Entrant(
-            "skglm, L-BFGS", fits(partial(_skglm, skglm, len(rows.y)), rows.columns, rows.y), ladder(3, 8)
+        Solver(
+            "skglm, L-BFGS",
+            estimator_call(partial(_skglm, skglm, len(rows.y)), rows.columns, rows.y),
+            tolerance_ladder(3, 8),
         )
     )
     return found
@@ -119,77 +131,159 @@ def _skglm(skglm: Any, n: int, tol: float) -> Any:
     return skglm.GeneralizedLinearEstimator(datafits.Logistic(), penalties.L2(1 / n), solver)
 
 
-def by_l1(rows: Rows) -> list[Entrant]:
+def l1_solvers(rows: LogisticRows) -> list[Solver]:
     lm, celer, skglm, snapml = map(import_module, ("sklearn.linear_model", "celer", "skglm", "snapml"))
     n = len(rows.y)
     settings = {"l1_ratio": 1.0, "fit_intercept": False, "random_state": 0}
     skl = partial(lm.LogisticRegression, solver="liblinear", max_iter=1_000, **settings)
     snap = partial(snapml.LogisticRegression, penalty="l1", dual=False, regularizer=1.0, random_state=0)
-    whole = liblinear(rows, 6, converts=True)
+    whole = liblinear_call(rows, 6, converts=True)
     sparse = partial(skglm.SparseLogisticRegression, 1 / n, fit_intercept=False, max_iter=100)
     found = [
-        Entrant("weigh, prior=Laplace(1.0)", ours(rows, l1=True), ladder(2, 8)),
-        Entrant("LIBLINEAR -s 6", liblinear(rows, 6), LADDER, "-e"),
-        Entrant("LIBLINEAR -s 6 with its conversion", whole, LADDER, "-e"),
-        Entrant("scikit-learn liblinear", fits(skl, rows.X, rows.y), LADDER),
-        Entrant("scikit-learn saga", saga(rows, l1=True), PASSES, "max_iter"),
-        Entrant("celer", fits(celer.LogisticRegression, rows.columns, rows.y), ladder(2, 8)),
-        Entrant("skglm", fits(sparse, rows.columns, rows.y), ladder(3, 8)),
+        Solver("weigh, prior=Laplace(1.0)", weigh_call(rows, l1=True), tolerance_ladder(2, 8)),
+        Solver("LIBLINEAR -s 6", liblinear_call(rows, 6), LADDER, "-e"),
+        Solver("LIBLINEAR -s 6 with its conversion", whole, LADDER, "-e"),
+        Solver("scikit-learn liblinear", estimator_call(skl, rows.X, rows.y), LADDER),
+        Solver("scikit-learn saga", saga_call(rows, l1=True), SAGA_PASSES, "max_iter"),
+        Solver(
+            "celer", estimator_call(celer.LogisticRegression, rows.columns, rows.y), tolerance_ladder(2, 8)
+        ),
+        Solver("skglm", estimator_call(sparse, rows.columns, rows.y), tolerance_ladder(3, 8)),
     ]
     for jobs in (1, CORES):
-        run = fits(partial(snap, n_jobs=jobs), rows.columns, rows.y)
-        found.append(Entrant(f"snapml, n_jobs={jobs}", run, LADDER))
+        run = estimator_call(partial(snap, n_jobs=jobs), rows.columns, rows.y)
+        found.append(Solver(f"snapml, n_jobs={jobs}", run, LADDER))
     return found
 
 
 @dataclass
-class Distance:
+class SuboptimalityMeasure:
     """How far an objective is from the least one known, as a share of it."""
 
-    judge: Logistic
-    least: float = np.inf
+    judge: LogisticCertificate
+    best_objective: float = np.inf
     gap: float = np.inf
 
-    def lower(self, answer: Answer) -> None:
+    def update_best(self, answer: Solution) -> None:
         """Take an answer's objective as the least one if it is."""
         found = self.judge.objective(answer.weights)
-        if found < self.least:
-            self.least, self.gap = found, self.judge.gap(answer.weights)
+        if found < self.best_objective:
+            self.best_objective, self.gap = found, self.judge.gap(answer.weights)
 
-    def __call__(self, answer: Answer) -> float:
+    def __call__(self, answer: Solution) -> float:
         found = self.judge.objective(answer.weights)
-        if found < self.least:
-            self.lower(answer)
-        return max(found / self.least - 1.0, 0.0)
+        if found < self.best_objective:
+            self.update_best(answer)
+        return max(found / self.best_objective - 1.0, 0.0)
 
 
-def compared(title: str, rows: Rows, *, l1: bool, repeats: int) -> str:
+def penalty_tables(title: str, rows: LogisticRows, *, l1: bool, repeats: int) -> str:
     """Return the tables of one penalty, a table for each target."""
-    everyone = (by_l1 if l1 else by_l2)(rows)
-    distance = Distance(Logistic(rows.X, rows.y, float(l1), float(not l1)))
+    everyone = (l1_solvers if l1 else l2_solvers)(rows)
+    distance = SuboptimalityMeasure(LogisticCertificate(rows.X, rows.y, float(l1), float(not l1)))
     tight = 1e-5 if l1 else 1e-6
-    for answer in (liblinear(rows, 6 if l1 else 7)(tight), everyone[0].run(1e-9)):
-        distance.lower(answer)
-    found = contest(everyone, distance, TARGETS, repeats, LIMIT)
-    proof = f"least objective {distance.least:.6f}, proved to {distance.gap:.0e} of it"
+    for answer in (liblinear_call(rows, 6 if l1 else 7)(tight), everyone[0].run(1e-9)):
+        distance.update_best(answer)
+    found = compare_solvers(everyone, distance, GAP_TARGETS, repeats, LOGISTIC_TIME_LIMIT)
+    proof = f"least objective {distance.best_objective:.6f}, proved to {distance.gap:.0e} of it"
     parts = [f"{title}, {'L1' if l1 else 'L2'}; {proof}"]
-    return "\n\n".join([*parts, *_tables(found, everyone)])
+    return "\n\n".join([*parts, *_target_tables(found, everyone)])
 
 
-def _tables(found: Contest, everyone: Sequence[Entrant]) -> list[str]:
+def _target_tables(found: SolverComparison, everyone: Sequence[Solver]) -> list[str]:
     parts = []
-    for target in TARGETS:
+    for target in GAP_TARGETS:
         parts.append(f"To {target:g} above the minimum")
-        parts += [table(found, everyone, target, "above the minimum"), leads(found, target, 1.5)]
+        parts += [
+            format_solver_table(found, everyone, target, "above the minimum"),
+            format_lead(found, target, 1.5),
+        ]
     return parts
 
 
-def job(size: str, repeats: int) -> str:
+def logistic_tables(size: str, repeats: int) -> str:
     """Return the tables of both penalties and both kinds of labels."""
     head = "{:,} × {:,}, {} non-zeros a row, no bias, C = 1".format(*SIZES[size])
     parts = [head]
     for name, with_noise in (("separable labels", False), ("a third of the labels flipped", True)):
-        rows = Rows(*labelled(*SIZES[size], with_noise=with_noise))
+        rows = LogisticRows(*make_labelled(*SIZES[size], with_noise=with_noise))
         for l1 in (False, True):
-            parts.append(compared(name.capitalize(), rows, l1=l1, repeats=repeats))
+            parts.append(penalty_tables(name.capitalize(), rows, l1=l1, repeats=repeats))
+    return "\n\n".join(parts)
+
+
+ONLINE_PASSES = (1, 5)
+ONLINE_RATES = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
+EXACT_NAME = "weigh, exact"
+
+
+def online_calls(X: Any, y: Any) -> dict[str, Callable[[], Any]]:
+    from sklearn.linear_model import SGDClassifier
+
+    import weigh
+
+    n = X.shape[0]
+    found: dict[str, Callable[[], Any]] = {}
+
+    def fit(make: Callable[..., Any], **settings: Any) -> Any:
+        return make(random_state=0, **settings).fit(X, y)
+
+    sgd = partial(SGDClassifier, loss="log_loss", alpha=1 / n, fit_intercept=False, tol=None)
+
+    def chosen(**settings: Any) -> Callable[[], Any]:
+        judge = LogisticCertificate(X, y, l2=1.0)
+        make = partial(sgd, learning_rate="constant", **settings)
+        found = {rate: judge.objective(fit(make, eta0=rate).coef_) for rate in ONLINE_RATES}
+        return partial(fit, make, eta0=min(found, key=lambda rate: found[rate]))
+
+    for passes in ONLINE_PASSES:
+        said = f"{passes} pass{'es' * (passes > 1)}"
+        online = partial(weigh.LogisticRegression, method="online", bias=False, tol=0.0)
+        found[f"weigh, online, {said}"] = partial(fit, online, max_iter=passes)
+        for average in (True, False):
+            how = "averaged" if average else "last"
+            settings = {"max_iter": passes, "average": average}
+            found[f"SGDClassifier, {how}, {said}"] = partial(fit, sgd, **settings)
+            found[f"SGDClassifier, rate chosen, {how}, {said}"] = chosen(**settings)
+    found[EXACT_NAME] = partial(fit, weigh.LogisticRegression, bias=False)
+    return found
+
+
+def online_table(X: Any, y: Floats, repeats: int) -> str:
+    """Return the table of seconds, objective, and log loss and accuracy on held-out rows."""
+    cut = X.shape[0] * 9 // 10
+    judge = LogisticCertificate(X[:cut], y[:cut], l2=1.0)
+    calls = online_calls(X[:cut], y[:cut])
+    timings = time_in_turns([TimedCall(name, call) for name, call in calls.items()], repeats)
+    weights = {timing.name: np.ravel(timing.result.coef_) for timing in timings}
+    least = judge.objective(weights[EXACT_NAME])
+    body = []
+    for timing in timings:
+        w = weights[timing.name]
+        scores = y[cut:] * (X[cut:] @ w)
+        kept = [f"{np.logaddexp(0.0, -scores).mean():.4f}", f"{np.mean(scores > 0):.4f}"]
+        ratio = f"{timing.best / timings[0].best:.2f}"
+        above = f"{judge.objective(w) / least - 1:.1e}"
+        body.append(
+            [timing.name, format_duration(timing.best), format_duration(timing.median), ratio, above, *kept]
+        )
+    head = [
+        "",
+        "min",
+        "median",
+        f"min ÷ {timings[0].name}",
+        "above the minimum",
+        "held-out log loss",
+        "accuracy",
+    ]
+    return format_markdown_table(head, body)
+
+
+def online_tables(size: str, repeats: int) -> str:
+    """Return a table for each kind of labels."""
+    parts = [
+        "{:,} × {:,}, {} non-zeros a row, no bias; one thread but for the exact solver".format(*SIZES[size])
+    ]
+    for name, with_noise in (("Separable labels", False), ("A third of the labels flipped", True)):
+        parts += [name, online_table(*make_labelled(*SIZES[size], with_noise=with_noise), repeats)]
     return "\n\n".join(parts)

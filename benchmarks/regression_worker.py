@@ -20,11 +20,11 @@ import numpy as np
 
 PACKAGES = ("numpy", "adelie", "python-glmnet")
 
-Found = tuple[Any, ...]  # weights [k, d], biases [k], and the l1 that was chosen, if one was
+WorkerSolution = tuple[Any, ...]  # weights [k, d], biases [k], and the l1 that was chosen, if one was
 
 
 @lru_cache(maxsize=4)
-def data(folder: str) -> tuple[Any, Any]:
+def load_data(folder: str) -> tuple[Any, Any]:
     """Return the rows, in Fortran order or as sparse columns, and the targets."""
     home = Path(folder)
     y = np.load(home / "y.npy")
@@ -35,7 +35,7 @@ def data(folder: str) -> tuple[Any, Any]:
     return sparse.csc_matrix(sparse.csr_matrix(tuple(parts[:3]), shape=tuple(parts[3]))), y
 
 
-def adelie(X: Any, y: Any, l1: Any, tol: float, threads: int) -> Found:
+def adelie(X: Any, y: Any, l1: Any, tol: float, threads: int) -> WorkerSolution:
     ad = import_module("adelie")
     wrap = ad.matrix.dense if isinstance(X, np.ndarray) else ad.matrix.sparse
     state = ad.grpnet(
@@ -50,7 +50,7 @@ def adelie(X: Any, y: Any, l1: Any, tol: float, threads: int) -> Found:
     return state.betas, state.intercepts
 
 
-def adelie_gram(X: Any, y: Any, l1: Any, tol: float, threads: int) -> Found:
+def adelie_gram(X: Any, y: Any, l1: Any, tol: float, threads: int) -> WorkerSolution:
     """The covariance method on the Gram matrix of centred rows, which this makes too."""
     ad = import_module("adelie")
     n, mean = len(y), X.mean(axis=0)
@@ -69,7 +69,7 @@ def adelie_gram(X: Any, y: Any, l1: Any, tol: float, threads: int) -> Found:
     return state.betas, y.mean() - state.betas @ mean
 
 
-def adelie_cv(X: Any, y: Any, l1: Any, tol: float, threads: int) -> Found:
+def adelie_cv(X: Any, y: Any, l1: Any, tol: float, threads: int) -> WorkerSolution:
     """Five folds over its own grid of 100, then the path down to the chosen value."""
     ad = import_module("adelie")
     rows, loss = ad.matrix.dense(X, method="naive", n_threads=threads), ad.glm.gaussian(y)
@@ -79,7 +79,7 @@ def adelie_cv(X: Any, y: Any, l1: Any, tol: float, threads: int) -> Found:
     return state.betas[-1], state.intercepts[-1:], found.lmdas[found.best_idx] * len(y)
 
 
-def glmnet(X: Any, y: Any, l1: Any, tol: float, threads: int) -> Found:
+def glmnet(X: Any, y: Any, l1: Any, tol: float, threads: int) -> WorkerSolution:
     # The package forgets to tell NumPy's masked arrays from arrays unless the path has two values.
     path = np.asarray(l1) / len(y)
     own = np.concatenate([path, path[-1:] * 0.999]) if len(path) == 1 else path
@@ -88,7 +88,7 @@ def glmnet(X: Any, y: Any, l1: Any, tol: float, threads: int) -> Found:
     return model.coef_path_.T[: len(path)], model.intercept_path_[: len(path)]
 
 
-JOBS: dict[str, Callable[..., Found]] = {
+JOBS: dict[str, Callable[..., WorkerSolution]] = {
     "adelie": adelie,
     "adelie_gram": adelie_gram,
     "adelie_cv": adelie_cv,
@@ -96,11 +96,11 @@ JOBS: dict[str, Callable[..., Found]] = {
 }
 
 
-def answered(asked: dict[str, Any]) -> dict[str, Any]:
+def run_job(asked: dict[str, Any]) -> dict[str, Any]:
     """Do one job, save its weights, and return the seconds."""
     if asked["job"] == "versions":
         return {"versions": ", ".join(f"{name} {version(name)}" for name in PACKAGES)}
-    X, y = data(asked["folder"])
+    X, y = load_data(asked["folder"])
     start = time.perf_counter()
     weights, bias, *chosen = JOBS[asked["job"]](X, y, asked["l1"], asked["tol"], asked["threads"])
     seconds = time.perf_counter() - start
@@ -114,7 +114,7 @@ def main() -> None:
     out, sys.stdout = sys.stdout, sys.stderr
     for line in sys.stdin:
         try:
-            told = answered(json.loads(line))
+            told = run_job(json.loads(line))
         except Exception as error:
             told = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(told), file=out, flush=True)

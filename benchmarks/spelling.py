@@ -16,47 +16,54 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import spelling_peers, spelling_quality, spelling_speed
-from benchmarks.asked import RowParser
-from benchmarks.harness import machine, write_between
-from benchmarks.spelling_corpus import Novels
+from benchmarks import spelling_peers
+from benchmarks.harness import describe_machine, replace_between_markers
+from benchmarks.row_arguments import RowParser
+from benchmarks.spelling_commands import (
+    NovelCorpus,
+    comparison_tables,
+    direction_table,
+    learning_curve_table,
+    speed_tables,
+    swap_tables,
+)
 from benchmarks.text import RESULTS
-from benchmarks.text_contenders import packages
+from benchmarks.text_contenders import installed_distributions
 
-JOBS: dict[str, Callable[[argparse.Namespace, Novels], str]] = {
-    "c": lambda given, novels: spelling_quality.compare_job(novels),
-    "g": lambda given, novels: spelling_quality.curve_job(novels),
-    "e": lambda given, novels: spelling_quality.swaps_job(novels, given.seeds),
-    "d": lambda given, novels: spelling_quality.directions_job(novels),
-    "t": lambda given, novels: spelling_speed.job(novels, given.repeats),
-    "p": lambda given, novels: spelling_peers.job(novels, given.repeats),
+JOBS: dict[str, Callable[[argparse.Namespace, NovelCorpus], str]] = {
+    "c": lambda given, novels: comparison_tables(novels),
+    "g": lambda given, novels: learning_curve_table(novels),
+    "e": lambda given, novels: swap_tables(novels, given.seeds),
+    "d": lambda given, novels: direction_table(novels),
+    "t": lambda given, novels: speed_tables(novels, given.repeats),
+    "p": lambda given, novels: spelling_peers.peers_table(novels, given.repeats),
 }
 
 
-def read_arguments() -> argparse.Namespace:
+def parse_arguments() -> argparse.Namespace:
     """Return what was asked; a row that is not there is refused."""
     parser = RowParser("spelling", __doc__, JOBS, repeats=3, data="real data")
     parser.add_size()
     parser.add_argument(
         "--seeds", type=lambda seeds: [int(seed) for seed in seeds.split(",")], default=[1, 2, 3]
     )
-    return parser.asked()
+    return parser.parse()
 
 
 def main() -> None:
-    given = read_arguments()
+    given = parse_arguments()
     with tempfile.TemporaryDirectory() as folder:
-        novels = Novels.unpacked(given.data, Path(folder), given.size)
+        novels = NovelCorpus.unpack(given.data, Path(folder), given.size)
         for row in given.rows:
             found = JOBS[row](given, novels)
             how = {"e": f" --seeds {','.join(map(str, given.seeds))}"} | dict.fromkeys(
                 "tp", f" --repeats {given.repeats}"
             )
-            about = machine(packages(["weigh", "numpy", "scikit-learn"]))
+            about = describe_machine(installed_distributions(["weigh", "numpy", "scikit-learn"]))
             page = f"{found}\n\n`python -m benchmarks.spelling --rows {row}{how.get(row, '')}`; {about}"
             print(f"\n## {row}\n\n{page}", flush=True)
             if given.write:
-                write_between(RESULTS, f"spelling {row}", page)
+                replace_between_markers(RESULTS, f"spelling {row}", page)
 
 
 if __name__ == "__main__":

@@ -16,81 +16,86 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import Contestant, megabytes, race, ratio_table
-from benchmarks.spelling_corpus import Novels
-from weigh.apps.spelling.chooser import LinearChooser
-from weigh.apps.spelling.confusion import ConfusionSets
-from weigh.apps.spelling.contexts import Occurrences
-from weigh.apps.spelling.corpus import Corpus
-from weigh.apps.spelling.documents import documents
-from weigh.apps.spelling.learners import learned
-from weigh.apps.spelling.settings import Settings
+from benchmarks.harness import TimedCall, format_megabytes, format_ratio_table, time_in_turns
+from benchmarks.spelling_commands import NovelCorpus
+from weigh.apps.spelling.classifiers import LinearWordClassifier
+from weigh.apps.spelling.confusion_sets import ConfusionSets
+from weigh.apps.spelling.contexts import Corpus, Occurrences
+from weigh.apps.spelling.documents import read_documents
+from weigh.apps.spelling.learners import train_classifier
+from weigh.apps.spelling.speller_data import SpellerSettings
 
-LIST = "golding-schabes"
-SEEN = 2  # contexts that a feature must be in
+SET_LIST = "golding-schabes"
+MIN_DOCUMENT_FREQUENCY = 2  # contexts that a feature must be in
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class SetTask:
     """One set: its occurrences to learn from and to judge by, as lists of names and as matrices of counts."""
 
     train: Occurrences
     test: Occurrences
-    lists: list[list[str]]
-    asked: list[list[str]]
-    counts: Any
-    asked_counts: Any
+    train_features: list[list[str]]
+    test_features: list[list[str]]
+    train_counts: Any
+    test_counts: Any
 
 
 @dataclass(frozen=True)
-class Learner:
+class PeerLearner:
     """How a set is learned, what is then answered to its contexts held out, and the bytes that needs."""
 
-    learn: Callable[[Task], Any]
-    answers: Callable[[Any, Task], Any]
-    size: Callable[[Any], int | None]
+    learn: Callable[[SetTask], Any]
+    predict: Callable[[Any, SetTask], Any]
+    model_bytes: Callable[[Any], int | None]
 
 
-def job(novels: Novels, repeats: int) -> str:
+def peers_table(novels: NovelCorpus, repeats: int) -> str:
     """Learn all sets with each, and judge them on the novels held out."""
-    tasks = _tasks(novels)
-    timings = race([Contestant(name, partial(_all, each, tasks)) for name, each in LEARNERS.items()], repeats)
+    tasks = _read_tasks(novels)
+    timings = time_in_turns(
+        [TimedCall(name, partial(_fit_all, each, tasks)) for name, each in LEARNERS.items()], repeats
+    )
     found = [(LEARNERS[each.name], each.result) for each in timings]
     extra = {
-        "mean of the sets": [f"{100 * _mean(learner, tasks, models):.2f} %" for learner, models in found],
-        "size": [_told_size(learner, models) for learner, models in found],
+        "mean of the sets": [
+            f"{100 * _mean_accuracy(learner, tasks, models):.2f} %" for learner, models in found
+        ],
+        "size": [_format_size(learner, models) for learner, models in found],
     }
     kept = [
-        model.strongest(Settings().features, task.train)
+        model.strongest(SpellerSettings().features, task.train)
         for model, task in zip(timings[0].result, tasks, strict=True)
     ]
-    small = f"{100 * _mean(OURS, tasks, kept):.2f} % with {_told_size(OURS, kept)}"
+    small = f"{100 * _mean_accuracy(OURS, tasks, kept):.2f} % with {_format_size(OURS, kept)}"
     n = sum(len(task.train) for task in tasks)
     return (
         f"{n:,} contexts of {len(tasks)} sets learned, all sets one after the other; accuracy on novels held "
-        f"out; size of names and weights, scikit-learn's pickled\n\n{ratio_table(timings, extra)}\n\n"
-        f"Of the first, the {Settings().features:,} features of each set that a speller keeps: {small}."
+        f"out; size of names and weights, scikit-learn's pickled\n\n{format_ratio_table(timings, extra)}\n\n"
+        f"Of the first, the {SpellerSettings().features:,} features of each set that a speller keeps: {small}."
     )
 
 
-def _tasks(novels: Novels) -> list[Task]:
-    sets = ConfusionSets.named(LIST).sets
-    corpus = Corpus.read(documents([*novels.learned, *novels.held]), sets, Settings().window)
-    return [_task(rows, len(novels.learned)) for rows in corpus.sets]
+def _read_tasks(novels: NovelCorpus) -> list[SetTask]:
+    sets = ConfusionSets.by_name(SET_LIST).sets
+    corpus = Corpus.read(read_documents([*novels.training, *novels.held_out]), sets, SpellerSettings().window)
+    return [_make_task(rows, len(novels.training)) for rows in corpus.occurrences]
 
 
-def _task(rows: Occurrences, first_held: int) -> Task:
-    train, test = (rows.where(kept) for kept in (rows.documents < first_held, rows.documents >= first_held))
-    counts, asked = _matrix(train), _matrix(test)
-    common = np.bincount(counts.indices, minlength=counts.shape[1]) >= SEEN
-    return Task(train, test, _lists(train), _lists(test), counts[:, common], asked[:, common])
+def _make_task(rows: Occurrences, first_held: int) -> SetTask:
+    train, test = (rows.select(kept) for kept in (rows.documents < first_held, rows.documents >= first_held))
+    counts, asked = _count_matrix(train), _count_matrix(test)
+    common = np.bincount(counts.indices, minlength=counts.shape[1]) >= MIN_DOCUMENT_FREQUENCY
+    return SetTask(
+        train, test, _feature_lists(train), _feature_lists(test), counts[:, common], asked[:, common]
+    )
 
 
-def _lists(rows: Occurrences) -> list[list[str]]:
+def _feature_lists(rows: Occurrences) -> list[list[str]]:
     return [rows.context(i) for i in range(len(rows))]
 
 
-def _matrix(rows: Occurrences) -> Any:
+def _count_matrix(rows: Occurrences) -> Any:
     from scipy.sparse import csr_matrix
 
     found = csr_matrix(
@@ -100,18 +105,18 @@ def _matrix(rows: Occurrences) -> Any:
     return found
 
 
-def _all(learner: Learner, tasks: list[Task]) -> list[Any]:
+def _fit_all(learner: PeerLearner, tasks: list[SetTask]) -> list[Any]:
     return [learner.learn(task) for task in tasks]
 
 
-def _same(names: list[str]) -> list[str]:
+def _identity(names: list[str]) -> list[str]:
     return names
 
 
-def _counts() -> Any:
+def _count_vectoriser() -> Any:
     from sklearn.feature_extraction.text import CountVectorizer
 
-    return CountVectorizer(analyzer=_same, min_df=SEEN, dtype=np.float64)
+    return CountVectorizer(analyzer=_identity, min_df=MIN_DOCUMENT_FREQUENCY, dtype=np.float64)
 
 
 def _logistic() -> Any:
@@ -132,67 +137,67 @@ def _sgd() -> Any:
     return SGDClassifier(loss="log_loss", alpha=1e-4, average=True, random_state=0)
 
 
-def _hashed() -> Any:
+def _hashing_vectoriser() -> Any:
     from sklearn.feature_extraction.text import HashingVectorizer
 
-    return HashingVectorizer(analyzer=_same, n_features=2**18, norm=None, alternate_sign=False)
+    return HashingVectorizer(analyzer=_identity, n_features=2**18, norm=None, alternate_sign=False)
 
 
-def _ours(name: str) -> Learner:
-    return Learner(lambda task: learned(name, task.train), _chosen, _own_size)
+def _weigh_learner(name: str) -> PeerLearner:
+    return PeerLearner(lambda task: train_classifier(name, task.train), _choose_words, _weigh_bytes)
 
 
-def _chosen(model: LinearChooser, task: Task) -> Any:
-    return model.chances(task.test).argmax(axis=1)
+def _choose_words(model: LinearWordClassifier, task: SetTask) -> Any:
+    return model.predict_proba(task.test).argmax(axis=1)
 
 
-def _own_size(model: LinearChooser) -> int:
+def _weigh_bytes(model: LinearWordClassifier) -> int:
     return sum(part.nbytes for part in (model.names.text, model.names.offsets, model.base, model.table))
 
 
-def _from_lists(vectoriser: Callable[[], Any], make: Callable[[], Any]) -> Learner:
-    def fitted(task: Task) -> Any:
+def _pipeline_learner(vectoriser: Callable[[], Any], make: Callable[[], Any]) -> PeerLearner:
+    def fitted(task: SetTask) -> Any:
         from sklearn.pipeline import make_pipeline
 
-        return make_pipeline(vectoriser(), make()).fit(task.lists, task.train.members)
+        return make_pipeline(vectoriser(), make()).fit(task.train_features, task.train.members)
 
-    return Learner(fitted, lambda model, task: model.predict(task.asked), _pickled)
+    return PeerLearner(fitted, lambda model, task: model.predict(task.test_features), _pickle_bytes)
 
 
-def _from_matrix(make: Callable[[], Any]) -> Learner:
-    return Learner(
-        lambda task: make().fit(task.counts, task.train.members),
-        lambda model, task: model.predict(task.asked_counts),
+def _matrix_learner(make: Callable[[], Any]) -> PeerLearner:
+    return PeerLearner(
+        lambda task: make().fit(task.train_counts, task.train.members),
+        lambda model, task: model.predict(task.test_counts),
         lambda model: None,
     )
 
 
-def _pickled(model: Any) -> int:
+def _pickle_bytes(model: Any) -> int:
     # What predicting needs: the copies that an average is made of do not count.
     weights = model[-1].feature_log_prob_ if hasattr(model[-1], "feature_log_prob_") else model[-1].coef_
     return len(pickle.dumps((model[0], weights)))
 
 
-OURS = _ours("logistic")
+OURS = _weigh_learner("logistic")
 LEARNERS = {
     "weigh, logistic": OURS,
-    "weigh, naive-bayes": _ours("naive-bayes"),
-    "CountVectorizer + LogisticRegression": _from_lists(_counts, _logistic),
-    "LogisticRegression, matrix made before": _from_matrix(_logistic),
-    "HashingVectorizer + SGDClassifier": _from_lists(_hashed, _sgd),
-    "CountVectorizer + MultinomialNB": _from_lists(_counts, _bayes),
-    "MultinomialNB, matrix made before": _from_matrix(_bayes),
+    "weigh, naive-bayes": _weigh_learner("naive-bayes"),
+    "CountVectorizer + LogisticRegression": _pipeline_learner(_count_vectoriser, _logistic),
+    "LogisticRegression, matrix made before": _matrix_learner(_logistic),
+    "HashingVectorizer + SGDClassifier": _pipeline_learner(_hashing_vectoriser, _sgd),
+    "CountVectorizer + MultinomialNB": _pipeline_learner(_count_vectoriser, _bayes),
+    "MultinomialNB, matrix made before": _matrix_learner(_bayes),
 }
 
 
-def _mean(learner: Learner, tasks: list[Task], models: list[Any]) -> float:
+def _mean_accuracy(learner: PeerLearner, tasks: list[SetTask], models: list[Any]) -> float:
     """Return the mean accuracy over the sets."""
     right = [
-        learner.answers(model, task) == task.test.members for task, model in zip(tasks, models, strict=True)
+        learner.predict(model, task) == task.test.members for task, model in zip(tasks, models, strict=True)
     ]
     return float(np.mean([each.mean() for each in right]))
 
 
-def _told_size(learner: Learner, models: list[Any]) -> str:
-    sizes = [size for model in models if (size := learner.size(model)) is not None]
-    return megabytes(sum(sizes)) if sizes else "-"
+def _format_size(learner: PeerLearner, models: list[Any]) -> str:
+    sizes = [size for model in models if (size := learner.model_bytes(model)) is not None]
+    return format_megabytes(sum(sizes)) if sizes else "-"

@@ -19,21 +19,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks import adult, mixed, ours
+from benchmarks import adult, mixed, weigh_calls
 from benchmarks.harness import (
     ROOT,
-    Contestant,
+    TimedCall,
     Timing,
-    fresh_process,
-    machine,
-    markdown,
-    megabytes,
-    race,
-    race_processes,
-    ratio_table,
-    write_between,
+    describe_machine,
+    format_markdown_table,
+    format_megabytes,
+    format_ratio_table,
+    replace_between_markers,
+    run_in_new_process,
+    time_in_turns,
+    time_processes,
 )
-from benchmarks.probe import fitters
+from benchmarks.probe import fit_calls
 
 PEERS = {"ordinal": "scikit-learn (OrdinalEncoder)", "pandas": "scikit-learn (codes by pandas)"}
 STORAGES = {
@@ -41,27 +41,27 @@ STORAGES = {
     "object": "pandas object strings",
     "arrow": "pandas Arrow dtypes for all columns",
 }
-MOST_SHOWN = 20  # pipelines on Adult, the best by their folds
+MAX_PIPELINES_SHOWN = 20  # pipelines on Adult, the best by their folds
 PACKAGES = ["weigh", "numpy", "pandas", "pyarrow", "scikit-learn"]
 
 
-def _names(given: argparse.Namespace) -> dict[str, str]:
+def _contestant_names(given: argparse.Namespace) -> dict[str, str]:
     return PEERS if given.peers else {"weigh": "weigh", **PEERS}
 
 
-def adult_job(given: argparse.Namespace) -> str:
+def adult_table(given: argparse.Namespace) -> str:
     """Accuracy and time from the CSV file to the fitted model; peers sorted by their folds."""
     folder = given.data / "adult"
-    pipelines = adult.candidates()
-    found = adult.accuracies(folder, pipelines)
-    order = sorted(pipelines, key=lambda name: -found[name][0])[:MOST_SHOWN]
-    calls = {name: adult.from_file(folder / "train.csv", pipelines[name]) for name in order}
+    pipelines = adult.candidate_pipelines()
+    found = adult.pipeline_accuracies(folder, pipelines)
+    order = sorted(pipelines, key=lambda name: -found[name][0])[:MAX_PIPELINES_SHOWN]
+    calls = {name: adult.make_file_fit(folder / "train.csv", pipelines[name]) for name in order}
     if not given.peers:
-        for name, settings in reversed(ours.settings_for_adult().items()):
-            found[name] = ours.accuracies(folder, adult.LABEL, **settings)
-            call = partial(ours.from_file, folder / "train.csv", adult.LABEL, **settings)
+        for name, settings in reversed(weigh_calls.adult_settings().items()):
+            found[name] = weigh_calls.weigh_accuracies(folder, adult.LABEL, **settings)
+            call = partial(weigh_calls.fit_file, folder / "train.csv", adult.LABEL, **settings)
             calls = {name: call, **calls}
-    timings = race([Contestant(name, call) for name, call in calls.items()], given.repeats)
+    timings = time_in_turns([TimedCall(name, call) for name, call in calls.items()], given.repeats)
     columns = zip(*(found[t.name] for t in timings), strict=True)
     extra = dict(zip(["folds", "test"], columns, strict=True))
     shown = {name: [f"{value:.4f}" for value in values] for name, values in extra.items()}
@@ -69,66 +69,66 @@ def adult_job(given: argparse.Namespace) -> str:
         f"UCI Adult, CSV file (32,561 rows) → fitted model, and accuracy; the {len(order)} best by their "
         f"folds of {len(pipelines)} pipelines"
     )
-    return f"{title}\n\n{ratio_table(timings, shown)}"
+    return f"{title}\n\n{format_ratio_table(timings, shown)}"
 
 
-def mixed_job(given: argparse.Namespace) -> str:
+def mixed_tables(given: argparse.Namespace) -> str:
     """Fit and predict from a frame in memory, once per storage of the strings."""
     with tempfile.TemporaryDirectory() as folder:
-        path = mixed.write(Path(folder, "mixed.arrow"), given.rows, given.classes)
-        new = mixed.table(100_000, given.classes, part=1).to_pandas()
-        parts = [_mixed_storage(given, path, storage, new) for storage in given.storage]
+        path = mixed.write_table(Path(folder, "mixed.arrow"), given.rows, given.classes)
+        new = mixed.make_table(100_000, given.classes, part=1).to_pandas()
+        parts = [_storage_tables(given, path, storage, new) for storage in given.storage]
     return "\n\n".join(parts)
 
 
-def _mixed_storage(given: argparse.Namespace, path: Path, storage: str, new: Any) -> str:
-    frame = mixed.read(path, storage)
-    fits = [Contestant(n, partial(fitters()[key], frame)) for key, n in _names(given).items()]
-    fitted = race(fits, given.repeats)
+def _storage_tables(given: argparse.Namespace, path: Path, storage: str, new: Any) -> str:
+    frame = mixed.read_table(path, storage)
+    fits = [TimedCall(n, partial(fit_calls()[key], frame)) for key, n in _contestant_names(given).items()]
+    fitted = time_in_turns(fits, given.repeats)
     hits = [f"{(t.result.predict(new) == new[mixed.LABEL]).mean():.4f}" for t in fitted]
-    predictions = [Contestant(t.name, partial(t.result.predict, frame)) for t in fitted]
-    predicted = race(predictions, given.repeats)
+    predictions = [TimedCall(t.name, partial(t.result.predict, frame)) for t in fitted]
+    predicted = time_in_turns(predictions, given.repeats)
     what = f"{given.rows:,} mixed rows, {given.classes} classes, {STORAGES[storage]}"
-    fit_table = ratio_table(fitted, {"accuracy on new rows": hits})
-    return f"Fit: {what}\n\n{fit_table}\n\nPredict the same rows\n\n{ratio_table(predicted)}"
+    fit_table = format_ratio_table(fitted, {"accuracy on new rows": hits})
+    return f"Fit: {what}\n\n{fit_table}\n\nPredict the same rows\n\n{format_ratio_table(predicted)}"
 
 
-def memory_job(given: argparse.Namespace) -> str:
+def memory_table(given: argparse.Namespace) -> str:
     """Peak resident memory that fitting adds to the frame, each in a fresh process."""
     with tempfile.TemporaryDirectory() as folder:
-        path = mixed.write(Path(folder, "mixed.arrow"), given.rows, given.classes)
+        path = mixed.write_table(Path(folder, "mixed.arrow"), given.rows, given.classes)
         size = path.stat().st_size
         rows = []
         for storage in given.storage:
-            for key, name in _names(given).items():
-                runs = [fresh_process("benchmarks.probe", key, str(path), storage)
+            for key, name in _contestant_names(given).items():
+                runs = [run_in_new_process("benchmarks.probe", key, str(path), storage)
                         for _ in range(3)]  # fmt: skip
                 best = min(runs, key=lambda run: int(run["growth"]))
                 growth = best["growth"]
-                rows.append([name, storage, megabytes(growth), f"{growth / size:.2f}",
-                             megabytes(best["kept"])])  # fmt: skip
+                rows.append([name, storage, format_megabytes(growth), f"{growth / size:.2f}",
+                             format_megabytes(best["kept"])])  # fmt: skip
     head = ["", "strings", "peak growth", "÷ Arrow size", "still held after"]
-    title = f"Memory added by fitting {given.rows:,} rows of {megabytes(size)} in Arrow (best of 3)"
-    return f"{title}\n\n{markdown(head, rows)}"
+    title = f"Memory added by fitting {given.rows:,} rows of {format_megabytes(size)} in Arrow (best of 3)"
+    return f"{title}\n\n{format_markdown_table(head, rows)}"
 
 
-def startup_job(given: argparse.Namespace) -> str:
+def startup_tables(given: argparse.Namespace) -> str:
     """Whole processes: importing, and loading a model of six string columns for one row."""
     with tempfile.TemporaryDirectory() as folder:
         code = {"python": "pass", "numpy": "import numpy"}
         if not given.peers:
             code = {"weigh": "import weigh", **code}
         code["sklearn.naive_bayes"] = "import sklearn.naive_bayes"
-        imports = _start(code)
-        one_row = _start(_one_row_programs(given, Path(folder)))
+        imports = _time_programs(code)
+        one_row = _time_programs(_one_row_programs(given, Path(folder)))
     return (
-        f"Start-up, whole process (10 repetitions)\n\n{ratio_table(imports)}\n\n"
-        f"Load a model file and predict one row, whole process\n\n{ratio_table(one_row)}"
+        f"Start-up, whole process (10 repetitions)\n\n{format_ratio_table(imports)}\n\n"
+        f"Load a model file and predict one row, whole process\n\n{format_ratio_table(one_row)}"
     )
 
 
-def _start(programs: dict[str, str]) -> list[Timing]:
-    return race_processes({name: [sys.executable, "-c", p] for name, p in programs.items()}, 10)
+def _time_programs(programs: dict[str, str]) -> list[Timing]:
+    return time_processes({name: [sys.executable, "-c", p] for name, p in programs.items()}, 10)
 
 
 def _one_row_programs(given: argparse.Namespace, folder: Path) -> dict[str, str]:
@@ -138,7 +138,7 @@ def _one_row_programs(given: argparse.Namespace, folder: Path) -> dict[str, str]
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OrdinalEncoder
 
-    frame = mixed.table(10_000).to_pandas()[[*mixed.LEVELS, mixed.LABEL]]
+    frame = mixed.make_table(10_000).to_pandas()[[*mixed.LEVELS, mixed.LABEL]]
     row = frame.iloc[0].drop(mixed.LABEL).to_dict()
     X, y = frame[list(mixed.LEVELS)].to_numpy(dtype=object), np.array(frame[mixed.LABEL], str)
     peer = make_pipeline(OrdinalEncoder(dtype=np.int64), CategoricalNB()).fit(X, y)
@@ -151,15 +151,15 @@ def _one_row_programs(given: argparse.Namespace, folder: Path) -> dict[str, str]
     if given.peers:
         return programs
     path = str(folder / "ours.weigh")
-    ours.fitted(frame, mixed.LABEL).model_.save(path)
+    weigh_calls.fit_frame(frame, mixed.LABEL).model_.save(path)
     return {"weigh": f"import weigh; print(weigh.load({path!r}).predict({row!r}))", **programs}
 
 
 JOBS: dict[str, Callable[[argparse.Namespace], str]] = {
-    "adult": adult_job,
-    "mixed": mixed_job,
-    "memory": memory_job,
-    "startup": startup_job,
+    "adult": adult_table,
+    "mixed": mixed_tables,
+    "memory": memory_table,
+    "startup": startup_tables,
 }
 
 
@@ -189,10 +189,10 @@ def main() -> None:
     # quantile bins of a column that is mostly zero coincide, as they should
     warnings.filterwarnings("ignore", message="Bins whose width are too small")
     for job in given.jobs or JOBS:
-        text = f"{JOBS[job](given)}\n\n{machine(PACKAGES)}"
+        text = f"{JOBS[job](given)}\n\n{describe_machine(PACKAGES)}"
         print(f"\n## {job}\n\n{text}", flush=True)
         if given.write:
-            write_between(ROOT / "benchmarks" / "RESULTS.md", _marker(job, given), text)
+            replace_between_markers(ROOT / "benchmarks" / "RESULTS.md", _marker(job, given), text)
 
 
 if __name__ == "__main__":

@@ -10,19 +10,22 @@ ready-made words, a gift: lower-casing and splitting is not in their time.
 
 from __future__ import annotations
 
+import argparse
 import importlib.metadata
 import importlib.util
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.corpus import CLASSES, LABELS, Files
+from benchmarks import text_contenders, text_corpus
+from benchmarks.harness import ProcessCost, measure_process
+from benchmarks.text_corpus import CLASSES, LABELS, CorpusFiles
 from benchmarks.text_peers import BUCKETS, CORES
 
 Command = list[str]
-FASTTEXT = ["-epoch", "1", "-dim", "20", "-lr", "2.0"]
+FASTTEXT_OPTIONS = ["-epoch", "1", "-dim", "20", "-lr", "2.0"]
 
 
 @dataclass(frozen=True)
@@ -32,57 +35,57 @@ class Contender:
     name: str
     key: str
     needs: tuple[str, ...]
-    fit: Callable[[Files, Path], Command]
-    predict: Callable[[Files, Path, Path], Command] | None = None
+    fit: Callable[[CorpusFiles, Path], Command]
+    predict: Callable[[CorpusFiles, Path, Path], Command] | None = None
     label: Callable[[str], str] = str.strip
     is_ours: bool = False
     prints: bool = False  # predictions go to standard output
 
     @property
-    def lacks(self) -> list[str]:
+    def missing_packages(self) -> list[str]:
         """What it needs and is not there."""
-        return [need for need in self.needs if not installed(need)]
+        return [need for need in self.needs if not is_installed(need)]
 
 
-def installed(need: str) -> bool:
+def is_installed(need: str) -> bool:
     """Say whether a Python package can be found, or a program when it is written `bin/name`."""
     if need.startswith("bin/"):
         return shutil.which(need.removeprefix("bin/")) is not None
     return importlib.util.find_spec(need) is not None
 
 
-def _python(*arguments: str | Path) -> Command:
+def _python_command(*arguments: str | Path) -> Command:
     return [sys.executable, "-m", *map(str, arguments)]
 
 
-def ours(name: str, key: str, kind: str, *options: str) -> Contender:
-    def fit(files: Files, model: Path) -> Command:
+def weigh_contender(name: str, key: str, kind: str, *options: str) -> Contender:
+    def fit(files: CorpusFiles, model: Path) -> Command:
         kinds = ["--kind", f"text={kind}", *options]
-        return _python("weigh.cli.main", "fit", files.csv, "--label", "label", *kinds, "-o", model)
+        return _python_command("weigh.cli.main", "fit", files.csv, "--label", "label", *kinds, "-o", model)
 
-    def predict(files: Files, model: Path, output: Path) -> Command:
-        return _python("weigh.cli.main", "predict", model, files.csv, "-o", output)
+    def predict(files: CorpusFiles, model: Path, output: Path) -> Command:
+        return _python_command("weigh.cli.main", "predict", model, files.csv, "-o", output)
 
     return Contender(name, key, ("weigh",), fit, predict, lambda line: line.split(",")[0], is_ours=True)
 
 
-def script(name: str, key: str, *needs: str) -> Contender:
-    def fit(files: Files, model: Path) -> Command:
-        return _python("benchmarks.text_scripts", key, "fit", files.csv, model)
+def script_contender(name: str, key: str, *needs: str) -> Contender:
+    def fit(files: CorpusFiles, model: Path) -> Command:
+        return _python_command("benchmarks.text_scripts", key, "fit", files.csv, model)
 
-    def predict(files: Files, model: Path, output: Path) -> Command:
-        return _python("benchmarks.text_scripts", key, "predict", files.csv, model, output)
+    def predict(files: CorpusFiles, model: Path, output: Path) -> Command:
+        return _python_command("benchmarks.text_scripts", key, "predict", files.csv, model, output)
 
     return Contender(name, key, needs, fit, predict)
 
 
-def _vw(bits: int) -> Contender:
-    def fit(files: Files, model: Path) -> Command:
+def _vw_contender(bits: int) -> Contender:
+    def fit(files: CorpusFiles, model: Path) -> Command:
         shape = ["--oaa", str(CLASSES), "-b", str(bits)]
-        return _python("vowpalwabbit", *shape, "-d", files.vw, "-f", model, "--quiet")
+        return _python_command("vowpalwabbit", *shape, "-d", files.vw, "-f", model, "--quiet")
 
-    def predict(files: Files, model: Path, output: Path) -> Command:
-        return _python("vowpalwabbit", "-t", "-i", model, "-d", files.vw, "-p", output, "--quiet")
+    def predict(files: CorpusFiles, model: Path, output: Path) -> Command:
+        return _python_command("vowpalwabbit", "-t", "-i", model, "-d", files.vw, "-p", output, "--quiet")
 
     def label(line: str) -> str:
         return LABELS[int(line) - 1]
@@ -90,60 +93,62 @@ def _vw(bits: int) -> Contender:
     return Contender(f"Vowpal Wabbit, -b {bits}", f"vw{bits}", ("vowpalwabbit",), fit, predict, label)
 
 
-def _fasttext() -> Contender:
-    def fit(files: Files, model: Path) -> Command:
+def _fasttext_contender() -> Contender:
+    def fit(files: CorpusFiles, model: Path) -> Command:
         data = ["-input", str(files.fasttext), "-output", str(model), "-verbose", "0"]
-        return ["fasttext", "supervised", *data, *FASTTEXT, "-thread", str(CORES)]
+        return ["fasttext", "supervised", *data, *FASTTEXT_OPTIONS, "-thread", str(CORES)]
 
-    def predict(files: Files, model: Path, output: Path) -> Command:
+    def predict(files: CorpusFiles, model: Path, output: Path) -> Command:
         return ["fasttext", "predict", f"{model}.bin", str(files.fasttext)]
 
     def label(line: str) -> str:
         return line.strip().removeprefix("__label__")
 
-    settings = " ".join(FASTTEXT)
+    settings = " ".join(FASTTEXT_OPTIONS)
     name = f"fastText, {settings}"
     return Contender(name, "fasttext", ("bin/fasttext",), fit, predict, label, prints=True)
 
 
-def _polars() -> Contender:
-    def fit(files: Files, model: Path) -> Command:
-        return _python("benchmarks.text_scripts", "polars", "fit", files.csv)
+def _polars_contender() -> Contender:
+    def fit(files: CorpusFiles, model: Path) -> Command:
+        return _python_command("benchmarks.text_scripts", "polars", "fit", files.csv)
 
     return Contender("Polars, counts only", "polars", ("polars",), fit)
 
 
 SKLEARN = ("sklearn", "pandas", "pyarrow", "joblib")
-HASHED = ours("weigh, 2^20 buckets", "weigh-hashed", f"text:buckets={BUCKETS}")
-VW25 = _vw(25)
-ALL = (
+HASHED = weigh_contender("weigh, 2^20 buckets", "weigh-hashed", f"text:buckets={BUCKETS}")
+VW25 = _vw_contender(25)
+CONTENDERS = (
     HASHED,
-    ours("weigh, 2^20 buckets, 1 thread", "weigh-hashed-1", f"text:buckets={BUCKETS}", "--threads", "1"),
-    ours("weigh, exact", "weigh-exact", "text"),
-    script("scikit-learn, HashingVectorizer + MultinomialNB", "hashing", *SKLEARN),
-    script("the same in chunks, partial_fit", "chunks", *SKLEARN),
-    script("scikit-learn, CountVectorizer + MultinomialNB", "counting", *SKLEARN),
-    script("scikit-learn, HashingVectorizer + SGDClassifier", "descent", *SKLEARN),
+    weigh_contender(
+        "weigh, 2^20 buckets, 1 thread", "weigh-hashed-1", f"text:buckets={BUCKETS}", "--threads", "1"
+    ),
+    weigh_contender("weigh, exact", "weigh-exact", "text"),
+    script_contender("scikit-learn, HashingVectorizer + MultinomialNB", "hashing", *SKLEARN),
+    script_contender("the same in chunks, partial_fit", "chunks", *SKLEARN),
+    script_contender("scikit-learn, CountVectorizer + MultinomialNB", "counting", *SKLEARN),
+    script_contender("scikit-learn, HashingVectorizer + SGDClassifier", "descent", *SKLEARN),
     VW25,
-    _vw(20),
-    _fasttext(),
-    _polars(),
+    _vw_contender(20),
+    _fasttext_contender(),
+    _polars_contender(),
 )
 
 
-def present(peers_only: bool) -> list[Contender]:
+def installed_contenders(peers_only: bool) -> list[Contender]:
     """Return the contenders that can run here."""
-    return [c for c in ALL if not c.lacks and not (peers_only and c.is_ours)]
+    return [c for c in CONTENDERS if not c.missing_packages and not (peers_only and c.is_ours)]
 
 
-def absence() -> str:
+def missing_note() -> str:
     """Return one line about what is not installed, empty when all is."""
-    needs = dict.fromkeys(need for c in ALL for need in c.needs) | {"river": None}
-    absent = [need.removeprefix("bin/") for need in needs if not installed(need)]
+    needs = dict.fromkeys(need for c in CONTENDERS for need in c.needs) | {"river": None}
+    absent = [need.removeprefix("bin/") for need in needs if not is_installed(need)]
     return f"Not installed, so left out: {', '.join(absent)}." if absent else ""
 
 
-def packages(distributions: Sequence[str]) -> list[str]:
+def installed_distributions(distributions: Sequence[str]) -> list[str]:
     """Return the distributions that are installed, for the line about versions."""
 
     def there(name: str) -> bool:
@@ -154,3 +159,75 @@ def packages(distributions: Sequence[str]) -> list[str]:
         return True
 
     return [name for name in distributions if there(name)]
+
+
+WARM_UP_MEGABYTES = 3  # megabytes for the warm-up, and for river
+
+
+@dataclass
+class TextBench:
+    """What was asked, the files, and which models this run has made."""
+
+    given: argparse.Namespace
+    fitted_keys: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.folder: Path = self.given.work
+        self.size: int = self.given.size
+        self.contenders = text_contenders.installed_contenders(self.given.peers)
+        self.models: Path = self.folder / f"models-{self.size}"
+
+    def corpus_files(self) -> tuple[text_corpus.CorpusFiles, text_corpus.CorpusFiles]:
+        return text_corpus.ensure_corpus(self.folder, self.size)
+
+    def warm_up_files(self) -> text_corpus.CorpusFiles:
+        return text_corpus.ensure_corpus(self.folder, WARM_UP_MEGABYTES)[0]
+
+    def model_path(self, contender: Contender) -> Path:
+        self.models.mkdir(exist_ok=True)
+        return self.models / f"{contender.key}{'.weigh' if contender.is_ours else ''}"
+
+    def fit(
+        self, contender: Contender, files: text_corpus.CorpusFiles, model: Path | None = None
+    ) -> ProcessCost:
+        model = model or self.model_path(contender)
+        return measure_process(contender.fit(files, model), Path(f"{model}.out"))
+
+    def ensure_model(self, contender: Contender) -> None:
+        """Fit unless this run has; a peer's model of an earlier run will do."""
+        kept = not contender.is_ours and self._marker_path(contender).exists()
+        if contender.key not in self.fitted_keys and not kept:
+            self.fit(contender, self.corpus_files()[0])
+            self.mark_fitted(contender)
+
+    def mark_fitted(self, contender: Contender) -> None:
+        """Remember that this run has fitted the model."""
+        self.fitted_keys.add(contender.key)
+        self._marker_path(contender).touch()
+
+    def warm_up(self, contender: Contender) -> ProcessCost:
+        """Fit the first megabytes, into a model that nobody uses."""
+        return self.fit(contender, self.warm_up_files(), self.folder / f"warm-{contender.key}.weigh")
+
+    def predict(
+        self, contender: Contender, files: text_corpus.CorpusFiles | None = None
+    ) -> tuple[ProcessCost, list[str]]:
+        """Run the prediction of documents, the held-out ones by default; the labels come in their order."""
+        assert contender.predict is not None
+        output = Path(f"{self.model_path(contender)}.predictions")
+        printed = Path(f"{output}.out")
+        files = files or self.corpus_files()[1]
+        run = measure_process(contender.predict(files, self.model_path(contender), output), printed)
+        lines = (printed if contender.prints else output).read_text().splitlines()
+        # ours begins with a header
+        return run, [contender.label(line) for line in (lines[1:] if contender.is_ours else lines)]
+
+    def _marker_path(self, contender: Contender) -> Path:
+        return Path(f"{self.model_path(contender)}.done")
+
+
+def fill_page_cache(path: Path) -> None:
+    """Bring a file into the page cache."""
+    with path.open("rb", buffering=0) as file:
+        while file.read(1 << 24):
+            pass

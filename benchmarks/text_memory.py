@@ -16,29 +16,29 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness import Contestant, peak_growth, race
+from benchmarks.harness import TimedCall, measure_peak_growth, time_in_turns
 from benchmarks.text_peers import BUCKETS, CORES, LEARNERS, LOSSES, PASSES
 
-WARM = 1_000  # documents of the warm-up
-DESCENT = "HashingVectorizer + SGDClassifier"
-SHORT = 80  # characters of a short text
-SINGLES, ROUNDS = 200, 5
+WARM_UP_DOCUMENTS = 1_000  # documents of the warm-up
+SGD_PIPELINE = "HashingVectorizer + SGDClassifier"
+SHORT_TEXT_LENGTH = 80  # characters of a short text
+N_SINGLE_TEXTS, ROUNDS = 200, 5
 
 
-def texts_of(path: Path) -> tuple[list[str], list[str]]:
+def read_texts(path: Path) -> tuple[list[str], list[str]]:
     import pyarrow.csv as pc
 
     table = pc.read_csv(path)
     return table["text"].to_pylist(), table["label"].to_pylist()
 
 
-def ours(threads: int | None = None, **settings: Any) -> Any:
+def make_naive_bayes(threads: int | None = None, **settings: Any) -> Any:
     import weigh
 
     return weigh.NaiveBayes(columns=weigh.Text(**settings), threads=threads)
 
 
-def perceptron(passes: int) -> Any:
+def make_perceptron(passes: int) -> Any:
     import weigh
 
     return weigh.Perceptron(columns=weigh.Text(buckets=BUCKETS), max_iter=passes)
@@ -50,17 +50,17 @@ def online_fitters() -> dict[str, tuple[str, Callable[[], Any]]]:
     for number in PASSES:
         said = f"{number} pass{'es' if number > 1 else ''}"
         mine = f"weigh, perceptron, 2^20 buckets, {said}"
-        found[f"weigh-perceptron-{number}"] = (mine, partial(perceptron, number))
+        found[f"weigh-perceptron-{number}"] = (mine, partial(make_perceptron, number))
         for loss in LOSSES:
             key = f"{loss}-{number}"
-            found[key] = (f"scikit-learn, {DESCENT}, {loss}, {said}", LEARNERS[key])
+            found[key] = (f"scikit-learn, {SGD_PIPELINE}, {loss}, {said}", LEARNERS[key])
     return found
 
 
 FITTERS: dict[str, tuple[str, Callable[[], Any]]] = {
-    "weigh-hashed": ("weigh, 2^20 buckets", partial(ours, buckets=BUCKETS)),
-    "weigh-hashed-1": ("weigh, 2^20 buckets, 1 thread", partial(ours, 1, buckets=BUCKETS)),
-    "weigh-exact": ("weigh, exact", ours),
+    "weigh-hashed": ("weigh, 2^20 buckets", partial(make_naive_bayes, buckets=BUCKETS)),
+    "weigh-hashed-1": ("weigh, 2^20 buckets, 1 thread", partial(make_naive_bayes, 1, buckets=BUCKETS)),
+    "weigh-exact": ("weigh, exact", make_naive_bayes),
     "hashing": ("scikit-learn, HashingVectorizer + MultinomialNB", LEARNERS["hashing"]),
     "halved": (f"the same, hashing in {CORES} processes (memory: without theirs)", LEARNERS["halved"]),
     "counting": ("scikit-learn, CountVectorizer + MultinomialNB", LEARNERS["counting"]),
@@ -68,7 +68,7 @@ FITTERS: dict[str, tuple[str, Callable[[], Any]]] = {
 }
 
 
-def fit(name: str, path: Path, held_out: Path | None = None) -> dict[str, float]:
+def measure_fit(name: str, path: Path, held_out: Path | None = None) -> dict[str, float]:
     """Time one fit and its memory on top of the list; warmed up on the first documents.
 
     With held-out documents the accuracy on them is told too.
@@ -86,19 +86,19 @@ def fit(name: str, path: Path, held_out: Path | None = None) -> dict[str, float]
             models.append(fitted)
         return fitted
 
-    texts, labels = texts_of(path)
-    warm = texts[:WARM], labels[:WARM]
+    texts, labels = read_texts(path)
+    warm = texts[:WARM_UP_DOCUMENTS], labels[:WARM_UP_DOCUMENTS]
     del texts, labels
-    facts = peak_growth(lambda: texts_of(path), work, warm)
+    facts = measure_peak_growth(lambda: read_texts(path), work, warm)
     found = {"seconds": seconds[-1], "peak": facts["before"] + facts["growth"], "growth": facts["growth"]}
     if held_out is not None:
-        new, true = texts_of(held_out)
+        new, true = read_texts(held_out)
         hits = sum(a == b for a, b in zip(models[-1].predict(new), true, strict=True))
         found["accuracy"] = hits / len(true)
     return found
 
 
-def loaded(path: Path) -> Any:
+def load_model(path: Path) -> Any:
     if path.suffix == ".weigh":
         import weigh
 
@@ -106,20 +106,20 @@ def loaded(path: Path) -> Any:
     return import_module("joblib").load(path)
 
 
-def predict(path: Path, models: dict[str, Any], repeats: int) -> dict[str, Any]:
+def measure_predictions(path: Path, models: dict[str, Any], repeats: int) -> dict[str, Any]:
     """Time all documents at once and one short text at a time, the models taking turns."""
-    texts, _ = texts_of(path)
-    calls = [Contestant(name, partial(model.predict, texts)) for name, model in models.items()]
-    many = {t.name: t.seconds for t in race(calls, repeats)}
-    short = [text[:SHORT].rsplit(" ", 1)[0] for text in texts[:SINGLES]]
+    texts, _ = read_texts(path)
+    calls = [TimedCall(name, partial(model.predict, texts)) for name, model in models.items()]
+    many = {t.name: t.seconds for t in time_in_turns(calls, repeats)}
+    short = [text[:SHORT_TEXT_LENGTH].rsplit(" ", 1)[0] for text in texts[:N_SINGLE_TEXTS]]
     single: dict[str, list[float]] = {name: [] for name in models}
     for _ in range(ROUNDS):
         for name, model in models.items():
-            single[name] += _each(model.predict, short)
+            single[name] += _time_each(model.predict, short)
     return {"many": many, "single": {name: statistics.median(found) for name, found in single.items()}}
 
 
-def _each(call: Callable[[list[str]], object], texts: Sequence[str]) -> list[float]:
+def _time_each(call: Callable[[list[str]], object], texts: Sequence[str]) -> list[float]:
     seconds = []
     for text in texts:
         start = time.perf_counter()
@@ -136,12 +136,12 @@ def main() -> None:
     given = parser.parse_args()
     if given.action == "fit":
         name, *paths = given.given
-        print(json.dumps(fit(name, *map(Path, paths))))
+        print(json.dumps(measure_fit(name, *map(Path, paths))))
         return
     path, *named = given.given
     pairs = [pair.split("=", 1) for pair in named]
-    models = {name: loaded(Path(model)) for name, model in pairs}
-    print(json.dumps(predict(Path(path), models, given.repeats)))
+    models = {name: load_model(Path(model)) for name, model in pairs}
+    print(json.dumps(measure_predictions(Path(path), models, given.repeats)))
 
 
 if __name__ == "__main__":

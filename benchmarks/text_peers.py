@@ -22,28 +22,28 @@ LOSSES = ("perceptron", "hinge")  # of perceptrons' peers
 PASSES = (1, 5)
 
 
-def hashing() -> Any:
+def hashing_vectoriser() -> Any:
     import numpy as np
     from sklearn.feature_extraction.text import HashingVectorizer
 
     return HashingVectorizer(n_features=BUCKETS, alternate_sign=False, norm=None, dtype=np.float32)
 
 
-def counting() -> Any:
+def count_vectoriser() -> Any:
     import numpy as np
     from sklearn.feature_extraction.text import CountVectorizer
 
     return CountVectorizer(dtype=np.float32)
 
 
-def signed() -> Any:
+def signed_hashing_vectoriser() -> Any:
     import numpy as np
     from sklearn.feature_extraction.text import HashingVectorizer
 
     return HashingVectorizer(n_features=BUCKETS, dtype=np.float32)
 
 
-class Halved:
+class ParallelVectoriser:
     """A vectoriser without state, its texts shared out over as many processes as there are cores."""
 
     def __init__(self, vectoriser: Any) -> None:
@@ -62,14 +62,14 @@ class Halved:
         return self.vectoriser.transform(texts)
 
 
-class Fitted:
+class TextPipeline:
     """A vectoriser, a learner of sparse rows, and the names of the classes."""
 
     def __init__(self, vectoriser: Any, learner: Any) -> None:
         self.vectoriser, self.learner = vectoriser, learner
         self.names: Any = None
 
-    def fit(self, texts: list[str], labels: Any) -> Fitted:
+    def fit(self, texts: list[str], labels: Any) -> TextPipeline:
         import numpy as np
         import pandas as pd
 
@@ -77,7 +77,7 @@ class Fitted:
         self.learner.fit(self.vectoriser.fit_transform(texts), y)
         return self
 
-    def fit_in_chunks(self, chunks: Iterator[Any], names: list[str]) -> Fitted:
+    def fit_in_chunks(self, chunks: Iterator[Any], names: list[str]) -> TextPipeline:
         import numpy as np
 
         self.names = np.array(names, dtype=object)
@@ -92,28 +92,28 @@ class Fitted:
         return self.names[self.learner.predict(self.vectoriser.transform(texts))]
 
 
-def naive_bayes(vectoriser: Any) -> Fitted:
+def naive_bayes_pipeline(vectoriser: Any) -> TextPipeline:
     from sklearn.naive_bayes import MultinomialNB
 
-    return Fitted(vectoriser, MultinomialNB())
+    return TextPipeline(vectoriser, MultinomialNB())
 
 
-def descent(loss: str = "log_loss", passes: int = 1) -> Fitted:
+def sgd_pipeline(loss: str = "log_loss", passes: int = 1) -> TextPipeline:
     from sklearn.linear_model import SGDClassifier
 
     usual = {"max_iter": passes, "tol": None, "average": True, "n_jobs": CORES, "random_state": 0}
     if loss == "perceptron":
         steady = {"learning_rate": "constant", "eta0": 1.0, "penalty": None}
-        return Fitted(hashing(), SGDClassifier(loss=loss, **steady, **usual))
+        return TextPipeline(hashing_vectoriser(), SGDClassifier(loss=loss, **steady, **usual))
     alpha = 1e-6 if passes == 1 else 1e-5
-    return Fitted(signed(), SGDClassifier(loss=loss, alpha=alpha, **usual))
+    return TextPipeline(signed_hashing_vectoriser(), SGDClassifier(loss=loss, alpha=alpha, **usual))
 
 
-LEARNERS: dict[str, Callable[[], Fitted]] = {
-    "hashing": lambda: naive_bayes(hashing()),
-    "halved": lambda: naive_bayes(Halved(hashing())),
-    "counting": lambda: naive_bayes(counting()),
-    "chunks": lambda: naive_bayes(hashing()),
-    "descent": descent,
-    **{f"{loss}-{passes}": partial(descent, loss, passes) for loss in LOSSES for passes in PASSES},
+LEARNERS: dict[str, Callable[[], TextPipeline]] = {
+    "hashing": lambda: naive_bayes_pipeline(hashing_vectoriser()),
+    "halved": lambda: naive_bayes_pipeline(ParallelVectoriser(hashing_vectoriser())),
+    "counting": lambda: naive_bayes_pipeline(count_vectoriser()),
+    "chunks": lambda: naive_bayes_pipeline(hashing_vectoriser()),
+    "descent": sgd_pipeline,
+    **{f"{loss}-{passes}": partial(sgd_pipeline, loss, passes) for loss in LOSSES for passes in PASSES},
 }

@@ -17,38 +17,38 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.harness import duration, markdown
+from benchmarks.harness import format_duration, format_markdown_table
 
 GRID = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
 FORMS = ("multinomial", "Bernoulli", "complement")
 NEWS = "20news_bydate.tar.xz"
 SMS = "sms_spam.tsv"
 
-Places = npt.NDArray[np.int64]
+RowIndices = npt.NDArray[np.int64]
 Setting = tuple[str, float]
-Hits = dict[Setting, float]
+Accuracies = dict[Setting, float]
 
 
 @dataclass(frozen=True)
-class Texts:
+class LabelledTexts:
     """Texts and their labels, to be taken apart by places."""
 
     texts: list[str]
     labels: npt.NDArray[Any]
 
-    def __getitem__(self, places: Places) -> Texts:
-        return Texts([self.texts[i] for i in places], self.labels[places])
+    def __getitem__(self, places: RowIndices) -> LabelledTexts:
+        return LabelledTexts([self.texts[i] for i in places], self.labels[places])
 
-    def folds(self) -> Iterator[tuple[Places, Places]]:
+    def folds(self) -> Iterator[tuple[RowIndices, RowIndices]]:
         from sklearn.model_selection import StratifiedKFold
 
         return iter(StratifiedKFold(5, shuffle=True, random_state=0).split(self.texts, self.labels))
 
 
-Side = Callable[[Texts, Texts, Sequence[Setting]], Hits]
+AccuracyFunction = Callable[[LabelledTexts, LabelledTexts, Sequence[Setting]], Accuracies]
 
 
-def ours(train: Texts, test: Texts, settings: Sequence[Setting]) -> Hits:
+def weigh_accuracies(train: LabelledTexts, test: LabelledTexts, settings: Sequence[Setting]) -> Accuracies:
     """Accuracy of weigh under every setting."""
     import weigh
 
@@ -61,7 +61,7 @@ def ours(train: Texts, test: Texts, settings: Sequence[Setting]) -> Hits:
     return found
 
 
-def theirs(train: Texts, test: Texts, settings: Sequence[Setting]) -> Hits:
+def sklearn_accuracies(train: LabelledTexts, test: LabelledTexts, settings: Sequence[Setting]) -> Accuracies:
     """Accuracy of scikit-learn under every setting."""
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
@@ -77,7 +77,7 @@ def theirs(train: Texts, test: Texts, settings: Sequence[Setting]) -> Hits:
     return found
 
 
-def chosen(side: Side, train: Texts) -> dict[str, float]:
+def select_pseudo_counts(side: AccuracyFunction, train: LabelledTexts) -> dict[str, float]:
     """Return for every form the pseudo-count with the best accuracy in the folds of `train`."""
     settings = [(form, prior) for form in FORMS for prior in GRID]
     folds = [side(train[a], train[b], settings) for a, b in train.folds()]
@@ -85,12 +85,14 @@ def chosen(side: Side, train: Texts) -> dict[str, float]:
     return {form: max(GRID, key=lambda prior: mean[form, prior]) for form in FORMS}
 
 
-def rows(name: str, side: Side, splits: Sequence[tuple[Texts, Texts]]) -> list[list[str]]:
+def accuracy_rows(
+    name: str, side: AccuracyFunction, splits: Sequence[tuple[LabelledTexts, LabelledTexts]]
+) -> list[list[str]]:
     """Return accuracy with pseudo-count 1 and with the chosen ones, means over the splits."""
-    default: list[Hits] = []
-    best: list[tuple[dict[str, float], Hits]] = []
+    default: list[Accuracies] = []
+    best: list[tuple[dict[str, float], Accuracies]] = []
     for train, test in splits:
-        priors = chosen(side, train)
+        priors = select_pseudo_counts(side, train)
         wanted = {(form, 1.0) for form in FORMS} | set(priors.items())
         hits = side(train, test, sorted(wanted))
         default.append(hits)
@@ -104,27 +106,29 @@ def rows(name: str, side: Side, splits: Sequence[tuple[Texts, Texts]]) -> list[l
     return found
 
 
-def table(title: str, splits: Sequence[tuple[Texts, Texts]], peers_only: bool) -> str:
-    sides: dict[str, Side] = {} if peers_only else {"weigh": ours}
-    sides["scikit-learn"] = theirs
+def format_accuracy_table(
+    title: str, splits: Sequence[tuple[LabelledTexts, LabelledTexts]], peers_only: bool
+) -> str:
+    sides: dict[str, AccuracyFunction] = {} if peers_only else {"weigh": weigh_accuracies}
+    sides["scikit-learn"] = sklearn_accuracies
     head = ["", "accuracy, pseudo-count 1", "accuracy, chosen", "chosen"]
-    body = [row for name, side in sides.items() for row in rows(name, side, splits)]
-    return f"{title}\n\n{markdown(head, body)}"
+    body = [row for name, side in sides.items() for row in accuracy_rows(name, side, splits)]
+    return f"{title}\n\n{format_markdown_table(head, body)}"
 
 
-def read_sms(path: Path) -> Texts:
+def read_sms(path: Path) -> LabelledTexts:
     pairs = [line.split("\t", 1) for line in path.read_text(encoding="utf-8").splitlines()]
-    return Texts([text for _, text in pairs], np.array([label for label, _ in pairs]))
+    return LabelledTexts([text for _, text in pairs], np.array([label for label, _ in pairs]))
 
 
-def read_folder(folder: Path) -> Texts:
+def read_folder(folder: Path) -> LabelledTexts:
     from sklearn.datasets import load_files
 
     found = load_files(str(folder), encoding="latin-1", shuffle=False)
-    return Texts(found.data, np.array(found.target_names)[found.target])
+    return LabelledTexts(found.data, np.array(found.target_names)[found.target])
 
 
-def folders(archive: Path, work: Path) -> tuple[Path, Path]:
+def unpack_newsgroups(archive: Path, work: Path) -> tuple[Path, Path]:
     """Return the folders of both parts, unpacked into the work folder once."""
     target = work / "20news"
     if not target.exists():
@@ -136,7 +140,7 @@ def folders(archive: Path, work: Path) -> tuple[Path, Path]:
     return train, test
 
 
-def from_folders(train: Path, test: Path, peers_only: bool) -> str:
+def folder_table(train: Path, test: Path, peers_only: bool) -> str:
     """Folder of files → fitted model with all defaults, and its accuracy on the other folder."""
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.naive_bayes import MultinomialNB
@@ -150,7 +154,9 @@ def from_folders(train: Path, test: Path, peers_only: bool) -> str:
 
     model, seconds = peer()
     new = read_folder(test)
-    body = [["scikit-learn", duration(seconds), f"{np.mean(model.predict(new.texts) == new.labels):.4f}"]]
+    body = [
+        ["scikit-learn", format_duration(seconds), f"{np.mean(model.predict(new.texts) == new.labels):.4f}"]
+    ]
     said = ""
     if not peers_only:
         import weigh
@@ -160,25 +166,25 @@ def from_folders(train: Path, test: Path, peers_only: bool) -> str:
             fitted = weigh.NaiveBayes().fit(weigh.open(train, encoding="latin-1"))
             seconds = time.perf_counter() - start
             score = fitted.score(weigh.open(test, encoding="latin-1"))
-            body.insert(0, ["weigh", duration(seconds), f"{score:.4f}"])
+            body.insert(0, ["weigh", format_duration(seconds), f"{score:.4f}"])
         except weigh.errors.WeighError as refusal:
             said = f"\n\nLeft out, for it failed: weigh: {refusal}"
     head = ["", "folder → model, once, after the files were read", "accuracy"]
-    return markdown(head, body) + said
+    return format_markdown_table(head, body) + said
 
 
-def job(data: Path, work: Path, peers_only: bool) -> str:
+def real_text_tables(data: Path, work: Path, peers_only: bool) -> str:
     """Return the tables of both collections, or a sentence about what is missing."""
     parts = []
     if (data / NEWS).exists():
-        train, test = folders(data / NEWS, work)
+        train, test = unpack_newsgroups(data / NEWS, work)
         splits = [(read_folder(train), read_folder(test))]
-        parts.append(table("20 Newsgroups, official split", splits, peers_only))
-        parts.append(from_folders(train, test, peers_only))
+        parts.append(format_accuracy_table("20 Newsgroups, official split", splits, peers_only))
+        parts.append(folder_table(train, test, peers_only))
     if (data / SMS).exists():
         sms = read_sms(data / SMS)
         splits = [(sms[a], sms[b]) for a, b in sms.folds()]
-        parts.append(table("SMS spam, means of five folds", splits, peers_only))
+        parts.append(format_accuracy_table("SMS spam, means of five folds", splits, peers_only))
     absent = [name for name in (NEWS, SMS) if not (data / name).exists()]
     if absent:
         parts.append(f"Left out, for --data {data} has no {' and no '.join(absent)}.")

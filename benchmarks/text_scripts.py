@@ -24,7 +24,7 @@ ROWS_AT_A_TIME = 20_000
 RIVER_PREDICTS = 1_000  # of the held-out documents: one takes milliseconds
 
 
-def texts_of(path: Path) -> tuple[list[str], Any]:
+def read_texts(path: Path) -> tuple[list[str], Any]:
     """Read the texts as a list of str and the labels as an array."""
     import pandas as pd
 
@@ -38,17 +38,17 @@ def fit(name: str, data: Path, model: Path) -> None:
     if name == "chunks":
         import pandas as pd
 
-        from benchmarks.corpus import LABELS
+        from benchmarks.text_corpus import LABELS
 
         chunks = pd.read_csv(data, engine="c", chunksize=ROWS_AT_A_TIME)
         learner.fit_in_chunks(chunks, list(LABELS))
     else:
-        learner.fit(*texts_of(data))
+        learner.fit(*read_texts(data))
     import_module("joblib").dump(learner, model)
 
 
 def predict(name: str, data: Path, model: Path, output: Path) -> None:
-    predicted = import_module("joblib").load(model).predict(texts_of(data)[0])
+    predicted = import_module("joblib").load(model).predict(read_texts(data)[0])
     output.write_text("\n".join(predicted) + "\n")
 
 

@@ -8,19 +8,19 @@ import numpy as np
 
 import weigh
 from weigh import _core
-from weigh.features import find_schema
+from weigh.features import infer_schema
 
 
 def split(text: str, kind: weigh.Text) -> list[str]:
     """The tokens of one text."""
     documents = _core.Documents.from_objects(np.array([text], dtype=object), [])
-    return decoded(_core.tokenize(documents, kind.splitting))[0]
+    return decoded(_core.tokenize(documents, kind.token_settings))[0]
 
 
 def split_all(data: Any, kind: Any) -> list[list[str]]:
     """The tokens of every row of one column, of any storage, as a learner would split them."""
     source = data if isinstance(data, weigh.Source) else weigh.rows(data)
-    schema = find_schema(source, kind)
+    schema = infer_schema(source, kind)
     rows: list[list[str]] = []
     for chunk in schema.chunks(source):
         block: Any = schema.encode(chunk)[0]

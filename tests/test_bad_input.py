@@ -16,20 +16,20 @@ import scipy.sparse as sp
 from sklearn.linear_model import Ridge
 
 import weigh
-from tests.apps.mail.trial.scripted import Scripted
-from tests.apps.spelling.corpus import speller
-from tests.judge.scripted import judged
+from tests.apps.mail.evaluation.scripted_filter import Scripted
+from tests.apps.spelling.example_speller import speller
+from tests.judge.metrics.scripted import evaluate_scripted
 from weigh.apps.mail.audit import audit_mails
+from weigh.apps.mail.evaluation.mail_stream import Mail
+from weigh.apps.mail.evaluation.online_evaluation import evaluate_filters
 from weigh.apps.mail.filter import Costs, Filter, new_ledger
-from weigh.apps.mail.serving.place import listening
+from weigh.apps.mail.serving.server import listening_socket
 from weigh.apps.mail.store import MailStore
-from weigh.apps.mail.trial.contestant import Mail
-from weigh.apps.mail.trial.trial import hold_trial
-from weigh.apps.spelling.confusion import ConfusionSets
-from weigh.apps.spelling.documents import documents
-from weigh.apps.spelling.trial.compare import compared
-from weigh.apps.spelling.trial.swaps import swaps
-from weigh.source.mail import Stored, messages, read
+from weigh.apps.spelling.confusion_sets import ConfusionSets
+from weigh.apps.spelling.documents import read_documents
+from weigh.apps.spelling.evaluation.compare import compare_learners
+from weigh.apps.spelling.evaluation.swaps import evaluate_swaps
+from weigh.source.mail import RawMessage, messages, read
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "bad-input.md"
 
@@ -700,7 +700,7 @@ def _() -> object:
 
 @case("Probabilities that do not sum to 1")
 def _() -> object:
-    return judged([0, 1], [[1.0, 1.0], [1.0, 1.0]])
+    return evaluate_scripted([0, 1], [[1.0, 1.0], [1.0, 1.0]])
 
 
 @case("A prediction that is no number")
@@ -1000,45 +1000,47 @@ def _() -> object:
 
 @case("Serving mail where a server runs")
 def _() -> object:
-    with listening("serve.sock"), listening("serve.sock") as second:
+    with listening_socket("serve.sock"), listening_socket("serve.sock") as second:
         return second
 
 
 @case("Serving mail in the place of a file")
 def _() -> object:
-    with listening(written("milk", "serve.sock")) as listener:
+    with listening_socket(written("milk", "serve.sock")) as listener:
         return listener
 
 
 @case("Serving mail in a folder that does not exist")
 def _() -> object:
-    with listening("mail/serve.sock") as listener:
+    with listening_socket("mail/serve.sock") as listener:
         return listener
 
 
 @case("Trying a mail filter on no mails")
 def _() -> object:
-    return hold_trial([Scripted()], [])
+    return evaluate_filters([Scripted()], [])
 
 
 @case("Trying a mail filter in time on mails without one")
 def _() -> object:
-    return hold_trial([Scripted()], [Mail(b"1.0", "inbox.mbox, message 1", "ham")])
+    return evaluate_filters([Scripted()], [Mail(b"1.0", "inbox.mbox, message 1", "ham")])
 
 
 @case("Trying a mail filter on another label")
 def _() -> object:
-    return hold_trial([Scripted()], [Mail(b"1.0", "inbox.mbox, message 1", "junk")])
+    return evaluate_filters([Scripted()], [Mail(b"1.0", "inbox.mbox, message 1", "junk")])
 
 
 @case("Trying a mail filter without a mail to judge")
 def _() -> object:
-    return hold_trial([Scripted()], [Mail(b"1.0", "inbox.mbox, message 1", "ham")], order="given", warm=1)
+    return evaluate_filters(
+        [Scripted()], [Mail(b"1.0", "inbox.mbox, message 1", "ham")], order="given", warm=1
+    )
 
 
 @case("Looking for doubtful mail of one kind alone")
 def _() -> object:
-    return audit_mails({"spam": lambda: [Stored(b"Subject: hello", "inbox.mbox, message 1")]})
+    return audit_mails({"spam": lambda: [RawMessage(b"Subject: hello", "inbox.mbox, message 1")]})
 
 
 @case("A mail filter without a learner of that name")
@@ -1122,11 +1124,11 @@ def _() -> object:
 
 
 def sets(*given: Any) -> object:
-    return ConfusionSets.given(given)
+    return ConfusionSets.parse(given)
 
 
 def texts(path: str = "letters", **settings: Any) -> object:
-    return [list(document.pieces) for document in documents(path, **settings)]
+    return [list(document.pieces) for document in read_documents(path, **settings)]
 
 
 @case("A confusion set of one word")
@@ -1176,37 +1178,37 @@ def _() -> object:
 
 @case("A list of confusion sets that does not exist")
 def _() -> object:
-    return ConfusionSets.given("klingon")
+    return ConfusionSets.parse("klingon")
 
 
 @case("A list of confusion sets whose name is misspelt")
 def _() -> object:
-    return ConfusionSets.given("englisch")
+    return ConfusionSets.parse("englisch")
 
 
 @case("Neither a list of confusion sets nor its name")
 def _() -> object:
-    return ConfusionSets.given(18)
+    return ConfusionSets.parse(18)
 
 
 @case("A list of confusion sets with a word alone on its line")
 def _() -> object:
-    return ConfusionSets.given(written("# mine\nweather whether\ntheir\n", "mine.txt"))
+    return ConfusionSets.parse(written("# mine\nweather whether\ntheir\n", "mine.txt"))
 
 
 @case("A list of confusion sets with phrases")
 def _() -> object:
-    return ConfusionSets.given(written("would of, would have\n", "mine.txt"))
+    return ConfusionSets.parse(written("would of, would have\n", "mine.txt"))
 
 
 @case("A list of confusion sets without a set")
 def _() -> object:
-    return ConfusionSets.given(written("# nothing yet\n", "mine.txt"))
+    return ConfusionSets.parse(written("# nothing yet\n", "mine.txt"))
 
 
 @case("A list of confusion sets that is not UTF-8")
 def _() -> object:
-    return ConfusionSets.given(written(b"weather whether\ncaf\xe9 cafe\n", "mine.txt"))
+    return ConfusionSets.parse(written(b"weather whether\ncaf\xe9 cafe\n", "mine.txt"))
 
 
 @case("Texts that are not there")
@@ -1338,24 +1340,24 @@ def _() -> object:
 
 @case("Comparing learners of a speller on a single text")
 def _() -> object:
-    return compared(documents(written("I know whether it rains.", "corpus.txt")))
+    return compare_learners(read_documents(written("I know whether it rains.", "corpus.txt")))
 
 
 @case("Judging learners of a speller by a text that they learn from")
 def _() -> object:
     texts = [written("I know whether it rains.", name) for name in ("one.txt", "two.txt")]
-    return compared(documents(texts), documents(texts[1]))
+    return compare_learners(read_documents(texts), read_documents(texts[1]))
 
 
 @case("Comparing learners that spellers have not")
 def _() -> object:
     texts = [written("I know whether it rains.", name) for name in ("one.txt", "two.txt")]
-    return compared(documents(texts), learners=["forest"])
+    return compare_learners(read_documents(texts), learners=["forest"])
 
 
 @case("Putting errors into text that has none of the words")
 def _() -> object:
-    return swaps(speller(), [("letter.txt", "It rains. " * 300)])
+    return evaluate_swaps(speller(), [("letter.txt", "It rains. " * 300)])
 
 
 def told_on_the_page() -> dict[str, tuple[str, str]]:

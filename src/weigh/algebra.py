@@ -16,69 +16,73 @@ Floats = NDArray[np.float64]
 
 # Measured: on tables of such widths threads of BLAS wait for each other longer than they work, three times
 # longer on idle cores and thirty times on busy ones.
-_LEAST_ALONE, _MOST_ALONE = 64, 2500
+_MIN_SINGLE_THREAD_WIDTH, _MAX_SINGLE_THREAD_WIDTH = 64, 2500
 
 
-class _OneThread:
+class _SingleThreadBlas:
     """BLAS on one thread, as long as anybody asks for it: the setting is one for all threads of Python."""
 
     def __init__(self) -> None:
-        self.lock, self.asking = Lock(), 0
-        self.threads = ThreadpoolController().select(user_api="blas")
-        self.before: Any = None
+        self.lock, self.n_users = Lock(), 0
+        self.controller = ThreadpoolController().select(user_api="blas")
+        self.original_limits: Any = None
 
     def __enter__(self) -> None:
         with self.lock:
-            if not self.asking:
-                self.before = self.threads.limit(limits=1)
-            self.asking += 1
+            if not self.n_users:
+                self.original_limits = self.controller.limit(limits=1)
+            self.n_users += 1
 
     def __exit__(self, *_: object) -> None:
         with self.lock:
-            self.asking -= 1
-            if not self.asking:
-                self.before.restore_original_limits()
+            self.n_users -= 1
+            if not self.n_users:
+                self.original_limits.restore_original_limits()
 
 
 @cache
-def one_thread() -> _OneThread:
+def single_thread_blas() -> _SingleThreadBlas:
     """Let BLAS work on one thread, for many small products."""
-    return _OneThread()
+    return _SingleThreadBlas()
 
 
-def _fitting_threads(width: int) -> AbstractContextManager[None]:
-    return one_thread() if _LEAST_ALONE <= width <= _MOST_ALONE else nullcontext()
+def _blas_threads(width: int) -> AbstractContextManager[None]:
+    return (
+        single_thread_blas()
+        if _MIN_SINGLE_THREAD_WIDTH <= width <= _MAX_SINGLE_THREAD_WIDTH
+        else nullcontext()
+    )
 
 
-def factor(table: Floats) -> Floats | None:
+def cholesky(table: Floats) -> Floats | None:
     """Return the lower triangle L of L Lᵀ = table; None if the table is not positive definite."""
     try:
-        with _fitting_threads(len(table)):
+        with _blas_threads(len(table)):
             lower: Floats = linalg.cholesky(table, lower=True, check_finite=False)
     except linalg.LinAlgError:
         return None
     return lower
 
 
-def solved(lower: Floats, right: Floats) -> Floats:
+def cholesky_solve(lower: Floats, right: Floats) -> Floats:
     """Return what L Lᵀ maps to the right side."""
     return np.asarray(linalg.cho_solve((lower, True), right, check_finite=False))
 
 
-def eigen(table: Floats) -> tuple[Floats, Floats]:
+def eigh(table: Floats) -> tuple[Floats, Floats]:
     """Return the eigenvalues of a symmetric table, rising, and its eigenvectors as columns."""
-    with _fitting_threads(len(table)):
+    with _blas_threads(len(table)):
         values, vectors = linalg.eigh(table, driver="evd", check_finite=False)
     return values, vectors
 
 
-def half_solved(lower: Floats, right: Floats, *, turned: bool = False) -> Floats:
+def solve_triangular(lower: Floats, right: Floats, *, turned: bool = False) -> Floats:
     """Return what L maps to the right side, or what Lᵀ does."""
     trans = "T" if turned else "N"
     return np.asarray(linalg.solve_triangular(lower, right, lower=True, trans=trans, check_finite=False))
 
 
-def norm(table: Floats) -> float:
+def one_norm(table: Floats) -> float:
     """Return the largest sum of a column's sizes."""
     return float(linalg.norm(table, 1, check_finite=False)) if table.size else 0.0
 
@@ -89,39 +93,39 @@ def reciprocal_condition(lower: Floats, norm: float) -> float:
     return float(found)
 
 
-def inverse(lower: Floats) -> Floats:
+def cholesky_inverse(lower: Floats) -> Floats:
     """Return (L Lᵀ)⁻¹, both triangles."""
-    with _fitting_threads(len(lower)):
+    with _blas_threads(len(lower)):
         half, _ = linalg.lapack.dpotri(lower, lower=1)
     half = np.tril(half)
     return np.asarray(half + np.tril(half, -1).T)
 
 
-def orthogonal(rows: Floats) -> tuple[Floats, Floats]:
+def qr(rows: Floats) -> tuple[Floats, Floats]:
     """Return Q with orthonormal columns and the upper triangle R, Q R = rows."""
     q, r = linalg.qr(rows, mode="economic", check_finite=False)
     return q, r
 
 
-def singular(rows: Floats) -> tuple[Floats, Floats, Floats]:
+def svd(rows: Floats) -> tuple[Floats, Floats, Floats]:
     """Return U, the singular values falling, and V: U diag(s) Vᵀ = rows."""
     u, s, vt = linalg.svd(rows, full_matrices=False, check_finite=False)
     return u, s, vt.T
 
 
-def pivots(table: Floats) -> tuple[NDArray[np.int64], Floats]:
+def pivoted_qr(table: Floats) -> tuple[NDArray[np.int64], Floats]:
     """Return an order of the columns, the most independent first, and how much each adds to those before."""
     r, order = linalg.qr(table, mode="r", pivoting=True, check_finite=False)
     return order.astype(np.int64), np.abs(np.diagonal(r))
 
 
-def solved_exactly(table: Floats, right: Floats) -> Floats | None:
+def solve(table: Floats, right: Floats) -> Floats | None:
     """Return what a square table maps to the right side; None if it is singular."""
     _, _, found, trouble = linalg.lapack.dgesv(table, right)
     return None if trouble else np.asarray(found)
 
 
-class Tridiagonal:
+class TridiagonalReduction:
     """A symmetric table turned into one with three diagonals: table = Q T Qᵀ.
 
     T + shift is factored in a number of steps that grows with its width alone, so many shifts cost no more
@@ -131,38 +135,38 @@ class Tridiagonal:
     def __init__(self, table: Floats) -> None:
         self.width = len(table)
         if self.width < 2:
-            self.diagonal, self.off = np.diagonal(table).copy(), np.zeros(0)
+            self.diagonal, self.off_diagonal = np.diagonal(table).copy(), np.zeros(0)
             return
-        with _fitting_threads(self.width):
-            turned, self.diagonal, self.off, self.tau, _ = linalg.lapack.dsytrd(
+        with _blas_threads(self.width):
+            turned, self.diagonal, self.off_diagonal, self.tau, _ = linalg.lapack.dsytrd(
                 table, lower=1, lwork=64 * self.width
             )
         self.reflectors = np.asfortranarray(turned[1:, :-1])
 
-    def turned(self, vectors: Floats) -> Floats:
+    def apply_q_transpose(self, vectors: Floats) -> Floats:
         """Return Qᵀ v of a vector or of columns."""
-        return self._turn(vectors, "T")
+        return self._apply_reflectors(vectors, "T")
 
-    def turned_back(self, vectors: Floats) -> Floats:
+    def apply_q(self, vectors: Floats) -> Floats:
         """Return Q v of a vector or of columns."""
-        return self._turn(vectors, "N")
+        return self._apply_reflectors(vectors, "N")
 
-    def solved(self, shift: float, right: Floats) -> tuple[Floats, float]:
+    def solve_with_shift(self, shift: float, right: Floats) -> tuple[Floats, float]:
         """Return (T + shift)⁻¹ right and the logarithm of the determinant of T + shift."""
         if self.width < 2:
             return right / (self.diagonal + shift), float(np.log(self.diagonal + shift).sum())
-        steps, _, found, trouble = linalg.lapack.dptsv(self.diagonal + shift, self.off, right)
+        steps, _, found, trouble = linalg.lapack.dptsv(self.diagonal + shift, self.off_diagonal, right)
         if trouble:
             raise np.linalg.LinAlgError("a shift that does not make the table positive definite")
         return found, float(np.log(steps).sum())
 
-    def _turn(self, vectors: Floats, trans: str) -> Floats:
+    def _apply_reflectors(self, vectors: Floats, trans: str) -> Floats:
         if self.width < 2:
             return vectors.copy()
         out = np.array(vectors, dtype=np.float64).reshape(self.width, -1)
         # The first row stands still: LAPACK keeps the reflectors as those of a QR factor one row below.
         below = np.asfortranarray(out[1:])
         lwork = 64 * max(1, below.shape[1])
-        with _fitting_threads(self.width):
+        with _blas_threads(self.width):
             out[1:], _, _ = linalg.lapack.dormqr("L", trans, self.reflectors, self.tau, below, lwork)
         return out.reshape(vectors.shape)

@@ -178,7 +178,7 @@ class UnfilledTable(WeighWarning):
     """A joint table has too few rows for its cells."""
 
 
-def listing(names: Iterable[object], most: int = 8) -> str:
+def quote_names(names: Iterable[object], most: int = 8) -> str:
     """Quote names for a sentence, the first few of them."""
     quoted = [repr(name) for name in names]
     if len(quoted) > most:
@@ -186,7 +186,7 @@ def listing(names: Iterable[object], most: int = 8) -> str:
     return ", ".join(quoted) if quoted else "none"
 
 
-def hint(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Suggest the nearest known name, as the end of a sentence, or nothing."""
     import difflib
 
@@ -194,24 +194,26 @@ def hint(name: str, known: Iterable[str]) -> str:
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
-def parameter(owner: str, name: str, must: str, got: object) -> ParameterError:
+def parameter_error(owner: str, name: str, must: str, got: object) -> ParameterError:
     """Word a refusal of a parameter: which, of whom, must be, got."""
-    return ParameterError(f"{owner}: {name} must be {must}, got {told(got)}.")
+    return ParameterError(f"{owner}: {name} must be {must}, got {one_line_repr(got)}.")
 
 
-def told(value: object, most: int = 160) -> str:
+def one_line_repr(value: object, most: int = 160) -> str:
     """Write a value on one line, however long it is."""
     text = " ".join(repr(value).split())
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-def unknown_column(name: str, known: Iterable[str], where: str) -> ColumnError:
+def unknown_column_error(name: str, known: Iterable[str], where: str) -> ColumnError:
     """Word the refusal of a column that does not exist."""
     known = list(known)
-    return ColumnError(f"{where} has no column {told(name)}; it has {listing(known)}.{hint(name, known)}")
+    return ColumnError(
+        f"{where} has no column {one_line_repr(name)}; it has {quote_names(known)}.{did_you_mean(name, known)}"
+    )
 
 
-def several_labels(what: str) -> LabelError:
+def multiple_labels_error(what: str) -> LabelError:
     """Word the refusal of more than one label per row."""
     return LabelError(
         f"The labels are {what}, several per row; a classifier learns one. Train one model per label: "

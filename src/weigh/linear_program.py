@@ -10,21 +10,21 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-class Meeting(NamedTuple):
+class NearestMeansSolution(NamedTuple):
     """Weights of the points of two groups, and the price of each coordinate."""
 
     weights: Floats
-    prices: Floats
+    dual_prices: Floats
 
 
-def nearest_means(
+def solve_nearest_means(
     values: Floats,
     indices: NDArray[np.int64],
     indptr: NDArray[np.int64],
     width: int,
     points: NDArray[np.int64],
     groups: NDArray[np.int64],
-) -> Meeting | None:
+) -> NearestMeansSolution | None:
     """Return convex weights of two groups of points that bring the sum of both nearest to zero.
 
     Point k has the given values at the given coordinates; those of `points` take part, each in the
@@ -45,4 +45,4 @@ def nearest_means(
     found = linprog(cost, A_eq=equations, b_eq=wanted, method="highs")
     if found.x is None:
         return None
-    return Meeting(np.asarray(found.x[:n]), np.asarray(found.eqlin.marginals[:width]))
+    return NearestMeansSolution(np.asarray(found.x[:n]), np.asarray(found.eqlin.marginals[:width]))

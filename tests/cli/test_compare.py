@@ -8,7 +8,7 @@ import pytest
 
 import weigh
 from weigh import errors
-from weigh.trials.learners import LEARNERS
+from weigh.trials.learners import LEARNER_FACTORIES
 
 DAYS = "sky,warm,play\n" + "".join(
     f"{['sun', 'fog', 'rain'][k % 3]},{k % 7}.5,{'yes' if (k % 3) + (k % 5) < 3 else 'no'}\n"
@@ -99,7 +99,7 @@ def test_kinds_are_those_of_every_learner(days, tmp_path):
     given = ("compare", *GIVEN[:3], "--kind", "warm=category", "--folds", "3", "--repeats", "1", "--json")
     told = json.loads(days(*given).output)
     assert all("columns={'warm': Category()}" in each["settings"] for each in told["scores"][:5])
-    tree = LEARNERS["tree"]().set_params(asnumbers__columns={"warm": "category"})
+    tree = LEARNER_FACTORIES["tree"]().set_params(asnumbers__columns={"warm": "category"})
     found = weigh.compare(tree, source(tmp_path), folds=3, repeats=1)
     assert told["scores"][3]["losses"] == found.scores[0].losses.tolist()
 

@@ -94,14 +94,14 @@ def test_priors_are_read_from_text(run, text, prior):
 
 def test_class_priors_are_read_from_text(run):
     run("fit", "mails.csv", "--label", "spam", "--set", 'class_prior={"spam": 0.25, "not-spam": 0.75}')
-    assert weigh.load("mails.weigh").class_belief.exact == [Fraction(3, 4), Fraction(1, 4)]
+    assert weigh.load("mails.weigh").class_distribution.exact == [Fraction(3, 4), Fraction(1, 4)]
     run("fit", "mails.csv", "--label", "spam", "--set", "class_prior=uniform")
     assert weigh.load("mails.weigh").class_prior == "uniform"
 
 
 def test_class_priors_name_classes_that_are_numbers(run):
     run("fit", "mails.csv", "--label", "CS373", "--set", 'class_prior={"0": 0.5, "1": 0.5}')
-    assert weigh.load("mails.weigh").class_belief.exact == [Fraction(1, 2)] * 2
+    assert weigh.load("mails.weigh").class_distribution.exact == [Fraction(1, 2)] * 2
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 import weigh
 from weigh.cli.settings import read_settings
-from weigh.cli.wording import spoken
+from weigh.cli.terminology import to_command_line_terms
 from weigh.priors import Laplace, Normal, Penalty
 
 FLATS = """size,rooms,district,rent
@@ -234,7 +234,7 @@ def test_what_the_library_refuses_is_told_in_the_command_lines_words(flats, lear
 
 def test_advice_on_solvers_names_options():
     said = "State it, as in noise=Normal(1.0), or give the penalty itself: Penalty(l1=...). Or scale='unit'."
-    assert spoken(said) == (
+    assert to_command_line_terms(said) == (
         "State it, as in --set noise=normal:1.0, or give the penalty itself: penalty:l1=.... Or --set "
         "scale=unit."
     )

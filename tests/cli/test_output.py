@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from weigh.cli.options import writing
+from weigh.cli.options import open_output
 
 
 def predicted(fitted, target):
@@ -78,7 +78,7 @@ def test_a_full_disk_is_told_in_a_sentence(fitted):
 def test_a_failure_leaves_the_old_file_and_no_other(tmp_path):
     out = tmp_path / "out.csv"
     out.write_text("old")
-    with pytest.raises(TypeError), writing(str(out)) as file:
+    with pytest.raises(TypeError), open_output(str(out)) as file:
         file.writelines(["new", None])
     assert out.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]

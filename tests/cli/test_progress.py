@@ -7,9 +7,9 @@ import io
 import pytest
 
 import weigh
-from weigh.cli import progress, stages
+from weigh.cli import output, progress
 from weigh.cli.main import app
-from weigh.cli.progress import Bar, watched
+from weigh.cli.progress import RowProgress, show_row_progress
 
 
 class Terminal(io.StringIO):
@@ -34,14 +34,14 @@ def test_files_in_a_row_number_their_rows_on_and_add_up_their_bytes(files):
 
 
 def test_files_in_a_row_can_be_read_by_another_label(files):
-    assert files.labelled("x").names == ("y",)
+    assert files.with_label("x").names == ("y",)
 
 
 def test_nothing_is_shown_where_there_is_no_terminal(files, monkeypatch):
     shown = io.StringIO()
     monkeypatch.setattr("sys.stderr", shown)
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
-    bar = Bar(files)
+    monkeypatch.setattr(progress, "PROGRESS_DELAY", 0.0)
+    bar = RowProgress(files)
     bar(2)
     bar.close()
     assert shown.getvalue() == ""
@@ -50,7 +50,7 @@ def test_nothing_is_shown_where_there_is_no_terminal(files, monkeypatch):
 def test_what_is_done_at_once_shows_no_bar(files, monkeypatch):
     shown = Terminal()
     monkeypatch.setattr("sys.stderr", shown)
-    bar = Bar(files)
+    bar = RowProgress(files)
     bar(2)
     bar.close()
     assert shown.getvalue() == ""
@@ -59,8 +59,8 @@ def test_what_is_done_at_once_shows_no_bar(files, monkeypatch):
 def test_a_long_reading_shows_rows_and_share(files, monkeypatch):
     shown = Terminal()
     monkeypatch.setattr("sys.stderr", shown)
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
-    bar = Bar(files)
+    monkeypatch.setattr(progress, "PROGRESS_DELAY", 0.0)
+    bar = RowProgress(files)
     for chunk in files.chunks():
         bar(chunk.n_rows)
     bar.close()
@@ -71,13 +71,13 @@ def test_a_long_reading_shows_rows_and_share(files, monkeypatch):
 def test_a_watched_source_is_the_source_and_counts_what_was_dealt_with(files, monkeypatch):
     shown = Terminal()
     monkeypatch.setattr("sys.stderr", shown)
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
-    with watched(files) as source:
+    monkeypatch.setattr(progress, "PROGRESS_DELAY", 0.0)
+    with show_row_progress(files) as source:
         assert (source.names, source.label, source.width) == (files.names, files.label, files.width)
         assert source.prefix(1).n_rows == 1
         assert shown.getvalue() == ""
         assert [c.n_rows for c in source.chunks()] == [c.n_rows for c in files.chunks()]
-        assert source.labelled("x").names == ("y",)
+        assert source.with_label("x").names == ("y",)
     assert "4 rows" in shown.getvalue()
 
 
@@ -96,7 +96,7 @@ def test_long_commands_show_a_bar_on_a_terminal(files, tmp_path, monkeypatch, co
     shown = Terminal()
     monkeypatch.setattr("sys.stderr", shown)
     monkeypatch.setattr("sys.stdout", Terminal())
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "PROGRESS_DELAY", 0.0)
     app.main(command, prog_name="weigh", standalone_mode=False)
     assert ("2 rows" in shown.getvalue()) == is_shown
 
@@ -104,20 +104,20 @@ def test_long_commands_show_a_bar_on_a_terminal(files, tmp_path, monkeypatch, co
 def test_a_watched_source_stays_watched_however_it_is_to_be_read(files, monkeypatch):
     shown = Terminal()
     monkeypatch.setattr("sys.stderr", shown)
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
-    with watched(files) as source:
-        other = source.marked(["1"]).stored({"x": "string"})
+    monkeypatch.setattr(progress, "PROGRESS_DELAY", 0.0)
+    with show_row_progress(files) as source:
+        other = source.with_missing(["1"]).with_storage({"x": "string"})
         assert [v for chunk in other.chunks() for v in chunk.columns["x"].to_pylist()] == [None, "2"] * 2
     assert "4 rows" in shown.getvalue()
 
 
 def test_stages_are_told_on_a_terminal_once_they_take_long(monkeypatch, capsys):
-    with stages.stages() as say:
+    with output.show_stages() as say:
         say("Judging the model")
     assert capsys.readouterr().err == ""
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    monkeypatch.setattr(stages, "PATIENCE", 0.0)
-    with stages.stages() as say:
+    monkeypatch.setattr(output, "PROGRESS_DELAY", 0.0)
+    with output.show_stages() as say:
         say("Judging the model")
     assert terminal.getvalue() == "\r\033[KJudging the model …\r\033[K"

@@ -89,6 +89,6 @@ def test_rows_that_lack_columns_of_a_sparse_format_are_predicted(format, train, 
 
 
 def test_the_formats_are_those_of_the_library(run):
-    from weigh.source.formats import FORMATS
+    from weigh.source.files.formats import FORMATS
 
     assert f"[{'|'.join(FORMATS)}]" in "".join(run("fit", "--help").output.split())

@@ -152,14 +152,14 @@ def test_an_interrupt_ends_with_130(fitted, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("weigh.judge.diff", interrupted)
-    assert main.code_of(["diff", "mails.weigh", "mails.weigh"]) == 130
+    assert main.run_for_exit_code(["diff", "mails.weigh", "mails.weigh"]) == 130
 
 
 def test_advice_on_missing_values_is_in_the_words_of_the_command_line():
-    from weigh.cli.wording import spoken
+    from weigh.cli.terminology import to_command_line_terms
 
     said = "'?' is not a number. Give missing='?' to open() if it means missing."
-    assert spoken(said) == "'?' is not a number. Give --missing '?' if it means missing."
+    assert to_command_line_terms(said) == "'?' is not a number. Give --missing '?' if it means missing."
 
 
 @pytest.mark.parametrize(
@@ -183,6 +183,6 @@ def test_advice_on_missing_values_is_in_the_words_of_the_command_line():
     ],
 )
 def test_advice_in_python_is_told_in_options(said, told):
-    from weigh.cli.wording import spoken
+    from weigh.cli.terminology import to_command_line_terms
 
-    assert spoken(said) == told
+    assert to_command_line_terms(said) == told

@@ -7,13 +7,13 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from tests.apps.spelling.corpus import SETS, speller, text
-from weigh.apps.spelling.confusion import ConfusionSets
+from tests.apps.spelling.example_speller import SETS, speller, text
+from weigh.apps.spelling.confusion_sets import ConfusionSets
 from weigh.apps.spelling.documents import Document
-from weigh.apps.spelling.trial.compare import compared
-from weigh.apps.spelling.trial.curve import curve
-from weigh.apps.spelling.trial.directions import directions
-from weigh.apps.spelling.trial.swaps import swaps
+from weigh.apps.spelling.evaluation.compare import compare_learners
+from weigh.apps.spelling.evaluation.curve import measure_learning_curve
+from weigh.apps.spelling.evaluation.directions import evaluate_directions
+from weigh.apps.spelling.evaluation.swaps import evaluate_swaps
 
 EVIL = "<script>alert(1)</script>"
 
@@ -33,11 +33,15 @@ def _suggestion() -> Any:
 
 
 RESULTS: dict[str, Callable[[], Any]] = {
-    "Curve": lambda: curve(_documents(1, 2, 3), _documents(4), SETS, ["logistic"], sizes=[1_000, 5_000]),
-    "Directions": lambda: directions(_speller(), _documents(5)),
-    "LearnerComparison": lambda: compared(_documents(1, 2), _documents(4), SETS, ["logistic", "memory"]),
+    "Curve": lambda: measure_learning_curve(
+        _documents(1, 2, 3), _documents(4), SETS, ["logistic"], sizes=[1_000, 5_000]
+    ),
+    "Directions": lambda: evaluate_directions(_speller(), _documents(5)),
+    "LearnerComparison": lambda: compare_learners(
+        _documents(1, 2), _documents(4), SETS, ["logistic", "memory"]
+    ),
     "Speller": _speller,
     "Suggestion": _suggestion,
-    "Swaps": lambda: swaps(_speller(), [(EVIL, text(3_000, 6))]),
+    "Swaps": lambda: evaluate_swaps(_speller(), [(EVIL, text(3_000, 6))]),
 }
 WITHOUT_PICTURE: dict[str, Callable[[], Any]] = {"ConfusionSets": lambda: ConfusionSets(SETS, EVIL)}

@@ -132,10 +132,10 @@ def test_a_saved_regression_answers_with_numpy_alone(
 
 def test_a_regression_is_learned_without_scikit_learn() -> None:
     program = (
-        "from weigh.learn.regress.linear import LinearTask; from weigh.engines import run;"
-        "from weigh.learn.regress.logistic_task import LogisticTask; from weigh.source import rows;"
+        "from weigh.learn.linear_regression import LinearTask; from weigh.engines import run;"
+        "from weigh.learn.logistic_regression import LogisticTask; from weigh.source import rows;"
         "table = {'a': [1.0, 2.0, 4.0, 3.0], 'y': [0, 1, 1, 0]}; source = rows(table, 'y');"
-        "run(LinearTask.over(source, prior=1.0), source); run(LogisticTask.over(source), source)"
+        "run(LinearTask.for_source(source, prior=1.0), source); run(LogisticTask.for_source(source), source)"
     )
     assert libraries_after(program) & LEARNERS <= {"scipy"}
 
@@ -143,7 +143,7 @@ def test_a_regression_is_learned_without_scikit_learn() -> None:
 def test_learning_without_the_learners_face_needs_no_scikit_learn() -> None:
     program = (
         "from weigh.learn import BayesTask; from weigh.engines import run; from weigh.source import rows;"
-        "source = rows({'a': ['x', 'y'], 'spam': [0, 1]}, 'spam'); run(BayesTask.over(source), source)"
+        "source = rows({'a': ['x', 'y'], 'spam': [0, 1]}, 'spam'); run(BayesTask.for_source(source), source)"
     )
     assert not libraries_after(program) & LEARNERS
 

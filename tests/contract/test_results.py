@@ -15,18 +15,17 @@ import numpy as np
 import pytest
 
 import weigh
-from tests.apps.mail.trial.scripted import Scripted
+from tests.apps.mail.evaluation.scripted_filter import Scripted
 from tests.contract import spelling_results
 from weigh._core import MailLedger
 from weigh.apps.mail.audit import audit_mails
+from weigh.apps.mail.evaluation.mail_stream import Mail
+from weigh.apps.mail.evaluation.online_evaluation import evaluate_filters
 from weigh.apps.mail.filter import Filter
-from weigh.apps.mail.results import Learned, Status, Unlearned
-from weigh.apps.mail.strongest import strongest_words
-from weigh.apps.mail.trial.contestant import Mail
-from weigh.apps.mail.trial.trial import hold_trial
-from weigh.apps.mail.words import Word
-from weigh.model.row_model import RowModel
-from weigh.source.mail import Stored, read
+from weigh.apps.mail.results import LearnResult, StoreStatus, UnlearnResult, strongest_words
+from weigh.apps.mail.storage import FeatureName
+from weigh.model.base import BaseModel
+from weigh.source.mail import RawMessage, read
 
 EVIL = "<script>alert(1)</script>"
 A, B = "<b>a</b>", "a & b, a long name that goes on and on and on, beyond the forty signs of a column"
@@ -82,9 +81,9 @@ def _message() -> Any:
 
 
 def _strongest_words() -> Any:
-    words = [Word(7, 1, EVIL), Word(8, 0, B), Word(9, 0, EVIL)]
+    words = [FeatureName(7, 1, EVIL), FeatureName(8, 0, B), FeatureName(9, 0, EVIL)]
     ledger = MailLedger("naive-bayes")
-    ledger.learn([word.print for word in words], b"\x01\x00\x01")
+    ledger.learn([word.hashed_features for word in words], b"\x01\x00\x01")
     return strongest_words(words, ledger, 3)
 
 
@@ -98,14 +97,15 @@ def _explanation() -> Any:
 def _mail_audit() -> Any:
     raws = [f"Subject: {name}\n\n{name} {EVIL}".encode() for name in (A, B)]
     looks = {
-        label: partial(iter, [Stored(raw, EVIL)]) for label, raw in zip(("spam", "ham"), raws, strict=True)
+        label: partial(iter, [RawMessage(raw, EVIL)])
+        for label, raw in zip(("spam", "ham"), raws, strict=True)
     }
     return audit_mails(looks)
 
 
 def _trial() -> Any:
     mails = [Mail(f"{i % 7 - 3} {i}".encode(), f"{EVIL} {i}", ("ham", "spam")[i % 2]) for i in range(20)]
-    return hold_trial([Scripted(EVIL)], mails, order="given")
+    return evaluate_filters([Scripted(EVIL)], mails, order="given")
 
 
 def _tuned() -> Any:
@@ -149,12 +149,12 @@ RESULTS: dict[str, Callable[[], Any]] = {
 WITHOUT_PICTURE: dict[str, Callable[[], Any]] = {
     "Certificate": lambda: perceptron().certificate_,
     "Equivalents": lambda: weigh.Normal(1).equivalents("linear", n=10),
-    "Learned": lambda: Learned(1, 2, 3),
+    "Learned": lambda: LearnResult(1, 2, 3),
     "Message": _message,
     "Optimality": lambda: linear().certificate_,
-    "Status": lambda: Status(EVIL, A, A, 4, True, 0, 2, 3, 4, 5),
+    "Status": lambda: StoreStatus(EVIL, A, A, 4, True, 0, 2, 3, 4, 5),
     "TraitTable": lambda: compared().traits(),
-    "Unlearned": lambda: Unlearned(1, 2, 3),
+    "Unlearned": lambda: UnlearnResult(1, 2, 3),
     "Verdict": lambda: _explanation().verdict,
     **spelling_results.WITHOUT_PICTURE,
 }
@@ -314,5 +314,5 @@ def test_all_models_are_shown() -> None:
     def below(kind: type) -> set[type]:
         return {kind, *(each for child in kind.__subclasses__() for each in below(child))}
 
-    concrete = {kind.__name__ for kind in below(RowModel) if not inspect.isabstract(kind)}
+    concrete = {kind.__name__ for kind in below(BaseModel) if not inspect.isabstract(kind)}
     assert {name for name in concrete if not name.startswith("_")} <= {name.split()[0] for name in MODELS}

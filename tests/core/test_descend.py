@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weigh import _core
-from weigh.learn.regress.sparse_bound import residual_bound
+from weigh.learn.linear.duality import lasso_dual_bound
 
 
 def residual_gap(rr, yr, q, l1, l2, cost):
-    return max(0.0, rr / 2 + cost - residual_bound(rr, yr, q, l1, l2))
+    return max(0.0, rr / 2 + cost - lasso_dual_bound(rr, yr, q, l1, l2))
 
 
 def soft(u, l1):

@@ -12,7 +12,7 @@ import weigh
 from tests.perceptrons import Plain
 from tests.splitting import documents, split
 from weigh import _core
-from weigh.features import Names
+from weigh.features import NameArray
 
 ROUNDS = range(60)
 UNKNOWN = -2  # the number of a name that may not be taken up
@@ -75,14 +75,14 @@ def test_names_are_numbered_as_they_appear(seed: int) -> None:
     numbering, place = _core.NameIndexer(0), dict[str, int]()
     for grow in rng.random(5) < 0.6:
         names = some_names(rng)
-        packed = Names.of(names)
+        packed = NameArray.from_strings(names)
         found = numbering.index(packed.text, packed.offsets, bool(grow))
         if grow:
             for name in names:
                 place.setdefault(name, len(place))
         assert found.tolist() == [place.get(name, UNKNOWN) for name in names]
         assert len(numbering) == len(place)
-    assert list(Names(*numbering.names())) == list(place)
+    assert list(NameArray(*numbering.names())) == list(place)
 
 
 @pytest.mark.parametrize("seed", ROUNDS)
@@ -92,11 +92,11 @@ def test_buckets_go_by_their_shortest_name_whoever_saw_it(seed: int) -> None:
     parts = [_core.NameIndexer(4), _core.NameIndexer(4)]
     bucket: dict[str, int] = {}
     for at, names in enumerate(batches):
-        packed = Names.of(names)
+        packed = NameArray.from_strings(names)
         found = parts[at % 2].index(packed.text, packed.offsets, True)
         bucket |= dict(zip(names, found.tolist(), strict=True))
     parts[0].merge(parts[1])
-    for number, told in enumerate(Names(*parts[0].names())):
+    for number, told in enumerate(NameArray(*parts[0].names())):
         own = [name for name, k in bucket.items() if k == number]
         assert (
             (told in own and len(told.encode()) == min(len(name.encode()) for name in own))
@@ -111,18 +111,18 @@ def test_documents_are_learned_as_rows_in_the_order_of_their_words(buckets: int)
     batches = [["free money, free lunch", None, ""], ["lunch at noon", "money money money free"]]
     numbering, words = _core.NameIndexer(buckets), dict[str, int]()
     for texts in batches:
-        indptr, indices, counts = numbering.index_tokens(documents(texts), kind.splitting)
+        indptr, indices, counts = numbering.index_tokens(documents(texts), kind.token_settings)
         for row, text in enumerate(texts):
             tokens = split(text, kind) if text else []
             found = indices[indptr[row] : indptr[row + 1]].tolist()
-            packed = Names.of(tokens)
+            packed = NameArray.from_strings(tokens)
             expected = numbering.index(packed.text, packed.offsets, False).tolist()
             assert found == list(dict.fromkeys(expected))
             assert counts[indptr[row] : indptr[row + 1]].tolist() == [expected.count(k) for k in found]
             for token in tokens:
                 words.setdefault(token, len(words))
     if not buckets:
-        assert list(Names(*numbering.names())) == list(words)
+        assert list(NameArray(*numbering.names())) == list(words)
 
 
 @pytest.mark.parametrize("seed", ROUNDS)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from weigh import _core
-from weigh.features import Names
+from weigh.features import NameArray
 
 
 def ints(*values: int) -> Any:
@@ -70,7 +70,7 @@ def replayed(**changes: Any) -> Any:
 
 
 def joined(first: int, second: int, *names: str) -> None:
-    one, other, packed = _core.NameIndexer(first), _core.NameIndexer(second), Names.of(names)
+    one, other, packed = _core.NameIndexer(first), _core.NameIndexer(second), NameArray.from_strings(names)
     other.index(packed.text, packed.offsets, True)
     one.merge(other)
 

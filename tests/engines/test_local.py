@@ -19,17 +19,17 @@ def source(n: int = 60_000):
 def test_progress_counts_every_row_once():
     seen: list[int] = []
     data = source()
-    run(BayesTask.over(data), data, threads=2, progress=seen.append)
+    run(BayesTask.for_source(data), data, threads=2, progress=seen.append)
     assert sum(seen) == 60_000
 
 
 def test_threads_below_one_are_refused():
     data = source(10)
     with pytest.raises(errors.ParameterError, match="fit: threads must be at least 1, got 0"):
-        run(BayesTask.over(data), data, threads=0)
+        run(BayesTask.for_source(data), data, threads=0)
 
 
 def test_an_error_in_one_thread_ends_the_run():
     data = rows({"a": np.arange(300_000.0), "y": [0, 1] * 149_999 + [None, 1]}, "y")
     with pytest.raises(errors.LabelError, match="The label is missing in 1 of"):
-        run(BayesTask.over(data), data, threads=2)
+        run(BayesTask.for_source(data), data, threads=2)

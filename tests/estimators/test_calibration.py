@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 
 import weigh
 from weigh import errors
-from weigh.learn.calibration import Scored, fit_temperature
+from weigh.learn.calibration import CalibrationData, fit_temperature
 from weigh.model import BayesModel, CalibratedModel
 
 METHODS = ["temperature", "platt", "isotonic"]
@@ -201,7 +201,7 @@ def test_fitting_calibrates_on_each_row_as_if_it_were_forgotten():
         row = {name: [values[at]] for name, values in TABLE.items()}
         scores.append(base.forget(row, "play").scores(row)[0])
     codes = np.array([base.classes.index(label) for label in TABLE["play"]])
-    expected = fit_temperature(Scored(np.array(scores), codes, np.ones(12))).map
+    expected = fit_temperature(CalibrationData(np.array(scores), codes, np.ones(12))).map
     assert pytest.approx(expected.T, rel=1e-9) == nb.model_.calibration.T
 
 

@@ -409,7 +409,7 @@ def test_a_saved_model_says_the_same(given: dict[str, Any], tmp_path: Path) -> N
     assert [str(e) for e in again.explain(table)] == [str(e) for e in model.explain(table)]
     assert again.to_bytes() == model.to_bytes()
     assert (again.fit, again.certificate) == (model.fit, model.certificate)
-    if model.knowledge is not None:
+    if model.posterior_source is not None:
         np.testing.assert_array_equal(again.predict(table, True)[1], model.predict(table, True)[1])
 
 

@@ -20,7 +20,7 @@ from sklearn.base import clone
 import weigh
 from tests.perceptrons import Plain
 from weigh import errors
-from weigh.learn.online import OnlineRun
+from weigh.learn.perceptron_state import PerceptronState
 
 law = settings(max_examples=40, derandomize=True, deadline=None, database=None)
 KEPT = ("last", "averaged", "lazy", "voted")
@@ -285,14 +285,14 @@ def test_an_interrupt_waits_until_a_batch_is_learned_as_a_whole(monkeypatch) -> 
     X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
     whole = weigh.Perceptron().partial_fit(X, y).partial_fit(X, y)
     learner = weigh.Perceptron().partial_fit(X, y)
-    learn = OnlineRun.learn
+    learn = PerceptronState.learn
 
     def interrupted(self, *given):
         _thread.interrupt_main()
         time.sleep(0.05)
         return learn(self, *given)
 
-    monkeypatch.setattr(OnlineRun, "learn", interrupted)
+    monkeypatch.setattr(PerceptronState, "learn", interrupted)
     # What runs in the background of a shell was told to ignore interrupts.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 import weigh
 from tests.texts import MULTILINGUAL, peer
-from weigh.judge.verifying.splitting import bucket_of
+from weigh.judge.verification.recount import hash_bucket
 
 KEPT = ("last", "averaged", "lazy", "voted")
 
@@ -177,7 +177,7 @@ def test_hashed_words_share_the_weight_of_their_bucket(keep: str, counts: bool) 
     occurrences = words.fit_transform(TEXTS).toarray().astype(float)
     buckets = np.zeros((len(TEXTS), 16))
     for word, at in words.vocabulary_.items():
-        buckets[:, bucket_of(word, 16)] += occurrences[:, at]
+        buckets[:, hash_bucket(word, 16)] += occurrences[:, at]
     buckets = buckets if counts else (buckets > 0).astype(float)
     twin = weigh.Perceptron(keep, max_iter=4).fit(buckets, y)
     np.testing.assert_array_equal(found.decision_function(TEXTS), twin.decision_function(buckets))

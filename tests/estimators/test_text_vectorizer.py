@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 import weigh
 from tests.texts import MULTILINGUAL, edges, peer
 from weigh import errors
-from weigh.judge.verifying.splitting import bucket_of, text_words
+from weigh.judge.verification.recount import hash_bucket, tokenise_text
 
 TEXTS = MULTILINGUAL + edges()
 NEW = ["the quick unheard FOX", "", "Привет 世界 unheard", MULTILINGUAL[22], "unheard"]
@@ -146,8 +146,8 @@ def test_buckets_are_those_of_the_words_hashes(buckets: int, counts: bool) -> No
     found = weigh.TextVectorizer(counts, ngrams=(1, 2), buckets=buckets).fit_transform(TEXTS)
     expected = np.zeros((len(TEXTS), buckets), dtype=np.int64)
     for row, text in enumerate(TEXTS):
-        for word in text_words(text, kind):
-            expected[row, bucket_of(word, buckets)] += 1
+        for word in tokenise_text(text, kind):
+            expected[row, hash_bucket(word, buckets)] += 1
     np.testing.assert_array_equal(found.toarray(), expected if counts else expected > 0)
     if counts:
         whole = peer(kind).fit_transform(TEXTS)

@@ -9,7 +9,7 @@ from sklearn.linear_model import Perceptron as Peer
 
 import weigh
 from weigh import errors
-from weigh.learn.held_out import is_held_out
+from weigh.learn.holdout import is_held_out
 
 X, Y = load_digits(return_X_y=True)
 GRID = {"keep": ["last", "averaged", "voted", "lazy"], "margin": [0, 500], "max_iter": [1, 3]}
@@ -20,7 +20,7 @@ def held_out(n: int, seed: int = 0, share: float = 0.25) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def tuned() -> weigh.estimators.Tuned:
+def tuned() -> weigh.estimators.TuningResult:
     return weigh.tune(weigh.Perceptron(), GRID, X, Y)
 
 
@@ -47,7 +47,7 @@ def test_a_file_that_is_read_again_for_every_pass_gives_the_same(tmp_path, monke
     learner = weigh.Perceptron(shuffle=False, columns="value")
     grid = {"margin": [0, 100], "max_iter": [1, 4]}
     kept = weigh.tune(learner, grid, weigh.open(path, label="digit"))
-    monkeypatch.setattr("weigh.learn.reading.HELD_BYTES", 0)
+    monkeypatch.setattr("weigh.learn.dataset.MAX_CACHED_BYTES", 0)
     again = weigh.tune(learner, grid, weigh.open(path, label="digit"))
     assert kept.trials == again.trials
 

@@ -7,8 +7,7 @@ import pytest
 
 import weigh
 from weigh import errors
-from weigh.features.made_kinds import Lag, from_json
-from weigh.features.naming import to_kind
+from weigh.features.kind_registry import Lag, kind_from_json, to_kind
 
 
 @pytest.mark.parametrize(
@@ -29,7 +28,7 @@ from weigh.features.naming import to_kind
     ],
 )
 def test_a_kind_survives_as_plain_data(kind):
-    assert from_json(kind.to_json()) == kind
+    assert kind_from_json(kind.to_json()) == kind
 
 
 def test_kinds_may_be_named_in_lower_case_or_by_class():

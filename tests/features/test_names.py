@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.texts import MULTILINGUAL
 from weigh import _core
-from weigh.features.names import Names
+from weigh.features.names import NameArray
 
 ANY = st.lists(st.text(st.characters(), max_size=12), max_size=12)
 same = settings(max_examples=60, derandomize=True, deadline=None, database=None)
@@ -22,37 +22,37 @@ WORDS = sorted({word for text in MULTILINGUAL for word in text.split()} | {"", "
 @same
 @given(ANY)
 def test_names_come_back_as_they_went_in(words: list[str]) -> None:
-    names = Names.of(words)
+    names = NameArray.from_strings(words)
     assert len(names) == len(words)
     assert list(names) == words
     assert [names[k] for k in range(-len(words), len(words))] == words + words
     assert names[1:-1] == words[1:-1]
     assert names[::-2] == words[::-2]
     assert names == words
-    assert names == Names.of(words)
-    assert hash(names) == hash(Names.of(words))
+    assert names == NameArray.from_strings(words)
+    assert hash(names) == hash(NameArray.from_strings(words))
     assert pickle.loads(pickle.dumps(names)) == names
 
 
 def test_a_name_beyond_the_last_is_refused() -> None:
     for at in (2, -3):
         with pytest.raises(IndexError):
-            Names.of(["a", "b"])[at]
+            NameArray.from_strings(["a", "b"])[at]
 
 
 def test_names_that_differ_only_in_where_they_end_differ() -> None:
-    assert Names.of(["ab", "c"]) != Names.of(["a", "bc"])
-    assert Names.of(["ab"]) != ["ab", ""]
-    assert Names.of([]) == []
-    assert Names.of(["a"]) != "a b"
+    assert NameArray.from_strings(["ab", "c"]) != NameArray.from_strings(["a", "bc"])
+    assert NameArray.from_strings(["ab"]) != ["ab", ""]
+    assert NameArray.from_strings([]) == []
+    assert NameArray.from_strings(["a"]) != "a b"
 
 
 @same
 @given(ANY)
 def test_names_are_sorted_as_python_sorts_strings(words: list[str]) -> None:
-    names = Names.of(words)
-    order = names.order()
-    assert list(names.taken(order)) == sorted(words)
+    names = NameArray.from_strings(words)
+    order = names.argsort()
+    assert list(names.take(order)) == sorted(words)
     assert names.are_sorted == (words == sorted(set(words)))
 
 
@@ -63,15 +63,15 @@ def test_long_common_beginnings_are_told_apart_when_sorting() -> None:
         "p",
     ]
     random.Random(0).shuffle(words)
-    names = Names.of(words)
-    assert list(names.taken(names.order())) == sorted(words)
+    names = NameArray.from_strings(words)
+    assert list(names.take(names.argsort())) == sorted(words)
 
 
 @same
 @given(ANY, ANY)
 def test_two_sorted_lists_are_merged_with_the_places_of_both(first: list[str], second: list[str]) -> None:
     ours, theirs = sorted(set(first)), sorted(set(second))
-    names, places, others = Names.of(ours).sorted_with(Names.of(theirs))
+    names, places, others = NameArray.from_strings(ours).merge_sorted(NameArray.from_strings(theirs))
     both = sorted({*ours, *theirs})
     assert list(names) == both
     assert places.tolist() == [both.index(word) for word in ours]
@@ -79,25 +79,25 @@ def test_two_sorted_lists_are_merged_with_the_places_of_both(first: list[str], s
 
 
 def test_a_name_is_found_where_it_is() -> None:
-    names = Names.of(WORDS)
+    names = NameArray.from_strings(WORDS)
     assert [names.find(word) for word in WORDS] == list(range(len(WORDS)))
     assert all(word in names for word in WORDS)
     for absent in ("no such word", "\uffff\uffff", "\0"):
         assert names.find(absent) == -1
         assert absent not in names
     assert 7 not in names
-    assert "a" not in Names.of([])
+    assert "a" not in NameArray.from_strings([])
 
 
 def test_a_vocabulary_gives_the_names_back_under_their_numbers() -> None:
-    names = Names.of(WORDS)
+    names = NameArray.from_strings(WORDS)
     vocabulary = _core.Vocabulary.from_names(names.text, names.offsets)
     assert len(vocabulary) == len(WORDS)
-    assert Names(*vocabulary.names()) == names
+    assert NameArray(*vocabulary.names()) == names
 
 
 def test_a_vocabulary_refuses_a_name_that_occurs_twice() -> None:
-    names = Names.of(["b", "a", "b"])
+    names = NameArray.from_strings(["b", "a", "b"])
     with pytest.raises(ValueError, match=r"^a name occurs twice$"):
         _core.Vocabulary.from_names(names.text, names.offsets)
 
@@ -116,4 +116,4 @@ def test_offsets_that_are_none_are_refused(offsets: list[int]) -> None:
 @pytest.mark.parametrize("number", [-1, 2])
 def test_numbers_of_no_name_are_refused(number: int) -> None:
     with pytest.raises(ValueError, match=r"^a number is"):
-        Names.of(["a", "b"]).taken(np.array([number]))
+        NameArray.from_strings(["a", "b"]).take(np.array([number]))

@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 import weigh
-from weigh.features import Number, Schema, find_schema
+from weigh.features import Number, Schema, infer_schema
 from weigh.source import rows
 
 
@@ -16,15 +16,15 @@ def test_checking_many_columns_takes_no_longer_per_column():
     source = rows(np.ones((1, len(names))), names=names)
     start = time.perf_counter()
     Schema(names, [Number()] * len(names)).check(source)
-    find_schema(source, dict.fromkeys(names, "number"))
+    infer_schema(source, dict.fromkeys(names, "number"))
     # Searching a list for each of them would take half a minute.
     assert time.perf_counter() - start < 5
 
 
 def test_text_files_are_asked_for_texts_only_where_all_levels_were_texts():
-    schema = find_schema(rows({"a": ["1", "x"], "b": [1, 2], "x": [0.5, 1.5], "y": [0, 1]}, "y"))
+    schema = infer_schema(rows({"a": ["1", "x"], "b": [1, 2], "x": [0.5, 1.5], "y": [0, 1]}, "y"))
     levels = {"a": ["1", "x"], "b": [1, 2], "x": ["x ≤ 1", "x > 1"], "y": ["no", "yes"]}
-    assert schema.spelling(levels) == {"a": "string", "b": "mixed", "y": "string"}
+    assert schema.level_storage(levels) == {"a": "string", "b": "mixed", "y": "string"}
 
 
 def test_rows_without_names_are_read_in_the_order_of_the_columns():

@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 import weigh
 from tests.splitting import split
 from weigh import _core, errors
-from weigh.features.stop_words import ENGLISH
+from weigh.features.text_kinds import STOP_WORDS_ENGLISH
 
 WHOLE = "Text: {} must be a whole number of at least {}, got {}."
 LEAST = "Text: {} must be at least {}, got {}."
@@ -101,9 +101,9 @@ def test_stop_words_have_no_order_and_occur_once() -> None:
 def test_english_stop_words_are_left_out() -> None:
     kind = weigh.Text(stop_words="english")
     assert split("the cat and the hat", kind) == ["cat", "hat"]
-    assert split(" ".join(ENGLISH), kind) == []
-    assert len({"the", "and", "of", "is", "not"} - set(ENGLISH)) == 0
-    assert len(set(ENGLISH) & ENGLISH_STOP_WORDS) > len(ENGLISH) / 2
+    assert split(" ".join(STOP_WORDS_ENGLISH), kind) == []
+    assert len({"the", "and", "of", "is", "not"} - set(STOP_WORDS_ENGLISH)) == 0
+    assert len(set(STOP_WORDS_ENGLISH) & ENGLISH_STOP_WORDS) > len(STOP_WORDS_ENGLISH) / 2
 
 
 def test_kinds_are_plain_data() -> None:
@@ -111,7 +111,7 @@ def test_kinds_are_plain_data() -> None:
         weigh.Text(ngrams=(1, 2), chars="words", stop_words=["a"], buckets=8),
         weigh.Tokens(counts=False, max_words=5),
     ):
-        assert kind.splitting is kind.splitting
+        assert kind.token_settings is kind.token_settings
         assert pickle.loads(pickle.dumps(kind)) == copy.deepcopy(kind) == kind
 
 

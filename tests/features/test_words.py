@@ -21,10 +21,10 @@ import weigh
 from tests.splitting import split, split_all
 from tests.texts import MULTILINGUAL
 from weigh import errors
-from weigh.features.names import Names
-from weigh.features.words import Words, text_words, token_words
-from weigh.judge.verifying.splitting import text_words as plainly
-from weigh.source.chunk import Lists, Texts
+from weigh.features.names import NameArray
+from weigh.features.words import TextBlock, encode_texts, encode_tokens
+from weigh.judge.verification.recount import tokenise_text as plainly
+from weigh.source.chunk import ListColumn, TextColumn
 
 # What every storage can hold: no half pairs, which no encoding knows, and a few missing texts.
 WHOLE = [text for text in MULTILINGUAL if text.isascii() or "\\ud" not in ascii(text)]
@@ -36,7 +36,7 @@ def expected(texts: list[Any], kind: weigh.Text = KIND) -> list[list[str]]:
     return [[] if text is None else sorted(plainly(text, kind)) for text in texts]
 
 
-def as_texts(texts: list[Any]) -> Texts:
+def as_texts(texts: list[Any]) -> TextColumn:
     """Every other text lies among the spilled ones."""
     pieces = [(text or "").encode() for text in texts]
     sizes = np.array([-1 if text is None else len(p) for text, p in zip(texts, pieces, strict=True)])
@@ -46,7 +46,7 @@ def as_texts(texts: list[Any]) -> Texts:
         begins.append(~len(into) if i % 2 else len(into))
         into += piece
     held = (np.frombuffer(bytes(each), np.uint8) for each in (data, spilled))
-    return Texts(np.array(begins), sizes, *held)
+    return TextColumn(np.array(begins), sizes, *held)
 
 
 def sliced(texts: list[Any], storage: Any) -> Any:
@@ -91,18 +91,18 @@ def test_an_array_of_fixed_width_gives_the_same_words() -> None:
 
 @pytest.mark.parametrize("texts", [WHOLE, GAPPY], ids=["whole", "with gaps"])
 def test_texts_as_bytes_where_they_lie_give_the_same_words(texts: list[Any]) -> None:
-    block = text_words(as_texts(texts), "body", KIND, [])
+    block = encode_texts(as_texts(texts), "body", KIND, [])
     assert known(block, len(texts)) == [text is not None for text in texts]
     assert rows_of(block) == [sorted(set(row)) for row in expected(texts)]
 
 
-def known(block: Words, rows: int) -> list[bool]:
+def known(block: TextBlock, rows: int) -> list[bool]:
     return [True] * rows if block.known is None else block.known.tolist()
 
 
-def rows_of(block: Words) -> list[list[str]]:
+def rows_of(block: TextBlock) -> list[list[str]]:
     """The distinct words of every row, sorted."""
-    found = block.entries()
+    found = block.to_sparse()
     names = list(found.names)
     ends = found.indptr.tolist()
     return [sorted(names[k] for k in found.indices[a:b]) for a, b in itertools.pairwise(ends)]
@@ -138,14 +138,14 @@ def test_markers_of_missing_values_are_no_texts() -> None:
         pa.array(["NA", "one two", "NA two", "été"]),
         as_texts(["NA", "one two", "NA two", "été"]),
     ):
-        block = text_words(column, "body", KIND, ["NA", "été", 7])
+        block = encode_texts(column, "body", KIND, ["NA", "été", 7])
         assert known(block, 4) == [False, True, True, False]
         assert rows_of(block) == [[], ["one", "one two", "two"], ["na", "na two", "two"], []]
 
 
 def test_one_row_of_a_block_is_that_row() -> None:
     for column in (np.array(GAPPY, dtype=object), pa.array(GAPPY), as_texts(GAPPY)):
-        block = text_words(column, "body", KIND, [])
+        block = encode_texts(column, "body", KIND, [])
         rows = rows_of(block)
         for i in range(block.n_rows):
             one = block.row(i)
@@ -156,7 +156,7 @@ def test_one_row_of_a_block_is_that_row() -> None:
 @pytest.mark.parametrize("texts", [WHOLE, GAPPY], ids=["whole", "with gaps"])
 def test_a_block_survives_pickling(texts: list[Any]) -> None:
     for column in (np.array(texts, dtype=object), pa.array(texts), as_texts(texts)):
-        block = text_words(column, "body", KIND, [])
+        block = encode_texts(column, "body", KIND, [])
         copy = pickle.loads(pickle.dumps(block))
         assert known(copy, len(texts)) == known(block, len(texts))
         assert rows_of(copy) == rows_of(block)
@@ -165,11 +165,11 @@ def test_a_block_survives_pickling(texts: list[Any]) -> None:
 LISTS: list[Any] = [["A b", "c"], [], None, ["c", "c", "中"], ["", "x" * 40]]
 
 
-def as_lists(rows: list[Any]) -> Lists:
-    flat = Names.of([name for row in rows for name in row or ()])
-    texts = Texts(flat.offsets[:-1], np.diff(flat.offsets), flat.text)
+def as_lists(rows: list[Any]) -> ListColumn:
+    flat = NameArray.from_strings([name for row in rows for name in row or ()])
+    texts = TextColumn(flat.offsets[:-1], np.diff(flat.offsets), flat.text)
     indptr = np.cumsum([0, *(len(row or ()) for row in rows)])
-    return Lists(indptr, texts, None, np.array([row is not None for row in rows]))
+    return ListColumn(indptr, texts, None, np.array([row is not None for row in rows]))
 
 
 LIST_STORAGES: dict[str, Callable[[list[Any]], Any]] = {
@@ -189,7 +189,7 @@ def test_lists_of_every_storage_give_the_same_names(storage: str) -> None:
 
 
 def test_lists_where_they_lie_give_the_same_names() -> None:
-    block = token_words(as_lists(LISTS), "tags", weigh.Tokens(), [])
+    block = encode_tokens(as_lists(LISTS), "tags", weigh.Tokens(), [])
     assert known(block, 5) == [True, True, False, True, True]
     assert rows_of(block) == [sorted(set(row or ())) for row in LISTS]
     assert [rows_of(block.row(i))[0] for i in range(5)] == rows_of(block)
@@ -261,6 +261,6 @@ def test_no_text_has_ngrams_longer_than_itself() -> None:
 def test_texts_outlive_changes_of_the_array_they_came_from() -> None:
     given = np.array([f"word{i} other{i}" for i in range(1000)], dtype=object)
     block = weigh.Text().encode({"text": given}, ["text"], ())
-    expected = block.entries().names
+    expected = block.to_sparse().names
     given[:] = None
-    assert list(block.entries().names) == list(expected)
+    assert list(block.to_sparse().names) == list(expected)

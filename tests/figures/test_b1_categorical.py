@@ -17,13 +17,13 @@ X1 = {"Yes": {"Low": 10, "Medium": 13, "High": 17}, "No": {"Low": 2, "Medium": 1
 
 def share(model: BayesModel, column: str, value: str, label: str) -> Fraction:
     each: Any = next(d for d in model.distributions if d.part.names[0] == column)
-    return Fraction(each.exact(model.classes.index(label))[each.levels.index(value)])
+    return Fraction(each.exact_probabilities(model.classes.index(label))[each.levels.index(value)])
 
 
 def test_the_count_table_gives_10_of_40_and_15_of_55() -> None:
     model = BayesModel.from_counts(columns={"X1": X1}, prior=None)
     assert share(model, "X1", "Low", "Yes") == Fraction(10, 40)
-    assert model.class_belief.exact[model.classes.index("No")] == Fraction(15, 55)
+    assert model.class_distribution.exact_probabilities[model.classes.index("No")] == Fraction(15, 55)
 
 
 def test_rows_and_their_table_of_counts_give_the_same_model() -> None:

@@ -37,7 +37,7 @@ def test_the_slides_probabilities(
 
 
 def test_the_class_prior_is_not_smoothed(model: BayesModel) -> None:
-    assert model.class_belief.exact == [F(3, 5), F(2, 5)]
+    assert model.class_distribution.exact_probabilities == [F(3, 5), F(2, 5)]
 
 
 def test_the_new_mail_is_not_spam_with_16_of_31(model: BayesModel, new_mail: Any, worked: Any) -> None:

@@ -7,20 +7,20 @@ from fractions import Fraction
 import pytest
 
 from weigh.errors import Unsupported
-from weigh.priors import Beta, Dirichlet, concentration, exact_estimates
+from weigh.priors import Beta, Dirichlet, exact_estimates, pseudo_counts
 
 TOSSES = "HHTH TTTH TTTT HTTT".replace(" ", "")
 HEADS, TAILS = TOSSES.count("H"), TOSSES.count("T")
 
 
 def test_coin_by_maximum_likelihood_is_5_of_16() -> None:
-    pseudo = concentration(None, ["T", "H"])
+    pseudo = pseudo_counts(None, ["T", "H"])
     assert exact_estimates([Fraction(TAILS), Fraction(HEADS)], pseudo)[1] == Fraction(5, 16)
 
 
 def test_coin_under_beta_2_2_is_one_third() -> None:
     assert Beta(2, 2).posterior(heads=HEADS, tails=TAILS).mode == Fraction(1, 3)
-    pseudo = concentration(Beta(2, 2), ["T", "H"])
+    pseudo = pseudo_counts(Beta(2, 2), ["T", "H"])
     assert exact_estimates([Fraction(TAILS), Fraction(HEADS)], pseudo)[1] == Fraction(1, 3)
 
 
@@ -56,7 +56,7 @@ def test_plus_one_is_map_under_dirichlet_2_and_the_mean_under_dirichlet_1(
     assert list(Dirichlet(1).posterior(counts).mean.values()) == fractions
     seen = [Fraction(n) for n in counts.values()]
     for prior in (1, 1.0, Dirichlet(2)):
-        assert exact_estimates(seen, concentration(prior, list(counts))) == fractions
+        assert exact_estimates(seen, pseudo_counts(prior, list(counts))) == fractions
 
 
 def test_a_parameter_below_1_puts_the_mode_at_the_boundary_never_below_0() -> None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from weigh.model.table import ProbabilityTable
+from weigh.model.probability_table import ProbabilityTable
 
 PROBABILITIES = {False: [0.05, 0.05, 0.05, 0.1], True: [0.3, 0.2, 0.15, 0.1]}
 TABLE = ProbabilityTable(

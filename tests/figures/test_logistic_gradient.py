@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from weigh.learn.regress.logistic import gradient
-from weigh.learn.regress.matrix import DenseMatrix
-from weigh.learn.regress.problem import Problem
+from weigh.learn.linear.logistic import gradient
+from weigh.learn.linear.matrix import DenseMatrix
+from weigh.learn.linear.problem import Problem
 
 
 def test_the_gradient_at_zero_is_that_of_the_lecture(spam_table: dict[str, list[Any]]) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.learn.regress.designs import classical
-from weigh.learn.regress.matrix import DenseMatrix
-from weigh.learn.regress.moments import Moments
-from weigh.learn.regress.problem import Problem
-from weigh.model.posterior import Posterior
+from tests.learn.linear.designs import classical
+from weigh.learn.linear.matrix import DenseMatrix
+from weigh.learn.linear.moments import Moments
+from weigh.learn.linear.problem import Problem
+from weigh.model.inference import Posterior
 
 # Employed; deflator, gross national product, unemployed, armed forces, population, year.
 LONGLEY = np.array(
@@ -66,12 +66,12 @@ def test_longley_to_nine_digits_from_the_rows() -> None:
 
 def test_longley_to_nine_digits_from_one_pass_over_the_rows() -> None:
     batches = [(DenseMatrix(LONGLEY[i : i + 4, 1:]), LONGLEY[i : i + 4, 0], None) for i in range(0, 16, 4)]
-    check(classical(Moments.over(batches)))
+    check(classical(Moments.from_batches(batches)))
 
 
 def test_longley_to_nine_digits_with_the_bias_as_a_feature() -> None:
     X = np.column_stack([np.ones(16), LONGLEY[:, 1:]])
-    stated = Problem(DenseMatrix(X), LONGLEY[:, 0], np.zeros(7), np.zeros(7), bias=False)
+    stated = Problem(DenseMatrix(X), LONGLEY[:, 0], np.zeros(7), np.zeros(7), has_intercept=False)
     found = classical(stated)
     np.testing.assert_allclose(found.mean, [INTERCEPT, *WEIGHTS], rtol=1e-9)
     np.testing.assert_allclose(found.sd, [INTERCEPT_ERROR, *ERRORS], rtol=1e-9)

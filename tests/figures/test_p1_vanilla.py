@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import weigh
-from weigh.explain.trace import Trace, trace
+from weigh.explain.perceptron_trace import Trace, trace
 
 COLUMNS = {"familiarity": weigh.Category(levels=("high", "medium", "low"))}
 FEATURES = ["CS373", "investment", "familiarity=high", "familiarity=medium", "familiarity=low"]

@@ -6,7 +6,7 @@ from fractions import Fraction as F
 from typing import Any
 
 import weigh
-from weigh.explain.trace import trace
+from weigh.explain.perceptron_trace import trace
 
 COLUMNS = {"familiarity": weigh.Category(levels=("high", "medium", "low"))}
 

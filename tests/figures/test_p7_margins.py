@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from weigh.judge.margins.margin import margin
-from weigh.judge.margins.mistakes import mistake_bound
+from weigh.judge.margins.mistake_bound import mistake_bound
 
 XOR = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
 

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import laplace, norm
 
-from tests.learn.regress.designs import law
-from weigh.learn.regress.absolute import solve_absolute
-from weigh.learn.regress.least_squares import solve_least_squares
-from weigh.learn.regress.matrix import DenseMatrix
-from weigh.learn.regress.problem import Problem
-from weigh.learn.regress.ridge import solve_ridge
+from tests.learn.linear.designs import law
+from weigh.learn.linear.lad import solve_lad
+from weigh.learn.linear.least_squares import solve_least_squares
+from weigh.learn.linear.matrix import DenseMatrix
+from weigh.learn.linear.problem import Problem
+from weigh.learn.linear.ridge import solve_ridge
 
 
 @law
@@ -23,8 +23,8 @@ def test_ridge_is_shorter_and_fits_worse(seed: int, n: int, d: int, strength: fl
     draw = np.random.default_rng(seed)
     X, y, none = draw.normal(size=(n, d)), draw.normal(size=n), np.zeros(d)
     assume(np.abs(X.T @ y).max() > 1e-3)
-    free = solve_least_squares(Problem(DenseMatrix(X), y, none, none, bias=False))
-    held = solve_ridge(Problem(DenseMatrix(X), y, none, np.full(d, strength), bias=False))
+    free = solve_least_squares(Problem(DenseMatrix(X), y, none, none, has_intercept=False))
+    held = solve_ridge(Problem(DenseMatrix(X), y, none, np.full(d, strength), has_intercept=False))
     assert np.linalg.norm(held.w) < np.linalg.norm(free.w)
     assert np.linalg.norm(y - X @ held.w) > np.linalg.norm(y - X @ free.w)
 
@@ -32,7 +32,7 @@ def test_ridge_is_shorter_and_fits_worse(seed: int, n: int, d: int, strength: fl
 def test_more_features_than_rows_interpolate_without_a_prior() -> None:
     draw = np.random.default_rng(0)
     X, y, none = draw.normal(size=(6, 10)), draw.normal(size=6), np.zeros(10)
-    found = solve_least_squares(Problem(DenseMatrix(X), y, none, none, bias=False))
+    found = solve_least_squares(Problem(DenseMatrix(X), y, none, none, has_intercept=False))
     np.testing.assert_allclose(X @ found.w, y, rtol=1e-10)
     assert "rank 6 of 10 features, so of all solutions the one of least norm" in found.method
     np.testing.assert_allclose(found.w, np.linalg.pinv(X) @ y, rtol=1e-9)
@@ -49,7 +49,7 @@ def test_a_normal_prior_is_a_square_penalty(bias: bool) -> None:
         return -float(noise.sum() + norm(0, gamma).logpdf(p[:3]).sum())
 
     map_ = minimize(minus_log_posterior, np.zeros(3 + bias), method="BFGS", options={"gtol": 1e-9}).x
-    found = solve_ridge(Problem(DenseMatrix(X), y, none, np.full(3, sigma**2 / gamma**2), bias=bias))
+    found = solve_ridge(Problem(DenseMatrix(X), y, none, np.full(3, sigma**2 / gamma**2), has_intercept=bias))
     np.testing.assert_allclose(found.w, map_[:3], atol=1e-6)
 
 
@@ -62,7 +62,7 @@ def test_laplace_noise_and_a_laplace_prior_are_absolute_penalties() -> None:
     def minus_log_posterior(w: np.ndarray) -> float:
         return -float(laplace(0, width).logpdf(y - X @ w).sum() + laplace(0, tau).logpdf(w).sum())
 
-    found = solve_absolute(Problem(DenseMatrix(X), y, np.full(2, width / tau), none, bias=False))
+    found = solve_lad(Problem(DenseMatrix(X), y, np.full(2, width / tau), none, has_intercept=False))
     options = {"xatol": 1e-10, "fatol": 1e-12, "maxiter": 4000}
     map_ = minimize(minus_log_posterior, found.w + 0.05, method="Nelder-Mead", options=options)
     assert minus_log_posterior(found.w) <= map_.fun + 1e-12

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from weigh.learn.regress.absolute import solve_absolute
-from weigh.learn.regress.matrix import DenseMatrix
-from weigh.learn.regress.problem import Problem
+from weigh.learn.linear.lad import solve_lad
+from weigh.learn.linear.matrix import DenseMatrix
+from weigh.learn.linear.problem import Problem
 
 # Loss; air flow, water temperature, acid concentration.
 STACK_LOSS = np.array(
@@ -40,7 +40,7 @@ STACK_LOSS = np.array(
 
 def test_the_published_weights_of_stack_loss() -> None:
     stated = Problem(DenseMatrix(STACK_LOSS[:, 1:]), STACK_LOSS[:, 0], np.zeros(3), np.zeros(3))
-    found = solve_absolute(stated)
+    found = solve_lad(stated)
     # Rows meet the plane exactly, so the weights are fractions: of 345ths.
     np.testing.assert_allclose(found.w, [287 / 345, 198 / 345, -21 / 345], rtol=1e-11)
     np.testing.assert_allclose(found.w, [0.83188406, 0.57391304, -0.06086957], atol=5e-9)

@@ -38,9 +38,9 @@ class Countdown:
 
 def learn_and_fold(folder: str, keep: bool) -> None:
     ledger = Ledger(folder)
-    with ledger.journal.writing() as turn:
+    with ledger.journal.transaction() as turn:
         turn.append([record("new"), record("newer", 2, b"payload")])
-        turn.fold(ledger.write, keep=keep)
+        turn.compact(ledger.write, keep=keep)
 
 
 def die(folder: str, keep: bool, step: int) -> None:

@@ -7,8 +7,8 @@ import json
 import os
 from pathlib import Path
 
-from weigh.journal import START, Journal, Position, Record
-from weigh.replacing import replaced
+from weigh.atomic_files import atomic_write
+from weigh.journal import JOURNAL_START, Journal, JournalRecord, Position
 
 Entries = list[tuple[str, int, str]]
 
@@ -17,8 +17,8 @@ def key(name: object) -> bytes:
     return hashlib.blake2b(str(name).encode(), digest_size=16).digest()
 
 
-def record(name: object, mark: int = 1, payload: bytes = b"") -> Record:
-    return Record(key(name), mark, payload)
+def record(name: object, mark: int = 1, payload: bytes = b"") -> JournalRecord:
+    return JournalRecord(key(name), mark, payload)
 
 
 class Ledger:
@@ -36,7 +36,7 @@ class Ledger:
             with open(self.snapshot) as file:
                 entries, position = json.load(file)
         except FileNotFoundError:
-            return [], START
+            return [], JOURNAL_START
         return [(k, m, p) for k, m, p in entries], Position(*position)
 
     def state(self, held: tuple[Entries, Position] | None = None) -> tuple[Entries, Position]:
@@ -45,24 +45,24 @@ class Ledger:
     def entries(self) -> Entries:
         return self.state()[0]
 
-    def learn(self, *records: Record) -> list[bool]:
-        with self.journal.writing() as turn:
+    def learn(self, *records: JournalRecord) -> list[bool]:
+        with self.journal.transaction() as turn:
             return turn.append(records)
 
     def write(self, position: Position) -> None:
         entries, including = self.state()
         assert including == position
-        with replaced(self.snapshot) as file:
+        with atomic_write(self.snapshot) as file:
             file.write(json.dumps([entries, position]).encode())
 
     def fold(self, *, keep: bool = False) -> None:
-        with self.journal.writing() as turn:
-            turn.fold(self.write, keep=keep)
+        with self.journal.transaction() as turn:
+            turn.compact(self.write, keep=keep)
 
 
-def added(entries: Entries, records: list[Record]) -> Entries:
+def added(entries: Entries, records: list[JournalRecord]) -> Entries:
     return entries + plain(*records)
 
 
-def plain(*records: Record) -> Entries:
+def plain(*records: JournalRecord) -> Entries:
     return [(each.key.hex(), each.mark, each.payload.hex()) for each in records]

@@ -12,8 +12,8 @@ import pytest
 
 from tests.journal.ledger import Ledger, plain, record
 from weigh.errors import CutJournal, JournalError
-from weigh.journal import Record, generation
-from weigh.journal.header import SIZE
+from weigh.journal import JournalRecord, generation
+from weigh.journal.storage import HEADER_BYTES
 
 GROUPS = [
     [record("a", 1, b"first")],
@@ -26,7 +26,7 @@ ALL = [each for group in GROUPS for each in group]
 
 @pytest.fixture
 def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
-    monkeypatch.setattr(generation, "_PAUSE", 0)
+    monkeypatch.setattr(generation, "_RETRY_PAUSE", 0)
     ledger = Ledger(tmp_path)
     for group in GROUPS:
         ledger.learn(*group)
@@ -40,10 +40,10 @@ def again(ledger: Ledger) -> Ledger:
 
 def ends(ledger: Ledger) -> list[int]:
     """Where in the file every group ends."""
-    return [SIZE] + [SIZE + position.offset for _, position in ledger.journal.groups()]
+    return [HEADER_BYTES] + [HEADER_BYTES + position.offset for _, position in ledger.journal.groups()]
 
 
-def whole(ledger: Ledger, length: int) -> list[Record]:
+def whole(ledger: Ledger, length: int) -> list[JournalRecord]:
     """The records of the groups that so many bytes hold."""
     kept = sum(end <= length for end in ends(ledger)) - 1
     return [each for group in GROUPS[:kept] for each in group]
@@ -51,19 +51,19 @@ def whole(ledger: Ledger, length: int) -> list[Record]:
 
 def test_at_every_length_the_whole_groups_are_there_and_writing_goes_on(ledger: Ledger) -> None:
     content = Path(ledger.path).read_bytes()
-    prefixes = [whole(ledger, length) for length in range(SIZE, len(content) + 1)]
+    prefixes = [whole(ledger, length) for length in range(HEADER_BYTES, len(content) + 1)]
     boundaries = ends(ledger)
-    for length, prefix in zip(range(SIZE, len(content) + 1), prefixes, strict=True):
+    for length, prefix in zip(range(HEADER_BYTES, len(content) + 1), prefixes, strict=True):
         Path(ledger.path).write_bytes(content[:length])
         assert list(again(ledger).journal.records()) == prefix
         cut = length - max(end for end in boundaries if end <= length)
         told = (
             pytest.warns(CutJournal, match=f"the last {cut} bytes were not whole") if cut else nullcontext()
         )
-        with told, again(ledger).journal.writing() as turn:
+        with told, again(ledger).journal.transaction() as turn:
             turn.append([record("e")])
         assert again(ledger).entries() == plain(*prefix, record("e"))
-        assert os.path.getsize(ledger.path) == SIZE + again(ledger).journal.position.offset
+        assert os.path.getsize(ledger.path) == HEADER_BYTES + again(ledger).journal.position.offset
 
 
 def test_every_flipped_byte_before_the_last_group_is_told_and_nothing_is_cut(ledger: Ledger) -> None:
@@ -94,7 +94,7 @@ def test_who_reads_while_another_replaces_a_torn_group_looks_again(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     content = Path(ledger.path).read_bytes()
-    Path(ledger.path).write_bytes(flipped(content, SIZE + 20))
+    Path(ledger.path).write_bytes(flipped(content, HEADER_BYTES + 20))
     monkeypatch.setattr(generation.time, "sleep", lambda pause: Path(ledger.path).write_bytes(content))
     assert again(ledger).entries() == plain(*ALL)
 
@@ -111,7 +111,7 @@ def test_zeros_that_a_lost_write_leaves_are_cut(ledger: Ledger) -> None:
 def test_every_flipped_byte_of_the_table_of_keys_is_told_to_writers(ledger: Ledger) -> None:
     ledger.fold()
     content = Path(ledger.path).read_bytes()
-    for place in range(SIZE, len(content)):
+    for place in range(HEADER_BYTES, len(content)):
         Path(ledger.path).write_bytes(flipped(content, place))
         with pytest.raises(JournalError, match="damaged in its table of keys"):
             again(ledger).learn(record("e"))
@@ -188,7 +188,7 @@ def test_a_disk_that_fails_to_flush_has_acknowledged_nothing(
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     with monkeypatch.context() as patch:
-        patch.setattr(generation, "flushed", fails)
+        patch.setattr(generation, "flush_to_disk", fails)
         with pytest.raises(JournalError, match="Input/output error"):
             ledger.learn(record("e"))
     assert Path(ledger.path).read_bytes() == content

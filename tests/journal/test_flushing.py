@@ -11,7 +11,7 @@ import pytest
 
 from tests.journal.ledger import Ledger, record
 from weigh.errors import JournalError
-from weigh.journal.disk import flushed
+from weigh.journal.storage import flush_to_disk
 
 
 class Disk:
@@ -130,5 +130,5 @@ def test_a_disk_with_a_memory_of_its_own_is_asked_to_empty_it(
     monkeypatch.setattr(fcntl, "fcntl", full)
     monkeypatch.setattr(os, "fsync", lambda descriptor: asked.append("fsync"))
     with open(tmp_path / "file", "wb") as file:
-        flushed(file.fileno())
+        flush_to_disk(file.fileno())
     assert asked == ([51] if can else [51, "fsync"])

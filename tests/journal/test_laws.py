@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from tests.journal.ledger import Entries, Ledger, key, plain
-from weigh.journal import Position, Record
+from weigh.journal import JournalRecord, Position
 
 KEYS = [key(number) for number in range(6)]
 BATCHES = st.lists(
-    st.builds(Record, st.sampled_from(KEYS), st.integers(0, 2), st.binary(max_size=9)), max_size=6
+    st.builds(JournalRecord, st.sampled_from(KEYS), st.integers(0, 2), st.binary(max_size=9)), max_size=6
 )
 
 
@@ -37,7 +37,7 @@ class Reference(RuleBasedStateMachine):
         self.flushing.stop()
         self.folder.cleanup()
 
-    def expected(self, batch: list[Record]) -> list[bool]:
+    def expected(self, batch: list[JournalRecord]) -> list[bool]:
         new = []
         for each in batch:
             new.append(self.marks.get(each.key, 0) != each.mark)
@@ -47,17 +47,17 @@ class Reference(RuleBasedStateMachine):
         return new
 
     @rule(batch=BATCHES)
-    def append(self, batch: list[Record]) -> None:
+    def append(self, batch: list[JournalRecord]) -> None:
         assert self.ledger.learn(*batch) == self.expected(batch)
 
     @rule(batch=BATCHES)
-    def append_by_somebody_else(self, batch: list[Record]) -> None:
+    def append_by_somebody_else(self, batch: list[JournalRecord]) -> None:
         assert Ledger(self.folder.name).learn(*batch) == self.expected(batch)
 
     @rule(batch=BATCHES)
-    def fail(self, batch: list[Record]) -> None:
+    def fail(self, batch: list[JournalRecord]) -> None:
         try:
-            with self.ledger.journal.writing() as turn:
+            with self.ledger.journal.transaction() as turn:
                 turn.append(batch)
                 raise ZeroDivisionError
         except ZeroDivisionError:
@@ -87,7 +87,7 @@ class Reference(RuleBasedStateMachine):
 
     @invariant()
     def the_marks_are_those_of_the_dict(self) -> None:
-        with self.ledger.journal.writing() as turn:
+        with self.ledger.journal.transaction() as turn:
             assert [turn.mark(each) for each in KEYS] == [self.marks.get(each, 0) for each in KEYS]
 
 

@@ -110,4 +110,4 @@ def assert_close(first: Any, second: Any, tolerance: float = 1e-9) -> None:
     for part, other in zip(first.counts.parts, second.counts.parts, strict=True):
         for sums in ("first", "second"):
             if hasattr(part, sums):
-                assert getattr(part, sums).integers() == getattr(other, sums).integers()
+                assert getattr(part, sums).to_integers() == getattr(other, sums).to_integers()

@@ -117,7 +117,7 @@ def test_contributions_sum_to_the_score_and_posteriors_to_one(
         if evidence.runner_up is not None:
             expected -= named[evidence.runner_up]
         assert evidence.total == pytest.approx(expected, abs=1e-12)
-        worked = [math.exp(work.log) for work in evidence._work()]
+        worked = [math.exp(work.log) for work in evidence._class_products()]
         assert worked == pytest.approx(np.exp(score).tolist(), rel=1e-12)
 
 

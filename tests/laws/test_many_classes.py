@@ -38,7 +38,7 @@ table = {
 }
 start = peak()
 source = rows(table, "class")
-model = run(BayesTask.over(source), source)
+model = run(BayesTask.for_source(source), source)
 fitted = peak()
 asked = {name: column[:600] for name, column in table.items() if name != "class"}
 verdicts = model.predict(asked)

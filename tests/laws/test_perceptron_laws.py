@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import weigh
 from tests.perceptrons import Plain
-from weigh.learn.order import pass_order
+from weigh.learn.online_training import pass_order
 
 law = settings(max_examples=40, derandomize=True, deadline=None, database=None)
 seeds = st.integers(0, 2**32 - 1)

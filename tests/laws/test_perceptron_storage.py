@@ -19,8 +19,8 @@ from scipy import sparse
 
 import weigh
 from weigh.features import Schema
-from weigh.learn import reading
-from weigh.model import pipeline
+from weigh.learn import dataset
+from weigh.model import parallel
 
 law = settings(max_examples=40, derandomize=True, deadline=None, database=None)
 
@@ -119,7 +119,7 @@ def test_chunks_and_threads_give_the_same_bytes(
 ) -> None:
     settings, expected = chosen
     monkeypatch.setattr(Schema, "chunk_rows", size)
-    monkeypatch.setattr(pipeline, "cores", lambda: cores)
+    monkeypatch.setattr(parallel, "available_cores", lambda: cores)
     assert saved(columns(), **settings) == expected
     FILES["table.csv"](tmp_path / "table.csv")
     assert saved(weigh.open(tmp_path / "table.csv", label=LABEL), **settings) == expected
@@ -132,7 +132,7 @@ def test_rows_read_again_for_every_pass_give_the_same_bytes(
     settings = chosen[0] | {"shuffle": False}
     expected = saved(columns(), **settings)
     monkeypatch.setattr(Schema, "chunk_rows", size)
-    monkeypatch.setattr(reading, "HELD_BYTES", 0)
+    monkeypatch.setattr(dataset, "MAX_CACHED_BYTES", 0)
     FILES["table.csv"](tmp_path / "table.csv")
     assert saved(weigh.open(tmp_path / "table.csv", label=LABEL), **settings) == expected
 
@@ -142,7 +142,7 @@ def test_rows_read_again_are_shuffled_among_those_read_together(
 ) -> None:
     expected, in_order = saved(columns(), max_iter=2), saved(columns(), max_iter=2, shuffle=False)
     monkeypatch.setattr(Schema, "chunk_rows", 20)
-    monkeypatch.setattr(reading, "HELD_BYTES", 0)
+    monkeypatch.setattr(dataset, "MAX_CACHED_BYTES", 0)
     FILES["table.csv"](tmp_path / "table.csv")
     found = [saved(weigh.open(tmp_path / "table.csv", label=LABEL), max_iter=2) for _ in range(2)]
     assert found[0] == found[1]

@@ -21,8 +21,8 @@ from scipy import sparse
 
 import weigh
 from weigh import errors
-from weigh.learn import reading
-from weigh.model import pipeline
+from weigh.learn import dataset
+from weigh.model import parallel
 
 law = as_law(max_examples=25, derandomize=True, deadline=None, database=None)
 CLOSE = 1e-8
@@ -116,7 +116,7 @@ def check_same(one: Any, two: Any, close: float = CLOSE) -> None:
             assert other[name] == value, name
     assert two.certificate.objective == pytest.approx(one.certificate.objective, rel=1e-7)
     assert two.certificate.null == pytest.approx(one.certificate.null, rel=1e-9)
-    if one.knowledge is not None:
+    if one.posterior_source is not None:
         np.testing.assert_allclose(one.posterior.covariance, two.posterior.covariance, rtol=1e-6, atol=close)
         assert two.posterior.intercept == pytest.approx(one.posterior.intercept, rel=close, abs=close * 100)
         assert two.posterior.intercept_sd == pytest.approx(one.posterior.intercept_sd, rel=1e-6)
@@ -140,7 +140,7 @@ def test_tables_give_the_same_logistic_regression(which: str, storage: str) -> N
 @pytest.fixture
 def streamed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no file be held."""
-    monkeypatch.setattr(reading, "HELD_BYTES", 0)
+    monkeypatch.setattr(dataset, "MAX_CACHED_BYTES", 0)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -335,8 +335,8 @@ def test_threads_and_repetition_do_not_matter(
     given, table = (LINEAR | HELD)[which], without("late")
     first = linear(table, **given)
     assert linear(table, **given).to_bytes() == first.to_bytes()
-    monkeypatch.setattr(pipeline, "cores", lambda: cores)
-    monkeypatch.setattr("weigh.learn.regress.track.cores", lambda: cores)
+    monkeypatch.setattr(parallel, "available_cores", lambda: cores)
+    monkeypatch.setattr("weigh.learn.linear.path.available_cores", lambda: cores)
     check_same(first, linear(table, **given))
 
 
@@ -346,7 +346,7 @@ def test_threads_do_not_matter_to_classes(which: str, cores: int, monkeypatch: p
     given, table = LOGISTIC[which], without("price")
     first = logistic(table, **given)
     assert logistic(table, **given).to_bytes() == first.to_bytes()
-    monkeypatch.setattr(pipeline, "cores", lambda: cores)
+    monkeypatch.setattr(parallel, "available_cores", lambda: cores)
     check_same(first, logistic(table, **given), 1e-6)
 
 

@@ -32,8 +32,8 @@ class Streamed(Source):
     def chunks(self, kinds: Any = None, size: int = 0) -> Iterator[Chunk]:
         return self.inner.chunks(kinds, size=self.size)
 
-    def labelled(self, name: str) -> Source:
-        return Streamed(self.inner.labelled(name), self.size)
+    def with_label(self, name: str) -> Source:
+        return Streamed(self.inner.with_label(name), self.size)
 
 
 @law

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 import weigh
 from weigh import errors
-from weigh.model import CalibratedModel, Isotonic, Platt, Temperature, store
-from weigh.model.calibration import RisingLine, log_odds
+from weigh.model import CalibratedModel, Isotonic, Platt, Temperature
+from weigh.model.calibration import IsotonicCurve, log_odds
+from weigh.model.file import store
 
 TABLE = {
     "CS373": [0, 0, 0, 0, 1],
@@ -22,7 +23,7 @@ TABLE = {
     "spam": ["spam", "not-spam", "spam", "not-spam", "not-spam"],
 }
 MAIL = {"CS373": 1, "investment": 1, "familiarity": "high"}
-CURVE = RisingLine((-2.0, 0.0, 3.0), (0.1, 0.4, 0.9))
+CURVE = IsotonicCurve((-2.0, 0.0, 3.0), (0.1, 0.4, 0.9))
 HALF = np.array([0.5, 0.5])
 FALLING = np.array([1.0, 0.1, 1.0])
 MAPS = [Temperature(2.5), Platt(0.4, (0.0, 0.3)), Isotonic((CURVE,))]
@@ -38,7 +39,7 @@ def maps_of_three():
     return [
         Temperature(0.3),
         Platt(0.6, (0.0, 1.5, -0.7)),
-        Isotonic((CURVE, RisingLine((-1.0, 1.0), (0.2, 0.3)), RisingLine((0.0,), (0.5,)))),
+        Isotonic((CURVE, IsotonicCurve((-1.0, 1.0), (0.2, 0.3)), IsotonicCurve((0.0,), (0.5,)))),
     ]
 
 
@@ -178,7 +179,7 @@ def test_scores_that_tie_within_rounding_tie_after_any_temperature():
 def test_platt_and_isotonic_move_the_cut_and_may_change_a_verdict(bayes):
     assert bayes.predict(MAIL)[0] == "not-spam"
     assert CalibratedModel(bayes, Platt(0.4, (0.0, 0.3)), HALF).predict(MAIL)[0] == "spam"
-    curve = RisingLine((-1.0, 0.0), (0.2, 0.9))
+    curve = IsotonicCurve((-1.0, 0.0), (0.2, 0.9))
     assert CalibratedModel(bayes, Isotonic((curve,)), HALF).predict(MAIL)[0] == "spam"
 
 
@@ -186,8 +187,8 @@ def test_a_calibrated_perceptron_has_probabilities_and_takes_decisions():
     X, y = three_classes()
     inner = weigh.Perceptron().fit(X, y).model_
     model = CalibratedModel(inner, Platt(0.1, (0.0, 0.0, 0.0)), np.full(3, 1 / 3))
-    assert not inner.probable
-    assert model.probable
+    assert not inner.has_probabilities
+    assert model.has_probabilities
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
     assert set(model.predict(X, weigh.Decision(unsure=0.4))) == {"a", "b", "c", "unsure"}
     assert math.isfinite(weigh.evaluate(model, X, y).measure("log_loss").value)
@@ -206,7 +207,7 @@ def test_a_calibrated_model_looks_like_the_one_inside(bayes):
         assert getattr(model, name) == getattr(bayes, name)
     assert model.uncalibrated is bayes
     assert bayes.uncalibrated is bayes
-    assert not model.generative
+    assert not model.is_generative
     assert repr(model) == (
         "<CalibratedModel by temperature 2 of a BayesModel: 3 columns, classes of 'spam' 'not-spam', 'spam'>"
     )

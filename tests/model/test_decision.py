@@ -7,7 +7,7 @@ import pytest
 
 import weigh
 from weigh import errors
-from weigh.model.decision import best
+from weigh.model.decision import best_class
 
 TABLE = {"x": ["a", "a", "a", "b", "b", "b", "b", "b"], "y": ["ham"] * 3 + ["spam"] + ["ham"] + ["spam"] * 3}
 
@@ -19,8 +19,8 @@ def model():
 
 def test_at_a_tie_the_first_class_wins_even_when_rounding_says_otherwise():
     scores = np.array([[np.log(0.1) + np.log(0.3), np.log(0.3) + np.log(0.1) + 1e-16], [0.0, 1.0]])
-    assert best(scores).tolist() == [0, 1]
-    assert best(scores, "last").tolist() == [1, 1]
+    assert best_class(scores).tolist() == [0, 1]
+    assert best_class(scores, "last").tolist() == [1, 1]
 
 
 def test_an_expensive_error_is_avoided(model):

@@ -125,7 +125,7 @@ def test_the_order_of_rows_threads_and_chunks_does_not_matter() -> None:
     X, y = rng.normal(size=(150_000, 3)), rng.integers(0, 3, 150_000)
     weights = rng.random(150_000)
     source = weigh.rows(X, y, weights)
-    task = ThresholdTask.over(source)
+    task = ThresholdTask.for_source(source)
     one = run(task, source, threads=1)
     assert run(task, source, threads=4).to_bytes() == one.to_bytes()
     counts = [task.count(chunk)[0] for chunk in task.chunks(source)]

@@ -12,7 +12,7 @@ from sklearn import metrics
 from sklearn.calibration import calibration_curve
 from sklearn.linear_model import LinearRegression
 
-from tests.judge.scripted import judged
+from tests.judge.metrics.scripted import evaluate_scripted
 from weigh.judge import evaluate
 
 NEAR = {"rel": 1e-12, "abs": 1e-12}
@@ -41,7 +41,7 @@ def quiet(metric, *args, **kwargs):
 @settings(max_examples=80, deadline=None)
 def test_shares_and_their_means_over_classes_are_those_of_scikit_learn(case):
     labels, table, weights = case
-    found = judged(labels, table, weights)
+    found = evaluate_scripted(labels, table, weights)
     answers = (labels, table.argmax(axis=1))
     weighted = {"sample_weight": weights}
     expected = {
@@ -64,7 +64,7 @@ def test_shares_and_their_means_over_classes_are_those_of_scikit_learn(case):
 @settings(max_examples=80, deadline=None)
 def test_losses_are_those_of_scikit_learn(case):
     labels, table, weights = case
-    found = judged(labels, table, weights)
+    found = evaluate_scripted(labels, table, weights)
     stated = {"labels": range(table.shape[1]), "sample_weight": weights}
     assert found.measure("log_loss").value == pytest.approx(metrics.log_loss(labels, table, **stated), **NEAR)
     brier = metrics.brier_score_loss(labels, table, **stated)
@@ -79,7 +79,7 @@ def test_losses_are_those_of_scikit_learn(case):
 @settings(max_examples=80, deadline=None)
 def test_areas_are_those_of_scikit_learn(case, as_scores):
     labels, table, weights = case
-    found = judged(labels, table, weights, as_scores)
+    found = evaluate_scripted(labels, table, weights, as_scores)
     weighted = {"sample_weight": weights}
     areas = []
     for code, row in enumerate(found.per_class):
@@ -112,7 +112,7 @@ def test_curves_are_those_of_scikit_learn(case):
     labels, table, weights = case
     # Sums of weights round otherwise in another order, so with them a point on a line may be told or not.
     said = {"sample_weight": weights, "drop_intermediate": weights is None}
-    for curves in judged(labels, table, weights).curves:
+    for curves in evaluate_scripted(labels, table, weights).curves:
         truth, scores = labels == curves.label, table[:, curves.label]
         x, y, thresholds = metrics.roc_curve(truth, scores, **said)
         _meets(curves.roc, (thresholds, x, y), weights is None)
@@ -135,7 +135,7 @@ def test_reliability_is_the_calibration_curve_of_scikit_learn(seed, n):
     rng = np.random.default_rng(seed)
     second = rng.integers(1, 50, n) / 50
     labels = (rng.random(n) < second).astype(int)
-    found = judged(labels, np.column_stack([1 - second, second]))
+    found = evaluate_scripted(labels, np.column_stack([1 - second, second]))
     bins = [each for each in found.reliability if each.series == "P(1)"]
     truth, predicted = quiet(
         calibration_curve, labels, second, n_bins=min(max(n // 10, 1), 10), strategy="quantile", pos_label=1

@@ -12,7 +12,7 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 import weigh
 from tests.texts import mixed, peer
-from weigh.judge.verifying.splitting import bucket_of, text_words
+from weigh.judge.verification.recount import hash_bucket, tokenise_text
 
 CLOSE = 1e-10
 ALPHAS = [1.0, 0.5, 1e-3, 7.0]
@@ -70,8 +70,8 @@ def test_models_of_text_agree(
 def buckets_of(texts: list[str], kind: weigh.Text, buckets: int) -> csr_matrix:
     table = np.zeros((len(texts), buckets))
     for row, text in enumerate(texts):
-        for word in text_words(text, kind):
-            table[row, bucket_of(word, buckets)] += 1
+        for word in tokenise_text(text, kind):
+            table[row, hash_bucket(word, buckets)] += 1
     return csr_matrix(table if kind.counts else (table > 0).astype(float))
 
 
@@ -107,12 +107,12 @@ def test_models_of_the_most_frequent_words_agree(model: Any, counts: bool) -> No
 
 
 def test_lists_of_names_agree_with_their_counts() -> None:
-    lists = [text_words(text, weigh.Text()) for text in TRAIN]
+    lists = [tokenise_text(text, weigh.Text()) for text in TRAIN]
     vectorizer = peer(weigh.Text()).fit(TRAIN)
     theirs = MultinomialNB().fit(vectorizer.transform(TRAIN), Y)
     ours = weigh.NaiveBayes({"tags": "tokens"}).fit({"tags": lists}, Y)
     joint = theirs.predict_joint_log_proba(vectorizer.transform(NEW))
-    rows = {"tags": [text_words(text, weigh.Text()) for text in NEW]}
+    rows = {"tags": [tokenise_text(text, weigh.Text()) for text in NEW]}
     np.testing.assert_allclose(ours.predict_joint_log_proba(rows), joint, rtol=CLOSE)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from weigh import errors, pictures
-from weigh.pictures.style import COLOURS, DASHES, GREY, HEAT, INK, PAPER, SHAPES
+from weigh.pictures.style import BLACK, COLOURS, DASHES, GREY, HEATMAP_COLOURS, SHAPES, WHITE
 
 HOSTILE = "a\x00\x1b\ud800</script><script>alert(1)</script>"
 GRID = [{"x": i, "y": j, "value": i * j} for i in range(4) for j in range(3)]
@@ -27,7 +27,7 @@ CELLS = [
 
 
 SAMPLES: dict[str, Callable[[str], Any]] = {
-    "curves": lambda name: pictures.curves(
+    "curves": lambda name: pictures.line_chart(
         [
             {"series": name, "x": 1, "y": 0.9, "low": 0.8, "high": 1.0},
             {"series": name, "x": 10, "y": 0.5, "low": 0.4, "high": None},
@@ -39,41 +39,41 @@ SAMPLES: dict[str, Callable[[str], Any]] = {
         log=True,
         marks=[(5, name)],
     ),
-    "bars": lambda name: pictures.bars(
+    "bars": lambda name: pictures.bar_chart(
         [{"name": name, "value": 2.0}, {"name": "b", "value": -1.5}], name, name
     ),
-    "panels": lambda name: pictures.bars(
+    "panels": lambda name: pictures.bar_chart(
         [{"name": name, "value": v, "group": g} for g, v in ((name, 1), ("h", -2))], name
     ),
-    "cells": lambda name: pictures.cells(
+    "cells": lambda name: pictures.heatmap(
         [{"row": name, "column": c, "value": 7, "shade": s} for c, s in ((name, 0), ("q", 0.9))],
         name,
         name,
     ),
-    "intervals": lambda name: pictures.intervals(
+    "intervals": lambda name: pictures.interval_chart(
         [{"name": name, "value": 1, "low": 0.5, "high": 2.5, "series": s} for s in (name, "t")],
         name,
         mark=1,
     ),
-    "reliability": lambda name: pictures.reliability(
+    "reliability": lambda name: pictures.reliability_diagram(
         [{"series": name, "predicted": 0.2, "observed": 0.3, "low": 0.1, "high": 0.5, "rows": 40}], name
     ),
-    "scatter": lambda name: pictures.scatter(
+    "scatter": lambda name: pictures.scatter_plot(
         [{"x": 1, "y": 2, "series": name, "text": name}, {"x": 2, "y": 2}], name, diagonal=True
     ),
-    "surface": lambda name: pictures.surface(
+    "surface": lambda name: pictures.filled_contours(
         GRID, name, "y", points=[{"x": 1, "y": 1, "name": name}], value=name
     ),
-    "areas": lambda name: pictures.areas(
+    "areas": lambda name: pictures.decision_regions(
         CELLS,
         [{"x": 1, "y": 1, "label": name, "wrong": True}],
         [{"series": name, "x": x, "y": 1} for x in (0, 3)],
         name,
     ),
-    "stacked": lambda name: pictures.stacked(
+    "stacked": lambda name: pictures.stacked_bar_chart(
         [{"name": name, "part": p, "value": 0.2} for p in (name, "noise")], name
     ),
-    "lines": lambda name: pictures.lines(
+    "lines": lambda name: pictures.path_chart(
         [{"series": name, "x": x, "y": 1, "named": True} for x in (1, 2)], name, mark=1
     ),
 }
@@ -113,7 +113,7 @@ def test_every_chart_is_drawn_without_a_browser_and_told_to_screen_readers(kind:
 
 @pytest.mark.parametrize("kind", SAMPLES)
 def test_hostile_names_stay_text_without_signs_that_no_file_can_hold(kind: str) -> None:
-    page = pictures.page([sample(kind, HOSTILE)], HOSTILE)
+    page = pictures.charts_page([sample(kind, HOSTILE)], HOSTILE)
     assert "<script>alert" not in page
     (embedded,) = re.findall(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)
     told = json.dumps(json.loads(embedded), ensure_ascii=False)
@@ -123,9 +123,11 @@ def test_hostile_names_stay_text_without_signs_that_no_file_can_hold(kind: str) 
 
 def test_what_is_told_can_be_given_and_is_else_made_of_titles() -> None:
     rows = [{"name": "a", "value": 1}]
-    assert pictures.bars(rows, "nats", "Words", told="One bar.").to_dict()["description"] == "One bar."
-    assert pictures.bars(rows, "nats", "Words").to_dict()["description"] == "Bars of nats: Words."
-    assert pictures.scatter([{"x": 1, "y": 2}], "p", "q").to_dict()["description"] == "Points of q over p."
+    assert pictures.bar_chart(rows, "nats", "Words", told="One bar.").to_dict()["description"] == "One bar."
+    assert pictures.bar_chart(rows, "nats", "Words").to_dict()["description"] == "Bars of nats: Words."
+    assert (
+        pictures.scatter_plot([{"x": 1, "y": 2}], "p", "q").to_dict()["description"] == "Points of q over p."
+    )
 
 
 def test_fitted_curves_are_thin_and_dashed_in_the_colour_of_their_series() -> None:
@@ -142,7 +144,7 @@ def test_fitted_curves_are_thin_and_dashed_in_the_colour_of_their_series() -> No
 
 def test_marks_are_upright_lines_with_words_on_the_side_that_has_room() -> None:
     rows = [{"series": "a", "x": x, "y": x} for x in (0, 10)]
-    chart = pictures.curves(rows, marks=[(1, "early"), (9, "late")])
+    chart = pictures.line_chart(rows, marks=[(1, "early"), (9, "late")])
     ((_, drawn),) = layers(chart, "rule")
     assert [row["x"] for row in drawn] == [1, 9]
     told = {rows[0]["text"]: layer["mark"]["align"] for layer, rows in layers(chart, "text")}
@@ -153,7 +155,7 @@ def test_marks_are_upright_lines_with_words_on_the_side_that_has_room() -> None:
     ("heights", "has_zero"), [((0.8, 0.9), False), ((0.1, 0.9), True), ((-1.0, 1.0), True)]
 )
 def test_curves_far_from_zero_are_drawn_without_it(heights: tuple[float, float], has_zero: bool) -> None:
-    chart = pictures.curves([{"series": "a", "x": x, "y": y} for x, y in enumerate(heights)])
+    chart = pictures.line_chart([{"series": "a", "x": x, "y": y} for x, y in enumerate(heights)])
     ((line, _),) = layers(chart, "line")
     assert line["encoding"]["y"]["scale"]["zero"] is has_zero
 
@@ -168,7 +170,7 @@ def test_bars_keep_their_order_and_have_a_colour_per_sign() -> None:
 
 def test_bars_of_groups_have_panels_of_one_scale_and_names_that_come_again_are_numbered() -> None:
     table = [{"name": "a", "value": v, "group": g} for g, v in (("g", 1), ("h", 2), ("g", 3))]
-    spec = pictures.bars(table).to_dict()
+    spec = pictures.bar_chart(table).to_dict()
     assert [panel["title"]["text"] for panel in spec["vconcat"]] == ["g", "h"]
     assert spec["resolve"] == {"scale": {"x": "shared"}}
     drawn = [rows for layer, rows in tables(spec) if layer["mark"]["type"] == "bar"]
@@ -179,33 +181,33 @@ def test_bars_of_groups_have_panels_of_one_scale_and_names_that_come_again_are_n
 
 
 def test_whiskers_take_the_place_of_numbers_at_bars() -> None:
-    chart = pictures.bars([{"name": "a", "value": 1, "low": 0, "high": 2}, {"name": "b", "value": 1}])
+    chart = pictures.bar_chart([{"name": "a", "value": 1, "low": 0, "high": 2}, {"name": "b", "value": 1}])
     assert not layers(chart, "text")
     ((rule, _),) = layers(chart, "rule")
     assert (rule["encoding"]["x"]["field"], rule["encoding"]["x2"]["field"]) == ("low", "high")
 
 
-@pytest.mark.parametrize("draw", [pictures.bars, pictures.intervals])
+@pytest.mark.parametrize("draw", [pictures.bar_chart, pictures.interval_chart])
 def test_of_many_names_the_first_are_drawn_and_the_rest_is_told(draw: Any) -> None:
     spec = draw([{"name": f"n{k}", "value": k} for k in range(50)], title="Many").to_dict()
-    kind = "bars" if draw is pictures.bars else "intervals"
+    kind = "bars" if draw is pictures.bar_chart else "intervals"
     assert spec["title"] == {"text": "Many", "subtitle": f"the first 40 of 50 {kind}"}
     assert max(len(rows) for _, rows in tables(spec)) == 40
 
 
 def test_cells_are_told_in_ink_that_is_read_on_their_shade() -> None:
     rows = [{"row": "r", "column": str(s), "value": 3, "shade": s} for s in (0, 0.2, 0.8)]
-    ((text, told),) = layers(pictures.cells(rows), "text")
-    assert [row["ink"] for row in told] == [GREY, INK, PAPER]
+    ((text, told),) = layers(pictures.heatmap(rows), "text")
+    assert [row["ink"] for row in told] == [GREY, BLACK, WHITE]
     assert text["encoding"]["text"]["format"] == ",d"
-    (rect, _), *_ = layers(pictures.cells(rows), "rect")
+    (rect, _), *_ = layers(pictures.heatmap(rows), "rect")
     assert rect["encoding"]["x"]["scale"]["domain"] == ["0", "0.2", "0.8"]
 
 
 def test_large_tables_of_cells_tell_their_numbers_only_to_a_pointer() -> None:
     rows = [{"row": "r", "column": str(k), "value": 3, "shade": 0.1} for k in range(20)]
-    assert not layers(pictures.cells(rows), "text")
-    ((rect, _),) = layers(pictures.cells(rows), "rect")
+    assert not layers(pictures.heatmap(rows), "text")
+    ((rect, _),) = layers(pictures.heatmap(rows), "rect")
     assert [each["field"] for each in rect["encoding"]["tooltip"]] == ["row", "column", "value"]
 
 
@@ -218,7 +220,7 @@ def test_intervals_of_several_series_differ_in_shape_and_place() -> None:
 
 def test_intervals_keep_the_order_of_their_names_where_some_have_no_whiskers() -> None:
     rows = [{"name": "x", "value": 1}, {"name": "y", "value": 1, "low": 0, "high": math.nan}]
-    chart = pictures.intervals([*rows, {"name": "z", "value": 2, "low": 1, "high": 3}])
+    chart = pictures.interval_chart([*rows, {"name": "z", "value": 2, "low": 1, "high": 3}])
     _, (dots, _) = layers(chart, "rule")[0], layers(chart, "point")[0]
     assert dots["encoding"]["y"]["scale"]["domain"] == ["x", "y", "z"]
     assert [row["name"] for row in layers(chart, "rule")[0][1]] == ["z"]
@@ -235,32 +237,32 @@ def test_reliability_has_the_diagonal_and_sizes_by_rows() -> None:
 
 def test_shares_that_rounding_put_beyond_one_are_brought_back() -> None:
     row = {"series": "a", "predicted": 1 + 2e-16, "observed": 1 + 1e-12, "rows": 3}
-    _, (_, line) = layers(pictures.reliability([row]), "line")
+    _, (_, line) = layers(pictures.reliability_diagram([row]), "line")
     assert (line[0]["predicted"], line[0]["observed"]) == (1, 1)
 
 
 def test_the_diagonal_of_points_spans_both_axes() -> None:
-    ((_, ends),) = layers(pictures.scatter([{"x": 1, "y": 7}, {"x": -2, "y": 3}], diagonal=True), "line")
+    ((_, ends),) = layers(pictures.scatter_plot([{"x": 1, "y": 7}, {"x": -2, "y": 3}], diagonal=True), "line")
     assert ends == [{"x": -2, "y": -2}, {"x": 7, "y": 7}]
-    assert not layers(pictures.scatter([{"x": 1, "y": 7}]), "line")
+    assert not layers(pictures.scatter_plot([{"x": 1, "y": 7}]), "line")
 
 
 @pytest.mark.parametrize(("least", "form"), [(1, "~s"), (0.3, "~g")])
 def test_a_logarithmic_axis_tells_thousands_by_letters_but_no_thousandths(least: float, form: str) -> None:
     rows = [{"series": "a", "x": x, "y": 1} for x in (least, 4_000)]
-    ((layer, _),) = layers(pictures.curves(rows, log=True), "line")
+    ((layer, _),) = layers(pictures.line_chart(rows, log=True), "line")
     assert layer["encoding"]["x"]["axis"]["format"] == form
 
 
 def test_a_level_line_is_as_wide_as_the_points() -> None:
-    ((_, ends),) = layers(pictures.scatter([{"x": 1, "y": 7}, {"x": -2, "y": 3}], level=0.0), "line")
+    ((_, ends),) = layers(pictures.scatter_plot([{"x": 1, "y": 7}, {"x": -2, "y": 3}], level=0.0), "line")
     assert ends == [{"x": -2, "y": 0.0}, {"x": 1, "y": 0.0}]
 
 
 def test_stacked_parts_follow_each_other_on_their_side_of_zero() -> None:
     values = {"bias": 0.5, "variance": -0.25, "noise": 0.25}
     table = [{"name": "nb", "part": part, "value": value} for part, value in values.items()]
-    ((bar, rows),) = layers(pictures.stacked(table), "bar")
+    ((bar, rows),) = layers(pictures.stacked_bar_chart(table), "bar")
     assert [(row["from"], row["to"]) for row in rows] == [(0, 0.5), (-0.25, 0), (0.5, 0.75)]
     assert bar["encoding"]["color"]["scale"]["domain"] == list(values)
 
@@ -286,14 +288,14 @@ def test_areas_part_where_labels_are_equally_sure_and_wrong_points_have_rings() 
 
 def test_areas_of_labels_that_are_always_sure_part_half_way() -> None:
     cells = [{"x": x, "y": y, "label": str(x > 4), "share": 1} for x in (0, 4, 6) for y in (0, 1)]
-    ((_, rows),) = layers(pictures.areas(cells), "line")
+    ((_, rows),) = layers(pictures.decision_regions(cells), "line")
     assert {row["x"] for row in rows if row["label"] == "True"} == {5, 6}
     assert {row["x"] for row in rows if row["label"] == "False"} == {0, 5}
 
 
 def test_the_first_line_of_areas_is_full_and_others_are_dashed() -> None:
     rows = [{"series": s, "x": x, "y": 1} for s in ("boundary", "margin") for x in (3, 0)]
-    _, (full, drawn), (dashed, _) = layers(pictures.areas(CELLS, lines=rows), "line")
+    _, (full, drawn), (dashed, _) = layers(pictures.decision_regions(CELLS, lines=rows), "line")
     assert "strokeDash" not in full["mark"]
     assert dashed["mark"]["strokeDash"]
     assert [row["x"] for row in drawn] == [3, 0]
@@ -307,13 +309,13 @@ def test_large_grids_stay_small() -> None:
         for x in at
         for y in at
     ]
-    for chart in (pictures.surface(waves), pictures.areas(halves)):
+    for chart in (pictures.filled_contours(waves), pictures.decision_regions(halves)):
         assert len(json.dumps(chart.to_dict())) < 150_000
 
 
 def test_numbers_are_told_with_thousands_apart_and_digits_that_matter() -> None:
     rows = [{"series": "a", "x": x, "y": x / 7} for x in (1, 2_000)]
-    ((line, _),) = layers(pictures.curves(rows, "rows", "loss"), "line")
+    ((line, _),) = layers(pictures.line_chart(rows, "rows", "loss"), "line")
     said = {each["field"]: each.get("format") for each in line["encoding"]["tooltip"]}
     assert said == {"series": None, "x": ",d", "y": ",.4~r"}
     assert [each.get("title") for each in line["encoding"]["tooltip"]] == [None, "rows", "loss"]
@@ -321,24 +323,26 @@ def test_numbers_are_told_with_thousands_apart_and_digits_that_matter() -> None:
 
 def test_numbers_of_numpy_become_plain_and_nothing_else_is_kept() -> None:
     rows = [{"name": np.str_("a"), "value": np.float32(0.5), "model": object()}]
-    ((_, drawn),) = layers(pictures.bars(rows), "bar")
+    ((_, drawn),) = layers(pictures.bar_chart(rows), "bar")
     assert drawn == [{"name": "a", "value": 0.5}]
 
 
 def test_a_fluid_chart_fills_its_place_and_panels_and_planes_do_not() -> None:
-    spec = pictures.fluid(sample("scatter")).to_dict()
+    spec = pictures.make_responsive(sample("scatter")).to_dict()
     assert (spec["width"], spec["autosize"]["type"]) == ("container", "fit-x")
     assert spec["usermeta"]["widest"] > sample("scatter").to_dict()["width"]
     panels = sample("panels")
-    assert pictures.fluid(panels) is panels
-    plane = pictures.plane_steps(
-        [pictures.Point(0, 0, "no")], [pictures.Turn(0, (1.0, 1.0), 0.0, False, "")], ("no", "yes")
+    assert pictures.make_responsive(panels) is panels
+    plane = pictures.animate_plane(
+        [pictures.LabelledPoint(0, 0, "no")],
+        [pictures.PlaneStep(0, (1.0, 1.0), 0.0, False, "")],
+        ("no", "yes"),
     )
-    assert pictures.fluid(plane) is plane
+    assert pictures.make_responsive(plane) is plane
 
 
 def test_an_image_may_be_a_page(tmp_path: Path) -> None:
-    pictures.image(pictures.bars([{"name": "a", "value": 1}], title="Words & more"), tmp_path / "x.html")
+    pictures.image(pictures.bar_chart([{"name": "a", "value": 1}], title="Words & more"), tmp_path / "x.html")
     page = (tmp_path / "x.html").read_text("utf-8")
     assert "<title>Words &amp; more</title>" in page
     assert '"width":"container"' in page
@@ -347,50 +351,50 @@ def test_an_image_may_be_a_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("ask", "told"),
     [
-        (lambda: pictures.bars([]), "Bars are drawn from rows with 'name', 'value', got no rows."),
+        (lambda: pictures.bar_chart([]), "Bars are drawn from rows with 'name', 'value', got no rows."),
         (
-            lambda: pictures.bars([{"name": "a"}]),
+            lambda: pictures.bar_chart([{"name": "a"}]),
             "Bars are drawn from rows with 'name', 'value', got rows without 'value'.",
         ),
         (
-            lambda: pictures.bars([{"name": "a", "value": 1}, {"name": "a", "value": math.nan}]),
+            lambda: pictures.bar_chart([{"name": "a", "value": 1}, {"name": "a", "value": math.nan}]),
             "Bars are drawn from finite numbers, got nan for 'value' in row 1.",
         ),
         (
-            lambda: pictures.bars([{"name": "a", "value": 10**400}], "x", "t"),
+            lambda: pictures.bar_chart([{"name": "a", "value": 10**400}], "x", "t"),
             f"Bars are drawn from finite numbers, got 1{'0' * 59}… for 'value' in row 0.",
         ),
         (
-            lambda: pictures.scatter([{"x": "one", "y": 1}]),
+            lambda: pictures.scatter_plot([{"x": "one", "y": 1}]),
             "Points are drawn from finite numbers, got 'one' for 'x' in row 0.",
         ),
         (
-            lambda: pictures.scatter([{"x": k, "y": k} for k in range(5_001)]),
+            lambda: pictures.scatter_plot([{"x": k, "y": k} for k in range(5_001)]),
             "A picture has room for 5,000 points, got 5,001. Give a sample of them.",
         ),
         (
-            lambda: pictures.cells([{"row": "a", "column": "b", "value": 1, "shade": 1.5}]),
+            lambda: pictures.heatmap([{"row": "a", "column": "b", "value": 1, "shade": 1.5}]),
             "Cells have a 'shade' from 0 to 1, got 1.5.",
         ),
         (
-            lambda: pictures.cells([{"row": "a", "column": k, "value": 1, "shade": 1} for k in range(41)]),
+            lambda: pictures.heatmap([{"row": "a", "column": k, "value": 1, "shade": 1} for k in range(41)]),
             "A picture has room for 40 columns, got 41. Join the rare ones.",
         ),
         (
-            lambda: pictures.surface(GRID[:-1]),
+            lambda: pictures.filled_contours(GRID[:-1]),
             "Surfaces are drawn from a full grid, every x with every y once and two of each at least, "
             "got 11 rows for 4 x and 3 y.",
         ),
         (
-            lambda: pictures.curves([{"series": "a", "x": 0, "y": 1}], log=True),
+            lambda: pictures.line_chart([{"series": "a", "x": 0, "y": 1}], log=True),
             "A logarithmic axis shows numbers above zero, got 0 for 'x'.",
         ),
         (
-            lambda: pictures.curves([{"series": "a", "x": 1, "y": 1}], marks=[(math.inf, "end")]),
+            lambda: pictures.line_chart([{"series": "a", "x": 1, "y": 1}], marks=[(math.inf, "end")]),
             "Upright lines are drawn from finite numbers, got inf for 'x' in row 0.",
         ),
         (
-            lambda: pictures.stacked([{"name": "a", "part": str(k), "value": 1} for k in range(8)]),
+            lambda: pictures.stacked_bar_chart([{"name": "a", "part": str(k), "value": 1} for k in range(8)]),
             "Stacked bars tell 7 series apart, got 8: '0', '1', '2', '3', '4', '5', '6', '7'. Draw fewer.",
         ),
     ],
@@ -403,7 +407,7 @@ def test_rows_that_cannot_be_drawn_are_refused(ask: Any, told: str) -> None:
 
 def test_a_long_title_is_cut_into_lines_and_whole_on_a_page_of_its_own(tmp_path: Path) -> None:
     title = "grower 1, probability 99.99 %: without this one of its features it would be grower 2"
-    chart = pictures.bars([{"name": "a", "value": 1}], title=title)
+    chart = pictures.bar_chart([{"name": "a", "value": 1}], title=title)
     lines = chart.to_dict()["title"]
     assert (len(lines), " ".join(lines)) == (2, title)
     pictures.image(chart, tmp_path / "x.html")
@@ -426,10 +430,10 @@ def test_words_in_cells_are_read_on_every_shade() -> None:
         {"row": f"r{at // 4}", "column": f"c{at % 4}", "value": at, "shade": (at + 1) / 100}
         for at in range(100)
     ]
-    drawn = json.dumps(pictures.cells(table).to_dict())
+    drawn = json.dumps(pictures.heatmap(table).to_dict())
     inks = dict(re.findall(r'"shade": ([\d.]+), "ink": "(#\w+)"', drawn))
     assert len(inks) == 100
-    first, last = ([int(end[at : at + 2], 16) for at in (1, 3, 5)] for end in HEAT)
+    first, last = ([int(end[at : at + 2], 16) for at in (1, 3, 5)] for end in HEATMAP_COLOURS)
     for shade, ink in inks.items():
         mixed = [round(a + (b - a) * float(shade)) for a, b in zip(first, last, strict=True)]
         assert contrast(ink, "#" + "".join(f"{part:02x}" for part in mixed)) >= 4.5, shade
@@ -441,7 +445,7 @@ def test_words_beside_pictures_are_read_on_white_and_on_black() -> None:
 
 def test_names_that_find_no_room_are_told_by_what_they_are() -> None:
     table = [{"name": f"n{at}", "value": at} for at in range(50)]
-    for draw in (pictures.bars, pictures.intervals):
+    for draw in (pictures.bar_chart, pictures.interval_chart):
         assert "the first 40 of 50 sets" in json.dumps(draw(table, title="t", what="sets").to_dict())
         assert "of 50" not in json.dumps(draw(table, title="t", what="sets", most=60).to_dict())
 
@@ -457,14 +461,14 @@ def test_names_that_find_no_room_are_told_by_what_they_are() -> None:
 )
 def test_a_logarithmic_axis_has_ticks_at_one_two_and_five(ends, ticks) -> None:
     rows = [{"series": "a", "x": x, "y": x} for x in ends]
-    axis = pictures.curves(rows, log=True).to_dict()["layer"][0]["encoding"]["x"]["axis"]
+    axis = pictures.line_chart(rows, log=True).to_dict()["layer"][0]["encoding"]["x"]["axis"]
     assert axis.get("values") == ticks
-    assert "values" not in pictures.curves(rows).to_dict()["layer"][0]["encoding"]["x"]["axis"]
+    assert "values" not in pictures.line_chart(rows).to_dict()["layer"][0]["encoding"]["x"]["axis"]
 
 
 def test_a_curve_says_more_under_its_title() -> None:
     rows = [{"series": "a", "x": 1, "y": 1}]
-    assert pictures.curves(rows, title="t", more="dashed").to_dict()["title"]["subtitle"] == "dashed"
+    assert pictures.line_chart(rows, title="t", more="dashed").to_dict()["title"]["subtitle"] == "dashed"
 
 
 def test_every_colour_is_seen_on_white_and_on_black() -> None:

@@ -13,19 +13,19 @@ from xml.etree import ElementTree
 import pytest
 
 from weigh import errors, pictures
-from weigh.pictures.geometry import Box
+from weigh.pictures.geometry import ViewBox
 
-POINTS = [pictures.Point(0.0, 0.0, "no"), pictures.Point(2.0, 1.0, "yes")]
+POINTS = [pictures.LabelledPoint(0.0, 0.0, "no"), pictures.LabelledPoint(2.0, 1.0, "yes")]
 TURNS = [
-    pictures.Turn(0, (0.0, 0.0), -1.0, True, "first", "w = (0,0)"),
-    pictures.Turn(1, (2.0, 1.0), 0.0, True, "second", "w = (2,1)"),
-    pictures.Turn(1, (2.0, 1.0), 0.0, False, "third", "w = (2,1)"),
+    pictures.PlaneStep(0, (0.0, 0.0), -1.0, True, "first", "w = (0,0)"),
+    pictures.PlaneStep(1, (2.0, 1.0), 0.0, True, "second", "w = (2,1)"),
+    pictures.PlaneStep(1, (2.0, 1.0), 0.0, False, "third", "w = (2,1)"),
 ]
 SVG_TEXT = "{http://www.w3.org/2000/svg}text"
 
 
 def plane(**settings: Any) -> Any:
-    return pictures.plane_steps(POINTS, TURNS, ("no", "yes"), **settings)
+    return pictures.animate_plane(POINTS, TURNS, ("no", "yes"), **settings)
 
 
 def rows_with(spec: dict[str, Any], key: str) -> list[list[dict[str, Any]]]:
@@ -72,23 +72,23 @@ def test_the_two_classes_differ_in_shape_and_colour() -> None:
 
 
 def test_a_half_plane_and_its_line_are_cut_to_the_box() -> None:
-    box = Box((0.0, 0.0), (2.0, 2.0), 100, 100)
-    assert box.half((1.0, 0.0), -1.0) == [(1.0, 0.0), (2.0, 0.0), (2.0, 2.0), (1.0, 2.0)]
+    box = ViewBox((0.0, 0.0), (2.0, 2.0), 100, 100)
+    assert box.half_plane((1.0, 0.0), -1.0) == [(1.0, 0.0), (2.0, 0.0), (2.0, 2.0), (1.0, 2.0)]
     assert sorted(box.line((1.0, 0.0), -1.0)) == [(1.0, 0.0), (1.0, 2.0)]
-    assert box.half((1.0, 0.0), -5.0) == []
+    assert box.half_plane((1.0, 0.0), -5.0) == []
     assert box.line((1.0, 0.0), -5.0) == []
 
 
 @pytest.mark.parametrize("height", [1.0, 3.0, 1_000.0])
 def test_the_arrow_stands_square_to_its_line_on_the_screen(height: float) -> None:
-    box = Box.around([(0.0, 0.0), (1.0, height)], 400)
+    box = ViewBox.around([(0.0, 0.0), (1.0, height)], 400)
     w, b = (1.0, 2.0 / height), -1.2
     (x0, y0), (x1, y1) = box.line(w, b)
-    drawn = box.arrow(w, b, box.length(w))
+    drawn = box.arrow(w, b, box.arrow_length(w))
     assert drawn is not None
     (fx, fy), (tx, ty), angle = drawn
-    along = (x1 - x0) * box.units[0], (y1 - y0) * box.units[1]
-    arrow = (tx - fx) * box.units[0], (ty - fy) * box.units[1]
+    along = (x1 - x0) * box.pixels_per_unit[0], (y1 - y0) * box.pixels_per_unit[1]
+    arrow = (tx - fx) * box.pixels_per_unit[0], (ty - fy) * box.pixels_per_unit[1]
     assert along[0] * arrow[0] + along[1] * arrow[1] == pytest.approx(0.0, abs=1e-6)
     assert math.hypot(*arrow) == pytest.approx(min(box.width, box.height) / 4)
     assert math.degrees(math.atan2(*arrow)) == pytest.approx(angle)
@@ -99,7 +99,7 @@ def test_the_arrow_stands_square_to_its_line_on_the_screen(height: float) -> Non
     "spots", [[(1.0, 1.0)], [(0.0, 5.0), (3.0, 5.0)], [(0.0, 0.0), (1.0, 1e6)], [(-2.0, 1.0), (4.0, 2.0)]]
 )
 def test_a_box_holds_its_points_and_is_never_flat(spots: list[tuple[float, float]]) -> None:
-    box = Box.around(spots, 400)
+    box = ViewBox.around(spots, 400)
     for x, y in spots:
         assert box.low[0] < x < box.high[0]
         assert box.low[1] < y < box.high[1]
@@ -108,7 +108,9 @@ def test_a_box_holds_its_points_and_is_never_flat(spots: list[tuple[float, float
 
 
 def test_axes_of_like_lengths_have_equal_units() -> None:
-    assert Box.around([(0.0, 0.0), (3.0, 1.0)], 400).units == pytest.approx((98.04, 98.04), abs=0.01)
+    assert ViewBox.around([(0.0, 0.0), (3.0, 1.0)], 400).pixels_per_unit == pytest.approx(
+        (98.04, 98.04), abs=0.01
+    )
 
 
 CURVES = [
@@ -119,12 +121,12 @@ CURVES = [
 
 
 def test_curves_have_a_line_and_a_band_per_series() -> None:
-    spec = pictures.curves(CURVES, "passes", "errors", "Noise").to_dict()
+    spec = pictures.line_chart(CURVES, "passes", "errors", "Noise").to_dict()
     assert [layer["mark"]["type"] for layer in spec["layer"]] == ["area", "line"]
     assert spec["title"] == "Noise"
     assert spec["layer"][1]["encoding"]["color"]["scale"]["domain"] == ["last", "averaged"]
     plain = [{key: row[key] for key in ("series", "x", "y")} for row in CURVES]
-    assert [layer["mark"]["type"] for layer in pictures.curves(plain).to_dict()["layer"]] == ["line"]
+    assert [layer["mark"]["type"] for layer in pictures.line_chart(plain).to_dict()["layer"]] == ["line"]
 
 
 # Signs that no XML can hold; on most of them the renderer would end the whole process.
@@ -132,9 +134,9 @@ HOSTILE = "a\x00b\x07\ud800\uffff<c>"
 
 
 def test_no_word_of_a_plane_has_signs_that_cannot_be_drawn(tmp_path: Path) -> None:
-    points = [pictures.Point(0.0, 0.0, HOSTILE), pictures.Point(2.0, 1.0, "yes")]
-    turns = [pictures.Turn(0, (2.0, 1.0), -1.0, True, HOSTILE, HOSTILE)]
-    chart = pictures.plane_steps(points, turns, (HOSTILE, "yes"), (HOSTILE, "b"))
+    points = [pictures.LabelledPoint(0.0, 0.0, HOSTILE), pictures.LabelledPoint(2.0, 1.0, "yes")]
+    turns = [pictures.PlaneStep(0, (2.0, 1.0), -1.0, True, HOSTILE, HOSTILE)]
+    chart = pictures.animate_plane(points, turns, (HOSTILE, "yes"), (HOSTILE, "b"))
     told = json.dumps(chart.to_dict())
     assert not re.search(r"\\u0000|\\u0007|\\ud800|\\uffff", told)
     assert "a\\ufffdb\\ufffd\\ufffd\\ufffd<c>" in told
@@ -156,7 +158,7 @@ def test_a_foreign_chart_with_hostile_signs_is_written(tmp_path: Path, ending: s
 
 
 def test_a_page_embeds_its_charts_and_needs_no_network() -> None:
-    page = pictures.page([plane(), pictures.curves(CURVES)], "Planes & curves", "<p>below</p>")
+    page = pictures.charts_page([plane(), pictures.line_chart(CURVES)], "Planes & curves", "<p>below</p>")
     assert "<title>Planes &amp; curves</title>" in page
     found = re.findall(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)
     assert len(found) == 2
@@ -170,7 +172,7 @@ def test_a_page_embeds_its_charts_and_needs_no_network() -> None:
 
 def test_a_page_without_charts_has_no_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "altair", None)
-    assert "<script" not in pictures.page([], "Nothing", "<p>text</p>")
+    assert "<script" not in pictures.charts_page([], "Nothing", "<p>text</p>")
 
 
 def test_images_are_written_by_their_ending(tmp_path: Path) -> None:
@@ -187,7 +189,7 @@ def test_images_are_written_by_their_ending(tmp_path: Path) -> None:
     ("ask", "error", "told"),
     [
         (
-            lambda: pictures.plane_steps([], [], ("a", "b")),
+            lambda: pictures.animate_plane([], [], ("a", "b")),
             errors.DataError,
             "A plane that turns needs points and steps, and there are none.",
         ),
@@ -197,17 +199,17 @@ def test_images_are_written_by_their_ending(tmp_path: Path) -> None:
             "plane_steps: at must be a step from 1 to 3, got 4.",
         ),
         (
-            lambda: pictures.curves([]),
+            lambda: pictures.line_chart([]),
             errors.DataError,
             "Curves are drawn from rows with 'series', 'x', 'y', got no rows.",
         ),
         (
-            lambda: pictures.curves([{"x": 1, "series": "a"}]),
+            lambda: pictures.line_chart([{"x": 1, "series": "a"}]),
             errors.DataError,
             "Curves are drawn from rows with 'series', 'x', 'y', got rows without 'y'.",
         ),
         (
-            lambda: pictures.curves([{"x": 1, "y": 1, "series": str(s)} for s in range(8)]),
+            lambda: pictures.line_chart([{"x": 1, "y": 1, "series": str(s)} for s in range(8)]),
             errors.DataError,
             "Curves tell 7 series apart, got 8: '0', '1', '2', '3', '4', '5', '6', '7'. Draw fewer.",
         ),

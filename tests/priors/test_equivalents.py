@@ -13,7 +13,7 @@ from sklearn import linear_model
 
 from weigh.errors import ParameterError, Unsupported
 from weigh.priors import Laplace, Normal, Penalty, WeightPrior
-from weigh.priors.centre import Weights
+from weigh.priors.location_scale import FeatureWeights
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(40, 3)) * [1, 3, 0.5] + 0.5
@@ -114,7 +114,7 @@ def test_n_is_the_total_weight_where_rows_are_weighted() -> None:
 
 def test_a_prior_mean_moves_the_targets() -> None:
     mean = np.array([1.0, 0.5, -1.0])
-    prior = Normal(0.7, mean=Weights(("a", "b", "c"), mean))
+    prior = Normal(0.7, mean=FeatureWeights(("a", "b", "c"), mean))
     same = prior.equivalents("linear", n=N)
     theirs = linear_model.Ridge(**same["Ridge"].parameters).fit(X, Y - X @ mean)
     w, b = theirs.coef_ + mean, theirs.intercept_

@@ -13,7 +13,7 @@ from scipy import optimize, stats
 
 from weigh.errors import ParameterError
 from weigh.priors import Laplace
-from weigh.priors.centre import Weights
+from weigh.priors.location_scale import FeatureWeights
 
 # Below these scipy takes the logarithm of a density of zero.
 scales = st.floats(0.2, 100)
@@ -77,7 +77,7 @@ def test_scales_that_are_no_positive_number_are_refused(bad: object) -> None:
 
 
 def test_a_model_is_a_centre_by_the_names_of_its_features() -> None:
-    prior = Laplace(2, mean=Weights(("age", "sex"), np.array([2.0, -1.0])))
+    prior = Laplace(2, mean=FeatureWeights(("age", "sex"), np.array([2.0, -1.0])))
     assert prior.centre(["sex", "height"]).tolist() == [-1, 0]
     assert prior.value([4, -1]) == 1
     assert prior.prox([5, -1], step=2).tolist() == [4, -1]

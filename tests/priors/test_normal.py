@@ -15,13 +15,13 @@ from scipy import integrate, optimize, stats
 
 import weigh
 from weigh.errors import DataError, ParameterError, Unsupported
-from weigh.errors import told as shown
+from weigh.errors import one_line_repr as shown
 from weigh.priors import Laplace, Normal, Penalty
-from weigh.priors.centre import Weights
+from weigh.priors.location_scale import FeatureWeights
 
 scales = st.floats(0.01, 100)
 numbers = st.floats(-50, 50)
-OLDER = Weights(("age", "sex"), np.array([2.0, -1.0]))
+OLDER = FeatureWeights(("age", "sex"), np.array([2.0, -1.0]))
 
 
 @given(scales, numbers, st.lists(numbers, min_size=1, max_size=5), st.floats(0.01, 0.99))
@@ -119,8 +119,8 @@ def test_other_arguments_are_checked() -> None:
 @pytest.mark.parametrize("way", ["cv", "evidence"])
 def test_a_scale_that_a_learner_chooses_is_not_known_yet(way: str) -> None:
     prior = Normal(way)
-    assert prior.is_chosen
-    assert not Normal(1).is_chosen
+    assert prior.is_scale_automatic
+    assert not Normal(1).is_scale_automatic
     sentence = (
         rf"^Normal\('{way}'\) has no scale yet: a learner chooses it from rows\. Give a number instead\.$"
     )
@@ -148,7 +148,7 @@ def test_a_model_is_a_centre_by_the_names_of_its_features() -> None:
 
 
 def test_weights_of_several_classes_are_centres_too() -> None:
-    prior = Normal(1, mean=Weights(("a", "b"), np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])))
+    prior = Normal(1, mean=FeatureWeights(("a", "b"), np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])))
     assert prior.centre(["b", "c"]).tolist() == [[2, 0], [4, 0], [6, 0]]
 
 

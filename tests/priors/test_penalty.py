@@ -26,18 +26,17 @@ from weigh.priors import (
     beta,
     check_weight_prior,
     dirichlet,
-    from_json,
-    laplace,
-    normal,
+    location_scale,
     penalty,
+    prior_from_json,
     weight_prior_from_json,
     weight_prior_to_json,
 )
-from weigh.priors.centre import Weights
+from weigh.priors.location_scale import FeatureWeights
 
 amounts = st.floats(0.01, 100)
 numbers = st.floats(-50, 50)
-OLDER = Weights(("age", "sex"), np.array([2.0, -0.1]))
+OLDER = FeatureWeights(("age", "sex"), np.array([2.0, -0.1]))
 
 
 @given(amounts, st.lists(numbers, min_size=1, max_size=5))
@@ -104,7 +103,7 @@ def test_it_is_centred_and_given() -> None:
     prior = Penalty(l1=1)
     assert prior.mean == prior.mode == 0
     assert prior.is_centred
-    assert not prior.is_chosen
+    assert not prior.is_scale_automatic
     assert prior.centre(["a", "b"]).tolist() == [0, 0]
 
 
@@ -179,7 +178,7 @@ def test_json_that_no_prior_of_weights_wrote_is_refused(data: object) -> None:
 
 def test_a_prior_of_weights_is_none_of_counts() -> None:
     with pytest.raises(ModelFileError):
-        from_json(Normal(1).to_json())
+        prior_from_json(Normal(1).to_json())
 
 
 def test_what_is_meant_by_a_prior_of_weights() -> None:
@@ -195,7 +194,7 @@ def test_what_is_meant_by_a_prior_of_weights() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", [beta, dirichlet, laplace, normal, penalty], ids=lambda each: each.__name__
+    "module", [beta, dirichlet, location_scale, location_scale, penalty], ids=lambda each: each.__name__
 )
 def test_the_examples_of_the_classes_print_what_they_say(module: ModuleType) -> None:
     found = doctest.testmod(module)

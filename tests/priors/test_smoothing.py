@@ -16,15 +16,15 @@ from weigh.priors import (
     Beta,
     Dirichlet,
     Prior,
-    check,
-    concentration,
-    declared,
-    estimates,
+    check_prior,
+    declared_values,
+    dirichlet_parameters,
+    estimate_probabilities,
     exact_estimate,
     exact_estimates,
-    from_json,
-    posterior_of,
-    to_json,
+    prior_from_json,
+    prior_to_json,
+    pseudo_counts,
 )
 
 LEVELS = ["low", "medium", "high"]
@@ -45,32 +45,32 @@ eighths = st.integers(-8, 40).map(lambda n: Fraction(n, 8))
 def test_pseudo_counts_and_parameters_of_each_prior(
     prior: Prior, pseudo: list[Fraction], before: list[Fraction]
 ) -> None:
-    assert concentration(prior, LEVELS) == pseudo
-    assert posterior_of(prior, LEVELS) == before
+    assert pseudo_counts(prior, LEVELS) == pseudo
+    assert dirichlet_parameters(prior, LEVELS) == before
 
 
 def test_beta_speaks_of_the_second_value_as_heads() -> None:
-    assert concentration(Beta(5, 2), [False, True]) == [1, 4]
-    assert posterior_of(Beta(5, 2), [False, True]) == [2, 5]
+    assert pseudo_counts(Beta(5, 2), [False, True]) == [1, 4]
+    assert dirichlet_parameters(Beta(5, 2), [False, True]) == [2, 5]
 
 
 @pytest.mark.parametrize("values", [[], ["yes"], LEVELS])
 def test_beta_is_refused_where_there_are_not_two_values(values: list[str]) -> None:
     with pytest.raises(ParameterError, match=r"needs a column of two values.*Use Dirichlet"):
-        concentration(Beta(2, 2), values)
+        pseudo_counts(Beta(2, 2), values)
 
 
 def test_dirichlet_is_refused_where_the_values_differ() -> None:
     with pytest.raises(DataError, match="is about 2 values, in order, but 3"):
-        concentration(Dirichlet([1, 2]), LEVELS)
+        pseudo_counts(Dirichlet([1, 2]), LEVELS)
     with pytest.raises(DataError, match=r"names the value 'hgih'.*Did you mean 'high'"):
-        posterior_of(Dirichlet({"hgih": 2}), LEVELS)
+        dirichlet_parameters(Dirichlet({"hgih": 2}), LEVELS)
 
 
 def test_values_that_a_prior_names_are_declared() -> None:
-    assert declared(Dirichlet({"a": 2, "b": 3})) == ("a", "b")
-    assert declared(Dirichlet([1, 2])) == declared(Dirichlet(2)) == declared(1.0) == ()
-    assert declared(None) == declared(Beta(1, 2)) == ()
+    assert declared_values(Dirichlet({"a": 2, "b": 3})) == ("a", "b")
+    assert declared_values(Dirichlet([1, 2])) == declared_values(Dirichlet(2)) == declared_values(1.0) == ()
+    assert declared_values(None) == declared_values(Beta(1, 2)) == ()
 
 
 @given(st.lists(st.lists(eighths, min_size=3, max_size=3), min_size=1, max_size=4))
@@ -78,7 +78,7 @@ def test_values_that_a_prior_names_are_declared() -> None:
 def test_estimates_equal_the_exact_ones_and_sum_to_one(weights: list[list[Fraction]]) -> None:
     counts = [[max(w, Fraction(0)) for w in row] for row in weights]
     pseudo = [[min(w, Fraction(0)) for w in row] for row in weights]
-    found = estimates(np.array(counts, dtype=float), np.array(pseudo, dtype=float))
+    found = estimate_probabilities(np.array(counts, dtype=float), np.array(pseudo, dtype=float))
     for row, n, a in zip(found, counts, pseudo, strict=True):
         try:
             expected = exact_estimates(n, a)
@@ -97,7 +97,7 @@ def test_estimates_equal_the_exact_ones_and_sum_to_one(weights: list[list[Fracti
 )
 @settings(max_examples=50, deadline=None)
 def test_estimates_are_the_mode_or_mean_of_the_posterior(prior: Prior, seen: list[int]) -> None:
-    found = exact_estimates([Fraction(n) for n in seen], concentration(prior, [0, 1, 2]))
+    found = exact_estimates([Fraction(n) for n in seen], pseudo_counts(prior, [0, 1, 2]))
     if isinstance(prior, Dirichlet):
         assert found == list(prior.posterior(seen).mode.values())
     else:
@@ -106,14 +106,14 @@ def test_estimates_are_the_mode_or_mean_of_the_posterior(prior: Prior, seen: lis
 
 
 def test_a_negative_pseudo_count_never_makes_a_negative_probability() -> None:
-    pseudo = concentration(Dirichlet(0.5), LEVELS)
-    found = estimates(np.array([[3.0, 2.0, 0.0]]), np.array(pseudo, dtype=float))
+    pseudo = pseudo_counts(Dirichlet(0.5), LEVELS)
+    found = estimate_probabilities(np.array([[3.0, 2.0, 0.0]]), np.array(pseudo, dtype=float))
     assert found.tolist() == [[0.625, 0.375, 0.0]]
     assert Dirichlet(0.5).posterior([3, 2, 0]).mode == {0: Fraction(5, 8), 1: Fraction(3, 8), 2: 0}
 
 
 def test_without_rows_and_prior_there_is_no_estimate() -> None:
-    found = estimates(np.array([[0.0, 0.0], [1.0, 3.0]]), np.zeros(2))
+    found = estimate_probabilities(np.array([[0.0, 0.0], [1.0, 3.0]]), np.zeros(2))
     assert np.isnan(found[0]).all()
     assert found[1].tolist() == [0.25, 0.75]
     zero = Fraction(0)
@@ -146,7 +146,7 @@ def test_scikit_learn_agrees_with_the_printed_equivalents() -> None:
     for prior, alpha in ((Dirichlet(2), 1.0), (Dirichlet(1.5), 0.5), (2, 2.0)):
         theirs = np.exp(CategoricalNB(alpha=alpha).fit(column, y).feature_log_prob_[0])
         counts = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]])
-        ours = estimates(counts, np.array(concentration(prior, [0, 1, 2]), dtype=float))
+        ours = estimate_probabilities(counts, np.array(pseudo_counts(prior, [0, 1, 2]), dtype=float))
         assert ours == pytest.approx(theirs)
 
 
@@ -167,16 +167,16 @@ PRIORS: list[Prior] = [
 
 @pytest.mark.parametrize("prior", PRIORS, ids=repr)
 def test_a_prior_comes_back_from_json_exactly(prior: Prior) -> None:
-    check(prior, "NaiveBayes", "prior")
-    assert from_json(json.loads(json.dumps(to_json(prior)))) == prior
+    check_prior(prior, "NaiveBayes", "prior")
+    assert prior_from_json(json.loads(json.dumps(prior_to_json(prior)))) == prior
 
 
 def test_json_of_numbers_is_one_text_for_one_number() -> None:
-    assert to_json(1.0) == to_json(1) == 1
-    assert to_json(0.1) == to_json(Fraction(1, 10)) == "1/10"
-    assert from_json("1/10") == Fraction(1, 10)
-    assert to_json(Beta(1.5, 2)) == {"kind": "beta", "a": "3/2", "b": 2}
-    assert to_json(Dirichlet({np.str_("a"): 2})) == {
+    assert prior_to_json(1.0) == prior_to_json(1) == 1
+    assert prior_to_json(0.1) == prior_to_json(Fraction(1, 10)) == "1/10"
+    assert prior_from_json("1/10") == Fraction(1, 10)
+    assert prior_to_json(Beta(1.5, 2)) == {"kind": "beta", "a": "3/2", "b": 2}
+    assert prior_to_json(Dirichlet({np.str_("a"): 2})) == {
         "kind": "dirichlet",
         "b": [2],
         "values": ["a"],
@@ -188,14 +188,14 @@ def test_json_of_numbers_is_one_text_for_one_number() -> None:
 def test_what_is_no_prior_is_refused_in_its_owners_name(bad: object) -> None:
     must = r"NaiveBayes: prior must be a number above zero, None, Beta\(a, b\) or Dirichlet\(b\)"
     with pytest.raises(ParameterError, match=must):
-        check(bad, "NaiveBayes", "prior")
+        check_prior(bad, "NaiveBayes", "prior")
     with pytest.raises(ParameterError, match="to_json: prior must be"):
-        to_json(bad)
+        prior_to_json(bad)
 
 
 def test_a_value_that_json_cannot_hold_is_refused() -> None:
     with pytest.raises(ParameterError, match="to be saved"):
-        to_json(Dirichlet({("a", "b"): 2}))
+        prior_to_json(Dirichlet({("a", "b"): 2}))
 
 
 @pytest.mark.parametrize(
@@ -229,4 +229,4 @@ def test_a_value_that_json_cannot_hold_is_refused() -> None:
 )
 def test_foreign_json_is_refused(foreign: object) -> None:
     with pytest.raises(ModelFileError, match="is not part of a prior as weigh writes it"):
-        from_json(foreign)
+        prior_from_json(foreign)

@@ -14,7 +14,7 @@ import pytest
 
 import weigh
 from tests.report import tables
-from weigh.report.wording import tied
+from weigh.report.facts import keep_percent_together
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -136,7 +136,7 @@ def test_the_threshold_moves_with_the_keyboard(browser: Any, path: Path, spam: w
     told = spam.facts.thresholds.rows[60]
     assert told.precision is not None
     assert page.locator("#threshold-value").inner_text() == "0.60"
-    assert page.locator("#threshold-told").inner_text() == tied(told.told)
+    assert page.locator("#threshold-told").inner_text() == keep_percent_together(told.told)
     assert page.locator("#threshold-found").inner_text() == f"{told.found:g}"
     assert page.locator("#threshold-missed").inner_text() == f"{told.missed:g}"
     assert page.locator("#threshold-told").get_attribute("aria-live") == "polite"

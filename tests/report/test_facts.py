@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 import weigh
 from tests.report import tables
 from weigh import errors
-from weigh.report.wording import share
+from weigh.report.facts import format_share
 
 
 def probabilities(model: Any, table: dict[str, list[Any]]) -> list[dict[Any, float]]:
@@ -131,7 +131,7 @@ def test_labels_of_training_rows_are_judged_by_a_model_that_never_saw_them(spam:
     without = weigh.NaiveBayes().fit(rest, "kind")
     one = {name: values[first.row : first.row + 1] for name, values in table.items()}
     assert without.predict(one)[0] == first.verdict != first.label == one["kind"][0]
-    assert first.sure == share(float(without.predict_proba(one).max()))
+    assert first.sure == format_share(float(without.predict_proba(one).max()))
 
 
 def test_rows_that_the_model_has_learned_are_recognised(spam_model: Any) -> None:

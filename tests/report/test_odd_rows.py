@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 import weigh
 from tests.report import tables
 from weigh import errors
-from weigh.report.summary_facts import is_telling
+from weigh.report.summary import is_informative
 
 Table = dict[str, list[Any]]
 
@@ -80,7 +80,7 @@ def test_a_tile_leaves_out_an_interval_that_says_nothing(spam_model: Any) -> Non
         assert "∞" not in tile.note
     accuracy = report.facts.quality.measure("accuracy")
     assert accuracy is not None
-    assert is_telling(accuracy)
+    assert is_informative(accuracy)
 
 
 def test_a_regression_that_is_worse_than_the_mean_is_called_so() -> None:

@@ -5,7 +5,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from weigh.source import Chunk
-from weigh.source.chunk import Coded, cut_wide, is_arrow, to_pylist
+from weigh.source.chunk import DictionaryColumn, is_arrow, slice_csr, to_pylist
 
 
 def small() -> Chunk:
@@ -35,7 +35,7 @@ def test_slice_cuts_columns_labels_and_weights_alike() -> None:
 
 
 def test_coded_columns_are_cut_and_listed_like_others() -> None:
-    column = Coded(np.array([1, -1, 0, 1], dtype=np.int32), ["p", "q"])
+    column = DictionaryColumn(np.array([1, -1, 0, 1], dtype=np.int32), ["p", "q"])
     piece = Chunk({"a": column}, 4).slice(1, 4).columns["a"]
     assert len(piece) == 3
     assert np.shares_memory(piece.codes, column.codes)
@@ -62,10 +62,10 @@ def test_slice_of_numbers_is_a_view() -> None:
 def test_wide_slice_equals_scipys_own_and_copies_no_values() -> None:
     rng = np.random.default_rng(0)
     matrix = sp.csr_matrix(rng.integers(0, 3, size=(50, 7)))
-    piece = Chunk({}, 50, wide=matrix).slice(11, 31).wide
+    piece = Chunk({}, 50, sparse=matrix).slice(11, 31).sparse
     assert (piece != matrix[11:31]).nnz == 0
-    assert np.shares_memory(cut_wide(matrix, 3, 9).data, matrix.data)
+    assert np.shares_memory(slice_csr(matrix, 3, 9).data, matrix.data)
 
 
 def test_wide_slice_may_be_empty() -> None:
-    assert cut_wide(sp.csr_array((4, 3)), 2, 2).shape == (0, 3)
+    assert slice_csr(sp.csr_array((4, 3)), 2, 2).shape == (0, 3)

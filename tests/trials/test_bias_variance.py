@@ -14,8 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import weigh
 from weigh import errors
-from weigh.trials.parts.training_sets import TrainingSets
-from weigh.trials.splits import groups_of
+from weigh.trials.bias_variance import TrainingSets
+from weigh.trials.splits import stratification_groups
 
 X, y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[y]
@@ -23,7 +23,7 @@ NAMES = np.array(["setosa", "versicolor", "virginica"])[y]
 
 def sets(labels: Any = y, **settings: Any) -> TrainingSets:
     given = {"test": 0.3, "resample": "bootstrap", "share": 1.0, "seed": 0} | settings
-    return TrainingSets.of(groups_of(np.asarray(labels), False), **given)
+    return TrainingSets.of(stratification_groups(np.asarray(labels), False), **given)
 
 
 def test_the_loss_is_that_of_learners_fitted_by_hand() -> None:
@@ -31,7 +31,7 @@ def test_the_loss_is_that_of_learners_fitted_by_hand() -> None:
     drawn = sets(NAMES)
     predicted = [
         GaussianNB().fit(X[places], NAMES[places]).predict(X[drawn.test])
-        for places in map(drawn.drawn, range(12))
+        for places in map(drawn.draw, range(12))
     ]
     wrong = np.array(predicted) != NAMES[drawn.test]
     np.testing.assert_allclose(found.loss, wrong.mean(axis=0), rtol=0, atol=1e-12)
@@ -72,7 +72,7 @@ def test_settings_that_differ_from_the_defaults_are_told() -> None:
 def test_the_brier_score_is_that_of_the_probabilities() -> None:
     found = weigh.bias_variance(GaussianNB(), X, y, rounds=4, loss="brier")["GaussianNB"]
     drawn = sets()
-    tables = [GaussianNB().fit(X[p], y[p]).predict_proba(X[drawn.test]) for p in map(drawn.drawn, range(4))]
+    tables = [GaussianNB().fit(X[p], y[p]).predict_proba(X[drawn.test]) for p in map(drawn.draw, range(4))]
     scores = np.square(np.array(tables) - np.eye(3)[y[drawn.test]]).sum(axis=2)
     assert found.mean("loss") == pytest.approx(scores.mean(), abs=1e-12)
     true = np.array(tables)[:, np.arange(len(drawn.test)), y[drawn.test]]
@@ -129,15 +129,15 @@ def test_rows_are_held_out_class_by_class_and_never_drawn() -> None:
     drawn = sets()
     assert np.bincount(y[drawn.test]).tolist() == [15, 15, 15]
     for number in range(5):
-        assert not set(drawn.drawn(number)) & set(drawn.test)
-        assert len(drawn.drawn(number)) == 105
+        assert not set(drawn.draw(number)) & set(drawn.test)
+        assert len(drawn.draw(number)) == 105
     smaller = sets(resample="subsample", share=0.5)
-    assert len(set(smaller.drawn(0).tolist())) == smaller.size == 52
+    assert len(set(smaller.draw(0).tolist())) == smaller.size == 52
 
 
 def test_a_set_of_one_class_is_drawn_anew() -> None:
     rare = sets([0] * 30 + [1, 1], test=0.1)
-    assert all(len(set(rare.groups[rare.drawn(number)])) == 2 for number in range(50))
+    assert all(len(set(rare.groups[rare.draw(number)])) == 2 for number in range(50))
 
 
 def test_one_learner_prints_its_errors_and_several_a_line_each() -> None:

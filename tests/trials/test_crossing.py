@@ -8,23 +8,23 @@ import numpy as np
 import pytest
 
 import weigh
-from weigh.trials.corrected import Corrected
-from weigh.trials.curves.crossing import Contender, Crossing, crossing
-from weigh.trials.curves.power_law import power_law
+from weigh.trials.crossing import Crossing, CurveLosses, find_crossing
+from weigh.trials.power_law import fit_power_law
+from weigh.trials.resampled_t_test import FoldCorrection
 
 SIZES = [10, 20, 40, 80, 160, 320, 640, 1280]
 N = np.array(SIZES, np.float64)
-CORRECTED = Corrected(10, 0.25, 0.95)
+CORRECTED = FoldCorrection(10, 0.25, 0.95)
 
 
-def contender(name: str, losses: np.ndarray, sigma: float, seed: int) -> Contender:
+def contender(name: str, losses: np.ndarray, sigma: float, seed: int) -> CurveLosses:
     noise = sigma * np.random.default_rng(seed).standard_normal((10, len(N)))
-    return Contender(name, losses + noise, power_law(SIZES, losses + noise, CORRECTED))
+    return CurveLosses(name, losses + noise, fit_power_law(SIZES, losses + noise, CORRECTED))
 
 
 def crossed(first: np.ndarray, second: np.ndarray, sigma: float = 1e-3, seed: int = 0) -> Crossing:
     one, other = contender("quick", first, sigma, 2 * seed), contender("slow", second, sigma, 2 * seed + 1)
-    return crossing(one, other, SIZES, CORRECTED)
+    return find_crossing(one, other, SIZES, CORRECTED)
 
 
 def test_a_crossing_between_two_sizes_is_exact_in_log_n() -> None:
@@ -47,7 +47,7 @@ def test_a_measured_crossing_is_within_its_interval() -> None:
 def test_the_order_of_the_two_does_not_matter() -> None:
     one = contender("quick", 0.2 + 0.5 / N, 0.01, 1)
     other = contender("slow", 0.1 + 2.0 * N**-0.5, 0.01, 2)
-    there, back = crossing(one, other, SIZES, CORRECTED), crossing(other, one, SIZES, CORRECTED)
+    there, back = find_crossing(one, other, SIZES, CORRECTED), find_crossing(other, one, SIZES, CORRECTED)
     assert (there.small, there.large) == (back.small, back.large)
     # The draws of the difference have the other sign, and the same limits but for their own chance.
     assert there.rows == pytest.approx(back.rows)

@@ -7,11 +7,11 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import weigh
-from weigh.trials.corrected import Corrected
-from weigh.trials.curves.diagnosis import Diagnosis, Losses, diagnosis
-from weigh.trials.curves.power_law import PowerLaw, power_law
+from weigh.trials.diagnosis import Diagnosis, FinalLosses, diagnose
+from weigh.trials.power_law import PowerLaw, fit_power_law
+from weigh.trials.resampled_t_test import FoldCorrection
 
-CORRECTED = Corrected(10, 0.25, 0.95)
+CORRECTED = FoldCorrection(10, 0.25, 0.95)
 
 
 def around(mean: float, spread: float = 0.001) -> np.ndarray:
@@ -21,8 +21,8 @@ def around(mean: float, spread: float = 0.001) -> np.ndarray:
 def verdict(train: float, validation: float, spread: float = 0.001, rival: float | None = None) -> str:
     rivals = {} if rival is None else {"other": around(rival)}
     # The gap and its parts differ by alternating signs, so none of them is exact.
-    losses = Losses(around(train, spread), around(validation, -spread), around(0.5), rivals)
-    return diagnosis(losses, "no law", 100, CORRECTED).verdict
+    losses = FinalLosses(around(train, spread), around(validation, -spread), around(0.5), rivals)
+    return diagnose(losses, "no law", 100, CORRECTED).verdict
 
 
 @pytest.mark.parametrize(
@@ -56,13 +56,13 @@ def test_a_better_rival_shows_underfitting() -> None:
 
 
 def told(train: float, validation: float, **rivals: float) -> Diagnosis:
-    losses = Losses(
+    losses = FinalLosses(
         around(train),
         around(validation, -0.001),
         around(0.5),
         {name: around(loss) for name, loss in rivals.items()},
     )
-    return diagnosis(losses, "no law", 100, CORRECTED)
+    return diagnose(losses, "no law", 100, CORRECTED)
 
 
 def test_alone_the_sentence_itself_says_that_the_columns_may_tell_no_more() -> None:
@@ -167,9 +167,9 @@ def test_the_law_says_whether_more_rows_help(
 ) -> None:
     sizes = [10, 20, 40, 80, 160, 320]
     folds = noise * np.random.default_rng(0).standard_normal((10, 6))
-    law = power_law(sizes, 0.1 + b * np.array(sizes, float) ** -c + folds, CORRECTED)
+    law = fit_power_law(sizes, 0.1 + b * np.array(sizes, float) ** -c + folds, CORRECTED)
     assert isinstance(law, PowerLaw)
-    found = diagnosis(Losses(around(0.1), around(0.2), around(0.5), {}), law, 320, CORRECTED)
+    found = diagnose(FinalLosses(around(0.1), around(0.2), around(0.5), {}), law, 320, CORRECTED)
     assert found.rows_help == expected
     assert found.tenfold == law.at(3200)
     assert found.asymptote == law.a
@@ -179,9 +179,9 @@ def test_the_law_says_whether_more_rows_help(
 def test_a_loss_below_what_the_law_expects_leaves_open_what_more_rows_bring() -> None:
     sizes = [10, 20, 40, 80, 160, 320]
     folds = 0.002 * np.random.default_rng(0).standard_normal((10, 6))
-    law = power_law(sizes, 0.1 + 2.0 * np.array(sizes, float) ** -0.5 + folds, CORRECTED)
+    law = fit_power_law(sizes, 0.1 + 2.0 * np.array(sizes, float) ** -0.5 + folds, CORRECTED)
     assert isinstance(law, PowerLaw)
-    found = diagnosis(Losses(around(0.1), around(0.12), around(0.5), {}), law, 320, CORRECTED)
+    found = diagnose(FinalLosses(around(0.1), around(0.12), around(0.5), {}), law, 320, CORRECTED)
     assert found.rows_help is None
     assert found.advice[-1].startswith(
         "What more rows would bring cannot be told: by the law 3,200 have a loss"

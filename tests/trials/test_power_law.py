@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from weigh import errors
-from weigh.trials.corrected import Corrected
-from weigh.trials.curves.law_fit import fit_laws
-from weigh.trials.curves.power_law import PowerLaw, power_law
-from weigh.trials.resampled_test import CorrectedMean
+from weigh.trials.power_law import PowerLaw, fit_power_law, fit_power_laws
+from weigh.trials.resampled_t_test import CorrectedMean, FoldCorrection
 
 SIZES = [10, 20, 40, 80, 160, 320, 640, 1280]
 N = np.array(SIZES, np.float64)
-CORRECTED = Corrected(10, 0.25, 0.95)
+CORRECTED = FoldCorrection(10, 0.25, 0.95)
 
 
 def noisy(a: float, b: float, c: float, sigma: float, seed: int = 0) -> np.ndarray:
@@ -28,7 +26,7 @@ def noisy(a: float, b: float, c: float, sigma: float, seed: int = 0) -> np.ndarr
 
 @given(st.floats(0, 0.5), st.floats(0.05, 5), st.floats(0.05, 1.9))
 def test_a_law_without_noise_is_found(a: float, b: float, c: float) -> None:
-    found = fit_laws(N, (a + b * N**-c)[None, :], np.ones(len(N)))[0]
+    found = fit_power_laws(N, (a + b * N**-c)[None, :], np.ones(len(N)))[0]
     np.testing.assert_allclose(found[0] + found[1] * N ** -found[2], a + b * N**-c, atol=1e-7 * b)
     assert found[2] == pytest.approx(c, rel=1e-3)
 
@@ -42,13 +40,13 @@ def test_the_fit_is_the_best_of_least_squares(seed: int) -> None:
 
     bounds = [(0, None), (0, None), (0.02, 2.0)]
     peers = [minimize(left, [0.1, 1.0, c], bounds=bounds, tol=1e-14).fun for c in (0.1, 0.3, 0.6, 1.2)]
-    assert left(fit_laws(N, losses[None, :], weights)[0]) <= min(peers) + 1e-12
+    assert left(fit_power_laws(N, losses[None, :], weights)[0]) <= min(peers) + 1e-12
 
 
 def test_known_parameters_are_within_their_intervals() -> None:
     within = np.zeros(5)
     for seed in range(20):
-        law = power_law(SIZES, noisy(0.1, 1.0, 0.5, 0.02, seed), CORRECTED)
+        law = fit_power_law(SIZES, noisy(0.1, 1.0, 0.5, 0.02, seed), CORRECTED)
         assert isinstance(law, PowerLaw)
         truths = zip((law.a, law.b, law.c, law.at(12_800)), (0.1, 1.0, 0.5, 0.1 + 12_800**-0.5), strict=True)
         held = [measure.low <= truth <= measure.high for measure, truth in truths]
@@ -58,7 +56,7 @@ def test_known_parameters_are_within_their_intervals() -> None:
 
 
 def test_rows_needed_are_where_the_law_meets_the_target() -> None:
-    law = power_law(SIZES, noisy(0.1, 1.0, 0.5, 1e-9), CORRECTED)
+    law = fit_power_law(SIZES, noisy(0.1, 1.0, 0.5, 1e-9), CORRECTED)
     assert isinstance(law, PowerLaw)
     assert law.size_for(0.15).rows == pytest.approx(400, rel=1e-4)
     assert str(law.size_for(0.15)).endswith("rows (400 to 401) for 0.15.")
@@ -74,9 +72,9 @@ def test_rows_needed_are_where_the_law_meets_the_target() -> None:
 
 def test_a_training_loss_that_rises_bounds_the_law_from_below() -> None:
     losses = noisy(0.1, 1.0, 0.2, 0.02, seed=3)
-    free = power_law(SIZES, losses, CORRECTED)
-    rising = power_law(SIZES, losses, CORRECTED, train=noisy(0.25, -1.0, 0.5, 1e-4))
-    falling = power_law(SIZES, losses, CORRECTED, train=noisy(0.2, 1.0, 0.5, 1e-4))
+    free = fit_power_law(SIZES, losses, CORRECTED)
+    rising = fit_power_law(SIZES, losses, CORRECTED, train=noisy(0.25, -1.0, 0.5, 1e-4))
+    falling = fit_power_law(SIZES, losses, CORRECTED, train=noisy(0.2, 1.0, 0.5, 1e-4))
     assert isinstance(free, PowerLaw)
     assert isinstance(rising, PowerLaw)
     assert isinstance(falling, PowerLaw)
@@ -91,7 +89,7 @@ def test_a_training_loss_that_rises_bounds_the_law_from_below() -> None:
 
 
 def test_a_law_above_the_training_loss_is_an_estimate() -> None:
-    law = power_law(SIZES, noisy(0.3, 1.0, 0.5, 0.002), CORRECTED, train=noisy(0.25, -1.0, 0.5, 1e-4))
+    law = fit_power_law(SIZES, noisy(0.3, 1.0, 0.5, 0.002), CORRECTED, train=noisy(0.25, -1.0, 0.5, 1e-4))
     assert isinstance(law, PowerLaw)
     assert law.a.value > 0.25
     assert not law.is_bound
@@ -100,32 +98,32 @@ def test_a_law_above_the_training_loss_is_an_estimate() -> None:
 def test_a_size_counts_by_one_over_its_variance() -> None:
     sigmas = np.array([0.2, 0.1, 0.05, 0.02, 0.02, 0.02, 0.02, 0.02])
     losses = 0.1 + N**-0.5 + sigmas * np.random.default_rng(0).standard_normal((10, len(N)))
-    law = power_law(SIZES, losses, CORRECTED)
+    law = fit_power_law(SIZES, losses, CORRECTED)
     assert isinstance(law, PowerLaw)
     assert law.first == SIZES[0]
     variances = losses.var(axis=0, ddof=1) * (1 / 10 + 0.25)
     assert variances.min() > np.median(variances) / 10
-    expected = fit_laws(N, losses.mean(axis=0)[None, :], 1 / variances)[0]
+    expected = fit_power_laws(N, losses.mean(axis=0)[None, :], 1 / variances)[0]
     assert (law.a.value, law.b.value, law.c.value) == pytest.approx(tuple(expected), rel=1e-6)
-    alike = fit_laws(N, losses.mean(axis=0)[None, :], np.ones(len(N)))[0]
+    alike = fit_power_laws(N, losses.mean(axis=0)[None, :], np.ones(len(N)))[0]
     assert abs(alike[0] - law.a.value) > 0.001
 
 
 def test_equal_losses_by_chance_do_not_make_a_size_all_that_counts() -> None:
     losses = noisy(0.1, 1.0, 0.5, 0.02)
     losses[:, 2] = losses[:, 2].mean()
-    law = power_law(SIZES, losses, CORRECTED)
+    law = fit_power_law(SIZES, losses, CORRECTED)
     assert isinstance(law, PowerLaw)
     variances = losses.var(axis=0, ddof=1) * (1 / 10 + 0.25)
     weights = 1 / np.maximum(variances, np.median(variances) / 10)
-    expected = fit_laws(N, losses.mean(axis=0)[None, :], weights)[0]
+    expected = fit_power_laws(N, losses.mean(axis=0)[None, :], weights)[0]
     assert (law.a.value, law.b.value, law.c.value) == pytest.approx(tuple(expected), rel=1e-6)
 
 
 def test_the_first_sizes_may_break_the_law() -> None:
     losses = noisy(0.1, 1.0, 0.5, 0.002)
     losses[:, 0] -= 0.3
-    law = power_law(SIZES, losses, CORRECTED)
+    law = fit_power_law(SIZES, losses, CORRECTED)
     assert isinstance(law, PowerLaw)
     assert law.first > 10
     assert law.at(1280).value == pytest.approx(0.1 + 1280**-0.5, abs=0.005)
@@ -144,27 +142,27 @@ def test_the_first_sizes_may_break_the_law() -> None:
     ],
 )
 def test_what_is_no_law_is_not_made_one(losses: np.ndarray, said: str) -> None:
-    found = power_law(SIZES, losses, CORRECTED)
+    found = fit_power_law(SIZES, losses, CORRECTED)
     assert isinstance(found, str)
     assert found.startswith(said)
 
 
 def test_three_sizes_are_too_few() -> None:
-    assert power_law(SIZES[:3], noisy(0.1, 1, 0.5, 0.01)[:, :3], CORRECTED) == (
+    assert fit_power_law(SIZES[:3], noisy(0.1, 1, 0.5, 0.01)[:, :3], CORRECTED) == (
         "4 sizes at least are needed, and there are 3"
     )
 
 
 def test_the_bootstrap_is_the_same_every_time() -> None:
-    laws = [power_law(SIZES, noisy(0.1, 1.0, 0.5, 0.02), CORRECTED) for _ in range(2)]
+    laws = [fit_power_law(SIZES, noisy(0.1, 1.0, 0.5, 0.02), CORRECTED) for _ in range(2)]
     assert str(laws[0]) == str(laws[1])
 
 
 def test_draws_scatter_as_the_corrected_mean_does() -> None:
     values = noisy(0.1, 1.0, 0.5, 0.02)
-    draws = CORRECTED.noise(values, 20_000, 0)
+    draws = CORRECTED.draw_errors(values, 20_000, 0)
     low, high = np.quantile(draws[:, 3], [0.025, 0.975])
-    mean, first, last, _ = CORRECTED.means(values)
+    mean, first, last, _ = CORRECTED.mean_intervals(values)
     assert high - low == pytest.approx(last[3] - first[3], rel=0.05)
     one = CorrectedMean.of(values[:, 3], 0.25)
     assert (mean[3], first[3], last[3]) == (one.mean, *one.interval(0.95))
@@ -172,7 +170,7 @@ def test_draws_scatter_as_the_corrected_mean_does() -> None:
 
 @pytest.mark.parametrize("bad", [0, -3, math.nan, "many"])
 def test_sizes_and_targets_are_numbers(bad: object) -> None:
-    law = power_law(SIZES, noisy(0.1, 1.0, 0.5, 0.02), CORRECTED)
+    law = fit_power_law(SIZES, noisy(0.1, 1.0, 0.5, 0.02), CORRECTED)
     assert isinstance(law, PowerLaw)
     with pytest.raises(errors.ParameterError, match="at: n must be a number of rows of at least 1"):
         law.at(bad)  # type: ignore[arg-type]

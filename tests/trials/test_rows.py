@@ -18,9 +18,14 @@ from sklearn.tree import DecisionTreeClassifier
 
 import weigh
 from weigh import errors
-from weigh.trials.entrant import Entrant
-from weigh.trials.learners import LEARNERS, USUAL, named, settings_of
-from weigh.trials.numbers import AsNumbers
+from weigh.trials.candidates import Candidate
+from weigh.trials.learners import (
+    DEFAULT_LEARNERS,
+    LEARNER_FACTORIES,
+    AsNumbers,
+    format_settings,
+    learners_by_name,
+)
 from weigh.trials.rows import LabelledRows
 
 TABLE = {
@@ -56,14 +61,14 @@ def test_rows_are_cut_alike_in_every_storage(storage: str, tmp_path: Path) -> No
 def test_matrices_are_cut_and_stay_numbers(make: Any) -> None:
     given = LabelledRows.of(make(NUMBERS), [0, 1, 0, 1, 0, 1])
     cut = given.take(PLACES).data
-    assert given.numbers() is not None
+    assert given.to_matrix() is not None
     np.testing.assert_array_equal(cut.toarray() if sp.issparse(cut) else np.asarray(cut), NUMBERS[PLACES])
 
 
 def test_texts_are_cut() -> None:
     given = LabelledRows.of(("a b", "c", "d e"), ["x", "y", "x"])
     assert given.take(np.array([2, 0])).data == ["d e", "a b"]
-    assert given.numbers() is None
+    assert given.to_matrix() is None
 
 
 def test_a_missing_label_is_told_with_its_row() -> None:
@@ -93,23 +98,23 @@ def test_words_become_a_sparse_matrix_of_known_width() -> None:
 
 
 def test_learners_are_found_by_name_and_told_apart() -> None:
-    assert list(named(None, "compare")) == list(USUAL)
-    assert list(named([weigh.NaiveBayes(), weigh.NaiveBayes(prior=2.0), "tree"], "compare")) == [
+    assert list(learners_by_name(None, "compare")) == list(DEFAULT_LEARNERS)
+    assert list(learners_by_name([weigh.NaiveBayes(), weigh.NaiveBayes(prior=2.0), "tree"], "compare")) == [
         "NaiveBayes",
         "NaiveBayes (2)",
         "tree",
     ]
     with pytest.raises(errors.ParameterError, match="there is no learner 'forest'"):
-        named("forest", "compare")
+        learners_by_name("forest", "compare")
     with pytest.raises(errors.ParameterError, match="learners must be learners such as"):
-        named([42], "compare")
+        learners_by_name([42], "compare")
     for nobody in ([], {}):
         with pytest.raises(errors.ParameterError, match="learners must be one learner at least"):
-            named(nobody, "compare")
+            learners_by_name(nobody, "compare")
 
 
 def ready(learner: Any, rows: LabelledRows) -> Any:
-    return Entrant.of("it", learner, rows).learner
+    return Candidate.of("it", learner, rows).learner
 
 
 def test_only_foreign_learners_get_numbers_in_place_of_words() -> None:
@@ -140,7 +145,7 @@ def test_a_foreign_learner_gets_the_same_numbers_from_every_storage(storage: str
         "sparse": (sp.coo_array(matrix), labels),
         "file": (weigh.open(tmp_path / "it.csv", label="y"),),
     }[storage]
-    entrant = Entrant.of("it", KNeighborsClassifier(1), LabelledRows.of(*given))
+    entrant = Candidate.of("it", KNeighborsClassifier(1), LabelledRows.of(*given))
     assert isinstance(entrant.learner, KNeighborsClassifier)
     found = entrant.rows.data
     np.testing.assert_array_equal(found.toarray() if sp.issparse(found) else found, matrix)
@@ -149,16 +154,16 @@ def test_a_foreign_learner_gets_the_same_numbers_from_every_storage(storage: str
 def test_missing_numbers_stay_for_learners_that_know_them_and_are_seen_before_rows_are_cut() -> None:
     for gap in ({"x": [1.0, None, 3.0, 4.0]}, np.array([[1.0], [np.nan], [3.0], [4.0]])):
         rows = LabelledRows.of(gap, ["a", "b", "a", "b"])
-        knows = Entrant.of("it", HistGradientBoostingClassifier(), rows)
+        knows = Candidate.of("it", HistGradientBoostingClassifier(), rows)
         assert isinstance(knows.learner, HistGradientBoostingClassifier)
         np.testing.assert_array_equal(knows.rows.data, [[1.0], [np.nan], [3.0], [4.0]])
-        steps = Entrant.of("it", KNeighborsClassifier(1), rows)
-        assert settings_of(steps.learner) == "AsNumbers(scale=None) + KNeighborsClassifier(n_neighbors=1)"
-        assert steps.fitted(np.array([0, 2, 3])).predict(rows).tolist() == ["a", "a", "a", "b"]
+        steps = Candidate.of("it", KNeighborsClassifier(1), rows)
+        assert format_settings(steps.learner) == "AsNumbers(scale=None) + KNeighborsClassifier(n_neighbors=1)"
+        assert steps.fit(np.array([0, 2, 3])).predict(rows).tolist() == ["a", "a", "a", "b"]
 
 
 def test_settings_are_those_that_differ_from_the_defaults() -> None:
-    assert {name: settings_of(LEARNERS[name]()) for name in USUAL} == {
+    assert {name: format_settings(LEARNER_FACTORIES[name]()) for name in DEFAULT_LEARNERS} == {
         "naive-bayes": "",
         "logistic": "scale='unit'",
         "perceptron": "scale='unit'",
@@ -173,11 +178,11 @@ def test_given_kinds_make_numbers_of_codes_that_are_categories() -> None:
     assert AsNumbers(columns={"code": "category"}).fit(codes).transform(codes).shape == (4, 3)
 
 
-@pytest.mark.parametrize("name", [name for name in LEARNERS if name != "linear"])
+@pytest.mark.parametrize("name", [name for name in LEARNER_FACTORIES if name != "linear"])
 def test_every_named_learner_learns_a_mixed_table(name: str) -> None:
     rows = LabelledRows.of(
         {"sky": ["sun", "rain", "fog"] * 4, "warm": [20.0, 9.0, 3.0] * 4, "play": ["yes", "no", "no"] * 4},
         "play",
     )
-    learner = ready(LEARNERS[name](), rows).fit(rows.data, rows.labels)
+    learner = ready(LEARNER_FACTORIES[name](), rows).fit(rows.data, rows.labels)
     assert set(learner.predict(rows.data)) <= {"yes", "no"}

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weigh import errors
-from weigh.trials.splits import groups_of, growing, repeated_folds
+from weigh.trials.splits import repeated_folds, stratification_groups, stratified_order
 
 labels = st.lists(st.sampled_from("aabbbc"), min_size=2, max_size=80).map(lambda found: [*"aabb", *found])
 
 
 @given(labels, st.integers(2, 6), st.integers(0, 5))
 def test_folds_hold_every_row_out_once_and_are_even(given_labels: list[str], folds: int, seed: int) -> None:
-    groups = groups_of(np.array(given_labels), False)
+    groups = stratification_groups(np.array(given_labels), False)
     splits = repeated_folds(groups, folds, 2, seed, "here")
     assert len(splits) == 2 * folds
     for repeat in (0, 1):
@@ -31,8 +31,8 @@ def test_folds_hold_every_row_out_once_and_are_even(given_labels: list[str], fol
 
 @given(labels, st.integers(0, 5))
 def test_every_beginning_has_the_classes_in_their_shares(given_labels: list[str], seed: int) -> None:
-    groups = groups_of(np.array(given_labels), False)
-    order = growing(np.arange(len(groups)), groups, np.random.default_rng(seed))
+    groups = stratification_groups(np.array(given_labels), False)
+    order = stratified_order(np.arange(len(groups)), groups, np.random.default_rng(seed))
     assert sorted(order) == list(range(len(groups)))
     total = np.bincount(groups)
     for m in range(len(total), len(groups) + 1):
@@ -44,7 +44,7 @@ def test_every_beginning_has_the_classes_in_their_shares(given_labels: list[str]
 
 def test_growing_subsets_depend_on_the_seed_alone() -> None:
     groups = np.arange(50) % 2
-    orders = [growing(np.arange(50), groups, np.random.default_rng(seed)) for seed in (1, 1, 2)]
+    orders = [stratified_order(np.arange(50), groups, np.random.default_rng(seed)) for seed in (1, 1, 2)]
     assert (orders[0] == orders[1]).all()
     assert (orders[0] != orders[2]).any()
 
@@ -55,8 +55,8 @@ def test_repeats_cut_anew() -> None:
 
 
 def test_numbers_to_predict_are_one_group() -> None:
-    assert groups_of(np.array([1.0, 2.0, 3.0]), True).tolist() == [0, 0, 0]
-    assert groups_of(np.array(["b", "a", "b"]), False).tolist() == [0, 1, 0]
+    assert stratification_groups(np.array([1.0, 2.0, 3.0]), True).tolist() == [0, 0, 0]
+    assert stratification_groups(np.array(["b", "a", "b"]), False).tolist() == [0, 1, 0]
 
 
 def test_classes_of_single_rows_are_refused() -> None:

@@ -8,8 +8,16 @@ from typing import Any
 
 import click
 
-from weigh.cli.options import as_json, echo, keep_apart, model_argument, open_for, reading, writing
-from weigh.cli.taught import Taught
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.options import (
+    check_output_is_not_input,
+    data_file_options,
+    json_option,
+    model_argument,
+    open_output,
+    open_source_for_model,
+    print_result,
+)
 
 SECTIONS = {
     "Examples": """
@@ -20,7 +28,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=Taught, sections=SECTIONS, short_help="Find labels that look wrong.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Find labels that look wrong.")
 @model_argument
 @click.argument("data", metavar="DATA")
 @click.option("--label", metavar="COLUMN", help="The column of labels. [default: the model's]")
@@ -32,8 +40,8 @@ SECTIONS = {
     help="Whether the model has learned these rows. [default: if they prove to be all it learned]",
 )
 @click.option("-o", "--output", metavar="FILE", help="Write every row's label and verdict, as CSV.")
-@reading
-@as_json
+@data_file_options
+@json_option
 def command(
     model: str,
     data: str,
@@ -52,24 +60,27 @@ def command(
     the model says.
     """
     from weigh import errors
-    from weigh.cli.progress import watched
-    from weigh.judge.auditing.audit import audited
+    from weigh.cli.progress import show_row_progress
+    from weigh.judge.label_audit import audit_with_callback
     from weigh.model import load
 
-    keep_apart(output, model, data)
+    check_output_is_not_input(output, model, data)
     loaded = load(model)
     name = label or loaded.label
     if name is None:
         raise errors.LabelError("The model does not name its label column; give --label COLUMN.")
-    opened, target = open_for(loaded, data, name, **written), writing(output) if output else nullcontext()
-    with watched(opened) as source, target as file:
-        sink = _writer(file) if file else None
-        found = audited(loaded, source, None, None, most, seen, 0.95, sink)
+    opened, target = (
+        open_source_for_model(loaded, data, name, **written),
+        open_output(output) if output else nullcontext(),
+    )
+    with show_row_progress(opened) as source, target as file:
+        sink = _make_row_writer(file) if file else None
+        found = audit_with_callback(loaded, source, None, None, most, seen, 0.95, sink)
     if output != "-":
-        echo(found, as_json)
+        print_result(found, as_json)
 
 
-def _writer(file: Any) -> Any:
+def _make_row_writer(file: Any) -> Any:
     """What writes the rows of a batch."""
     lines = csv.writer(file, lineterminator="\n")
     lines.writerow(["row", "label", "probability", "said"])

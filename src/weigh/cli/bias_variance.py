@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from weigh.cli.options import as_json, reading
-from weigh.cli.taught import Taught
-from weigh.cli.tried import LEARNERS, Trying, trying
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.options import data_file_options, json_option
+from weigh.cli.trial_options import LEARNERS_HELP, TrialOptions, add_trial_options
 
 SECTIONS = {
     "Examples": """
@@ -15,7 +15,7 @@ SECTIONS = {
         weigh bias-variance mails.csv --label spam --learner naive-bayes --loss brier
         weigh bias-variance homes.csv --label price --learner linear --plot parts.svg
     """,
-    "--learner": LEARNERS,
+    "--learner": LEARNERS_HELP,
     "--loss": """
         zero_one             share of errors (default)
         brier                squared errors of all classes' probabilities
@@ -29,8 +29,8 @@ SECTIONS = {
 }
 
 
-@click.command(cls=Taught, sections=SECTIONS, short_help="Take a learner's loss apart.")
-@trying
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Take a learner's loss apart.")
+@add_trial_options
 @click.option("--which", default="kohavi-wolpert", metavar="FORM", help="Of the zero-one loss; see below.")
 @click.option("--rounds", type=click.IntRange(2), default=100, show_default=True, help="Training sets.")
 @click.option("--test", type=float, default=0.3, show_default=True, help="The share of rows to judge on.")
@@ -42,20 +42,22 @@ SECTIONS = {
     help="How training sets are drawn.",
 )
 @click.option("--share", type=float, help="The size of a set, of the rows left. [default: 1, or 0.5]")
-@reading
-@as_json
-def command(given: Trying, which: str, rounds: int, test: float, resample: str, share: float | None) -> None:
+@data_file_options
+@json_option
+def command(
+    given: TrialOptions, which: str, rounds: int, test: float, resample: str, share: float | None
+) -> None:
     """Train learners on many training sets drawn from a table, and take their loss on other rows apart.
 
     Without --learner these are naive Bayes, logistic regression, perceptron, decision tree and nearest
     neighbours. Bias and variance add up to the measured loss.
     """
-    from weigh.cli.progress import steps
+    from weigh.cli.progress import show_job_progress
     from weigh.trials import bias_variance
-    from weigh.trials.learners import USUAL
+    from weigh.trials.learners import DEFAULT_LEARNERS
 
-    tried = given.opened(USUAL)
-    with steps() as progress:
+    tried = given.load_inputs(DEFAULT_LEARNERS)
+    with show_job_progress() as progress:
         found = bias_variance(
             *tried,
             which=which,
@@ -64,6 +66,6 @@ def command(given: Trying, which: str, rounds: int, test: float, resample: str, 
             resample=resample,
             share=share,
             progress=progress,
-            **given.shared,
+            **given.common_parameters,
         )
-    given.tell(found)
+    given.show_result(found)

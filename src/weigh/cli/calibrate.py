@@ -8,8 +8,14 @@ from typing import Any
 
 import click
 
-from weigh.cli.options import as_json, keep_apart, model_argument, open_for, reading
-from weigh.cli.taught import Taught
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.options import (
+    check_output_is_not_input,
+    data_file_options,
+    json_option,
+    model_argument,
+    open_source_for_model,
+)
 
 METHODS = ("temperature", "platt", "isotonic")
 # What is told before and after, as far as the model has it.
@@ -29,7 +35,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=Taught, sections=SECTIONS, short_help="Make a model as sure as rows allow.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Make a model as sure as rows allow.")
 @model_argument
 @click.argument("data", metavar="DATA")
 @click.option("-o", "--output", metavar="OUT", required=True, help="The calibrated model's file.")
@@ -37,8 +43,8 @@ SECTIONS = {
     "--method", type=click.Choice(METHODS), default="temperature", show_default=True, help="See below."
 )
 @click.option("--label", metavar="COLUMN", help="The column of true labels. [default: the model's]")
-@reading
-@as_json
+@data_file_options
+@json_option
 def command(
     model: str, data: str, output: str, method: str, label: str | None, as_json: bool, **written: Any
 ) -> None:
@@ -48,17 +54,17 @@ def command(
     were held out, fit naive-bayes with --set calibration=temperature instead.
     """
     from weigh import errors
-    from weigh.cli.progress import watched
+    from weigh.cli.progress import show_row_progress
     from weigh.estimators import calibrate
     from weigh.judge import evaluate
     from weigh.model import load
 
-    keep_apart(output, model, data)
+    check_output_is_not_input(output, model, data)
     loaded = load(model)
     name = label or loaded.label
     if name is None:
         raise errors.LabelError("The model does not name its label column; give --label COLUMN.")
-    with watched(open_for(loaded, data, name, **written)) as source:
+    with show_row_progress(open_source_for_model(loaded, data, name, **written)) as source:
         found = calibrate(loaded, source, method=method)
         before, after = (evaluate(each, source).to_dict() for each in (loaded, found))
     replaced = os.path.exists(output)
@@ -67,37 +73,37 @@ def command(
         "model": output,
         "calibration": found.calibration.to_dict(),
         "rows": after["n"],
-        "measures": _measures(before, after),
+        "measures": _compare_measures(before, after),
     }
     if as_json:
         click.echo(json.dumps(facts, ensure_ascii=False, indent=2))
         return
-    click.echo(_told(facts, str(found.calibration), data, replaced))
+    click.echo(_format_calibration(facts, str(found.calibration), data, replaced))
 
 
-def _measures(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+def _compare_measures(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     """The measures before, where the model has them, and after."""
     earlier, later = ({each["name"]: each["value"] for each in side["measures"]} for side in (before, after))
     return {name: {"before": earlier.get(name), "after": later[name]} for name in MEASURES if name in later}
 
 
-def _told(facts: dict[str, Any], calibration: str, data: str, replaced: bool) -> str:
-    from weigh.text import aligned, counted
+def _format_calibration(facts: dict[str, Any], calibration: str, data: str, replaced: bool) -> str:
+    from weigh.text import format_quantity, text_table
 
     rows = [["on these rows", "before", "after"]]
     for name, pair in facts["measures"].items():
-        rows.append([name.replace("_", " "), *(_number(pair[side]) for side in ("before", "after"))])
+        rows.append([name.replace("_", " "), *(_format_number(pair[side]) for side in ("before", "after"))])
     place = "standard input" if data == "-" else data
     return "\n\n".join(
         [
-            f"Calibrated on {counted(facts['rows'], 'row')} of {place}: {calibration}.",
-            aligned(rows, indent="  "),
+            f"Calibrated on {format_quantity(facts['rows'], 'row')} of {place}: {calibration}.",
+            text_table(rows, indent="  "),
             f"The model is in {facts['model']}{' (replaced)' if replaced else ''}.",
         ]
     )
 
 
-def _number(value: Any) -> str:
+def _format_number(value: Any) -> str:
     if value is None:
         return "–"
     return f"{value:.4f}" if isinstance(value, float) else str(value)

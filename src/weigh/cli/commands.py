@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import importlib
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
-from weigh.cli.taught import Taught
+
+class CommandWithExamples(click.Command):
+    """A command whose help ends with sections that are not wrapped, such as examples."""
+
+    def __init__(self, *args: Any, sections: Mapping[str, str], **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.sections = sections
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the sections below the options."""
+        for title, text in self.sections.items():
+            with formatter.section(title):
+                formatter.write(textwrap.indent(textwrap.dedent(text).strip("\n"), "  ") + "\n")
 
 
-class Commands(Taught, click.Group):
+class LazyGroup(CommandWithExamples, click.Group):
     """Commands by name; the file of each has its name, with _ for -, in the package `home`.
 
     `others` are names that people try, and the commands that they mean.
@@ -26,7 +39,7 @@ class Commands(Taught, click.Group):
         **settings: Any,
     ) -> None:
         super().__init__(*args, **settings)
-        self.home, self.names, self.others = home, names, others or {}
+        self.package, self.names, self.synonyms = home, names, others or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands, in the order in which one meets them."""
@@ -36,7 +49,7 @@ class Commands(Taught, click.Group):
         """Import the file of a command."""
         if name not in self.names:
             return None
-        command: click.Command = importlib.import_module(f"{self.home}.{name.replace('-', '_')}").command
+        command: click.Command = importlib.import_module(f"{self.package}.{name.replace('-', '_')}").command
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
@@ -44,6 +57,8 @@ class Commands(Taught, click.Group):
         if args and not args[0].startswith("-") and args[0] not in self.names:
             from weigh import errors
 
-            meant = self.others.get(args[0], args[0])
-            raise click.UsageError(f"No such command {args[0]!r}.{errors.hint(meant, self.names)}", ctx)
+            meant = self.synonyms.get(args[0], args[0])
+            raise click.UsageError(
+                f"No such command {args[0]!r}.{errors.did_you_mean(meant, self.names)}", ctx
+            )
         return super().resolve_command(ctx, args)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from weigh.cli.options import as_json, reading
-from weigh.cli.taught import Taught
-from weigh.cli.tried import LEARNERS, Trying, level, trying
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.options import data_file_options, json_option
+from weigh.cli.trial_options import LEARNERS_HELP, TrialOptions, add_trial_options, level_option
 
-PICTURES = {
+PLOT_HELP = {
     "scores": "mean losses with intervals; drawn if nothing else is said",
     "differences": "of pairs, with intervals",
     "times": "of training and prediction",
@@ -22,34 +22,36 @@ SECTIONS = {
         weigh compare mails.csv --label spam --curve --plot curve.svg --what curve
         weigh compare homes.csv --label price --learner linear
     """,
-    "--learner": LEARNERS,
+    "--learner": LEARNERS_HELP,
     "--loss": """
         zero_one             share of errors (default)
         log_loss, brier      of probabilities
         squared              (1 − p)², p the probability of the true class
         squared_error, absolute_error   of numbers
     """,
-    "--what": "\n".join(f"        {name:<21}{words}" for name, words in PICTURES.items()),
+    "--what": "\n".join(f"        {name:<21}{words}" for name, words in PLOT_HELP.items()),
 }
 
 
-@click.command(cls=Taught, sections=SECTIONS, short_help="Try several learners on the same rows.")
-@trying
+@click.command(
+    cls=CommandWithExamples, sections=SECTIONS, short_help="Try several learners on the same rows."
+)
+@add_trial_options
 @click.option("--folds", type=click.IntRange(2), default=10, show_default=True, help="Of each repeat.")
 @click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Cuts into folds.")
-@level
+@level_option
 @click.option("--no-baseline", is_flag=True, help="Leave out the guess that does not look at the rows.")
 @click.option("--reference", metavar="NAME", help="Compare the others with this learner only.")
 @click.option("--rope", type=float, help="Losses nearer than this count as equal. [default: 0.01]")
 @click.option("--curve", is_flag=True, help="Learning curves too, and where learners overtake each other.")
 @click.option("--traits", is_flag=True, help="Say in words what kind of learners they are.")
 @click.option(
-    "--what", type=click.Choice(list(PICTURES)), metavar="PICTURE", help="What --plot draws; see below."
+    "--what", type=click.Choice(list(PLOT_HELP)), metavar="PICTURE", help="What --plot draws; see below."
 )
-@reading
-@as_json
+@data_file_options
+@json_option
 def command(
-    given: Trying,
+    given: TrialOptions,
     folds: int,
     repeats: int,
     level: float,
@@ -66,16 +68,16 @@ def command(
     neighbours. Prints mean losses with intervals, times, and for every pair the corrected resampled
     t-test and the probability that one beats the other.
     """
-    from weigh.cli.progress import steps
+    from weigh.cli.progress import show_job_progress
     from weigh.trials import compare
-    from weigh.trials.learners import USUAL
+    from weigh.trials.learners import DEFAULT_LEARNERS
 
     if what is not None and given.plot is None:
         raise click.UsageError("--what says what to draw; give --plot FILE too.")
     if what == "curve" and not curve:
         raise click.UsageError("--what curve draws learning curves; give --curve too.")
-    tried = given.opened(USUAL)
-    with steps() as progress:
+    tried = given.load_inputs(DEFAULT_LEARNERS)
+    with show_job_progress() as progress:
         found = compare(
             *tried,
             folds=folds,
@@ -86,8 +88,8 @@ def command(
             baseline=not no_baseline,
             curve=curve,
             progress=progress,
-            **given.shared,
+            **given.common_parameters,
         )
-    given.tell(found, what)
+    given.show_result(found, what)
     if traits and not given.as_json:
         click.echo(f"\n{found.traits()}")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from weigh.cli.options import as_json, reading
-from weigh.cli.taught import Taught
-from weigh.cli.tried import LEARNERS, Trying, level, trying
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.options import data_file_options, json_option
+from weigh.cli.trial_options import LEARNERS_HELP, TrialOptions, add_trial_options, level_option
 
 SECTIONS = {
     "Examples": """
@@ -16,7 +16,7 @@ SECTIONS = {
         weigh curve homes.csv --label price --learner linear --sizes 100,1000,10000
         weigh curve mails.csv --label spam --plot curve.svg
     """,
-    "--learner": LEARNERS,
+    "--learner": LEARNERS_HELP,
     "--loss": """
         zero_one             share of errors (default)
         log_loss, brier      of probabilities
@@ -26,27 +26,27 @@ SECTIONS = {
 }
 
 
-@click.command(cls=Taught, sections=SECTIONS, short_help="Losses with more and more rows.")
-@trying
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Losses with more and more rows.")
+@add_trial_options
 @click.option("--sizes", metavar="N,N,...", help="Numbers of rows. [default: eight, each twice the last]")
 @click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Of each repeat.")
 @click.option("--repeats", type=click.IntRange(1), default=2, show_default=True, help="Cuts into folds.")
-@level
-@reading
-@as_json
-def command(given: Trying, sizes: str | None, folds: int, repeats: int, level: float) -> None:
+@level_option
+@data_file_options
+@json_option
+def command(given: TrialOptions, sizes: str | None, folds: int, repeats: int, level: float) -> None:
     """Fit learners on more and more rows, and measure them on rows held out.
 
     Prints the losses at every size, the power law that they follow and what it expects of more rows,
     whether a learner overfits or underfits and what to do, and where one learner overtakes another.
     Without --learner it is naive Bayes.
     """
-    from weigh.cli.progress import steps
+    from weigh.cli.progress import show_job_progress
     from weigh.trials import learning_curve
 
-    wanted = None if sizes is None else whole_numbers(sizes)
-    tried = given.opened(["naive-bayes"])
-    with steps() as progress:
+    wanted = None if sizes is None else parse_whole_numbers(sizes)
+    tried = given.load_inputs(["naive-bayes"])
+    with show_job_progress() as progress:
         found = learning_curve(
             *tried,
             sizes=wanted,
@@ -54,12 +54,12 @@ def command(given: Trying, sizes: str | None, folds: int, repeats: int, level: f
             repeats=repeats,
             level=level,
             progress=progress,
-            **given.shared,
+            **given.common_parameters,
         )
-    given.tell(found)
+    given.show_result(found)
 
 
-def whole_numbers(text: str) -> list[int]:
+def parse_whole_numbers(text: str) -> list[int]:
     """Numbers with commas between them."""
     try:
         return [int(part) for part in text.replace("_", "").split(",")]

@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from weigh.cli.taught import Taught
-from weigh.cli.wording import spoken
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.terminology import to_command_line_terms
 
 MAILS = {
     "CS373": [0, 0, 0, 0, 1],
@@ -20,8 +20,8 @@ MAILS = {
     "spam": ["spam", "not-spam", "spam", "not-spam", "not-spam"],
 }
 NEW_MAIL = {"CS373": 1, "investment": 1, "familiarity": "high"}
-HELD_OUT = 4  # every fourth row is kept for testing
-SHOWN = 6
+TEST_ROW_INTERVAL = 4  # every fourth row is kept for testing
+MAX_FEATURES = 6
 
 
 SECTIONS = {
@@ -32,7 +32,9 @@ SECTIONS = {
 }
 
 
-@click.command(cls=Taught, sections=SECTIONS, short_help="A tour in a minute: by hand, then for real.")
+@click.command(
+    cls=CommandWithExamples, sections=SECTIONS, short_help="A tour in a minute: by hand, then for real."
+)
 @click.option("--output", default="", metavar="FOLDER", help="Where the files go. [default: here]")
 def command(output: str) -> None:
     """Show in a minute what this is: a tiny table worked out by hand, then a real one.
@@ -40,55 +42,57 @@ def command(output: str) -> None:
     Writes breast-cancer.weigh, breast-cancer-train.csv and breast-cancer-test.csv, which the
     commands it suggests at the end use.
     """
-    _by_hand()
-    _for_real(output)
+    _show_worked_example()
+    _show_real_table(output)
 
 
-def _by_hand() -> None:
+def _show_worked_example() -> None:
     from weigh.engines import run
     from weigh.learn import BayesTask
     from weigh.source import rows
-    from weigh.text import aligned
+    from weigh.text import text_table
 
-    _head("1. Five mails, worked out by hand")
+    _print_heading("1. Five mails, worked out by hand")
     lines = [[*map(str, values)] for values in zip(*MAILS.values(), strict=True)]
-    click.echo(aligned([list(MAILS), *lines], left=4, indent="  "))
+    click.echo(text_table([list(MAILS), *lines], left=4, indent="  "))
     source = rows(MAILS, "spam")
-    model = run(BayesTask.over(source), source)
+    model = run(BayesTask.for_source(source), source)
     evidence = model.explain(NEW_MAIL)[0]
-    _say(
+    _print_paragraph(
         "A new mail mentions CS373 and investment, from a sender of high familiarity. Naive Bayes with "
         "Laplace's +1 multiplies, class by class:"
     )
     click.echo(textwrap.indent(evidence.worked(), "  "))
-    _say("The same in logarithms, where products are sums. Every number of every model comes with this:")
+    _print_paragraph(
+        "The same in logarithms, where products are sums. Every number of every model comes with this:"
+    )
     click.echo(textwrap.indent(str(evidence), "  "))
 
 
-def _for_real(folder: str) -> None:
+def _show_real_table(folder: str) -> None:
     from weigh.judge import evaluate
     from weigh.source import open as open_file
 
-    _head("2. A real table: 569 tumours, 30 measurements each")
+    _print_heading("2. A real table: 569 tumours, 30 measurements each")
     train, test = _write_tables(folder)
     target = os.path.join(folder, "breast-cancer.weigh")
-    model, notes = _fitted(train)
+    model, notes = _fit_model(train)
     model.save(target)
     click.echo(f"Trained on {int(model.counts.rows.sum()):,} rows of {train};")
     click.echo(f"tested on the others, in {test}:\n")
     click.echo(str(evaluate(model, open_file(test, "diagnosis"))))
     for note in notes:
-        _say(f"Note: {note}")
-    _say(
+        _print_paragraph(f"Note: {note}")
+    _print_paragraph(
         "Why was the first of the test rows judged as it was? What speaks for the verdict, and what "
         "against it:"
     )
     first = model.explain(open_file(test, "diagnosis").prefix(1))[0]
-    click.echo(textwrap.indent(str(first.shortened(SHOWN)), "  "))
-    _next_steps(target, train, test)
+    click.echo(textwrap.indent(str(first.shortened(MAX_FEATURES)), "  "))
+    _show_next_steps(target, train, test)
 
 
-def _fitted(train: str) -> tuple[Any, list[str]]:
+def _fit_model(train: str) -> tuple[Any, list[str]]:
     from weigh.engines import run
     from weigh.learn import BayesTask
     from weigh.source import open as open_file
@@ -96,14 +100,14 @@ def _fitted(train: str) -> tuple[Any, list[str]]:
     source = open_file(train, "diagnosis")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = run(BayesTask.over(source), source)
-    return model, [spoken(str(each.message)) for each in caught]
+        model = run(BayesTask.for_source(source), source)
+    return model, [to_command_line_terms(str(each.message)) for each in caught]
 
 
 def _write_tables(folder: str) -> tuple[str, str]:
     from sklearn.datasets import load_breast_cancer
 
-    from weigh.cli.options import writing
+    from weigh.cli.options import open_output
 
     table = load_breast_cancer()
     names = [*map(str, table.feature_names), "diagnosis"]
@@ -113,15 +117,17 @@ def _write_tables(folder: str) -> tuple[str, str]:
     ]
     paths = [os.path.join(folder, f"breast-cancer-{part}.csv") for part in ("train", "test")]
     for path, is_test in zip(paths, (False, True), strict=True):
-        with writing(path) as file:
+        with open_output(path) as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(names)
-            writer.writerows(line for at, line in enumerate(lines) if (at % HELD_OUT == 0) is is_test)
+            writer.writerows(
+                line for at, line in enumerate(lines) if (at % TEST_ROW_INTERVAL == 0) is is_test
+            )
     return paths[0], paths[1]
 
 
-def _next_steps(model: str, train: str, test: str) -> None:
-    _head(f"3. The model is in {model}. Try next")
+def _show_next_steps(model: str, train: str, test: str) -> None:
+    _print_heading(f"3. The model is in {model}. Try next")
     for line in (
         f"weigh explain {model} {test} --row 1",
         f"weigh explain {model} --most 5",
@@ -130,12 +136,12 @@ def _next_steps(model: str, train: str, test: str) -> None:
         f"weigh fit {train} --label diagnosis --kind 'mean area=skip'",
     ):
         click.echo(f"  {line}")
-    _say("Then your own table: weigh fit TABLE.csv --label COLUMN")
+    _print_paragraph("Then your own table: weigh fit TABLE.csv --label COLUMN")
 
 
-def _head(title: str) -> None:
+def _print_heading(title: str) -> None:
     click.echo(f"\n{title}\n{'─' * min(len(title), 79)}\n")
 
 
-def _say(text: str) -> None:
+def _print_paragraph(text: str) -> None:
     click.echo("\n" + textwrap.fill(text, 79, break_long_words=False, break_on_hyphens=False) + "\n")

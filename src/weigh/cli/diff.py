@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from weigh.cli.options import as_json, echo
-from weigh.cli.taught import Taught
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.options import json_option, print_result
 
 SECTIONS = {
     "Examples": """
@@ -15,10 +15,10 @@ SECTIONS = {
 }
 
 
-@click.command(cls=Taught, sections=SECTIONS, short_help="Tell what changed between two models.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Tell what changed between two models.")
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
-@as_json
+@json_option
 def command(old: str, new: str, as_json: bool) -> None:
     """Tell what changed from one model to another.
 
@@ -27,4 +27,4 @@ def command(old: str, new: str, as_json: bool) -> None:
     """
     from weigh.judge import diff
 
-    echo(diff(old, new), as_json)
+    print_result(diff(old, new), as_json)

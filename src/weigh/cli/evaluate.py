@@ -7,10 +7,18 @@ from typing import Any
 
 import click
 
-from weigh.cli.options import as_json, check_picture, echo, keep_apart, model_argument, open_for, reading
-from weigh.cli.taught import Taught
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.options import (
+    check_output_is_not_input,
+    check_plot_path,
+    data_file_options,
+    json_option,
+    model_argument,
+    open_source_for_model,
+    print_result,
+)
 
-PICTURES = {
+PLOT_HELP = {
     "confusion": "who is taken for whom; drawn if nothing else is said",
     "reliability": "do probabilities keep their word?",
     "roc": "recall against the share of other rows taken along",
@@ -19,7 +27,7 @@ PICTURES = {
     "predicted": "of a regression: predicted against true numbers; its default",
     "residuals": "of a regression: errors against predictions",
 }
-LEARNED = (
+TRAINING_ROWS_NOTE = (
     "Note: The model has learned these very rows, which flatters it. Evaluate it on rows that it has not "
     "seen; `weigh audit` judges learned rows, each one forgotten in turn."
 )
@@ -30,20 +38,20 @@ SECTIONS = {
         weigh evaluate income.weigh test.csv --plot roc.svg --what roc
         weigh evaluate price.weigh homes.csv
     """,
-    "--what": "\n".join(f"        {name:<18}{words}" for name, words in PICTURES.items()),
+    "--what": "\n".join(f"        {name:<18}{words}" for name, words in PLOT_HELP.items()),
 }
 
 
-@click.command(cls=Taught, sections=SECTIONS, short_help="Measure a model on labelled rows.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Measure a model on labelled rows.")
 @model_argument
 @click.argument("data", metavar="DATA")
 @click.option("--label", metavar="COLUMN", help="The column of true labels. [default: the model's]")
 @click.option("--plot", metavar="FILE", help="Draw a picture, as .svg, .png or .html.")
 @click.option(
-    "--what", type=click.Choice(list(PICTURES)), metavar="PICTURE", help="What --plot draws; see below."
+    "--what", type=click.Choice(list(PLOT_HELP)), metavar="PICTURE", help="What --plot draws; see below."
 )
-@reading
-@as_json
+@data_file_options
+@json_option
 def command(
     model: str,
     data: str,
@@ -61,38 +69,38 @@ def command(
     most.
     """
     from weigh import errors
-    from weigh.cli.progress import watched
+    from weigh.cli.progress import show_row_progress
     from weigh.judge import evaluate
     from weigh.model import load
 
-    check_picture(plot)
-    keep_apart(plot, model, data)
+    check_plot_path(plot)
+    check_output_is_not_input(plot, model, data)
     if what is not None and plot is None:
         raise click.UsageError("--what says what to draw; give --plot FILE too.")
     loaded = load(model)
     name = label or loaded.label
     if name is None:
         raise errors.LabelError("The model does not name its label column; give --label COLUMN.")
-    opened = open_for(loaded, data, name, **written)
-    with watched(opened) as source:
+    opened = open_source_for_model(loaded, data, name, **written)
+    with show_row_progress(opened) as source:
         found = evaluate(loaded, source)
     if plot is not None:
         from weigh.pictures import image
 
         image(found.plot() if what is None else found.plot(what), plot)
-    echo(found, as_json)
+    print_result(found, as_json)
     if plot is not None and not as_json:
         click.echo(f"\nThe picture is in {plot}.")
-    if _is_learned(loaded, opened, found):
-        click.echo(f"\n{textwrap.fill(LEARNED, 80)}", err=True)
+    if _is_training_data(loaded, opened, found):
+        click.echo(f"\n{textwrap.fill(TRAINING_ROWS_NOTE, 80)}", err=True)
 
 
-def _is_learned(model: Any, source: Any, found: Any) -> bool:
+def _is_training_data(model: Any, source: Any, found: Any) -> bool:
     """Whether a model is judged on the very rows that it has learned, as counts can tell."""
-    from weigh.model.counted import Counted
+    from weigh.model.count_model import CountModel
 
     counted = getattr(model, "uncalibrated", model)
     # Rows of another number are others: only where they agree are they read once more.
-    if not isinstance(counted, Counted) or not counted.has_rows or counted.counts.rows.sum() != found.n:
+    if not isinstance(counted, CountModel) or not counted.has_rows or counted.counts.rows.sum() != found.n:
         return False
     return counted.has_learned(source) is True

@@ -7,8 +7,15 @@ from typing import Any
 
 import click
 
-from weigh.cli.options import as_json, class_named, echo, model_argument, open_for, reading
-from weigh.cli.taught import Taught
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.options import (
+    class_by_name,
+    data_file_options,
+    json_option,
+    model_argument,
+    open_source_for_model,
+    print_result,
+)
 
 SECTIONS = {
     "Examples": """
@@ -22,7 +29,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=Taught, sections=SECTIONS, short_help="Say why a row got its verdict.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Say why a row got its verdict.")
 @model_argument
 @click.argument("data", required=False, metavar="[DATA]")
 @click.option("--row", type=click.IntRange(0), metavar="N", help="The row to explain; the first is 0.")
@@ -33,8 +40,8 @@ SECTIONS = {
 @click.option("--to", metavar="CLASS", help="With --flip: the class that the verdict shall become.")
 @click.option("--class", "label", metavar="CLASS", help="Without a row: features of this class only.")
 @click.option("--most", type=click.IntRange(1), help="How many features to tell. [default: 10 of each class]")
-@reading
-@as_json
+@data_file_options
+@json_option
 def command(
     model: str,
     data: str | None,
@@ -64,25 +71,27 @@ def command(
         if data is not None or worked or latex or flips:
             raise click.UsageError("Say which row: --row N of DATA, or --values JSON.")
         known = getattr(loaded, "classes", None)
-        wanted = label if label is None or known is None else class_named(label, known, "--class")
-        echo(strongest(loaded, wanted, most or 10), as_json)
+        wanted = label if label is None or known is None else class_by_name(label, known, "--class")
+        print_result(strongest(loaded, wanted, most or 10), as_json)
         return
     if to is not None and not flips:
         raise click.UsageError("--to says what --flip shall make of a row; give --flip too.")
-    rows = _from_json(loaded, values) if values is not None else _from_file(loaded, data, row, written)
+    rows = (
+        _row_from_json(loaded, values) if values is not None else _row_from_file(loaded, data, row, written)
+    )
     if flips:
-        wanted = None if to is None else class_named(to, getattr(loaded, "classes", []), "--to")
-        echo(flip(loaded, rows, wanted), as_json)
+        wanted = None if to is None else class_by_name(to, getattr(loaded, "classes", []), "--to")
+        print_result(flip(loaded, rows, wanted), as_json)
         return
     evidence = loaded.explain(rows)[0]
     if worked or latex:
         text = evidence.worked("latex" if latex else "text")
         click.echo(json.dumps({"worked": text}, ensure_ascii=False) if as_json else text)
     else:
-        echo(evidence if most is None else evidence.shortened(most), as_json)
+        print_result(evidence if most is None else evidence.shortened(most), as_json)
 
 
-def _from_json(model: Any, values: str) -> dict[str, Any]:
+def _row_from_json(model: Any, values: str) -> dict[str, Any]:
     """One row; columns that are not named are missing."""
     try:
         row = json.loads(values)
@@ -93,14 +102,14 @@ def _from_json(model: Any, values: str) -> dict[str, Any]:
     return dict.fromkeys(model.schema.names) | row
 
 
-def _from_file(model: Any, data: str | None, row: int | None, written: dict[str, Any]) -> Any:
+def _row_from_file(model: Any, data: str | None, row: int | None, written: dict[str, Any]) -> Any:
     """The one row of a file, as a chunk; what stands before it is read and dropped."""
     from weigh import errors
 
     if data is None or row is None:
         raise click.UsageError("--row needs DATA, the file that has the row.")
     n_rows = 0
-    for chunk in model.chunks(open_for(model, data, **written)):
+    for chunk in model.chunks(open_source_for_model(model, data, **written)):
         n_rows = chunk.first_row + chunk.n_rows
         if row < n_rows:
             return chunk.slice(row - chunk.first_row, row - chunk.first_row + 1)

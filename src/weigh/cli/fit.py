@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weigh.cli.options import as_json, keep_apart, open_as, reading
-from weigh.cli.taught import Taught
-from weigh.cli.wording import spoken
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.options import check_output_is_not_input, data_file_options, json_option, open_source
+from weigh.cli.terminology import to_command_line_terms
 
 if TYPE_CHECKING:
     from weigh.source import Source
 
-MANY = 20  # different numbers that are classes: so many are no surprise, nor one for so many rows
-LEARNERS = ("naive-bayes", "joint", "perceptron", "threshold", "logistic", "linear")
+MANY_CLASSES = 20  # different numbers that are classes: so many are no surprise, nor one for so many rows
+LEARNER_NAMES = ("naive-bayes", "joint", "perceptron", "threshold", "logistic", "linear")
 
 SECTIONS = {
     "Examples": """
@@ -95,13 +95,13 @@ SECTIONS = {
 }
 
 
-@click.command(cls=Taught, sections=SECTIONS, short_help="Learn a model from files.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Learn a model from files.")
 @click.argument("data", nargs=-1, required=True, metavar="DATA...")
 @click.option("--label", metavar="COLUMN", help="The column to predict; not needed where the format tells.")
 @click.option("-o", "--output", metavar="MODEL", help="The model file. [default: DATA's name with .weigh]")
 @click.option(
     "--learner",
-    type=click.Choice(LEARNERS),
+    type=click.Choice(LEARNER_NAMES),
     default="naive-bayes",
     show_default=True,
     help="How to learn.",
@@ -110,8 +110,8 @@ SECTIONS = {
 @click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND", help="What a column means; see below.")
 @click.option("--missing", multiple=True, metavar="MARK", help="A value that means 'missing', such as '?'.")
 @click.option("--threads", type=click.IntRange(1), help="How many threads count. [default: all cores]")
-@reading
-@as_json
+@data_file_options
+@json_option
 def command(
     data: tuple[str, ...],
     label: str | None,
@@ -132,27 +132,29 @@ def command(
     flags, numbers or text, as found in the first rows; --kind overrules what was found.
     """
     from weigh import errors
-    from weigh.cli.learned import learned, told
+    from weigh.cli.fit_summary import format_fit_summary, summarise_fit
 
     if output == "-":
         raise click.UsageError("A model is written to a file; give its name with -o.")
     target = output or _default_name(data[0])
-    keep_apart(target, *data)
+    check_output_is_not_input(target, *data)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        source = open_as(data, label, missing, **written)
+        source = open_source(data, label, missing, **written)
         if source.label is None:
             raise click.UsageError(
-                f"Say which column to predict, with --label. The columns are {errors.listing(source.names)}."
+                f"Say which column to predict, with --label. The columns are {errors.quote_names(source.names)}."
             )
         if learner != "linear":
-            _warn_of_numbers(source)
-        model = _learned(learner, source, settings, kinds, missing, threads)
+            _warn_if_numeric_labels(source)
+        model = _fit_model(learner, source, settings, kinds, missing, threads)
     replaced = os.path.exists(target)
     model.save(target)
-    notes = list(dict.fromkeys(spoken(str(each.message)) for each in caught))
-    facts = learned(model, learner, data) | {"notes": notes, "model": target}
-    click.echo(json.dumps(facts, ensure_ascii=False, indent=2) if as_json else told(facts, replaced))
+    notes = list(dict.fromkeys(to_command_line_terms(str(each.message)) for each in caught))
+    facts = summarise_fit(model, learner, data) | {"notes": notes, "model": target}
+    click.echo(
+        json.dumps(facts, ensure_ascii=False, indent=2) if as_json else format_fit_summary(facts, replaced)
+    )
 
 
 def _default_name(data: str) -> str:
@@ -161,7 +163,7 @@ def _default_name(data: str) -> str:
     return f"{stem if re.fullmatch(r'[^*?]*[^*?-][^*?]*', stem) else 'model'}.weigh"
 
 
-def _warn_of_numbers(source: Source) -> None:
+def _warn_if_numeric_labels(source: Source) -> None:
     """Warn of labels that look like something measured: fractions, or very many whole numbers."""
     from weigh import errors
     from weigh.source.chunk import to_pylist
@@ -169,7 +171,7 @@ def _warn_of_numbers(source: Source) -> None:
     labels = to_pylist(source.prefix().labels)
     numbers = {label for label in labels if isinstance(label, int | float) and label == label}
     fractions = any(number != round(number) for number in numbers if math.isfinite(number))
-    if len(numbers) > max(MANY, len(labels) / MANY) or fractions:
+    if len(numbers) > max(MANY_CLASSES, len(labels) / MANY_CLASSES) or fractions:
         warnings.warn(
             f"{source.label!r} has {len(numbers):,} different numbers in the first {len(labels):,} rows, and "
             f"each is taken for a class of its own. If they measure something, give --learner linear.",
@@ -178,7 +180,7 @@ def _warn_of_numbers(source: Source) -> None:
         )
 
 
-def _learned(
+def _fit_model(
     learner: str,
     source: Source,
     settings: tuple[str, ...],
@@ -186,25 +188,24 @@ def _learned(
     missing: tuple[str, ...],
     threads: int | None,
 ) -> Any:
-    from weigh.cli.progress import Bar
-    from weigh.cli.settings import read_settings
-    from weigh.cli.tasks import task_of
+    from weigh.cli.progress import RowProgress
+    from weigh.cli.settings import make_task, read_settings
     from weigh.engines import run
 
-    calibrated = _calibrating(read_settings(settings, learner).get("calibration"))
-    bar = Bar(source)
+    calibrated = _calibrator(read_settings(settings, learner).get("calibration"))
+    bar = RowProgress(source)
     try:
-        task = task_of(learner, source, settings, kinds, missing)
+        task = make_task(learner, source, settings, kinds, missing)
         return calibrated(run(task, source, threads=threads, progress=bar), source)
     finally:
         bar.close()
 
 
-def _calibrating(method: str | None) -> Callable[[Any, Source], Any]:
+def _calibrator(method: str | None) -> Callable[[Any, Source], Any]:
     """What becomes of a model that was learned from a source; a method that is none is refused at once."""
     if method is None:
         return lambda model, source: model
-    from weigh.estimators.calibration import calibrated_without_each, check_method
+    from weigh.estimators.calibration import calibrate_leave_one_out, check_calibration_method
 
-    check_method(method, "NaiveBayes", "calibration")
-    return lambda model, source: calibrated_without_each(model, source, method)
+    check_calibration_method(method, "NaiveBayes", "calibration")
+    return lambda model, source: calibrate_leave_one_out(model, source, method)

@@ -12,8 +12,16 @@ from typing import Any
 import click
 
 from weigh import __version__, errors
-from weigh.cli.commands import Commands
-from weigh.cli.told import Told, escape, hush, note, occupy, tell, unwritten
+from weigh.cli.commands import LazyGroup
+from weigh.cli.output import (
+    CliError,
+    escape_unencodable_output,
+    output_error,
+    redirect_to_devnull,
+    reopen_closed_standard_streams,
+    show_error,
+    show_note,
+)
 
 # In the order in which one meets them.
 COMMANDS = (
@@ -37,15 +45,15 @@ COMMANDS = (
 )
 INTERRUPTED = 130
 BROKEN_PIPE = 141
-UNFORESEEN = 3
-_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
-_LESS = (
+INTERNAL_ERROR = 3
+_WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+_MEMORY_ADVICE = (
     " Text takes less with buckets (--kind COLUMN=text:buckets=2^18) or fewer n-grams, and fewer classes "
     "take less."
 )
 
 
-class Program(Commands):
+class WeighCommand(LazyGroup):
     """All commands, and what becomes of refusals."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -53,20 +61,20 @@ class Program(Commands):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("default", errors.WeighWarning)
-                warnings.showwarning = _note
+                warnings.showwarning = _show_warning
                 return super().invoke(ctx)
         except errors.WeighError as refusal:
-            raise Told(str(refusal)) from refusal
+            raise CliError(str(refusal)) from refusal
         except MemoryError as cause:
-            advice = "" if ctx.invoked_subcommand in ("mail", "spell") else _LESS
-            raise Told(f"There is not enough memory.{advice}") from cause
+            advice = "" if ctx.invoked_subcommand in ("mail", "spell") else _MEMORY_ADVICE
+            raise CliError(f"There is not enough memory.{advice}") from cause
         except BrokenPipeError:
-            hush()
+            redirect_to_devnull()
             raise click.exceptions.Exit(BROKEN_PIPE) from None
 
 
-def _note(message: Warning | str, *_: Any, **__: Any) -> None:
-    note(str(message))
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    show_note(str(message))
 
 
 SECTIONS = {
@@ -90,7 +98,7 @@ SECTIONS = {
 
 
 @click.command(
-    cls=Program,
+    cls=WeighCommand,
     home="weigh.cli",
     names=COMMANDS,
     sections=SECTIONS,
@@ -105,13 +113,13 @@ def app() -> None:
 
 def run(arguments: Sequence[str] | None = None) -> None:
     """Run the program and end it: 0 fine, 1 refused, 2 wrong usage, 3 a fault of its own, 130 interrupted."""
-    occupy()
-    escape()
+    reopen_closed_standard_streams()
+    escape_unencodable_output()
     try:
-        code = code_of(arguments)
+        code = run_for_exit_code(arguments)
     except Exception:
         # Python's own code for this would mean something else: ham, where a mail filter is asked.
-        code = UNFORESEEN
+        code = INTERNAL_ERROR
         with contextlib.suppress(Exception):
             import traceback
 
@@ -119,23 +127,23 @@ def run(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code)
 
 
-def code_of(arguments: Sequence[str] | None = None) -> int:
+def run_for_exit_code(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code."""
     try:
         code = app.main(arguments, prog_name="weigh", standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:
-        hush()
+        redirect_to_devnull()
         return BROKEN_PIPE
     except click.ClickException as refusal:
-        tell(refusal)
+        show_error(refusal)
         return refusal.exit_code
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except OSError as cause:
-        if cause.errno not in _UNWRITABLE:
+        if cause.errno not in _WRITE_ERRORS:
             raise
-        tell(unwritten(cause))
+        show_error(output_error(cause))
         return 1
     return code if isinstance(code, int) else 0
 

@@ -20,12 +20,12 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
 
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 plot_option = click.option("--plot", metavar="FILE", help="Draw a picture, as .svg, .png or .html.")
 model_argument = click.argument("model", type=click.Path(), metavar="MODEL")
 
 
-def reading(command: Command) -> Command:
+def data_file_options(command: Command) -> Command:
     """Add the options that say how a data file is written."""
     options = [
         click.option(
@@ -48,14 +48,14 @@ def reading(command: Command) -> Command:
     return command
 
 
-def named(ctx: click.Context, option: click.Parameter, path: str | None) -> str | None:
+def check_path_not_empty(ctx: click.Context, option: click.Parameter, path: str | None) -> str | None:
     """Refuse an empty path, which is what a shell makes of a variable that is not set."""
     if path == "":
         raise click.BadParameter("the path is empty.")
     return path
 
 
-def address(text: str, option: str) -> tuple[str, int]:
+def parse_address(text: str, option: str) -> tuple[str, int]:
     """HOST:PORT, or a port of this machine."""
     host, _, port = text.rpartition(":")
     if not (port.isascii() and port.isdigit() and int(port) < 1 << 16):
@@ -63,7 +63,7 @@ def address(text: str, option: str) -> tuple[str, int]:
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
-def sign(delimiter: str | None) -> str | None:
+def parse_delimiter(delimiter: str | None) -> str | None:
     """The sign that a --delimiter stands for."""
     found = None if delimiter is None else DELIMITERS.get(delimiter, delimiter)
     if found is not None and len(found) != 1:
@@ -71,7 +71,7 @@ def sign(delimiter: str | None) -> str | None:
     return found
 
 
-def open_as(
+def open_source(
     path: str | Sequence[str],
     label: str | None,
     missing: Sequence[Any],
@@ -89,7 +89,7 @@ def open_as(
     return open_file(
         path,
         label,
-        delimiter=sign(delimiter),
+        delimiter=parse_delimiter(delimiter),
         encoding=encoding,
         format=format,
         missing=("", *missing),
@@ -100,44 +100,47 @@ def open_as(
     )
 
 
-def open_for(model: Any, path: str | Sequence[str], label: str | None = None, **written: Any) -> Source:
+def open_source_for_model(
+    model: Any, path: str | Sequence[str], label: str | None = None, **written: Any
+) -> Source:
     """Open a file, or several as one, or standard input, as the model's training file was read."""
-    return open_as(path, label, model.schema.missing, **written).stored(model.storage)
+    return open_source(path, label, model.schema.missing, **written).with_storage(model.storage)
 
 
-def echo(result: Any, as_json: bool) -> None:
+def print_result(result: Any, as_json: bool) -> None:
     """Print a result that knows how to print, or its JSON."""
     click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2) if as_json else str(result))
 
 
-def class_named(text: str, classes: list[Any], option: str) -> Any:
+def class_by_name(text: str, classes: list[Any], option: str) -> Any:
     """The class that a text on the command line means."""
     from weigh import errors
 
     for label in classes:
         if str(label) == text:
             return label
-    near = errors.hint(text, map(str, classes))
+    near = errors.did_you_mean(text, map(str, classes))
     raise click.BadParameter(
-        f"the model has no class {text!r}; it has {errors.listing(classes)}.{near}", param_hint=f"'{option}'"
+        f"the model has no class {text!r}; it has {errors.quote_names(classes)}.{near}",
+        param_hint=f"'{option}'",
     )
 
 
-def check_picture(plot: str | None) -> None:
+def check_plot_path(plot: str | None) -> None:
     """Refuse a picture that cannot be written before any work is done."""
-    from weigh.pictures.output import ENDINGS
+    from weigh.pictures.output import IMAGE_EXTENSIONS
 
     if plot is None:
         return
-    if not plot.lower().endswith(ENDINGS):
+    if not plot.lower().endswith(IMAGE_EXTENSIONS):
         raise click.BadParameter(f"{plot!r} does not end in .svg, .png or .html.", param_hint="'--plot'")
-    check_place(plot, "--plot")
-    from weigh.pictures.style import altair
+    check_output_path(plot, "--plot")
+    from weigh.pictures.style import import_altair
 
-    altair()
+    import_altair()
 
 
-def check_place(path: str, option: str) -> None:
+def check_output_path(path: str, option: str) -> None:
     """Refuse a file that is a folder, or whose folder cannot be written to, before any work is done."""
     if os.path.isdir(path):
         raise click.BadParameter(
@@ -149,7 +152,7 @@ def check_place(path: str, option: str) -> None:
         raise click.BadParameter(f"{path!r} cannot be written: {folder!r} {why}.", param_hint=f"'{option}'")
 
 
-def draw(picture: Callable[[], Any], plot: str | None, as_json: bool) -> None:
+def save_plot(picture: Callable[[], Any], plot: str | None, as_json: bool) -> None:
     """Draw a picture if it was asked for, and say where it is."""
     if plot is None:
         return
@@ -160,7 +163,7 @@ def draw(picture: Callable[[], Any], plot: str | None, as_json: bool) -> None:
         click.echo(f"\nThe picture is in {plot}.")
 
 
-def keep_apart(output: str | None, *inputs: str) -> None:
+def check_output_is_not_input(output: str | None, *inputs: str) -> None:
     """Refuse an output without a name, and one that would take the place of something that is read."""
     from weigh import errors
 
@@ -172,16 +175,16 @@ def keep_apart(output: str | None, *inputs: str) -> None:
 
 
 @contextmanager
-def writing(path: str | None) -> Iterator[TextIO]:
+def open_output(path: str | None) -> Iterator[TextIO]:
     """Standard output, or a file that appears under its name only when all of it is written."""
     if path is None or path == "-":
         yield sys.stdout
         return
     from weigh import errors
-    from weigh.replacing import reason
+    from weigh.atomic_files import error_reason
 
     try:
-        with _target(path) as raw:
+        with _open_replacement(path) as raw:
             file = io.TextIOWrapper(raw, encoding="utf-8", newline="")
             yield file
             # Writes what is left, and leaves closing to whoever opened.
@@ -189,16 +192,18 @@ def writing(path: str | None) -> Iterator[TextIO]:
     except BrokenPipeError:
         raise
     except OSError as cause:
-        raise errors.FileError(f"{path} cannot be written: {reason(cause)}. Check its folder.") from cause
+        raise errors.FileError(
+            f"{path} cannot be written: {error_reason(cause)}. Check its folder."
+        ) from cause
 
 
 @contextmanager
-def _target(path: str) -> Iterator[BinaryIO]:
+def _open_replacement(path: str) -> Iterator[BinaryIO]:
     from weigh import errors
-    from weigh.replacing import mode_of, replaced
+    from weigh.atomic_files import atomic_write, file_mode
 
-    mode = mode_of(path)
+    mode = file_mode(path)
     if mode is not None and stat.S_ISDIR(mode):
         raise errors.FileError(f"{path} is a folder. Give the name of a file in it.")
-    with replaced(path) as raw:
+    with atomic_write(path) as raw:
         yield raw

@@ -7,8 +7,14 @@ from typing import Any
 
 import click
 
-from weigh.cli.options import as_json, check_picture, keep_apart, open_as, reading
-from weigh.cli.taught import Taught
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.options import (
+    check_output_is_not_input,
+    check_plot_path,
+    data_file_options,
+    json_option,
+    open_source,
+)
 
 SECTIONS = {
     "Examples": """
@@ -27,7 +33,9 @@ SECTIONS = {
 }
 
 
-@click.command(cls=Taught, sections=SECTIONS, short_help="Weights for every strength of a prior.")
+@click.command(
+    cls=CommandWithExamples, sections=SECTIONS, short_help="Weights for every strength of a prior."
+)
 @click.argument("data", nargs=-1, required=True, metavar="DATA...")
 @click.option("--label", metavar="COLUMN", help="The column to predict; not needed where the format tells.")
 @click.option(
@@ -44,8 +52,8 @@ SECTIONS = {
 @click.option("--n", "n", type=click.IntRange(1), default=100, show_default=True, help="How many strengths.")
 @click.option("--ratio", type=float, default=1e-3, show_default=True, help="The weakest, of the strongest.")
 @click.option("--plot", metavar="FILE", help="Draw the weights, as .svg, .png or .html.")
-@reading
-@as_json
+@data_file_options
+@json_option
 def command(
     data: tuple[str, ...],
     label: str | None,
@@ -66,22 +74,22 @@ def command(
     the minimum at most. With --folds every strength is judged on rows held out, and the best is marked.
     """
     from weigh import errors
-    from weigh.cli.tasks import task_of
-    from weigh.learn.online_logistic import OnlineLogisticTask
-    from weigh.learn.regress.path_result import checked_path, path_of
+    from weigh.cli.settings import make_task
+    from weigh.learn.regularisation_path import check_path_parameters, compute_path
+    from weigh.learn.sgd import OnlineLogisticTask
 
-    check_picture(plot)
-    keep_apart(plot, *data)
-    numbers = checked_path(n, ratio, folds)
-    source = open_as(data, label, missing, **written)
+    check_plot_path(plot)
+    check_output_is_not_input(plot, *data)
+    numbers = check_path_parameters(n, ratio, folds)
+    source = open_source(data, label, missing, **written)
     if source.label is None:
         raise click.UsageError(
-            f"Say which column to predict, with --label. The columns are {errors.listing(source.names)}."
+            f"Say which column to predict, with --label. The columns are {errors.quote_names(source.names)}."
         )
-    task = task_of(learner, source, settings, kinds, missing)
+    task = make_task(learner, source, settings, kinds, missing)
     if isinstance(task, OnlineLogisticTask):
         raise errors.Unsupported("A path is made of exact fits. Leave --set method=online out.")
-    found = path_of(task, source, *numbers)
+    found = compute_path(task, source, *numbers)
     if plot is not None:
         from weigh.pictures import image
 

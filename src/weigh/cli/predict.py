@@ -10,8 +10,16 @@ from typing import Any, TextIO
 
 import click
 
-from weigh.cli.options import as_json, class_named, keep_apart, model_argument, open_for, reading, writing
-from weigh.cli.taught import Taught
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.options import (
+    check_output_is_not_input,
+    class_by_name,
+    data_file_options,
+    json_option,
+    model_argument,
+    open_output,
+    open_source_for_model,
+)
 
 SECTIONS = {
     "Examples": """
@@ -25,7 +33,9 @@ SECTIONS = {
 }
 
 
-@click.command(cls=Taught, sections=SECTIONS, short_help="Write predictions for the rows of a file.")
+@click.command(
+    cls=CommandWithExamples, sections=SECTIONS, short_help="Write predictions for the rows of a file."
+)
 @model_argument
 @click.argument("data", metavar="DATA")
 @click.option("-o", "--output", metavar="FILE", help="Where to write. [default: standard output]")
@@ -36,8 +46,8 @@ SECTIONS = {
 )
 @click.option("--check", is_flag=True, help="Also flag rows unlike those of training.")
 @click.option("--std", is_flag=True, help="Of a regression: also write the predictive standard deviation.")
-@reading
-@as_json
+@data_file_options
+@json_option
 def command(
     model: str,
     data: str,
@@ -59,47 +69,51 @@ def command(
     every row is one line of JSON.
     """
     from weigh import errors
-    from weigh.cli.predicted_numbers import write_numbers
-    from weigh.cli.progress import watched
-    from weigh.explain import Watch
+    from weigh.cli.predict_regression import write_regression_predictions
+    from weigh.cli.progress import show_row_progress
+    from weigh.explain import NoveltyDetector
     from weigh.model import Decision, RegressionModel, load
 
-    keep_apart(output, model, data)
+    check_output_is_not_input(output, model, data)
     loaded = load(model)
     if isinstance(loaded, RegressionModel):
         if check:
-            Watch(loaded)  # says why it cannot
+            NoveltyDetector(loaded)  # says why it cannot
         refused = {"--proba": proba, "--unsure": unsure is not None, "--cost": costs}
-        write_numbers(loaded, open_for(loaded, data, **written), output, std, as_json, refused)
+        write_regression_predictions(
+            loaded, open_source_for_model(loaded, data, **written), output, std, as_json, refused
+        )
         return
     if std:
         raise errors.Unsupported(
             "--std is for regressions, which predict numbers; this model tells classes. --proba writes how "
             "sure it is of each."
         )
-    table = dict(_cost(text, loaded.classes) for text in costs)
+    table = dict(_parse_cost(text, loaded.classes) for text in costs)
     decision = Decision(costs=table or None, unsure=unsure) if table or unsure is not None else None
-    if not loaded.probable and (proba or decision is not None):
+    if not loaded.has_probabilities and (proba or decision is not None):
         raise errors.Unsupported(
             "This model's scores are no probabilities, so --proba, --unsure and --cost have nothing to go "
             "by. Train naive-bayes or logistic for them."
         )
-    watch = Watch(loaded) if check else None
-    opened = open_for(loaded, data, **written)
+    watch = NoveltyDetector(loaded) if check else None
+    opened = open_source_for_model(loaded, data, **written)
     # Refused before anything is written.
-    opened = loaded.schema.matched(opened)
-    with writing(output) as file, watched(opened, not file.isatty()) as source:
-        told = "probability" if loaded.probable else "lead"
+    opened = loaded.schema.align_source(opened)
+    with open_output(output) as file, show_row_progress(opened, not file.isatty()) as source:
+        told = "probability" if loaded.has_probabilities else "lead"
         writer = (
-            _JsonLines(file, proba, told) if as_json else _Table(file, loaded.classes, proba, check, told)
+            _JsonLinesWriter(file, proba, told)
+            if as_json
+            else _CsvWriter(file, loaded.classes, proba, check, told)
         )
-        for batch in _batches(loaded, source, decision, watch):
+        for batch in _predict_batches(loaded, source, decision, watch):
             writer.write(batch)
     if watch is not None and watch.n_rows:
         click.echo(watch.summary(), err=True)
 
 
-def _cost(text: str, classes: list[Any]) -> tuple[tuple[Any, Any], float]:
+def _parse_cost(text: str, classes: list[Any]) -> tuple[tuple[Any, Any], float]:
     pair, _, cost = text.rpartition("=")
     names = [str(label) for label in classes]
     # A class may be called "a:b": every colon is tried.
@@ -111,21 +125,21 @@ def _cost(text: str, classes: list[Any]) -> tuple[tuple[Any, Any], float]:
                 break
     if ":" in pair:
         for name in pair.split(":", 1):
-            class_named(name, classes, "--cost")
+            class_by_name(name, classes, "--cost")
     raise click.BadParameter(f"{text!r} is not TRUE:SAID=COST.", param_hint="'--cost'")
 
 
 @dataclass(frozen=True, eq=False)
-class _Batch:
+class _PredictionBatch:
     """Verdicts, posteriors or scores [rows, classes], and the reasons of odd rows by their place."""
 
     classes: list[Any]
     verdicts: list[Any]
     posteriors: Any
-    odd: dict[int, list[str]] = field(default_factory=dict)
+    unfamiliar: dict[int, list[str]] = field(default_factory=dict)
     leads: list[float] | None = None
 
-    def shares(self) -> list[float]:
+    def confidences(self) -> list[float]:
         """The probability of each verdict, or its lead; 'unsure' has the best one's."""
         if self.leads is not None:
             return self.leads
@@ -139,15 +153,15 @@ class _Batch:
 
     def rows(self) -> Iterator[tuple[Any, float, list[float], list[str]]]:
         """Yield verdict, its probability, all probabilities and reasons."""
-        columns = zip(self.verdicts, self.shares(), self.posteriors.tolist(), strict=True)
+        columns = zip(self.verdicts, self.confidences(), self.posteriors.tolist(), strict=True)
         for row, (verdict, share, shares) in enumerate(columns):
-            yield verdict, share, shares, self.odd.get(row, [])
+            yield verdict, share, shares, self.unfamiliar.get(row, [])
 
 
-def _batches(model: Any, source: Any, decision: Any, watch: Any) -> Iterator[_Batch]:
+def _predict_batches(model: Any, source: Any, decision: Any, watch: Any) -> Iterator[_PredictionBatch]:
     import numpy as np
 
-    from weigh.model.decision import normalised
+    from weigh.model.decision import log_softmax
 
     def judged(chunk: Any) -> tuple[Any, list[Any], Any, list[float] | None]:
         scores = model.scores(chunk)
@@ -155,21 +169,21 @@ def _batches(model: Any, source: Any, decision: Any, watch: Any) -> Iterator[_Ba
             verdicts = model.labels[model.best(scores)]
         else:
             verdicts = decision.verdicts(scores, model.log_prior, model.classes)
-        if not model.probable:
+        if not model.has_probabilities:
             return chunk, verdicts.tolist(), scores, model.leads(scores).tolist()
-        return chunk, verdicts.tolist(), np.exp(normalised(scores)), None
+        return chunk, verdicts.tolist(), np.exp(log_softmax(scores)), None
 
-    for chunk, verdicts, posteriors, leads in model.worked(judged, source):
-        yield _Batch(model.classes, verdicts, posteriors, _odd(watch, chunk), leads)
+    for chunk, verdicts, posteriors, leads in model.map_chunks(judged, source):
+        yield _PredictionBatch(model.classes, verdicts, posteriors, _unfamiliar_rows(watch, chunk), leads)
 
 
-def _odd(watch: Any, chunk: Any) -> dict[int, list[str]]:
+def _unfamiliar_rows(watch: Any, chunk: Any) -> dict[int, list[str]]:
     if watch is None:
         return {}
-    return {row.row - chunk.first_row: [str(reason) for reason in row.reasons] for row in watch.see(chunk)}
+    return {row.row - chunk.first_row: [str(reason) for reason in row.reasons] for row in watch.flag_rows(chunk)}
 
 
-class _Table:
+class _CsvWriter:
     """Rows as CSV."""
 
     def __init__(self, file: TextIO, classes: list[Any], proba: bool, check: bool, told: str) -> None:
@@ -178,10 +192,10 @@ class _Table:
         shares = [f"P({label})" for label in classes] if proba else []
         self._writer.writerow(["prediction", told, *shares, *["unfamiliar"] * check])
 
-    def write(self, batch: _Batch) -> None:
+    def write(self, batch: _PredictionBatch) -> None:
         """Write a batch."""
         if not self._proba and not self._check:
-            told = [f"{share:.6g}" for share in batch.shares()]
+            told = [f"{share:.6g}" for share in batch.confidences()]
             self._writer.writerows(zip(batch.verdicts, told, strict=True))
             return
         for verdict, share, shares, odd in batch.rows():
@@ -190,17 +204,17 @@ class _Table:
             self._writer.writerow([verdict, f"{share:.6g}", *extra, *reasons])
 
 
-class _JsonLines:
+class _JsonLinesWriter:
     """Rows as JSON, one object per line."""
 
     def __init__(self, file: TextIO, proba: bool, told: str) -> None:
-        self._file, self._proba, self._told = file, proba, told
+        self._file, self._proba, self._confidence_key = file, proba, told
 
-    def write(self, batch: _Batch) -> None:
+    def write(self, batch: _PredictionBatch) -> None:
         """Write a batch."""
         names = [str(label) for label in batch.classes]
         for verdict, share, shares, odd in batch.rows():
-            row: dict[str, Any] = {"prediction": verdict, self._told: share}
+            row: dict[str, Any] = {"prediction": verdict, self._confidence_key: share}
             if self._proba:
                 row["probabilities"] = dict(zip(names, shares, strict=True))
             if odd:

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from weigh.cli.stages import PATIENCE
+from weigh.cli.output import PROGRESS_DELAY
 from weigh.source import Chunk, Source
-from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, Kinds
+from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ColumnKinds
 from weigh.source.missing import Marker
 
 
-class Bar:
+class RowProgress:
     """Shows how much of a source has been read; nothing for what is done within a second."""
 
     def __init__(self, source: Source, is_shown: bool = True) -> None:
@@ -24,16 +24,16 @@ class Bar:
         self._rows = 0
         self._lock = threading.Lock()
         self._bar: Any = None
-        self._shown = is_shown and sys.stderr.isatty()
+        self._is_shown = is_shown and sys.stderr.isatty()
 
     def __call__(self, rows: int) -> None:
         """Note that so many more rows were counted; may be called from any thread."""
         with self._lock:
             self._rows += rows
-            if not self._shown or time.monotonic() - self._start < PATIENCE:
+            if not self._is_shown or time.monotonic() - self._start < PROGRESS_DELAY:
                 return
             if self._bar is None:
-                self._bar = _begun(self.source.bytes_total or self.source.n_rows)
+                self._bar = _start_bar(self.source.bytes_total or self.source.n_rows)
             done = self.source.bytes_read if self.source.bytes_total else self._rows
             self._bar.update(0, completed=done, rows=f"{self._rows:,} rows")
 
@@ -43,7 +43,7 @@ class Bar:
             self._bar.stop()
 
 
-def _begun(total: int | None) -> Any:
+def _start_bar(total: int | None) -> Any:
     """Return a bar on standard error, with one task, whose number is 0."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -60,63 +60,63 @@ def _begun(total: int | None) -> Any:
     return bar
 
 
-class Watched(Source):
+class ProgressSource(Source):
     """A source that tells a bar of every chunk once it has been dealt with."""
 
-    def __init__(self, source: Source, bar: Bar) -> None:
+    def __init__(self, source: Source, bar: RowProgress) -> None:
         self.names, self.width, self.named = source.names, source.width, source.named
         self.label, self.n_rows, self.missing = source.label, source.n_rows, source.missing
         self._source, self._bar = source, bar
 
-    def chunks(self, kinds: Kinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
+    def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
         """Read all rows from the start."""
         self._bar.source = self._source
         for chunk in self._source.chunks(kinds, size):
             yield chunk
             self._bar(chunk.n_rows)
 
-    def prefix(self, n: int = PREFIX_ROWS, kinds: Kinds | None = None) -> Chunk:
+    def prefix(self, n: int = PREFIX_ROWS, kinds: ColumnKinds | None = None) -> Chunk:
         """The first rows, which the bar does not count."""
         return self._source.prefix(n, kinds)
 
-    def labelled(self, name: str) -> Source:
+    def with_label(self, name: str) -> Source:
         """The same rows with another label column, watched too."""
-        return Watched(self._source.labelled(name), self._bar)
+        return ProgressSource(self._source.with_label(name), self._bar)
 
-    def marked(self, missing: Iterable[Marker]) -> Source:
+    def with_missing(self, missing: Iterable[Marker]) -> Source:
         """The same rows with more markers of missing values, watched too."""
-        return Watched(self._source.marked(missing), self._bar)
+        return ProgressSource(self._source.with_missing(missing), self._bar)
 
-    def stored(self, storage: Kinds) -> Source:
+    def with_storage(self, storage: ColumnKinds) -> Source:
         """The same rows read as `storage` says, watched too."""
-        return Watched(self._source.stored(storage), self._bar)
+        return ProgressSource(self._source.with_storage(storage), self._bar)
 
 
 @contextmanager
-def watched(source: Source, is_shown: bool = True) -> Iterator[Source]:
+def show_row_progress(source: Source, is_shown: bool = True) -> Iterator[Source]:
     """The source with a bar that is shown while it is read, and taken away at the end."""
-    bar = Bar(source, is_shown)
+    bar = RowProgress(source, is_shown)
     try:
-        yield Watched(source, bar)
+        yield ProgressSource(source, bar)
     finally:
         bar.close()
 
 
-class Steps:
+class JobProgress:
     """Shows how many of the trials are done; nothing for what is done within a second."""
 
     def __init__(self, what: str) -> None:
         self._what = what
         self._start = time.monotonic()
         self._bar: Any = None
-        self._shown = sys.stderr.isatty()
+        self._is_shown = sys.stderr.isatty()
 
     def __call__(self, done: int, total: int) -> None:
         """Note that so many trials of all are done."""
-        if not self._shown or time.monotonic() - self._start < PATIENCE:
+        if not self._is_shown or time.monotonic() - self._start < PROGRESS_DELAY:
             return
         if self._bar is None:
-            self._bar = _begun(total)
+            self._bar = _start_bar(total)
         self._bar.update(0, completed=done, total=total, rows=f"{done:,} of {total:,} {self._what}")
 
     def close(self) -> None:
@@ -126,9 +126,9 @@ class Steps:
 
 
 @contextmanager
-def steps(what: str = "trials") -> Iterator[Steps]:
+def show_job_progress(what: str = "trials") -> Iterator[JobProgress]:
     """Something to tell the progress of trials, shown while they run."""
-    told = Steps(what)
+    told = JobProgress(what)
     try:
         yield told
     finally:

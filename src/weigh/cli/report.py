@@ -7,10 +7,17 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from weigh.cli.options import as_json, echo, keep_apart, model_argument, open_for, reading
-from weigh.cli.taught import Taught
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.options import (
+    check_output_is_not_input,
+    data_file_options,
+    json_option,
+    model_argument,
+    open_source_for_model,
+    print_result,
+)
 
-MOST = 10
+DEFAULT_MISTAKES = 10
 SECTIONS = {
     "Examples": """
         weigh report income.weigh test.csv -o income.html
@@ -20,7 +27,9 @@ SECTIONS = {
 }
 
 
-@click.command(cls=Taught, sections=SECTIONS, short_help="Write a page on a model that others can read.")
+@click.command(
+    cls=CommandWithExamples, sections=SECTIONS, short_help="Write a page on a model that others can read."
+)
 @model_argument
 @click.argument("data", metavar="DATA")
 @click.option(
@@ -36,12 +45,12 @@ SECTIONS = {
     "--most",
     metavar="N",
     type=click.IntRange(1, 50),
-    default=MOST,
+    default=DEFAULT_MISTAKES,
     show_default=True,
     help="How many mistakes, and features per class (15 at most), to list.",
 )
-@reading
-@as_json
+@data_file_options
+@json_option
 def command(
     model: str,
     data: str,
@@ -58,24 +67,26 @@ def command(
     The page is one file that needs no network: it can be mailed, printed, and read on a phone. With --json
     its facts are printed instead, and the page is written only if -o is given.
     """
-    from weigh.cli.stages import stages
+    from weigh.cli.output import show_stages
     from weigh.model import load
     from weigh.report import report_on
-    from weigh.report.needs import refuse_lacking
-    from weigh.report.reproduce_facts import PAGE, Asked
+    from weigh.report.report import check_report_packages
+    from weigh.report.reproducibility import DEFAULT_PAGE, ReportOptions
 
-    target = PAGE if output is None else output
+    target = DEFAULT_PAGE if output is None else output
     if target == "-" and as_json:
         raise click.UsageError("--json and -o - both write to standard output. Leave one of them out.")
     if output or not as_json:
-        refuse_lacking()
-    keep_apart(target, model, data, *([train] if train else []))
+        check_report_packages()
+    check_output_is_not_input(target, model, data, *([train] if train else []))
     loaded = load(model)
     name = label or loaded.label
-    with stages() as say:
-        rows = open_for(loaded, data, name, **written)
-        learned = None if train is None else open_for(loaded, train, name, **written)
-        asked = Asked(_as_written(written), label, title, None if most == MOST else most, target)
+    with show_stages() as say:
+        rows = open_source_for_model(loaded, data, name, **written)
+        learned = None if train is None else open_source_for_model(loaded, train, name, **written)
+        asked = ReportOptions(
+            _command_line_options(written), label, title, None if most == DEFAULT_MISTAKES else most, target
+        )
         report = report_on(
             loaded, rows, train=learned, title=title, most=most, file=model, asked=asked, say=say
         )
@@ -85,12 +96,12 @@ def command(
         return
     if page:
         report.save(target)
-    echo(report, as_json)
+    print_result(report, as_json)
     if not as_json:
         click.echo(f"\nThe report is in {target}.")
 
 
-def _as_written(options: dict[str, Any]) -> tuple[str, ...]:
+def _command_line_options(options: dict[str, Any]) -> tuple[str, ...]:
     """The options that say how files are read, as they stand on the command line."""
     context = click.get_current_context()
     given = {

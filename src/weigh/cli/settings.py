@@ -2,22 +2,102 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from weigh import errors
-from weigh.cli.weight_settings import bad_set, noise, weight_prior
+from weigh.features.kind_registry import KINDS_BY_NAME
 from weigh.features.kinds import Kind
-from weigh.features.naming import KINDS
-from weigh.priors import Beta, Dirichlet
+from weigh.priors import Beta, Dirichlet, Laplace, Normal, Penalty
 
-LEARNERS = {
+if TYPE_CHECKING:
+    from weigh.source import Source
+
+PRIOR_HELP = (
+    "A prior of weights is a number, none, normal:S, laplace:T (S, T may be cv) or penalty:l1=A,l2=B."
+)
+NOISE_HELP = "Noise is normal, laplace, normal:SIGMA or laplace:B."
+
+
+def read_weight_prior(text: str) -> Any:
+    """Return the prior that is meant: 2, none, normal:2, laplace:cv, penalty:l1=1,l2=2, or JSON by column."""
+    word, separator, rest = text.strip().partition(":")
+    if text.lstrip().startswith("{"):
+        return {name: read_weight_prior(str(value)) for name, value in _read_json(text).items()}
+    if word.lower() == "none" and not separator:
+        return None
+    reader = _PRIOR_READERS.get(word.lower())
+    if reader is None:
+        return _read_fraction(text, text, PRIOR_HELP)
+    return reader(rest, text)
+
+
+def read_noise(text: str) -> Any:
+    """Return the noise that is meant: normal, laplace:2, ..."""
+    word, separator, rest = text.strip().partition(":")
+    if word.lower() not in _NOISE_DISTRIBUTIONS:
+        raise set_error(f"{text!r} is no noise. {NOISE_HELP}")
+    if not separator:
+        return word.lower()
+    return _NOISE_DISTRIBUTIONS[word.lower()](_read_fraction(rest, text, NOISE_HELP))
+
+
+def set_error(message: str) -> click.BadParameter:
+    """Word a refusal of what follows --set."""
+    return click.BadParameter(message, param_hint="'--set'")
+
+
+def _read_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as cause:
+        raise set_error(f"{text!r} is not JSON ({cause}).") from None
+
+
+def _read_fraction(part: str, text: str, known: str) -> float:
+    above, _, below = part.partition("/")
+    try:
+        # Float by float: a fraction of 1e999999999 would take all memory.
+        return float(above) / float(below or 1)
+    except (ValueError, ZeroDivisionError):
+        raise set_error(f"{text!r} is not understood. {known}") from None
+
+
+def _read_normal(rest: str, text: str) -> Normal:
+    word = rest.strip().lower()
+    return Normal(word if word in Normal.scale_methods else _read_fraction(rest, text, PRIOR_HELP))
+
+
+def _read_laplace(rest: str, text: str) -> Laplace:
+    word = rest.strip().lower()
+    return Laplace(word if word in Laplace.scale_methods else _read_fraction(rest, text, PRIOR_HELP))
+
+
+def _read_penalty(rest: str, text: str) -> Penalty:
+    found: dict[str, float] = {}
+    for part in rest.split(","):
+        name, _, number = part.partition("=")
+        if name.strip() not in ("l1", "l2"):
+            raise set_error(f"{text!r} is not understood. {PRIOR_HELP}")
+        found[name.strip()] = _read_fraction(number, text, PRIOR_HELP)
+    return Penalty(**found)
+
+
+_PRIOR_READERS: dict[str, Callable[[str, str], Any]] = {
+    "normal": _read_normal,
+    "laplace": _read_laplace,
+    "penalty": _read_penalty,
+}
+_NOISE_DISTRIBUTIONS: dict[str, Callable[[float], Any]] = {"normal": Normal, "laplace": Laplace}
+
+SETTINGS_BY_LEARNER = {
     "naive-bayes": ("prior", "class_prior", "complement", "calibration"),
     "joint": ("prior", "class_prior"),
     "perceptron": (
@@ -51,109 +131,106 @@ LEARNERS = {
     ),
     "linear": ("prior", "noise", "bias", "scale", "offset", "folds", "tol", "max_iter"),
 }
-WEIGHTED = ("logistic", "linear")  # learners whose prior is one of weights
+REGRESSION_LEARNERS = ("logistic", "linear")  # learners whose prior is one of weights
 
 
 def read_settings(given: Iterable[str], learner: str) -> dict[str, Any]:
     """The parameters of a learner from texts such as prior=2 or prior.age=beta:2,2."""
-    known = LEARNERS[learner]
-    readers = _READERS | (_OF_WEIGHTS if learner in WEIGHTED else {})
+    known = SETTINGS_BY_LEARNER[learner]
+    readers = _READERS | (_REGRESSION_READERS if learner in REGRESSION_LEARNERS else {})
     settings: dict[str, Any] = {}
     for text in given:
         name, separator, value = text.partition("=")
         name, _, column = name.strip().partition(".")
         if not separator or name not in known:
-            raise bad_set(f"{text!r} is not NAME=VALUE with a parameter of {learner}: {_names(known)}.")
+            raise set_error(
+                f"{text!r} is not NAME=VALUE with a parameter of {learner}: {_list_names(known)}."
+            )
         if column:
             own = settings.setdefault(name, {})
             if name != "prior" or not isinstance(own, dict):
-                raise bad_set(f"{text!r}: only prior can be given per column, and then only so.")
+                raise set_error(f"{text!r}: only prior can be given per column, and then only so.")
             own[column] = readers[name](value)
         else:
             settings[name] = readers[name](value)
     return settings
 
 
-def _names(known: Sequence[str]) -> str:
+def _list_names(known: Sequence[str]) -> str:
     return ", ".join(known) if known else "it has none"
 
 
-def _prior(text: str) -> Any:
+def _read_prior(text: str) -> Any:
     word, _, rest = text.strip().partition(":")
     if word.lower() == "none":
         return None
     if word.lower() == "dirichlet":
-        return Dirichlet(_json(rest) if rest.lstrip().startswith(("{", "[")) else _number(rest))
+        return Dirichlet(
+            _read_json(rest) if rest.lstrip().startswith(("{", "[")) else _read_exact_number(rest)
+        )
     if word.lower() == "beta" and rest.count(",") == 1:
-        return Beta(*(_number(part) for part in rest.split(",")))
+        return Beta(*(_read_exact_number(part) for part in rest.split(",")))
     if text.lstrip().startswith("{"):
-        return {name: _prior(str(value)) for name, value in _json(text).items()}
-    return _number(text)
+        return {name: _read_prior(str(value)) for name, value in _read_json(text).items()}
+    return _read_exact_number(text)
 
 
-def _class_prior(text: str) -> Any:
+def _read_class_prior(text: str) -> Any:
     if text.strip() == "uniform":
         return "uniform"
-    return _json(text) if text.lstrip().startswith("{") else _prior(text)
+    return _read_json(text) if text.lstrip().startswith("{") else _read_prior(text)
 
 
-def _number(text: str) -> int | float | Fraction:
+def _read_exact_number(text: str) -> int | float | Fraction:
     try:
         number = Fraction(text.strip())
         if number.denominator == 1:
             return int(number)
         return number if "/" in text else float(text)
     except (ValueError, ZeroDivisionError):
-        raise bad_set(
+        raise set_error(
             f"{text!r} is not a number. A prior is a number, none, dirichlet:B or beta:A,B."
         ) from None
 
 
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as cause:
-        raise bad_set(f"{text!r} is not JSON ({cause}).") from None
-
-
-def _flag(text: str) -> bool:
+def _read_flag(text: str) -> bool:
     words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
     if text.strip().lower() not in words:
-        raise bad_set(f"{text!r} is neither true nor false.")
+        raise set_error(f"{text!r} is neither true nor false.")
     return words[text.strip().lower()]
 
 
-def _word(text: str) -> str | None:
+def _read_word(text: str) -> str | None:
     return None if text.strip().lower() == "none" else text.strip()
 
 
-def _plain_number(text: str) -> int | float:
+def _read_number(text: str) -> int | float:
     try:
         number = Fraction(text.strip())
     except (ValueError, ZeroDivisionError):
-        raise bad_set(f"{text!r} is not a number.") from None
+        raise set_error(f"{text!r} is not a number.") from None
     return int(number) if number.denominator == 1 else float(number)
 
 
-def _class_weight(text: str) -> Any:
-    return _json(text) if text.lstrip().startswith("{") else _word(text)
+def _read_class_weight(text: str) -> Any:
+    return _read_json(text) if text.lstrip().startswith("{") else _read_word(text)
 
 
 _READERS: dict[str, Callable[[str], Any]] = {
-    "prior": _prior,
-    "class_prior": _class_prior,
-    "complement": _flag,
-    "noise": noise,
-    **dict.fromkeys(("keep", "multiclass", "scale", "method", "offset", "calibration"), _word),
-    **dict.fromkeys(("margin", "rate", "max_iter", "random_state", "folds", "tol"), _plain_number),
-    **dict.fromkeys(("relative", "shuffle", "bias", "record"), _flag),
-    "class_weight": _class_weight,
+    "prior": _read_prior,
+    "class_prior": _read_class_prior,
+    "complement": _read_flag,
+    "noise": read_noise,
+    **dict.fromkeys(("keep", "multiclass", "scale", "method", "offset", "calibration"), _read_word),
+    **dict.fromkeys(("margin", "rate", "max_iter", "random_state", "folds", "tol"), _read_number),
+    **dict.fromkeys(("relative", "shuffle", "bias", "record"), _read_flag),
+    "class_weight": _read_class_weight,
 }
 
-_OF_WEIGHTS: dict[str, Callable[[str], Any]] = {
-    "prior": weight_prior,
-    "rate": lambda text: "safe" if text.strip() == "safe" else _plain_number(text),
-    "folds": lambda text: _plain_number(text) if text.strip()[:1].isdigit() else _word(text),
+_REGRESSION_READERS: dict[str, Callable[[str], Any]] = {
+    "prior": read_weight_prior,
+    "rate": lambda text: "safe" if text.strip() == "safe" else _read_number(text),
+    "folds": lambda text: _read_number(text) if text.strip()[:1].isdigit() else _read_word(text),
 }
 
 
@@ -162,45 +239,47 @@ def read_kinds(given: Sequence[str]) -> dict[str, Kind] | Kind:
 
     A kind without a column, such as count, is for all columns.
     """
-    if len(given) == 1 and re.fullmatch(rf"({'|'.join(KINDS)})(:.*)?", given[0], re.DOTALL):
+    if len(given) == 1 and re.fullmatch(rf"({'|'.join(KINDS_BY_NAME)})(:.*)?", given[0], re.DOTALL):
         return _read_kind(f"all={given[0]}")[1]
     return dict(_read_kind(text) for text in given)
 
 
 def _read_kind(text: str) -> tuple[str, Kind]:
     # A column's name may hold "=" itself: the kind's word tells where the name ends.
-    found = re.fullmatch(rf"(.+?)=({'|'.join(KINDS)})(?::(.*))?", text, re.DOTALL)
+    found = re.fullmatch(rf"(.+?)=({'|'.join(KINDS_BY_NAME)})(?::(.*))?", text, re.DOTALL)
     if found is None:
         name, _, word = text.partition("=")
         if not word:
-            raise _bad_kind(f"{text!r} is not COLUMN=KIND.")
+            raise _kind_error(f"{text!r} is not COLUMN=KIND.")
         wrong = word.partition(":")[0]
-        raise _bad_kind(f"{wrong!r} is not a kind: {_names(list(KINDS))}.{errors.hint(wrong, KINDS)}")
+        raise _kind_error(
+            f"{wrong!r} is not a kind: {_list_names(list(KINDS_BY_NAME))}.{errors.did_you_mean(wrong, KINDS_BY_NAME)}"
+        )
     name, word, options = found.groups()
-    kind = KINDS[word]
+    kind = KINDS_BY_NAME[word]
     settings: dict[str, Any] = {}
     for option in (options or "").split(","):
         if option:
             key, _, value = option.partition("=")
             known = [field.name for field in fields(kind)]
             if key not in known or not value:
-                raise _bad_kind(f"{option!r} is not a setting of {word}: {_names(known)}.")
-            settings[key] = _setting(key, value)
+                raise _kind_error(f"{option!r} is not a setting of {word}: {_list_names(known)}.")
+            settings[key] = _read_kind_setting(key, value)
     return name, kind(**settings)
 
 
-def _bad_kind(message: str) -> click.BadParameter:
+def _kind_error(message: str) -> click.BadParameter:
     return click.BadParameter(message, param_hint="'--kind'")
 
 
-def _setting(key: str, value: str) -> Any:
+def _read_kind_setting(key: str, value: str) -> Any:
     if key == "levels":
         return tuple(value.split("|"))
     if key == "ngrams":
         low, _, high = value.partition("-")
-        return int(_kind_number(low)), int(_kind_number(high or low))
+        return int(_read_kind_number(low)), int(_read_kind_number(high or low))
     if key in ("counts", "lowercase", "strip_accents", "powers") or (key == "chars" and value != "words"):
-        return _flag(value)
+        return _read_flag(value)
     if key == "stop_words" and value != "english":
         return tuple(value.split("|"))
     if key in ("chars", "stop_words", "against", "scale"):
@@ -211,15 +290,15 @@ def _setting(key: str, value: str) -> Any:
     if key == "spread" and value in ("own", "shared"):
         return value
     if key == "bins" and "|" in value:
-        return tuple(float(_kind_number(part)) for part in value.split("|"))
-    return _kind_number(value)
+        return tuple(float(_read_kind_number(part)) for part in value.split("|"))
+    return _read_kind_number(value)
 
 
-def _kind_number(text: str) -> int | float:
+def _read_kind_number(text: str) -> int | float:
     try:
         return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
     except ValueError:
-        raise _bad_kind(f"{text!r} is not a number.") from None
+        raise _kind_error(f"{text!r} is not a number.") from None
 
 
 def match_classes(class_prior: Any, labels: Iterable[Any]) -> Any:
@@ -228,3 +307,61 @@ def match_classes(class_prior: Any, labels: Iterable[Any]) -> Any:
         return class_prior
     known = {str(label): label for label in labels}
     return {known.get(name, name): share for name, share in class_prior.items()}
+
+
+ONLINE_SETTINGS = ("rate", "shuffle", "random_state")  # what is asked of online learning only
+# Imported when they are asked for: regressions bring solvers along that counting does without.
+TASKS = {
+    "naive-bayes": ("weigh.learn", "BayesTask"),
+    "joint": ("weigh.learn", "JointTask"),
+    "perceptron": ("weigh.learn", "PerceptronTask"),
+    "threshold": ("weigh.learn", "ThresholdTask"),
+    "logistic": ("weigh.learn.logistic_regression", "LogisticTask"),
+    "linear": ("weigh.learn.linear_regression", "LinearTask"),
+}
+
+
+def make_task(
+    learner: str,
+    source: Source,
+    settings: tuple[str, ...],
+    kinds: tuple[str, ...],
+    missing: tuple[str, ...],
+) -> Any:
+    """Return the task of a learner for a source, its settings read from texts."""
+    from weigh.source.chunk import to_pylist
+
+    parameters = read_settings(settings, learner)
+    for name in ("class_prior", "class_weight"):
+        if isinstance(parameters.get(name), dict):
+            labels = list(dict.fromkeys(to_pylist(source.prefix().labels)))
+            parameters[name] = match_classes(parameters[name], labels)
+    parameters.pop("calibration", None)  # comes after learning
+    module, name = TASKS[learner]
+    method = parameters.pop("method", "exact")
+    if method != "exact":
+        module, name = "weigh.learn.sgd", "OnlineLogisticTask"
+        parameters = _online_parameters(method, parameters)
+    elif learner == "logistic" and any(name in parameters for name in ONLINE_SETTINGS):
+        raise set_error(
+            f"{_join_names(ONLINE_SETTINGS)} are of method=online; give that too, or leave them out."
+        )
+    task = getattr(importlib.import_module(module), name)
+    return task.for_source(source, read_kinds(kinds) or "auto", missing=missing, **parameters)
+
+
+def _online_parameters(method: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of logistic regression as its online task takes them."""
+    from weigh.learn.sgd import online_penalty
+
+    if method != "online":
+        raise set_error(f"method is exact or online, got {method!r}.")
+    if "folds" in parameters:
+        raise set_error("folds is of method=exact; leave it out.")
+    l2 = online_penalty(parameters.get("prior", 1.0), parameters.get("offset"))
+    rest = {name: value for name, value in parameters.items() if name not in ("prior", "offset")}
+    return {**rest, "l2": l2}
+
+
+def _join_names(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"

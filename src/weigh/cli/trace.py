@@ -6,8 +6,15 @@ from typing import Any
 
 import click
 
-from weigh.cli.options import as_json, echo, keep_apart, open_as, reading, writing
-from weigh.cli.taught import Taught
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.options import (
+    check_output_is_not_input,
+    data_file_options,
+    json_option,
+    open_output,
+    open_source,
+    print_result,
+)
 
 SECTIONS = {
     "Examples": """
@@ -32,7 +39,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=Taught, sections=SECTIONS, short_help="Show every step of a perceptron.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Show every step of a perceptron.")
 @click.argument("data", nargs=-1, required=True, metavar="DATA...")
 @click.option("--label", metavar="COLUMN", help="The column to predict; not needed where the format tells.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter; see below.")
@@ -42,8 +49,8 @@ SECTIONS = {
 @click.option("--most", type=click.IntRange(1), metavar="N", help="Show at most N steps. [default: 60]")
 @click.option("-o", "--output", metavar="PAGE", help="Write a page; of two features, the plane that turns.")
 @click.option("--latex", is_flag=True, help="The table as LaTeX.")
-@reading
-@as_json
+@data_file_options
+@json_option
 def command(
     data: tuple[str, ...],
     label: str | None,
@@ -63,7 +70,7 @@ def command(
     rows are shuffled for every pass unless --set shuffle=false.
     """
     from weigh import errors
-    from weigh.explain.trace import SHOWN
+    from weigh.explain.perceptron_trace import MAX_PRINTED_STEPS
 
     if latex and (as_json or output is not None):
         raise click.UsageError(
@@ -71,31 +78,33 @@ def command(
         )
     if (passes or most) and (as_json or output is not None):
         raise click.UsageError("--passes and --most shorten the printed table; --json and -o have all steps.")
-    keep_apart(output, *data)
-    source = open_as(data, label, missing, **written)
+    check_output_is_not_input(output, *data)
+    source = open_source(data, label, missing, **written)
     if source.label is None:
         raise click.UsageError(
-            f"Say which column to predict, with --label. The columns are {errors.listing(source.names)}."
+            f"Say which column to predict, with --label. The columns are {errors.quote_names(source.names)}."
         )
-    found = _traced(source, settings, kinds, missing)
+    found = _trace_perceptron(source, settings, kinds, missing)
     if output is not None:
         page = found.to_html()
-        with writing(output) as file:
+        with open_output(output) as file:
             file.write(page)
     if as_json:
-        echo(found, as_json)
+        print_result(found, as_json)
     elif latex:
         click.echo(found.table("latex", passes, most))
     elif output is None:
-        click.echo(found.table("text", passes, SHOWN if most is None else most))
+        click.echo(found.table("text", passes, MAX_PRINTED_STEPS if most is None else most))
     elif output != "-":
         click.echo(f"The page is in {output}.")
 
 
-def _traced(source: Any, settings: tuple[str, ...], kinds: tuple[str, ...], missing: tuple[str, ...]) -> Any:
+def _trace_perceptron(
+    source: Any, settings: tuple[str, ...], kinds: tuple[str, ...], missing: tuple[str, ...]
+) -> Any:
     from weigh.cli.settings import match_classes, read_kinds, read_settings
     from weigh.explain import trace
-    from weigh.explain.trace_rules import Rules
+    from weigh.explain.exact_perceptron import PerceptronParameters
     from weigh.source.chunk import to_pylist
 
     columns: Any = read_kinds(kinds) or "auto"
@@ -104,4 +113,4 @@ def _traced(source: Any, settings: tuple[str, ...], kinds: tuple[str, ...], miss
     parameters.pop("record", None)
     labels = list(dict.fromkeys(to_pylist(source.prefix().labels)))
     parameters["class_weight"] = match_classes(parameters.get("class_weight"), labels)
-    return trace(Rules(columns=columns, missing=missing, **parameters), source)
+    return trace(PerceptronParameters(columns=columns, missing=missing, **parameters), source)

@@ -6,8 +6,14 @@ from typing import Any
 
 import click
 
-from weigh.cli.options import as_json, echo, model_argument, open_for, reading
-from weigh.cli.taught import Taught
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.options import (
+    data_file_options,
+    json_option,
+    model_argument,
+    open_source_for_model,
+    print_result,
+)
 
 SECTIONS = {
     "Examples": """
@@ -17,11 +23,13 @@ SECTIONS = {
 }
 
 
-@click.command(cls=Taught, sections=SECTIONS, short_help="Count the training rows again and compare.")
+@click.command(
+    cls=CommandWithExamples, sections=SECTIONS, short_help="Count the training rows again and compare."
+)
 @model_argument
 @click.argument("data", nargs=-1, required=True, metavar="DATA...")
-@reading
-@as_json
+@data_file_options
+@json_option
 def command(model: str, data: tuple[str, ...], as_json: bool, **written: Any) -> None:
     """Check a model against the files it was trained on.
 
@@ -31,13 +39,13 @@ def command(model: str, data: tuple[str, ...], as_json: bool, **written: Any) ->
     rows, that it does and by which margin; of a regression its loss, its objective, and that this is the
     minimum. The exit code is 1 if anything differs.
     """
-    from weigh.cli.progress import watched
+    from weigh.cli.progress import show_row_progress
     from weigh.judge import verify
     from weigh.model import load
 
     loaded = load(model)
-    with watched(open_for(loaded, data, loaded.label, **written)) as source:
+    with show_row_progress(open_source_for_model(loaded, data, loaded.label, **written)) as source:
         found = verify(model, source)
-    echo(found, as_json)
+    print_result(found, as_json)
     if not found.ok:
         click.get_current_context().exit(1)

@@ -10,9 +10,9 @@ from typing import TypeVar
 
 from weigh import errors
 from weigh.learn import Counter, OrderedTask, Task
-from weigh.model.pipeline import cores
+from weigh.model.parallel import available_cores
 from weigh.source import Source
-from weigh.source.base import Piece
+from weigh.source.base import ChunkReader
 
 Counts = TypeVar("Counts")
 Model = TypeVar("Model")
@@ -34,18 +34,18 @@ def run(
     which the order of the rows matters have one thread, whatever `threads` says.
     """
     if threads is not None and threads < 1:
-        raise errors.parameter("fit", "threads", "at least 1", threads)
+        raise errors.parameter_error("fit", "threads", "at least 1", threads)
     if isinstance(task, OrderedTask):
         return task.learn(source, progress=progress)
-    shared = _Shared(task.pieces(source))
-    workers = 1 if shared.is_short() else threads or cores()
+    shared = _SharedIterator(task.pieces(source))
+    workers = 1 if shared.has_at_most_one() else threads or available_cores()
     if workers == 1:
-        parts = [_gather(task, shared, progress)]
+        parts = [_count_pieces(task, shared, progress)]
     else:
         # This thread works too: an interrupt, which reaches only it, then ends all of them.
         with ThreadPoolExecutor(workers - 1) as pool:
-            jobs = [pool.submit(_gather, task, shared, progress) for _ in range(workers - 1)]
-            parts = [_gather(task, shared, progress), *(job.result() for job in jobs)]
+            jobs = [pool.submit(_count_pieces, task, shared, progress) for _ in range(workers - 1)]
+            parts = [_count_pieces(task, shared, progress), *(job.result() for job in jobs)]
     counters = [part for part in parts if part is not None]
     if not counters:
         raise errors.DataError("There are no rows to learn from.")
@@ -55,20 +55,20 @@ def run(
     return task.finish(total.counts())
 
 
-class _Shared:
+class _SharedIterator:
     """An iterator that several threads may draw from; after an error it is at its end."""
 
-    def __init__(self, pieces: Iterator[Piece]) -> None:
+    def __init__(self, pieces: Iterator[ChunkReader]) -> None:
         self._pieces = pieces
         self._lock = threading.Lock()
 
-    def is_short(self) -> bool:
+    def has_at_most_one(self) -> bool:
         """Whether there is no more than one piece, which no second thread could share."""
         first = list(itertools.islice(self._pieces, 2))
         self._pieces = itertools.chain(first, self._pieces)
         return len(first) < 2
 
-    def next(self) -> Piece | None:
+    def next(self) -> ChunkReader | None:
         with self._lock:
             return next(self._pieces, None)
 
@@ -77,7 +77,9 @@ class _Shared:
             self._pieces = iter(())
 
 
-def _gather(task: Task[Counts, Model], shared: _Shared, progress: Progress | None) -> Counter[Counts] | None:
+def _count_pieces(
+    task: Task[Counts, Model], shared: _SharedIterator, progress: Progress | None
+) -> Counter[Counts] | None:
     counter: Counter[Counts] | None = None
     try:
         while (piece := shared.next()) is not None:

@@ -1,16 +1,13 @@
 """Learners with scikit-learn's face."""
 
+from weigh.estimators.base import expected_failed_checks
+from weigh.estimators.bayes import JointBayes, NaiveBayes
 from weigh.estimators.calibration import calibrate
-from weigh.estimators.contract import expected_failed_checks
-from weigh.estimators.joint_bayes import JointBayes
-from weigh.estimators.linear_regression import LinearRegression
-from weigh.estimators.logistic_regression import LogisticRegression
-from weigh.estimators.naive_bayes import NaiveBayes
-from weigh.estimators.path import Path, path
+from weigh.estimators.linear_model import LinearRegression, LogisticRegression
+from weigh.estimators.model_selection import Path, TuningResult, path, tune
 from weigh.estimators.perceptron import Perceptron
 from weigh.estimators.text_vectorizer import TextVectorizer
 from weigh.estimators.threshold import Threshold
-from weigh.estimators.tuning import Tuned, tune
 
 __all__ = [
     "JointBayes",
@@ -21,7 +18,7 @@ __all__ = [
     "Perceptron",
     "TextVectorizer",
     "Threshold",
-    "Tuned",
+    "TuningResult",
     "calibrate",
     "expected_failed_checks",
     "path",

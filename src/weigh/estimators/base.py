@@ -2,34 +2,84 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from weigh import errors
-from weigh.estimators.learner import Learner
-from weigh.model import Decision
+from weigh.features import Schema
+from weigh.features.blocks import Floats
+from weigh.model import Decision, Explained
+from weigh.model.counts.count_table import canonical_order_key
 from weigh.source import Source
 from weigh.source import rows as rows_of
 
 
-class Classifier(ClassifierMixin, Learner):
+class BaseLearner(BaseEstimator):
+    """A scikit-learn estimator around a model; subclasses say how the model is made.
+
+    After fitting, `model_` is the model: it predicts, explains and is saved without scikit-learn.
+    """
+
+    model_: Any
+
+    def _check_labels_given(self, X: Any, y: Any, what: str) -> None:
+        """Refuse a call without labels."""
+        if y is None and not (isinstance(X, Source) and X.label is not None):
+            raise errors.LabelError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None. Give one {what} "
+                f"per row, or the name of the label column."
+            )
+
+    def _set_fitted_attributes(self, source: Source) -> None:
+        """Set what scikit-learn expects of a fitted estimator."""
+        self.n_features_in_ = source.width
+        if source.named:
+            self.feature_names_in_ = np.array(source.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    @property
+    def schema_(self) -> Schema:
+        """Names and kinds of the columns, to be given to another learner as `columns`."""
+        check_is_fitted(self)
+        schema: Schema = self.model_.schema
+        return schema
+
+    def explain(self, X: Any) -> Explained:
+        """Return the evidence for each row: named contributions that sum to the score."""
+        check_is_fitted(self)
+        found: Explained = self.model_.explain(X)
+        return found
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+class BaseClassifier(ClassifierMixin, BaseLearner):
     """A scikit-learn classifier around a model; subclasses say how the model is made."""
 
     def _source(self, X: Any, y: Any, sample_weight: Any = None, missing: Any = ()) -> Source:
         """Return the labelled rows of a call to fit: y is an array, a column's name or None."""
-        self._require_labels(X, y, "label")
+        self._check_labels_given(X, y, "label")
         if y is not None and not isinstance(y, str):
-            y = _to_labels(y)
+            y = _check_labels(y)
         return rows_of(X, y, sample_weight, missing=missing)
 
-    def _remember(self, source: Source) -> None:
+    def _set_fitted_attributes(self, source: Source) -> None:
         """Set what scikit-learn expects of a fitted classifier."""
         self.classes_ = self._labels()
-        super()._remember(source)
+        super()._set_fitted_attributes(source)
 
     def _labels(self) -> Any:
         return self.model_.labels
@@ -44,29 +94,29 @@ class Classifier(ClassifierMixin, Learner):
         check_is_fitted(self)
         label = self.model_.label if y is None else y
         source = self._source(X, label, missing=self.model_.schema.missing)
-        chunks = self.model_.schema.chunks(source.stored(self.model_.storage))
+        chunks = self.model_.schema.chunks(source.with_storage(self.model_.storage))
         right = [
-            np.asarray(_values(chunk.labels), dtype=object) == self.model_.predict(chunk).astype(object)
+            np.asarray(_label_values(chunk.labels), dtype=object) == self.model_.predict(chunk).astype(object)
             for chunk in chunks
         ]
         return float(np.average(np.concatenate(right), weights=sample_weight))
 
 
-def _values(labels: Any) -> list[Any]:
+def _label_values(labels: Any) -> list[Any]:
     values: list[Any] = labels.to_pylist() if hasattr(labels, "to_pylist") else labels.tolist()
     return values
 
 
-def _to_labels(y: Any) -> Any:
+def _check_labels(y: Any) -> Any:
     """Return labels as a column; several labels per row, and measured numbers, are refused."""
     if hasattr(y, "dictionary_encode"):
         return y
-    if isinstance(y, (list, tuple)) and _LISTS & set(map(type, y)) and any(map(_is_several, y)):
-        raise errors.several_labels("lists")
+    if isinstance(y, (list, tuple)) and _LIST_TYPES & set(map(type, y)) and any(map(_has_several_labels, y)):
+        raise errors.multiple_labels_error("lists")
     # Foreign containers may offer nothing but their conversion to an array.
     y = y if hasattr(y, "shape") else np.asarray(y)
     if len(y.shape) == 2 and y.shape[1] > 1:
-        raise errors.several_labels(f"{y.shape[1]} columns")
+        raise errors.multiple_labels_error(f"{y.shape[1]} columns")
     y = column_or_1d(y, warn=True, dtype=None)
     if y.dtype.kind == "f":
         if not np.isfinite(y).all():
@@ -76,8 +126,64 @@ def _to_labels(y: Any) -> Any:
     return y
 
 
-_LISTS = {list, tuple, set, frozenset}
+_LIST_TYPES = {list, tuple, set, frozenset}
 
 
-def _is_several(value: Any) -> bool:
-    return type(value) in _LISTS and len(value) != 1
+def _has_several_labels(value: Any) -> bool:
+    return type(value) in _LIST_TYPES and len(value) != 1
+
+
+class ProbabilisticClassifier(BaseClassifier):
+    """A classifier that gives every class a probability."""
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of every class, in the order of `classes_`."""
+        check_is_fitted(self)
+        return np.asarray(self.model_.predict_proba(X))
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithm of the probability of every class."""
+        check_is_fitted(self)
+        return np.asarray(self.model_.log_proba(X))
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """Return the score of every class: log P(class) + log P(row | class)."""
+        check_is_fitted(self)
+        return np.asarray(self.model_.uncalibrated.scores(X))
+
+
+def check_classes(classes: Any) -> list[Any]:
+    """Return the classes given to `partial_fit` as plain labels, checked."""
+    if isinstance(classes, str) or not isinstance(classes, Iterable):
+        raise errors.parameter_error("partial_fit", "classes", "a list of labels", classes)
+    declared = [label.item() if hasattr(label, "item") else label for label in classes]
+    if not all(isinstance(label, (str, int, float)) and label == label for label in declared):
+        raise errors.parameter_error(
+            "partial_fit", "classes", "labels: strings, whole numbers or booleans", declared
+        )
+    return declared
+
+
+def check_declared_labels(labels: Iterable[Any], declared: Sequence[Any]) -> None:
+    """Refuse labels that are not among the declared classes."""
+    beyond = sorted(set(labels) - set(declared), key=canonical_order_key)
+    if beyond:
+        raise errors.LabelError(
+            f"y has the label {errors.quote_names(beyond)} that is not among the classes "
+            f"{errors.quote_names(declared)}."
+        )
+
+
+def expected_failed_checks(estimator: Any) -> dict[str, str]:
+    """Return the checks that an estimator fails on purpose: from check's name to reason.
+
+    For ``check_estimator(estimator, expected_failed_checks=expected_failed_checks(estimator))``.
+    The reasons stand with the classes, as `_failed_checks`; a class without any fails none.
+
+    Examples
+    --------
+    >>> import weigh
+    >>> weigh.expected_failed_checks(weigh.NaiveBayes())
+    {}
+    """
+    return dict(getattr(estimator, "_failed_checks", {}))

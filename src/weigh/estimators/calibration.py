@@ -12,15 +12,28 @@ from sklearn.isotonic import IsotonicRegression
 
 from weigh import errors
 from weigh.features.blocks import Floats
-from weigh.learn.calibration import FittedMap, Places, Scored, doubt, fit_platt, fit_temperature
+from weigh.learn.calibration import (
+    CalibrationData,
+    CalibrationFit,
+    ClassCodes,
+    fit_platt,
+    fit_temperature,
+    smoothed_error_rate,
+)
 from weigh.model import CalibratedModel, Isotonic, Model, RegressionModel
-from weigh.model.calibration import METHODS, Calibration, RisingLine, curves_of, log_odds
-from weigh.model.counted import Counted
+from weigh.model.calibration import (
+    CALIBRATION_METHODS,
+    Calibration,
+    IsotonicCurve,
+    log_odds,
+    n_isotonic_curves,
+)
+from weigh.model.count_model import CountModel
 from weigh.source import Chunk, Source
 from weigh.source import rows as rows_of
 from weigh.source.chunk import to_pylist
 
-ENOUGH = 1e-8  # what a derivative of the loss per row may be at its minimum
+DERIVATIVE_TOLERANCE = 1e-8  # what a derivative of the loss per row may be at its minimum
 
 
 def calibrate(
@@ -58,23 +71,23 @@ def calibrate(
     >>> weigh.calibrate(model, [["a", "a"], ["a", "a"], ["b", "b"]], [1, 2, 2]).calibration.T > 1
     True
     """
-    check_method(method, "calibrate")
+    check_calibration_method(method, "calibrate")
     if y is not None and label is not None:
-        raise errors.parameter("calibrate", "label", "left out when y is given", label)
-    inner = _classifier(model)
-    source = _labelled(inner, data, label if y is None else y, sample_weight)
-    rows = _scored(inner, source.marked(inner.schema.missing))
-    if isinstance(inner, Counted) and _is_learned(inner, source, rows):
+        raise errors.parameter_error("calibrate", "label", "left out when y is given", label)
+    inner = _unwrap_classifier(model)
+    source = _labelled_source(inner, data, label if y is None else y, sample_weight)
+    rows = _score_rows(inner, source.with_missing(inner.schema.missing))
+    if isinstance(inner, CountModel) and _are_training_rows(inner, source, rows):
         warnings.warn(
             "The model has learned these very rows, on which it is better than it is. Give rows that it has "
             "not seen, or fit naive Bayes with calibration=, which forgets each row in turn.",
             errors.SeenRows,
             stacklevel=2,
         )
-    return calibrated(inner, rows, method)
+    return fit_calibrated_model(inner, rows, method)
 
 
-def calibrated_without_each(model: Counted, source: Source, method: str) -> CalibratedModel:
+def calibrate_leave_one_out(model: CountModel, source: Source, method: str) -> CalibratedModel:
     """Return a model calibrated on the rows it has learned, each scored as if it had been forgotten.
 
     A row of weight 2 counts as two rows, of which one is forgotten. A row that is all of its class tells
@@ -82,12 +95,12 @@ def calibrated_without_each(model: Counted, source: Source, method: str) -> Cali
     """
     places = {label: code for code, label in enumerate(model.classes)}
 
-    def scored(chunk: Chunk) -> tuple[Floats, Places, Floats]:
-        codes, weights = labels_of(chunk, places)
-        scores = model.left_out_chunk(replace(chunk, weights=np.minimum(weights, 1.0)))
+    def scored(chunk: Chunk) -> tuple[Floats, ClassCodes, Floats]:
+        codes, weights = encode_labels(chunk, places)
+        scores = model.leave_one_out_chunk(replace(chunk, weights=np.minimum(weights, 1.0)))
         return scores, codes, weights
 
-    rows = _joined(model.worked(scored, source))
+    rows = _concatenate_parts(model.map_chunks(scored, source))
     own = rows.scores[np.arange(len(rows.codes)), rows.codes]
     kept = ~(np.isneginf(own) & (np.isneginf(rows.scores).sum(axis=1) == 1))
     if not (rows.weights[kept] > 0).any():
@@ -95,17 +108,17 @@ def calibrated_without_each(model: Counted, source: Source, method: str) -> Cali
             "No class has more than one sample, so that no row can be judged by the others. Give more rows, "
             "or leave calibration out."
         )
-    return calibrated(model, rows.where(kept), method)
+    return fit_calibrated_model(model, rows.select_rows(kept), method)
 
 
-def check_method(method: object, owner: str, name: str = "method", or_none: str = "") -> None:
+def check_calibration_method(method: object, owner: str, name: str = "method", or_none: str = "") -> None:
     """Refuse a method that does not exist."""
-    if method not in METHODS:
-        must = f"{or_none}{', '.join(map(repr, METHODS[:-1]))} or {METHODS[-1]!r}"
-        raise errors.parameter(owner, name, must, method)
+    if method not in CALIBRATION_METHODS:
+        must = f"{or_none}{', '.join(map(repr, CALIBRATION_METHODS[:-1]))} or {CALIBRATION_METHODS[-1]!r}"
+        raise errors.parameter_error(owner, name, must, method)
 
 
-def calibrated(model: Model, rows: Scored, method: str) -> CalibratedModel:
+def fit_calibrated_model(model: Model, rows: CalibrationData, method: str) -> CalibratedModel:
     """Return a model with the map that its scores of labelled rows call for."""
     wrong = ~np.isfinite(rows.scores).all(axis=1) & (rows.weights > 0)
     if wrong.any():
@@ -113,11 +126,11 @@ def calibrated(model: Model, rows: Scored, method: str) -> CalibratedModel:
             f"Row {int(np.argmax(wrong)):,} has probability 0 in some class, which no calibration changes. "
             f"Train with a prior above 0 (prior=1)."
         )
-    rows = rows.where(rows.weights > 0)
-    return CalibratedModel(model, _FITS[method](rows), rows.shares())
+    rows = rows.select_rows(rows.weights > 0)
+    return CalibratedModel(model, _FIT_BY_METHOD[method](rows), rows.class_frequencies())
 
 
-def _classifier(given: Any) -> Model:
+def _unwrap_classifier(given: Any) -> Model:
     model = getattr(given, "model_", given)
     model = getattr(model, "uncalibrated", model)
     if isinstance(model, RegressionModel):
@@ -133,7 +146,7 @@ def _classifier(given: Any) -> Model:
     return model
 
 
-def _labelled(model: Model, data: Any, y: Any, sample_weight: Any) -> Source:
+def _labelled_source(model: Model, data: Any, y: Any, sample_weight: Any) -> Source:
     if y is None and isinstance(data, Source) and (data.label or data.prefix(1).labels is not None):
         return data
     y = model.label if y is None else y
@@ -144,26 +157,26 @@ def _labelled(model: Model, data: Any, y: Any, sample_weight: Any) -> Source:
     return rows_of(data, y, sample_weight, missing=model.schema.missing)
 
 
-def _scored(model: Model, source: Source) -> Scored:
+def _score_rows(model: Model, source: Source) -> CalibrationData:
     """Read labelled rows and keep their scores: as many numbers as rows times classes."""
     places = {label: code for code, label in enumerate(model.classes)}
 
-    def scored(chunk: Chunk) -> tuple[Floats, Places, Floats]:
-        return model.checked(chunk), *labels_of(chunk, places)
+    def scored(chunk: Chunk) -> tuple[Floats, ClassCodes, Floats]:
+        return model.compute_scores(chunk), *encode_labels(chunk, places)
 
-    return _joined(model.worked(scored, source))
+    return _concatenate_parts(model.map_chunks(scored, source))
 
 
-def _is_learned(model: Counted, source: Source, rows: Scored) -> bool:
+def _are_training_rows(model: CountModel, source: Source, rows: CalibrationData) -> bool:
     # Rows of other numbers are others: only where they agree is the source read once more.
-    return np.array_equal(rows.totals, model.counts.rows) and model.has_learned(source) is True
+    return np.array_equal(rows.class_totals, model.counts.rows) and model.has_learned(source) is True
 
 
-def _joined(parts: Iterable[tuple[Floats, Places, Floats]]) -> Scored:
-    return Scored(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+def _concatenate_parts(parts: Iterable[tuple[Floats, ClassCodes, Floats]]) -> CalibrationData:
+    return CalibrationData(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
-def labels_of(chunk: Chunk, places: dict[Any, int]) -> tuple[Places, Floats]:
+def encode_labels(chunk: Chunk, places: dict[Any, int]) -> tuple[ClassCodes, Floats]:
     """Return the class number and the weight of every row of a chunk."""
     labels = to_pylist(chunk.labels)
     weights = np.ones(len(labels)) if chunk.weights is None else np.asarray(chunk.weights, np.float64)
@@ -172,13 +185,15 @@ def labels_of(chunk: Chunk, places: dict[Any, int]) -> tuple[Places, Floats]:
     if len(unknown):
         raise errors.LabelError(
             f"The rows have the label {labels[unknown[0]]!r}, which is no class of the model; it has "
-            f"{errors.listing(places)}. Leave such rows out."
+            f"{errors.quote_names(places)}. Leave such rows out."
         )
     return codes, weights
 
 
-def _proved(fit: Callable[[Scored], FittedMap]) -> Callable[[Scored], Calibration]:
-    def fitted(rows: Scored) -> Calibration:
+def _warn_unless_converged(
+    fit: Callable[[CalibrationData], CalibrationFit],
+) -> Callable[[CalibrationData], Calibration]:
+    def fitted(rows: CalibrationData) -> Calibration:
         found = fit(rows)
         if found.derivative is None:
             warnings.warn(
@@ -187,7 +202,7 @@ def _proved(fit: Callable[[Scored], FittedMap]) -> Callable[[Scored], Calibratio
                 errors.UselessScores,
                 stacklevel=4,
             )
-        elif found.derivative > ENOUGH:
+        elif found.derivative > DERIVATIVE_TOLERANCE:
             warnings.warn(
                 f"The calibration stopped where the loss still changes by {found.derivative:.1g} per row. "
                 f"Give rows whose scores differ less in size.",
@@ -199,21 +214,21 @@ def _proved(fit: Callable[[Scored], FittedMap]) -> Callable[[Scored], Calibratio
     return fitted
 
 
-def _isotonic(rows: Scored) -> Isotonic:
+def _fit_isotonic(rows: CalibrationData) -> Isotonic:
     """Fit a rising curve to each class against all others, with the same smoothed targets."""
     odds, classes = log_odds(rows.scores), rows.scores.shape[1]
     curves = []
-    for c in range(classes - curves_of(classes), classes):
-        own = rows.totals[c]
-        doubts = doubt(np.array([own, rows.totals.sum() - own]), classes)
+    for c in range(classes - n_isotonic_curves(classes), classes):
+        own = rows.class_totals[c]
+        doubts = smoothed_error_rate(np.array([own, rows.class_totals.sum() - own]), classes)
         targets = np.where(rows.codes == c, 1.0 - doubts[0], doubts[1])
         found = IsotonicRegression().fit(odds[:, c], targets, rows.weights)
-        curves.append(RisingLine(tuple(found.X_thresholds_.tolist()), tuple(found.y_thresholds_.tolist())))
+        curves.append(IsotonicCurve(tuple(found.X_thresholds_.tolist()), tuple(found.y_thresholds_.tolist())))
     return Isotonic(tuple(curves))
 
 
-_FITS: dict[str, Callable[[Scored], Calibration]] = {
-    "temperature": _proved(fit_temperature),
-    "platt": _proved(fit_platt),
-    "isotonic": _isotonic,
+_FIT_BY_METHOD: dict[str, Callable[[CalibrationData], Calibration]] = {
+    "temperature": _warn_unless_converged(fit_temperature),
+    "platt": _warn_unless_converged(fit_platt),
+    "isotonic": _fit_isotonic,
 }

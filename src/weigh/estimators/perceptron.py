@@ -7,14 +7,14 @@ from typing import Any, ClassVar, Self
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from weigh.estimators.coursed import UNWEIGHTED, Coursed
-from weigh.learn import Course, PerceptronTask
+from weigh.estimators.online import SAMPLE_WEIGHT_CHECKS, OnlineClassifier
+from weigh.learn import PerceptronTask, PerceptronTraining
 from weigh.model import Certificate, PerceptronModel
 from weigh.source import Source
-from weigh.source.missing import marker_list
+from weigh.source.missing import to_markers
 
 
-class Perceptron(Coursed):
+class Perceptron(OnlineClassifier):
     """The perceptron over any columns: last, averaged, voted or lazy, with margin and certificate.
 
     Rows go by, one after the other; a row that is predicted wrongly is added to the weights of its
@@ -59,9 +59,9 @@ class Perceptron(Coursed):
     (array([[2., 1.]]), array([-3.]), 11, True)
     """
 
-    _failed_checks: ClassVar[dict[str, str]] = UNWEIGHTED
+    _failed_checks: ClassVar[dict[str, str]] = SAMPLE_WEIGHT_CHECKS
 
-    _course: Course
+    _training_state: PerceptronTraining
 
     def __init__(
         self,
@@ -97,10 +97,10 @@ class Perceptron(Coursed):
         self.columns = columns
         self.missing = missing
 
-    def _course_task(self, source: Source, before: Any) -> PerceptronTask:
+    def _online_task(self, source: Source, before: Any) -> PerceptronTask:
         """Return the task for a source; one that goes on keeps the columns it has."""
-        self._check_going_on(before)
-        return PerceptronTask.over(
+        self._check_unchanged_columns(before)
+        return PerceptronTask.for_source(
             source,
             self.columns if before is None else before.schema,
             keep=self.keep,
@@ -110,18 +110,20 @@ class Perceptron(Coursed):
             rate=self.rate,
             max_iter=self.max_iter,
             shuffle=self.shuffle,
-            random_state=self._seed(),
+            random_state=self._resolve_seed(),
             multiclass=self.multiclass,
             bias=self.bias,
             scale=self.scale if before is None else None,
             class_weight=self.class_weight,
-            missing=marker_list(self.missing, type(self).__name__),
+            missing=to_markers(self.missing, type(self).__name__),
         )
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from labelled rows; y is one label per row or the name of the label column."""
-        source = self._source(X, y, sample_weight, marker_list(self.missing, type(self).__name__))
-        self._begin(source, self._course.copy() if self.warm_start and hasattr(self, "_course") else None)
+        source = self._source(X, y, sample_weight, to_markers(self.missing, type(self).__name__))
+        self._fit_online(
+            source, self._training_state.copy() if self.warm_start and hasattr(self, "_training_state") else None
+        )
         return self
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -129,17 +131,17 @@ class Perceptron(Coursed):
 
         Without `classes` later calls may bring new ones, whose weights begin at zero then.
         """
-        self._go_on(X, y, classes, sample_weight)
+        self._partial_fit_online(X, y, classes, sample_weight)
         return self
 
     @property
     def model_(self) -> PerceptronModel:
         """The model of the run as it stands, made when it is first asked for."""
         check_is_fitted(self)
-        return self._course.model()
+        return self._training_state.model()
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_course")
+        return hasattr(self, "_training_state")
 
     @property
     def certificate_(self) -> Certificate:

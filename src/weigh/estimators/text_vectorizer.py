@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from weigh import errors
 from weigh.engines import run
-from weigh.features import Names, Schema, Text
+from weigh.features import NameArray, Schema, Text
 from weigh.learn import VocabularyTask
-from weigh.model.pipeline import in_order
-from weigh.model.word_weights import Buckets, KnownWords
+from weigh.model.distributions.word_weights import HashBuckets, VocabularyLookup
+from weigh.model.parallel import map_in_order
 from weigh.source import Chunk, Source
 from weigh.source import rows as rows_of
 
@@ -83,18 +83,18 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         self.dtype = dtype
         self.threads = threads
 
-    def _kind(self) -> Text:
+    def _text_kind(self) -> Text:
         settings = self.get_params(deep=False)
         return Text(**{name: value for name, value in settings.items() if name not in ("dtype", "threads")})
 
     def fit(self, texts: Any, y: Any = None) -> Self:
         """Find the words of some texts; y is not looked at."""
-        source = _source(texts)
-        task = VocabularyTask.over(source, self._kind())
-        self.names_: Names = run(task, source, threads=self.threads)
+        source = _text_source(texts)
+        task = VocabularyTask.for_source(source, self._text_kind())
+        self.names_: NameArray = run(task, source, threads=self.threads)
         self._schema: Schema = task.schema
-        every = None if self.buckets is None else Buckets(self.buckets, np.arange(self.buckets))
-        self._words = KnownWords(self.names_, every)
+        every = None if self.buckets is None else HashBuckets(self.buckets, np.arange(self.buckets))
+        self._words = VocabularyLookup(self.names_, every)
         return self
 
     def transform(self, texts: Any) -> csr_matrix:
@@ -102,22 +102,22 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "names_")
         if hasattr(texts, "__len__") and len(texts) == 0:
             return csr_matrix((0, len(self.names_)), dtype=self.dtype)
-        source = _source(texts)
+        source = _text_source(texts)
         # There is one column, whatever it is called here.
         schema = replace(self._schema, names=source.names) if source.width == 1 else self._schema
-        parts = list(in_order(self._counted, schema.chunks(source)))
+        parts = list(map_in_order(self._count_chunk, schema.chunks(source)))
         indptr, indices, values = (np.concatenate(part) for part in zip(*parts, strict=True))
         ends = np.concatenate([[0], np.cumsum(indptr)])
         return csr_matrix((values, indices, ends), shape=(len(indptr), len(self.names_)))
 
-    def _counted(self, chunk: Chunk) -> tuple[Any, Any, Any]:
+    def _count_chunk(self, chunk: Chunk) -> tuple[Any, Any, Any]:
         block: Any = replace(self._schema, names=list(chunk.columns)).encode(chunk)[0]
         found = self._words.entries(block)
         values = np.ones(len(found.indices)) if found.values is None else found.values
         counts = values.astype(self.dtype)
         if (counts != values).any():
             must = f"a type that holds counts up to {values.max():,.0f}"
-            raise errors.parameter("TextVectorizer", "dtype", must, self.dtype)
+            raise errors.parameter_error("TextVectorizer", "dtype", must, self.dtype)
         return np.diff(found.indptr), found.indices, counts
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
@@ -140,7 +140,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _source(texts: Any) -> Source:
+def _text_source(texts: Any) -> Source:
     if isinstance(texts, str):
         raise errors.DataError("One string was given where a list of texts is expected. Give [text].")
     if isinstance(texts, (list, tuple)) and bytes in set(map(type, texts)):

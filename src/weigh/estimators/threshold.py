@@ -8,12 +8,12 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from weigh.engines import run
-from weigh.estimators.probable import Probable
+from weigh.estimators.base import ProbabilisticClassifier
 from weigh.learn import ThresholdTask
-from weigh.source.missing import marker_list
+from weigh.source.missing import to_markers
 
 
-class Threshold(Probable):
+class Threshold(ProbabilisticClassifier):
     """The best single column and cut: a decision stump, the smallest classifier there is.
 
     All numeric columns, all cuts and all classes on either side are tried; the fewest (weighted)
@@ -47,10 +47,10 @@ class Threshold(Probable):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from labelled rows; y is one label per row or the name of the label column."""
-        markers = marker_list(self.missing, type(self).__name__)
+        markers = to_markers(self.missing, type(self).__name__)
         source = self._source(X, y, sample_weight, markers)
-        self.model_ = run(ThresholdTask.over(source, self.columns, missing=markers), source, threads=1)
-        self._remember(source)
+        self.model_ = run(ThresholdTask.for_source(source, self.columns, missing=markers), source, threads=1)
+        self._set_fitted_attributes(source)
         return self
 
     def __sklearn_tags__(self) -> Tags:

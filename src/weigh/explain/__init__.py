@@ -2,32 +2,43 @@
 
 from __future__ import annotations
 
-from weigh.explain.flip import Flip, flip
-from weigh.explain.heaviest import Heaviest, Slopes, Weight
-from weigh.explain.regions import Regions, regions
-from weigh.explain.shift import Shift
-from weigh.explain.strongest import Strongest, strongest
+from weigh.explain.counterfactual import Flip, flip
+from weigh.explain.decision_regions import Regions, regions
+from weigh.explain.distribution_shift import ColumnShift
+from weigh.explain.likelihood_surface import surface
+from weigh.explain.novelty_detection import (
+    NoveltyDetector,
+    NoveltyReason,
+    Unfamiliar,
+    UnfamiliarRow,
+    unfamiliar,
+)
+from weigh.explain.perceptron_trace import Trace, trace
+from weigh.explain.strongest_features import (
+    FeatureWeight,
+    LargestRegressionWeights,
+    LargestWeights,
+    StrongestFeatures,
+    strongest,
+)
 from weigh.explain.surface_result import Surface
-from weigh.explain.surfaces import surface
-from weigh.explain.trace import Trace, trace
-from weigh.explain.unfamiliar import Reason, Unfamiliar, UnfamiliarRow, Watch, unfamiliar
-from weigh.model.strengths import Strength
+from weigh.model.evidence.strengths import Strength
 
 __all__ = [
+    "ColumnShift",
+    "FeatureWeight",
     "Flip",
-    "Heaviest",
-    "Reason",
+    "LargestRegressionWeights",
+    "LargestWeights",
+    "NoveltyDetector",
+    "NoveltyReason",
     "Regions",
-    "Shift",
-    "Slopes",
     "Strength",
-    "Strongest",
+    "StrongestFeatures",
     "Surface",
     "Trace",
     "Unfamiliar",
     "UnfamiliarRow",
-    "Watch",
-    "Weight",
     "flip",
     "regions",
     "strongest",

@@ -11,11 +11,11 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.blocks import Floats
-from weigh.text import aligned, cut, html_table, short
+from weigh.text import format_float, html_table, text_table, truncate
 
-DEEP = 12.0  # nats below the top that a picture of two parameters tells apart
+MAX_PLOTTED_DEPTH = 12.0  # nats below the top that a picture of two parameters tells apart
 
-Top = tuple[Fraction | float, ...]
+ModeLocation = tuple[Fraction | float, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,7 +32,7 @@ class Surface:
     x: Floats
     y: Floats | None
     logs: Mapping[str, Floats]
-    tops: Mapping[str, Top]
+    tops: Mapping[str, ModeLocation]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything for JSON."""
@@ -51,13 +51,13 @@ class Surface:
         `which` is "likelihood", "prior" or "posterior"; None takes the last that there is.
         """
         if which is not None and which not in self.logs:
-            raise errors.parameter("plot", "which", f"one of {errors.listing(self.logs)}", which)
+            raise errors.parameter_error("plot", "which", f"one of {errors.quote_names(self.logs)}", which)
         if self.y is None:
             return self._curves([which] if which else list(self.logs))
-        return self._seen_from_above(which or list(self.logs)[-1])
+        return self._contour_plot(which or list(self.logs)[-1])
 
     def _curves(self, parts: list[str]) -> Any:
-        from weigh.pictures import curves
+        from weigh.pictures import line_chart
 
         step = float(self.x[1] - self.x[0])
         rows = []
@@ -65,21 +65,21 @@ class Surface:
             # All enclose the same area, or the likelihood would lie flat beside the densities.
             heights = np.exp(self.logs[part] - self.logs[part].max())
             heights /= heights.sum() * step
-            top = f", top at {_told(self.tops[part][0])}" if part in self.tops else ""
+            top = f", top at {_format_parameter(self.tops[part][0])}" if part in self.tops else ""
             rows += [
                 {"series": part + top, "x": x, "y": y}
                 for x, y in zip(self.x.tolist(), heights.tolist(), strict=True)
             ]
         marks = [(float(top[0]), "") for part, top in self.tops.items() if part in parts]
-        return curves(rows, self.names[0], "density", self.title, marks=marks)
+        return line_chart(rows, self.names[0], "density", self.title, marks=marks)
 
-    def _seen_from_above(self, part: str) -> Any:
-        from weigh.pictures import surface
+    def _contour_plot(self, part: str) -> Any:
+        from weigh.pictures import filled_contours
 
         assert self.y is not None
         logs = self.logs[part] - self.logs[part].max()
         rows = [
-            {"x": x, "y": y, "value": max(value, -DEEP)}
+            {"x": x, "y": y, "value": max(value, -MAX_PLOTTED_DEPTH)}
             for y, line in zip(self.y.tolist(), logs.tolist(), strict=True)
             for x, value in zip(self.x.tolist(), line, strict=True)
         ]
@@ -90,10 +90,10 @@ class Surface:
             if all(low <= at <= high for at, (low, high) in zip(top, spans, strict=True))
         ]
         across, up = self.names
-        return surface(rows, across, up, f"{self.title}: {part}", points, "nats from the top")
+        return filled_contours(rows, across, up, f"{self.title}: {part}", points, "nats from the top")
 
     def __str__(self) -> str:
-        return f"{self.title}\n\n{aligned(self._rows(), indent='  ')}"
+        return f"{self.title}\n\n{text_table(self._rows(), indent='  ')}"
 
     def __repr__(self) -> str:
         return f"<Surface of {' and '.join(self.names)}: {', '.join(self.logs)}>"
@@ -102,10 +102,12 @@ class Surface:
         return html_table(self.title, self._rows())
 
     def _rows(self) -> list[list[str]]:
-        heads = [cut(name, 24) for name in self.names]
-        found = ([part, *map(_told, top)] for part, top in self.tops.items())
+        heads = [truncate(name, 24) for name in self.names]
+        found = ([part, *map(_format_parameter, top)] for part, top in self.tops.items())
         return [["greatest at", *heads], *found]
 
 
-def _told(number: Fraction | float) -> str:
-    return str(number) if isinstance(number, Fraction) and len(str(number)) <= 9 else short(float(number))
+def _format_parameter(number: Fraction | float) -> str:
+    return (
+        str(number) if isinstance(number, Fraction) and len(str(number)) <= 9 else format_float(float(number))
+    )

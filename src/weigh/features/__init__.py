@@ -1,41 +1,39 @@
 """Features: a schema of kinds, and the blocks that columns are encoded into."""
 
-from weigh.features.blocks import Codes, Entries, Grid, Level, Numbered, Numbers
-from weigh.features.kinds import Category, Count, Flag, Kind, Number, Skip, Value
-from weigh.features.made_kinds import Derived, Lag
-from weigh.features.names import Names
-from weigh.features.naming import to_kind
-from weigh.features.products import Products
-from weigh.features.schema import Part, Schema
-from weigh.features.schema_finder import find_schema
-from weigh.features.text_kinds import Text, Tokens, Wordy
-from weigh.features.words import Block, Words
+from weigh.features.blocks import CategoryBlock, DenseBlock, Level, NumberBlock, NumberedNames, SparseBlock
+from weigh.features.kind_registry import Derived, Lag, to_kind
+from weigh.features.kinds import Category, Count, Flag, Kind, Number, Products, Skip, Value
+from weigh.features.names import NameArray
+from weigh.features.schema import ColumnGroup, Schema
+from weigh.features.schema_inference import infer_schema
+from weigh.features.text_kinds import BagOfWordsKind, Text, Tokens
+from weigh.features.words import Block, TextBlock
 
 __all__ = [
+    "BagOfWordsKind",
     "Block",
     "Category",
-    "Codes",
+    "CategoryBlock",
+    "ColumnGroup",
     "Count",
+    "DenseBlock",
     "Derived",
-    "Entries",
     "Flag",
-    "Grid",
     "Kind",
     "Lag",
     "Level",
-    "Names",
+    "NameArray",
     "Number",
-    "Numbered",
-    "Numbers",
-    "Part",
+    "NumberBlock",
+    "NumberedNames",
     "Products",
     "Schema",
     "Skip",
+    "SparseBlock",
     "Text",
+    "TextBlock",
     "Tokens",
     "Value",
-    "Words",
-    "Wordy",
-    "find_schema",
+    "infer_schema",
     "to_kind",
 ]

@@ -21,7 +21,7 @@ Mask = npt.NDArray[np.bool_]
 T = TypeVar("T")
 
 
-class Repeated(Sequence[T]):
+class ConstantSequence(Sequence[T]):
     """One item many times, without storing it more than once."""
 
     def __init__(self, item: T, times: int) -> None:
@@ -34,17 +34,17 @@ class Repeated(Sequence[T]):
     @overload
     def __getitem__(self, at: int) -> T: ...
     @overload
-    def __getitem__(self, at: slice) -> Repeated[T]: ...
-    def __getitem__(self, at: int | slice) -> T | Repeated[T]:
+    def __getitem__(self, at: slice) -> ConstantSequence[T]: ...
+    def __getitem__(self, at: int | slice) -> T | ConstantSequence[T]:
         numbers = range(self.times)[at]
-        return Repeated(self.item, len(numbers)) if isinstance(numbers, range) else self.item
+        return ConstantSequence(self.item, len(numbers)) if isinstance(numbers, range) else self.item
 
     def count(self, value: object) -> int:
         """Return how often a value occurs: always or never."""
         return self.times if value == self.item else 0
 
 
-class Numbered(Sequence[str]):
+class NumberedNames(Sequence[str]):
     """The names x0, x1, ... of the columns of a bare matrix, without storing them.
 
     Files that number their columns themselves may begin with another number than 0.
@@ -68,7 +68,7 @@ class Numbered(Sequence[str]):
         return f"x{numbers + self.start}"
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, Numbered):
+        if isinstance(other, NumberedNames):
             return (self.width, self.start) == (other.width, other.start)
         return isinstance(other, Sequence) and list(self) == list(other)
 
@@ -77,7 +77,7 @@ class Numbered(Sequence[str]):
 
 
 @dataclass(frozen=True)
-class Codes:
+class CategoryBlock:
     """One categorical column: `levels[codes[i]]` is the value of row i, -1 is missing."""
 
     codes: Ints
@@ -87,21 +87,23 @@ class Codes:
     def n_rows(self) -> int:
         return len(self.codes)
 
-    def where(self, kept: Mask) -> Codes:
+    def where(self, kept: Mask) -> CategoryBlock:
         """Return some of the rows, with their own levels only."""
         used, codes = np.unique(self.codes[kept], return_inverse=True)
         missing = int(np.searchsorted(used, 0))  # whether the first is the code of what is missing
         levels = [self.levels[code] for code in used[missing:].tolist()]
-        return Codes((codes - missing).astype(np.int32), levels)
+        return CategoryBlock((codes - missing).astype(np.int32), levels)
 
-    def row(self, i: int) -> Codes:
+    def row(self, i: int) -> CategoryBlock:
         """Return one row as a block of its own, with its own level only."""
         code = int(self.codes[i])
-        return Codes(np.array([min(code, 0)], dtype=np.int32), [self.levels[code]] if code >= 0 else [])
+        return CategoryBlock(
+            np.array([min(code, 0)], dtype=np.int32), [self.levels[code]] if code >= 0 else []
+        )
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumberBlock:
     """One numeric column; NaN is missing."""
 
     values: Floats
@@ -110,17 +112,17 @@ class Numbers:
     def n_rows(self) -> int:
         return len(self.values)
 
-    def where(self, kept: Mask) -> Numbers:
+    def where(self, kept: Mask) -> NumberBlock:
         """Return some of the rows."""
-        return Numbers(self.values[kept])
+        return NumberBlock(self.values[kept])
 
-    def row(self, i: int) -> Numbers:
+    def row(self, i: int) -> NumberBlock:
         """Return one row as a block of its own."""
-        return Numbers(self.values[i : i + 1].copy())
+        return NumberBlock(self.values[i : i + 1].copy())
 
 
 @dataclass(frozen=True)
-class Entries:
+class SparseBlock:
     """Many sparse columns in compressed rows: flags, counts, words.
 
     `values` None means one each. `missing` marks single cells without a value (flags);
@@ -131,14 +133,14 @@ class Entries:
     indices: Ints
     values: Floats | None
     names: Sequence[str]
-    missing: Entries | None = None
+    missing: SparseBlock | None = None
     known: npt.NDArray[np.bool_] | None = None
 
     @property
     def n_rows(self) -> int:
         return len(self.indptr) - 1
 
-    def where(self, kept: Mask) -> Entries:
+    def where(self, kept: Mask) -> SparseBlock:
         """Return some of the rows; names that are no columns are cut down to those they have."""
         sizes = np.diff(self.indptr)
         entries = np.repeat(kept, sizes)
@@ -146,24 +148,24 @@ class Entries:
         start, stop = int(self.indptr[0]), int(self.indptr[-1])
         indices = self.indices[start:stop][entries]
         values = None if self.values is None else self.values[start:stop][entries]
-        return Entries(indptr, indices, values, self.names)
+        return SparseBlock(indptr, indices, values, self.names)
 
-    def row(self, i: int) -> Entries:
+    def row(self, i: int) -> SparseBlock:
         """Return one row as a block of its own; listed names are cut down to those it has."""
         start, stop = int(self.indptr[i]), int(self.indptr[i + 1])
         indices, names = self.indices[start:stop], self.names
-        if not isinstance(names, Numbered):
+        if not isinstance(names, NumberedNames):
             names = [names[at] for at in indices.tolist()]
             indices = np.arange(len(names), dtype=np.int32)
         indptr: Longs = np.array([0, stop - start], dtype=np.int64)
         values = None if self.values is None else self.values[start:stop]
         missing = None if self.missing is None else self.missing.row(i)
         known = None if self.known is None else self.known[i : i + 1]
-        return Entries(indptr, indices, values, names, missing, known)
+        return SparseBlock(indptr, indices, values, names, missing, known)
 
 
 @dataclass(frozen=True)
-class Grid:
+class DenseBlock:
     """Many numbers side by side [rows, columns]; what is missing is zero.
 
     `missing` counts, for every row, the numbers that it lacks; None means that it lacks none.
@@ -177,40 +179,40 @@ class Grid:
     def n_rows(self) -> int:
         return len(self.matrix)
 
-    def where(self, kept: Mask) -> Grid:
+    def where(self, kept: Mask) -> DenseBlock:
         """Return some of the rows."""
-        return Grid(self.matrix[kept], self.names, None if self.missing is None else self.missing[kept])
+        return DenseBlock(self.matrix[kept], self.names, None if self.missing is None else self.missing[kept])
 
-    def row(self, i: int) -> Grid:
+    def row(self, i: int) -> DenseBlock:
         """Return one row as a block of its own."""
         missing = None if self.missing is None else self.missing[i : i + 1]
-        return Grid(self.matrix[i : i + 1], self.names, missing)
+        return DenseBlock(self.matrix[i : i + 1], self.names, missing)
 
-    def gaps(self, kept: Mask | None = None) -> int:
+    def count_missing(self, kept: Mask | None = None) -> int:
         """Return how many numbers are missing, in all rows or in some."""
         if self.missing is None:
             return 0
         return int(self.missing.sum() if kept is None else self.missing[kept].sum())
 
-    def entries(self) -> Entries:
+    def to_sparse(self) -> SparseBlock:
         """Return what is not zero, in compressed rows."""
         matrix = np.ascontiguousarray(self.matrix)
-        return _compress(matrix != 0, matrix, self.names)
+        return _compress_rows(matrix != 0, matrix, self.names)
 
 
-def entries_from_dense(matrix: npt.NDArray[np.float64], names: Sequence[str], *, flags: bool) -> Entries:
+def sparse_from_dense(matrix: npt.NDArray[np.float64], names: Sequence[str], *, flags: bool) -> SparseBlock:
     """Compress a dense matrix; flags keep no values but remember their missing cells."""
     if flags:
         gaps = np.isnan(matrix)
-        missing = _compress(gaps, None, names) if gaps.any() else None
-        entries = _compress(matrix > 0, None, names)
-        return Entries(entries.indptr, entries.indices, None, names, missing)
+        missing = _compress_rows(gaps, None, names) if gaps.any() else None
+        entries = _compress_rows(matrix > 0, None, names)
+        return SparseBlock(entries.indptr, entries.indices, None, names, missing)
     filled = np.nan_to_num(matrix, nan=0.0)
-    return _compress(filled != 0, filled, names)
+    return _compress_rows(filled != 0, filled, names)
 
 
-def _compress(mask: npt.NDArray[np.bool_], values: Floats | None, names: Sequence[str]) -> Entries:
+def _compress_rows(mask: npt.NDArray[np.bool_], values: Floats | None, names: Sequence[str]) -> SparseBlock:
     indptr = np.zeros(len(mask) + 1, dtype=np.int64)
     np.cumsum(mask.sum(axis=1), out=indptr[1:])
     indices = np.nonzero(mask)[1].astype(np.int32)
-    return Entries(indptr, indices, None if values is None else values[mask], names)
+    return SparseBlock(indptr, indices, None if values is None else values[mask], names)

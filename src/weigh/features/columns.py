@@ -14,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from weigh import _core, errors
-from weigh.features.blocks import Codes, Floats, Ints, Level
-from weigh.source.chunk import Coded, Column, Lists, Texts, is_arrow, to_pylist
-from weigh.source.values import from_list
+from weigh.features.blocks import CategoryBlock, Floats, Ints, Level
+from weigh.source.chunk import Column, DictionaryColumn, ListColumn, TextColumn, is_arrow, to_pylist
+from weigh.source.values import array_from_list
 
 T = TypeVar("T")
 
 
-def is_gap(value: object, markers: Collection[object] = ()) -> bool:
+def is_missing(value: object, markers: Collection[object] = ()) -> bool:
     """Whether a Python value means "missing"."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
@@ -34,17 +34,17 @@ def to_objects(column: Column) -> npt.NDArray[Any]:
     """Return a column as a NumPy array, strings as Python objects."""
     if is_arrow(column):
         return np.asarray(column.to_numpy(zero_copy_only=False))
-    if isinstance(column, (Texts, Lists)):
+    if isinstance(column, (TextColumn, ListColumn)):
         # One by one, for NumPy would make a table of lists that are equally long.
         values = np.empty(len(column), dtype=object)
         for row, value in enumerate(column.to_pylist()):
             values[row] = value
         return values
-    return _spread(column) if isinstance(column, Coded) else np.asarray(column)
+    return _decode_dictionary(column) if isinstance(column, DictionaryColumn) else np.asarray(column)
 
 
-def _spread(column: Coded) -> npt.NDArray[Any]:
-    values = from_list(column.values)
+def _decode_dictionary(column: DictionaryColumn) -> npt.NDArray[Any]:
+    values = array_from_list(column.values)
     if (column.codes >= 0).all():
         return values[column.codes]
     if values.dtype.kind in "iuf":
@@ -54,49 +54,51 @@ def _spread(column: Coded) -> npt.NDArray[Any]:
 
 def to_numbers(column: Column, name: str, markers: Collection[object] = ()) -> Floats:
     """Return the column as floats, missing as NaN; anything else is a told error."""
-    if isinstance(column, (Texts, Lists)):
+    if isinstance(column, (TextColumn, ListColumn)):
         column = to_objects(column)
-    if isinstance(column, Coded):
-        return _finite(np.append(_numbers(column.values, name, markers), np.nan)[column.codes], name)
+    if isinstance(column, DictionaryColumn):
+        return _require_finite(
+            np.append(_to_floats(column.values, name, markers), np.nan)[column.codes], name
+        )
     if is_arrow(column):
         storage = str(column.type)
         if storage.startswith(("double", "float", "halffloat", "int", "uint", "bool", "decimal")):
             column = column if storage == "double" else column.cast("double")
-            return _finite(np.asarray(column.to_numpy(zero_copy_only=False)), name)
+            return _require_finite(np.asarray(column.to_numpy(zero_copy_only=False)), name)
         column = np.asarray(column.to_pylist(), dtype=object)
     if column.dtype.kind in "biuf":
-        return _finite(column.astype(np.float64, copy=False), name)
-    return _finite(_numbers(column.tolist(), name, markers), name)
+        return _require_finite(column.astype(np.float64, copy=False), name)
+    return _require_finite(_to_floats(column.tolist(), name, markers), name)
 
 
-def to_codes(column: Column, name: str, markers: Collection[object] = ()) -> Codes:
+def to_codes(column: Column, name: str, markers: Collection[object] = ()) -> CategoryBlock:
     """Return the column as codes with its distinct values as levels."""
-    codes, values = encode(column, name)
+    codes, values = encode_column(column, name)
     if set(map(type, values)) in ({str}, {int}) and not set(markers).intersection(values):
-        return Codes(codes, values)
+        return CategoryBlock(codes, values)
     levels: list[Level] = []
     place: dict[Level, int] = {}
     lookup = np.empty(len(values) + 1, dtype=np.int32)
     lookup[-1] = -1
     for at, value in enumerate(values):
-        if is_gap(value, markers):
+        if is_missing(value, markers):
             lookup[at] = -1
             continue
-        level = _level(value, name)
+        level = _canonical_level(value, name)
         if level not in place:
             place[level] = len(levels)
             levels.append(level)
         lookup[at] = place[level]
     if len(levels) == len(values):
-        return Codes(codes, levels)
-    return Codes(lookup[codes], levels)
+        return CategoryBlock(codes, levels)
+    return CategoryBlock(lookup[codes], levels)
 
 
-def to_bins(numbers: Floats, cuts: Sequence[float]) -> Codes:
+def to_bins(numbers: Floats, cuts: Sequence[float]) -> CategoryBlock:
     """Return numbers as codes of the intervals between cuts; a cut belongs to the left of it."""
     codes = np.searchsorted(np.asarray(cuts), numbers, side="left").astype(np.int32)
     codes[np.isnan(numbers)] = -1
-    return Codes(codes, bin_names(cuts))
+    return CategoryBlock(codes, bin_names(cuts))
 
 
 def bin_names(cuts: Sequence[float]) -> list[Level]:
@@ -106,17 +108,17 @@ def bin_names(cuts: Sequence[float]) -> list[Level]:
     return [f"x ≤ {words[0]}", *inner, f"x > {words[-1]}"]
 
 
-def encode(column: Column, name: str) -> tuple[Ints, list[Any]]:
+def encode_column(column: Column, name: str) -> tuple[Ints, list[Any]]:
     """Return (codes, distinct values) of any column; missing is -1."""
-    if isinstance(column, (Texts, Lists)):
+    if isinstance(column, (TextColumn, ListColumn)):
         column = to_objects(column)
-    if isinstance(column, Coded):
+    if isinstance(column, DictionaryColumn):
         return column.codes, column.values
     if is_arrow(column):
         if str(column.type) == "string_view":
             column = column.cast("large_string")
-        if str(column.type) in _OFFSETS:
-            return readable(column, name, _encode_strings)
+        if str(column.type) in _OFFSET_TYPES:
+            return read_utf8(column, name, _encode_strings)
         try:
             encoded = column.dictionary_encode()
         except NotImplementedError:
@@ -125,8 +127,8 @@ def encode(column: Column, name: str) -> tuple[Ints, list[Any]]:
                 f"Leave the column out with columns={{{name!r}: 'skip'}}."
             ) from None
         codes = encoded.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
-        return codes.astype(np.int32, copy=False), readable(encoded.dictionary, name, to_pylist)
-    if column.dtype.kind in "biu" and not _is_beyond(column):
+        return codes.astype(np.int32, copy=False), read_utf8(encoded.dictionary, name, to_pylist)
+    if column.dtype.kind in "biu" and not _exceeds_int64(column):
         codes, keys = _core.encode_keys(column.astype(np.int64, copy=False))
         return codes, (keys.astype(bool) if column.dtype.kind == "b" else keys).tolist()
     if column.dtype.kind == "f":
@@ -140,7 +142,7 @@ def encode(column: Column, name: str) -> tuple[Ints, list[Any]]:
         ) from cause
 
 
-def readable(column: Column, name: str, read: Callable[[Column], T]) -> T:
+def read_utf8(column: Column, name: str, read: Callable[[Column], T]) -> T:
     """Return read(column); bytes that Arrow calls text and are none are told."""
     try:
         return read(column)
@@ -151,18 +153,18 @@ def readable(column: Column, name: str, read: Callable[[Column], T]) -> T:
         ) from None
 
 
-def _is_beyond(column: npt.NDArray[Any]) -> bool:
+def _exceeds_int64(column: npt.NDArray[Any]) -> bool:
     """Whether unsigned integers are too large for the native code's signed ones."""
     return column.dtype == np.uint64 and bool((column > np.iinfo(np.int64).max).any())
 
 
-_OFFSETS = {"string": np.int32, "large_string": np.int64}
+_OFFSET_TYPES = {"string": np.int32, "large_string": np.int64}
 
 
 def _encode_strings(column: Column) -> tuple[Ints, list[Any]]:
     """Encode an Arrow string array straight from its buffers."""
     valid, offsets, text = column.buffers()
-    ends = np.frombuffer(offsets, dtype=_OFFSETS[str(column.type)])
+    ends = np.frombuffer(offsets, dtype=_OFFSET_TYPES[str(column.type)])
     ends = ends[column.offset : column.offset + len(column) + 1]
     letters = np.frombuffer(text if text is not None else b"", dtype=np.uint8)
     bits = None if valid is None else np.frombuffer(valid, dtype=np.uint8)
@@ -177,7 +179,7 @@ def _encode_floats(column: Floats) -> tuple[Ints, list[Any]]:
     return lookup[codes], values.tolist()
 
 
-def _level(value: object, name: str) -> Level:
+def _canonical_level(value: object, name: str) -> Level:
     """Return a category's value in its canonical form: 1, 1.0 and True are the same level."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -193,7 +195,7 @@ def _level(value: object, name: str) -> Level:
     )
 
 
-def _finite(values: Floats, name: str) -> Floats:
+def _require_finite(values: Floats, name: str) -> Floats:
     infinite = np.isinf(values)
     if infinite.any():
         raise errors.ColumnError(
@@ -203,11 +205,11 @@ def _finite(values: Floats, name: str) -> Floats:
     return values
 
 
-def _numbers(values: list[Any], name: str, markers: Collection[object]) -> Floats:
+def _to_floats(values: list[Any], name: str, markers: Collection[object]) -> Floats:
     try:
         if set(map(type, values)) <= {int, float} and not set(markers).intersection(values):
             return np.array(values, dtype=np.float64)
-        return np.array([_number(value, name, markers) for value in values], dtype=np.float64)
+        return np.array([_to_float(value, name, markers) for value in values], dtype=np.float64)
     except OverflowError:
         raise errors.ColumnError(
             f"Column {name!r} holds a whole number beyond the range of floating-point numbers. Replace "
@@ -215,8 +217,8 @@ def _numbers(values: list[Any], name: str, markers: Collection[object]) -> Float
         ) from None
 
 
-def _number(value: Any, name: str, markers: Collection[object]) -> float:
-    if is_gap(value, markers):
+def _to_float(value: Any, name: str, markers: Collection[object]) -> float:
+    if is_missing(value, markers):
         return np.nan
     try:
         return float(value)

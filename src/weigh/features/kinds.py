@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
+from itertools import combinations, combinations_with_replacement
+from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
 
 from weigh import errors
-from weigh.features.blocks import Grid, Level, Numbers, entries_from_dense
+from weigh.features.blocks import DenseBlock, Floats, Level, NumberBlock, sparse_from_dense
 from weigh.features.columns import to_bins, to_codes, to_numbers
-from weigh.features.count_checks import refuse_huge, refuse_negative
-from weigh.features.settings import finite
-from weigh.features.side_by_side import side_by_side
-from weigh.features.value_checks import checked_grid
+from weigh.features.validation import (
+    check_bool,
+    check_exact_counts,
+    check_finite,
+    check_integer,
+    check_non_negative,
+    check_sparse_block,
+    clean_dense_block,
+)
 from weigh.features.words import Block
-from weigh.source.chunk import Column
+from weigh.source.chunk import Column, MatrixColumns
 from weigh.source.missing import Marker
 
-SPREADS = "'own', 'shared' or a number above 0"
-Columns = Mapping[str, Column]
-Markers = tuple[Marker, ...]
+SPREAD_CHOICES = "'own', 'shared' or a number above 0"
+ColumnMap = Mapping[str, Column]
+MarkerTuple = tuple[Marker, ...]
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,8 +40,8 @@ class Kind:
     """Base of all kinds; `name` is the lower-case word users may write instead of the object."""
 
     name: ClassVar[str]
-    gathers: ClassVar[bool] = False  # whether all columns of this kind form one block
-    sparse: ClassVar[bool] = False  # whether that block can be read from a sparse matrix directly
+    shares_block: ClassVar[bool] = False  # whether all columns of this kind form one block
+    supports_sparse: ClassVar[bool] = False  # whether that block can be read from a sparse matrix directly
 
     def __repr__(self) -> str:
         # There are many settings, and nearly all of them at their defaults.
@@ -47,7 +56,7 @@ class Kind:
             f"perceptrons take it. For naive Bayes say 'number', 'count' or 'category'."
         )
 
-    def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
+    def encode(self, columns: ColumnMap, names: Sequence[str], missing: MarkerTuple) -> Block:
         """Return the block of the named columns: one, or all of them for a kind that gathers."""
         raise errors.Unsupported(f"A {self.name} column has no values of its own.")
 
@@ -81,7 +90,7 @@ class Category(Kind):
 
     def __post_init__(self) -> None:
         if not isinstance(self.against, str | int | float | None) or self.against != self.against:
-            raise errors.parameter("Category", "against", "one of the levels, or None", self.against)
+            raise errors.parameter_error("Category", "against", "one of the levels, or None", self.against)
         if self.levels is None:
             return
         given: Any = self.levels
@@ -89,9 +98,9 @@ class Category(Kind):
         plain = all(isinstance(level, (str, int, float)) and level == level for level in levels)
         if not levels or not plain or len(set(levels)) < len(levels):
             must = "distinct values, one at least: strings or numbers"
-            raise errors.parameter("Category", "levels", must, self.levels)
+            raise errors.parameter_error("Category", "levels", must, self.levels)
         if self.against is not None and self.against not in levels:
-            raise errors.parameter("Category", "against", "one of the levels, or None", self.against)
+            raise errors.parameter_error("Category", "against", "one of the levels, or None", self.against)
         object.__setattr__(self, "levels", levels)
 
     @property
@@ -99,7 +108,7 @@ class Category(Kind):
         """The distribution within a class."""
         return "categorical"
 
-    def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
+    def encode(self, columns: ColumnMap, names: Sequence[str], missing: MarkerTuple) -> Block:
         """Return the codes of one column."""
         return to_codes(columns[names[0]], names[0], missing)
 
@@ -109,17 +118,17 @@ class Flag(Kind):
     """Present or absent: a number greater than zero, or True, is present."""
 
     name: ClassVar[str] = "flag"
-    gathers: ClassVar[bool] = True
-    sparse: ClassVar[bool] = True
+    shares_block: ClassVar[bool] = True
+    supports_sparse: ClassVar[bool] = True
 
     @property
     def family(self) -> str:
         """The distribution within a class."""
         return "bernoulli"
 
-    def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
+    def encode(self, columns: ColumnMap, names: Sequence[str], missing: MarkerTuple) -> Block:
         """Return the present flags of all columns."""
-        return entries_from_dense(number_matrix(columns, names, missing), names, flags=True)
+        return sparse_from_dense(number_matrix(columns, names, missing), names, flags=True)
 
 
 @dataclass(frozen=True, repr=False)
@@ -127,20 +136,20 @@ class Count(Kind):
     """How often something occurs; all count columns share one multinomial."""
 
     name: ClassVar[str] = "count"
-    gathers: ClassVar[bool] = True
-    sparse: ClassVar[bool] = True
+    shares_block: ClassVar[bool] = True
+    supports_sparse: ClassVar[bool] = True
 
     @property
     def family(self) -> str:
         """The distribution within a class."""
         return "multinomial"
 
-    def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
+    def encode(self, columns: ColumnMap, names: Sequence[str], missing: MarkerTuple) -> Block:
         """Return the counts of all columns."""
         matrix = number_matrix(columns, names, missing)
-        refuse_negative(np.nanmin(matrix, axis=0, initial=0.0), names)
-        refuse_huge(np.nanmax(matrix, axis=0, initial=0.0), names)
-        return entries_from_dense(matrix, names, flags=False)
+        check_non_negative(np.nanmin(matrix, axis=0, initial=0.0), names)
+        check_exact_counts(np.nanmax(matrix, axis=0, initial=0.0), names)
+        return sparse_from_dense(matrix, names, flags=False)
 
 
 @dataclass(frozen=True, repr=False)
@@ -163,14 +172,14 @@ class Number(Kind):
 
     def __post_init__(self) -> None:
         if self.scale not in (None, "unit"):
-            raise errors.parameter("Number", "scale", "None or 'unit'", self.scale)
+            raise errors.parameter_error("Number", "scale", "None or 'unit'", self.scale)
         if isinstance(self.spread, str):
             if self.spread not in ("own", "shared"):
-                raise errors.parameter("Number", "spread", SPREADS, self.spread)
-        elif finite("Number", "spread", self.spread, SPREADS) <= 0:
-            raise errors.parameter("Number", "spread", SPREADS, self.spread)
-        if finite("Number", "floor", self.floor, "a number of at least 0") < 0:
-            raise errors.parameter("Number", "floor", "a number of at least 0", self.floor)
+                raise errors.parameter_error("Number", "spread", SPREAD_CHOICES, self.spread)
+        elif check_finite("Number", "spread", self.spread, SPREAD_CHOICES) <= 0:
+            raise errors.parameter_error("Number", "spread", SPREAD_CHOICES, self.spread)
+        if check_finite("Number", "floor", self.floor, "a number of at least 0") < 0:
+            raise errors.parameter_error("Number", "floor", "a number of at least 0", self.floor)
         self._check_bins()
 
     def _check_bins(self) -> None:
@@ -178,15 +187,15 @@ class Number(Kind):
         if hasattr(bins, "__index__") and not hasattr(bins, "__len__"):
             object.__setattr__(self, "bins", operator.index(bins))
             if operator.index(bins) < 2:
-                raise errors.parameter("Number", "bins", "at least 2, or the cuts themselves", bins)
+                raise errors.parameter_error("Number", "bins", "at least 2, or the cuts themselves", bins)
         elif bins is not None:
             if not isinstance(bins, Iterable):
-                raise errors.parameter("Number", "bins", "a whole number, or the cuts themselves", bins)
+                raise errors.parameter_error("Number", "bins", "a whole number, or the cuts themselves", bins)
             must = "finite cuts in rising order"
-            cuts = tuple(finite("Number", "bins", cut, must) for cut in bins)
+            cuts = tuple(check_finite("Number", "bins", cut, must) for cut in bins)
             rising = all(a < b for a, b in itertools.pairwise(cuts))
             if not cuts or not rising:
-                raise errors.parameter("Number", "bins", must, self.bins)
+                raise errors.parameter_error("Number", "bins", must, self.bins)
             object.__setattr__(self, "bins", cuts)
 
     @property
@@ -194,10 +203,10 @@ class Number(Kind):
         """The distribution within a class."""
         return "normal" if self.bins is None else "categorical"
 
-    def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
+    def encode(self, columns: ColumnMap, names: Sequence[str], missing: MarkerTuple) -> Block:
         """Return the numbers of one column, or the codes of its bins."""
         numbers = to_numbers(columns[names[0]], names[0], missing)
-        return to_bins(numbers, self.bins) if isinstance(self.bins, tuple) else Numbers(numbers)
+        return to_bins(numbers, self.bins) if isinstance(self.bins, tuple) else NumberBlock(numbers)
 
 
 @dataclass(frozen=True, repr=False)
@@ -205,15 +214,15 @@ class Value(Kind):
     """A number that is weighed as it is; all such columns form one block."""
 
     name: ClassVar[str] = "value"
-    gathers: ClassVar[bool] = True
-    sparse: ClassVar[bool] = True
+    shares_block: ClassVar[bool] = True
+    supports_sparse: ClassVar[bool] = True
 
-    def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
+    def encode(self, columns: ColumnMap, names: Sequence[str], missing: MarkerTuple) -> Block:
         """Return the values of all columns; a missing one adds nothing, like zero."""
-        together = None if missing else side_by_side(columns, names)
+        together = None if missing else find_base_matrix(columns, names)
         if together is None:
             together = number_matrix(columns, names, missing)
-        return checked_grid(Grid(together, names))
+        return clean_dense_block(DenseBlock(together, names))
 
 
 @dataclass(frozen=True, repr=False)
@@ -223,7 +232,7 @@ class Skip(Kind):
     name: ClassVar[str] = "skip"
 
 
-def number_matrix(columns: Columns, names: Sequence[str], missing: Markers) -> Any:
+def number_matrix(columns: ColumnMap, names: Sequence[str], missing: MarkerTuple) -> Any:
     """Return columns of numbers side by side, missing ones as NaN."""
     numbers = [to_numbers(columns[name], name, missing) for name in names]
     # Column by column, for that is how they lie in memory.
@@ -231,3 +240,97 @@ def number_matrix(columns: Columns, names: Sequence[str], missing: Markers) -> A
     for j, column in enumerate(numbers):
         matrix[:, j] = column
     return matrix
+
+
+def find_base_matrix(table: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """Return the matrix whose columns have these names, or None if they were not cut from one of numbers.
+
+    A table of thousands of columns costs little as a matrix, and much one column at a time.
+    """
+    if isinstance(table, MatrixColumns) and len(names) == len(table):
+        return table.matrix
+    columns = [table[name] for name in names]
+    first = columns[0]
+    if not isinstance(first, np.ndarray) or first.dtype.kind not in "biuf" or first.base is None:
+        return None
+    begin, step = _data_address(first), first.itemsize
+    if len(columns) > 1 and isinstance(columns[1], np.ndarray):
+        step = _data_address(columns[1]) - begin
+    like = (first.base, first.dtype, first.strides)
+    for at, column in enumerate(columns):
+        if not isinstance(column, np.ndarray) or column.base is not like[0]:
+            return None
+        if (column.dtype, column.strides, len(column)) != (*like[1:], len(first)) or _data_address(
+            column
+        ) != begin + at * step:
+            return None
+    shape, strides = (len(first), len(columns)), (*first.strides, step)
+    # Each column is a view of the base, so all places between the first and the last are inside it.
+    return np.lib.stride_tricks.as_strided(first, shape, strides, writeable=False)
+
+
+def _data_address(column: Any) -> int:
+    return int(column.__array_interface__["data"][0])
+
+
+MAX_PRODUCTS = 1_000_000  # features that are made of a table
+MAX_DEGREE = 100
+SUPERSCRIPTS = {1: "", 2: "²", 3: "³"}
+
+
+@dataclass(frozen=True, repr=False)
+class Products(Kind):
+    """Numbers, and all products of up to `degree` of them: x, y, x², x·y, y² for the degree 2.
+
+    `powers=False` leaves out products of a column with itself, which add nothing for columns of zeros
+    and ones: x, y, x·y. A product of which one factor is missing is missing.
+    """
+
+    name: ClassVar[str] = "products"
+    shares_block: ClassVar[bool] = True
+    degree: int = 2
+    powers: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "degree", check_integer("Products", "degree", self.degree, 1))
+        check_bool("Products", "powers", self.powers)
+        if self.degree > MAX_DEGREE:
+            raise errors.parameter_error("Products", "degree", f"at most {MAX_DEGREE}", self.degree)
+
+    def features(self, names: Sequence[str]) -> Sequence[str]:
+        """Return the names of all products."""
+        return [_product_name([names[j] for j in places]) for places in self._factor_indices(len(names))]
+
+    def encode(self, columns: ColumnMap, names: Sequence[str], missing: MarkerTuple) -> Block:
+        """Return the products of all columns."""
+        matrix: Floats = number_matrix(columns, names, missing)
+        with np.errstate(over="ignore"):
+            made = np.column_stack(
+                [matrix[:, places].prod(axis=1) for places in self._factor_indices(len(names))]
+            )
+        if np.isinf(made).any():
+            raise errors.ColumnError(
+                "A product of columns is too large for a number. Divide the columns by their largest values."
+            )
+        return check_sparse_block(sparse_from_dense(made, self.features(names), flags=False))
+
+    def _factor_indices(self, width: int) -> list[list[int]]:
+        """Return the columns of each product."""
+        made = sum(comb(width + (k - 1) * self.powers, k) for k in range(1, self.degree + 1))
+        if made > MAX_PRODUCTS:
+            raise errors.ColumnError(
+                f"Products of degree {self.degree} make {made:,} features of {width:,} columns; {MAX_PRODUCTS:,} are "
+                f"the most. Take a lower degree, or fewer columns."
+            )
+        return _enumerate_factors(width, self.degree, self.powers)
+
+
+@lru_cache(maxsize=16)
+def _enumerate_factors(width: int, degree: int, powers: bool) -> list[list[int]]:
+    choose = combinations_with_replacement if powers else combinations
+    return [list(places) for k in range(1, degree + 1) for places in choose(range(width), k)]
+
+
+def _product_name(factors: Sequence[str]) -> str:
+    times = Counter(factors)
+    return "·".join(name + SUPERSCRIPTS.get(k, f"^{k}") for name, k in times.items())

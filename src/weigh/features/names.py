@@ -18,7 +18,7 @@ from weigh.features.blocks import Ints, Longs
 Bytes = npt.NDArray[np.uint8]
 
 
-class MadeNames(Sequence[str]):
+class LazyNames(Sequence[str]):
     """Names that are no strings yet: each is made where it is asked for."""
 
     @abstractmethod
@@ -37,14 +37,14 @@ class MadeNames(Sequence[str]):
 
 
 @dataclass(frozen=True, eq=False)
-class Names(MadeNames):
+class NameArray(LazyNames):
     """A list of names as their bytes of UTF-8; name k is text[offsets[k] : offsets[k + 1]]."""
 
     text: Bytes
     offsets: Longs
 
     @classmethod
-    def of(cls, names: Iterable[str]) -> Names:
+    def from_strings(cls, names: Iterable[str]) -> NameArray:
         """Return names that were strings."""
         # Half a surrogate pair occurs in names read from broken data; it must come back as it went in.
         pieces = [name.encode("utf-8", "surrogatepass") for name in names]
@@ -56,14 +56,14 @@ class Names(MadeNames):
         return len(self.offsets) - 1
 
     def _name(self, k: int) -> str:
-        return _decoded(self.text[self.offsets[k] : self.offsets[k + 1]].tobytes())
+        return _decode(self.text[self.offsets[k] : self.offsets[k + 1]].tobytes())
 
     def __iter__(self) -> Iterator[str]:
         whole = self.text.tobytes()
-        return (_decoded(whole[start:stop]) for start, stop in pairwise(self.offsets.tolist()))
+        return (_decode(whole[start:stop]) for start, stop in pairwise(self.offsets.tolist()))
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, Names):
+        if isinstance(other, NameArray):
             return np.array_equal(self.offsets, other.offsets) and np.array_equal(self.text, other.text)
         return isinstance(other, Sequence) and list(self) == list(other)
 
@@ -89,22 +89,22 @@ class Names(MadeNames):
         """Whether the names rise, so that none occurs twice."""
         return _core.are_names_sorted(self.text, self.offsets)
 
-    def order(self) -> Ints:
+    def argsort(self) -> Ints:
         """Return the numbers that sort the names by their code points, as Python sorts strings."""
         return _core.argsort_names(self.text, self.offsets)
 
-    def taken(self, numbers: npt.NDArray[Any]) -> Names:
+    def take(self, numbers: npt.NDArray[Any]) -> NameArray:
         """Return some of the names."""
-        return Names(*_core.take_names(self.text, self.offsets, numbers.astype(np.int32)))
+        return NameArray(*_core.take_names(self.text, self.offsets, numbers.astype(np.int32)))
 
-    def sorted_with(self, other: Names) -> tuple[Names, Longs, Longs]:
+    def merge_sorted(self, other: NameArray) -> tuple[NameArray, Longs, Longs]:
         """Return the sorted names of both, and where each of ours and of theirs stands among them.
 
         Both must be sorted.
         """
         text, offsets, ours, theirs = _core.merge_names(self.text, self.offsets, other.text, other.offsets)
-        return Names(text, offsets), ours, theirs
+        return NameArray(text, offsets), ours, theirs
 
 
-def _decoded(name: bytes) -> str:
+def _decode(name: bytes) -> str:
     return name.decode("utf-8", "surrogatepass")

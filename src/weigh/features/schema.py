@@ -11,26 +11,28 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from weigh import errors
+import numpy as np
+
+from weigh import _core, errors
 from weigh.features import kinds as kd
-from weigh.features.blocks import Numbered, Repeated
-from weigh.features.derived import with_derived
-from weigh.features.made_kinds import Derived, Lag, from_json
-from weigh.features.products import Products
-from weigh.features.sparse import wide_entries
-from weigh.features.text_kinds import Wordy
+from weigh.features.blocks import ConstantSequence, Mask, NumberedNames, SparseBlock
+from weigh.features.derived_columns import add_derived_columns
+from weigh.features.kind_registry import Derived, Lag, kind_from_json
+from weigh.features.kinds import Flag, Kind, Products, Value
+from weigh.features.text_kinds import BagOfWordsKind
+from weigh.features.validation import check_exact_counts, check_magnitude, check_non_negative
 from weigh.features.words import Block
 from weigh.source import Chunk, Source
-from weigh.source.base import CHUNK_ROWS, Piece, as_pieces
-from weigh.source.matrix_columns import renamed
+from weigh.source.base import CHUNK_ROWS, ChunkReader, as_chunk_readers
+from weigh.source.chunk import rename_columns
 from weigh.source.missing import Marker
 
-DOCUMENTS = 4_096  # texts that are read at a time
-PRODUCT_CELLS = 1_000_000
+DOCUMENTS_PER_CHUNK = 4_096  # texts that are read at a time
+MAX_PRODUCT_CELLS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Part:
+class ColumnGroup:
     """Columns that are counted and scored together: all flags, all counts, or one other column."""
 
     kind: kd.Kind
@@ -59,18 +61,18 @@ class Schema:
     made: Mapping[str, kd.Kind] = field(default_factory=dict)
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
+    def column_groups(self) -> tuple[ColumnGroup, ...]:
         """The columns grouped as they are counted, in order of first appearance."""
-        if self.is_wide:
-            return (Part(self.kinds[0], self.names),)
+        if self.accepts_sparse:
+            return (ColumnGroup(self.kinds[0], self.names),)
         groups: dict[object, tuple[kd.Kind, list[str]]] = {}
-        for name, kind in [*zip(self.names, self.kinds, strict=True), *self._made_kinds()]:
+        for name, kind in [*zip(self.names, self.kinds, strict=True), *self._derived_kinds()]:
             if not isinstance(kind, kd.Skip):
-                group = kind if kind.gathers else (name,)
+                group = kind if kind.shares_block else (name,)
                 groups.setdefault(group, (kind, []))[1].append(name)
-        return tuple(Part(kind, names) for kind, names in groups.values())
+        return tuple(ColumnGroup(kind, names) for kind, names in groups.values())
 
-    def _made_kinds(self) -> Iterator[tuple[str, kd.Kind]]:
+    def _derived_kinds(self) -> Iterator[tuple[str, kd.Kind]]:
         for name, kind in self.made.items():
             if isinstance(kind, (Derived, Lag)):
                 yield name, kind.kind
@@ -79,19 +81,23 @@ class Schema:
     def is_uniform(self) -> bool:
         """Whether this is a bare matrix whose columns all have one kind."""
         one = self.kinds.count(self.kinds[0]) == len(self.kinds)
-        return isinstance(self.names, Numbered) and not self.made and one
+        return isinstance(self.names, NumberedNames) and not self.made and one
 
     @property
-    def is_wide(self) -> bool:
+    def accepts_sparse(self) -> bool:
         """Whether all columns form one block that a sparse matrix can be read into directly."""
-        return self.is_uniform and self.kinds[0].sparse
+        return self.is_uniform and self.kinds[0].supports_sparse
 
     @cached_property
     def chunk_rows(self) -> int:
         """How many rows are read at a time: fewer where each may be a whole document, or many products."""
-        widest = max((len(p.features) for p in self.parts if isinstance(p.kind, Products)), default=1)
-        most = DOCUMENTS if any(isinstance(part.kind, Wordy) for part in self.parts) else CHUNK_ROWS
-        return max(1, min(most, PRODUCT_CELLS // widest))
+        widest = max((len(p.features) for p in self.column_groups if isinstance(p.kind, Products)), default=1)
+        most = (
+            DOCUMENTS_PER_CHUNK
+            if any(isinstance(part.kind, BagOfWordsKind) for part in self.column_groups)
+            else CHUNK_ROWS
+        )
+        return max(1, min(most, MAX_PRODUCT_CELLS // widest))
 
     def storage(self) -> Mapping[str, str]:
         """Return what every column holds, for sources that can read it as such."""
@@ -107,7 +113,7 @@ class Schema:
             wanted = {name: word for name, word in wanted.items() if word != "skip"}
         return wanted
 
-    def spelling(self, levels: Mapping[str, Sequence[Any]]) -> dict[str, str]:
+    def level_storage(self, levels: Mapping[str, Sequence[Any]]) -> dict[str, str]:
         """Return how text files shall store columns whose levels are known, so that they match.
 
         A file's own rows cannot tell: a short one may hold only digits where training had words,
@@ -124,85 +130,85 @@ class Schema:
 
     def chunks(self, source: Source) -> Iterator[Chunk]:
         """Read a source chunk by chunk, columns checked, in this schema's names."""
-        source = self.matched(source)
+        source = self.align_source(source)
         by_name = self.named and source.named
-        chunks = (self._renamed(c, by_name) for c in source.chunks(self.storage(), self.chunk_rows))
-        return with_derived(chunks, self.made) if self.made else chunks
+        chunks = (self._rename_columns(c, by_name) for c in source.chunks(self.storage(), self.chunk_rows))
+        return add_derived_columns(chunks, self.made) if self.made else chunks
 
-    def pieces(self, source: Source) -> Iterator[Piece]:
+    def chunk_readers(self, source: Source) -> Iterator[ChunkReader]:
         """Read like `chunks`, but leave making each chunk to whoever calls it, in any thread."""
         if self.made:
             # A lag looks back into the chunk before, so these can only be made in order.
-            return as_pieces(self.chunks(source))
-        source = self.matched(source)
+            return as_chunk_readers(self.chunks(source))
+        source = self.align_source(source)
         by_name = self.named and source.named
-        pieces = source.pieces(self.storage(), self.chunk_rows)
-        return (self._renamed_piece(piece, by_name) for piece in pieces)
+        pieces = source.chunk_readers(self.storage(), self.chunk_rows)
+        return (self._renaming_reader(piece, by_name) for piece in pieces)
 
-    def matched(self, source: Source) -> Source:
+    def align_source(self, source: Source) -> Source:
         """Return the source with columns that its format left out because they are empty, checked."""
-        source = source.completed(self.names)
+        source = source.with_columns(self.names)
         self.check(source)
         return source
 
-    def _renamed_piece(self, piece: Piece, by_name: bool) -> Piece:
-        return lambda: self._renamed(piece(), by_name)
+    def _renaming_reader(self, piece: ChunkReader, by_name: bool) -> ChunkReader:
+        return lambda: self._rename_columns(piece(), by_name)
 
     def check(self, source: Source) -> None:
         """Refuse a source whose columns are not this schema's."""
         if self.named and source.named:
-            given, known = set(source.names), self._known
-            lacking = [n for n in self._needed if n not in given]
+            given, known = set(source.names), self._accepted_names
+            lacking = [n for n in self._required_names if n not in given]
             if lacking:
                 raise errors.ColumnError(
-                    f"The rows lack the column {errors.listing(lacking)} that the model was trained on; "
-                    f"they have {errors.listing(source.names)}. Give None where a value is missing."
+                    f"The rows lack the column {errors.quote_names(lacking)} that the model was trained on; "
+                    f"they have {errors.quote_names(source.names)}. Give None where a value is missing."
                 )
             beyond = [n for n in source.names if n not in known]
             if beyond:
                 raise errors.ColumnError(
-                    f"The rows have the column {errors.listing(beyond)} that the model was not trained "
-                    f"on; it knows {errors.listing(self.names)}. Drop the column, or train again with it."
+                    f"The rows have the column {errors.quote_names(beyond)} that the model was not trained "
+                    f"on; it knows {errors.quote_names(self.names)}. Drop the column, or train again with it."
                 )
         elif source.width != len(self.names):
             raise errors.ColumnError(
                 f"X has {source.width} features, but weigh is expecting {len(self.names)} features "
-                f"as input, as in training: {errors.listing(self.names)}."
+                f"as input, as in training: {errors.quote_names(self.names)}."
             )
 
     @cached_property
-    def _needed(self) -> list[str]:
+    def _required_names(self) -> list[str]:
         pairs = zip(self.names, self.kinds, strict=True)
         return [name for name, kind in pairs if self.made or not isinstance(kind, kd.Skip)]
 
     @cached_property
-    def _known(self) -> frozenset[str | None]:
+    def _accepted_names(self) -> frozenset[str | None]:
         return frozenset({*self.names, self.label})
 
-    def _renamed(self, chunk: Chunk, by_name: bool) -> Chunk:
+    def _rename_columns(self, chunk: Chunk, by_name: bool) -> Chunk:
         """Put a chunk's columns under this schema's names: by name, or in their order."""
-        if chunk.wide is not None:
-            if self.is_wide:
+        if chunk.sparse is not None:
+            if self.accepts_sparse:
                 return chunk
-            dense = chunk.wide.toarray()
+            dense = chunk.sparse.toarray()
             columns = {name: dense[:, j] for j, name in enumerate(self.names)}
-            return replace(chunk, columns=columns, wide=None)
+            return replace(chunk, columns=columns, sparse=None)
         if by_name:
             return chunk
-        return replace(chunk, columns=renamed(chunk.columns, self.names))
+        return replace(chunk, columns=rename_columns(chunk.columns, self.names))
 
     def encode(self, chunk: Chunk) -> list[Block]:
         """Return one block per part for a chunk that `chunks` gave."""
-        if chunk.wide is not None:
-            return [wide_entries(chunk.wide, self.kinds[0], self.names)]
-        return [part.kind.encode(chunk.columns, part.names, self.missing) for part in self.parts]
+        if chunk.sparse is not None:
+            return [encode_sparse_matrix(chunk.sparse, self.kinds[0], self.names)]
+        return [part.kind.encode(chunk.columns, part.names, self.missing) for part in self.column_groups]
 
     def to_json(self) -> dict[str, Any]:
         """Return the schema as plain data."""
         columns: Any
         if self.is_uniform:
             columns = {"width": len(self.names), "kind": self.kinds[0].to_json()}
-            if isinstance(self.names, Numbered) and self.names.start:
+            if isinstance(self.names, NumberedNames) and self.names.start:
                 columns["start"] = self.names.start
         else:
             columns = [[n, k.to_json()] for n, k in zip(self.names, self.kinds, strict=True)]
@@ -221,12 +227,52 @@ class Schema:
         names: Sequence[str]
         kinds: Sequence[kd.Kind]
         if isinstance(columns, dict):
-            names = Numbered(int(columns["width"]), int(columns.get("start", 0)))
-            kinds = Repeated(from_json(columns["kind"]), len(names))
+            names = NumberedNames(int(columns["width"]), int(columns.get("start", 0)))
+            kinds = ConstantSequence(kind_from_json(columns["kind"]), len(names))
         else:
-            names, kinds = [str(n) for n, _ in columns], [from_json(k) for _, k in columns]
-            names = names if data["named"] else Numbered(len(names))
-        made = {str(name): from_json(kind) for name, kind in data["made"]}
+            names, kinds = [str(n) for n, _ in columns], [kind_from_json(k) for _, k in columns]
+            names = names if data["named"] else NumberedNames(len(names))
+        made = {str(name): kind_from_json(kind) for name, kind in data["made"]}
         if not isinstance(data["label"], str | None):
             raise ValueError(f"the label {data['label']!r}")
         return cls(names, kinds, bool(data["named"]), data["label"], tuple(data["missing"]), made)
+
+
+def encode_sparse_matrix(matrix: Any, kind: Kind, names: Sequence[str]) -> SparseBlock:
+    """Return the entries of a sparse matrix whose columns are all flags, all counts or all values."""
+    values = np.ascontiguousarray(matrix.data, dtype=np.float64)
+    indices = matrix.indices.astype(np.int32, copy=False)
+    indptr = matrix.indptr.astype(np.int64, copy=False)
+    largest, has_nan, has_zeros, has_negative = _core.scan_values(values)
+    if has_nan or np.isinf(largest):
+        at = int(indices[np.argmin(np.isfinite(values))])
+        raise errors.ColumnError(
+            f"Column {names[at]!r} of the sparse matrix contains NaN or infinity. Entries of a sparse "
+            f"matrix cannot be missing: leave absent entries out."
+        )
+    if isinstance(kind, Value):
+        check_magnitude(largest)
+        entries = SparseBlock(indptr, indices, values, names)
+        return drop_zeros(entries) if has_zeros else entries
+    if not isinstance(kind, Flag):
+        if has_negative and (values < 0).any():
+            at = int(np.argmax(values < 0))
+            check_non_negative(values[at : at + 1], [names[int(indices[at])]])
+        if len(values):
+            at = int(np.argmax(values))
+            check_exact_counts(values[at : at + 1], [names[int(indices[at])]])
+        return SparseBlock(indptr, indices, values, names)
+    if not has_zeros and not has_negative:
+        return SparseBlock(indptr, indices, None, names)
+    return replace(_select_entries(SparseBlock(indptr, indices, values, names), values > 0), values=None)
+
+
+def drop_zeros(entries: SparseBlock) -> SparseBlock:
+    """Return only the entries that are not zero."""
+    return _select_entries(entries, np.asarray(entries.values != 0))
+
+
+def _select_entries(entries: SparseBlock, kept: Mask) -> SparseBlock:
+    before = np.concatenate([[0], np.cumsum(kept)])[entries.indptr].astype(np.int64)
+    values = None if entries.values is None else entries.values[kept]
+    return SparseBlock(before, entries.indices[kept], values, entries.names)

@@ -8,18 +8,17 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from weigh import _core, errors
-from weigh.features.kinds import Columns, Kind, Markers
-from weigh.features.settings import truth, whole
-from weigh.features.stop_words import ENGLISH
-from weigh.features.words import Block, text_words, token_words
+from weigh.features.kinds import ColumnMap, Kind, MarkerTuple
+from weigh.features.validation import check_bool, check_integer
+from weigh.features.words import Block, encode_texts, encode_tokens
 
-UNITS = {False: "words", True: "characters", "words": "characters within words"}
-MOST_BUCKETS = 2**26
-LONGEST = 2**31  # beyond any text, within any machine word
+TOKEN_UNITS = {False: "words", True: "characters", "words": "characters within words"}
+MAX_BUCKETS = 2**26
+MAX_NATIVE_LENGTH = 2**31  # beyond any text, within any machine word
 
 
 @dataclass(frozen=True, repr=False)
-class Wordy(Kind):
+class BagOfWordsKind(Kind):
     """What text and tokens have in common: how their words are counted and which are kept.
 
     `counts=False` looks only at which words occur (Bernoulli), else at how often (multinomial).
@@ -36,17 +35,17 @@ class Wordy(Kind):
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
-        truth(owner, "counts", self.counts)
-        whole(owner, "min_count", self.min_count, 1)
+        check_bool(owner, "counts", self.counts)
+        check_integer(owner, "min_count", self.min_count, 1)
         if self.max_words is not None:
-            whole(owner, "max_words", self.max_words, 1)
+            check_integer(owner, "max_words", self.max_words, 1)
         if self.buckets is not None:
             if self.min_count > 1 or self.max_words is not None:
                 must = "None with min_count or max_words: a bucket is no word that could be left out"
-                raise errors.parameter(owner, "buckets", must, self.buckets)
-            number = whole(owner, "buckets", self.buckets, 2)
-            if number & (number - 1) or number > MOST_BUCKETS:
-                raise errors.parameter(
+                raise errors.parameter_error(owner, "buckets", must, self.buckets)
+            number = check_integer(owner, "buckets", self.buckets, 2)
+            if number & (number - 1) or number > MAX_BUCKETS:
+                raise errors.parameter_error(
                     owner, "buckets", "a power of two from 2 to 2**26, such as 2**20", self.buckets
                 )
 
@@ -56,9 +55,9 @@ class Wordy(Kind):
         return "multinomial" if self.counts else "bernoulli"
 
     @property
-    def splitting(self) -> _core.TokenSettings:
+    def token_settings(self) -> _core.TokenSettings:
         """How the native code splits values into words."""
-        return _splitting(self)
+        return _cached_token_settings(self)
 
     def to_native(self) -> _core.TokenSettings:
         """Return the settings of the native code."""
@@ -66,7 +65,7 @@ class Wordy(Kind):
 
 
 @dataclass(frozen=True, repr=False)
-class Text(Wordy):
+class Text(BagOfWordsKind):
     """Running text: its words, lower-cased, as `CountVectorizer` finds them.
 
     `ngrams=(1, 2)` adds pairs of neighbours. `chars=True` takes runs of characters instead of words,
@@ -88,16 +87,16 @@ class Text(Wordy):
         super().__post_init__()
         given: Any = self.ngrams
         if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
-            raise errors.parameter("Text", "ngrams", "two numbers, 1 <= low <= high", given)
-        low, high = (whole("Text", "ngrams", n, 1) for n in given)
+            raise errors.parameter_error("Text", "ngrams", "two numbers, 1 <= low <= high", given)
+        low, high = (check_integer("Text", "ngrams", n, 1) for n in given)
         if low > high:
-            raise errors.parameter("Text", "ngrams", "two numbers, 1 <= low <= high", given)
+            raise errors.parameter_error("Text", "ngrams", "two numbers, 1 <= low <= high", given)
         object.__setattr__(self, "ngrams", (low, high))
-        whole("Text", "min_length", self.min_length, 1)
-        truth("Text", "lowercase", self.lowercase)
-        truth("Text", "strip_accents", self.strip_accents)
+        check_integer("Text", "min_length", self.min_length, 1)
+        check_bool("Text", "lowercase", self.lowercase)
+        check_bool("Text", "strip_accents", self.strip_accents)
         if not (self.chars is True or self.chars is False or self.chars == "words"):
-            raise errors.parameter("Text", "chars", "True, False or 'words'", self.chars)
+            raise errors.parameter_error("Text", "chars", "True, False or 'words'", self.chars)
         self._check_stop_words()
 
     def _check_stop_words(self) -> None:
@@ -107,19 +106,19 @@ class Text(Wordy):
         plain = isinstance(given, Iterable) and not isinstance(given, str)
         words = tuple(given) if plain else (None,)
         if not all(isinstance(word, str) for word in words):
-            raise errors.parameter("Text", "stop_words", "a list of words, or 'english'", given)
+            raise errors.parameter_error("Text", "stop_words", "a list of words, or 'english'", given)
         object.__setattr__(self, "stop_words", tuple(sorted(set(words))))
 
     def to_native(self) -> _core.TokenSettings:
         """Return the settings of the native code."""
-        words = ENGLISH if self.stop_words == "english" else self.stop_words
-        stops = [self._folded(word) for word in words]
-        shortest, low, high = (min(n, LONGEST) for n in (self.min_length, *self.ngrams))
+        words = STOP_WORDS_ENGLISH if self.stop_words == "english" else self.stop_words
+        stops = [self._fold_word(word) for word in words]
+        shortest, low, high = (min(n, MAX_NATIVE_LENGTH) for n in (self.min_length, *self.ngrams))
         return _core.TokenSettings(
-            UNITS[self.chars], self.lowercase, self.strip_accents, shortest, low, high, stops
+            TOKEN_UNITS[self.chars], self.lowercase, self.strip_accents, shortest, low, high, stops
         )
 
-    def _folded(self, word: str) -> bytes:
+    def _fold_word(self, word: str) -> bytes:
         """Return a stop word as texts are folded, or it would never be met."""
         return _core.fold(word.encode("utf-8", "surrogatepass"), self.lowercase, self.strip_accents)
 
@@ -127,23 +126,44 @@ class Text(Wordy):
         """Return the kind as plain data, with the version of Unicode that says what a letter is."""
         return super().to_json() | {"unicode": _core.UNICODE_VERSION}
 
-    def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
+    def encode(self, columns: ColumnMap, names: Sequence[str], missing: MarkerTuple) -> Block:
         """Return the words of one column."""
-        return text_words(columns[names[0]], names[0], self, missing)
+        return encode_texts(columns[names[0]], names[0], self, missing)
 
 
 @dataclass(frozen=True, repr=False)
-class Tokens(Wordy):
+class Tokens(BagOfWordsKind):
     """Lists of ready-made names, counted like the words of a text."""
 
     name: ClassVar[str] = "tokens"
 
-    def encode(self, columns: Columns, names: Sequence[str], missing: Markers) -> Block:
+    def encode(self, columns: ColumnMap, names: Sequence[str], missing: MarkerTuple) -> Block:
         """Return the names in the lists of one column."""
-        return token_words(columns[names[0]], names[0], self, missing)
+        return encode_tokens(columns[names[0]], names[0], self, missing)
 
 
 # Kept here and not with the kind, which must remain plain data: it is compared, copied and pickled.
 @lru_cache(maxsize=64)
-def _splitting(kind: Wordy) -> _core.TokenSettings:
+def _cached_token_settings(kind: BagOfWordsKind) -> _core.TokenSettings:
     return kind.to_native()
+
+
+_STOP_WORD_LIST = """
+    a about above across after afterwards again against all almost alone along already also although
+    always am among an and another any anybody anyone anything anywhere are around as at away be
+    became because become becomes been before behind being below beside besides between beyond both
+    but by can cannot could did do does doing done down during each either else enough even ever
+    every everybody everyone everything everywhere few for from further had has have having he hence
+    her here hers herself him himself his how however i if in indeed instead into is it its itself
+    just least less many may me meanwhile might mine more moreover most much must my myself near
+    neither never nevertheless no nobody none nor not nothing now nowhere of off often on once one
+    only onto or other others otherwise our ours ourselves out over own per perhaps quite rather
+    same shall she should since so some somebody somehow someone something sometimes somewhere still
+    such than that the their theirs them themselves then thence there thereby therefore these they
+    this those though through throughout thus to together too toward towards under unless until up
+    upon us very via was we were what whatever when whenever where whereas wherever whether which
+    while who whoever whole whom whose why will with within without would yet you your yours
+    yourself yourselves
+"""
+
+STOP_WORDS_ENGLISH = tuple(_STOP_WORD_LIST.split())

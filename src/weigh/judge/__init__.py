@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from weigh.judge.auditing.audit import Audit, audit
-from weigh.judge.difference import Difference, diff
+from weigh.judge.label_audit import Audit, audit
 from weigh.judge.margins.margin import Margin, margin
-from weigh.judge.margins.mistakes import MistakeBound, mistake_bound
-from weigh.judge.measures.evaluation import Evaluation, evaluate
-from weigh.judge.measures.regression import RegressionEvaluation
-from weigh.judge.verifying.verification import Verification, verify
+from weigh.judge.margins.mistake_bound import MistakeBound, mistake_bound
+from weigh.judge.metrics.evaluation import Evaluation, evaluate
+from weigh.judge.metrics.regression import RegressionEvaluation
+from weigh.judge.model_difference import Difference, diff
+from weigh.judge.verification.verify import Verification, verify
 
 __all__ = [
     "Audit",

@@ -1,26 +1,26 @@
 """Learning without scikit-learn: tasks that any engine can run."""
 
-from weigh.learn.bayes import BayesTask
-from weigh.learn.dependence import Dependence, dependent_columns
-from weigh.learn.design import Design, design
-from weigh.learn.joint import JointTask
-from weigh.learn.perceptron import Course, PerceptronTask
+from weigh.learn.design_matrix import DesignMatrix, build_design_matrix
+from weigh.learn.diagnostics import Dependence, find_dependent_columns
+from weigh.learn.joint_bayes import JointTask
+from weigh.learn.naive_bayes import BayesTask
+from weigh.learn.perceptron import PerceptronTask, PerceptronTraining
+from weigh.learn.preprocessing import VocabularyTask
 from weigh.learn.task import Counter, OrderedTask, Task
 from weigh.learn.threshold import ThresholdTask
-from weigh.learn.vocabulary import VocabularyTask
 
 __all__ = [
     "BayesTask",
     "Counter",
-    "Course",
     "Dependence",
-    "Design",
+    "DesignMatrix",
     "JointTask",
     "OrderedTask",
     "PerceptronTask",
+    "PerceptronTraining",
     "Task",
     "ThresholdTask",
     "VocabularyTask",
-    "dependent_columns",
-    "design",
+    "build_design_matrix",
+    "find_dependent_columns",
 ]

@@ -9,9 +9,9 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.blocks import Floats, Ints
-from weigh.features.settings import finite
-from weigh.learn.reading import EncodedRows
-from weigh.model.tally import name_key
+from weigh.features.validation import check_finite
+from weigh.learn.dataset import EncodedDataset
+from weigh.model.counts.count_table import canonical_order_key
 
 
 def check_class_weight(owner: str, given: Any) -> None:
@@ -20,39 +20,39 @@ def check_class_weight(owner: str, given: Any) -> None:
         return
     must = "None, 'balanced' or a mapping from class to a number above 0"
     if not isinstance(given, Mapping):
-        raise errors.parameter(owner, "class_weight", must, given)
+        raise errors.parameter_error(owner, "class_weight", must, given)
     for label, weight in given.items():
-        if finite(owner, "class_weight", weight, must) <= 0:
-            raise errors.parameter(owner, "class_weight", must, {label: weight})
+        if check_finite(owner, "class_weight", weight, must) <= 0:
+            raise errors.parameter_error(owner, "class_weight", must, {label: weight})
 
 
-def check_named_classes(owner: str, given: Any, classes: Collection[Any]) -> None:
+def check_class_weight_labels(owner: str, given: Any, classes: Collection[Any]) -> None:
     """Refuse weights of classes that do not exist."""
     beyond = [label for label in given if label not in classes] if isinstance(given, Mapping) else []
     if beyond:
         raise errors.ParameterError(
-            f"{owner}: class_weight names the class {errors.listing(beyond)}; the rows have "
-            f"{errors.listing(sorted(classes, key=name_key))}."
+            f"{owner}: class_weight names the class {errors.quote_names(beyond)}; the rows have "
+            f"{errors.quote_names(sorted(classes, key=canonical_order_key))}."
         )
 
 
-def class_weights(
-    owner: str, given: Any, classes: Sequence[Any], reading: EncodedRows, places: Ints
+def dataset_class_weights(
+    owner: str, given: Any, classes: Sequence[Any], reading: EncodedDataset, places: Ints
 ) -> Floats | None:
     """Return the weight of each class; "balanced" ones are the less the more rows a class has."""
     counts = np.zeros(len(classes))
     if isinstance(given, str):
         for chunk in reading.chunks():
-            counts += np.bincount(places[chunk.codes], chunk.weights, minlength=len(classes))
-    return weights_of(owner, given, classes, counts)
+            counts += np.bincount(places[chunk.targets], chunk.weights, minlength=len(classes))
+    return compute_class_weights(owner, given, classes, counts)
 
 
-def weights_of(owner: str, given: Any, classes: Sequence[Any], counts: Floats) -> Floats | None:
+def compute_class_weights(owner: str, given: Any, classes: Sequence[Any], counts: Floats) -> Floats | None:
     """Return the weight of each class, of which there are so many rows; None means one each."""
     if given is None:
         return None
     if isinstance(given, Mapping):
-        check_named_classes(owner, given, classes)
+        check_class_weight_labels(owner, given, classes)
         return np.array([float(given.get(label, 1.0)) for label in classes])
     balanced: Floats = counts.sum() / (len(classes) * np.maximum(counts, 1e-300))
     return balanced

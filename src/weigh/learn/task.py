@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Generic, Protocol, Self, TypeVar, runtime_checkable
 
 from weigh.source import Chunk, Source
-from weigh.source.base import Piece
+from weigh.source.base import ChunkReader
 
 Counts = TypeVar("Counts")
 Counts_co = TypeVar("Counts_co", covariant=True)
@@ -26,29 +26,29 @@ class Counter(Protocol[Counts_co]):
         """Return the counts, of one chunk at least."""
 
 
-class Folded(Generic[Counts]):
+class MergingCounter(Generic[Counts]):
     """A counter that counts each chunk by itself and adds it to those before."""
 
     def __init__(self, count: Callable[[Chunk], Counts], merge: Callable[[Counts, Counts], Counts]) -> None:
         self._count = count
         self._merge = merge
-        self._total: list[Counts] = []
+        self._counts: list[Counts] = []
 
     def add(self, chunk: Chunk) -> None:
         """Count one chunk."""
-        self._plus(self._count(chunk))
+        self._add_counts(self._count(chunk))
 
     def join(self, other: Self) -> None:
         """Take over what another worker has gathered."""
-        for counts in other._total:
-            self._plus(counts)
+        for counts in other._counts:
+            self._add_counts(counts)
 
-    def _plus(self, counts: Counts) -> None:
-        self._total = [self._merge(self._total[0], counts) if self._total else counts]
+    def _add_counts(self, counts: Counts) -> None:
+        self._counts = [self._merge(self._counts[0], counts) if self._counts else counts]
 
     def counts(self) -> Counts:
         """Return the counts, of one chunk at least."""
-        return self._total[0]
+        return self._counts[0]
 
 
 @runtime_checkable
@@ -65,7 +65,7 @@ class Task(Protocol[Counts, Model_co]):
     def chunks(self, source: Source) -> Iterator[Chunk]:
         """Read the source, columns checked, chunk by chunk."""
 
-    def pieces(self, source: Source) -> Iterator[Piece]:
+    def pieces(self, source: Source) -> Iterator[ChunkReader]:
         """Read like `chunks`, but leave making each chunk to whoever calls its piece."""
 
     def counter(self) -> Counter[Counts]:

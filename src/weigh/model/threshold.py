@@ -13,16 +13,14 @@ import numpy as np
 
 from weigh.features import Schema
 from weigh.features.blocks import Floats, Ints
-from weigh.model import store
-from weigh.model.base import Model
-from weigh.model.display import Told
-from weigh.model.evidence import Evidence, weighed
-from weigh.model.factors import Factor, estimate, to_fraction
-from weigh.model.tally import Table, get_table
-from weigh.model.weights import Contribution, as_text
-from weigh.model.worked import ClassWork
+from weigh.model.base import DisplayTable, Model
+from weigh.model.counts.count_table import CountArray, read_counts_array
+from weigh.model.distributions.weights import Contribution, format_value
+from weigh.model.evidence.evidence import Evidence, build_evidence
+from weigh.model.evidence.exact_products import ClassProduct, Factor, smoothed_ratio, to_fraction
+from weigh.model.file import store
 from weigh.source import Chunk
-from weigh.text import amount, cut
+from weigh.text import format_count, truncate
 
 LEFT, RIGHT, MISSING = 0, 1, 2
 
@@ -45,7 +43,7 @@ class ThresholdModel(Model):
     cut: float
     low: float
     high: float
-    counts: Table
+    counts: CountArray
 
     @property
     def classes(self) -> list[Any]:
@@ -53,14 +51,14 @@ class ThresholdModel(Model):
         return self.class_list
 
     @property
-    def generative(self) -> bool:
+    def is_generative(self) -> bool:
         """The scores are probabilities of classes, not of rows."""
         return False
 
     @property
     def column(self) -> str:
         """The column that is cut."""
-        return self.schema.parts[0].names[0]
+        return self.schema.column_groups[0].names[0]
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -75,21 +73,25 @@ class ThresholdModel(Model):
     @cached_property
     def log_prior(self) -> Floats:
         """The logarithm of each class's smoothed frequency among all training rows."""
-        return _logs(self.counts.sum(axis=0))
+        return _log_frequencies(self.counts.sum(axis=0))
 
     @cached_property
     def weights(self) -> Floats:
         """What each side adds to the scores, [3, C]: log P(class | side) − log P(class)."""
         known = self.counts.any(axis=1, keepdims=True)
-        return np.where(known, _logs(self.counts) - self.log_prior, 0.0)
+        return np.where(known, _log_frequencies(self.counts) - self.log_prior, 0.0)
 
-    def tables(self) -> Iterator[Told]:
+    def display_tables(self) -> Iterator[DisplayTable]:
         """Yield what the model is as small tables: the rows of each class on either side of the cut."""
-        yield from super().tables()
-        at = as_text(self.cut)
+        yield from super().display_tables()
+        at = format_value(self.cut)
         sides = zip((f"≤ {at}", f"> {at}", "missing"), self.counts.tolist(), strict=True)
-        rows = [[side, *map(amount, counts)] for side, counts in sides if side != "missing" or any(counts)]
-        yield Told(f"Rows by {cut(self.column, 40)}", [["", *(cut(c, 20) for c in self.classes)], *rows])
+        rows = [
+            [side, *map(format_count, counts)] for side, counts in sides if side != "missing" or any(counts)
+        ]
+        yield DisplayTable(
+            f"Rows by {truncate(self.column, 40)}", [["", *(truncate(c, 20) for c in self.classes)], *rows]
+        )
 
     def _sides(self, chunk: Chunk) -> tuple[Floats, Ints]:
         block: Any = self.schema.encode(chunk)[0]
@@ -104,45 +106,55 @@ class ThresholdModel(Model):
     def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
         """Yield the evidence for each row of a chunk: the side of the cut it lies on."""
         for value, side in zip(*self._sides(chunk), strict=True):
-            found = Contribution(self.column, self._word(float(value), int(side)), self.weights[side])
-            yield weighed(self.classes, self.log_prior, [found], partial(self._work, int(side)))
+            found = Contribution(
+                self.column, self._describe_side(float(value), int(side)), self.weights[side]
+            )
+            yield build_evidence(
+                self.classes, self.log_prior, [found], partial(self._class_products, int(side))
+            )
 
-    def _word(self, value: float, side: int) -> str:
+    def _describe_side(self, value: float, side: int) -> str:
         if side == MISSING:
             return "missing"
-        return f"{as_text(value)} {'≤' if side == LEFT else '>'} {as_text(self.cut)}"
+        return f"{format_value(value)} {'≤' if side == LEFT else '>'} {format_value(self.cut)}"
 
-    def _work(self, side: int) -> list[ClassWork]:
+    def _class_products(self, side: int) -> list[ClassProduct]:
         counts = self.counts[side] if self.counts[side].any() else self.counts.sum(axis=0)
-        where = ("≤ " + as_text(self.cut), "> " + as_text(self.cut), "missing")[side]
+        where = ("≤ " + format_value(self.cut), "> " + format_value(self.cut), "missing")[side]
         numbers = [to_fraction(n) for n in counts.tolist()]
-        return [ClassWork(label, (self._factor(where, numbers, c),)) for c, label in enumerate(self.classes)]
+        return [
+            ClassProduct(label, (self._factor(where, numbers, c),)) for c, label in enumerate(self.classes)
+        ]
 
     def _factor(self, where: str, counts: list[Fraction], c: int) -> Factor:
         total, classes = sum(counts, Fraction(0)), Fraction(len(counts))
-        return estimate(f"class | {self.column} {where}", "", counts[c], Fraction(1), total, classes)
+        return smoothed_ratio(f"class | {self.column} {where}", "", counts[c], Fraction(1), total, classes)
 
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what a model file holds."""
         arrays: dict[str, Any] = {"counts": self.counts, "cut": np.array([self.low, self.cut, self.high])}
         meta: dict[str, Any] = {"schema": self.schema.to_json()}
-        store.put_names(arrays, meta, "classes", self.class_list)
+        store.write_names(arrays, meta, "classes", self.class_list)
         return meta, arrays
 
     @classmethod
-    def from_store(cls, stored: store.Stored, schema: Schema) -> ThresholdModel:
+    def from_store(cls, stored: store.FileContent, schema: Schema) -> ThresholdModel:
         """Return the model that `to_store` described."""
-        classes = store.get_distinct(stored, "classes")
+        classes = store.read_distinct_names(stored, "classes")
         cut = stored.arrays.get("cut")
         if cut is None or cut.shape != (3,) or cut.dtype != np.float64 or not cut[0] <= cut[1] < cut[2]:
-            raise store.damaged(stored.path, "its cut is missing or lies outside its interval")
-        if not math.isfinite(cut[1]) or len(schema.parts) != 1 or schema.parts[0].kind.family != "normal":
-            raise store.damaged(stored.path, "it does not cut exactly one number")
+            raise store.damaged_file_error(stored.path, "its cut is missing or lies outside its interval")
+        if (
+            not math.isfinite(cut[1])
+            or len(schema.column_groups) != 1
+            or schema.column_groups[0].kind.family != "normal"
+        ):
+            raise store.damaged_file_error(stored.path, "it does not cut exactly one number")
         low, middle, high = cut.tolist()
-        return cls(schema, classes, middle, low, high, get_table(stored, "counts", (3, len(classes))))
+        return cls(schema, classes, middle, low, high, read_counts_array(stored, "counts", (3, len(classes))))
 
 
-def _logs(counts: Table) -> Floats:
+def _log_frequencies(counts: CountArray) -> Floats:
     """Return log((n_class + 1) / (n + C)) along the last axis."""
     total = counts.sum(axis=-1, keepdims=True, dtype=np.float64) + counts.shape[-1]
     return np.asarray(np.log((counts + 1.0) / total))

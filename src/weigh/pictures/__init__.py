@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from weigh.pictures.areas import areas
-from weigh.pictures.bars import bars
-from weigh.pictures.cells import cells
-from weigh.pictures.curves import curves
-from weigh.pictures.intervals import intervals
-from weigh.pictures.lines import lines
-from weigh.pictures.output import fluid, image, page
-from weigh.pictures.plane import Point, Turn, plane_steps
-from weigh.pictures.reliability import reliability
-from weigh.pictures.scatter import scatter
-from weigh.pictures.stacked import stacked
-from weigh.pictures.surface import surface
+from weigh.pictures.categorical_charts import bar_chart, heatmap, interval_chart, stacked_bar_chart
+from weigh.pictures.contour_charts import decision_regions, filled_contours
+from weigh.pictures.output import charts_page, image, make_responsive
+from weigh.pictures.plane_animation import LabelledPoint, PlaneStep, animate_plane
+from weigh.pictures.xy_charts import line_chart, path_chart, reliability_diagram, scatter_plot
 
 __all__ = [
-    "Point",
-    "Turn",
-    "areas",
-    "bars",
-    "cells",
-    "curves",
-    "fluid",
+    "LabelledPoint",
+    "PlaneStep",
+    "animate_plane",
+    "bar_chart",
+    "charts_page",
+    "decision_regions",
+    "filled_contours",
+    "heatmap",
     "image",
-    "intervals",
-    "lines",
-    "page",
-    "plane_steps",
-    "reliability",
-    "scatter",
-    "stacked",
-    "surface",
+    "interval_chart",
+    "line_chart",
+    "make_responsive",
+    "path_chart",
+    "reliability_diagram",
+    "scatter_plot",
+    "stacked_bar_chart",
 ]

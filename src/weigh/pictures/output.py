@@ -14,39 +14,39 @@ from string import Template
 from typing import Any
 
 from weigh import errors
-from weigh.pictures.facts import MOST_SIGNS
-from weigh.pictures.style import altair
-from weigh.replacing import reason, replaced
-from weigh.text import cut
+from weigh.atomic_files import atomic_write, error_reason
+from weigh.pictures.chart_data import MAX_TITLE_LENGTH
+from weigh.pictures.style import import_altair
+from weigh.text import truncate
 
-ENDINGS = (".png", ".svg", ".html")
+IMAGE_EXTENSIONS = (".png", ".svg", ".html")
 # Words of an SVG are set in the reader's font, which may be wider than the one that was measured.
-ROOM = {"left": 20, "right": 24, "top": 5, "bottom": 5}
-BESIDE = 170  # pixels of names and legends beside a chart
+SVG_PADDING = {"left": 20, "right": 24, "top": 5, "bottom": 5}
+SIDE_MARGIN = 170  # pixels of names and legends beside a chart
 # Signs that no SVG can hold; on most of them the renderer ends the whole process.
-UNHELD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+INVALID_SVG_CHARACTERS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-def page(charts: Sequence[Any], title: str, body_html: str = "") -> str:
+def charts_page(charts: Sequence[Any], title: str, body_html: str = "") -> str:
     """Return a page with charts above `body_html`; all it needs is in it.
 
     The body is taken as it is: whoever writes it has escaped what came from the data.
     """
     home = files("weigh.pictures")
     shown = "".join(
-        f'<div class="chart"><script type="application/json">{_embedded(fluid(chart))}</script></div>'
+        f'<div class="chart"><script type="application/json">{_embeddable_json(make_responsive(chart))}</script></div>'
         for chart in charts
     )
-    scripts = [_library(), home.joinpath("page.js").read_text("utf-8")] if charts else []
+    scripts = [_vega_bundle(), home.joinpath("page.js").read_text("utf-8")] if charts else []
     return Template(home.joinpath("page.html").read_text("utf-8")).substitute(
-        title=html.escape(cut(title, MOST_SIGNS)),
+        title=html.escape(truncate(title, MAX_TITLE_LENGTH)),
         charts=shown,
         body=body_html,
         scripts="".join(f"<script>{script}</script>" for script in scripts),
     )
 
 
-def fluid(chart: Any) -> Any:
+def make_responsive(chart: Any) -> Any:
     """Return a chart that in a page is as wide as its place, and at most about as wide as it was.
 
     Charts of several panels and planes in equal units are returned as they are.
@@ -56,20 +56,20 @@ def fluid(chart: Any) -> Any:
     if not isinstance(width, int | float) or shape.get("usermeta", {}).get("rigid"):
         return chart
     fit = {"type": "fit-x", "contains": "padding"}
-    return chart.properties(width="container", autosize=fit, usermeta={"widest": width + BESIDE})
+    return chart.properties(width="container", autosize=fit, usermeta={"widest": width + SIDE_MARGIN})
 
 
-def _embedded(chart: Any) -> str:
+def _embeddable_json(chart: Any) -> str:
     """Return a chart as JSON that no word of the data can break out of."""
-    spec = _held(chart.to_dict(validate=False))
+    spec = _replace_invalid(chart.to_dict(validate=False))
     # A name to look up on the network, which nothing here needs.
     spec.pop("$schema", None)
     return json.dumps(spec, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 @cache
-def _library() -> str:
-    altair()
+def _vega_bundle() -> str:
+    import_altair()
     bundle: str = import_module("vl_convert").javascript_bundle()
     return bundle.replace("</script", "<\\/script")
 
@@ -77,55 +77,57 @@ def _library() -> str:
 def image(chart: Any, path: str | os.PathLike[str]) -> None:
     """Write a chart by the ending of the path: PNG on white, SVG on a clear ground, or a page."""
     name = os.fspath(path)
-    if not name.lower().endswith(ENDINGS):
-        raise errors.parameter("image", "path", "a name that ends in .png, .svg or .html", name)
-    altair()
-    make = MAKERS[name.lower()[name.rindex(".") :]]
+    if not name.lower().endswith(IMAGE_EXTENSIONS):
+        raise errors.parameter_error("image", "path", "a name that ends in .png, .svg or .html", name)
+    import_altair()
+    make = ENCODERS[name.lower()[name.rindex(".") :]]
     made = make(chart)
     try:
-        with replaced(name) as file:
+        with atomic_write(name) as file:
             file.write(made)
     except OSError as cause:
-        raise errors.FileError(f"{name} cannot be written: {reason(cause)}. Check its folder.") from cause
+        raise errors.FileError(
+            f"{name} cannot be written: {error_reason(cause)}. Check its folder."
+        ) from cause
 
 
-def rendered(spec: dict[str, Any]) -> str:
+def render_svg(spec: dict[str, Any]) -> str:
     """Return the SVG of a specification, for whoever puts it into a page of their own."""
-    altair()
-    drawn: str = import_module("vl_convert").vegalite_to_svg(_held(spec))
+    import_altair()
+    drawn: str = import_module("vl_convert").vegalite_to_svg(_replace_invalid(spec))
     return drawn
 
 
-def _held(part: Any) -> Any:
+def _replace_invalid(part: Any) -> Any:
     """A part of a specification, its words without signs that no SVG can hold."""
     if isinstance(part, str):
-        return UNHELD.sub("�", part)
+        return INVALID_SVG_CHARACTERS.sub("�", part)
     if isinstance(part, dict):
-        return {_held(name): _held(value) for name, value in part.items()}
-    return [_held(each) for each in part] if isinstance(part, list) else part
+        return {_replace_invalid(name): _replace_invalid(value) for name, value in part.items()}
+    return [_replace_invalid(each) for each in part] if isinstance(part, list) else part
 
 
-def _png(chart: Any) -> bytes:
+def _encode_png(chart: Any) -> bytes:
     # On a clear ground the renderer spoils translucent colours.
     spec = chart.properties(background="white").to_dict(validate=False)
-    drawn: bytes = import_module("vl_convert").vegalite_to_png(_held(spec), scale=2)
+    drawn: bytes = import_module("vl_convert").vegalite_to_png(_replace_invalid(spec), scale=2)
     return drawn
 
 
-def _svg(chart: Any) -> bytes:
+def _encode_svg(chart: Any) -> bytes:
     """A chart as SVG that tells a screen reader what it shows."""
-    spec = chart.properties(padding=ROOM).to_dict(validate=False)
-    told = html.escape(_held(spec.get("description", "")))
-    named = rendered(spec).replace("<svg", f'<svg role="img" aria-label="{told}"', 1)
+    spec = chart.properties(padding=SVG_PADDING).to_dict(validate=False)
+    told = html.escape(_replace_invalid(spec.get("description", "")))
+    named = render_svg(spec).replace("<svg", f'<svg role="img" aria-label="{told}"', 1)
     return named.encode("utf-8", "replace")
 
 
-def _lone(chart: Any) -> bytes:
+def _encode_page(chart: Any) -> bytes:
     """A page of one chart, whose title is the chart's own."""
     title = chart.to_dict(validate=False).get("title", "A picture")
     words = title["text"] if isinstance(title, dict) else title
-    made = page([chart], words if isinstance(words, str) else " ".join(words))
+    made = charts_page([chart], words if isinstance(words, str) else " ".join(words))
     return made.encode("utf-8", "replace")
 
 
-MAKERS = {".png": _png, ".svg": _svg, ".html": _lone}
+ENCODERS = {".png": _encode_png, ".svg": _encode_svg, ".html": _encode_page}

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from weigh.priors.beta import Beta
-from weigh.priors.dirichlet import Dirichlet
-from weigh.priors.equivalents import Equivalent, Equivalents
-from weigh.priors.laplace import Laplace
-from weigh.priors.normal import Normal
-from weigh.priors.penalty import Penalty
-from weigh.priors.plain import from_json, to_json
-from weigh.priors.smoothing import (
-    Prior,
-    averaged,
-    check,
-    concentration,
-    declared,
-    estimates,
-    exact_estimate,
-    exact_estimates,
-    least,
-    posterior_of,
-    unseen,
-)
-from weigh.priors.weights import (
+from weigh.priors.conversion import (
     WeightPrior,
     check_weight_prior,
+    prior_from_json,
+    prior_to_json,
     weight_prior_from_json,
     weight_prior_to_json,
+)
+from weigh.priors.dirichlet import Dirichlet
+from weigh.priors.equivalents import Equivalent, Equivalents
+from weigh.priors.location_scale import Laplace, Normal
+from weigh.priors.penalty import Penalty
+from weigh.priors.smoothing import (
+    Prior,
+    check_prior,
+    declared_values,
+    dirichlet_parameters,
+    estimate_probabilities,
+    exact_estimate,
+    exact_estimates,
+    min_pseudo_count,
+    posterior_mean_prior,
+    pseudo_counts,
+    unseen_pseudo_count,
 )
 
 __all__ = [
@@ -39,19 +39,19 @@ __all__ = [
     "Penalty",
     "Prior",
     "WeightPrior",
-    "averaged",
-    "check",
+    "check_prior",
     "check_weight_prior",
-    "concentration",
-    "declared",
-    "estimates",
+    "declared_values",
+    "dirichlet_parameters",
+    "estimate_probabilities",
     "exact_estimate",
     "exact_estimates",
-    "from_json",
-    "least",
-    "posterior_of",
-    "to_json",
-    "unseen",
+    "min_pseudo_count",
+    "posterior_mean_prior",
+    "prior_from_json",
+    "prior_to_json",
+    "pseudo_counts",
+    "unseen_pseudo_count",
     "weight_prior_from_json",
     "weight_prior_to_json",
 ]

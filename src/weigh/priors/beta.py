@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from weigh import errors
 from weigh.priors import exact
-from weigh.priors.drawn import Belief, density_curve
+from weigh.priors.display import PriorDisplay, plot_density
 from weigh.priors.exact import Number
 from weigh.priors.quantiles import beta_quantile
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Beta(Belief):
+class Beta(PriorDisplay):
     """A belief about p, the probability of heads: density in proportion to p^(a-1) (1-p)^(b-1).
 
     `a` speaks for heads, `b` for tails. They are kept exactly, a float by its decimal text, so
@@ -38,13 +38,13 @@ class Beta(Belief):
 
     def __init__(self, a: Number, b: Number) -> None:
         for name, given in (("a", a), ("b", b)):
-            number = exact.positive(given)
+            number = exact.positive_fraction(given)
             if number is None:
-                raise errors.parameter("Beta", name, "a positive, finite number", given)
+                raise errors.parameter_error("Beta", name, "a positive, finite number", given)
             object.__setattr__(self, name, number)
 
     def __repr__(self) -> str:
-        return f"Beta({exact.as_source(self.a)}, {exact.as_source(self.b)})"
+        return f"Beta({exact.fraction_source(self.a)}, {exact.fraction_source(self.b)})"
 
     def __str__(self) -> str:
         by_mode, by_mean = self.equivalents().values()
@@ -67,7 +67,7 @@ class Beta(Belief):
         Refused where no single p is most probable: Beta(1, 1) is flat, and with both parameters
         below 1 the density is infinite at 0 and at 1.
         """
-        share = exact.shares([self.a - 1, self.b - 1])
+        share = exact.normalise_weights([self.a - 1, self.b - 1])
         if share is not None:
             return share[0]
         why = "it is flat" if self.a == self.b == 1 else "its density is infinite at 0 and at 1"
@@ -81,8 +81,8 @@ class Beta(Belief):
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """The equal-tailed interval that holds p with probability `level`."""
-        if exact.fraction(level) is None or not 0 < level < 1:
-            raise errors.parameter("interval", "level", "between 0 and 1, both excluded", level)
+        if exact.to_fraction(level) is None or not 0 < level < 1:
+            raise errors.parameter_error("interval", "level", "between 0 and 1, both excluded", level)
         a, b, tail = float(self.a), float(self.b), (1 - float(level)) / 2
         return beta_quantile(a, b, tail), beta_quantile(a, b, tail, upper=True)
 
@@ -90,15 +90,15 @@ class Beta(Belief):
         """The natural logarithm of the density at p; minus infinity outside [0, 1]."""
         x = float(p)
         if math.isnan(x):
-            raise errors.parameter("log_density", "p", "a number", p)
+            raise errors.parameter_error("log_density", "p", "a number", p)
         if not 0 <= x <= 1:
             return -math.inf
         log_of_heads = math.log(x) if x > 0 else -math.inf
         log_of_tails = math.log1p(-x) if x < 1 else -math.inf
         a, b = float(self.a), float(self.b)
         return (
-            _times(float(self.a - 1), log_of_heads)
-            + _times(float(self.b - 1), log_of_tails)
+            _multiply_log(float(self.a - 1), log_of_heads)
+            + _multiply_log(float(self.b - 1), log_of_tails)
             - (math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b))
         )
 
@@ -113,15 +113,15 @@ class Beta(Belief):
         """The belief after so many heads and tails were seen."""
         added = []
         for name, given in (("heads", heads), ("tails", tails)):
-            number = exact.count(given)
+            number = exact.nonnegative_fraction(given)
             if number is None:
-                raise errors.parameter("posterior", name, "a count of zero or more", given)
+                raise errors.parameter_error("posterior", name, "a count of zero or more", given)
             added.append(number)
         return Beta(self.a + added[0], self.b + added[1])
 
     def plot(self) -> Any:
         """Return a picture of the density of p, with the limits of its interval of 95 %."""
-        return density_curve(repr(self), self.density, (0.0, 1.0), self.interval(), "p")
+        return plot_density(repr(self), self.density, (0.0, 1.0), self.interval(), "p")
 
     def sample(self, n: int, seed: int = 0) -> NDArray[np.float64]:
         """Draw n values of p."""
@@ -130,8 +130,8 @@ class Beta(Belief):
     def equivalents(self) -> dict[str, str]:
         """The pseudo-counts, and scikit-learn's alpha, that give the same estimates."""
         return {
-            "mode (MAP)": _same_as(self.a - 1, self.b - 1),
-            "mean": _same_as(self.a, self.b),
+            "mode (MAP)": _describe_pseudo_counts(self.a - 1, self.b - 1),
+            "mean": _describe_pseudo_counts(self.a, self.b),
         }
 
     def parameters_for(self, values: Sequence[Hashable]) -> list[Fraction]:
@@ -139,21 +139,21 @@ class Beta(Belief):
         if len(values) != 2:
             raise errors.ParameterError(
                 f"{self!r} needs a column of two values, the second of them heads; "
-                f"there are {len(values):,}: {errors.listing(values)}. Use Dirichlet instead."
+                f"there are {len(values):,}: {errors.quote_names(values)}. Use Dirichlet instead."
             )
         return [self.b, self.a]
 
     def to_json(self) -> dict[str, object]:
         """The parameters as plain JSON, exactly."""
-        return {"kind": "beta", "a": exact.to_json(self.a), "b": exact.to_json(self.b)}
+        return {"kind": "beta", "a": exact.fraction_to_json(self.a), "b": exact.fraction_to_json(self.b)}
 
 
-def _times(exponent: float, logarithm: float) -> float:
+def _multiply_log(exponent: float, logarithm: float) -> float:
     return exponent * logarithm if exponent else 0.0
 
 
-def _same_as(heads: Fraction, tails: Fraction) -> str:
-    h, t = exact.as_text(heads), exact.as_text(tails)
+def _describe_pseudo_counts(heads: Fraction, tails: Fraction) -> str:
+    h, t = exact.format_fraction(heads), exact.format_fraction(tails)
     if heads != tails:
         return f"pseudo-counts of {h} heads and {t} tails"
     if heads < 0:

@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from weigh import errors
 from weigh.priors import exact
 from weigh.priors.beta import Beta
-from weigh.priors.drawn import Belief, interval_lines
+from weigh.priors.display import PriorDisplay, plot_intervals
 from weigh.priors.exact import Number
-from weigh.text import cut
+from weigh.text import truncate
 
 Parameters = Number | Sequence[Number] | NDArray[np.generic] | Mapping[Hashable, Number]
 Counts = Sequence[Number] | NDArray[np.generic] | Mapping[Hashable, Number]
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
-class Dirichlet(Belief):
+class Dirichlet(PriorDisplay):
     """A belief about the probabilities of k values: density in proportion to Π p_k^(b_k - 1).
 
     `b` is one positive number for every value, a sequence with one per value in order (the
@@ -42,17 +42,17 @@ class Dirichlet(Belief):
 
     def __init__(self, b: Parameters, *, rest: Number | None = 1) -> None:
         if not isinstance(b, Mapping) and rest != 1:
-            raise errors.parameter("Dirichlet", "rest", "left out where b names no values", rest)
+            raise errors.parameter_error("Dirichlet", "rest", "left out where b names no values", rest)
         if isinstance(b, str) or not isinstance(b, Iterable):
-            self._set({}, True, _positive(b))
+            self._set({}, True, _check_positive(b))
             return
         is_named = isinstance(b, Mapping)
         pairs = b.items() if isinstance(b, Mapping) else enumerate(b)
-        parameters: dict[Hashable, Fraction] = {value: _positive(number) for value, number in pairs}
+        parameters: dict[Hashable, Fraction] = {value: _check_positive(number) for value, number in pairs}
         if not parameters:
-            raise errors.parameter("Dirichlet", "b", "a number, or one for each value", b)
+            raise errors.parameter_error("Dirichlet", "b", "a number, or one for each value", b)
         is_open = is_named and rest is not None
-        self._set(parameters, is_named, _positive(rest, "rest") if is_open else None)
+        self._set(parameters, is_named, _check_positive(rest, "rest") if is_open else None)
 
     def _set(self, parameters: dict[Hashable, Fraction], is_named: bool, rest: Fraction | None) -> None:
         object.__setattr__(self, "_parameters", parameters)
@@ -60,7 +60,9 @@ class Dirichlet(Belief):
         object.__setattr__(self, "rest", rest)
 
     @classmethod
-    def _made(cls, parameters: dict[Hashable, Fraction], is_named: bool, rest: Fraction | None) -> Dirichlet:
+    def _from_parameters(
+        cls, parameters: dict[Hashable, Fraction], is_named: bool, rest: Fraction | None
+    ) -> Dirichlet:
         made = cls.__new__(cls)
         made._set(parameters, is_named, rest)
         return made
@@ -73,11 +75,11 @@ class Dirichlet(Belief):
 
     def __repr__(self) -> str:
         if not self._parameters and self.rest is not None:
-            return f"Dirichlet({exact.as_source(self.rest)})"
+            return f"Dirichlet({exact.fraction_source(self.rest)})"
         if not self.is_named:
-            return f"Dirichlet([{', '.join(map(exact.as_source, self._parameters.values()))}])"
-        pairs = (f"{value!r}: {exact.as_source(b)}" for value, b in self._parameters.items())
-        rest = "None" if self.rest is None else exact.as_source(self.rest)
+            return f"Dirichlet([{', '.join(map(exact.fraction_source, self._parameters.values()))}])"
+        pairs = (f"{value!r}: {exact.fraction_source(b)}" for value, b in self._parameters.items())
+        rest = "None" if self.rest is None else exact.fraction_source(self.rest)
         return f"Dirichlet({{{', '.join(pairs)}}}{'' if rest == '1' else f', rest={rest}'})"
 
     def __str__(self) -> str:
@@ -99,7 +101,7 @@ class Dirichlet(Belief):
     @property
     def mean(self) -> dict[Hashable, Fraction]:
         """The expected probability of each value, b_k / Σ b."""
-        return {value: b / self._total for value, b in self._concrete.items()}
+        return {value: b / self._total for value, b in self._known_parameters.items()}
 
     @property
     def predictive(self) -> dict[Hashable, Fraction]:
@@ -112,10 +114,10 @@ class Dirichlet(Belief):
 
         Refused where no single answer is most probable, as for Dirichlet([1, 1, 1]).
         """
-        parameters = self._concrete
+        parameters = self._known_parameters
         if len(parameters) == 1:
             return dict.fromkeys(parameters, Fraction(1))
-        share = exact.shares([b - 1 for b in parameters.values()])
+        share = exact.normalise_weights([b - 1 for b in parameters.values()])
         if share is None:
             raise errors.Unsupported(
                 f"{self!r} has no mode: with no parameter above 1 no single answer is the most "
@@ -125,39 +127,39 @@ class Dirichlet(Belief):
 
     def marginal(self, value: Hashable) -> Beta:
         """The belief about the probability of one value against all the others."""
-        parameters = self._concrete
+        parameters = self._known_parameters
         if value not in parameters:
-            raise errors.DataError(_unknown(self, value))
+            raise errors.DataError(_unknown_value_message(self, value))
         if len(parameters) == 1:
             raise errors.Unsupported(f"{self!r} has one value, whose probability is always 1.")
         return Beta(parameters[value], self._total - parameters[value])
 
     def interval(self, level: float = 0.95) -> dict[Hashable, tuple[float, float]]:
         """For each value, the equal-tailed interval of its probability."""
-        if len(self._concrete) == 1:
-            return dict.fromkeys(self._concrete, (1.0, 1.0))
-        return {value: self.marginal(value).interval(level) for value in self._concrete}
+        if len(self._known_parameters) == 1:
+            return dict.fromkeys(self._known_parameters, (1.0, 1.0))
+        return {value: self.marginal(value).interval(level) for value in self._known_parameters}
 
     def plot(self) -> Any:
         """Return a picture of the expected probability of each value, with its interval of 95 %."""
         intervals = self.interval()
         found = ((value, float(mean), intervals[value]) for value, mean in self.mean.items())
-        return interval_lines(cut(repr(self), 60), found, "probability")
+        return plot_intervals(truncate(repr(self), 60), found, "probability")
 
     def sample(self, n: int, seed: int = 0) -> NDArray[np.float64]:
         """Draw n rows of probabilities, one column per value in order."""
-        alpha = [float(b) for b in self._concrete.values()]
+        alpha = [float(b) for b in self._known_parameters.values()]
         return np.random.default_rng(seed).dirichlet(alpha, size=n)
 
     def over(self, values: int | Iterable[Hashable]) -> Dirichlet:
         """The same belief about exactly these values, or about k numbered ones."""
         if isinstance(values, str | bool) or (isinstance(values, int) and values < 1):
-            raise errors.parameter("over", "values", "a list of values, or how many", values)
+            raise errors.parameter_error("over", "values", "a list of values, or how many", values)
         names = list(range(values)) if isinstance(values, int) else list(values)
         if not names or len(set(names)) < len(names):
-            raise errors.parameter("over", "values", "one or more, each only once", names)
+            raise errors.parameter_error("over", "values", "one or more, each only once", names)
         parameters = dict(zip(names, self.parameters_for(names), strict=True))
-        return Dirichlet._made(parameters, not isinstance(values, int), None)
+        return Dirichlet._from_parameters(parameters, not isinstance(values, int), None)
 
     def posterior(self, counts: Counts) -> Dirichlet:
         """The belief after values were seen so many times: counts in order, or by value.
@@ -165,64 +167,67 @@ class Dirichlet(Belief):
         A value that a mapping of counts leaves out was seen 0 times.
         """
         given = counts if isinstance(counts, Mapping) else dict(enumerate(counts))
-        seen = {value: _count(number) for value, number in given.items()}
+        seen = {value: _check_count(number) for value, number in given.items()}
         if isinstance(counts, Mapping):
-            names, is_named = self._names_with(seen)
+            names, is_named = self._merge_values(seen)
         else:
             names, is_named = self.values or tuple(seen), self.is_named and bool(self._parameters)
             if not seen or len(names) != len(seen):
-                raise errors.DataError(_wrong_number(self, len(seen)))
+                raise errors.DataError(_wrong_count_message(self, len(seen)))
             seen = dict(zip(names, seen.values(), strict=True))
         before = zip(names, self.parameters_for(names), strict=True)
         after = {value: b + seen.get(value, 0) for value, b in before}
-        return Dirichlet._made(after, is_named, self.rest if is_named else None)
+        return Dirichlet._from_parameters(after, is_named, self.rest if is_named else None)
 
     def parameters_for(self, values: Sequence[Hashable]) -> list[Fraction]:
         """The parameter of each of these values; refused if they are not those it is about."""
         if not self.is_named:
             if len(values) != len(self._parameters):
-                raise errors.DataError(_wrong_number(self, len(values)))
+                raise errors.DataError(_wrong_count_message(self, len(values)))
             return list(self._parameters.values())
         present = set(values)
         for name in self._parameters:
             if name not in present:
                 raise errors.DataError(
                     f"Dirichlet names the value {name!r}, but the values are "
-                    f"{errors.listing(values)}.{_hint(name, values)}"
+                    f"{errors.quote_names(values)}.{_hint(name, values)}"
                 )
         found = [self._parameters.get(value, self.rest) for value in values]
         for value, b in zip(values, found, strict=True):
             if b is None:
-                raise errors.DataError(_unknown(self, value))
+                raise errors.DataError(_unknown_value_message(self, value))
         return [b for b in found if b is not None]
 
-    def raised(self) -> Dirichlet:
+    def with_one_more_each(self) -> Dirichlet:
         """The belief with one more pseudo-row of each value: its mode is this one's mean."""
         more = {value: b + 1 for value, b in self._parameters.items()}
-        return Dirichlet._made(more, self.is_named, None if self.rest is None else self.rest + 1)
+        return Dirichlet._from_parameters(more, self.is_named, None if self.rest is None else self.rest + 1)
 
     def equivalents(self) -> dict[str, str]:
         """The pseudo-counts, and scikit-learn's alpha, that give the same estimates."""
         b = list(self._parameters.values()) or [self.rest or Fraction(1)]
-        return {"mode (MAP)": _same_as([number - 1 for number in b]), "mean": _same_as(b)}
+        return {
+            "mode (MAP)": _describe_pseudo_counts([number - 1 for number in b]),
+            "mean": _describe_pseudo_counts(b),
+        }
 
     def to_json(self) -> dict[str, object]:
         """The parameters and the values they belong to as plain JSON, exactly."""
         if not self._parameters and self.rest is not None:
-            return {"kind": "dirichlet", "b": exact.to_json(self.rest)}
-        numbers = [exact.to_json(b) for b in self._parameters.values()]
+            return {"kind": "dirichlet", "b": exact.fraction_to_json(self.rest)}
+        numbers = [exact.fraction_to_json(b) for b in self._parameters.values()]
         if not self.is_named:
             return {"kind": "dirichlet", "b": numbers}
-        values = [_plain(value) for value in self._parameters]
-        rest = None if self.rest is None else exact.to_json(self.rest)
+        values = [_to_json_value(value) for value in self._parameters]
+        rest = None if self.rest is None else exact.fraction_to_json(self.rest)
         return {"kind": "dirichlet", "b": numbers, "values": values, "rest": rest}
 
     @cached_property
     def _total(self) -> Fraction:
-        return sum(self._concrete.values(), Fraction(0))
+        return sum(self._known_parameters.values(), Fraction(0))
 
     @property
-    def _concrete(self) -> dict[Hashable, Fraction]:
+    def _known_parameters(self) -> dict[Hashable, Fraction]:
         if not self._parameters:
             raise errors.Unsupported(
                 f"{self!r} does not know its values yet. Name them with .over(values), or give "
@@ -235,7 +240,7 @@ class Dirichlet(Belief):
         # Order is part of a numbered belief, not of one by name.
         return (self.is_named, frozenset(self._parameters.items()), self.rest)
 
-    def _names_with(self, seen: Mapping[Hashable, Fraction]) -> tuple[tuple[Hashable, ...], bool]:
+    def _merge_values(self, seen: Mapping[Hashable, Fraction]) -> tuple[tuple[Hashable, ...], bool]:
         if self.is_named:
             return tuple(dict.fromkeys([*self._parameters, *seen])), True
         if seen.keys() <= self._parameters.keys():
@@ -243,47 +248,47 @@ class Dirichlet(Belief):
         return tuple(seen), True
 
 
-def _positive(given: object, name: str = "b") -> Fraction:
-    number = exact.positive(given)
+def _check_positive(given: object, name: str = "b") -> Fraction:
+    number = exact.positive_fraction(given)
     if number is None:
         must = "a positive, finite number, or one for each value" if name == "b" else "positive"
-        raise errors.parameter("Dirichlet", name, must, given)
+        raise errors.parameter_error("Dirichlet", name, must, given)
     return number
 
 
-def _count(given: object) -> Fraction:
-    number = exact.count(given)
+def _check_count(given: object) -> Fraction:
+    number = exact.nonnegative_fraction(given)
     if number is None:
-        raise errors.parameter("posterior", "counts", "counts of zero or more", given)
+        raise errors.parameter_error("posterior", "counts", "counts of zero or more", given)
     return number
 
 
-def _unknown(belief: Dirichlet, value: Hashable) -> str:
+def _unknown_value_message(belief: Dirichlet, value: Hashable) -> str:
     known = belief.values
-    return f"Dirichlet has no value {value!r}; it has {errors.listing(known)}.{_hint(value, known)}"
+    return f"Dirichlet has no value {value!r}; it has {errors.quote_names(known)}.{_hint(value, known)}"
 
 
 def _hint(value: Hashable, known: Iterable[Hashable]) -> str:
-    return errors.hint(str(value), [name for name in known if isinstance(name, str)])
+    return errors.did_you_mean(str(value), [name for name in known if isinstance(name, str)])
 
 
-def _wrong_number(belief: Dirichlet, got: int) -> str:
+def _wrong_count_message(belief: Dirichlet, got: int) -> str:
     wanted = f"{len(belief.values):,}" if belief.values else "one or more"
     return f"Dirichlet is about {wanted} values, in order, but {got:,} were given."
 
 
-def _same_as(numbers: Sequence[Fraction]) -> str:
-    first = exact.as_text(numbers[0])
+def _describe_pseudo_counts(numbers: Sequence[Fraction]) -> str:
+    first = exact.format_fraction(numbers[0])
     if any(number != numbers[0] for number in numbers):
-        shown = ", ".join(exact.as_text(number) for number in numbers[:8])
+        shown = ", ".join(exact.format_fraction(number) for number in numbers[:8])
         return f"pseudo-counts of {shown}{', ...' if len(numbers) > 8 else ''}"
     if numbers[0] < 0:
         return f"a pseudo-count of {first} per value, which no alpha of scikit-learn can say"
     return f"a pseudo-count of {first} per value, scikit-learn's alpha={first}"
 
 
-def _plain(value: Hashable) -> str | int | float | bool | None:
+def _to_json_value(value: Hashable) -> str | int | float | bool | None:
     plain = value.item() if isinstance(value, np.generic) else value
     if plain is None or (isinstance(plain, str | int | float) and plain == plain):
         return plain
-    raise errors.parameter("Dirichlet", "value", "a text, number, flag or None to be saved", value)
+    raise errors.parameter_error("Dirichlet", "value", "a text, number, flag or None to be saved", value)

@@ -26,15 +26,17 @@ from weigh import errors
 from weigh.priors import exact
 from weigh.text import html_table
 
-_STEPS = "the optimum is only approached; n counts rows even where they are weighted"
-_SAGA = "before scikit-learn 1.8 also penalty='elasticnet'"
-_BIAS = "-B 1 adds an intercept and penalises it, unless -R is given too"
-_CONSTANT = "a constant column is penalised like any other: give alpha by column, 0 for it"
-_COLUMNS = "without standardize=FALSE the columns are scaled first"
-_SPREAD = "y is divided by its standard deviation (1/n), taken to be {}: lambda·(1 − alpha) = l2·sd(y)/n"
+_SGD_NOTE = "the optimum is only approached; n counts rows even where they are weighted"
+_SAGA_NOTE = "before scikit-learn 1.8 also penalty='elasticnet'"
+_LIBLINEAR_NOTE = "-B 1 adds an intercept and penalises it, unless -R is given too"
+_STATSMODELS_NOTE = "a constant column is penalised like any other: give alpha by column, 0 for it"
+_STANDARDIZE_NOTE = "without standardize=FALSE the columns are scaled first"
+_GLMNET_SCALE_NOTE = (
+    "y is divided by its standard deviation (1/n), taken to be {}: lambda·(1 − alpha) = l2·sd(y)/n"
+)
 
 
-class Penalising(Protocol):
+class HasPenalty(Protocol):
     """A prior that knows its penalty, and whether it pulls to zero."""
 
     @property
@@ -54,8 +56,8 @@ class Equivalent:
 
     def __str__(self) -> str:
         if self.package == "LIBLINEAR":
-            return " ".join(f"{key} {_text(value)}" for key, value in self.parameters.items())
-        told = ", ".join(f"{key}={_text(value)}" for key, value in self.parameters.items())
+            return " ".join(f"{key} {_format_value(value)}" for key, value in self.parameters.items())
+        told = ", ".join(f"{key}={_format_value(value)}" for key, value in self.parameters.items())
         # R spells its booleans in capitals.
         return f"{self.call}({told.replace('False', 'FALSE') if self.package == 'glmnet' else told})"
 
@@ -76,22 +78,24 @@ class Equivalents:
         for each in self.others:
             if each.call == call:
                 return each
-        known = errors.listing(each.call for each in self.others)
-        raise errors.parameter("equivalents", "name", f"one of {known}", call)
+        known = errors.quote_names(each.call for each in self.others)
+        raise errors.parameter_error("equivalents", "name", f"one of {known}", call)
 
     def __str__(self) -> str:
         loss = "½‖y − Xw‖²" if self.task == "linear" else "Σ log loss"
         away = "w" if self.is_centred else "w − mean"
-        l1 = f" + {_text(self.l1)} ‖{away}‖₁" if self.l1 else ""
-        l2 = f" + ½ · {_text(self.l2)} ‖{away}‖²" if self.l2 else ""
-        lines = [f"{self.prior} in {self.task} regression, n = {_text(self.n)}: minimise {loss}{l1}{l2}"]
+        l1 = f" + {_format_value(self.l1)} ‖{away}‖₁" if self.l1 else ""
+        l2 = f" + ½ · {_format_value(self.l2)} ‖{away}‖²" if self.l2 else ""
+        lines = [
+            f"{self.prior} in {self.task} regression, n = {_format_value(self.n)}: minimise {loss}{l1}{l2}"
+        ]
         before = ""
         for each in self.others:
             lines.append(f"  {each.package if each.package != before else '':12}  {each}")
             lines += [f"{'':18}{each.note}"] if each.note else []
             before = each.package
         if not self.is_centred:
-            lines.append(_moved(self.task))
+            lines.append(_nonzero_mean_note(self.task))
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -113,32 +117,34 @@ class Equivalents:
         return {**facts, "is_centred": self.is_centred, "others": others}
 
 
-def find(prior: Penalising, task: str, n: float, sigma: float, spread: float) -> Equivalents:
+def find_equivalents(prior: HasPenalty, task: str, n: float, sigma: float, spread: float) -> Equivalents:
     """What the packages call a prior in a task over n rows; refused where it penalises nothing."""
     if task not in ("linear", "logistic"):
-        raise errors.parameter("equivalents", "task", "'linear' or 'logistic'", task)
-    rows, wide = _positive("n", n), _positive("spread", spread)
+        raise errors.parameter_error("equivalents", "task", "'linear' or 'logistic'", task)
+    rows, wide = _check_positive("n", n), _check_positive("spread", spread)
     if task == "logistic" and sigma != 1:
-        raise errors.parameter(
+        raise errors.parameter_error(
             "equivalents", "sigma", "left out: logistic regression has no such noise", sigma
         )
     l1, l2 = prior.exact_penalty(sigma)
     if not l1 and not l2:
         raise errors.Unsupported(f"{prior!r} penalises nothing: its equivalent is any fit without a penalty.")
-    others = _linear(l1, l2, rows, wide) if task == "linear" else _logistic(l1, l2, rows)
+    others = (
+        _linear_equivalents(l1, l2, rows, wide) if task == "linear" else _logistic_equivalents(l1, l2, rows)
+    )
     return Equivalents(repr(prior), task, float(rows), float(l1), float(l2), prior.is_centred, tuple(others))
 
 
-def in_short(l1: Fraction, l2: Fraction, noise: str = "") -> str:
+def summarise_penalty(l1: Fraction, l2: Fraction, noise: str = "") -> str:
     """Return the penalty, and scikit-learn's words for it, in one line; `noise` multiplies both numbers."""
     if not l1 and not l2:
         return "no penalty"
-    parts = [(name, exact.as_text(number)) for name, number in (("l1", l1), ("l2", l2)) if number]
-    both, ratio = exact.as_text(l1 + l2), _text(float(l1 / (l1 + l2)))
+    parts = [(name, exact.format_fraction(number)) for name, number in (("l1", l1), ("l2", l2)) if number]
+    both, ratio = exact.format_fraction(l1 + l2), _format_value(float(l1 / (l1 + l2)))
     told = ", ".join(f"{name}={number}" for name, number in parts)
     again = ", ".join(f"{number}{noise}" for _, number in parts) if noise else "the same"
     mixed = f", l1_ratio={ratio}" if l1 else ""
-    logistic = f"LogisticRegression(C={_text(float(1 / (l1 + l2)))}{mixed})"
+    logistic = f"LogisticRegression(C={_format_value(float(1 / (l1 + l2)))}{mixed})"
     if not l1:
         linear = f"Ridge(alpha={both}{noise})"
     else:
@@ -146,7 +152,7 @@ def in_short(l1: Fraction, l2: Fraction, noise: str = "") -> str:
     return f"{told} beside the log loss, {logistic}; {again} beside ½‖y − Xw‖², {linear}"
 
 
-def _linear(l1: Fraction, l2: Fraction, n: Fraction, spread: Fraction) -> list[Equivalent]:
+def _linear_equivalents(l1: Fraction, l2: Fraction, n: Fraction, spread: Fraction) -> list[Equivalent]:
     share = {"alpha": float((l1 + l2) / n), "l1_ratio": float(l1 / (l1 + l2))}
     if not l1:
         first = Equivalent("scikit-learn", "Ridge", {"alpha": float(l2)})
@@ -154,68 +160,85 @@ def _linear(l1: Fraction, l2: Fraction, n: Fraction, spread: Fraction) -> list[E
         first = Equivalent("scikit-learn", "Lasso", {"alpha": float(l1 / n)})
     else:
         first = Equivalent("scikit-learn", "ElasticNet", share)
-    found = [first, Equivalent("scikit-learn", "SGDRegressor", _sgd(l1, l2, n), _STEPS)]
+    found = [first, Equivalent("scikit-learn", "SGDRegressor", _sgd_parameters(l1, l2, n), _SGD_NOTE)]
     if not l1:
         found.append(
-            Equivalent("LIBLINEAR", "liblinear", {"-s": 11, "-p": 0, "-c": float(1 / (2 * l2))}, _BIAS)
+            Equivalent(
+                "LIBLINEAR", "liblinear", {"-s": 11, "-p": 0, "-c": float(1 / (2 * l2))}, _LIBLINEAR_NOTE
+            )
         )
-    mind = f"{_COLUMNS}; {_SPREAD.format(_text(float(spread)))}" if l2 else _COLUMNS
+    mind = (
+        f"{_STANDARDIZE_NOTE}; {_GLMNET_SCALE_NOTE.format(_format_value(float(spread)))}"
+        if l2
+        else _STANDARDIZE_NOTE
+    )
     return [
         *found,
-        Equivalent("glmnet", "glmnet", _glmnet("gaussian", l1, l2 * spread, n), mind),
-        Equivalent("statsmodels", "OLS.fit_regularized", _elastic(l1, l2, n), _CONSTANT),
+        Equivalent("glmnet", "glmnet", _glmnet_parameters("gaussian", l1, l2 * spread, n), mind),
+        Equivalent(
+            "statsmodels", "OLS.fit_regularized", _statsmodels_parameters(l1, l2, n), _STATSMODELS_NOTE
+        ),
     ]
 
 
-def _logistic(l1: Fraction, l2: Fraction, n: Fraction) -> list[Equivalent]:
+def _logistic_equivalents(l1: Fraction, l2: Fraction, n: Fraction) -> list[Equivalent]:
     c, ratio = float(1 / (l1 + l2)), float(l1 / (l1 + l2))
     if l1:
         first = Equivalent(
-            "scikit-learn", "LogisticRegression", {"C": c, "l1_ratio": ratio, "solver": "saga"}, _SAGA
+            "scikit-learn", "LogisticRegression", {"C": c, "l1_ratio": ratio, "solver": "saga"}, _SAGA_NOTE
         )
     else:
         first = Equivalent("scikit-learn", "LogisticRegression", {"C": c})
-    sgd = Equivalent("scikit-learn", "SGDClassifier", {"loss": "log_loss", **_sgd(l1, l2, n)}, _STEPS)
+    sgd = Equivalent(
+        "scikit-learn", "SGDClassifier", {"loss": "log_loss", **_sgd_parameters(l1, l2, n)}, _SGD_NOTE
+    )
     found = [first, sgd]
     if not l1:
-        mind = f"or -s 7, which has no -R; {_BIAS}"
+        mind = f"or -s 7, which has no -R; {_LIBLINEAR_NOTE}"
         found.append(Equivalent("LIBLINEAR", "liblinear", {"-s": 0, "-c": c}, mind))
     elif not l2:
-        found.append(Equivalent("LIBLINEAR", "liblinear", {"-s": 6, "-c": c}, _BIAS))
-    found.append(Equivalent("glmnet", "glmnet", _glmnet("binomial", l1, l2, n), _COLUMNS))
+        found.append(Equivalent("LIBLINEAR", "liblinear", {"-s": 6, "-c": c}, _LIBLINEAR_NOTE))
+    found.append(Equivalent("glmnet", "glmnet", _glmnet_parameters("binomial", l1, l2, n), _STANDARDIZE_NOTE))
     if not l2:
-        found.append(Equivalent("statsmodels", "Logit.fit_regularized", {"alpha": float(l1)}, _CONSTANT))
-    return [*found, Equivalent("statsmodels", "GLM.fit_regularized", _elastic(l1, l2, n), _CONSTANT)]
+        found.append(
+            Equivalent("statsmodels", "Logit.fit_regularized", {"alpha": float(l1)}, _STATSMODELS_NOTE)
+        )
+    return [
+        *found,
+        Equivalent(
+            "statsmodels", "GLM.fit_regularized", _statsmodels_parameters(l1, l2, n), _STATSMODELS_NOTE
+        ),
+    ]
 
 
-def _sgd(l1: Fraction, l2: Fraction, n: Fraction) -> dict[str, Any]:
+def _sgd_parameters(l1: Fraction, l2: Fraction, n: Fraction) -> dict[str, Any]:
     alpha = {"alpha": float((l1 + l2) / n)}
     if l1 and l2:
         return {"penalty": "elasticnet", **alpha, "l1_ratio": float(l1 / (l1 + l2))}
     return {"penalty": "l1" if l1 else "l2", **alpha}
 
 
-def _glmnet(family: str, l1: Fraction, l2: Fraction, n: Fraction) -> dict[str, Any]:
+def _glmnet_parameters(family: str, l1: Fraction, l2: Fraction, n: Fraction) -> dict[str, Any]:
     shares = {"alpha": float(l1 / (l1 + l2)), "lambda": float((l1 + l2) / n)}
     return {"family": family, **shares, "standardize": False}
 
 
-def _elastic(l1: Fraction, l2: Fraction, n: Fraction) -> dict[str, Any]:
+def _statsmodels_parameters(l1: Fraction, l2: Fraction, n: Fraction) -> dict[str, Any]:
     return {"alpha": float((l1 + l2) / n), "L1_wt": float(l1 / (l1 + l2))}
 
 
-def _moved(task: str) -> str:
+def _nonzero_mean_note(task: str) -> str:
     if task == "linear":
         return "All but weigh pull to zero: give them y − X·mean, and add the mean to the weights they find."
     return "All but weigh pull to zero: give an offset X·mean to those that take one, and add the mean to w."
 
 
-def _positive(name: str, given: object) -> Fraction:
-    number = exact.positive(given)
+def _check_positive(name: str, given: object) -> Fraction:
+    number = exact.positive_fraction(given)
     if number is None:
-        raise errors.parameter("equivalents", name, "a positive, finite number", given)
+        raise errors.parameter_error("equivalents", name, "a positive, finite number", given)
     return number
 
 
-def _text(value: object) -> str:
+def _format_value(value: object) -> str:
     return f"{value:.12g}" if isinstance(value, float) else repr(value)

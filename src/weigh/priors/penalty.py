@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from weigh import errors
-from weigh.priors import arguments, exact
-from weigh.priors.arguments import Floats
-from weigh.priors.drawn import Belief, weight_picture
-from weigh.priors.equivalents import Equivalents, find, in_short
-from weigh.priors.laplace import shrunk
-from weigh.priors.quantiles import elastic_magnitude, elastic_total
+from weigh.priors import exact
+from weigh.priors.display import PriorDisplay, plot_weight_prior
+from weigh.priors.equivalents import Equivalents, find_equivalents, summarise_penalty
+from weigh.priors.exact import Floats, check_level, check_numbers, check_step, unwrap_scalar
+from weigh.priors.location_scale import soft_threshold
+from weigh.priors.quantiles import elastic_net_magnitude_quantile, elastic_net_normaliser
 
 
 @dataclass(frozen=True, repr=False)
-class Penalty(Belief):
+class Penalty(PriorDisplay):
     """Weights w cost l1 Σ|w| + ½ l2 Σw², added to ½‖y − Xw‖² or to the sum of the log loss.
 
     No noise is part of it: unlike with `Normal` and `Laplace`, the numbers are those of the objective.
@@ -41,18 +41,18 @@ class Penalty(Belief):
 
     def __post_init__(self) -> None:
         for name, given in (("l1", self.l1), ("l2", self.l2)):
-            number = exact.count(given)
+            number = exact.nonnegative_fraction(given)
             if number is None:
-                raise errors.parameter("Penalty", name, "a finite number of zero or more", given)
+                raise errors.parameter_error("Penalty", name, "a finite number of zero or more", given)
             object.__setattr__(self, name, float(number))
 
     def __repr__(self) -> str:
         given = (("l1", self.l1), ("l2", self.l2))
-        told = (f"{name}={exact.as_source(Fraction(str(number)))}" for name, number in given if number)
+        told = (f"{name}={exact.fraction_source(Fraction(str(number)))}" for name, number in given if number)
         return f"Penalty({', '.join(told)})"
 
     def __str__(self) -> str:
-        return f"{self!r}: {in_short(*self.exact_penalty())}"
+        return f"{self!r}: {summarise_penalty(*self.exact_penalty())}"
 
     @property
     def shape(self) -> tuple[float, float]:
@@ -65,7 +65,7 @@ class Penalty(Belief):
         return True
 
     @property
-    def is_chosen(self) -> bool:
+    def is_scale_automatic(self) -> bool:
         """False: both numbers are given."""
         return False
 
@@ -88,44 +88,44 @@ class Penalty(Belief):
     def log_density(self, w: ArrayLike) -> Any:
         """The natural logarithm of the density at each weight, where the noise is 1."""
         self._check_density()
-        weights = np.abs(arguments.numbers(w, "log_density", "w"))
+        weights = np.abs(check_numbers(w, "log_density", "w"))
         with np.errstate(over="ignore"):
             cost = self.l1 * weights + 0.5 * self.l2 * np.square(weights)
-        return arguments.plain(np.asarray(-cost - math.log(elastic_total(self.l1, self.l2))))
+        return unwrap_scalar(np.asarray(-cost - math.log(elastic_net_normaliser(self.l1, self.l2))))
 
     def density(self, w: ArrayLike) -> Any:
         """The density at each weight, where the noise is 1."""
-        return arguments.plain(np.exp(np.asarray(self.log_density(w))))
+        return unwrap_scalar(np.exp(np.asarray(self.log_density(w))))
 
     def value(self, w: ArrayLike) -> float:
         """What all weights together cost: l1 Σ|w| + ½ l2 Σw²."""
-        weights = arguments.numbers(w, "value", "w")
+        weights = check_numbers(w, "value", "w")
         with np.errstate(over="ignore"):
             return float(self.l1 * np.abs(weights).sum() + 0.5 * self.l2 * np.square(weights).sum())
 
     def prox(self, v: ArrayLike, step: float = 1.0) -> Any:
         """Return the w that minimises ½(w − v)² + step · value(w): the soft threshold, then shrunk."""
-        by = arguments.step(step)
-        near = shrunk(arguments.numbers(v, "prox", "v"), by * self.l1)
-        return arguments.plain(np.asarray(near / (1 + by * self.l2)))
+        by = check_step(step)
+        near = soft_threshold(check_numbers(v, "prox", "v"), by * self.l1)
+        return unwrap_scalar(np.asarray(near / (1 + by * self.l2)))
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """The interval around 0 that holds the weight with probability `level`, where the noise is 1."""
-        share = arguments.level(level)
+        share = check_level(level)
         self._check_density()
-        reach = float(elastic_magnitude(self.l1, self.l2, np.array(share)))
+        reach = float(elastic_net_magnitude_quantile(self.l1, self.l2, np.array(share)))
         return -reach, reach
 
     def plot(self) -> Any:
         """Return a picture of the density of a weight, where the noise is 1."""
-        return weight_picture(self)
+        return plot_weight_prior(self)
 
     def sample(self, n: int, seed: int = 0) -> Floats:
         """Draw n weights, where the noise is 1."""
         self._check_density()
         rng = np.random.default_rng(seed)
         signs = rng.choice([-1.0, 1.0], size=n)
-        return np.asarray(signs * elastic_magnitude(self.l1, self.l2, rng.random(n)))
+        return np.asarray(signs * elastic_net_magnitude_quantile(self.l1, self.l2, rng.random(n)))
 
     def penalty(self, sigma: float = 1.0) -> tuple[float, float]:
         """Return (l1, l2) as given: they do not depend on the noise."""
@@ -141,7 +141,7 @@ class Penalty(Belief):
         `n` is the number of rows, or their total weight; `spread` the standard deviation of the targets
         (1/n), which glmnet needs for ridge and elastic net; `sigma` makes no difference.
         """
-        return find(self, task, n, sigma, spread)
+        return find_equivalents(self, task, n, sigma, spread)
 
     def to_json(self) -> dict[str, object]:
         """Both numbers as plain JSON, exactly."""

@@ -25,7 +25,7 @@ def student_quantile(freedom: float, share: float) -> float:
     return float(ndtri(share) if math.isinf(freedom) else stdtrit(freedom, share))
 
 
-def student_tails(freedom: float, t: float) -> float:
+def student_two_sided_p(freedom: float, t: float) -> float:
     """Return the share of Student's t further from zero than t; endless freedom is the normal curve."""
     from scipy.special import ndtr, stdtr
 
@@ -39,7 +39,7 @@ def chi_square_quantile(freedom: float, share: float) -> float:
     return float(chdtri(freedom, 1 - share))
 
 
-def elastic_total(l1: float, l2: float) -> float:
+def elastic_net_normaliser(l1: float, l2: float) -> float:
     """Return the integral of exp(−l1 |w| − ½ l2 w²) over all w."""
     if _is_laplace(l1, l2):
         return 2 / l1
@@ -48,7 +48,7 @@ def elastic_total(l1: float, l2: float) -> float:
     return math.sqrt(2 * math.pi / l2) * float(erfcx(l1 / math.sqrt(2 * l2)))
 
 
-def elastic_magnitude(l1: float, l2: float, share: NDArray[np.float64]) -> NDArray[np.float64]:
+def elastic_net_magnitude_quantile(l1: float, l2: float, share: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the m with this share of |w| below it, where w is distributed as exp(−l1 |w| − ½ l2 w²)."""
     rarity = -np.log1p(-share)
     if _is_laplace(l1, l2):
@@ -59,14 +59,14 @@ def elastic_magnitude(l1: float, l2: float, share: NDArray[np.float64]) -> NDArr
     high = 2 * rarity / (l1 + np.sqrt(l1 * l1 + 2 * l2 * rarity))
     low, root = np.zeros_like(high), math.sqrt(2 * l2)
     start = erfcx(l1 / root)
-    for _ in range(_HALVINGS):
+    for _ in range(_N_BISECTIONS):
         middle = 0.5 * (low + high)
         falls = l1 * middle + 0.5 * l2 * middle**2 - np.log(erfcx((l2 * middle + l1) / root) / start)
         low, high = np.where(falls < rarity, middle, low), np.where(falls < rarity, high, middle)
     return np.asarray(0.5 * (low + high))
 
 
-_HALVINGS = 60
+_N_BISECTIONS = 60
 
 
 def _is_laplace(l1: float, l2: float) -> bool:

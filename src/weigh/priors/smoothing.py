@@ -33,34 +33,34 @@ from weigh.priors.exact import Number
 Prior = Number | Beta | Dirichlet | None
 
 
-def check(prior: object, owner: str, name: str) -> None:
+def check_prior(prior: object, owner: str, name: str) -> None:
     """Refuse what is not a prior; `owner` and `name` say whose parameter it is."""
-    if prior is None or isinstance(prior, Beta | Dirichlet) or exact.positive(prior) is not None:
+    if prior is None or isinstance(prior, Beta | Dirichlet) or exact.positive_fraction(prior) is not None:
         return
     must = "a number above zero, None, Beta(a, b) or Dirichlet(b)"
-    raise errors.parameter(owner, name, must, prior)
+    raise errors.parameter_error(owner, name, must, prior)
 
 
-def declared(prior: Prior) -> tuple[Hashable, ...]:
+def declared_values(prior: Prior) -> tuple[Hashable, ...]:
     """The values that a prior names, which therefore exist even if no row has them."""
     return prior.values if isinstance(prior, Dirichlet) and prior.is_named else ()
 
 
-def concentration(prior: Prior, values: Sequence[Hashable]) -> list[Fraction]:
+def pseudo_counts(prior: Prior, values: Sequence[Hashable]) -> list[Fraction]:
     """The pseudo-count of each value, in order; below zero where a parameter is below 1."""
     if isinstance(prior, Beta | Dirichlet):
         return [b - 1 for b in prior.parameters_for(values)]
     return [_pseudo_count(prior)] * len(values)
 
 
-def posterior_of(prior: Prior, values: Sequence[Hashable]) -> list[Fraction]:
+def dirichlet_parameters(prior: Prior, values: Sequence[Hashable]) -> list[Fraction]:
     """The Dirichlet parameter of each value before any row; add counts for the posterior."""
     if isinstance(prior, Beta | Dirichlet):
         return prior.parameters_for(values)
     return [_pseudo_count(prior)] * len(values)
 
 
-def unseen(prior: Prior) -> Fraction:
+def unseen_pseudo_count(prior: Prior) -> Fraction:
     """The pseudo-count of a value that was never seen nor named; zero if it has no share."""
     if isinstance(prior, Beta):
         return Fraction(0)
@@ -69,7 +69,7 @@ def unseen(prior: Prior) -> Fraction:
     return _pseudo_count(prior)
 
 
-def least(prior: Prior) -> Fraction:
+def min_pseudo_count(prior: Prior) -> Fraction:
     """The least pseudo-count that a value can have, whichever values there are."""
     if isinstance(prior, Beta):
         return min(prior.a, prior.b) - 1
@@ -79,14 +79,14 @@ def least(prior: Prior) -> Fraction:
     return _pseudo_count(prior)
 
 
-def averaged(prior: Prior) -> Prior:
+def posterior_mean_prior(prior: Prior) -> Prior:
     """The prior whose estimate is the posterior mean under this one."""
     if isinstance(prior, Beta):
         return Beta(prior.a + 1, prior.b + 1)
-    return prior.raised() if isinstance(prior, Dirichlet) else prior
+    return prior.with_one_more_each() if isinstance(prior, Dirichlet) else prior
 
 
-def estimates(counts: NDArray[np.float64], pseudo: NDArray[np.float64]) -> NDArray[np.float64]:
+def estimate_probabilities(counts: NDArray[np.float64], pseudo: NDArray[np.float64]) -> NDArray[np.float64]:
     """Probabilities [C, K] from counts [C, K] and pseudo-counts [K] or [C, K].
 
     A class with neither rows nor pseudo-counts has no estimate: it is all nan.
@@ -105,7 +105,7 @@ def estimates(counts: NDArray[np.float64], pseudo: NDArray[np.float64]) -> NDArr
 
 def exact_estimates(counts: Sequence[Fraction], pseudo: Sequence[Fraction]) -> list[Fraction]:
     """The probabilities of all values of one class, exactly; refused where there are none."""
-    share = exact.shares([n + a for n, a in zip(counts, pseudo, strict=True)])
+    share = exact.normalise_weights([n + a for n, a in zip(counts, pseudo, strict=True)])
     if share is None:
         raise errors.Unsupported(_NO_ESTIMATE)
     return share
@@ -119,7 +119,7 @@ def exact_estimate(count: Fraction, total: Fraction, pseudo_k: Fraction, pseudo_
     """
     if pseudo_k < 0 or pseudo_total < pseudo_k:
         must = "zero or more, for every value; exact_estimates takes negative ones"
-        raise errors.parameter("exact_estimate", "pseudo_k", must, pseudo_k)
+        raise errors.parameter_error("exact_estimate", "pseudo_k", must, pseudo_k)
     if total + pseudo_total == 0:
         raise errors.Unsupported(_NO_ESTIMATE)
     return Fraction(count + pseudo_k) / (total + pseudo_total)
@@ -133,7 +133,7 @@ _NO_ESTIMATE = (
 def _pseudo_count(prior: Number | None) -> Fraction:
     if prior is None:
         return Fraction(0)
-    number = exact.positive(prior)
+    number = exact.positive_fraction(prior)
     if number is None:
-        raise errors.parameter("prior", "pseudo-count", "a number above zero", prior)
+        raise errors.parameter_error("prior", "pseudo-count", "a number above zero", prior)
     return number

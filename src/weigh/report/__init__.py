@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weigh.report.facts import Facts
-from weigh.report.making import report_on
+from weigh.report.builder import report_on
+from weigh.report.facts import ReportFacts
 from weigh.report.report import Report
 
-__all__ = ["Facts", "Report", "report_on"]
+__all__ = ["Report", "ReportFacts", "report_on"]

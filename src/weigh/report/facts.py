@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-from weigh.text import plain
+from weigh.text import to_json_value
 
 if TYPE_CHECKING:
-    from weigh.report.audit_facts import AuditFacts
-    from weigh.report.calibration_facts import CalibrationFacts
-    from weigh.report.cause_facts import CauseFacts
-    from weigh.report.curve_facts import CurveFacts
-    from weigh.report.familiar_facts import FamiliarFacts
-    from weigh.report.learning_facts import LearningFacts
+    from weigh.report.data_checks import AuditFacts, MisleadingColumns, UnfamiliarityFacts
+    from weigh.report.learning_curve_facts import LearningCurveFacts
     from weigh.report.mistake_facts import MistakeFacts
-    from weigh.report.model_facts import ModelFacts
-    from weigh.report.number_facts import NumberFacts
+    from weigh.report.model_facts import ModelFacts, StrongestFacts
+    from weigh.report.probability_facts import CalibrationFacts, CurveFacts, ThresholdFacts
     from weigh.report.quality_facts import QualityFacts
-    from weigh.report.reproduce_facts import ReproduceFacts
+    from weigh.report.regression_facts import RegressionFacts
+    from weigh.report.reproducibility import ReproducibilityFacts
     from weigh.report.schema_facts import SchemaFacts
-    from weigh.report.strongest_facts import StrongestFacts
-    from weigh.report.summary_facts import SummaryFacts
-    from weigh.report.threshold_facts import ThresholdFacts
+    from weigh.report.summary import SummaryFacts
 
-NOTHING = "–"
+EMPTY_CELL = "–"
 
 
 @dataclass(frozen=True)
-class Fact:
+class NamedFact:
     """One line of a list: a name and what it is."""
 
     name: str
@@ -37,7 +33,7 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class OmittedSection:
     """A section that this report does not have, and why."""
 
     section: str
@@ -45,37 +41,58 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Facts:
+class ReportFacts:
     """Everything a report tells; what does not apply is None and named in `left_out`."""
 
     title: str
     summary: SummaryFacts
     model: ModelFacts
     quality: QualityFacts
-    reproduce: ReproduceFacts
-    left_out: tuple[LeftOut, ...]
+    reproduce: ReproducibilityFacts
+    left_out: tuple[OmittedSection, ...]
     strongest: StrongestFacts | None = None
     schema: SchemaFacts | None = None
-    familiar: FamiliarFacts | None = None
-    learning: LearningFacts | None = None
-    numbers: NumberFacts | None = None
+    familiar: UnfamiliarityFacts | None = None
+    learning: LearningCurveFacts | None = None
+    numbers: RegressionFacts | None = None
     mistakes: MistakeFacts | None = None
     thresholds: ThresholdFacts | None = None
     curves: CurveFacts | None = None
     calibration: CalibrationFacts | None = None
     audit: AuditFacts | None = None
-    causes: CauseFacts | None = None
+    causes: MisleadingColumns | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Everything for JSON."""
-        found: dict[str, Any] = as_plain(self)
+        found: dict[str, Any] = to_plain_data(self)
         return found
 
 
-def as_plain(value: Any) -> Any:
+def to_plain_data(value: Any) -> Any:
     """Facts of any depth as plain data for JSON."""
     if is_dataclass(value):
-        return {field.name: as_plain(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: to_plain_data(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
-        return {str(key): as_plain(each) for key, each in value.items()}
-    return [as_plain(each) for each in value] if isinstance(value, list | tuple) else plain(value)
+        return {str(key): to_plain_data(each) for key, each in value.items()}
+    return (
+        [to_plain_data(each) for each in value] if isinstance(value, list | tuple) else to_json_value(value)
+    )
+
+
+ZERO_BASED_NOTE = "Rows are counted from 0."
+SPACE_BEFORE_PERCENT = re.compile(r"(?<=\d) %")
+
+
+def keep_percent_together(text: str) -> str:
+    """A sentence in which no line ends between a number and its percent sign."""
+    return SPACE_BEFORE_PERCENT.sub("\u00a0%", text)
+
+
+def format_share(part: float) -> str:
+    """A share with one decimal of a percent, with more where it is small or close to all."""
+    if part in (0.0, 1.0):
+        return f"{100 * part:.0f} %"
+    rest = min(part, 1.0 - part)
+    if rest >= 0.0005:
+        return f"{100 * part:.1f} %"
+    return f"{100 * part:.2f} %" if rest >= 0.00005 else "< 0.01 %" if part < 0.5 else "> 99.99 %"

@@ -7,16 +7,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from weigh.judge import Evaluation, RegressionEvaluation
-from weigh.report.doubts import constant_accuracy, doubts, only_label
-from weigh.report.measure_facts import MeasureFact, measure_facts, number
-from weigh.report.wording import share
-from weigh.text import amount, counted, cut
+from weigh.report.facts import format_share
+from weigh.report.measure_facts import (
+    MeasureFact,
+    constant_accuracy,
+    data_caveats,
+    format_number,
+    measure_facts,
+    only_label,
+)
+from weigh.text import format_count, format_quantity, truncate
 
-NAME = 120
-DRAWN_CLASSES = 12  # classes of which a confusion table can be looked at
-LISTED = 20
-STRONG = 0.5
-RARE = 0.9  # share of the most frequent class from which accuracy tells little
+MAX_NAME_LENGTH = 120
+MAX_CONFUSION_CLASSES = 12  # classes of which a confusion table can be looked at
+MAX_LISTED_CLASSES = 20
+STRONG_ERROR_RATIO = 0.5
+IMBALANCED_SHARE = 0.9  # share of the most frequent class from which accuracy tells little
 
 
 @dataclass(frozen=True)
@@ -31,7 +37,7 @@ class ClassFact:
 
 
 @dataclass(frozen=True)
-class Confused:
+class ConfusionCell:
     """So many rows of one class that were taken for another, or for itself."""
 
     true: str
@@ -41,7 +47,7 @@ class Confused:
 
 
 @dataclass(frozen=True)
-class Weakest:
+class WeakestClass:
     """The class of lowest recall, with the interval of its recall and what is found of all other rows."""
 
     label: str
@@ -68,9 +74,9 @@ class QualityFacts:
     doubts: tuple[str, ...]
     measures: tuple[MeasureFact, ...]
     baseline: float | None
-    weakest: Weakest | None
+    weakest: WeakestClass | None
     classes: tuple[ClassFact, ...]
-    confusion: tuple[Confused, ...]
+    confusion: tuple[ConfusionCell, ...]
     is_whole: bool
 
     def measure(self, name: str) -> MeasureFact | None:
@@ -78,37 +84,37 @@ class QualityFacts:
         return next((each for each in self.measures if each.name == name), None)
 
     @property
-    def is_lopsided(self) -> bool:
+    def is_imbalanced(self) -> bool:
         """Whether one class has nearly all rows, so that accuracy tells little."""
-        return self.baseline is not None and self.baseline > RARE
+        return self.baseline is not None and self.baseline > IMBALANCED_SHARE
 
 
 def quality_facts(found: Evaluation | RegressionEvaluation) -> QualityFacts:
     """Put an evaluation into facts."""
     measures = measure_facts(found)
-    skill = _skill({each.name: each for each in measures})
+    skill = _skill_verdict({each.name: each for each in measures})
     if isinstance(found, RegressionEvaluation):
-        words, why = tuple(_number_words(found)), tuple(doubts(found))
+        words, why = tuple(_regression_sentences(found)), tuple(data_caveats(found))
         return QualityFacts(found.n_rows, found.level, skill, words, why, measures, None, None, (), (), True)
-    is_whole = len(found.classes) <= DRAWN_CLASSES
+    is_whole = len(found.classes) <= MAX_CONFUSION_CLASSES
     baseline = constant_accuracy(found)
-    weakest = _weakest(found)
+    weakest = _weakest_class(found)
     return QualityFacts(
         found.n,
         found.level,
         skill,
-        tuple(_class_words(found, baseline, skill, weakest)),
-        tuple(doubts(found)),
+        tuple(_classifier_sentences(found, baseline, skill, weakest)),
+        tuple(data_caveats(found)),
         measures,
         baseline,
         weakest,
-        tuple(_classes(found)),
-        tuple(_pairs(found) if is_whole else _mistakes(found)),
+        tuple(_class_facts(found)),
+        tuple(_confusion_cells(found) if is_whole else _common_mistakes(found)),
         is_whole,
     )
 
 
-def _skill(measures: dict[str, MeasureFact]) -> str:
+def _skill_verdict(measures: dict[str, MeasureFact]) -> str:
     """How surely guessing is beaten, by the whole interval of a measure."""
 
     def beats(name: str, sign: int) -> bool:
@@ -124,7 +130,7 @@ def _skill(measures: dict[str, MeasureFact]) -> str:
     return "ranks" if beats("roc_area", 1) or beats("log_loss", -1) else "none"
 
 
-def _weakest(found: Evaluation) -> Weakest | None:
+def _weakest_class(found: Evaluation) -> WeakestClass | None:
     """The class of which least is found; None where there is only one, or unless it is below the others."""
     rows = [row for row in found.per_class if row.support]
     if len(rows) < 2:
@@ -135,7 +141,7 @@ def _weakest(found: Evaluation) -> Weakest | None:
     if weak.recall.value >= others:
         return None
     recall = weak.recall
-    return Weakest(cut(weak.label, NAME), recall.value, recall.low, recall.high, others)
+    return WeakestClass(truncate(weak.label, MAX_NAME_LENGTH), recall.value, recall.low, recall.high, others)
 
 
 def is_strong(quality: QualityFacts) -> bool:
@@ -143,99 +149,109 @@ def is_strong(quality: QualityFacts) -> bool:
     accuracy = quality.measure("accuracy")
     if accuracy is None or quality.baseline is None:
         return False
-    return 1 - accuracy.low <= STRONG * (1 - quality.baseline)
+    return 1 - accuracy.low <= STRONG_ERROR_RATIO * (1 - quality.baseline)
 
 
-def _class_words(
-    found: Evaluation, baseline: float | None, skill: str, weakest: Weakest | None
+def _classifier_sentences(
+    found: Evaluation, baseline: float | None, skill: str, weakest: WeakestClass | None
 ) -> Iterator[str]:
     accuracy = found.measure("accuracy")
     right = accuracy.value * found.weight
     yield (
-        f"It is right on {share(accuracy.value)} of the rows: {amount(round(right))} of "
-        f"{amount(found.weight)}. On other rows like these, expect between {share(accuracy.low)} and "
-        f"{share(accuracy.high)}."
+        f"It is right on {format_share(accuracy.value)} of the rows: {format_count(round(right))} of "
+        f"{format_count(found.weight)}. On other rows like these, expect between {format_share(accuracy.low)} and "
+        f"{format_share(accuracy.high)}."
     )
-    yield _compared(found, baseline, skill)
+    yield _baseline_sentence(found, baseline, skill)
     if weakest is not None:
-        support = next(row.support for row in found.per_class if cut(row.label, NAME) == weakest.label)
+        support = next(
+            row.support for row in found.per_class if truncate(row.label, MAX_NAME_LENGTH) == weakest.label
+        )
         yield (
-            f"It is weakest on {cut(weakest.label, 60)}: of {counted(support, 'such row')} it finds "
-            f"{share(weakest.recall)} (expect between {share(weakest.low)} and {share(weakest.high)}), of "
-            f"all others {share(weakest.others)}."
+            f"It is weakest on {truncate(weakest.label, 60)}: of {format_quantity(support, 'such row')} it finds "
+            f"{format_share(weakest.recall)} (expect between {format_share(weakest.low)} and {format_share(weakest.high)}), of "
+            f"all others {format_share(weakest.others)}."
         )
     if found.unseen:
         rows = sum(rows for _, rows in found.unseen)
-        yield f"{counted(rows, 'row')} with labels that the model does not know count as errors."
+        yield f"{format_quantity(rows, 'row')} with labels that the model does not know count as errors."
 
 
-def _compared(found: Evaluation, baseline: float | None, skill: str) -> str:
+def _baseline_sentence(found: Evaluation, baseline: float | None, skill: str) -> str:
     """How the model does against always giving the same answer."""
     if baseline is None:
         why = f"all rows are of {only_label(found)}" if only_label(found) else "there are too few rows"
         return f"It cannot be compared with always giving the same answer: {why}."
     accuracy = found.measure("accuracy")
-    same = f"Always answering the most frequent class would be right on {share(baseline)}"
+    same = f"Always answering the most frequent class would be right on {format_share(baseline)}"
     if skill == "sure":
         wrong = 1 - (1 - accuracy.value) / (1 - baseline)
-        return f"{same}; the model avoids {share(wrong)} of the errors that this would make."
+        return f"{same}; the model avoids {format_share(wrong)} of the errors that this would make."
     how = "surely worse" if accuracy.high < baseline else "not surely better"
     if skill == "ranks":
-        return f"{same}, so by accuracy the model is {how} than that; {_ranks(found)}."
+        return f"{same}, so by accuracy the model is {how} than that; {_ranking_clause(found)}."
     return f"{same}, so the model is {how} than that."
 
 
-def _ranks(found: Evaluation) -> str:
+def _ranking_clause(found: Evaluation) -> str:
     names = [each.name for each in found.measures]
     if "roc_area" not in names or math.isnan(found.measure("roc_area").value):
         return "its probabilities tell more than the shares of the classes do"
-    return f"but it ranks rows better than guessing (ROC area {share(found.measure('roc_area').value)})"
+    return (
+        f"but it ranks rows better than guessing (ROC area {format_share(found.measure('roc_area').value)})"
+    )
 
 
-def _number_words(found: RegressionEvaluation) -> Iterator[str]:
+def _regression_sentences(found: RegressionEvaluation) -> Iterator[str]:
     r2, mae = found.r2, found.mae
-    bounds = f"between {_part(r2.low)} and {_part(r2.high)} on other rows like these"
+    bounds = (
+        f"between {_format_signed_share(r2.low)} and {_format_signed_share(r2.high)} on other rows like these"
+    )
     told = "" if math.isnan(r2.low) else f"; {bounds}"
     if math.isnan(r2.value):
         yield "How much of the differences between rows it explains cannot be told: these rows do not differ."
     elif r2.value < 0:
-        yield f"It is worse than always predicting the mean of these rows (R² {_part(r2.value)}{told})."
+        yield f"It is worse than always predicting the mean of these rows (R² {_format_signed_share(r2.value)}{told})."
     else:
-        yield f"It explains {_part(r2.value)} of the differences between the rows (R²{told})."
-    yield f"A prediction is off by {number(mae.value)} on average."
+        yield f"It explains {_format_signed_share(r2.value)} of the differences between the rows (R²{told})."
+    yield f"A prediction is off by {format_number(mae.value)} on average."
     side = "high" if found.bias.value > 0 else "low"
     if found.bias.low > 0 or found.bias.high < 0:
-        off = number(abs(found.bias.value))
+        off = format_number(abs(found.bias.value))
         yield f"Predictions are too {side} by {off} on average, which is no accident."
     else:
         yield "Predictions are neither too high nor too low on average, as far as these rows can tell."
 
 
-def _part(part: float) -> str:
+def _format_signed_share(part: float) -> str:
     """A share that may be negative."""
-    return share(part) if part >= 0 else f"−{-100 * part:.1f} %"
+    return format_share(part) if part >= 0 else f"−{-100 * part:.1f} %"
 
 
-def _classes(found: Evaluation) -> Iterator[ClassFact]:
+def _class_facts(found: Evaluation) -> Iterator[ClassFact]:
     shown = found.per_class
-    if len(shown) > LISTED:
-        shown = tuple(sorted(shown, key=lambda row: math.inf if math.isnan(row.f1) else row.f1)[:LISTED])
+    if len(shown) > MAX_LISTED_CLASSES:
+        shown = tuple(
+            sorted(shown, key=lambda row: math.inf if math.isnan(row.f1) else row.f1)[:MAX_LISTED_CLASSES]
+        )
     for row in shown:
-        name = cut(row.label, NAME)
+        name = truncate(row.label, MAX_NAME_LENGTH)
         yield ClassFact(name, row.precision.value, row.recall.value, row.f1, row.support)
 
 
-def _pairs(found: Evaluation) -> Iterator[Confused]:
-    names = [cut(label, NAME) for label in found.classes]
+def _confusion_cells(found: Evaluation) -> Iterator[ConfusionCell]:
+    names = [truncate(label, MAX_NAME_LENGTH) for label in found.classes]
     for true, row in zip(names, found.confusion.table().tolist(), strict=True):
         total = sum(row) or 1.0
         for predicted, weight in zip(names, row, strict=True):
-            yield Confused(true, predicted, weight, weight / total)
+            yield ConfusionCell(true, predicted, weight, weight / total)
 
 
-def _mistakes(found: Evaluation) -> Iterator[Confused]:
+def _common_mistakes(found: Evaluation) -> Iterator[ConfusionCell]:
     support = found.confusion.support().tolist()
-    for true, predicted, weight in found.confusion.mistakes(LISTED):
-        known = "(never seen)" if true < 0 else cut(found.classes[true], NAME)
+    for true, predicted, weight in found.confusion.mistakes(MAX_LISTED_CLASSES):
+        known = "(never seen)" if true < 0 else truncate(found.classes[true], MAX_NAME_LENGTH)
         whole = weight if true < 0 else support[true]
-        yield Confused(known, cut(found.classes[predicted], NAME), weight, weight / whole)
+        yield ConfusionCell(
+            known, truncate(found.classes[predicted], MAX_NAME_LENGTH), weight, weight / whole
+        )

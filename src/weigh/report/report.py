@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import math
 import os
+import re
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
+from importlib.resources import files
+from importlib.util import find_spec
 from typing import Any
 
-from weigh import errors
-from weigh.replacing import reason, replaced
-from weigh.report.facts import Facts
-from weigh.report.figures import figures
-from weigh.report.needs import refuse_lacking
-from weigh.report.page import framed, page
-from weigh.report.summary_facts import Tile
-from weigh.text import aligned, cut
+from weigh import errors, text
+from weigh.atomic_files import atomic_write, error_reason
+from weigh.report.facts import ReportFacts, format_share, keep_percent_together, to_plain_data
+from weigh.report.figures import Figure, draw_figures
+from weigh.report.summary import Tile
+from weigh.text import text_table, truncate
 
-WIDTH = 80
+LINE_WIDTH = 80
 
 
-def _lines(tile: Tile) -> Iterator[list[str]]:
+def _tile_lines(tile: Tile) -> Iterator[list[str]]:
     yield [tile.name, tile.value, tile.note]
     if tile.guess:
         yield ["", "", tile.guess]
 
 
-def silent(_: str) -> None:
+def no_progress(_: str) -> None:
     """Say nothing."""
 
 
@@ -35,23 +40,23 @@ def silent(_: str) -> None:
 class Report:
     """The result of `report_on`: `facts` are typed, `html` is the page, which needs no other file."""
 
-    facts: Facts
-    say: Callable[[str], None] = field(default=silent)
+    facts: ReportFacts
+    say: Callable[[str], None] = field(default=no_progress)
 
     @cached_property
     def html(self) -> str:
         """The page; the same facts give the same page."""
-        refuse_lacking()
-        return page(self.facts, figures(self.facts, self.say))
+        check_report_packages()
+        return render_page(self.facts, draw_figures(self.facts, self.say))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file, at once or not at all."""
         written = self.html.encode("utf-8", "replace")
         try:
-            with replaced(path) as file:
+            with atomic_write(path) as file:
                 file.write(written)
         except OSError as cause:
-            told = f"{os.fspath(path)} cannot be written: {reason(cause)}. Check its folder."
+            told = f"{os.fspath(path)} cannot be written: {error_reason(cause)}. Check its folder."
             raise errors.FileError(told) from cause
 
     def to_dict(self) -> dict[str, Any]:
@@ -60,12 +65,120 @@ class Report:
 
     def __str__(self) -> str:
         summary = self.facts.summary
-        tiles = aligned([line for tile in summary.tiles for line in _lines(tile)], left=3, indent="  ")
-        steps = "\n".join(textwrap.fill(f"- {step}", WIDTH, subsequent_indent="  ") for step in summary.next)
-        return "\n\n".join([self.facts.title, textwrap.fill(summary.what, WIDTH), tiles, f"Next:\n{steps}"])
+        tiles = text_table(
+            [line for tile in summary.tiles for line in _tile_lines(tile)], left=3, indent="  "
+        )
+        steps = "\n".join(
+            textwrap.fill(f"- {step}", LINE_WIDTH, subsequent_indent="  ") for step in summary.next
+        )
+        return "\n\n".join(
+            [self.facts.title, textwrap.fill(summary.what, LINE_WIDTH), tiles, f"Next:\n{steps}"]
+        )
 
     def _repr_html_(self) -> str:
-        return framed(self.facts.title, self.html)
+        return render_notebook_frame(self.facts.title, self.html)
 
     def __repr__(self) -> str:
-        return f"<Report: {cut(self.facts.title, 50)}>"
+        return f"<Report: {truncate(self.facts.title, 50)}>"
+
+
+PACKAGE = "weigh.report"
+OPTION_PATTERN = re.compile(r"--[a-z][a-z-]*")
+
+
+def render_page(facts: ReportFacts, drawn: dict[str, Figure]) -> str:
+    """Return the whole page."""
+    style, script = _read_template("report.css"), _read_template("report.js")
+    written: str = (
+        _jinja_environment()
+        .get_template("report.html")
+        .render(
+            facts=facts,
+            figures=drawn,
+            style=style,
+            script=script,
+            policy=_content_security_policy(style, script),
+            thresholds=to_plain_data(facts.thresholds),
+        )
+    )
+    return written
+
+
+def render_notebook_frame(title: str, html: str) -> str:
+    """Return a page in a frame of its own, for notebooks."""
+    written: str = _jinja_environment().get_template("notebook.html").render(title=title, html=html)
+    return written
+
+
+def _jinja_environment() -> Any:
+    check_report_packages()
+    jinja2 = import_module("jinja2")
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_read_template),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "percent": _format_percent,
+        "amount": text.format_count,
+        "counted": text.format_quantity,
+        "short": _format_short,
+        "level": _format_level,
+        "tied": keep_percent_together,
+        "advice": _advice_html,
+    }
+    return environment
+
+
+def _advice_html(text: str) -> Any:
+    """A sentence as markup in which options of commands are never broken."""
+    safe = import_module("markupsafe")
+    return safe.Markup(
+        OPTION_PATTERN.sub(r'<span class="short">\g<0></span>', str(safe.escape(keep_percent_together(text))))
+    )
+
+
+def _format_percent(part: float | None) -> str:
+    return "–" if part is None or part != part else keep_percent_together(format_share(part))
+
+
+def _format_level(part: float) -> str:
+    return keep_percent_together(f"{100 * part:g} %")
+
+
+def _format_short(number: float | None) -> str:
+    if number is None or number != number:
+        return "–"
+    return "∞" if number == math.inf else text.format_float(number).replace("-", "−")
+
+
+def _read_template(name: str) -> str:
+    return files(PACKAGE).joinpath("templates", name).read_text("utf-8")
+
+
+def _content_security_policy(style: str, script: str) -> str:
+    """What a browser may do with the page: run this script, use this style, and nothing else."""
+    return (
+        f"default-src 'none'; script-src {_csp_hash(script)}; style-src {_csp_hash(style)}; "
+        f"base-uri 'none'; form-action 'none'"
+    )
+
+
+def _csp_hash(inside: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()}'"
+
+
+REQUIRED_PACKAGES = {"altair": "Altair", "vl_convert": "vl-convert", "jinja2": "Jinja2"}
+
+
+def check_report_packages() -> None:
+    """Refuse to begin where a page could not be written in the end."""
+    lacking = [name for module, name in REQUIRED_PACKAGES.items() if find_spec(module) is None]
+    if lacking:
+        raise errors.Unsupported(
+            f"A page is made with {', '.join(REQUIRED_PACKAGES.values())}; here {' and '.join(lacking)} "
+            f"{'is' if len(lacking) == 1 else 'are'} not installed. In the folder of weigh: "
+            f"pip install '.[report]'. Facts alone need nothing more: --json."
+        )

@@ -9,19 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from weigh.model.weights import as_text
-from weigh.report.facts import NOTHING
-from weigh.report.wording import share
+from weigh.model.distributions.weights import format_value
+from weigh.report.facts import EMPTY_CELL, format_share
 from weigh.source import rows as rows_of
 from weigh.source.chunk import Column, to_pylist
-from weigh.text import counted, cut, short
+from weigh.text import format_float, format_quantity, truncate
 
-NAME = 120
-MOST = 200  # columns that are told
+MAX_NAME_LENGTH = 120
+MAX_COLUMNS = 200  # columns that are told
 NOT_KEPT = "not kept by the model"
-KINDS = {"value": "number"}  # what a kind of column is called to people
-LEVELS = 6  # values of a column that are named
-DISTINCT = 10_000  # values of a column that are told apart
+KIND_TITLES = {"value": "number"}  # what a kind of column is called to people
+MAX_LEVELS = 6  # values of a column that are named
+MAX_DISTINCT_VALUES = 10_000  # values of a column that are told apart
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class SchemaFacts:
     n_columns: int
 
 
-class _Seen:
+class _ColumnStatistics:
     """What a column of the rows holds, gathered chunk by chunk."""
 
     def __init__(self) -> None:
@@ -66,23 +65,23 @@ class _Seen:
         for value in to_pylist(column):
             if value is None:
                 self.missing += 1
-            elif len(self.values) < DISTINCT or as_text(value) in self.values:
-                self.values[as_text(value)] = self.values.get(as_text(value), 0) + 1
+            elif len(self.values) < MAX_DISTINCT_VALUES or format_value(value) in self.values:
+                self.values[format_value(value)] = self.values.get(format_value(value), 0) + 1
 
-    def told(self) -> str:
+    def to_text(self) -> str:
         """What was seen, in a few words."""
         if self.low <= self.high:
             mean = self.total / (self.n - self.missing)
-            return f"mean {short(mean)}, from {short(self.low)} to {short(self.high)}"
+            return f"mean {format_float(mean)}, from {format_float(self.low)} to {format_float(self.high)}"
         if not self.values:
-            return NOTHING
+            return EMPTY_CELL
         many = (
-            f"{DISTINCT:,} values or more"
-            if len(self.values) >= DISTINCT
-            else counted(len(self.values), "value")
+            f"{MAX_DISTINCT_VALUES:,} values or more"
+            if len(self.values) >= MAX_DISTINCT_VALUES
+            else format_quantity(len(self.values), "value")
         )
-        first = sorted(self.values, key=lambda value: -self.values[value])[:LEVELS]
-        return f"{many}: {_named(first, len(self.values))}"
+        first = sorted(self.values, key=lambda value: -self.values[value])[:MAX_LEVELS]
+        return f"{many}: {_list_values(first, len(self.values))}"
 
 
 def schema_facts(model: Any, data: Any, training: Any = None) -> SchemaFacts | None:
@@ -93,50 +92,50 @@ def schema_facts(model: Any, data: Any, training: Any = None) -> SchemaFacts | N
     schema = getattr(model, "schema", None)
     if schema is None:
         return None
-    trained = dict(_trained(model))
-    seen = {} if schema.is_wide else _given(model, data)
-    before = {} if schema.is_wide or training is None else _given(model, training)
-    pairs = [*zip(schema.names[:MOST], schema.kinds[:MOST], strict=True), *schema.made.items()]
-    nothing = _Seen()
+    trained = dict(_training_descriptions(model))
+    seen = {} if schema.accepts_sparse else _column_statistics(model, data)
+    before = {} if schema.accepts_sparse or training is None else _column_statistics(model, training)
+    pairs = [*zip(schema.names[:MAX_COLUMNS], schema.kinds[:MAX_COLUMNS], strict=True), *schema.made.items()]
+    nothing = _ColumnStatistics()
     columns = []
     for name, kind in pairs:
         found = seen.get(name, nothing)
-        missing = share(found.missing / found.n) if found.n and found.missing else NOTHING
-        learned = trained.get(name) or (before[name].told() if name in before else NOT_KEPT)
-        named = KINDS.get(kind.name, kind.name)
-        columns.append(ColumnFact(cut(name, NAME), named, learned, found.told(), missing))
+        missing = format_share(found.missing / found.n) if found.n and found.missing else EMPTY_CELL
+        learned = trained.get(name) or (before[name].to_text() if name in before else NOT_KEPT)
+        named = KIND_TITLES.get(kind.name, kind.name)
+        columns.append(ColumnFact(truncate(name, MAX_NAME_LENGTH), named, learned, found.to_text(), missing))
     return SchemaFacts(tuple(columns), len(schema.names) + len(schema.made))
 
 
-def _given(model: Any, data: Any) -> dict[str, _Seen]:
-    wanted = set(model.schema.names[:MOST])
-    seen: dict[str, _Seen] = {}
-    source = rows_of(data, missing=model.schema.missing).stored(model.storage)
+def _column_statistics(model: Any, data: Any) -> dict[str, _ColumnStatistics]:
+    wanted = set(model.schema.names[:MAX_COLUMNS])
+    seen: dict[str, _ColumnStatistics] = {}
+    source = rows_of(data, missing=model.schema.missing).with_storage(model.storage)
     for chunk in model.schema.chunks(source):
         for name, column in chunk.columns.items():
             if name in wanted:
-                seen.setdefault(name, _Seen()).add(column)
+                seen.setdefault(name, _ColumnStatistics()).add(column)
     return seen
 
 
-def _trained(model: Any) -> Iterator[tuple[str, str]]:
+def _training_descriptions(model: Any) -> Iterator[tuple[str, str]]:
     """What training found in each column, where the model keeps it."""
     for name, levels in model.levels.items():
         yield (
             name,
-            f"{counted(len(levels), 'level')}: {_named(list(map(as_text, levels[:LEVELS])), len(levels))}",
+            f"{format_quantity(len(levels), 'level')}: {_list_values(list(map(format_value, levels[:MAX_LEVELS])), len(levels))}",
         )
     if hasattr(model, "distributions"):
         for part in model.distributions:
             name = part.part.names[0]
-            if name not in model.levels and part.found():
-                yield name, part.found().replace("means ", "mean of each class ", 1)
+            if name not in model.levels and part.describe():
+                yield name, part.describe().replace("means ", "mean of each class ", 1)
     elif hasattr(model, "terms"):
-        for block, term in zip(model.schema.parts, model.terms, strict=True):
-            if not block.kind.gathers and block.names[0] not in model.levels:
-                yield block.names[0], counted(len(term.features().names), "feature")
+        for block, term in zip(model.schema.column_groups, model.terms, strict=True):
+            if not block.kind.shares_block and block.names[0] not in model.levels:
+                yield block.names[0], format_quantity(len(term.features().names), "feature")
 
 
-def _named(values: list[str], total: int) -> str:
-    told = ", ".join(cut(value, 24) for value in values)
+def _list_values(values: list[str], total: int) -> str:
+    told = ", ".join(truncate(value, 24) for value in values)
     return told if total <= len(values) else f"{told} …"

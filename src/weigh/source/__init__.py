@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from weigh.source.base import Source
     from weigh.source.chunk import Chunk
-    from weigh.source.files import open
-    from weigh.source.table import rows
+    from weigh.source.files.open_files import open
+    from weigh.source.memory.table import rows
 
 __all__ = ["Chunk", "Source", "open", "rows"]
 
-_HOMES = {"Chunk": "chunk", "Source": "base", "open": "files", "rows": "table"}
+_HOMES = {"Chunk": "chunk", "Source": "base", "open": "files.open_files", "rows": "memory.table"}
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from weigh.errors import DataError, parameter
+from weigh.errors import DataError, parameter_error
 from weigh.source.chunk import Chunk
 from weigh.source.missing import Marker
 
@@ -15,8 +15,8 @@ from weigh.source.missing import Marker
 PREFIX_ROWS = 10_000
 CHUNK_ROWS = 65_536
 
-Kinds = Mapping[str, str]
-Piece = Callable[[], Chunk]
+ColumnKinds = Mapping[str, str]
+ChunkReader = Callable[[], Chunk]
 
 
 class Source(ABC):
@@ -42,14 +42,14 @@ class Source(ABC):
     start: int = 0
     label: str | None
     n_rows: int | None
-    kinds: Kinds = MappingProxyType({})
+    kinds: ColumnKinds = MappingProxyType({})
     missing: tuple[Marker, ...] = ()
     bytes_total: int | None = None
     bytes_read: int = 0
     rows_read: int = 0
 
     @abstractmethod
-    def chunks(self, kinds: Kinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
+    def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
         """Read all rows from the start, at most `size` at a time.
 
         `kinds` maps columns to their kinds: "skip" columns are left out, and files store "number"
@@ -57,27 +57,29 @@ class Source(ABC):
         """
 
     @abstractmethod
-    def labelled(self, name: str) -> Source:
+    def with_label(self, name: str) -> Source:
         """The same rows with column `name` as their label."""
 
-    def pieces(self, kinds: Kinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Piece]:
+    def chunk_readers(
+        self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS
+    ) -> Iterator[ChunkReader]:
         """Read like `chunks`, but leave making each chunk to whoever calls it, in any thread."""
         self.rows_read = 0
         for chunk in self.chunks(kinds, size):
             self.rows_read += chunk.n_rows
-            yield made(chunk)
+            yield constant_reader(chunk)
 
-    def marked(self, missing: Iterable[Marker]) -> Source:
+    def with_missing(self, missing: Iterable[Marker]) -> Source:
         """The same rows, in which these markers mean missing values too."""
         beyond = tuple(mark for mark in missing if mark not in self.missing)
-        return self._marked(self.missing + beyond) if beyond else self
+        return self._with_missing(self.missing + beyond) if beyond else self
 
-    def _marked(self, missing: tuple[Marker, ...]) -> Source:
+    def _with_missing(self, missing: tuple[Marker, ...]) -> Source:
         """The same rows with these markers and no others; rows that can hold none stay as they are."""
         del missing
         return self
 
-    def stored(self, storage: Kinds) -> Source:
+    def with_storage(self, storage: ColumnKinds) -> Source:
         """The same rows, columns read as `storage` says; only text files leave a choice.
 
         "string" columns hold text whatever they look like; "mixed" ones hold numbers where they
@@ -86,7 +88,7 @@ class Source(ABC):
         del storage
         return self
 
-    def completed(self, names: Sequence[str]) -> Source:
+    def with_columns(self, names: Sequence[str]) -> Source:
         """The same rows with all these columns, where what a file does not mention means empty.
 
         Sparse formats write down only what there is: a short file may lack columns that a model has.
@@ -94,43 +96,43 @@ class Source(ABC):
         del names
         return self
 
-    def prefix(self, n: int = PREFIX_ROWS, kinds: Kinds | None = None) -> Chunk:
+    def prefix(self, n: int = PREFIX_ROWS, kinds: ColumnKinds | None = None) -> Chunk:
         """The first n rows, or all when there are fewer; consumes nothing."""
         return next(iter(self.chunks(kinds, size=n)))
 
 
-def as_pieces(chunks: Iterator[Chunk]) -> Iterator[Piece]:
+def as_chunk_readers(chunks: Iterator[Chunk]) -> Iterator[ChunkReader]:
     """Chunks that are already made, as pieces."""
-    return map(made, chunks)
+    return map(constant_reader, chunks)
 
 
-def made(chunk: Chunk) -> Piece:
+def constant_reader(chunk: Chunk) -> ChunkReader:
     """A chunk that is already made, as a piece."""
     return lambda: chunk
 
 
-def check_size(size: int) -> int:
+def check_chunk_size(size: int) -> int:
     """Refuse a chunk size that would never end."""
     if size < 1:
-        raise parameter("chunks", "size", "at least 1", size)
+        raise parameter_error("chunks", "size", "at least 1", size)
     return size
 
 
-def repeated(names: Sequence[str]) -> str | None:
+def find_duplicate(names: Sequence[str]) -> str | None:
     """The first name that occurs twice, if any."""
     return next((name for name, times in Counter(names).items() if times > 1), None)
 
 
-def check_names(names: Sequence[str], where: str) -> None:
+def check_unique_names(names: Sequence[str], where: str) -> None:
     """Refuse columns that cannot be told apart by name."""
-    twice = repeated(names)
+    twice = find_duplicate(names)
     if twice is not None:
         raise DataError(
             f"{where} has the column name {twice!r} more than once. Give every column its own name."
         )
 
 
-def kept(names: Sequence[str], kinds: Kinds | None) -> list[str]:
+def names_to_read(names: Sequence[str], kinds: ColumnKinds | None) -> list[str]:
     """The names that are not skipped."""
     if not kinds:
         return list(names)

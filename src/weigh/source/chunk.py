@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
-
-from weigh.source.matrix_columns import MatrixColumns
+from numpy.typing import DTypeLike, NDArray
 
 # A NumPy array (any strides; objects are plain Python values), a `Coded`, `Texts` or `Lists` column,
 # or a pyarrow.Array. A union would oblige every reader to import pyarrow in order to narrow it;
@@ -22,7 +21,7 @@ CSR: TypeAlias = Any
 
 
 @dataclass(frozen=True, eq=False)
-class Coded:
+class DictionaryColumn:
     """A column of repeated values: row i holds values[codes[i]], and -1 is missing.
 
     The values are distinct; some may occur in none of the rows.
@@ -34,8 +33,8 @@ class Coded:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def __getitem__(self, rows: slice) -> Coded:
-        return Coded(self.codes[rows], self.values)
+    def __getitem__(self, rows: slice) -> DictionaryColumn:
+        return DictionaryColumn(self.codes[rows], self.values)
 
     def to_pylist(self) -> list[Any]:
         """The value of every row, None where it is missing."""
@@ -44,55 +43,55 @@ class Coded:
 
 
 @dataclass(frozen=True, eq=False)
-class Texts:
+class TextColumn:
     """A column of texts as bytes of UTF-8 that lie where they were read.
 
     Row i is data[begins[i] : begins[i] + sizes[i]]; a size of -1 is missing. A text that could not
     stay where it was (its quotes were doubled, say) is in `spilled`, at the place ~begins[i].
     """
 
-    begins: NDArray[np.int64]
+    starts: NDArray[np.int64]
     sizes: NDArray[np.int64]
     data: NDArray[np.uint8]
-    spilled: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, dtype=np.uint8))
+    overflow: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, dtype=np.uint8))
 
     def __len__(self) -> int:
-        return len(self.begins)
+        return len(self.starts)
 
-    def __getitem__(self, rows: slice) -> Texts:
-        return Texts(self.begins[rows], self.sizes[rows], self.data, self.spilled)
+    def __getitem__(self, rows: slice) -> TextColumn:
+        return TextColumn(self.starts[rows], self.sizes[rows], self.data, self.overflow)
 
     def to_pylist(self) -> list[Any]:
         """The text of every row, None where it is missing."""
-        return [self._text(*place) for place in zip(self.begins.tolist(), self.sizes.tolist(), strict=True)]
+        return [self._text(*place) for place in zip(self.starts.tolist(), self.sizes.tolist(), strict=True)]
 
     def _text(self, begin: int, size: int) -> str | None:
         if size < 0:
             return None
-        held = self.data[begin : begin + size] if begin >= 0 else self.spilled[~begin : ~begin + size]
+        held = self.data[begin : begin + size] if begin >= 0 else self.overflow[~begin : ~begin + size]
         # Half a surrogate pair is no UTF-8, but text that was read elsewhere may hold one.
         return held.tobytes().decode("utf-8", "surrogatepass")
 
 
 @dataclass(frozen=True, eq=False)
-class Lists:
+class ListColumn:
     """A column of lists of names: row i holds names indptr[i] to indptr[i + 1], each once or `values` times.
 
     Rows that `known` denies are missing; None knows them all.
     """
 
     indptr: NDArray[np.int64]
-    names: Texts
+    names: TextColumn
     values: NDArray[np.float64] | None = None
     known: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
-    def __getitem__(self, rows: slice) -> Lists:
+    def __getitem__(self, rows: slice) -> ListColumn:
         start, stop, _ = rows.indices(len(self))
         known = None if self.known is None else self.known[start:stop]
-        return Lists(self.indptr[start : max(start, stop) + 1], self.names, self.values, known)
+        return ListColumn(self.indptr[start : max(start, stop) + 1], self.names, self.values, known)
 
     def to_pylist(self) -> list[Any]:
         """Every row's names as a list, or as a dict to their values where they have some; None is missing."""
@@ -104,11 +103,11 @@ class Lists:
             elif self.values is None:
                 rows.append(names[start:stop])
             else:
-                rows.append(_summed(names[start:stop], self.values[start:stop].tolist()))
+                rows.append(_sum_by_name(names[start:stop], self.values[start:stop].tolist()))
         return rows
 
 
-def _summed(names: list[str], values: list[float]) -> dict[str, float]:
+def _sum_by_name(names: list[str], values: list[float]) -> dict[str, float]:
     total: dict[str, float] = {}
     for name, value in zip(names, values, strict=True):
         total[name] = total.get(name, 0.0) + value
@@ -126,14 +125,14 @@ def to_pylist(column: Column) -> list[Any]:
     return values
 
 
-def cut_column(column: Column, start: int, stop: int) -> Column:
+def slice_column(column: Column, start: int, stop: int) -> Column:
     """Rows start to stop of a column, without copying."""
     if is_arrow(column):
         return column.slice(start, stop - start)
     return column[start:stop]
 
 
-def cut_wide(wide: CSR, start: int, stop: int) -> CSR:
+def slice_csr(wide: CSR, start: int, stop: int) -> CSR:
     """Rows start to stop of a CSR matrix; values and column numbers are views."""
     first, last = int(wide.indptr[start]), int(wide.indptr[stop])
     piece = type(wide)((stop - start, wide.shape[1]), dtype=wide.dtype)
@@ -157,7 +156,7 @@ class Chunk:
 
     columns: Mapping[str, Column]
     n_rows: int
-    wide: CSR | None = field(default=None, kw_only=True)
+    sparse: CSR | None = field(default=None, kw_only=True)
     labels: Column | None = field(default=None, kw_only=True)
     weights: NDArray[np.float64] | None = field(default=None, kw_only=True)
     first_row: int = field(default=0, kw_only=True)
@@ -166,17 +165,93 @@ class Chunk:
         """Rows start to stop of this chunk, as views; bounds are cut to the chunk's own."""
         start = min(max(start, 0), self.n_rows)
         stop = min(max(stop, start), self.n_rows)
-        labels, weights, wide = self.labels, self.weights, self.wide
+        labels, weights, wide = self.labels, self.weights, self.sparse
         return Chunk(
-            self._cut(start, stop),
+            self._slice_columns(start, stop),
             stop - start,
-            wide=None if wide is None else cut_wide(wide, start, stop),
-            labels=None if labels is None else cut_column(labels, start, stop),
+            sparse=None if wide is None else slice_csr(wide, start, stop),
+            labels=None if labels is None else slice_column(labels, start, stop),
             weights=None if weights is None else weights[start:stop],
             first_row=self.first_row + start,
         )
 
-    def _cut(self, start: int, stop: int) -> Mapping[str, Column]:
+    def _slice_columns(self, start: int, stop: int) -> Mapping[str, Column]:
         if isinstance(self.columns, MatrixColumns):
-            return self.columns.cut(start, stop)
-        return {name: cut_column(column, start, stop) for name, column in self.columns.items()}
+            return self.columns.slice_rows(start, stop)
+        return {name: slice_column(column, start, stop) for name, column in self.columns.items()}
+
+
+class MatrixColumns(Mapping[str, Any]):
+    """Views of a matrix's columns, under names in their order."""
+
+    def __init__(self, matrix: NDArray[Any], names: Sequence[str]) -> None:
+        self.matrix, self.names = matrix, names
+
+    @cached_property
+    def _indices(self) -> dict[str, int]:
+        return {name: at for at, name in enumerate(self.names)}
+
+    def __getitem__(self, name: str) -> Any:
+        return self.matrix[:, self._indices[name]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def rename(self, names: Sequence[str]) -> MatrixColumns:
+        """Return the same columns under other names."""
+        return MatrixColumns(self.matrix, names)
+
+    def slice_rows(self, start: int, stop: int) -> MatrixColumns:
+        """Return some consecutive rows."""
+        return MatrixColumns(self.matrix[start:stop], self.names)
+
+
+def rename_columns(columns: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
+    """Return columns under other names, in their order."""
+    if isinstance(columns, MatrixColumns):
+        return columns.rename(names)
+    return dict(zip(names, columns.values(), strict=True))
+
+
+class SparseRows:
+    """Rows in canonical CSR form, with the attributes that scipy's matrices have."""
+
+    has_canonical_format = True
+
+    def __init__(self, shape: tuple[int, int], dtype: DTypeLike = np.float64) -> None:
+        self.shape = shape
+        self.data: NDArray[Any] = np.empty(0, dtype=dtype)
+        self.indices: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+        self.indptr: NDArray[np.int64] = np.zeros(shape[0] + 1, dtype=np.int64)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        data: NDArray[np.float64],
+        width: int,
+    ) -> SparseRows:
+        """Take over the parts; indices rise within each row."""
+        rows = cls((len(indptr) - 1, width), dtype=data.dtype)
+        rows.data, rows.indices, rows.indptr = data, indices, indptr
+        return rows
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values."""
+        return self.data.dtype
+
+    def toarray(self) -> NDArray[Any]:
+        """The rows with all their zeros."""
+        dense = np.zeros(self.shape, dtype=self.dtype)
+        dense[np.repeat(np.arange(self.shape[0]), np.diff(self.indptr)), self.indices] = self.data
+        return dense
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("Sparse rows become an array by a copy only.")
+        return self.toarray().astype(dtype or self.dtype, copy=False)

@@ -15,75 +15,75 @@ from numpy.typing import NDArray
 from weigh import _core
 from weigh.errors import ColumnError, DataError
 
-PLAIN = (str, int, float, bool, type(None), list)
+PLAIN_TYPES = (str, int, float, bool, type(None), list)
 # pandas' markers and labels, known by name so that pandas stays unimported.
-_ABSENT = frozenset({"NAType", "NaTType", "MaskedConstant"})
-_SPELLED = frozenset({"Interval", "Period"})
+_MISSING_TYPE_NAMES = frozenset({"NAType", "NaTType", "MaskedConstant"})
+_TEXT_TYPE_NAMES = frozenset({"Interval", "Period"})
 
 
-class ForeignValue(ColumnError, TypeError):
+class UnsupportedValueError(ColumnError, TypeError):
     """A value that is neither text nor number; a TypeError too, as scikit-learn expects."""
 
 
-def complex_data(name: str) -> DataError:
+def complex_data_error(name: str) -> DataError:
     """Word the refusal of complex numbers."""
     return DataError(f"Complex data not supported: column {name!r} holds complex numbers.")
 
 
-def plain(values: NDArray[Any], name: str, first_row: int = 0) -> NDArray[Any]:
+def to_plain_values(values: NDArray[Any], name: str, first_row: int = 0) -> NDArray[Any]:
     """Objects as str, int, float, bool, None or list; the array itself when they already are."""
-    if _core.have_exact_types(values, PLAIN):
+    if _core.have_exact_types(values, PLAIN_TYPES):
         return values
     result = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
-        if type(value) in PLAIN:
+        if type(value) in PLAIN_TYPES:
             result[i] = value
             continue
         try:
-            result[i] = plain_value(value)
+            result[i] = to_plain_value(value)
         except TypeError:
-            raise ForeignValue(
+            raise UnsupportedValueError(
                 f"Column {name!r}, row {first_row + i:,}: a value's type must be text, a number or "
                 f"missing (the argument must be a string or a number), got "
-                f"{type(value).__name__} {shorten(value)}."
+                f"{type(value).__name__} {shorten_repr(value)}."
             ) from None
     return result
 
 
-def plain_value(value: object) -> object:
+def to_plain_value(value: object) -> object:
     """One foreign object as a plain one; TypeError when there is no plain form."""
-    if type(value).__name__ in _ABSENT:
+    if type(value).__name__ in _MISSING_TYPE_NAMES:
         return None
     for kind, convert in _CONVERSIONS:
         if isinstance(value, kind):
             return convert(value)
-    if type(value).__name__ in _SPELLED:
+    if type(value).__name__ in _TEXT_TYPE_NAMES:
         return str(value)
     raise TypeError
 
 
-def _number(value: Any) -> object:
+def _plain_number(value: Any) -> object:
     if isinstance(value, np.generic):
         return value.item()
     return int(value) if isinstance(value, numbers.Integral) else float(value)
 
 
-def _no_complex(value: Any) -> object:
+def _refuse_complex(value: Any) -> object:
     raise DataError(f"Complex data not supported: got {value!r}.")
 
 
-def _numpy_time(value: Any) -> object:
-    return None if np.isnat(value) else iso(str(value))
+def _plain_numpy_time(value: Any) -> object:
+    return None if np.isnat(value) else normalise_iso_time(str(value))
 
 
 # First match wins: np.timedelta64 counts as an integer, datetime as a date.
 _CONVERSIONS: tuple[tuple[type | tuple[type, ...], Callable[[Any], object]], ...] = (
     (str, str),
-    (np.datetime64, _numpy_time),
+    (np.datetime64, _plain_numpy_time),
     (np.timedelta64, lambda value: None if np.isnat(value) else value / np.timedelta64(1, "s")),
-    ((numbers.Real, np.bool_, Decimal), _number),
-    (numbers.Complex, _no_complex),
-    ((dt.date, dt.time), lambda value: iso(value.isoformat())),
+    ((numbers.Real, np.bool_, Decimal), _plain_number),
+    (numbers.Complex, _refuse_complex),
+    ((dt.date, dt.time), lambda value: normalise_iso_time(value.isoformat())),
     (dt.timedelta, dt.timedelta.total_seconds),
     (bytes, bytes.decode),
     (np.ndarray, np.ndarray.tolist),
@@ -91,13 +91,13 @@ _CONVERSIONS: tuple[tuple[type | tuple[type, ...], Callable[[Any], object]], ...
 )
 
 
-def iso(text: str) -> str:
+def normalise_iso_time(text: str) -> str:
     """ISO time with a T and no idle zeros, so that the storage's resolution leaves no trace."""
     trimmed = re.sub(r"(\.\d*?)0+(?=$|[+Z-])", r"\1", text.replace(" ", "T"))
     return re.sub(r"\.(?=$|[+Z-])", "", trimmed)
 
 
-def from_list(values: Sequence[Any]) -> NDArray[Any]:
+def array_from_list(values: Sequence[Any]) -> NDArray[Any]:
     """A list as the narrowest faithful array: bool, int64, float64, else objects."""
     kinds = set(map(type, values))
     if kinds == {bool}:
@@ -114,7 +114,7 @@ def from_list(values: Sequence[Any]) -> NDArray[Any]:
     return np.fromiter(values, dtype=object, count=len(values))
 
 
-def shorten(value: object, most: int = 40) -> str:
+def shorten_repr(value: object, most: int = 40) -> str:
     """A value quoted for a sentence, cut when long."""
     text = repr(value)
     return text if len(text) <= most else text[: most - 3] + "..."

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from weigh.trials.comparing.compare import Comparison, compare
-from weigh.trials.comparing.traits import TraitTable, described
-from weigh.trials.curves.learning_curve import LearningCurve, learning_curve
-from weigh.trials.parts.bias_variance import BiasVariance, bias_variance
+from weigh.trials.bias_variance import BiasVariance, bias_variance
+from weigh.trials.comparison import Comparison, compare
+from weigh.trials.learner_traits import TraitTable, describe_learners
+from weigh.trials.learning_curves import LearningCurve, learning_curve
 
 __all__ = [
     "BiasVariance",
@@ -14,6 +14,6 @@ __all__ = [
     "TraitTable",
     "bias_variance",
     "compare",
-    "described",
+    "describe_learners",
     "learning_curve",
 ]

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from weigh import errors
-from weigh.trials.rows import Places
+from weigh.trials.rows import RowIndices
 
 Groups = npt.NDArray[np.int64]
 
-MANY = 20  # whole numbers that are classes: so many are no surprise, nor one for so many rows
+MANY_CLASSES = 20  # whole numbers that are classes: so many are no surprise, nor one for so many rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,14 +23,14 @@ class Split:
 
     repeat: int
     fold: int
-    train: Places
-    test: Places
+    train: RowIndices
+    test: RowIndices
 
     def __str__(self) -> str:
         return f"fold {self.fold + 1} of repeat {self.repeat + 1}"
 
 
-def groups_of(labels: npt.NDArray[Any], is_regression: bool) -> Groups:
+def stratification_groups(labels: npt.NDArray[Any], is_regression: bool) -> Groups:
     """Return a number per row, the same for the same class; numbers to predict are all one group."""
     if is_regression:
         return np.zeros(len(labels), np.int64)
@@ -42,7 +42,7 @@ def groups_of(labels: npt.NDArray[Any], is_regression: bool) -> Groups:
         )
     known: dict[Any, int] = {}
     groups = np.array([known.setdefault(label, len(known)) for label in labels.tolist()], np.int64)
-    if labels.dtype.kind in "iuf" and len(known) > max(MANY, len(labels) / MANY):
+    if labels.dtype.kind in "iuf" and len(known) > max(MANY_CLASSES, len(labels) / MANY_CLASSES):
         warnings.warn(
             f"The labels are {len(known):,} different whole numbers in {len(labels):,} rows, and the "
             f"learners take each for a class of its own. If they measure something, name regressions, such "
@@ -71,14 +71,14 @@ def repeated_folds(groups: Groups, folds: int, repeats: int, seed: int, owner: s
         )
     found = []
     for repeat in range(repeats):
-        fold_of = _folds(groups, folds, np.random.default_rng([seed, repeat]))
+        fold_of = _assign_folds(groups, folds, np.random.default_rng([seed, repeat]))
         for fold in range(folds):
             held = fold_of == fold
             found.append(Split(repeat, fold, np.flatnonzero(~held), np.flatnonzero(held)))
     return found
 
 
-def _folds(groups: Groups, folds: int, rng: np.random.Generator) -> Groups:
+def _assign_folds(groups: Groups, folds: int, rng: np.random.Generator) -> Groups:
     """Return the fold of every row: rows, mixed within their groups, are dealt out like cards."""
     mixed = rng.permutation(len(groups))
     dealt = mixed[np.argsort(groups[mixed], kind="stable")]
@@ -87,7 +87,7 @@ def _folds(groups: Groups, folds: int, rng: np.random.Generator) -> Groups:
     return fold_of
 
 
-def growing(places: Places, groups: Groups, rng: np.random.Generator) -> Places:
+def stratified_order(places: RowIndices, groups: Groups, rng: np.random.Generator) -> RowIndices:
     """Return the places in an order of which every beginning has the groups in their shares.
 
     The first places are one of each group, so that as many rows as there are groups have all of them. Of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from tests.apps.mail.letters import ham, spam
+from tests.apps.mail.sample_mails import ham, spam
 from tests.journal.dying import CALLS as OF_JOURNALS
 from tests.journal.dying import Countdown
 from weigh.apps.mail.store import MailStore

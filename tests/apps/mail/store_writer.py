@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import sys
 
-from tests.apps.mail.letters import ham
+from tests.apps.mail.sample_mails import ham
 from weigh.apps.mail import store as module
 from weigh.apps.mail.store import MailStore
 
@@ -34,7 +34,7 @@ def do(store: MailStore, action: str, numbers: list[int]) -> None:
 
 def main(folder: str, seed: int, first: int, learner: str) -> None:
     # Folding often is where most could go wrong.
-    module._TAIL = 2_000
+    module._MAX_JOURNAL_TAIL = 2_000
     store = MailStore.open(folder, create=True, learner=learner, words=learner == "logistic")
     for number, (action, numbers) in enumerate(calls(seed, first)):
         do(store, action, numbers)

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.apps.mail.canonical_twin import canonical
-from tests.apps.mail.feature_twin import REACH, body_names, header_names
+from tests.apps.mail.reference_canonical import canonical
+from tests.apps.mail.reference_features import REACH, body_names, header_names
 from tests.source.mail.trees import Tree, trees, whole
 from weigh import _core
-from weigh.apps.mail.features import MOST, VERSION, Feature, Features
+from weigh.apps.mail.features import FEATURES_VERSION, MAX_FEATURES_PER_VIEW, FeatureExtractor, MailFeature
 from weigh.errors import ParameterError
 from weigh.source.mail import read
 
@@ -33,7 +33,7 @@ Content-Type: text/html
 
 def assert_as_the_twin_says(raw: bytes, kind: str, size: int) -> None:
     message = read(canonical(raw))
-    found = Features(pairs=kind, characters=size).named(raw)
+    found = FeatureExtractor(pairs=kind, characters=size).named_features(raw)
     assert {each.name for each in found if each.view == 0} == header_names(message, kind, size)
     assert {each.name for each in found if each.view == 1} == body_names(message, kind, size)
     assert len(found) == len({(each.view, each.key) for each in found})
@@ -85,7 +85,7 @@ def test_any_bytes_have_features(raw: bytes, size: int) -> None:
 
 
 def test_a_message_is_told_in_words_for_people() -> None:
-    found = Features().named(MAIL)
+    found = FeatureExtractor().named_features(MAIL)
     headers, body = ({each.name for each in found if each.view == view} for view in (0, 1))
     assert {"domain:shop.example.com", "domain:example.com", "order:from received"} <= {*headers}
     assert {"subject:Free Money", "from:Ann", "received:10.20", "flag:missing-date"} <= headers
@@ -105,10 +105,10 @@ OWN += ["X-Rspamd", "X-Antispam", "X-Mozilla-Status", "X-Evolution", "X-GM-THRID
 
 @pytest.mark.parametrize("name", OWN)
 def test_what_filters_and_mailboxes_write_is_not_looked_at(name: str) -> None:
-    features = Features(characters=4)
+    features = FeatureExtractor(characters=4)
     plain, written = b"To: you\n\nhi", b"To: you\n" + name.encode() + b": spam at last\n\nhi"
-    assert features.prints([written]) == features.prints([plain])
-    assert features.prints([b"To: you\nX-Other: spam\n\nhi"]) != features.prints([plain])
+    assert features.hashed_features([written]) == features.hashed_features([plain])
+    assert features.hashed_features([b"To: you\nX-Other: spam\n\nhi"]) != features.hashed_features([plain])
 
 
 def test_features_that_change_have_another_version() -> None:
@@ -116,52 +116,66 @@ def test_features_that_change_have_another_version() -> None:
     mails = [MAIL, MAIL.replace(b"text/html", b"text/plain"), b"", b"\xff>From \0"]
     pinned = hashlib.sha256()
     for kind, size in (("none", 0), ("pairs", 0), ("sparse", 4)):
-        for identity, print_ in Features(pairs=kind, characters=size, salt=7).identified(mails):
+        for identity, print_ in FeatureExtractor(pairs=kind, characters=size, salt=7).identify(mails):
             pinned.update(identity + print_)
-    assert (VERSION, pinned.hexdigest()[:16]) == (1, "f3fe23b6706b3952")
+    assert (FEATURES_VERSION, pinned.hexdigest()[:16]) == (1, "f3fe23b6706b3952")
 
 
 def test_a_print_has_the_keys_of_both_views_in_order() -> None:
-    features = Features(pairs="sparse", characters=4, salt=7)
-    (print_,) = features.prints([MAIL])
-    views = [sorted(each.key for each in features.named(MAIL) if each.view == view) for view in (0, 1)]
+    features = FeatureExtractor(pairs="sparse", characters=4, salt=7)
+    (print_,) = features.hashed_features([MAIL])
+    views = [
+        sorted(each.key for each in features.named_features(MAIL) if each.view == view) for view in (0, 1)
+    ]
     sizes = [len(keys) for keys in views]
     assert print_ == struct.pack(f"<2I{sum(sizes)}Q", *sizes, *views[0], *views[1])
 
 
 @given(st.lists(st.binary(max_size=60), max_size=12), st.integers(1, 5))
 def test_threads_change_nothing(contents: list[bytes], threads: int) -> None:
-    alone = [Features().prints([content], threads=1)[0] for content in contents]
-    assert Features().prints(contents, threads=threads) == alone == Features().prints(contents)
+    alone = [FeatureExtractor().hashed_features([content], threads=1)[0] for content in contents]
+    assert (
+        FeatureExtractor().hashed_features(contents, threads=threads)
+        == alone
+        == FeatureExtractor().hashed_features(contents)
+    )
 
 
 def test_another_salt_and_another_view_give_other_keys() -> None:
-    here, there = ({each.key for each in Features(salt=salt).named(MAIL)} for salt in (1, 2))
+    here, there = ({each.key for each in FeatureExtractor(salt=salt).named_features(MAIL)} for salt in (1, 2))
     assert not here & there
-    both = [each for each in Features().named(b"Path: x\n\nhttp://a.example/x") if each.name == "path:x"]
+    both = [
+        each
+        for each in FeatureExtractor().named_features(b"Path: x\n\nhttp://a.example/x")
+        if each.name == "path:x"
+    ]
     assert [each.view for each in both] == [0, 1]
     assert both[0].key != both[1].key
 
 
 def test_keys_stay_the_same_for_ever() -> None:
-    assert Features(salt=1).named(b"\nhello")[-1] == Feature(1, "hello", 16875018605528948829)
+    assert FeatureExtractor(salt=1).named_features(b"\nhello")[-1] == MailFeature(
+        1, "hello", 16875018605528948829
+    )
 
 
 def test_a_view_has_a_bounded_number_of_features() -> None:
-    many = " ".join(f"w{number}" for number in range(MOST)).encode()
-    (print_,) = Features(pairs="sparse", characters=4).prints([b"Subject: " + many + b"\n\n" + many])
-    assert struct.unpack_from("<2I", print_) == (MOST, MOST)
+    many = " ".join(f"w{number}" for number in range(MAX_FEATURES_PER_VIEW)).encode()
+    (print_,) = FeatureExtractor(pairs="sparse", characters=4).hashed_features(
+        [b"Subject: " + many + b"\n\n" + many]
+    )
+    assert struct.unpack_from("<2I", print_) == (MAX_FEATURES_PER_VIEW, MAX_FEATURES_PER_VIEW)
 
 
 def test_a_long_name_of_a_header_costs_no_more_than_a_short_one() -> None:
-    found = Features().named(b"N" * 200_000 + b": " + b"a b " * 10_000)
+    found = FeatureExtractor().named_features(b"N" * 200_000 + b": " + b"a b " * 10_000)
     assert max(len(each.name) for each in found) < 100
 
 
 def test_attributes_are_cut_between_characters() -> None:
     html = f"Content-Type: text/html; charset=utf-8\n\n<p {'A' * 50}='{'B' * 39}é' title='x y'>".encode()
     assert read(html).attributes == (("a" * 40, "b" * 39), ("title", "x y"))
-    names = {each.name for each in Features().named(html)}
+    names = {each.name for each in FeatureExtractor().named_features(html)}
     assert {f"attr:{'a' * 40}={'b' * 39}", "attr:title=x"} <= names
 
 
@@ -176,14 +190,14 @@ def test_attributes_are_cut_between_characters() -> None:
 )
 def test_settings_that_cannot_be_are_refused(chosen: dict[str, object], message: str) -> None:
     with pytest.raises(ParameterError, match=f"^{re.escape(message)}$"):
-        Features(**chosen)  # type: ignore[arg-type]
+        FeatureExtractor(**chosen)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True])
 def test_threads_that_cannot_be_are_refused(threads: object) -> None:
     message = f"prints: threads must be a whole number from 1 on, got {threads!r}."
     with pytest.raises(ParameterError, match=f"^{re.escape(message)}$"):
-        Features().prints([], threads=threads)  # type: ignore[arg-type]
+        FeatureExtractor().hashed_features([], threads=threads)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("given", "asked"), [(None, 0), (1, 1), (10**30, CORES)])
@@ -192,7 +206,7 @@ def test_there_are_no_more_threads_than_cores(
 ) -> None:
     seen: list[int] = []
     monkeypatch.setattr(_core, "hash_mail_features", lambda *told: seen.append(told[-1]))
-    Features().prints([MAIL], threads=given)
+    FeatureExtractor().hashed_features([MAIL], threads=given)
     assert seen == [asked]
 
 
@@ -213,7 +227,7 @@ DATED = [
 
 @pytest.mark.parametrize("header", DATED)
 def test_days_and_hours_are_no_features(header: str) -> None:
-    found = {each.name for each in Features(characters=4).named(f"{header}\n\n".encode())}
+    found = {each.name for each in FeatureExtractor(characters=4).named_features(f"{header}\n\n".encode())}
     assert f"has:{header.split(':')[0].lower()}" in found
     assert not [name for name in found if re.search("Jan|Mon|2024|1704|added", name)]
 
@@ -222,7 +236,7 @@ def test_what_is_no_day_stays() -> None:
     mail = b"\n".join(
         each.encode() for each in [*DATED, "Update: Mon", "Authentication-Results: a; t=2024", ""]
     )
-    found = {each.name for each in Features().named(mail)}
+    found = {each.name for each in FeatureExtractor().named_features(mail)}
     assert {"received:from a", "received:by f", "received:d e", "x-received:by g", "update:Mon"} <= found
     assert {"dkim-signature:d shop.example", "dkim-signature:s key1", "arc-seal:shop.example"} <= found
     assert "authentication-results:2024" in found

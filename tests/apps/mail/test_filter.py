@@ -8,13 +8,14 @@ import subprocess
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from weigh import errors
-from weigh.apps.mail.explanation import Explanation, Reason
-from weigh.apps.mail.features import Features
+from weigh.apps.mail.features import FeatureExtractor
 from weigh.apps.mail.filter import Filter, new_ledger
 from weigh.apps.mail.learners import LEARNERS
-from weigh.apps.mail.verdict import Costs
+from weigh.apps.mail.verdict import Costs, Explanation, FeatureContribution
 from weigh.pictures import image
 
 SPAMS = [
@@ -33,7 +34,7 @@ MIXED = (
 
 
 def taught(learner: str = "naive-bayes", salt: int = 0) -> Filter:
-    mail = Filter(Features(salt=salt), new_ledger(learner))
+    mail = Filter(FeatureExtractor(salt=salt), new_ledger(learner))
     for spam, ham in zip(SPAMS, HAMS, strict=True):
         mail.learn([spam, ham], ["spam", "ham"])
     return mail
@@ -54,8 +55,8 @@ def test_reasons_and_biases_add_up_to_the_verdict(learner):
     total = sum(reason.contribution for reason in found.reasons) + sum(found.biases.values())
     assert total == pytest.approx(found.verdict.score, abs=1e-9)
     assert found.verdict.score == pytest.approx(mail.judge([MIXED])[0].score, abs=1e-9)
-    assert found.of_view("headers") + found.of_view("body") == pytest.approx(total, abs=1e-9)
-    assert len(found.reasons) < found.features == len(mail.features.named(MIXED))
+    assert found.view_total("headers") + found.view_total("body") == pytest.approx(total, abs=1e-9)
+    assert len(found.reasons) < found.features == len(mail.features.named_features(MIXED))
 
 
 def test_reasons_are_named_and_placed():
@@ -78,7 +79,7 @@ def test_the_salt_changes_keys_and_nothing_else(learner):
     plain, salted = taught(learner), taught(learner, salt=12345)
     for message in (MIXED, SPAMS[0], HAMS[0]):
         assert salted.judge([message])[0].score == pytest.approx(plain.judge([message])[0].score, abs=1e-5)
-    assert plain.features.prints([MIXED]) != salted.features.prints([MIXED])
+    assert plain.features.hashed_features([MIXED]) != salted.features.hashed_features([MIXED])
 
 
 def test_unlearning_is_never_having_learned():
@@ -139,8 +140,11 @@ def test_the_printed_numbers_add_up_on_paper(learner, message):
 
 
 def test_an_explanation_prints_as_expected():
-    reasons = [Reason(f"word{at}", "body", 0.1004) for at in range(12)]
-    reasons += [Reason("subject:lunch", "headers", -2.5), Reason("has:to", "headers", 0.0)]
+    reasons = [FeatureContribution(f"word{at}", "body", 0.1004) for at in range(12)]
+    reasons += [
+        FeatureContribution("subject:lunch", "headers", -2.5),
+        FeatureContribution("has:to", "headers", 0.0),
+    ]
     found = Explanation(
         verdict=Costs().verdict(12 * 0.1004 - 2.5 + 0.02),
         costs=Costs(),
@@ -173,7 +177,12 @@ def test_an_explanation_prints_as_expected():
 def test_names_cannot_break_out_of_the_page_or_the_line():
     wild = "a\x1b[31m\n<script>" + "x" * 200
     found = Filter().explain(b"")
-    found = Explanation(**{**vars(found), "reasons": (Reason(wild, "body", 2.0), Reason(wild, "body", -1.0))})
+    found = Explanation(
+        **{
+            **vars(found),
+            "reasons": (FeatureContribution(wild, "body", 2.0), FeatureContribution(wild, "body", -1.0)),
+        }
+    )
     assert all("\x1b" not in line and "<script>" in line for line in printed(found) if "xxx" in line)
     assert "<script>" not in found._repr_html_()
     assert json.loads(json.dumps(found.to_dict()))["reasons"][0]["name"] == wild
@@ -204,3 +213,22 @@ def test_a_filter_judges_without_numpy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+WORDS = ("tea", "prize", "money", "five", "won", "lunch", "чай")
+MESSAGES = st.lists(st.sampled_from(WORDS), max_size=8).map(
+    lambda words: f"Subject: {' '.join(words[:2])}\n\n{' '.join(words)}".encode()
+)
+
+
+@pytest.mark.parametrize("learner", ["naive-bayes", "logistic", "perceptron"])
+@given(
+    learned=st.lists(st.tuples(MESSAGES, st.sampled_from(("ham", "spam"))), max_size=6),
+    content=MESSAGES,
+    most=st.integers(0, 12),
+)
+def test_a_brief_is_the_beginning_of_the_explanation(learner, learned, content, most):
+    mail = Filter(ledger=new_ledger(learner))
+    mail.learn([message for message, _ in learned], [label for _, label in learned])
+    whole = mail.explain(content)
+    assert mail.brief(content, most) == (whole.verdict, whole.strongest(most))

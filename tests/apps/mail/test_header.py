@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from weigh.apps.mail.header import with_failure, with_header
+from weigh.apps.mail.header import add_error_header, add_verdict_header
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ MESSAGE = b"From: a@example.org\nSubject: tea\n\nAt five.\n"
 
 
 def test_the_verdict_is_the_first_header():
-    assert with_header(MESSAGE, Judged()) == PLAIN + b"\n" + MESSAGE
+    assert add_verdict_header(MESSAGE, Judged()) == PLAIN + b"\n" + MESSAGE
 
 
 def test_evidence_is_told_in_order_and_folded_between_its_pieces():
     evidence = [Telling(f"subject:word number {at}", 2.5 - at) for at in range(5)]
-    assert with_header(b"\n", Judged("unsure", 0.5), evidence).decode() == (
+    assert add_verdict_header(b"\n", Judged("unsure", 0.5), evidence).decode() == (
         'X-Weigh: unsure, probability 0.500000; "subject:word number 0" +2.50;\n'
         ' "subject:word number 1" +1.50; "subject:word number 2" +0.50;\n'
         ' "subject:word number 3" -0.50; "subject:word number 4" -1.50\n\n'
@@ -46,7 +46,9 @@ def test_evidence_is_told_in_order_and_folded_between_its_pieces():
 
 
 def test_a_name_cannot_end_its_quotation():
-    assert with_header(b"", Judged(), [Telling('say "tea\n\x00')]) == PLAIN + b'; "say \'tea ?" +1.00\n'
+    assert (
+        add_verdict_header(b"", Judged(), [Telling('say "tea\n\x00')]) == PLAIN + b'; "say \'tea ?" +1.00\n'
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,20 +79,22 @@ def test_a_name_cannot_end_its_quotation():
     ],
 )
 def test_it_stands_where_every_program_finds_it(content, expected):
-    assert with_header(content, Judged()) == expected
+    assert add_verdict_header(content, Judged()) == expected
 
 
 def test_a_failure_is_told_in_the_same_place():
-    assert with_failure(b"A: 1\r\nX-Weigh: ham\r\n\r\nx") == b"X-Weigh: unsure, error\r\nA: 1\r\n\r\nx"
+    assert add_error_header(b"A: 1\r\nX-Weigh: ham\r\n\r\nx") == b"X-Weigh: unsure, error\r\nA: 1\r\n\r\nx"
 
 
 def test_twice_is_once():
-    once = with_header(MESSAGE, Judged("ham", 0.01), [Telling("tea", -3.0)])
-    assert with_header(once, Judged("ham", 0.01), [Telling("tea", -3.0)]) == once
+    once = add_verdict_header(MESSAGE, Judged("ham", 0.01), [Telling("tea", -3.0)])
+    assert add_verdict_header(once, Judged("ham", 0.01), [Telling("tea", -3.0)]) == once
 
 
 def test_names_in_other_letters_are_decoded_by_mail_programs():
-    message = email.message_from_bytes(with_header(MESSAGE, Judged(), [Telling("чай=?x"), Telling("=?x?=")]))
+    message = email.message_from_bytes(
+        add_verdict_header(MESSAGE, Judged(), [Telling("чай=?x"), Telling("=?x?=")])
+    )
     told = str(email.header.make_header(email.header.decode_header(message["X-Weigh"])))
     assert told == "spam, probability 0.999870; чай=?x +1.00; =?x?= +1.00"
 
@@ -100,7 +104,7 @@ NAMES = st.text(max_size=80) | st.text("…ä", max_size=80)
 
 @given(st.lists(st.builds(Telling, NAMES, st.floats(allow_nan=False)), max_size=6))
 def test_no_evidence_writes_more_than_one_header(evidence):
-    told = with_header(b"A: 1\n\n", Judged(), evidence)
+    told = add_verdict_header(b"A: 1\n\n", Judged(), evidence)
     head = told.removesuffix(b"\nA: 1\n\n")
     assert head.isascii()
     assert re.fullmatch(rb"X-Weigh: [ -~]+(\n [ -~]*[!-~][ -~]*)*", head)
@@ -111,7 +115,7 @@ def test_no_evidence_writes_more_than_one_header(evidence):
     ("probability", "told"), [(1.0, b"0.999999"), (0.0, b"0.000001"), (0.9999994, b"0.999999")]
 )
 def test_no_probability_is_told_as_sure(probability, told):
-    assert with_header(b"", Judged("ham", probability)) == b"X-Weigh: ham, probability %b\n" % told
+    assert add_verdict_header(b"", Judged("ham", probability)) == b"X-Weigh: ham, probability %b\n" % told
 
 
 PIECES = st.sampled_from(
@@ -146,7 +150,7 @@ def fields_by_line_feed(told, is_empty):
 @given(MESSAGES)
 @example(b"A: 1\n\r\nX-Weigh: ham\n\n")
 def test_all_programs_read_one_verdict(content):
-    told = with_header(content, Judged())
+    told = add_verdict_header(content, Judged())
     for is_empty in (lambda line: line in (b"", b"\r"), lambda line: not line.strip(b"\r")):
         assert fields_by_line_feed(told, is_empty) == [PLAIN]
     head = re.split(rb"\r?\n\r\n", told, maxsplit=1)[0]
@@ -158,13 +162,13 @@ def test_all_programs_read_one_verdict(content):
 
 @given(MESSAGES)
 def test_nothing_else_is_changed(content):
-    told = with_header(content, Judged())
+    told = add_verdict_header(content, Judged())
     start = told.index(PLAIN)
     added = re.match(rb"%b\r?\n(X-Weigh-Note: [^\r\n]*\r?\n)?" % PLAIN, told[start:])
     rest = told[:start] + told[start:][added.end() :]
     if not FORGED.search(content):
         assert rest == content
-    assert with_header(told, Judged()) == told
+    assert add_verdict_header(told, Judged()) == told
     left = iter(content)
     assert all(byte in left for byte in rest)
 
@@ -172,5 +176,5 @@ def test_nothing_else_is_changed(content):
 def test_a_message_that_is_all_headers_is_searched_at_once():
     head = b"A: 1\nX-Weigh: ham\n" * 400_000
     start = time.perf_counter()
-    assert with_header(head, Judged()) == PLAIN + b"\n" + b"A: 1\n" * 400_000
+    assert add_verdict_header(head, Judged()) == PLAIN + b"\n" + b"A: 1\n" * 400_000
     assert time.perf_counter() - start < 2

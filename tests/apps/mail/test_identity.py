@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.apps.mail import canonical_twin
-from tests.apps.mail.canonical_twin import canonical
-from weigh.apps.mail.features import Features
+from tests.apps.mail import reference_canonical
+from tests.apps.mail.reference_canonical import canonical
+from weigh.apps.mail.features import FeatureExtractor
 
 PLAIN = b"From: a@example.org\nSubject: hello\n\nFirst line\n\nStatus: of things\n"
 WRITTEN = [
@@ -55,31 +55,31 @@ PIECES += [b"Content-Length", b"X-Evolution", b"X-GM-", b"X-Rspamd", b">From ", 
 
 
 def digest(content: bytes) -> bytes:
-    ((identity, _),) = Features(salt=7).identified([content])
+    ((identity, _),) = FeatureExtractor(salt=7).identify([content])
     return identity
 
 
 @settings(max_examples=500)
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map(b"".join), st.integers(0, 2**64 - 1))
 def test_the_identity_is_as_the_twin_says(content: bytes, salt: int) -> None:
-    ((identity, print_),) = Features(salt=salt).identified([content])
-    assert identity == canonical_twin.identity(content, salt)
-    assert [print_] == Features(salt=salt).prints([content])
+    ((identity, print_),) = FeatureExtractor(salt=salt).identify([content])
+    assert identity == reference_canonical.identity(content, salt)
+    assert [print_] == FeatureExtractor(salt=salt).hashed_features([content])
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map(b"".join))
 def test_one_identity_has_one_print(content: bytes) -> None:
-    features = Features(characters=4)
+    features = FeatureExtractor(characters=4)
     # No more lines of mailboxes may come to light.
     if canonical(canonical(content)) == canonical(content):
-        assert features.identified([content]) == features.identified([canonical(content)])
+        assert features.identify([content]) == features.identify([canonical(content)])
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
 def test_many_messages_are_identified_as_each_alone(threads: int) -> None:
     contents = [b"Subject: %d\r\n\r\nhi" % (at % 13) for at in range(40)] + [b""]
-    alone = [Features().identified([content])[0] for content in contents]
-    assert Features().identified(contents, threads=threads) == alone
+    alone = [FeatureExtractor().identify([content])[0] for content in contents]
+    assert FeatureExtractor().identify(contents, threads=threads) == alone
     assert len({identity for identity, _ in alone}) == 14
 
 
@@ -125,13 +125,13 @@ def test_a_line_that_begins_with_from_is_the_same_however_mailboxes_quote_it(quo
     plain = b"From: a@example.org\n\nDear all,\nFrom now on\n>From then on\n"
     for line in (b"\nFrom now", b"\n>From then"):
         quoted = plain.replace(line, b"\n" + quotes + line[1:])
-        assert Features().identified([quoted]) == Features().identified([plain])
+        assert FeatureExtractor().identify([quoted]) == FeatureExtractor().identify([plain])
     assert digest(plain.replace(b"now", b"then")) != digest(plain)
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"From me", b"From me\n", b"\r\n\r\n", b"X-Weigh: ham"])
 def test_what_has_no_content_has_an_identity(content: bytes) -> None:
-    assert digest(content) == canonical_twin.identity(b"From me" if content == b"From me" else b"", 7)
+    assert digest(content) == reference_canonical.identity(b"From me" if content == b"From me" else b"", 7)
 
 
 def test_a_body_without_headers_is_left_alone() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.apps.mail.twins import TWINS, Views, print_of
+from tests.apps.mail.reference_ledgers import TWINS, Views, print_of
 from weigh._core import MailLedger
 from weigh.apps.mail.learners import LEARNERS
 

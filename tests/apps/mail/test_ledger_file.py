@@ -8,7 +8,7 @@ import struct
 
 import pytest
 
-from tests.apps.mail.twins import print_of
+from tests.apps.mail.reference_ledgers import print_of
 from weigh._core import MailLedger
 from weigh.apps.mail.learners import LEARNERS
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.apps.mail.letters import counts, files, ham, image, learned, spam
-from weigh.apps.mail import groups
+from tests.apps.mail.sample_mails import counts, files, ham, image, learned, spam
+from weigh.apps.mail import store as groups
 from weigh.apps.mail import store as module
-from weigh.apps.mail.results import Learned, Unlearned
+from weigh.apps.mail.results import LearnResult, UnlearnResult
 from weigh.apps.mail.store import MailStore
 from weigh.errors import LabelError, ModelFileError, ParameterError
 
@@ -29,9 +29,9 @@ def store(request: Any, tmp_path: Path) -> MailStore:
 
 
 def test_learning_counts_new_messages_once(store: MailStore) -> None:
-    assert store.learn([*HAMS, HAMS[0]], "ham") == Learned(new=9, known=1)
-    assert store.learn(SPAMS, "spam") == Learned(new=9)
-    assert store.learn(SPAMS, "spam") == Learned(known=9)
+    assert store.learn([*HAMS, HAMS[0]], "ham") == LearnResult(new=9, known=1)
+    assert store.learn(SPAMS, "spam") == LearnResult(new=9)
+    assert store.learn(SPAMS, "spam") == LearnResult(known=9)
     assert counts(store) == (9, 9)
     assert image(store) == learned(store, [*((m, "ham") for m in HAMS), *((m, "spam") for m in SPAMS)])
 
@@ -39,8 +39,8 @@ def test_learning_counts_new_messages_once(store: MailStore) -> None:
 def test_the_same_message_from_a_mailbox_is_known(store: MailStore) -> None:
     store.learn(HAMS, "ham")
     filed = [b"From x\r\nStatus: RO\r\n" + m.replace(b"\n", b"\r\n") + b"\r\n" for m in HAMS]
-    assert store.learn(filed, "ham") == Learned(known=9)
-    assert store.unlearn(filed) == Unlearned(ham=9)
+    assert store.learn(filed, "ham") == LearnResult(known=9)
+    assert store.unlearn(filed) == UnlearnResult(ham=9)
 
 
 def test_what_is_held_in_memory_follows_what_any_store_writes(store: MailStore) -> None:
@@ -49,7 +49,7 @@ def test_what_is_held_in_memory_follows_what_any_store_writes(store: MailStore) 
     image(store)
     for number, writer in enumerate([store, store, other, store, other, other, store]):
         for content, label in ((ham(number), "ham"), (spam(number), "spam")):
-            assert writer.learn([content, content], label) == Learned(1, 0, 1)
+            assert writer.learn([content, content], label) == LearnResult(1, 0, 1)
             done.append((content, label))
         if number % 2:
             assert image(store) == learned(store, done)
@@ -59,7 +59,7 @@ def test_what_is_held_in_memory_follows_what_any_store_writes(store: MailStore) 
 def test_a_message_of_the_other_label_moves(store: MailStore) -> None:
     store.learn(HAMS, "ham")
     store.learn(SPAMS, "spam")
-    assert store.learn([SPAMS[2], ham(99), HAMS[1]], "ham") == Learned(new=1, moved=1, known=1)
+    assert store.learn([SPAMS[2], ham(99), HAMS[1]], "ham") == LearnResult(new=1, moved=1, known=1)
     order = [*((m, "ham") for m in HAMS), *((m, "spam") for m in SPAMS if m != SPAMS[2])]
     assert image(store) == learned(store, [*order, (SPAMS[2], "ham"), (ham(99), "ham")])
     assert counts(store) == (11, 8)
@@ -68,7 +68,7 @@ def test_a_message_of_the_other_label_moves(store: MailStore) -> None:
 def test_unlearning_leaves_what_the_other_messages_make(store: MailStore) -> None:
     store.learn(HAMS, "ham")
     store.learn(SPAMS, "spam")
-    assert store.unlearn([HAMS[0], SPAMS[3], ham(50), HAMS[0]]) == Unlearned(ham=1, spam=1, unknown=2)
+    assert store.unlearn([HAMS[0], SPAMS[3], ham(50), HAMS[0]]) == UnlearnResult(ham=1, spam=1, unknown=2)
     left = [*((m, "ham") for m in HAMS[1:]), *((m, "spam") for m in SPAMS if m != SPAMS[3])]
     assert image(store) == learned(store, left)
     assert image(MailStore.open(store.folder)) == image(store)
@@ -84,7 +84,7 @@ def test_unlearning_all_leaves_a_ledger_as_of_a_new_store(store: MailStore) -> N
     assert image(store) == empty
     store.fold()
     assert image(MailStore.open(store.folder)) == empty
-    assert store.learn(HAMS, "ham") == Learned(new=9)
+    assert store.learn(HAMS, "ham") == LearnResult(new=9)
 
 
 def test_what_one_holder_learns_the_others_judge_by(store: MailStore) -> None:
@@ -141,9 +141,9 @@ def test_the_first_look_of_a_program_sees_what_later_ones_see(tmp_path: Path, le
 def test_many_messages_are_learned_in_groups_and_folded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(groups, "_GROUP", 10)
-    monkeypatch.setattr(module, "_TAIL", 8_000)
-    monkeypatch.setattr(module, "_BULK_TAIL", 20_000)
+    monkeypatch.setattr(groups, "_MAX_BATCH_MESSAGES", 10)
+    monkeypatch.setattr(module, "_MAX_JOURNAL_TAIL", 8_000)
+    monkeypatch.setattr(module, "_MAX_BULK_JOURNAL_TAIL", 20_000)
     store, told = MailStore.open(tmp_path / "store", create=True), list[int]()
     store.learn([spam(0)], "spam")
     assert "ledger" not in files(store)
@@ -152,7 +152,7 @@ def test_many_messages_are_learned_in_groups_and_folded(
     assert "ledger" in files(store)
     assert 0 <= store.status().unfolded < 8_000
     assert counts(store) == counts(MailStore.open(store.folder)) == (95, 1)
-    assert store.unlearn(ham(number) for number in range(95)) == Unlearned(ham=95)
+    assert store.unlearn(ham(number) for number in range(95)) == UnlearnResult(ham=95)
     assert counts(store) == (0, 1)
 
 

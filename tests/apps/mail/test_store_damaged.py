@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.apps.mail.letters import counts, ham, image, spam
+from tests.apps.mail.sample_mails import counts, ham, image, spam
 from weigh.apps.mail.store import MailStore
 from weigh.errors import JournalError, ModelFileError
-from weigh.journal import Record
+from weigh.journal import JournalRecord
 
 ORDERED = ("logistic", "perceptron")
 
@@ -116,8 +116,8 @@ def test_a_journal_of_other_records_is_refused(
     tmp_path: Path, learner: str, mark: int, payload: bytes
 ) -> None:
     store = made(tmp_path / "store", learner=learner)
-    with store._journal.writing() as turn:
-        turn.append([Record(bytes(16), mark, payload)])
+    with store._journal.transaction() as turn:
+        turn.append([JournalRecord(bytes(16), mark, payload)])
     for ask in (
         lambda: MailStore.open(store.folder).judge([ham(1)]),
         lambda: MailStore.open(store.folder).fold(),
@@ -130,7 +130,7 @@ def test_a_journal_of_other_records_is_refused(
 @pytest.mark.parametrize("body", [b"x", bytes(20), bytes(17) + b"\1\0\0\0", bytes(21) + b"x"])
 def test_a_group_that_is_not_made_of_records_is_refused(tmp_path: Path, body: bytes) -> None:
     store = made(tmp_path / "store")
-    with store._journal.writing() as turn:
+    with store._journal.transaction() as turn:
         turn._parts.append(body)
     with pytest.raises(JournalError, match=r"journal is damaged: a record is cut short. Restore it"):
         MailStore.open(store.folder).judge([ham(1)])

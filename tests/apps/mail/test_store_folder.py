@@ -13,17 +13,17 @@ from typing import Any
 
 import pytest
 
-from tests.apps.mail.letters import counts, files, ham, image, spam
-from weigh.apps.mail import making
+from tests.apps.mail.sample_mails import counts, files, ham, image, spam
+from weigh.apps.mail import settings as making
 from weigh.apps.mail import store as module
-from weigh.apps.mail.features import VERSION
-from weigh.apps.mail.folder import default_folder, prepared
-from weigh.apps.mail.results import Learned
+from weigh.apps.mail.features import FEATURES_VERSION
+from weigh.apps.mail.folder import default_folder, prepare_folder
+from weigh.apps.mail.results import LearnResult
 from weigh.apps.mail.store import MailStore
 from weigh.apps.mail.verdict import Costs
 from weigh.errors import JournalError, ModelFileError, ParameterError
 
-SEEN = {"version": VERSION, "pairs": "pairs", "characters": 0, "salt": "00ff"}
+SEEN = {"version": FEATURES_VERSION, "pairs": "pairs", "characters": 0, "salt": "00ff"}
 ROOT = Path(__file__).parents[3]
 
 
@@ -77,7 +77,7 @@ def test_a_store_whose_making_was_interrupted_is_made(tmp_path: Path) -> None:
     store = MailStore.open(tmp_path / "store", create=True)
     os.unlink(os.path.join(store.folder, "settings.json"))
     Path(store.folder, ".weigh-0123.tmp").touch()
-    assert MailStore.open(store.folder, create=True).learn([ham(1)], "ham") == Learned(new=1)
+    assert MailStore.open(store.folder, create=True).learn([ham(1)], "ham") == LearnResult(new=1)
 
 
 def test_settings_that_are_lost_are_not_made_up(store: MailStore, tmp_path: Path) -> None:
@@ -105,13 +105,13 @@ def test_a_store_that_somebody_else_has_just_made_is_taken(
     folder = tmp_path / "store"
 
     def overtaken(place: str) -> None:
-        monkeypatch.setattr(making, "prepared", prepared)
+        monkeypatch.setattr(making, "prepare_folder", prepare_folder)
         other = MailStore.open(folder, create=True, learner="logistic")
         other.learn([ham(1)], "ham")
         other.fold()
-        prepared(place)
+        prepare_folder(place)
 
-    monkeypatch.setattr(making, "prepared", overtaken)
+    monkeypatch.setattr(making, "prepare_folder", overtaken)
     store = MailStore.open(folder, create=True)
     assert store.settings.learner == "logistic"
     assert counts(store) == (1, 0)
@@ -173,10 +173,16 @@ def test_unknown_settings_are_refused_before_anything_is_made(
         ({"format": "drop"}, "does not hold the settings of a mail store"),
         ({"costs": "drop", "words": "drop"}, "lacks 'words', 'costs'"),
         ({"learner": "oracle"}, "cannot use: Filter: learner must be one of"),
-        ({"features": SEEN | {"version": VERSION + 1}}, rf"other features in a mail \({VERSION + 1}; this"),
+        (
+            {"features": SEEN | {"version": FEATURES_VERSION + 1}},
+            rf"other features in a mail \({FEATURES_VERSION + 1}; this",
+        ),
         ({"features": SEEN | {"version": None}}, r"another version of weigh.*\(None; .*Learn all mail anew"),
         ({"features": {"pairs": "pairs"}}, "was made by another version of weigh"),
-        ({"features": {"version": VERSION, "pairs": "pairs"}}, "settings that this weigh cannot use"),
+        (
+            {"features": {"version": FEATURES_VERSION, "pairs": "pairs"}},
+            "settings that this weigh cannot use",
+        ),
         ({"features": SEEN | {"salt": "no number"}}, "this weigh cannot use"),
         ({"features": SEEN | {"salt": 5}}, "this weigh cannot use"),
         ({"features": SEEN | {"pairs": "all"}}, "this weigh cannot use"),
@@ -269,9 +275,9 @@ def test_learning_that_cannot_be_folded_is_learning_all_the_same(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "_TAIL", 0)
+        patch.setattr(module, "_MAX_JOURNAL_TAIL", 0)
         patch.setattr(os, "replace", full)
-        assert store.learn([ham(9)], "ham") == Learned(new=1)
+        assert store.learn([ham(9)], "ham") == LearnResult(new=1)
         with pytest.raises(ModelFileError, match="the mail store cannot be written: No space left on device"):
             store.fold()
     assert counts(store) == counts(MailStore.open(store.folder)) == (6, 5)

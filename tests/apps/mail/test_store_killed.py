@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.apps.mail import store_dying
-from tests.apps.mail.letters import counts, files, ham, image, learned, spam
+from tests.apps.mail.sample_mails import counts, files, ham, image, learned, spam
 from tests.apps.mail.store_writer import calls
 from tests.journal.dying import Countdown
 from weigh.apps.mail.store import MailStore

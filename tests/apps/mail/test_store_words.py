@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.apps.mail.letters import ham, image, spam
+from tests.apps.mail.sample_mails import ham, image, spam
 from weigh.apps.mail.settings import read_settings
 from weigh.apps.mail.store import MailStore
 from weigh.errors import ParameterError, Unsupported, WeighError
@@ -51,7 +51,7 @@ def test_two_stores_have_no_key_in_common(tmp_path: Path) -> None:
     stores = [MailStore.open(tmp_path / name, create=True) for name in ("one", "two")]
     for store in stores:
         store.learn(HAMS, "ham")
-    prints = [store.settings.features.prints(HAMS[:1])[0] for store in stores]
+    prints = [store.settings.features.hashed_features(HAMS[:1])[0] for store in stores]
     keys = [{each[at : at + 8] for at in range(8, len(each), 8)} for each in prints]
     assert keys[0] & keys[1] == set()
     assert image(stores[0]) != image(stores[1])

@@ -10,18 +10,17 @@ import numpy as np
 import pytest
 
 import weigh
-from tests.apps.spelling.corpus import speller
-from weigh.apps.spelling.chooser import LinearChooser
-from weigh.apps.spelling.confusion import ConfusionSets
-from weigh.apps.spelling.contexts import Reader
+from tests.apps.spelling.example_speller import speller
+from weigh.apps.spelling.checking import NeighbourWords
+from weigh.apps.spelling.classifiers import LinearWordClassifier
+from weigh.apps.spelling.confusion_sets import ConfusionSets
+from weigh.apps.spelling.contexts import ContextReader
 from weigh.apps.spelling.documents import Document
-from weigh.apps.spelling.learning import learn
-from weigh.apps.spelling.settings import Settings
+from weigh.apps.spelling.evaluation.swaps import evaluate_swaps, find_set_words, normalise_word, swap_words
 from weigh.apps.spelling.speller import Speller
-from weigh.apps.spelling.suggestion import like
-from weigh.apps.spelling.surroundings import Surroundings
-from weigh.apps.spelling.trial.rewriting import as_in_sets, places, rewritten
-from weigh.apps.spelling.trial.swaps import swaps
+from weigh.apps.spelling.speller_data import SpellerSettings
+from weigh.apps.spelling.suggestions import match_case
+from weigh.apps.spelling.training import train_speller
 
 SENTENCES = (
     "Ich sah den {how} Mann {when} dort.",
@@ -38,8 +37,10 @@ WHEN = ("gestern", "Mai", "Juni", "heute", "Montag", "Ostern", "damals", "April"
 @cache
 def german() -> Speller:
     lines = [line.format(how=how, when=when) for how, when, line in product(HOW, WHEN, SENTENCES)] * 4
-    sets = ConfusionSets.given(["man Mann", "seit, Seite"])
-    return learn([Document("a.txt", iter([" ".join(lines).encode()]))], sets, Settings(alarms=50))
+    sets = ConfusionSets.parse(["man Mann", "seit, Seite"])
+    return train_speller(
+        [Document("a.txt", iter([" ".join(lines).encode()]))], sets, SpellerSettings(alarms=50)
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,7 @@ def test_capitals_of_a_set_change_nothing_but_that_a_capital_is_no_evidence() ->
     text = b"Ich sah MANN und man, Mann seit der Seite."
     found = []
     for sets in ([("man", "Mann"), ("Seite", "seit")], [("man", "mann"), ("seite", "seit")]):
-        reader = Reader(sets)
+        reader = ContextReader(sets)
         reader.read(text, 0)
         found.append(reader.occurrences())
         assert [one.words for one in found[-1]] == sets
@@ -94,10 +95,10 @@ def test_capitals_of_a_set_change_nothing_but_that_a_capital_is_no_evidence() ->
 
 def test_swapped_words_take_the_capitals_of_their_list() -> None:
     lines = [line.format(how="neuen", when="Mai") for line in SENTENCES] * 30
-    found = swaps(german(), [("de.txt", " ".join(lines))], one_in=20)
-    assert found.all.swapped > 20
-    assert found.all.right == found.all.swapped
-    assert as_in_sets("Mann’S") == "mann's"
+    found = evaluate_swaps(german(), [("de.txt", " ".join(lines))], one_in=20)
+    assert found.total.swapped > 20
+    assert found.total.right == found.total.swapped
+    assert normalise_word("Mann’S") == "mann's"
 
 
 def test_what_is_suggested_does_not_hang_on_the_capital_that_is_written() -> None:
@@ -110,17 +111,17 @@ def test_what_is_suggested_does_not_hang_on_the_capital_that_is_written() -> Non
 def test_a_swapped_word_leaves_the_capital_of_the_other() -> None:
     sets = [("man", "Mann")]
     text = b"Der Mann und man. Man"
-    _, found = places(text, "a.txt", sets)
-    assert rewritten(text, found, sets, np.random.default_rng(1))[0] == "Der man und Mann. Mann"
+    _, found = find_set_words(text, "a.txt", sets)
+    assert swap_words(text, found, sets, np.random.default_rng(1))[0] == "Der man und Mann. Mann"
 
 
 def test_a_capital_of_its_own_is_not_handed_on() -> None:
-    assert like("Seite", "seit", "'", "Seite") == "seit"
-    assert like("Seite", "seit", "'") == "Seit"
-    assert like("SEITE", "seit", "'", "Seite") == "SEIT"
-    assert like("Weather", "whether", "'", "weather") == "Whether"
-    assert like("im", "I'm", "’", "im") == "I’m"
-    assert like("I", "eye", "'", "I") == "eye"
+    assert match_case("Seite", "seit", "'", "Seite") == "seit"
+    assert match_case("Seite", "seit", "'") == "Seit"
+    assert match_case("SEITE", "seit", "'", "Seite") == "SEIT"
+    assert match_case("Weather", "whether", "'", "weather") == "Whether"
+    assert match_case("im", "I'm", "’", "im") == "I’m"
+    assert match_case("I", "eye", "'", "I") == "eye"
 
 
 def test_neighbours_are_told_with_their_capitals() -> None:
@@ -133,21 +134,24 @@ def test_neighbours_are_told_with_their_capitals() -> None:
 
 def test_the_nearest_of_words_that_differ_in_capitals_is_told() -> None:
     prose = "i I _a didn’t | It it İx".encode()
-    around = Surroundings.of(prose, prose.index(b"|"), prose.index(b"|") + 1)
-    assert around.written("before2:i") == "I"
-    assert around.written("after:it") == "It"
-    assert around.written("around:didn't _ it") == "didn’t _ It"
-    assert around.written("before:_a didn't") == "_a didn’t"
-    assert around.written("near:it") == "It"
-    assert around.written("near:elsewhere") == "elsewhere"
-    assert around.written("base") == ""
+    around = NeighbourWords.around(prose, prose.index(b"|"), prose.index(b"|") + 1)
+    assert around.spell_feature("before2:i") == "I"
+    assert around.spell_feature("after:it") == "It"
+    assert around.spell_feature("around:didn't _ it") == "didn’t _ It"
+    assert around.spell_feature("before:_a didn't") == "_a didn’t"
+    assert around.spell_feature("near:it") == "It"
+    assert around.spell_feature("near:elsewhere") == "elsewhere"
+    assert around.spell_feature("base") == ""
     cut = "ü" * 200 + " I "
-    assert Surroundings.of(cut.encode(), len(cut.encode()), len(cut.encode())).written("before:i") == "I"
+    assert (
+        NeighbourWords.around(cut.encode(), len(cut.encode()), len(cut.encode())).spell_feature("before:i")
+        == "I"
+    )
 
 
 def test_a_word_without_an_example_is_told_by_an_endless_weight() -> None:
     one = Speller(
-        (LinearChooser.constant(("man", "Mann"), 1),),
+        (LinearWordClassifier.constant(("man", "Mann"), 1),),
         german().promise,
         german().settings,
         german().facts,

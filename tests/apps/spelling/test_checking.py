@@ -12,12 +12,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.apps.spelling.corpus import speller, text
+from tests.apps.spelling.example_speller import speller, text
 from weigh.apps.spelling import checking
-from weigh.apps.spelling.checking import Place
-from weigh.apps.spelling.chooser import LinearChooser
-from weigh.apps.spelling.contexts import Reader
-from weigh.apps.spelling.suggestion import Suggestion, like
+from weigh.apps.spelling.checking import TextPosition
+from weigh.apps.spelling.classifiers import LinearWordClassifier
+from weigh.apps.spelling.contexts import ContextReader
+from weigh.apps.spelling.suggestions import Suggestion, match_case
 from weigh.errors import ParameterError
 
 WRONG = "I didn't know weather to laugh or cry."
@@ -80,7 +80,7 @@ def test_a_threshold_is_a_probability_from_a_half_on(threshold: Any, tmp_path: P
 
 
 def test_words_that_are_the_same_in_capitals_are_not_told_apart_there() -> None:
-    german = replace(speller(), sets=(LinearChooser.constant(("masse", "maße"), 1),))
+    german = replace(speller(), sets=(LinearWordClassifier.constant(("masse", "maße"), 1),))
     told = [(one.written, one.suggested) for one in german.check("MASSE, Masse und masse.")]
     assert told == [("Masse", "Maße"), ("masse", "maße")]
 
@@ -109,10 +109,10 @@ def test_lines_and_columns_count_characters_from_one(before: str, line: int, col
 @given(st.text("a\n\ré𝔘 ", max_size=40), st.integers(0, 40))
 @example("a\r\nb", 2)
 def test_a_place_is_that_of_universal_newlines_however_the_text_is_parted(passed: str, at: int) -> None:
-    place = Place().moved(passed[:at].encode()).moved(passed[at:].encode())
+    place = TextPosition().advance(passed[:at].encode()).advance(passed[at:].encode())
     lines = passed.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     assert (place.character, place.line) == (len(passed), len(lines))
-    assert place.character - place.start == len(lines[-1])
+    assert place.character - place.line_start == len(lines[-1])
 
 
 def test_a_byte_order_mark_is_no_character() -> None:
@@ -150,9 +150,9 @@ def test_the_apostrophe_is_that_of_the_prose_and_not_of_code() -> None:
 
 
 def test_one_capital_letter_is_not_taken_for_capitals() -> None:
-    assert like("A", "an", "'") == "An"
-    assert like("I'M", "i'll", "’") == "I'LL"
-    assert like("i’m", "i'll", "'") == "i’ll"
+    assert match_case("A", "an", "'") == "An"
+    assert match_case("I'M", "i'll", "’") == "I'LL"
+    assert match_case("i’m", "i'll", "'") == "i’ll"
 
 
 def test_suggestions_come_in_the_order_of_the_text() -> None:
@@ -176,13 +176,13 @@ def test_a_long_text_gives_the_same_in_pieces_as_at_once(monkeypatch: pytest.Mon
     checked = "\r\n\r\n".join([WRONG, "Ünd 𝔘𝔫𝔡.", text(500, seed=3), f"The weather was fine. {WRONG}"] * 30)
     whole = speller().check(checked)
     assert len(whole) == 60
-    monkeypatch.setattr(checking, "PIECE", 700)
-    monkeypatch.setattr(checking, "BLOCK", 97)
+    monkeypatch.setattr(checking, "MAX_PIECE_BYTES", 700)
+    monkeypatch.setattr(checking, "BLOCK_BYTES", 97)
     assert speller().check(checked) == whole
 
 
 def test_an_endless_line_is_checked_in_bounded_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checking, "PIECE", 1_000)
+    monkeypatch.setattr(checking, "MAX_PIECE_BYTES", 1_000)
     checked = " ".join(["𝔘𝔫𝔡", WRONG] * 200)
     found = speller().check(checked)
     assert 180 <= len(found) <= 200
@@ -195,12 +195,12 @@ def test_an_endless_line_is_checked_in_bounded_pieces(monkeypatch: pytest.Monkey
 def test_no_occurrence_is_left_out_however_many_a_piece_has(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: list[int] = []
 
-    class Watched(Reader):
+    class Watched(ContextReader):
         def __init__(self, sets: Sequence[Sequence[str]], window: int, *, most: int) -> None:
             kept.append(most)
             super().__init__(sets, window, most=most)
 
-    monkeypatch.setattr("weigh.apps.spelling.checking.Reader", Watched)
+    monkeypatch.setattr("weigh.apps.spelling.checking.ContextReader", Watched)
     wrong = "know weather to laugh. " * 300
     assert len(speller().check(wrong)) == 300
     assert kept == [len(wrong)]

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import weigh
-from tests.apps.spelling.context_twin import Occurrence, contexts, count_words
+from tests.apps.spelling.reference_contexts import Occurrence, contexts, count_words
 from tests.splitting import split_all
 from weigh import _core
-from weigh.apps.spelling.contexts import Occurrences, Reader
+from weigh.apps.spelling.contexts import ContextReader, Occurrences
 from weigh.errors import ParameterError
 
 SETS = [["weather", "whether"], ["its", "it's"], ["été", "ete"], ["a", "i̇"], ["σας", "σασ"]]
@@ -56,7 +56,7 @@ BAD = [
 ]
 
 
-def found(reader: Reader) -> list[Occurrence]:
+def found(reader: ContextReader) -> list[Occurrence]:
     """What a reader has found, as the twin tells it, in the order of the texts."""
     every = [
         Occurrence(number, member, begin, size, at, rows.context(i))
@@ -69,7 +69,7 @@ def found(reader: Reader) -> list[Occurrence]:
 
 
 def same(piece: bytes, window: int = 6) -> None:
-    reader = Reader(SETS, window)
+    reader = ContextReader(SETS, window)
     assert reader.read(piece, 0) == count_words(piece)
     assert found(reader) == list(contexts(piece, SETS, window))
 
@@ -106,13 +106,13 @@ def test_random_bytes_are_read_as_their_twin_reads_them(piece: bytes) -> None:
 
 @pytest.mark.parametrize("part", ["its\u0301", "its\xadelf", "its\u200delf", "[b]its", "(b)its", "its(elf)"])
 def test_a_part_of_a_word_is_no_word(part: str) -> None:
-    reader = Reader(SETS)
+    reader = ContextReader(SETS)
     reader.read(f"a {part} b".encode(), 0)
     assert len(reader.occurrences()[1]) == 0
 
 
 def test_a_context_has_these_features() -> None:
-    reader = Reader([["weather", "whether"]], 3)
+    reader = ContextReader([["weather", "whether"]], 3)
     assert reader.read("I didn’t know Weather—to laugh loudly or cry.".encode(), 0) == 9
     (rows,) = reader.occurrences()
     assert rows.context(0) == [
@@ -135,7 +135,7 @@ def test_a_context_has_these_features() -> None:
 
 
 def test_pieces_of_documents_are_joined_by_their_offsets() -> None:
-    reader = Reader(SETS)
+    reader = ContextReader(SETS)
     first, second = "Été its été\n".encode(), b"a whether b"
     words = reader.read(first, 3)
     assert words == 3
@@ -151,7 +151,7 @@ def test_pieces_of_documents_are_joined_by_their_offsets() -> None:
 
 
 def test_a_reader_goes_on_after_it_was_asked() -> None:
-    reader = Reader(SETS)
+    reader = ContextReader(SETS)
     reader.read(b"its", 0)
     before = reader.occurrences()[1]
     reader.read(b"it's", 1)
@@ -161,7 +161,7 @@ def test_a_reader_goes_on_after_it_was_asked() -> None:
 
 def many(n: int) -> Occurrences:
     """Occurrences of two words in many contexts."""
-    reader = Reader([["its", "it's"]])
+    reader = ContextReader([["its", "it's"]])
     for i in range(n):
         reader.read(f"word{i} {'its' if i % 3 else 'It’s'} other{i % 5} last".encode(), i)
     return reader.occurrences()[0]
@@ -170,27 +170,27 @@ def many(n: int) -> Occurrences:
 def test_where_takes_masks_and_numbers() -> None:
     rows = many(20)
     numbers = np.array([7, 3, 3, 19])
-    some = rows.where(numbers)
+    some = rows.select(numbers)
     assert len(some) == 4
     assert [some.context(i) for i in range(4)] == [rows.context(i) for i in numbers]
     for name in ("members", "documents", "at", "begins", "sizes"):
         assert np.array_equal(getattr(some, name), getattr(rows, name)[numbers])
-    odd = rows.where(rows.documents % 2 == 1)
+    odd = rows.select(rows.documents % 2 == 1)
     assert odd.documents.tolist() == list(range(1, 20, 2))
     assert [odd.context(i) for i in range(10)] == [rows.context(i) for i in range(1, 20, 2)]
-    assert len(rows.where(np.zeros(20, bool))) == 0
-    assert len(rows.where(np.array([], dtype=np.int64)).features) == 0
+    assert len(rows.select(np.zeros(20, bool))) == 0
+    assert len(rows.select(np.array([], dtype=np.int64)).features) == 0
 
 
 def test_a_chunk_and_a_source_hold_the_same_rows() -> None:
-    rows = many(20).where(np.arange(4, 20))
+    rows = many(20).select(np.arange(4, 20))
     want = [rows.context(i) for i in range(16)]
     labels = [rows.words[member] for member in rows.members]
-    chunk = rows.chunk()
+    chunk = rows.to_chunk()
     assert chunk.columns["context"].to_pylist() == want
     assert chunk.labels is not None
     assert chunk.labels.to_pylist() == labels
-    source = rows.source()
+    source = rows.to_source()
     assert (source.names, source.n_rows, dict(source.kinds)) == (("context",), 16, {"context": "tokens"})
     chunks = list(source.chunks(size=5))
     assert [row for each in chunks for row in each.columns["context"].to_pylist()] == want
@@ -200,7 +200,7 @@ def test_a_chunk_and_a_source_hold_the_same_rows() -> None:
 def test_learners_see_the_names_of_a_source() -> None:
     rows = many(60)
     want = [rows.context(i) for i in range(60)]
-    assert split_all(rows.source(), {"context": weigh.Tokens()}) == want
+    assert split_all(rows.to_source(), {"context": weigh.Tokens()}) == want
 
 
 def mixed(number: int) -> int:
@@ -212,7 +212,7 @@ def mixed(number: int) -> int:
 
 @pytest.mark.parametrize("most", [2, 3, 4, 7, 8])
 def test_a_full_set_keeps_half_then_a_quarter(most: int) -> None:
-    reader = Reader([["its"], ["whether"]], most=most)
+    reader = ContextReader([["its"], ["whether"]], most=most)
     stride = 1
     for n in range(1, 70):
         reader.read(f"a{n - 1} its".encode() + b" whether" * (n == 1), n - 1)
@@ -220,22 +220,22 @@ def test_a_full_set_keeps_half_then_a_quarter(most: int) -> None:
         while len(kept := [number for number in range(n) if mixed(number) % stride == 0]) > most:
             stride *= 2
         assert its.documents.tolist() == kept
-        assert its.taken == 1 / stride
+        assert its.sampling_fraction == 1 / stride
         assert [its.context(i)[0] for i in range(len(its))] == [f"before:a{d}" for d in its.documents]
-        assert (len(whether), whether.taken) == (1, 1.0)
+        assert (len(whether), whether.sampling_fraction) == (1, 1.0)
 
 
 def test_a_full_set_keeps_both_of_two_words_that_alternate() -> None:
-    reader = Reader([["its", "it's"]], most=1_000)
+    reader = ContextReader([["its", "it's"]], most=1_000)
     reader.read(b"its own it's " * 20_000, 0)
     rows = reader.occurrences()[0]
     assert 400 < len(rows) <= 1_000
-    assert len(rows) / rows.taken == pytest.approx(40_000, rel=0.1)
+    assert len(rows) / rows.sampling_fraction == pytest.approx(40_000, rel=0.1)
     assert np.bincount(rows.members) / len(rows) == pytest.approx([0.5, 0.5], abs=0.05)
 
 
 def test_dropped_occurrences_leave_no_names() -> None:
-    reader = Reader([["its"]], most=2)
+    reader = ContextReader([["its"]], most=2)
     for n in range(1000):
         reader.read(f"a{n} its".encode(), n)
     names = reader.occurrences()[0].names
@@ -243,14 +243,14 @@ def test_dropped_occurrences_leave_no_names() -> None:
 
 
 def test_a_long_line_takes_linear_time() -> None:
-    reader = Reader([["its"]])
+    reader = ContextReader([["its"]])
     hostile = b"its" + b".,;" * 100_000 + b"its" + b"x" * 300_000 + b" its" + b"'" * 300_000 + b"its"
     assert reader.read(hostile, 0) == 4
     assert len(reader.occurrences()[0]) == 3
 
 
 def test_threads_take_turns_at_one_reader() -> None:
-    reader = Reader(SETS)
+    reader = ContextReader(SETS)
     piece = b"its own it's whether a b c d e\n" * 500
     threads = [threading.Thread(target=reader.read, args=(piece, i)) for i in range(8)]
     for thread in threads:
@@ -267,12 +267,12 @@ def test_threads_take_turns_at_one_reader() -> None:
 )
 def test_odd_settings_are_refused(settings: dict[str, int]) -> None:
     with pytest.raises(ParameterError, match="a whole number"):
-        Reader(SETS, **settings)
+        ContextReader(SETS, **settings)
 
 
 def test_a_word_of_two_sets_is_refused() -> None:
     with pytest.raises(ValueError, match="a word is in the sets twice: its"):
-        Reader([["its", "it's"], ["its"]])
+        ContextReader([["its", "it's"], ["its"]])
 
 
 def test_there_are_no_more_sets_than_were_given() -> None:

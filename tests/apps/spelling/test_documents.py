@@ -15,13 +15,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from weigh import errors
 from weigh.apps.spelling import documents as home
-from weigh.apps.spelling.documents import documents
+from weigh.apps.spelling.documents import ExcludePatterns, read_documents
 from weigh.errors import SourceError
 
 
 def read(paths: object, **options: object) -> dict[str, bytes]:
-    return {found.name: b"".join(found.pieces) for found in documents(paths, **options)}  # type: ignore[arg-type]
+    return {found.name: b"".join(found.pieces) for found in read_documents(paths, **options)}  # type: ignore[arg-type]
 
 
 def test_a_folder_is_read_with_all_below_it_in_order(tmp_path: Path) -> None:
@@ -55,10 +56,10 @@ def test_a_folder_below_that_may_not_be_read_is_left_out_and_told(
 
     monkeypatch.setattr(os, "scandir", refusing)
     skipped: list[str] = []
-    assert [Path(each.name).name for each in documents(tmp_path, skipped=skipped)] == ["a.txt", "z.txt"]
+    assert [Path(each.name).name for each in read_documents(tmp_path, skipped=skipped)] == ["a.txt", "z.txt"]
     assert skipped == [f"{tmp_path / 'locked'}: cannot be read: Permission denied"]
     with pytest.raises(SourceError, match="locked cannot be read: Permission denied"):
-        list(documents(tmp_path / "locked"))
+        list(read_documents(tmp_path / "locked"))
 
 
 def test_what_is_no_prose_is_left_out_of_folders_and_told(tmp_path: Path) -> None:
@@ -123,7 +124,7 @@ def test_patterns_and_lists_are_paths(tmp_path: Path) -> None:
 def test_all_files_are_looked_for_before_the_first_is_read(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("a")
     with pytest.raises(SourceError, match="There is no file"):
-        documents([tmp_path / "a.txt", tmp_path / "b.txt"])
+        read_documents([tmp_path / "a.txt", tmp_path / "b.txt"])
 
 
 def test_empty_files_are_no_documents(tmp_path: Path) -> None:
@@ -141,8 +142,8 @@ def test_empty_files_are_no_documents(tmp_path: Path) -> None:
 )
 def test_pieces_are_whole_characters_and_add_up_to_the_text(text: str, piece: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(home, "PIECE", piece)
-        pieces = list(home.pieces([text.encode()]))
+        patch.setattr(home, "MAX_PIECE_BYTES", piece)
+        pieces = list(home.split_into_pieces([text.encode()]))
     assert b"".join(pieces) == text.encode()
     for each in pieces:
         each.decode()
@@ -150,7 +151,7 @@ def test_pieces_are_whole_characters_and_add_up_to_the_text(text: str, piece: in
 
 
 def test_a_piece_ends_behind_a_paragraph_else_a_line_else_a_blank(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(home, "PIECE", 12)
+    monkeypatch.setattr(home, "MAX_PIECE_BYTES", 12)
     ends = {
         b"aaaaaaa\n\nb\nc dddd": b"aaaaaaa\n\n",
         b"aaaaaaa\r\n\r\nb\nc d": b"aaaaaaa\r\n\r\n",
@@ -160,16 +161,16 @@ def test_a_piece_ends_behind_a_paragraph_else_a_line_else_a_blank(monkeypatch: p
         b"aaaaaaaaaaa\xc3\xa9aaaa": b"a" * 11,
         b"\xa9" * 20: b"\xa9" * 12,
     }
-    assert {text: text[: home._end(text, home.PIECE)] for text in ends} == ends
+    assert {text: text[: home._find_piece_end(text, home.MAX_PIECE_BYTES)] for text in ends} == ends
 
 
 def test_one_endless_line_is_read_in_bounded_pieces(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_bytes(b"their " * (2 << 20))
-    (found,) = documents(file)
+    (found,) = read_documents(file)
     sizes = [len(piece) for piece in found.pieces]
     assert sum(sizes) == 6 * (2 << 20)
-    assert max(sizes) <= home.PIECE
+    assert max(sizes) <= home.MAX_PIECE_BYTES
     assert all(size % 6 == 0 for size in sizes)
 
 
@@ -186,7 +187,7 @@ def test_what_is_found_late_in_a_file_of_a_folder_ends_it_there(tmp_path: Path) 
     skipped: list[str] = []
     (found,) = read(tmp_path, skipped=skipped).values()
     assert start.startswith(found)
-    assert len(found) > home.PIECE // 2
+    assert len(found) > home.MAX_PIECE_BYTES // 2
     assert skipped == [f"{tmp_path / 'a.txt'}: is not a text but binary: it has NUL bytes (from there on)"]
     with pytest.raises(SourceError, match="NUL bytes"):
         read(tmp_path / "a.txt")
@@ -197,3 +198,38 @@ def test_names_of_any_bytes_can_be_printed(tmp_path: Path) -> None:
     ((name, text),) = read(tmp_path).items()
     assert name.isprintable()
     assert text == b"their"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "is_left_out"),
+    [
+        ("venv", "a/venv", True),
+        ("venv/", "a/venv", True),
+        ("**/venv/**", "a/venv", True),
+        ("venv", "a/venvs", False),
+        ("CHANGELOG*", "docs/CHANGELOG.md", True),
+        ("CHANGELOG", "docs/CHANGELOG.md", False),
+        ("docs/old", "/home/me/docs/old", True),
+        ("docs/old", "docs/older", False),
+        ("./docs/*.md", "docs/a.md", True),
+        ("docs*", "docs/a.md", False),
+        ("a/b/c", "b/c", False),
+    ],
+)
+def test_a_pattern_is_the_end_of_a_path(pattern: str, path: str, is_left_out: bool) -> None:
+    assert ExcludePatterns([pattern])(path) is is_left_out
+
+
+def test_a_file_that_was_named_is_left_out_with_its_folder_too() -> None:
+    assert ExcludePatterns(["venv"]).excludes("a/venv/b.md")
+    assert ExcludePatterns(["a"]).excludes("./a/b.md")
+    assert not ExcludePatterns(["b"]).excludes("a/b.md")
+    # Where a whole project lies is nothing that somebody excludes.
+    assert not ExcludePatterns(["home"]).excludes("/home/me/b.md")
+    assert ExcludePatterns(["b.md"]).excludes("/home/me/b.md")
+
+
+@pytest.mark.parametrize("pattern", ["", "/", "**", "./"])
+def test_a_pattern_of_everything_is_refused(pattern: str) -> None:
+    with pytest.raises(errors.ParameterError, match="documents: exclude must be patterns of names"):
+        read_documents([], exclude=[pattern])

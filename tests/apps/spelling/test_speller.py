@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import weigh
-from tests.apps.spelling.corpus import SETS, speller, text
+from tests.apps.spelling.example_speller import SETS, speller, text
 from weigh import errors
-from weigh.apps.spelling.facts import Facts, LeftOut
+from weigh.apps.spelling.speller_data import RareWord, TrainingStatistics
 
 
 def test_a_speller_is_learned_from_files(tmp_path: Path) -> None:
@@ -41,10 +41,10 @@ def test_a_speller_tells_what_it_promises_and_how_well_it_knows_each_set() -> No
 
 def test_what_was_left_out_and_what_cannot_be_promised_is_told_in_80_columns() -> None:
     left_out = (
-        *(LeftOut(f"word{number}", (f"word{number}", "<b>"), number) for number in range(40)),
-        LeftOut("cite", ("cite", "sight", "site"), 3),
-        LeftOut("brake", ("brake", "break", "broke"), 1),
-        LeftOut("broke", ("brake", "break", "broke"), 2),
+        *(RareWord(f"word{number}", (f"word{number}", "<b>"), number) for number in range(40)),
+        RareWord("cite", ("cite", "sight", "site"), 3),
+        RareWord("brake", ("brake", "break", "broke"), 1),
+        RareWord("broke", ("brake", "break", "broke"), 2),
     )
     odd = replace(
         speller(),
@@ -62,7 +62,7 @@ def test_what_was_left_out_and_what_cannot_be_promised_is_told_in_80_columns() -
 
 
 def test_a_long_list_of_words_left_out_is_told_in_short() -> None:
-    left_out = tuple(LeftOut(f"word{number}", (f"word{number}", "b"), 0) for number in range(250_000))
+    left_out = tuple(RareWord(f"word{number}", (f"word{number}", "b"), 0) for number in range(250_000))
     made = replace(speller(), facts=replace(speller().facts, left_out=left_out))
     assert "word29 (0)/b and 249,970 more" in " ".join(str(made).split())
     assert len(str(made)) < 3_000
@@ -71,10 +71,10 @@ def test_a_long_list_of_words_left_out_is_told_in_short() -> None:
 
 
 def test_the_facts_come_back_from_plain_values() -> None:
-    left_out = (LeftOut("wether", ("weather", "wether"), 3),)
+    left_out = (RareWord("wether", ("weather", "wether"), 3),)
     unjudged = replace(speller().facts.sets[0], judged=0, accuracy=None, majority=None, found=None)
     facts = replace(speller().facts, left_out=left_out, sets=(unjudged,))
-    assert Facts.of(json.loads(json.dumps(facts.to_dict()))) == facts
+    assert TrainingStatistics.from_dict(json.loads(json.dumps(facts.to_dict()))) == facts
     assert facts.accuracy is facts.found is None
     assert unjudged.is_better
     assert speller().facts.accuracy == speller().facts.found == 1.0
@@ -82,14 +82,14 @@ def test_the_facts_come_back_from_plain_values() -> None:
 
 def test_sets_that_are_lost_are_told_from_those_that_go_on() -> None:
     rare = (
-        LeftOut("brake", ("brake", "break"), 1),
-        LeftOut("cite", ("cite", "sight", "site"), 3),
-        LeftOut("bare", ("bare", "bear", "beer"), 0),
-        LeftOut("beer", ("bare", "bear", "beer"), 7),
+        RareWord("brake", ("brake", "break"), 1),
+        RareWord("cite", ("cite", "sight", "site"), 3),
+        RareWord("bare", ("bare", "bear", "beer"), 0),
+        RareWord("beer", ("bare", "bear", "beer"), 7),
     )
     facts = replace(speller().facts, left_out=rare)
-    assert facts.lost == (rare[:1], rare[2:])
-    assert facts.shortened == rare[1:2]
+    assert facts.dropped_sets == (rare[:1], rare[2:])
+    assert facts.dropped_words == rare[1:2]
     told = " ".join(str(replace(speller(), facts=facts)).split())
     assert "left out: 2 sets, as a word of each is too rare: brake (1)/break, bare (0)/bear/beer (7) " in told
 

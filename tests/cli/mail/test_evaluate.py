@@ -10,8 +10,8 @@ import pytest
 from tests.cli.mail.conftest import ham, spam
 from weigh._core import MailLedger
 from weigh.apps.mail.audit import audit_mails
-from weigh.apps.mail.features import Features
-from weigh.apps.mail.trial.bogofilter import Bogofilter
+from weigh.apps.mail.evaluation.filters import Bogofilter
+from weigh.apps.mail.features import FeatureExtractor
 from weigh.apps.mail.verdict import logistic
 from weigh.errors import DataError, ParameterError
 from weigh.source.mail import batches, messages
@@ -119,7 +119,7 @@ def test_a_mail_in_the_wrong_folder_comes_first(run, folder):
 
 def test_an_audit_judges_each_mail_as_learning_all_others_would(folder):
     mails = [(spam(at), 1) for at in range(4)] + [(ham(at), 0) for at in range(4)]
-    prints = Features().prints([content for content, _ in mails])
+    prints = FeatureExtractor().hashed_features([content for content, _ in mails])
     expected = []
     for left_out, (_, is_spam) in enumerate(mails):
         ledger = MailLedger("naive-bayes")

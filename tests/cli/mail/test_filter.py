@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.apps.mail.serving.stand_in import server
+from tests.apps.mail.serving.fake_store import server
 from tests.cli.mail.conftest import ham, spam
 from weigh.apps.mail.serving.client import default_socket
 from weigh.apps.mail.store import MailStore
@@ -111,8 +111,8 @@ def test_even_without_a_header_the_message_is_passed_on(taught, monkeypatch):
     def fail(*_):
         raise ValueError
 
-    monkeypatch.setattr("weigh.apps.mail.header.with_header", fail)
-    monkeypatch.setattr("weigh.apps.mail.header.with_failure", fail)
+    monkeypatch.setattr("weigh.apps.mail.header.add_verdict_header", fail)
+    monkeypatch.setattr("weigh.apps.mail.header.add_error_header", fail)
     told = taught("filter", input=spam(0))
     assert (told.exit_code, told.stdout_bytes) == (0, spam(0))
 

@@ -65,6 +65,6 @@ def test_what_was_acknowledged_is_counted_once(folder):
     expected = MailLedger("naive-bayes")
     for key in acknowledged:
         if there[key]:
-            prints = store.settings.features.prints([message(*key)])
+            prints = store.settings.features.hashed_features([message(*key)])
             expected.learn(prints, bytes([label(key[1]) == "spam"]))
     assert found == expected.image(b"")

@@ -10,8 +10,8 @@ import pytest
 from tests.cli.mail.conftest import ham, spam
 from weigh.apps.mail.store import MailStore
 from weigh.apps.mail.verdict import Costs
-from weigh.cli.mail.sides import _spread
-from weigh.cli.mail.teaching import TURN
+from weigh.cli.mail.bulk import ROUND_SIZE
+from weigh.cli.mail.spam_ham_options import _expand_paths
 
 
 def counts(run):
@@ -34,7 +34,7 @@ def counts(run):
     ],
 )
 def test_every_path_belongs_to_the_side_before_it(given, meant):
-    assert list(_spread(given)) == meant
+    assert list(_expand_paths(given)) == meant
 
 
 def test_what_was_new_moved_or_known_is_told(run):
@@ -104,7 +104,7 @@ def test_learners_that_go_by_order_hear_both_sides_in_turn(run, folder, monkeypa
 
     monkeypatch.setattr(MailStore, "learn", listen)
     run("learn", "--learner", "logistic", "--spam", "spam", "--ham", "ham")
-    rounds = 20 // TURN
+    rounds = 20 // ROUND_SIZE
     assert heard == [("spam", 20 // rounds), ("ham", 40 // rounds)] * rounds + [("spam", 0), ("ham", 0)]
     heard.clear()
     run("learn", "--store", "counting", "--spam", "spam", "--ham", "ham")

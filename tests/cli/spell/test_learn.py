@@ -9,9 +9,9 @@ import pytest
 
 import weigh
 from tests.cli.spell.conftest import Run
-from weigh.apps.spelling.confusion import ConfusionSets
-from weigh.apps.spelling.learners import KEPT, LEARNERS
-from weigh.cli.spell import opened
+from weigh.apps.spelling.confusion_sets import ConfusionSets
+from weigh.apps.spelling.learners import LEARNERS, LINEAR_LEARNERS
+from weigh.cli.spell.options import OTHER_LEARNERS_HELP, SPELLER_LEARNERS_HELP
 
 SETS = ("--sets", "sets.txt", "--alarms", "10")
 
@@ -106,7 +106,7 @@ def test_a_speller_that_takes_the_place_of_another_says_so(run: Run) -> None:
 
 def test_a_picture_that_cannot_be_drawn_is_refused_before_anything_is_learned(run: Run, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "altair", None)
-    monkeypatch.setattr("weigh.apps.spelling.learning.learn", None)
+    monkeypatch.setattr("weigh.apps.spelling.training.train_speller", None)
     told = run("learn", "texts", *SETS, "--plot", "sets.svg")
     assert (told.exit_code, told.stdout) == (1, "")
     assert "pip install '.[report]'" in told.stderr
@@ -118,13 +118,15 @@ def test_what_is_excluded_is_not_learned(run: Run) -> None:
 
 
 def test_help_tells_every_learner() -> None:
-    names = [line.split()[0] for line in (opened.LEARNERS + opened.COMPARED).splitlines() if line.strip()]
+    names = [
+        line.split()[0] for line in (SPELLER_LEARNERS_HELP + OTHER_LEARNERS_HELP).splitlines() if line.strip()
+    ]
     assert tuple(names) == LEARNERS
-    assert tuple(names[: len(KEPT)]) == KEPT
+    assert tuple(names[: len(LINEAR_LEARNERS)]) == LINEAR_LEARNERS
 
 
 def test_a_folder_as_the_file_is_refused_before_anything_is_learned(run: Run, monkeypatch) -> None:
-    monkeypatch.setattr("weigh.apps.spelling.learning.learn", None)
+    monkeypatch.setattr("weigh.apps.spelling.training.train_speller", None)
     found = run("learn", "letter.txt", "-o", "texts")
     assert found.exit_code == 2
     assert found.stderr.endswith(
@@ -135,12 +137,14 @@ def test_a_folder_as_the_file_is_refused_before_anything_is_learned(run: Run, mo
 def test_lists_are_told_and_printed_as_files_are_written(run: Run, folder) -> None:
     told = run("sets")
     assert told.stdout.splitlines()[0].split() == ["list", "sets", "words"]
-    assert [line.split()[0] for line in told.stdout.splitlines()[1:]] == list(ConfusionSets.names())
-    for name in ConfusionSets.names():
+    assert [line.split()[0] for line in told.stdout.splitlines()[1:]] == list(ConfusionSets.list_names())
+    for name in ConfusionSets.list_names():
         (folder / "copy.txt").write_text(run("sets", name).stdout)
-        assert ConfusionSets.read("copy.txt").sets == ConfusionSets.named(name).sets
-        assert json.loads(run("sets", name, "--json").stdout) == ConfusionSets.named(name).to_dict()
-    assert [each["name"] for each in json.loads(run("sets", "--json").stdout)] == list(ConfusionSets.names())
+        assert ConfusionSets.read("copy.txt").sets == ConfusionSets.by_name(name).sets
+        assert json.loads(run("sets", name, "--json").stdout) == ConfusionSets.by_name(name).to_dict()
+    assert [each["name"] for each in json.loads(run("sets", "--json").stdout)] == list(
+        ConfusionSets.list_names()
+    )
     assert run("sets", "sets.txt").stdout == "weather whether\ntheir there\n"
     assert run("sets", "klingon").exit_code == 1
 

@@ -13,7 +13,7 @@ import weigh
 from tests.source.conftest import read
 from weigh.errors import LabelError, SourceError
 from weigh.source import open
-from weigh.source.mail.mail_source import size_of
+from weigh.source.mail.mail_source import size_category
 
 LINE = b"From ann@example.org Thu Aug 22 12:36:23 2002\n"
 HAM = b"From: Ann <ann@example.org>\nTo: bob@example.org\nSubject: lunch\n\nsee you at noon\n"
@@ -73,7 +73,16 @@ def test_the_columns_tell_what_is_seen_of_a_message() -> None:
 
 def test_sizes_are_told_in_steps_of_two() -> None:
     lengths = [0, 1, 1_024, 1_025, 2_048, 2_049, 4_097, 1 << 21]
-    assert [size_of(length).split()[2] for length in lengths] == ["1", "1", "1", "2", "2", "4", "8", "2,048"]
+    assert [size_category(length).split()[2] for length in lengths] == [
+        "1",
+        "1",
+        "1",
+        "2",
+        "2",
+        "4",
+        "8",
+        "2,048",
+    ]
 
 
 def test_mail_is_known_by_ending_or_as_a_maildir() -> None:
@@ -103,7 +112,7 @@ def test_a_path_without_messages_is_refused() -> None:
 
 
 def test_reading_messages_needs_no_libraries_of_tables() -> None:
-    heavy = {"pyarrow", "email", "gzip", "scipy", "weigh.source.files"}
+    heavy = {"pyarrow", "email", "gzip", "scipy", "weigh.source.files.open_files"}
     script = f"import sys, weigh.source.mail; print({heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weigh.errors import SourceError
-from weigh.source.mail import Stored, mbox
-from weigh.source.mail.mbox import messages_of_mbox, unquoted
+from weigh.source.mail import RawMessage, mbox
+from weigh.source.mail.mbox import split_mbox, unquote_from_lines
 
 LINE = b"From ann@example.org Thu Aug 22 12:36:23 2002\n"
 AT = 1_030_019_783.0
 
 
-def read(data: bytes, most: int = 1 << 20) -> list[Stored]:
-    return list(messages_of_mbox(io.BytesIO(data).read, "box", most))
+def read(data: bytes, most: int = 1 << 20) -> list[RawMessage]:
+    return list(split_mbox(io.BytesIO(data).read, "box", most))
 
 
 def contents(data: bytes) -> list[bytes]:
@@ -28,10 +28,10 @@ def contents(data: bytes) -> list[bytes]:
 def test_every_message_has_its_place_and_its_time() -> None:
     data = LINE + b"A: 1\n\none\n\nFrom bob Thu Aug 22 12:36 2002\nB: 2\n\ntwo\n"
     assert read(data) == [
-        Stored(b"A: 1\n\none\n", "box, message 1", AT),
-        Stored(b"B: 2\n\ntwo\n", "box, message 2", AT - 23),
+        RawMessage(b"A: 1\n\none\n", "box, message 1", AT),
+        RawMessage(b"B: 2\n\ntwo\n", "box, message 2", AT - 23),
     ]
-    assert read(LINE + b"A: 1\n") == [Stored(b"A: 1\n", "box", AT)]
+    assert read(LINE + b"A: 1\n") == [RawMessage(b"A: 1\n", "box", AT)]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,8 @@ def test_where_the_first_line_has_no_date_none_needs_one() -> None:
 
 def test_one_sign_is_taken_from_quoted_lines() -> None:
     assert (
-        unquoted(b">From a\nx\n>>From b\n >From c\n>From: d\n") == b"From a\nx\n>From b\n >From c\n>From: d\n"
+        unquote_from_lines(b">From a\nx\n>>From b\n >From c\n>From: d\n")
+        == b"From a\nx\n>From b\n >From c\n>From: d\n"
     )
     assert contents(LINE + b"A: 1\n\n>From here\n") == [b"A: 1\n\nFrom here\n"]
 
@@ -81,22 +82,20 @@ def test_ends_of_lines_stay_as_they_are() -> None:
 def test_of_a_long_message_the_rest_is_passed_over() -> None:
     data = LINE + b"x" * 5_000 + b"\n\n" + LINE + b"y\n"
     first, second = read(data, most=1_000)
-    assert (first.content, first.cut, first.length) == (b"x" * 1_000, 4_002, 5_002)
-    assert second == Stored(b"y\n", "box, message 2", AT)
+    assert (first.content, first.omitted_bytes, first.length) == (b"x" * 1_000, 4_002, 5_002)
+    assert second == RawMessage(b"y\n", "box, message 2", AT)
 
 
 def test_a_message_of_exactly_the_most_is_whole() -> None:
     (only,) = read(LINE + b"x" * 1_000, most=1_000)
-    assert (only.content, only.cut) == (b"x" * 1_000, 0)
+    assert (only.content, only.omitted_bytes) == (b"x" * 1_000, 0)
 
 
 def test_an_endless_message_is_refused_where_it_may_not_be_passed_over() -> None:
     with pytest.raises(
         SourceError, match=r"^box, message 2 is longer than 1,000 bytes once it is unpacked\."
     ):
-        list(
-            messages_of_mbox(io.BytesIO((LINE + b"\n") * 2 + b"x" * 5_000).read, "box", 1_000, passing=False)
-        )
+        list(split_mbox(io.BytesIO((LINE + b"\n") * 2 + b"x" * 5_000).read, "box", 1_000, passing=False))
 
 
 @given(
@@ -107,7 +106,7 @@ def test_blocks_of_any_size_give_the_same_messages(texts: list[bytes], block: in
     data = b"".join(LINE + text + b"\n\n" for text in texts)
     expected = contents(data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mbox, "BLOCK", block)
+        patch.setattr(mbox, "BLOCK_BYTES", block)
         assert contents(data) == expected
     assert len(expected) == len(texts)
 
@@ -115,7 +114,7 @@ def test_blocks_of_any_size_give_the_same_messages(texts: list[bytes], block: in
 @given(st.binary(max_size=400), st.integers(1, 80), st.integers(1, 50))
 def test_no_bytes_are_refused(data: bytes, block: int, most: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mbox, "BLOCK", block)
+        patch.setattr(mbox, "BLOCK_BYTES", block)
         found = read(b"From " + data, most)
     assert found
     assert all(len(each.content) <= most for each in found)
@@ -124,7 +123,7 @@ def test_no_bytes_are_refused(data: bytes, block: int, most: int) -> None:
 @given(st.integers(1, 300), st.integers(1, 80), st.integers(1, 50))
 def test_a_message_is_cut_at_the_most_wherever_blocks_end(size: int, block: int, most: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mbox, "BLOCK", block)
+        patch.setattr(mbox, "BLOCK_BYTES", block)
         (only,) = read(LINE + b"x" * size, most)
     assert (len(only.content), only.length) == (min(size, most), size)
 
@@ -138,7 +137,7 @@ def test_memory_does_not_grow_with_the_file() -> None:
             return b"" if self.left < 0 else ((LINE + b"x" * 65_489 + b"\n\n") * 16)[:size]
 
     tracemalloc.start()
-    count = sum(1 for _ in messages_of_mbox(Endless().read, "box", 1 << 16))
+    count = sum(1 for _ in split_mbox(Endless().read, "box", 1 << 16))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert count >= 600

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from weigh import _core
 from weigh.errors import ParameterError
 from weigh.source.mail import Message, read
-from weigh.source.mail.message import FLAGS, TEXT_BYTES
+from weigh.source.mail.message import FLAGS, MAX_TEXT_BYTES
 
 from .trees import Tree, trees, whole
 
@@ -91,8 +91,8 @@ def check(found: Message) -> Message:
         link.url.encode("utf-8")
         assert link.host
         assert link.host.encode("utf-8")
-    assert len(found.text.encode()) <= TEXT_BYTES + len(found.parts)
-    assert len(found.hidden.encode()) <= TEXT_BYTES + len(found.parts)
+    assert len(found.text.encode()) <= MAX_TEXT_BYTES + len(found.parts)
+    assert len(found.hidden.encode()) <= MAX_TEXT_BYTES + len(found.parts)
     assert len(found.parts) <= 500
     assert len(found.headers) <= 1000
     assert len(found.links) <= 1000

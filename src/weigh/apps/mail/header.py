@@ -7,27 +7,27 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from weigh.text import chance, cut
+from weigh.text import format_clipped_probability, truncate
 
-NAME = "X-Weigh"
+HEADER_NAME = "X-Weigh"
 # As many pieces of evidence as a reader takes in at a glance.
-STRONGEST = 5
-FAILURE = f"{NAME}: unsure, error"
-COLUMNS = 77
-_SIGNS = 38
+MAX_REASONS = 5
+ERROR_HEADER = f"{HEADER_NAME}: unsure, error"
+MAX_LINE_WIDTH = 77
+_MAX_NAME_LENGTH = 38
 # As many as fit, in base64 and with their number, into one line.
-_ENCODED_BYTES = 36
-_MOST_NATS = 9999.0
+_MAX_ENCODED_BYTES = 36
+_MAX_NATS = 9999.0
 # A line of the mailbox, which stands before the headers. One with a CR in it is two lines to some programs.
-_ENVELOPE = re.compile(rb"From [^\r\n]*+\r?\n")
+_MBOX_FROM_LINE = re.compile(rb"From [^\r\n]*+\r?\n")
 # Keeps a folded line, which some messages begin with, from being read as a part of the verdict.
-_GUARD = f"{NAME}-Note: the message begins with a folded line"
-_FIELD = rb"x-weigh[ \t]*+:[^\r\n]*+(?:(?:\r\n?+|\n)[ \t][^\r\n]*+)*+"
-_OURS = re.compile(rb"\n(?:%b(?:\r*+\n|\r|\Z))++" % _FIELD, re.IGNORECASE)
-_OURS_BEHIND_CR = re.compile(rb"(?:\r%b)++" % _FIELD, re.IGNORECASE)
+_FOLDED_LINE_GUARD = f"{HEADER_NAME}-Note: the message begins with a folded line"
+_OWN_FIELD = rb"x-weigh[ \t]*+:[^\r\n]*+(?:(?:\r\n?+|\n)[ \t][^\r\n]*+)*+"
+_OWN_HEADERS = re.compile(rb"\n(?:%b(?:\r*+\n|\r|\Z))++" % _OWN_FIELD, re.IGNORECASE)
+_OWN_HEADERS_AFTER_CR = re.compile(rb"(?:\r%b)++" % _OWN_FIELD, re.IGNORECASE)
 
 
-class Judged(Protocol):
+class VerdictLike(Protocol):
     """What was found of a message."""
 
     @property
@@ -39,7 +39,7 @@ class Judged(Protocol):
         """Of spam."""
 
 
-class Telling(Protocol):
+class ContributionLike(Protocol):
     """A feature of a message and what it adds to the log-odds of spam."""
 
     @property
@@ -51,41 +51,43 @@ class Telling(Protocol):
         """Positive for spam, negative for ham."""
 
 
-def with_header(content: bytes, verdict: Judged, evidence: Iterable[Telling] = ()) -> bytes:
+def add_verdict_header(
+    content: bytes, verdict: VerdictLike, evidence: Iterable[ContributionLike] = ()
+) -> bytes:
     """The message with its verdict as the first header, in place of any such header that it came with.
 
     Nothing else is changed, and lines end as the message's first one does. Evidence is told in the order
     given. Programs differ in what ends a line (a lone CR does for some) and in what ends the headers; the top
     is the only place that all of them take for a header.
     """
-    return _inserted(content, _lines(verdict, evidence))
+    return _insert_headers(content, _header_lines(verdict, evidence))
 
 
-def with_failure(content: bytes) -> bytes:
+def add_error_header(content: bytes) -> bytes:
     """The message with the news that it could not be judged, in place of any verdict that it came with."""
-    return _inserted(content, [FAILURE])
+    return _insert_headers(content, [ERROR_HEADER])
 
 
-def _inserted(content: bytes, lines: Iterable[str]) -> bytes:
+def _insert_headers(content: bytes, lines: Iterable[str]) -> bytes:
     ending = b"\r\n" if content[content.find(b"\n") - 1 :].startswith(b"\r\n") else b"\n"
-    rest = _without_verdicts(content)
-    envelope = _ENVELOPE.match(rest)
+    rest = _strip_own_headers(content)
+    envelope = _MBOX_FROM_LINE.match(rest)
     place = envelope.end() if envelope else 0
-    guard = [_GUARD] if rest[place : place + 1] in (b" ", b"\t") else []
+    guard = [_FOLDED_LINE_GUARD] if rest[place : place + 1] in (b" ", b"\t") else []
     written = b"".join(line.encode("ascii") + ending for line in (*lines, *guard))
     return b"".join((rest[:place], written, rest[place:]))
 
 
-def _without_verdicts(content: bytes) -> bytes:
+def _strip_own_headers(content: bytes) -> bytes:
     """The message without verdicts in whatever a program may take for its headers."""
     end = _end_of_headers(content)
     head = content[:end]
     if b"x-weigh" in head.lower():
-        head = _OURS.sub(b"\n", b"\n" + head)
+        head = _OWN_HEADERS.sub(b"\n", b"\n" + head)
         # Where a lone CR ends lines, two ends of lines of any kind end the headers.
         found = [at for at in map(head.find, (b"\n\n", b"\n\r", b"\r\r")) if at >= 0]
         at = min(found, default=len(head))
-        head = (_OURS_BEHIND_CR.sub(b"", head[:at]) + head[at:])[1:]
+        head = (_OWN_HEADERS_AFTER_CR.sub(b"", head[:at]) + head[at:])[1:]
     return head + content[end:]
 
 
@@ -101,13 +103,13 @@ def _end_of_headers(content: bytes) -> int:
     return crlf if crlf and content.count(b"\n", 0, crlf) == content.count(b"\r\n", 0, crlf) else end
 
 
-def _lines(verdict: Judged, evidence: Iterable[Telling]) -> Iterator[str]:
+def _header_lines(verdict: VerdictLike, evidence: Iterable[ContributionLike]) -> Iterator[str]:
     """The header, folded where a piece of evidence ends."""
-    line = f"{NAME}: {verdict.label}, probability {chance(verdict.probability)}"
+    line = f"{HEADER_NAME}: {verdict.label}, probability {format_clipped_probability(verdict.probability)}"
     for each in evidence:
-        nats = max(-_MOST_NATS, min(each.contribution, _MOST_NATS))
-        told = f"{_ascii(each.name)} {nats:+.2f}"
-        if len(line) + len(told) + 3 > COLUMNS:
+        nats = max(-_MAX_NATS, min(each.contribution, _MAX_NATS))
+        told = f"{_encode_name(each.name)} {nats:+.2f}"
+        if len(line) + len(told) + 3 > MAX_LINE_WIDTH:
             yield line + ";"
             line = " " + told
         else:
@@ -115,11 +117,11 @@ def _lines(verdict: Judged, evidence: Iterable[Telling]) -> Iterator[str]:
     yield line
 
 
-def _ascii(name: str) -> str:
+def _encode_name(name: str) -> str:
     """A name that can do no harm in a header: quoted, or as mail programs decode it if it is not ASCII."""
-    text = cut(name.replace("…", "..."), _SIGNS)
+    text = truncate(name.replace("…", "..."), _MAX_NAME_LENGTH)
     shown = text.replace("…", "...").replace("�", "?").replace('"', "'")
     if shown.isascii() and "=?" not in shown:
         return f'"{shown}"'
-    few = text.encode("utf-8", "replace")[:_ENCODED_BYTES].decode("utf-8", "ignore")
+    few = text.encode("utf-8", "replace")[:_MAX_ENCODED_BYTES].decode("utf-8", "ignore")
     return f"=?utf-8?b?{base64.b64encode(few.encode()).decode()}?="

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Learner:
+class MailLearner:
     """A learner of the filter's ledger.
 
     `is_ordered` says whether it matters in which order messages are learned; if it does not, they can be
@@ -23,8 +23,8 @@ NAIVE_BAYES = "naive-bayes"
 LEARNERS = {
     each.name: each
     for each in (
-        Learner(NAIVE_BAYES, "counts hams and spams with each feature; unlearns exactly", False),
-        Learner("logistic", "online logistic regression; loses the least ham, learns in order", True),
-        Learner("perceptron", "averaged perceptron; learns from its mistakes, in order", True),
+        MailLearner(NAIVE_BAYES, "counts hams and spams with each feature; unlearns exactly", False),
+        MailLearner("logistic", "online logistic regression; loses the least ham, learns in order", True),
+        MailLearner("perceptron", "averaged perceptron; learns from its mistakes, in order", True),
     )
 }

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+import heapq
 import textwrap
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from weigh._core import MailLedger
-from weigh.apps.mail.folder import size_of
-from weigh.apps.mail.settings import Settings
-from weigh.text import aligned, amount, counted, cut, html_table
+from weigh.apps.mail.features import VIEWS
+from weigh.apps.mail.folder import folder_size
+from weigh.apps.mail.settings import StoreSettings
+from weigh.apps.mail.storage import FeatureName
+from weigh.errors import parameter_error
+from weigh.text import (
+    format_count,
+    format_quantity,
+    format_signed,
+    html_paragraph,
+    html_table,
+    text_table,
+    truncate,
+)
 
 _WIDTH = 80
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnResult:
     """How many messages are new, how many had the other label before, and how many were known already."""
 
     new: int = 0
     moved: int = 0
     known: int = 0
 
-    def __add__(self, other: Learned) -> Learned:
-        return Learned(self.new + other.new, self.moved + other.moved, self.known + other.known)
+    def __add__(self, other: LearnResult) -> LearnResult:
+        return LearnResult(self.new + other.new, self.moved + other.moved, self.known + other.known)
 
     @property
     def messages(self) -> int:
@@ -35,24 +49,24 @@ class Learned:
         return asdict(self)
 
     def __str__(self) -> str:
-        told = f"{counted(self.new, 'new message')} learned"
-        told += f", {amount(self.moved)} moved from the other label" if self.moved else ""
-        return told + (f", {amount(self.known)} known already" if self.known else "")
+        told = f"{format_quantity(self.new, 'new message')} learned"
+        told += f", {format_count(self.moved)} moved from the other label" if self.moved else ""
+        return told + (f", {format_count(self.known)} known already" if self.known else "")
 
     def _repr_html_(self) -> str:
-        return html_table("Learned", _rows(self.to_dict()))
+        return html_table("Learned", _count_rows(self.to_dict()))
 
 
 @dataclass(frozen=True)
-class Unlearned:
+class UnlearnResult:
     """How many hams and spams were taken back, and how many messages had never been learned."""
 
     ham: int = 0
     spam: int = 0
     unknown: int = 0
 
-    def __add__(self, other: Unlearned) -> Unlearned:
-        return Unlearned(self.ham + other.ham, self.spam + other.spam, self.unknown + other.unknown)
+    def __add__(self, other: UnlearnResult) -> UnlearnResult:
+        return UnlearnResult(self.ham + other.ham, self.spam + other.spam, self.unknown + other.unknown)
 
     @property
     def messages(self) -> int:
@@ -64,15 +78,15 @@ class Unlearned:
         return asdict(self)
 
     def __str__(self) -> str:
-        told = f"{counted(self.ham, 'ham')} and {counted(self.spam, 'spam')} unlearned"
-        return told + (f", {amount(self.unknown)} had never been learned" if self.unknown else "")
+        told = f"{format_quantity(self.ham, 'ham')} and {format_quantity(self.spam, 'spam')} unlearned"
+        return told + (f", {format_count(self.unknown)} had never been learned" if self.unknown else "")
 
     def _repr_html_(self) -> str:
-        return html_table("Unlearned", _rows(self.to_dict()))
+        return html_table("Unlearned", _count_rows(self.to_dict()))
 
 
 @dataclass(frozen=True)
-class Status:
+class StoreStatus:
     """What a store is and has.
 
     Attributes
@@ -109,7 +123,10 @@ class Status:
         return {**asdict(self), "hint": self.hint}
 
     def __str__(self) -> str:
-        lines = [cut(f"Mail store {self.folder}", _WIDTH), aligned(self._table(), left=2, indent="  ")]
+        lines = [
+            truncate(f"Mail store {self.folder}", _WIDTH),
+            text_table(self._table(), left=2, indent="  "),
+        ]
         return "\n".join([*lines, *textwrap.wrap(self.hint, _WIDTH)])
 
     def _repr_html_(self) -> str:
@@ -122,21 +139,21 @@ class Status:
             ["learner", self.learner],
             ["sees", seen],
             ["words", "readable" if self.words else "as keys only"],
-            ["ham", amount(self.hams)],
-            ["spam", amount(self.spams)],
-            ["features", amount(self.features)],
+            ["ham", format_count(self.hams)],
+            ["spam", format_count(self.spams)],
+            ["features", format_count(self.features)],
             ["size", f"{self.size / 1e6:,.1f} MB"],
         ]
 
 
-def _rows(numbers: dict[str, int]) -> list[list[str]]:
-    return [["messages", ""], *([name, amount(number)] for name, number in numbers.items())]
+def _count_rows(numbers: dict[str, int]) -> list[list[str]]:
+    return [["messages", ""], *([name, format_count(number)] for name, number in numbers.items())]
 
 
-def status_of(folder: str, settings: Settings, ledger: MailLedger, unfolded: int) -> Status:
+def store_status(folder: str, settings: StoreSettings, ledger: MailLedger, unfolded: int) -> StoreStatus:
     """What a store in a folder is and has."""
     features = settings.features
-    return Status(
+    return StoreStatus(
         folder=folder,
         learner=settings.learner,
         pairs=features.pairs,
@@ -145,6 +162,80 @@ def status_of(folder: str, settings: Settings, ledger: MailLedger, unfolded: int
         hams=ledger.hams,
         spams=ledger.spams,
         features=ledger.features,
-        size=size_of(folder),
+        size=folder_size(folder),
         unfolded=unfolded,
     )
+
+
+_MAX_NAME_WIDTH = 50
+_SCORE_NOTE = "log-odds: the score of a message with this feature alone."
+
+
+class WordScore(NamedTuple):
+    """A feature, where it was ("headers" or "body"), and the log-odds of spam that it alone would give."""
+
+    name: str
+    view: str
+    score: float
+
+
+@dataclass(frozen=True)
+class StrongestWords:
+    """The features that speak most for spam, the strongest first, and those that speak most for ham."""
+
+    spam: tuple[WordScore, ...]
+    ham: tuple[WordScore, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The features for JSON."""
+        return {"spam": [each._asdict() for each in self.spam], "ham": [each._asdict() for each in self.ham]}
+
+    def __str__(self) -> str:
+        return f"{text_table(self._table())}\n{_SCORE_NOTE}"
+
+    def _repr_html_(self) -> str:
+        table = html_table("Strongest features", self._table(), bars=[each.score for each in self._rows()])
+        return f"<div>{table}{html_paragraph(_SCORE_NOTE)}</div>"
+
+    def plot(self) -> Any:
+        """Draw the features as bars, those for spam to the right."""
+        from weigh.pictures import bar_chart
+
+        often = Counter(each.name for each in self._rows())
+        rows = [
+            {
+                "name": each.name if often[each.name] == 1 else f"{each.name} ({each.view})",
+                "value": each.score,
+            }
+            for each in self._rows()
+        ]
+        return bar_chart(rows, x="log-odds of spam of this feature alone", title="Strongest features")
+
+    def _rows(self) -> list[WordScore]:
+        return [*self.spam, *self.ham[::-1]]
+
+    def _table(self) -> list[list[str]]:
+        return [
+            ["feature", "log-odds"],
+            *([truncate(each.name, _MAX_NAME_WIDTH), format_signed(each.score)] for each in self._rows()),
+        ]
+
+
+def strongest_words(words: Iterable[FeatureName], ledger: MailLedger, k: int) -> StrongestWords:
+    """The `k` words that speak most for spam, and for ham."""
+    if type(k) is not int or k < 1:
+        raise parameter_error("strongest", "k", "a whole number of at least 1", k)
+    spoken = [
+        WordScore(word.name, VIEWS[word.view], nats)
+        for word in words
+        for _, key, nats in ledger.evidence(word.hashed_features)
+        if key == word.key
+    ]
+    # Among equals the first by name, whatever the order of learning.
+    spam = heapq.nsmallest(
+        k, (each for each in spoken if each.score > 0), key=lambda each: (-each.score, each.name)
+    )
+    ham = heapq.nsmallest(
+        k, (each for each in spoken if each.score < 0), key=lambda each: (each.score, each.name)
+    )
+    return StrongestWords(tuple(spam), tuple(ham))

@@ -3,41 +3,60 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import threading
-from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, TypeVar
 
-from weigh.apps.mail.archive import is_lopsided
-from weigh.apps.mail.change import HAM, LABELS, NONE, SPAM, Change, after
 from weigh.apps.mail.filter import Filter
-from weigh.apps.mail.folder import ARCHIVE, JOURNAL, WORDS, default_folder, swept, telling
-from weigh.apps.mail.folding import fold
-from weigh.apps.mail.glance import keys_of
-from weigh.apps.mail.groups import ahead, groups
+from weigh.apps.mail.folder import (
+    ARCHIVE_FILE,
+    JOURNAL_FILE,
+    WORDS_FILE,
+    default_folder,
+    remove_stale_files,
+    translate_os_errors,
+)
 from weigh.apps.mail.learners import LEARNERS
-from weigh.apps.mail.making import found, made
-from weigh.apps.mail.memory import Memory, remembered, strangers
-from weigh.apps.mail.results import Learned, Status, Unlearned, status_of
-from weigh.apps.mail.settings import Settings, new_settings
-from weigh.apps.mail.snapshot import Note, load
-from weigh.apps.mail.strongest import StrongestWords, strongest_words
+from weigh.apps.mail.replay import LedgerState, is_imbalanced, mismatch_error, replay_journal, write_snapshot
+from weigh.apps.mail.results import (
+    LearnResult,
+    StoreStatus,
+    StrongestWords,
+    UnlearnResult,
+    store_status,
+    strongest_words,
+)
+from weigh.apps.mail.settings import StoreSettings, create_store, existing_settings, new_settings
+from weigh.apps.mail.storage import (
+    HAM_MARK,
+    MARK_BY_LABEL,
+    NOT_LEARNED,
+    SPAM_MARK,
+    LabelChange,
+    SnapshotMetadata,
+    encode_feature_names,
+    feature_keys,
+    load_snapshot,
+    read_feature_names,
+    resolve_old_marks,
+)
 from weigh.apps.mail.verdict import Costs, Verdict
-from weigh.apps.mail.words import read_words, words_of
-from weigh.errors import FileError, LabelError, ModelFileError, Unsupported, told
-from weigh.journal import Journal, Position, Turn
+from weigh.errors import FileError, LabelError, ModelFileError, ParameterError, Unsupported, one_line_repr
+from weigh.journal import Journal, Position, WriteTransaction
 
 if TYPE_CHECKING:
-    from weigh.apps.mail.explanation import Explanation, Reason
+    from weigh.apps.mail.verdict import Explanation, FeatureContribution
 
 Progress = Callable[[int], object]
 
 # Bytes of the journal that every reader has to replay: some 200 messages, and ten milliseconds.
-_TAIL = 1 << 20
+_MAX_JOURNAL_TAIL = 1 << 20
 # While many messages are learned a longer one is put up with, and folded at the end.
-_BULK_TAIL = 64 << 20
-_FEW = 4
+_MAX_BULK_JOURNAL_TAIL = 64 << 20
+_MAX_PARTIAL_REPLAY = 4
 
 
 class MailStore:
@@ -65,18 +84,18 @@ class MailStore:
     costs : what mistakes cost, from which verdicts follow; of an existing store, for this object only
     """
 
-    def __init__(self, folder: str, settings: Settings, costs: Costs | None = None) -> None:
+    def __init__(self, folder: str, settings: StoreSettings, costs: Costs | None = None) -> None:
         # Programs that stay may go to another folder.
         self.folder = os.path.abspath(folder)
         self.settings = settings
         self.costs = costs or settings.costs
-        self._journal = Journal(os.path.join(self.folder, JOURNAL))
+        self._journal = Journal(os.path.join(self.folder, JOURNAL_FILE))
         self._is_ordered = LEARNERS[settings.learner].is_ordered
-        self._held: tuple[Memory, Position] | None = None
+        self._cached_state: tuple[LedgerState, Position] | None = None
         self._has_judged = False
-        self._unfolded = 0
-        self._is_undone = False
-        self._fresh: Counter[int] = Counter()
+        self._unfolded_bytes = 0
+        self._needs_relearning = False
+        self._new_marks: Counter[int] = Counter()
         self._lock = threading.RLock()
 
     @classmethod
@@ -95,15 +114,15 @@ class MailStore:
         place = os.fspath(folder or default_folder())
         given = {"learner": learner, "pairs": pairs, "characters": characters, "words": words}
         asked = {name: value for name, value in given.items() if value is not None}
-        settings = found(place)
+        settings = existing_settings(place)
         if settings is None:
             if not create:
                 raise ModelFileError(
                     f"{place}: there is no mail store. Make one by learning: "
                     "weigh mail learn --ham FOLDER --spam FOLDER, or MailStore.open(folder, create=True)."
                 )
-            settings = made(place, new_settings(asked, costs))
-        settings.require(place, asked)
+            settings = create_store(place, new_settings(asked, costs))
+        settings.check_matches(place, asked)
         return cls(place, settings, costs)
 
     def __repr__(self) -> str:
@@ -111,29 +130,29 @@ class MailStore:
 
     def learn(
         self, contents: Iterable[bytes], label: str, *, progress: Progress | None = None, tidy: bool = True
-    ) -> Learned:
+    ) -> LearnResult:
         """Learn raw messages as "ham" or "spam".
 
         `progress` is told how many are done. Whoever learns much in many calls spares time with `tidy=False`
         and one call of `tidy` at the end.
         """
-        if label not in LABELS:
-            raise LabelError(f"A message is learned as 'ham' or 'spam', got {told(label)}.")
-        mark = LABELS[label]
-        olds = self._changed(contents, mark, progress, tidy)
-        return Learned(olds[NONE], olds.total() - olds[NONE] - olds[mark], olds[mark])
+        if label not in MARK_BY_LABEL:
+            raise LabelError(f"A message is learned as 'ham' or 'spam', got {one_line_repr(label)}.")
+        mark = MARK_BY_LABEL[label]
+        olds = self._set_marks(contents, mark, progress, tidy)
+        return LearnResult(olds[NOT_LEARNED], olds.total() - olds[NOT_LEARNED] - olds[mark], olds[mark])
 
     def unlearn(
         self, contents: Iterable[bytes], *, progress: Progress | None = None, tidy: bool = True
-    ) -> Unlearned:
+    ) -> UnlearnResult:
         """Take raw messages back, whatever their label, as if they had never been learned."""
-        olds = self._changed(contents, NONE, progress, tidy)
-        return Unlearned(olds[HAM], olds[SPAM], olds[NONE])
+        olds = self._set_marks(contents, NOT_LEARNED, progress, tidy)
+        return UnlearnResult(olds[HAM_MARK], olds[SPAM_MARK], olds[NOT_LEARNED])
 
     def judge(self, contents: Iterable[bytes]) -> list[Verdict]:
         """What raw messages are, by all that has been learned until now."""
         verdicts = []
-        for group in groups(contents):
+        for group in batch_messages(contents):
             verdicts += self._filter_for(group).judge(group)
         return verdicts
 
@@ -141,13 +160,13 @@ class MailStore:
         """What speaks for and against spam in a raw message."""
         return self._filter_for([content]).explain(content)
 
-    def brief(self, content: bytes, most: int) -> tuple[Verdict, tuple[Reason, ...]]:
+    def brief(self, content: bytes, most: int) -> tuple[Verdict, tuple[FeatureContribution, ...]]:
         """The verdict on a raw message, and what speaks most for and against spam."""
         return self._filter_for([content]).brief(content, most)
 
     def filter(self) -> Filter:
         """A filter that judges by all that has been learned until now, and changes when this store learns."""
-        return Filter(self.settings.features, self._remember().ledger, self.costs)
+        return Filter(self.settings.features, self._current_state().ledger, self.costs)
 
     def strongest(self, k: int = 10) -> StrongestWords:
         """The `k` features that speak most for spam and the `k` that speak most for ham, of all learned.
@@ -159,103 +178,103 @@ class MailStore:
                 f"{self.folder}: this store keeps no words, only keys made of them. Make one that does in "
                 "another folder: MailStore.open(folder, create=True, words=True), and learn all mail there."
             )
-        with self._lock, self._journal.writing() as turn:
-            self._fold(turn)
-            with telling(self.folder, "read"):
-                words = read_words(self.folder, self._note().words)
-        return strongest_words(words, self._remember().ledger, k)
+        with self._lock, self._journal.transaction() as turn:
+            self._fold_journal(turn)
+            with translate_os_errors(self.folder, "read"):
+                words = read_feature_names(self.folder, self._snapshot_metadata().words)
+        return strongest_words(words, self._current_state().ledger, k)
 
     def tidy(self) -> None:
         """Fold if the journal has become long, or all messages have to be learned anew."""
-        is_lopsided_now = self._is_ordered and is_lopsided(self._fresh)
-        if self._unfolded > _TAIL or self._is_undone or is_lopsided_now:
+        is_lopsided_now = self._is_ordered and is_imbalanced(self._new_marks)
+        if self._unfolded_bytes > _MAX_JOURNAL_TAIL or self._needs_relearning or is_lopsided_now:
             # What was learned is on the disk, and counts whether or not this works out now.
             with contextlib.suppress(FileError):
                 self.fold()
 
     def fold(self) -> None:
         """Write a snapshot, so that readers need no journal; learning does so by itself from time to time."""
-        with self._lock, self._journal.writing() as turn:
-            self._fold(turn)
-            self._unfolded, self._is_undone, self._fresh = 0, False, Counter()
+        with self._lock, self._journal.transaction() as turn:
+            self._fold_journal(turn)
+            self._unfolded_bytes, self._needs_relearning, self._new_marks = 0, False, Counter()
 
-    def status(self) -> Status:
+    def status(self) -> StoreStatus:
         """What the store is and has."""
-        ledger = self._remember().ledger
+        ledger = self._current_state().ledger
         # In this order: others may write meanwhile.
-        folded, end = self._note().position, self._journal.position
-        return status_of(self.folder, self.settings, ledger, end.offset - folded.offset)
+        folded, end = self._snapshot_metadata().position, self._journal.position
+        return store_status(self.folder, self.settings, ledger, end.offset - folded.offset)
 
-    def _changed(
+    def _set_marks(
         self, contents: Iterable[bytes], mark: int, progress: Progress | None, tidy: bool
     ) -> Counter[int]:
         """Give messages a mark, and count the marks that they had."""
         olds: Counter[int] = Counter()
-        for seen in ahead(lambda group: self._seen(group, mark), groups(contents)):
-            olds.update(self._turn(seen))
-            if self._unfolded > _TAIL:
+        for seen in prefetch(lambda group: self._extract_changes(group, mark), batch_messages(contents)):
+            olds.update(self._commit_changes(seen))
+            if self._unfolded_bytes > _MAX_JOURNAL_TAIL:
                 # While the next messages are seen.
-                self._keep_up()
+                self._catch_up()
             if progress:
                 progress(olds.total())
         if tidy:
             self.tidy()
         return olds
 
-    def _keep_up(self) -> None:
+    def _catch_up(self) -> None:
         """Fold a journal that is too long even for a while, or else learn in memory what it has."""
         with contextlib.suppress(FileError):
-            self.fold() if self._unfolded > _BULK_TAIL else self._remember()
+            self.fold() if self._unfolded_bytes > _MAX_BULK_JOURNAL_TAIL else self._current_state()
 
-    def _seen(self, contents: list[bytes], mark: int) -> list[Change]:
+    def _extract_changes(self, contents: list[bytes], mark: int) -> list[LabelChange]:
         """Messages as they are learned: the slow part, which needs no lock."""
         features = self.settings.features
-        found = features.identified(contents)
+        found = features.identify(contents)
         if not self.settings.words:
-            return [Change(identity, NONE, mark, print) for identity, print in found]
+            return [LabelChange(identity, NOT_LEARNED, mark, print) for identity, print in found]
         return [
-            Change(identity, NONE, mark, print, words_of(features, content))
+            LabelChange(identity, NOT_LEARNED, mark, print, encode_feature_names(features, content))
             for (identity, print), content in zip(found, contents, strict=True)
         ]
 
-    def _turn(self, seen: list[Change]) -> list[int]:
+    def _commit_changes(self, seen: list[LabelChange]) -> list[int]:
         """Write what changes, and tell the marks that were there."""
         with self._lock:
-            with self._journal.writing() as turn:
-                if not turn.has(self._note().position):
-                    raise strangers(self.folder)
+            with self._journal.transaction() as turn:
+                if not turn.contains(self._snapshot_metadata().position):
+                    raise mismatch_error(self.folder)
                 begin = turn.position
-                found = after(seen, turn.mark)
+                found = resolve_old_marks(seen, turn.mark)
                 changes = [change for change in found if change.old != change.new]
                 turn.append([change.record for change in changes])
                 is_undoing = any(change.old for change in changes)
                 if is_undoing:
-                    self._require_undoable(changes)
-                    self._is_undone = self._is_ordered
+                    self._check_undoable(changes)
+                    self._needs_relearning = self._is_ordered
                 turn.commit()
-                self._unfolded, end = turn.unfolded, turn.position
-            self._fresh.update(change.new for change in changes)
+                self._unfolded_bytes, end = turn.bytes_since_snapshot, turn.position
+            self._new_marks.update(change.new for change in changes)
             if not is_undoing:
-                self._follow(changes, begin, end)
+                self._update_cached_state(changes, begin, end)
             return [change.old for change in found]
 
-    def _follow(self, changes: list[Change], begin: Position, end: Position) -> None:
+    def _update_cached_state(self, changes: list[LabelChange], begin: Position, end: Position) -> None:
         """Learn in memory what was written, if all that was there before is known: it need not be read."""
-        held, self._held = self._held, None
+        held, self._cached_state = self._cached_state, None
         if held and held[1] == begin:
-            held[0].add(changes)
+            held[0].apply_changes(changes)
             held = held[0], end
-        self._held = held
+        self._cached_state = held
 
-    def _require_undoable(self, changes: list[Change]) -> None:
+    def _check_undoable(self, changes: list[LabelChange]) -> None:
         """Refuse, before anything is written, changes that the ledger could not follow."""
-        memory = self._remember()
-        self._note().require_files(self.folder)
+        memory = self._current_state()
+        self._snapshot_metadata().check_files(self.folder)
         if self._is_ordered:
             return
-        self._held = None
+        self._cached_state = None
         try:
-            memory.add(changes)
+            memory.apply_changes(changes)
         except ValueError as error:
             raise ModelFileError(
                 f"{self.folder}: messages have other features than when they were learned, and cannot be "
@@ -265,30 +284,79 @@ class MailStore:
     def _filter_for(self, contents: list[bytes]) -> Filter:
         """A filter for these messages, which for the first ones may be all that a program wants to know."""
         is_first, self._has_judged = not self._has_judged, True
-        if self._is_ordered or self._held or not is_first or len(contents) > _FEW:
+        if self._is_ordered or self._cached_state or not is_first or len(contents) > _MAX_PARTIAL_REPLAY:
             return self.filter()
-        keys = keys_of(self.settings.features.prints(contents))
-        memory, _ = remembered(self.folder, self.settings.learner, self._journal, keys=keys)
+        keys = feature_keys(self.settings.features.hashed_features(contents))
+        memory, _ = replay_journal(self.folder, self.settings.learner, self._journal, keys=keys)
         return Filter(self.settings.features, memory.ledger, self.costs)
 
-    def _remember(self) -> Memory:
+    def _current_state(self) -> LedgerState:
         """The ledger as it is now."""
         with self._lock:
             # What an interrupt leaves half learned is not held any more.
-            held, self._held = self._held, None
-            self._held = remembered(self.folder, self.settings.learner, self._journal, held)
-            return self._held[0]
+            held, self._cached_state = self._cached_state, None
+            self._cached_state = replay_journal(self.folder, self.settings.learner, self._journal, held)
+            return self._cached_state[0]
 
-    def _note(self) -> Note:
-        return load(self.folder, self.settings.learner).note
+    def _snapshot_metadata(self) -> SnapshotMetadata:
+        return load_snapshot(self.folder, self.settings.learner).metadata
 
-    def _fold(self, turn: Turn) -> None:
-        with telling(self.folder, "written"):
-            if turn.unfolded:
-                turn.fold(self._write)
-            note = self._note()
-            swept(self.folder, {note.archive.file(ARCHIVE), note.words.file(WORDS)})
+    def _fold_journal(self, turn: WriteTransaction) -> None:
+        with translate_os_errors(self.folder, "written"):
+            if turn.bytes_since_snapshot:
+                turn.compact(self._write_snapshot)
+            note = self._snapshot_metadata()
+            remove_stale_files(
+                self.folder, {note.archive.file_name(ARCHIVE_FILE), note.words.file_name(WORDS_FILE)}
+            )
 
-    def _write(self, position: Position) -> None:
+    def _write_snapshot(self, position: Position) -> None:
         """Write a snapshot that includes all of the journal."""
-        fold(self.folder, self.settings, self._journal, self._remember().ledger, position)
+        write_snapshot(self.folder, self.settings, self._journal, self._current_state().ledger, position)
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_MAX_BATCH_MESSAGES = 256
+_MAX_BATCH_BYTES = 8 << 20
+# How many are computed or wait for it: groups take unequal times, and neither side shall wait for the other.
+_MAX_PENDING_BATCHES = 3
+
+
+def batch_messages(contents: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Messages in lists that are short enough for memory and long enough for speed."""
+    group: list[bytes] = []
+    size = 0
+    for content in contents:
+        if not isinstance(content, bytes):
+            # Only its type is told: whatever it is, it may be private.
+            kind = type(content).__name__
+            raise ParameterError(
+                f"MailStore: contents must be raw messages, a list of bytes; one of them is of type {kind}."
+            )
+        group.append(content)
+        size += len(content)
+        if len(group) >= _MAX_BATCH_MESSAGES or size >= _MAX_BATCH_BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def prefetch(function: Callable[[Item], Result], given: Iterator[Item]) -> Iterator[Result]:
+    """A function of each thing in turn, computed for the next ones while the last one is used."""
+    begun = list(itertools.islice(given, 2))
+    if len(begun) < 2:
+        yield from map(function, begun)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as pool:
+        coming = deque(pool.submit(function, each) for each in begun)
+        for each in given:
+            coming.append(pool.submit(function, each))
+            if len(coming) > _MAX_PENDING_BATCHES:
+                yield coming.popleft().result()
+        while coming:
+            yield coming.popleft().result()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from weigh.errors import parameter
-from weigh.text import html_table, probable, signed
+from weigh.errors import parameter_error
+from weigh.text import format_probability, format_signed, html_table
 
 HAM, UNSURE, SPAM = VERDICTS = ("ham", "unsure", "spam")
 
@@ -35,7 +36,7 @@ class Costs:
     def __post_init__(self) -> None:
         for name, cost in asdict(self).items():
             if not isinstance(cost, int | float) or not (math.isfinite(cost) and cost > 0):
-                raise parameter("Costs", name, "a number above 0", cost)
+                raise parameter_error("Costs", name, "a number above 0", cost)
 
     @cached_property
     def cutoffs(self) -> tuple[float, float]:
@@ -76,12 +77,12 @@ class Verdict:
     score: float
 
     def __str__(self) -> str:
-        return f"{self.label}, probability of spam {self.told_probability}"
+        return f"{self.label}, probability of spam {self.probability_text}"
 
     @property
-    def told_probability(self) -> str:
+    def probability_text(self) -> str:
         """The probability as a percentage."""
-        return probable(self.probability, is_rounded=True)
+        return format_probability(self.probability, is_rounded=True)
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as plain values for JSON."""
@@ -89,4 +90,76 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         head = ["verdict", "probability of spam", "log-odds"]
-        return html_table("", [head, [self.label, self.told_probability, signed(self.score)]])
+        return html_table("", [head, [self.label, self.probability_text, format_signed(self.score)]])
+
+
+@dataclass(frozen=True)
+class FeatureContribution:
+    """A feature of a message that the filter knows.
+
+    `view` is "headers" or "body", `contribution` what it adds to the log-odds of spam.
+    """
+
+    name: str
+    view: str
+    contribution: float
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """A verdict with its reasons, the strongest first.
+
+    The contributions of all reasons and the `biases` of the views add up to the verdict's score. `features`
+    are those of the message, known or not; `hams` and `spams` are the messages that were learned.
+    """
+
+    verdict: Verdict
+    costs: Costs
+    learner: str
+    hams: int
+    spams: int
+    features: int
+    reasons: tuple[FeatureContribution, ...]
+    biases: Mapping[str, float]
+
+    def strongest(self, k: int) -> tuple[FeatureContribution, ...]:
+        """The k reasons that say most, for spam or for ham; only those that say anything."""
+        return tuple(reason for reason in self.reasons[: max(k, 0)] if reason.contribution != 0)
+
+    def view_total(self, view: str) -> float:
+        """What the headers or the body add, their bias included."""
+        parts = sum(reason.contribution for reason in self.reasons if reason.view == view)
+        return parts + self.biases.get(view, 0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as plain values for JSON, with every reason."""
+        unsure, spam = self.costs.cutoffs
+        return {
+            **self.verdict.to_dict(),
+            "cutoffs": {"unsure": unsure, "spam": spam},
+            "learner": self.learner,
+            "learned": {"ham": self.hams, "spam": self.spams},
+            "features": self.features,
+            "known": len(self.reasons),
+            "views": {view: self.view_total(view) for view in ("headers", "body")},
+            "biases": dict(self.biases),
+            "reasons": [vars(reason).copy() for reason in self.reasons],
+        }
+
+    def __str__(self) -> str:
+        from weigh.apps.mail import explanation_format
+
+        return explanation_format.format_explanation(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from weigh.apps.mail import explanation_format
+
+        return explanation_format.explanation_html(self)
+
+    def plot(self, most: int = 20) -> Any:
+        """Draw what the strongest reasons add to the log-odds of spam."""
+        from weigh.apps.mail import explanation_format
+
+        return explanation_format.plot_explanation(self, most)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,20 +10,22 @@ import numpy as np
 import numpy.typing as npt
 
 from weigh import _core
-from weigh.errors import parameter
+from weigh.apps.spelling.documents import Document
+from weigh.apps.spelling.false_alarms import count_held_out_words, held_out_mask
+from weigh.errors import parameter_error
 from weigh.features.blocks import Ints, Longs, Mask
-from weigh.features.names import Names
+from weigh.features.names import NameArray
 from weigh.source.base import Source
-from weigh.source.chunk import Chunk, Coded, Lists, Texts
-from weigh.source.columns import Field, Fields
-from weigh.source.table import TableSource
+from weigh.source.chunk import Chunk, DictionaryColumn, ListColumn, TextColumn
+from weigh.source.memory.columns import LazyColumn, LazyTable
+from weigh.source.memory.table import TableSource
 
-WINDOW = 6
-WIDEST = 100  # words to each side that a reader can look at
+DEFAULT_WINDOW = 6
+MAX_WINDOW = 100  # words to each side that a reader can look at
 # Of one set; beyond, half of them are dropped, so that any amount of text fits into memory.
-MOST = 2**20
-COLUMN = "context"
-OWN_CAPITAL = "capital"
+MAX_OCCURRENCES = 2**20
+CONTEXT_COLUMN = "context"
+OWN_CAPITAL_FEATURE = "capital"
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +46,13 @@ class Occurrences:
     sizes: Ints
     indptr: Longs
     features: Ints
-    names: Names
-    taken: float = 1.0
+    names: NameArray
+    sampling_fraction: float = 1.0
 
     def __len__(self) -> int:
         return len(self.members)
 
-    def where(self, kept: Mask | npt.NDArray[np.integer[Any]]) -> Occurrences:
+    def select(self, kept: Mask | npt.NDArray[np.integer[Any]]) -> Occurrences:
         """Return some of the occurrences: those that a mask affirms, or those of these numbers."""
         rows = np.flatnonzero(kept) if kept.dtype == np.bool_ else kept
         sizes = np.diff(self.indptr)[rows]
@@ -61,7 +63,7 @@ class Occurrences:
         columns = {name: getattr(self, name)[rows] for name in _COLUMNS}
         return replace(self, **columns, indptr=indptr, features=self.features[old])
 
-    def without(self, feature: str) -> Occurrences:
+    def drop_feature(self, feature: str) -> Occurrences:
         """Return the occurrences as if they did not have a feature."""
         # Names of a reader are in the order in which they were met: those of its length are few.
         alike = np.flatnonzero(np.diff(self.names.offsets) == len(feature.encode())).tolist()
@@ -73,31 +75,37 @@ class Occurrences:
         """Return the names of the features of one occurrence."""
         return [self.names[k] for k in self.features[self.indptr[i] : self.indptr[i + 1]].tolist()]
 
-    def chunk(self) -> Chunk:
+    def to_chunk(self) -> Chunk:
         """Return all as the rows of one column, `context`, labelled with their words."""
-        return Chunk({COLUMN: self._lists(0, len(self))}, len(self), labels=self._labels(0, len(self)))
+        return Chunk(
+            {CONTEXT_COLUMN: self._feature_lists(0, len(self))}, len(self), labels=self._labels(0, len(self))
+        )
 
-    def source(self) -> Source:
+    def to_source(self) -> Source:
         """Return all as a source of such rows, for whatever learns from sources."""
-        columns = {COLUMN: Field(self._lists, len(self))}
-        fields = Fields(columns, len(self), True, what="The contexts", kinds={COLUMN: "tokens"})
-        return TableSource(fields, Field(self._labels, len(self)))
+        columns = {CONTEXT_COLUMN: LazyColumn(self._feature_lists, len(self))}
+        fields = LazyTable(
+            columns, len(self), True, description="The contexts", kinds={CONTEXT_COLUMN: "tokens"}
+        )
+        return TableSource(fields, LazyColumn(self._labels, len(self)))
 
-    def _lists(self, start: int, stop: int) -> Lists:
+    def _feature_lists(self, start: int, stop: int) -> ListColumn:
         indptr = self.indptr[start : stop + 1]
         features = self.features[indptr[0] : indptr[-1]]
         offsets = self.names.offsets
         begins = offsets[features]
-        return Lists(indptr - indptr[0], Texts(begins, offsets[features + 1] - begins, self.names.text))
+        return ListColumn(
+            indptr - indptr[0], TextColumn(begins, offsets[features + 1] - begins, self.names.text)
+        )
 
-    def _labels(self, start: int, stop: int) -> Coded:
-        return Coded(self.members[start:stop], list(self.words))
+    def _labels(self, start: int, stop: int) -> DictionaryColumn:
+        return DictionaryColumn(self.members[start:stop], list(self.words))
 
 
 _COLUMNS = ("members", "documents", "at", "begins", "sizes")
 
 
-class Reader:
+class ContextReader:
     """One pass over texts that finds the words of all confusion sets and their contexts.
 
     Parameters
@@ -111,11 +119,13 @@ class Reader:
     A context ends where a paragraph or the piece ends.
     """
 
-    def __init__(self, sets: Sequence[Sequence[str]], window: int = WINDOW, *, most: int = MOST) -> None:
-        if type(window) is not int or not 0 <= window <= WIDEST:
-            raise parameter("Reader", "window", f"a whole number up to {WIDEST}", window)
+    def __init__(
+        self, sets: Sequence[Sequence[str]], window: int = DEFAULT_WINDOW, *, most: int = MAX_OCCURRENCES
+    ) -> None:
+        if type(window) is not int or not 0 <= window <= MAX_WINDOW:
+            raise parameter_error("Reader", "window", f"a whole number up to {MAX_WINDOW}", window)
         if type(most) is not int or most < 2:
-            raise parameter("Reader", "most", "a whole number from 2 on", most)
+            raise parameter_error("Reader", "most", "a whole number from 2 on", most)
         self.sets = tuple(tuple(words) for words in sets)
         self._native = _core.ContextReader(
             [[word.lower() for word in words] for words in self.sets], window, most
@@ -131,14 +141,61 @@ class Reader:
 
     def occurrences(self) -> list[Occurrences]:
         """Return what was found in all that was read, by set."""
-        names = Names(*self._native.names())
+        names = NameArray(*self._native.names())
         found = [
             Occurrences(words, *self._native.columns(k), names, 1 / self._native.stride(k))
             for k, words in enumerate(self.sets)
         ]
         # Where a capital is part of a word (man, Mann), it tells what is written and not what is meant.
-        return [rows.without(OWN_CAPITAL) if _has_capitals(rows.words) else rows for rows in found]
+        return [
+            rows.drop_feature(OWN_CAPITAL_FEATURE) if _has_capitals(rows.words) else rows for rows in found
+        ]
 
 
 def _has_capitals(words: Sequence[str]) -> bool:
     return any(word != word.lower() for word in words)
+
+
+Progress = Callable[[int], object]
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """What was found in documents: the words of each, and the occurrences of each set."""
+
+    document_words: tuple[int, ...]
+    occurrences: tuple[Occurrences, ...]
+
+    @classmethod
+    def read(
+        cls,
+        documents: Iterable[Document],
+        sets: Sequence[Sequence[str]],
+        window: int,
+        progress: Progress | None = None,
+    ) -> Corpus:
+        """Read documents, piece by piece; `progress` is called with the bytes of each piece."""
+        reader, words = ContextReader(sets, window), []
+        for number, document in enumerate(documents):
+            seen = begin = 0
+            for piece in document.pieces:
+                seen += reader.read(piece, number, seen, begin)
+                begin += len(piece)
+                if progress is not None:
+                    progress(len(piece))
+            words.append(seen)
+        return cls(tuple(words), tuple(reader.occurrences()))
+
+    @property
+    def n_words(self) -> int:
+        """The words of all documents."""
+        return sum(self.document_words)
+
+    @property
+    def n_held_out_words(self) -> int:
+        """The words that are held out."""
+        return count_held_out_words(self.document_words)
+
+    def is_held_out(self, rows: Occurrences) -> Mask:
+        """Return which of some occurrences are held out."""
+        return held_out_mask(rows.documents, rows.at, self.document_words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from weigh.cli.commands import Commands
+from weigh.cli.commands import LazyGroup
 
 # In the order in which one meets them.
 COMMANDS = (
@@ -18,7 +18,7 @@ COMMANDS = (
     "words",
     "serve",
 )
-OTHERS = {
+COMMAND_SYNONYMS = {
     "train": "learn",
     "forget": "unlearn",
     "judge": "filter",
@@ -45,10 +45,10 @@ SECTIONS = {
 
 
 @click.command(
-    cls=Commands,
+    cls=LazyGroup,
     home="weigh.cli.mail",
     names=COMMANDS,
-    others=OTHERS,
+    others=COMMAND_SYNONYMS,
     sections=SECTIONS,
     short_help="Filter mail: learn, judge, say why.",
 )

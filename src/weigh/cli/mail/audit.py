@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import click
 
-from weigh.cli.mail.sides import HAM, SPAM, TwoSided, check_sides, look_for_some, sides
-from weigh.cli.options import as_json, check_picture, draw, echo, plot_option
+from weigh.cli.mail.spam_ham_options import (
+    HAM,
+    SPAM,
+    SpamHamCommand,
+    check_spam_ham,
+    nonempty_mail_reader,
+    spam_ham_options,
+)
+from weigh.cli.options import check_plot_path, json_option, plot_option, print_result, save_plot
 
 SECTIONS = {
     "Examples": """
@@ -16,11 +23,11 @@ SECTIONS = {
 }
 
 
-@click.command(cls=TwoSided, sections=SECTIONS, short_help="Find mail in the wrong folder.")
-@sides
+@click.command(cls=SpamHamCommand, sections=SECTIONS, short_help="Find mail in the wrong folder.")
+@spam_ham_options
 @click.option("--most", type=click.IntRange(1), default=20, show_default=True, help="How many to list.")
 @plot_option
-@as_json
+@json_option
 def command(spam: tuple[str, ...], ham: tuple[str, ...], most: int, plot: str | None, as_json: bool) -> None:
     """List the mails that are most at odds with all others of both folders.
 
@@ -28,13 +35,13 @@ def command(spam: tuple[str, ...], ham: tuple[str, ...], most: int, plot: str | 
     doubts most is often in the wrong folder; such mail teaches any filter the wrong thing. Of copies of a
     mail one counts. Nothing that you have learned is looked at or changed.
     """
-    check_sides(spam, ham, both=True)
-    check_picture(plot)
+    check_spam_ham(spam, ham, both=True)
+    check_plot_path(plot)
     from weigh.apps.mail.audit import audit_mails
-    from weigh.cli.stages import stages
+    from weigh.cli.output import show_stages
 
-    mails = {SPAM: look_for_some(spam), HAM: look_for_some(ham)}
-    with stages() as say:
+    mails = {SPAM: nonempty_mail_reader(spam), HAM: nonempty_mail_reader(ham)}
+    with show_stages() as say:
         found = audit_mails(mails, most=most, say=say)
-    echo(found, as_json)
-    draw(found.plot, plot, as_json)
+    print_result(found, as_json)
+    save_plot(found.plot, plot, as_json)

@@ -6,17 +6,34 @@ from typing import TYPE_CHECKING
 
 import click
 
+from weigh.apps.mail.evaluation.mail_stream import Mail
 from weigh.apps.mail.learners import LEARNERS
-from weigh.cli.mail.opened import opened, seeing
-from weigh.cli.mail.sides import TwoSided, check_sides, sides
-from weigh.cli.options import as_json, check_picture, draw, echo, named, plot_option
+from weigh.cli.mail.bulk import print_conflicting_labels
+from weigh.cli.mail.spam_ham_options import (
+    HAM,
+    SPAM,
+    SpamHamCommand,
+    check_spam_ham,
+    nonempty_mail_reader,
+    spam_ham_options,
+)
+from weigh.cli.mail.store_options import feature_options, open_store
+from weigh.cli.options import (
+    check_path_not_empty,
+    check_plot_path,
+    json_option,
+    plot_option,
+    print_result,
+    save_plot,
+)
+from weigh.cli.output import show_stages
+from weigh.source.mail import arrival_time
 
 if TYPE_CHECKING:
-    from weigh.apps.mail.trial.contestant import Contestant
-    from weigh.apps.mail.trial.feedback import Feedback
-    from weigh.apps.mail.trial.filters import Prints
+    from weigh.apps.mail.evaluation.filters import HashedMails
+    from weigh.apps.mail.evaluation.mail_stream import Feedback, FilterUnderTest
 
-PICTURES = {
+PLOT_DESCRIPTIONS = {
     "learning": "how well mail is ranked, over the mails seen (default)",
     "ham": "ham lost, over the mails seen",
     "spam": "spam let through, over the mails seen",
@@ -36,12 +53,12 @@ SECTIONS = {
         partial=0.3     the labels of 30 % of the mails
         errors          of mistakes and unsure mails only
     """,
-    "--what": "\n".join(f"        {name:<16}{words}" for name, words in PICTURES.items()),
+    "--what": "\n".join(f"        {name:<16}{words}" for name, words in PLOT_DESCRIPTIONS.items()),
 }
 
 
-@click.command(cls=TwoSided, sections=SECTIONS, short_help="Try filters on your own mail first.")
-@sides
+@click.command(cls=SpamHamCommand, sections=SECTIONS, short_help="Try filters on your own mail first.")
+@spam_ham_options
 @click.option(
     "--learner",
     "learners",
@@ -66,18 +83,18 @@ SECTIONS = {
     metavar="SHARE",
     help="Of the mails, or a number of them: learned first, and not judged.",
 )
-@seeing
+@feature_options
 @click.option("--no-bogofilter", is_flag=True, help="Leave it out although it is installed.")
-@click.option("--store", metavar="DIR", callback=named, help="Try this store too, as it is.")
+@click.option("--store", metavar="DIR", callback=check_path_not_empty, help="Try this store too, as it is.")
 @plot_option
 @click.option(
     "--what",
-    type=click.Choice(list(PICTURES)),
+    type=click.Choice(list(PLOT_DESCRIPTIONS)),
     default="learning",
     metavar="PICTURE",
     help="What --plot draws; see below.",
 )
-@as_json
+@json_option
 def command(
     spam: tuple[str, ...],
     ham: tuple[str, ...],
@@ -100,45 +117,43 @@ def command(
     with a word list of its own; --store adds what you have, which is flattered by mails that it has learned.
     All mails are held in memory.
     """
-    check_sides(spam, ham, both=True)
-    check_picture(plot)
-    rule = _feedback(feedback, seed)
-    from weigh.apps.mail.features import Features
-    from weigh.apps.mail.trial.filters import Prints
-    from weigh.apps.mail.trial.trial import hold_trial
-    from weigh.cli.mail.labelled import mails_of
-    from weigh.cli.progress import steps
+    check_spam_ham(spam, ham, both=True)
+    check_plot_path(plot)
+    rule = _parse_feedback(feedback, seed)
+    from weigh.apps.mail.evaluation.filters import HashedMails
+    from weigh.apps.mail.evaluation.online_evaluation import evaluate_filters
+    from weigh.apps.mail.features import FeatureExtractor
+    from weigh.cli.progress import show_job_progress
 
-    mails = mails_of(spam, ham)
-    prints = Prints(mails, Features(pairs or "pairs", characters or 0))
-    contestants = _contestants(learners, prints, not no_bogofilter, store)
-    with steps("judgements") as progress:
-        found = hold_trial(
+    mails = read_labelled_mails(spam, ham)
+    prints = HashedMails(mails, FeatureExtractor(pairs or "pairs", characters or 0))
+    contestants = _filters_under_test(learners, prints, not no_bogofilter, store)
+    with show_job_progress("judgements") as progress:
+        found = evaluate_filters(
             contestants, mails, order=order, seed=seed, feedback=rule, warm=warm, progress=progress
         )
-    echo(found, as_json)
+    print_result(found, as_json)
     if not as_json:
         click.echo(f"ms: of a learner's, {1e3 * prints.seconds:.2g} are for reading the mail.")
-    draw(lambda: found.plot(what), plot, as_json)
+    save_plot(lambda: found.plot(what), plot, as_json)
 
 
-def _contestants(
-    learners: tuple[str, ...], prints: Prints, with_bogofilter: bool, store: str | None
-) -> list[Contestant]:
-    from weigh.apps.mail.trial.bogofilter import Bogofilter
-    from weigh.apps.mail.trial.filters import LearnerOnTrial, StoreOnTrial
+def _filters_under_test(
+    learners: tuple[str, ...], prints: HashedMails, with_bogofilter: bool, store: str | None
+) -> list[FilterUnderTest]:
+    from weigh.apps.mail.evaluation.filters import Bogofilter, LearnerUnderTest, StoreUnderTest
 
-    tried: list[Contestant] = [LearnerOnTrial(name, prints) for name in learners or LEARNERS]
+    tried: list[FilterUnderTest] = [LearnerUnderTest(name, prints) for name in learners or LEARNERS]
     if store is not None:
-        tried.append(StoreOnTrial(opened(store)))
+        tried.append(StoreUnderTest(open_store(store)))
     if with_bogofilter and Bogofilter.is_installed():
         tried.append(Bogofilter())
     return tried
 
 
-def _feedback(rule: str, seed: int) -> Feedback:
+def _parse_feedback(rule: str, seed: int) -> Feedback:
     """Which labels are told, and when, in words of the command line."""
-    from weigh.apps.mail.trial.feedback import Feedback
+    from weigh.apps.mail.evaluation.mail_stream import Feedback
 
     name, _, value = rule.partition("=")
     try:
@@ -151,3 +166,17 @@ def _feedback(rule: str, seed: int) -> Feedback:
         raise click.BadParameter(
             f"{rule!r} is none of immediate, delayed=N, partial=SHARE, errors.", param_hint="'--feedback'"
         ) from None
+
+
+def read_labelled_mails(spam: tuple[str, ...], ham: tuple[str, ...]) -> list[Mail]:
+    """All mails that paths lead to, in the order of time if they say when they came."""
+    sides = {SPAM: nonempty_mail_reader(spam), HAM: nonempty_mail_reader(ham)}
+    mails = []
+    with show_stages() as say:
+        for label, found in sides.items():
+            for each in found():
+                mails.append(Mail(each.content, each.place, label, arrival_time(each.content, each)))
+                say(f"{len(mails):,} mails read")
+    kinds = {label: {mail.content for mail in mails if mail.label == label} for label in sides}
+    print_conflicting_labels(kinds, "No filter can be right about both.")
+    return mails

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weigh.apps.mail.learners import LEARNERS
-from weigh.cli.mail.opened import costs_option, costs_told, seeing, store_option
-from weigh.cli.mail.sides import HAM, SPAM, TwoSided, check_sides, sides
-from weigh.cli.options import as_json, echo
+from weigh.cli.mail.spam_ham_options import HAM, SPAM, SpamHamCommand, check_spam_ham, spam_ham_options
+from weigh.cli.mail.store_options import costs_option, feature_options, format_costs, store_option
+from weigh.cli.options import json_option, print_result
 
 if TYPE_CHECKING:
     from weigh.apps.mail.verdict import Costs
@@ -30,16 +30,16 @@ SECTIONS = {
 }
 
 
-@click.command(cls=TwoSided, sections=SECTIONS, short_help="Learn spam and wanted mail.")
-@sides
+@click.command(cls=SpamHamCommand, sections=SECTIONS, short_help="Learn spam and wanted mail.")
+@spam_ham_options
 @store_option
 @click.option(
     "--learner", type=click.Choice(list(LEARNERS)), metavar="NAME", help="See below. [default: naive-bayes]"
 )
-@seeing
+@feature_options
 @costs_option
 @click.option("--words", is_flag=True, default=None, help="Keep the words, readable.")
-@as_json
+@json_option
 def command(
     spam: tuple[str, ...],
     ham: tuple[str, ...],
@@ -53,21 +53,20 @@ def command(
     The first call makes the store: --learner, --pairs, --characters, --costs and --words say what kind, for
     ever. (Other costs can be given to filter and explain.)
     """
-    check_sides(spam, ham)
+    check_spam_ham(spam, ham)
     from weigh.apps.mail.store import MailStore
-    from weigh.cli.mail.noted import note
-    from weigh.cli.mail.teaching import Teacher
+    from weigh.cli.mail.bulk import BulkLearner, print_note
 
-    teacher = Teacher({SPAM: spam, HAM: ham})
+    teacher = BulkLearner({SPAM: spam, HAM: ham})
     mail = MailStore.open(store, create=True, costs=costs, **kind)
     if mail.costs != mail.settings.costs:
         raise click.UsageError(
-            f"{mail.folder}: this store was made with costs {costs_told(mail.settings.costs)}, not with "
-            f"{costs_told(mail.costs)}. Give yours to filter and explain, or give another folder "
+            f"{mail.folder}: this store was made with costs {format_costs(mail.settings.costs)}, not with "
+            f"{format_costs(mail.costs)}. Give yours to filter and explain, or give another folder "
             "(--store DIR)."
         )
-    echo(teacher.teach(mail), as_json)
-    teacher.noted.tell()
+    print_result(teacher.learn_all(mail), as_json)
+    teacher.input_check.print_notes()
     hint = mail.status().hint
     if hint:
-        note(hint)
+        print_note(hint)

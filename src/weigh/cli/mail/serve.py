@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weigh.cli.mail.opened import opened, store_option
-from weigh.cli.options import address, as_json
-from weigh.cli.taught import Taught
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.mail.store_options import open_store, store_option
+from weigh.cli.options import json_option, parse_address
 
 if TYPE_CHECKING:
-    from weigh.apps.mail.serving.running import Places
+    from weigh.apps.mail.serving.server import ServerAddresses
 
 SECTIONS = {
     "Examples": """
@@ -38,13 +38,15 @@ SECTIONS = {
 }
 
 
-@click.command(cls=Taught, sections=SECTIONS, short_help="Filter mail without starting each time.")
+@click.command(
+    cls=CommandWithExamples, sections=SECTIONS, short_help="Filter mail without starting each time."
+)
 @store_option
 @click.option("--socket", "path", metavar="PATH", help="Where to listen. [default: serve.sock in the store]")
 @click.option("--smtp", metavar="HOST:PORT", help="Take mail by SMTP here; needs --next.")
 @click.option("--next", "next_host", metavar="HOST:PORT", help="Pass mail taken by SMTP on to this host.")
 @click.option("-v", "--verbose", is_flag=True, help="A line on standard error for each message.")
-@as_json
+@json_option
 def command(
     store: str | None,
     path: str | None,
@@ -63,16 +65,16 @@ def command(
     import asyncio
 
     from weigh.apps.mail.serving.client import default_socket
-    from weigh.apps.mail.serving.running import Route, serve
-    from weigh.apps.mail.serving.service import Service
+    from weigh.apps.mail.serving.server import SmtpRoute, serve
+    from weigh.apps.mail.serving.service import FilterService
 
     route = None
     if smtp is not None and next_host is not None:
-        route = Route(address(smtp, "--smtp"), address(next_host, "--next"))
+        route = SmtpRoute(parse_address(smtp, "--smtp"), parse_address(next_host, "--next"))
 
-    def ready(places: Places) -> None:
+    def ready(places: ServerAddresses) -> None:
         click.echo(json.dumps(places.to_dict(), ensure_ascii=False) if as_json else str(places))
 
-    mail = opened(store)
-    service = Service(mail, (lambda line: click.echo(line, err=True)) if verbose else None)
+    mail = open_store(store)
+    service = FilterService(mail, (lambda line: click.echo(line, err=True)) if verbose else None)
     asyncio.run(serve(service, path or default_socket(mail.folder), route, ready))

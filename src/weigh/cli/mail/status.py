@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from weigh.cli.mail.opened import opened, store_option
-from weigh.cli.options import as_json, echo
-from weigh.cli.taught import Taught
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.mail.store_options import open_store, store_option
+from weigh.cli.options import json_option, print_result
 
 SECTIONS = {
     "Examples": """
@@ -16,9 +16,9 @@ SECTIONS = {
 }
 
 
-@click.command(cls=Taught, sections=SECTIONS, short_help="What has been learned so far?")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="What has been learned so far?")
 @store_option
-@as_json
+@json_option
 def command(store: str | None, as_json: bool) -> None:
     """Tell how much spam and ham was learned, by which learner, and what it takes on the disk."""
-    echo(opened(store).status(), as_json)
+    print_result(open_store(store).status(), as_json)

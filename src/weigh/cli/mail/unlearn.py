@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from weigh.cli.mail.opened import opened, store_option
-from weigh.cli.options import as_json, echo
-from weigh.cli.taught import Taught
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.mail.store_options import open_store, store_option
+from weigh.cli.options import json_option, print_result
 
 SECTIONS = {
     "Examples": """
@@ -16,10 +16,10 @@ SECTIONS = {
 }
 
 
-@click.command(cls=Taught, sections=SECTIONS, short_help="Forget mail that was learned.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Forget mail that was learned.")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @store_option
-@as_json
+@json_option
 def command(paths: tuple[str, ...], store: str | None, as_json: bool) -> None:
     """Unlearn mail, of PATHs or of standard input, whatever it was learned as.
 
@@ -27,6 +27,6 @@ def command(paths: tuple[str, ...], store: str | None, as_json: bool) -> None:
     anew, in their order. Mail that was learned as the wrong kind need not be unlearned: learn it as the
     right one.
     """
-    from weigh.cli.mail.teaching import unteach
+    from weigh.cli.mail.bulk import unlearn_all
 
-    echo(unteach(opened(store), paths or ("-",)), as_json)
+    print_result(unlearn_all(open_store(store), paths or ("-",)), as_json)

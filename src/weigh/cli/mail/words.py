@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from weigh.cli.mail.opened import opened, store_option
-from weigh.cli.options import as_json, echo
-from weigh.cli.taught import Taught
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.mail.store_options import open_store, store_option
+from weigh.cli.options import json_option, print_result
 
 SECTIONS = {
     "Examples": """
@@ -16,14 +16,16 @@ SECTIONS = {
 }
 
 
-@click.command(cls=Taught, sections=SECTIONS, short_help="The strongest words, if the store keeps them.")
+@click.command(
+    cls=CommandWithExamples, sections=SECTIONS, short_help="The strongest words, if the store keeps them."
+)
 @store_option
 @click.option("--most", type=click.IntRange(1), default=20, show_default=True, help="How many of each kind.")
-@as_json
+@json_option
 def command(store: str | None, most: int, as_json: bool) -> None:
     """List what speaks most for spam and for ham in all mail.
 
     A store has hashes only, unless it was made with `weigh mail learn --words`: then its words can be read by
     whoever can read its folder.
     """
-    echo(opened(store).strongest(most), as_json)
+    print_result(open_store(store).strongest(most), as_json)

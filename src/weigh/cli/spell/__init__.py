@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from weigh.cli.commands import Commands
+from weigh.cli.commands import LazyGroup
 
 # In the order in which one meets them.
 COMMANDS = ("learn", "check", "evaluate", "compare", "curve", "sets", "lsp")
@@ -38,7 +38,7 @@ SECTIONS = {
 
 
 @click.command(
-    cls=Commands,
+    cls=LazyGroup,
     home="weigh.cli.spell",
     names=COMMANDS,
     others=OTHERS,

@@ -12,18 +12,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weigh.cli.options import as_json, named
-from weigh.cli.spell.opened import Finite, encoding_option, exclude_option, model_option, opened, tell_skipped
-from weigh.cli.taught import Taught
-from weigh.cli.told import Told, tell
-from weigh.text import amount, counted
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.options import check_path_not_empty, json_option
+from weigh.cli.output import CliError, show_error
+from weigh.cli.spell.options import (
+    FiniteFloatRange,
+    encoding_option,
+    exclude_option,
+    load_speller,
+    model_option,
+    print_skipped_note,
+)
+from weigh.text import format_count, format_quantity
 
 if TYPE_CHECKING:
     from weigh.apps.spelling.documents import Document
     from weigh.apps.spelling.speller import Speller
-    from weigh.apps.spelling.suggestion import Suggestion
+    from weigh.apps.spelling.suggestions import Suggestion
 
-FAULT, SUGGESTIONS = 1, 3
+EXIT_ERROR, EXIT_SUGGESTIONS = 1, 3
 SECTIONS = {
     "Examples": """
         weigh spell check thesis.tex
@@ -49,7 +56,7 @@ SECTIONS = {
 }
 
 
-class Checking(Taught):
+class CheckCommand(CommandWithExamples):
     """A command whose own faults are no suggestions, as the program's usual exit code for them would say."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -64,21 +71,21 @@ class Checking(Taught):
             import traceback
 
             traceback.print_exc()
-            raise click.exceptions.Exit(FAULT) from None
+            raise click.exceptions.Exit(EXIT_ERROR) from None
 
 
 @dataclass(frozen=True)
-class Checker:
+class DocumentChecker:
     """How texts are checked: each one is told as soon as it is."""
 
     speller: Speller
     encoding: str
     fix: bool
     threshold: float | None
-    say: Callable[[Suggestion], None]
-    failed: list[str] = field(default_factory=list, init=False)
+    report: Callable[[Suggestion], None]
+    failures: list[str] = field(default_factory=list, init=False)
 
-    def all(self, texts: Iterator[Document], name: str | None) -> Iterator[list[Suggestion]]:
+    def check_all(self, texts: Iterator[Document], name: str | None) -> Iterator[list[Suggestion]]:
         """What is suggested for each text; one that cannot be read or written is told, and stops no other."""
         from weigh.errors import SourceError
 
@@ -89,60 +96,60 @@ class Checker:
                     return
                 found = self.check(document, name)
             except SourceError as error:
-                self.refuse(str(error))
+                self.report_failure(str(error))
             else:
                 yield found
 
-    def refuse(self, sentence: str) -> None:
+    def report_failure(self, sentence: str) -> None:
         """Tell of a text that cannot be read or written."""
-        refusal = Told(sentence)
-        tell(refusal)
-        self.failed.append(refusal.message)
+        refusal = CliError(sentence)
+        show_error(refusal)
+        self.failures.append(refusal.message)
 
     def check(self, document: Document, name: str | None) -> list[Suggestion]:
         """What is suggested for a text, which is written into its file if that was asked for."""
-        from weigh.source.standard_input import Spooled
+        from weigh.source.paths import SpooledStdin
 
-        if isinstance(document.path, Spooled):
-            found = self._piped(document.path, name or document.name)
+        if isinstance(document.path, SpooledStdin):
+            found = self._check_standard_input(document.path, name or document.name)
         elif self.fix:
             found = self.speller.fix_file(document.path, encoding=self.encoding, threshold=self.threshold)
         else:
             found = self.speller.check_file(document.path, encoding=self.encoding, threshold=self.threshold)
         for each in found:
-            self.say(each)
+            self.report(each)
         return found
 
-    def _piped(self, path: Path, name: str) -> list[Suggestion]:
-        from weigh.apps.spelling.fixing import read_text
+    def _check_standard_input(self, path: Path, name: str) -> list[Suggestion]:
+        from weigh.apps.spelling.corrections import read_decoded_file
 
-        text = read_text(path, self.encoding)
+        text = read_decoded_file(path, self.encoding)
         found = self.speller.check(text.text, name=name, threshold=self.threshold)
         if self.fix:
-            sys.stdout.buffer.write(text.with_changes(found))
+            sys.stdout.buffer.write(text.to_corrected_bytes(found))
             sys.stdout.buffer.flush()
         return found
 
 
-@click.command(cls=Checking, sections=SECTIONS, short_help="Find mixed-up words, or put them right.")
+@click.command(cls=CheckCommand, sections=SECTIONS, short_help="Find mixed-up words, or put them right.")
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
 @model_option
 @click.option("--fix", is_flag=True, help="Write what is suggested into the files.")
 @click.option(
     "--name",
     metavar="NAME",
-    callback=named,
+    callback=check_path_not_empty,
     help="Of standard input: its ending tells what is code in it. [default: plain text]",
 )
 @click.option(
     "--threshold",
-    type=Finite(0.5, 1),
+    type=FiniteFloatRange(0.5, 1),
     metavar="P",
     help="Suggest above this probability, instead of the promise's.",
 )
 @exclude_option
 @encoding_option
-@as_json
+@json_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -160,41 +167,41 @@ def command(
     FILES are files, folders and patterns of text, or - for standard input. Of Markdown, LaTeX, HTML and
     reStructuredText only the prose is read; of a folder what is hidden, source code and data are left out.
     """
-    from weigh.apps.spelling.documents import documents
+    from weigh.apps.spelling.documents import read_documents
 
     if name is not None and "-" not in files:
         raise click.UsageError("--name is that of standard input: give '-', too. Files have their own names.")
     is_piped = fix and "-" in files
     if is_piped and as_json:
         raise click.UsageError("--fix writes standard input to standard output, where JSON has no place.")
-    say = _silent if as_json else partial(click.echo, err=is_piped)
-    checker = Checker(opened(model), encoding, fix, threshold, say)
+    say = _report_nothing if as_json else partial(click.echo, err=is_piped)
+    checker = DocumentChecker(load_speller(model), encoding, fix, threshold, say)
     skipped: list[str] = []
     unread: list[str] = []
-    texts = documents(files, encoding=encoding, exclude=exclude, skipped=skipped, unread=unread)
-    found = list(checker.all(texts, name))
+    texts = read_documents(files, encoding=encoding, exclude=exclude, skipped=skipped, unread=unread)
+    found = list(checker.check_all(texts, name))
     for each in unread:
-        checker.refuse(each)
+        checker.report_failure(each)
     all_found = [each for one in found for each in one]
     if as_json:
         facts = {"texts": len(found), "fixed": fix, "suggestions": [each.to_dict() for each in all_found]}
-        facts |= {"skipped": skipped, "failed": checker.failed}
+        facts |= {"skipped": skipped, "failed": checker.failures}
         click.echo(json.dumps(facts, ensure_ascii=False, indent=2))
     else:
-        if found or not checker.failed:
-            click.echo(_summary(found, fix), err=True)
-        tell_skipped(skipped)
-    ctx.exit(FAULT if checker.failed else SUGGESTIONS if all_found and not fix else 0)
+        if found or not checker.failures:
+            click.echo(_format_summary(found, fix), err=True)
+        print_skipped_note(skipped)
+    ctx.exit(EXIT_ERROR if checker.failures else EXIT_SUGGESTIONS if all_found and not fix else 0)
 
 
-def _silent(suggestion: object) -> None:
+def _report_nothing(suggestion: object) -> None:
     """Wait for all of them."""
 
 
-def _summary(found: list[list[Suggestion]], fix: bool) -> str:
+def _format_summary(found: list[list[Suggestion]], fix: bool) -> str:
     number, some = sum(map(len, found)), sum(map(bool, found))
-    texts = counted(len(found), "text")
+    texts = format_quantity(len(found), "text")
     if not number:
         return f"Nothing to suggest in {texts}."
-    what = f"{counted(number, 'word')} put right" if fix else counted(number, "suggestion")
-    return f"{what} in {f'{amount(some)} of ' if len(found) > 1 else ''}{texts}."
+    what = f"{format_quantity(number, 'word')} put right" if fix else format_quantity(number, "suggestion")
+    return f"{what} in {f'{format_count(some)} of ' if len(found) > 1 else ''}{texts}."

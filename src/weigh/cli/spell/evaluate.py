@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weigh.cli.options import as_json, check_picture, draw, echo, plot_option
-from weigh.cli.spell.opened import encoding_option, model_option, opened, tell_skipped
-from weigh.cli.taught import Taught
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.options import check_plot_path, json_option, plot_option, print_result, save_plot
+from weigh.cli.spell.options import encoding_option, load_speller, model_option, print_skipped_note
 
 if TYPE_CHECKING:
-    from weigh.apps.spelling.trial.directions import Directions
-    from weigh.apps.spelling.trial.swaps import Swaps
+    from weigh.apps.spelling.evaluation.directions import DirectionEvaluation
+    from weigh.apps.spelling.evaluation.swaps import SwapEvaluation
 
 SECTIONS = {
     "Examples": """
@@ -34,7 +34,9 @@ SECTIONS = {
 }
 
 
-@click.command(cls=Taught, sections=SECTIONS, short_help="Put errors into text, and count what is found.")
+@click.command(
+    cls=CommandWithExamples, sections=SECTIONS, short_help="Put errors into text, and count what is found."
+)
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
 @model_option
 @click.option(
@@ -44,7 +46,7 @@ SECTIONS = {
 @click.option("--directions", "by_direction", is_flag=True, help="Word by word; see below.")
 @encoding_option
 @plot_option
-@as_json
+@json_option
 def command(
     files: tuple[str, ...],
     model: str | None,
@@ -60,22 +62,24 @@ def command(
     FILES are text without errors that the speller has not learned: of another author, say. Nothing is
     written to them. All texts are held in memory.
     """
-    check_picture(plot)
-    from weigh.apps.spelling.documents import documents
-    from weigh.apps.spelling.fixing import read_text
-    from weigh.apps.spelling.trial.directions import directions
-    from weigh.apps.spelling.trial.swaps import swaps
-    from weigh.cli.spell.watched import watching
+    check_plot_path(plot)
+    from weigh.apps.spelling.corrections import read_decoded_file
+    from weigh.apps.spelling.documents import read_documents
+    from weigh.apps.spelling.evaluation.directions import evaluate_directions
+    from weigh.apps.spelling.evaluation.swaps import evaluate_swaps
+    from weigh.cli.spell.progress import show_progress
 
-    speller = opened(model)
+    speller = load_speller(model)
     skipped: list[str] = []
-    with watching() as watch:
-        found = documents(files, encoding=encoding, skipped=skipped)
+    with show_progress() as watch:
+        found = read_documents(files, encoding=encoding, skipped=skipped)
         if by_direction:
-            told: Swaps | Directions = directions(speller, watch.passing(found))
+            told: SwapEvaluation | DirectionEvaluation = evaluate_directions(
+                speller, watch.track_documents(found)
+            )
         else:
-            texts = [(each.name, read_text(each.path, encoding).text) for each in found]
-            told = swaps(speller, texts, one_in=swap, seed=seed, progress=watch.steps)
-    echo(told, as_json)
-    draw(told.plot, plot, as_json)
-    tell_skipped(skipped)
+            texts = [(each.name, read_decoded_file(each.path, encoding).text) for each in found]
+            told = evaluate_swaps(speller, texts, one_in=swap, seed=seed, progress=watch.report_steps)
+    print_result(told, as_json)
+    save_plot(told.plot, plot, as_json)
+    print_skipped_note(skipped)

@@ -9,20 +9,28 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weigh.cli.options import as_json, check_picture, check_place, draw, keep_apart, named, plot_option
-from weigh.cli.spell.opened import (
-    DEFAULT,
-    LEARNERS,
-    Finite,
-    default_file,
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.options import (
+    check_output_is_not_input,
+    check_output_path,
+    check_path_not_empty,
+    check_plot_path,
+    json_option,
+    plot_option,
+    save_plot,
+)
+from weigh.cli.spell.options import (
+    DEFAULT_FILE_HELP,
+    SPELLER_LEARNERS_HELP,
+    FiniteFloatRange,
+    default_speller_file,
     encoding_option,
     exclude_option,
-    learners,
+    learner_choice,
+    print_skipped_note,
     sets_option,
-    tell_skipped,
     window_option,
 )
-from weigh.cli.taught import Taught
 
 if TYPE_CHECKING:
     from weigh.apps.spelling.speller import Speller
@@ -45,17 +53,23 @@ SECTIONS = {
         to show that with 95 % confidence; with less than 300,000 words 0.5 cannot be
         promised, and what can be is told, as is the share of errors still found.
     """,
-    "--learner": LEARNERS,
+    "--learner": SPELLER_LEARNERS_HELP,
 }
 
 
-@click.command(cls=Taught, sections=SECTIONS, short_help="Learn from any text, without labels.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Learn from any text, without labels.")
 @click.argument("corpus", nargs=-1, required=True, metavar="CORPUS...")
-@click.option("-o", "--output", metavar="FILE", callback=named, help=f"The speller. [default: {DEFAULT}]")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=check_path_not_empty,
+    help=f"The speller. [default: {DEFAULT_FILE_HELP}]",
+)
 @sets_option("english")
 @click.option(
     "--learner",
-    type=learners(LEARNERS),
+    type=learner_choice(SPELLER_LEARNERS_HELP),
     default="logistic",
     show_default=True,
     metavar="NAME",
@@ -63,7 +77,7 @@ SECTIONS = {
 )
 @click.option(
     "--alarms",
-    type=Finite(0, min_open=True),
+    type=FiniteFloatRange(0, min_open=True),
     default=0.5,
     show_default=True,
     metavar="RATE",
@@ -89,7 +103,7 @@ SECTIONS = {
 @exclude_option
 @encoding_option
 @plot_option
-@as_json
+@json_option
 def command(
     corpus: tuple[str, ...],
     output: str | None,
@@ -106,36 +120,36 @@ def command(
     folders what is hidden, such as .git and .venv, is left out. A speller does not learn more later: each
     time it is learned anew, and takes the place of the one in its file.
     """
-    check_picture(plot)
-    from weigh.apps.spelling.confusion import ConfusionSets
-    from weigh.apps.spelling.documents import documents
-    from weigh.apps.spelling.learning import learn
-    from weigh.apps.spelling.settings import Settings
-    from weigh.cli.spell.watched import watching
+    check_plot_path(plot)
+    from weigh.apps.spelling.confusion_sets import ConfusionSets
+    from weigh.apps.spelling.documents import read_documents
+    from weigh.apps.spelling.speller_data import SpellerSettings
+    from weigh.apps.spelling.training import train_speller
+    from weigh.cli.spell.progress import show_progress
     from weigh.errors import LittleText
 
-    target = output or default_file()
-    chosen, asked = ConfusionSets.given(sets), Settings(**settings)
-    keep_apart(target, *corpus)
+    target = output or default_speller_file()
+    chosen, asked = ConfusionSets.parse(sets), SpellerSettings(**settings)
+    check_output_is_not_input(target, *corpus)
     if output is None:
         _make_folder(target)
-    _check_file(target)
+    _check_target(target)
     is_new = not os.path.exists(target)
     skipped: list[str] = []
     # Each set is learned twice: without what is held out, and with it.
-    with watching(2 * len(chosen)) as watch, warnings.catch_warnings():
+    with show_progress(2 * len(chosen)) as watch, warnings.catch_warnings():
         # What is printed of the promise says it, too.
         warnings.simplefilter("ignore", LittleText)
-        found = documents(corpus, encoding=encoding, exclude=exclude, skipped=skipped)
-        speller = learn(found, chosen, asked, progress=watch.learned)
+        found = read_documents(corpus, encoding=encoding, exclude=exclude, skipped=skipped)
+        speller = train_speller(found, chosen, asked, progress=watch.report_learning)
     speller.save(target)
-    _tell(speller, target, is_new, skipped, as_json)
-    draw(speller.plot, plot, as_json)
+    _print_speller(speller, target, is_new, skipped, as_json)
+    save_plot(speller.plot, plot, as_json)
 
 
-def _tell(speller: Speller, target: str, is_new: bool, skipped: list[str], as_json: bool) -> None:
+def _print_speller(speller: Speller, target: str, is_new: bool, skipped: list[str], as_json: bool) -> None:
     if as_json:
-        notes = [speller.promise.doubt] if speller.promise.doubt else []
+        notes = [speller.promise.shortfall_warning] if speller.promise.shortfall_warning else []
         facts = speller.to_dict() | {
             "notes": notes,
             "skipped": skipped,
@@ -146,21 +160,21 @@ def _tell(speller: Speller, target: str, is_new: bool, skipped: list[str], as_js
         return
     instead = "" if is_new else ", in place of the one that was there"
     click.echo(f"{speller}\n\nThe speller is in {target}{instead}.")
-    tell_skipped(skipped)
+    print_skipped_note(skipped)
 
 
-def _check_file(target: str) -> None:
+def _check_target(target: str) -> None:
     """Refuse what a speller cannot take the place of, before anything is learned."""
-    check_place(target, "-o")
+    check_output_path(target, "-o")
     if os.path.lexists(target) and not os.path.isfile(target):
         raise click.BadParameter(f"{target!r} is no file. Give the name of one.", param_hint="'-o'")
 
 
 def _make_folder(target: str) -> None:
+    from weigh.atomic_files import error_reason
     from weigh.errors import FileError
-    from weigh.replacing import reason
 
     try:
         os.makedirs(os.path.dirname(target) or ".", exist_ok=True)
     except OSError as cause:
-        raise FileError(f"{target} cannot be written: {reason(cause)}. Give -o FILE.") from cause
+        raise FileError(f"{target} cannot be written: {error_reason(cause)}. Give -o FILE.") from cause

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from weigh.cli.options import address
-from weigh.cli.spell.opened import default_file, model_option
-from weigh.cli.taught import Taught
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.options import parse_address
+from weigh.cli.spell.options import default_speller_file, model_option
 
 SECTIONS = {
     "Examples": """
@@ -22,7 +22,9 @@ SECTIONS = {
 }
 
 
-@click.command(cls=Taught, sections=SECTIONS, short_help="Suggestions in your editor, as you type.")
+@click.command(
+    cls=CommandWithExamples, sections=SECTIONS, short_help="Suggestions in your editor, as you type."
+)
 @model_option
 @click.option("--tcp", metavar="HOST:PORT", help="Listen there, and not on standard input.")
 def command(model: str | None, tcp: str | None) -> None:
@@ -31,11 +33,11 @@ def command(model: str | None, tcp: str | None) -> None:
     Mixed-up words are underlined; a quick fix puts the other word in their place, and hovering tells why.
     When the speller is learned anew, it is read again.
     """
-    from weigh.apps.spelling.serving import serve
+    from weigh.apps.spelling.language_server import serve
 
-    where = None if tcp is None else address(tcp, "--tcp")
-    serve(model or default_file(), where, _ready)
+    where = None if tcp is None else parse_address(tcp, "--tcp")
+    serve(model or default_speller_file(), where, _report_address)
 
 
-def _ready(host: str, port: int) -> None:
+def _report_address(host: str, port: int) -> None:
     click.echo(f"Listening at {host}:{port}.", err=True)

@@ -6,9 +6,9 @@ import json
 
 import click
 
-from weigh.cli.options import as_json
-from weigh.cli.taught import Taught
-from weigh.text import aligned, amount
+from weigh.cli.commands import CommandWithExamples
+from weigh.cli.options import json_option
+from weigh.text import format_count, text_table
 
 SECTIONS = {
     "Examples": """
@@ -26,28 +26,30 @@ SECTIONS = {
 }
 
 
-@click.command(cls=Taught, sections=SECTIONS, short_help="The lists of words that are mixed up.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="The lists of words that are mixed up.")
 @click.argument("name", required=False, metavar="[NAME|FILE]")
-@as_json
+@json_option
 def command(name: str | None, as_json: bool) -> None:
     """Tell which lists there are, or what is in one.
 
     A list is printed as a file of your own is written, so that it can be one's beginning.
     """
-    from weigh.apps.spelling.confusion import ConfusionSets
+    from weigh.apps.spelling.confusion_sets import ConfusionSets
 
     if name is not None:
-        found = ConfusionSets.given(name)
+        found = ConfusionSets.parse(name)
         lines = "\n".join(" ".join(words) for words in found.sets)
-        click.echo(_json(found.to_dict()) if as_json else lines)
+        click.echo(_to_json(found.to_dict()) if as_json else lines)
         return
-    lists = [ConfusionSets.named(each) for each in ConfusionSets.names()]
+    lists = [ConfusionSets.by_name(each) for each in ConfusionSets.list_names()]
     if as_json:
-        click.echo(_json([each.to_dict() for each in lists]))
+        click.echo(_to_json([each.to_dict() for each in lists]))
         return
-    rows = [(each.name, amount(len(each.sets)), amount(sum(map(len, each.sets)))) for each in lists]
-    click.echo(aligned([("list", "sets", "words"), *rows]))
+    rows = [
+        (each.name, format_count(len(each.sets)), format_count(sum(map(len, each.sets)))) for each in lists
+    ]
+    click.echo(text_table([("list", "sets", "words"), *rows]))
 
 
-def _json(facts: object) -> str:
+def _to_json(facts: object) -> str:
     return json.dumps(facts, ensure_ascii=False, indent=2)

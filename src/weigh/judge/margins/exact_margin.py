@@ -8,14 +8,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from weigh.learn.design import Design
+from weigh.learn.design_matrix import DesignMatrix
 
-Corner = dict[int, Fraction]
+ExactVertex = dict[int, Fraction]
 
 # Beyond these, exact numbers grow too long to be waited for, or to be read.
-MOST_VALUES = 20_000
-MOST_SUPPORT = 24
-ROUNDS = 40
+MAX_EXACT_VALUES = 20_000
+MAX_EXACT_SUPPORT = 24
+MAX_SUPPORT_CHANGES = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +32,13 @@ class ExactPlane:
     support: Mapping[int, Fraction]
 
 
-def exact_corners(design: Design, signs: Sequence[int], *, constant: bool) -> list[Corner] | None:
+def exact_vertices(design: DesignMatrix, signs: Sequence[int], *, constant: bool) -> list[ExactVertex] | None:
     """The corners y_i·x_i, or y_i·(x_i, 1), each value as the decimal number that it prints as."""
-    if len(design.values) + design.n_rows > MOST_VALUES:
+    if len(design.values) + design.n_rows > MAX_EXACT_VALUES:
         return None
     known: dict[float, Fraction] = {}
     for value in design.values.tolist():
-        known.setdefault(value, decimal(value))
+        known.setdefault(value, decimal_fraction(value))
     corners = []
     for row, sign in enumerate(signs):
         part = slice(int(design.indptr[row]), int(design.indptr[row + 1]))
@@ -48,32 +48,32 @@ def exact_corners(design: Design, signs: Sequence[int], *, constant: bool) -> li
     return corners
 
 
-def decimal(value: float) -> Fraction:
+def decimal_fraction(value: float) -> Fraction:
     """The decimal number that a value prints as."""
     return Fraction(repr(value))
 
 
-def exact_point(
-    corners: Sequence[Corner], group: Sequence[int], start: Sequence[int]
-) -> tuple[dict[int, Fraction], list[Fraction], Corner] | None:
+def exact_minimum_norm_point(
+    corners: Sequence[ExactVertex], group: Sequence[int], start: Sequence[int]
+) -> tuple[dict[int, Fraction], list[Fraction], ExactVertex] | None:
     """The nearest point, from a guess of the corners that carry it: weights, levels, and itself.
 
     Exact by proof: no weight is negative, and no corner lies beyond the plane of its group. Where
     the guess was wrong by a few corners it is mended; otherwise there is no answer.
     """
     chosen = list(start)
-    for _ in range(ROUNDS):
-        if len(chosen) > MOST_SUPPORT:
+    for _ in range(MAX_SUPPORT_CHANGES):
+        if len(chosen) > MAX_EXACT_SUPPORT:
             return None
-        solved = _affine([corners[row] for row in chosen], [group[row] for row in chosen])
+        solved = _affine_minimum_norm([corners[row] for row in chosen], [group[row] for row in chosen])
         if solved is None:
             return None
         weights, levels = solved
         if min(weights) < 0:
             chosen.pop(weights.index(min(weights)))
             continue
-        z = _combined([corners[row] for row in chosen], weights)
-        room = [dot(corner, z) - levels[g] for corner, g in zip(corners, group, strict=True)]
+        z = _combine([corners[row] for row in chosen], weights)
+        room = [sparse_dot(corner, z) - levels[g] for corner, g in zip(corners, group, strict=True)]
         if min(room) >= 0:
             support = {row: weight for row, weight in zip(chosen, weights, strict=True) if weight}
             return support, levels, z
@@ -82,29 +82,29 @@ def exact_point(
     return None
 
 
-def exact_meeting(
-    corners: Sequence[Corner], group: Sequence[int], rows: Sequence[int]
+def exact_common_point(
+    corners: Sequence[ExactVertex], group: Sequence[int], rows: Sequence[int]
 ) -> dict[int, Fraction] | None:
     """Weights of rows, summing to one in each group, whose combination of corners is zero."""
-    if not 0 < len(rows) <= 2 * MOST_SUPPORT:
+    if not 0 < len(rows) <= 2 * MAX_EXACT_SUPPORT:
         return None
     features = sorted({at for row in rows for at in corners[row]})
     equations = [[corners[row].get(at, Fraction(0)) for row in rows] + [Fraction(0)] for at in features]
     equations += [[Fraction(group[row] == g) for row in rows] + [Fraction(1)] for g in sorted(set(group))]
-    weights = solve(equations)
+    weights = solve_exactly(equations)
     if weights is None or min(weights) < 0:
         return None
     return {row: weight for row, weight in zip(rows, weights, strict=True) if weight}
 
 
-def dot(a: Corner, b: Corner) -> Fraction:
+def sparse_dot(a: ExactVertex, b: ExactVertex) -> Fraction:
     """The product of two sparse vectors."""
     if len(b) < len(a):
         a, b = b, a
     return sum((value * b[at] for at, value in a.items() if at in b), Fraction(0))
 
 
-def solve(equations: list[list[Fraction]]) -> list[Fraction] | None:
+def solve_exactly(equations: list[list[Fraction]]) -> list[Fraction] | None:
     """Solve linear equations, each with its right side last; free unknowns are zero, None if none fits."""
     table = [row[:] for row in equations]
     pivots: list[int] = []
@@ -129,31 +129,35 @@ def solve(equations: list[list[Fraction]]) -> list[Fraction] | None:
     return found
 
 
-def _affine(corners: Sequence[Corner], group: Sequence[int]) -> tuple[list[Fraction], list[Fraction]] | None:
+def _affine_minimum_norm(
+    corners: Sequence[ExactVertex], group: Sequence[int]
+) -> tuple[list[Fraction], list[Fraction]] | None:
     """Weights of the affine hull's nearest point, and the product of each group's corners with it."""
     groups = sorted(set(group))
     equations = [
-        [dot(a, b) for b in corners] + [Fraction(-(g == mine)) for g in groups] + [Fraction(0)]
+        [sparse_dot(a, b) for b in corners] + [Fraction(-(g == mine)) for g in groups] + [Fraction(0)]
         for a, mine in zip(corners, group, strict=True)
     ]
     blank = [Fraction(0)] * len(groups)
     equations += [[Fraction(mine == g) for mine in group] + blank + [Fraction(1)] for g in groups]
-    solved = solve(equations)
+    solved = solve_exactly(equations)
     return None if solved is None else (solved[: len(corners)], solved[len(corners) :])
 
 
-def _combined(corners: Sequence[Corner], weights: Sequence[Fraction]) -> Corner:
-    z: Corner = {}
+def _combine(corners: Sequence[ExactVertex], weights: Sequence[Fraction]) -> ExactVertex:
+    z: ExactVertex = {}
     for corner, weight in zip(corners, weights, strict=True):
         for at, value in corner.items():
             z[at] = z.get(at, Fraction(0)) + weight * value
     return {at: value for at, value in z.items() if value}
 
 
-def exact_distance(design: Design, signs: Sequence[int], start: Sequence[int]) -> ExactPlane | None:
+def exact_distance_margin(
+    design: DesignMatrix, signs: Sequence[int], start: Sequence[int]
+) -> ExactPlane | None:
     """The distance margin: half the distance of the two convex hulls."""
-    corners = exact_corners(design, signs, constant=False)
-    found = corners and exact_point(corners, [int(sign > 0) for sign in signs], start)
+    corners = exact_vertices(design, signs, constant=False)
+    found = corners and exact_minimum_norm_point(corners, [int(sign > 0) for sign in signs], start)
     if not found:
         return None
     support, levels, z = found
@@ -164,10 +168,12 @@ def exact_distance(design: Design, signs: Sequence[int], start: Sequence[int]) -
     return ExactPlane(square / 4, w, 1 - 2 * levels[1] / square, support)
 
 
-def exact_augmented(design: Design, signs: Sequence[int], start: Sequence[int]) -> ExactPlane | None:
+def exact_augmented_margin(
+    design: DesignMatrix, signs: Sequence[int], start: Sequence[int]
+) -> ExactPlane | None:
     """The augmented margin: the norm of the nearest point of the hull of all y_i·(x_i, 1)."""
-    corners = exact_corners(design, signs, constant=True)
-    found = corners and exact_point(corners, [0] * len(signs), start)
+    corners = exact_vertices(design, signs, constant=True)
+    found = corners and exact_minimum_norm_point(corners, [0] * len(signs), start)
     if not found:
         return None
     support, (square,), z = found
@@ -177,7 +183,7 @@ def exact_augmented(design: Design, signs: Sequence[int], start: Sequence[int]) 
     return ExactPlane(square, w, z.get(design.width, Fraction(0)) / square, support)
 
 
-def exact_radius(design: Design) -> Fraction | None:
+def exact_squared_radius(design: DesignMatrix) -> Fraction | None:
     """The largest ‖x_i‖², or None where there are too many values."""
-    corners = exact_corners(design, np.ones(design.n_rows, dtype=int).tolist(), constant=False)
-    return None if corners is None else max(dot(corner, corner) for corner in corners)
+    corners = exact_vertices(design, np.ones(design.n_rows, dtype=int).tolist(), constant=False)
+    return None if corners is None else max(sparse_dot(corner, corner) for corner in corners)

@@ -13,15 +13,38 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.blocks import Floats
-from weigh.features.settings import finite, whole
-from weigh.judge.margins import margin_picture, margin_text, vertices
-from weigh.judge.margins.exact_margin import ExactPlane, exact_augmented, exact_distance, exact_radius
-from weigh.judge.margins.nearest_point import NearestPoint, nearest_point
-from weigh.judge.margins.plane import Plane, augmented_plane, distance_plane, from_exact, root
-from weigh.judge.margins.separation import Proof, meeting_point, same_row
-from weigh.judge.verifying.rounding import at_least
-from weigh.learn.design import Design, design
-from weigh.text import plain
+from weigh.features.validation import check_finite, check_integer
+from weigh.judge.margins.convex_hulls import (
+    HullVertices,
+    augmented_vertices,
+    distance_vertices,
+    product_lower_bounds,
+)
+from weigh.judge.margins.exact_margin import (
+    ExactPlane,
+    exact_augmented_margin,
+    exact_distance_margin,
+    exact_squared_radius,
+)
+from weigh.judge.margins.margin_format import (
+    format_margin,
+    margin_html,
+    plot_margin_plane,
+    plot_margin_weights,
+)
+from weigh.judge.margins.minimum_norm_point import MinimumNormPoint, minimum_norm_point
+from weigh.judge.margins.separation import (
+    InseparabilityProof,
+    SeparatingPlane,
+    augmented_plane,
+    distance_plane,
+    find_common_point,
+    find_shared_row,
+    fraction_sqrt,
+    plane_from_exact,
+)
+from weigh.learn.design_matrix import DesignMatrix, build_design_matrix
+from weigh.text import to_json_value
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,12 +83,12 @@ class Margin:
     n_rows: int
     n_features: int
     separable: bool | None
-    distance: Plane | None
-    augmented: Plane | None
+    distance: SeparatingPlane | None
+    augmented: SeparatingPlane | None
     radius: float
     radius_plain: float
     exact: ExactMargin | None
-    proof: Proof | None
+    proof: InseparabilityProof | None
 
     @property
     def gap(self) -> float:
@@ -76,7 +99,7 @@ class Margin:
         """Everything for JSON."""
         parts = {name: getattr(self, name) for name in ("distance", "augmented", "exact", "proof")}
         return {
-            "classes": [plain(label) for label in self.classes],
+            "classes": [to_json_value(label) for label in self.classes],
             "n_rows": self.n_rows,
             "n_features": self.n_features,
             "separable": self.separable,
@@ -93,15 +116,15 @@ class Margin:
         nearest; without, or where no plane separates, the weights of the planes or of the proof.
         """
         if X is None or self.distance is None:
-            return margin_picture.of_weights(self)
-        rows, _ = two_classes("plot", as_design(X, y, columns, ()))
-        return margin_picture.of_plane(self, rows, self.distance)
+            return plot_margin_weights(self)
+        rows, _ = check_two_classes("plot", as_design(X, y, columns, ()))
+        return plot_margin_plane(self, rows, self.distance)
 
     def __str__(self) -> str:
-        return margin_text.text(self)
+        return format_margin(self)
 
     def _repr_html_(self) -> str:
-        return margin_text.markup(self)
+        return margin_html(self)
 
 
 def margin(
@@ -134,11 +157,11 @@ def margin(
     tol : how far the intervals may stay open, as a share of the margin; a warning tells if they do
     max_iter : how many rows may in turn be tried as supports of the plane
     """
-    if not 0.0 < finite("margin", "tol", tol, "above 0 and below 1") < 1.0:
-        raise errors.parameter("margin", "tol", "above 0 and below 1", tol)
-    whole("margin", "max_iter", max_iter, 1)
-    rows, signs = two_classes("margin", as_design(X, y, columns, missing))
-    found = _measured(rows, signs, tol, max_iter)
+    if not 0.0 < check_finite("margin", "tol", tol, "above 0 and below 1") < 1.0:
+        raise errors.parameter_error("margin", "tol", "above 0 and below 1", tol)
+    check_integer("margin", "max_iter", max_iter, 1)
+    rows, signs = check_two_classes("margin", as_design(X, y, columns, missing))
+    found = _compute_margin(rows, signs, tol, max_iter)
     if found.separable and found.gap > tol:
         warnings.warn(
             f"margin: the interval is open by {found.gap:.1e} of the margin, more than tol={tol:g}; "
@@ -149,12 +172,16 @@ def margin(
     return found
 
 
-def as_design(X: Any, y: Any, columns: Any, missing: Sequence[Any]) -> Design:
+def as_design(X: Any, y: Any, columns: Any, missing: Sequence[Any]) -> DesignMatrix:
     """The rows as numbers over named features."""
-    return X if isinstance(X, Design) and y is None else design(X, y, columns=columns, missing=missing)
+    return (
+        X
+        if isinstance(X, DesignMatrix) and y is None
+        else build_design_matrix(X, y, columns=columns, missing=missing)
+    )
 
 
-def two_classes(owner: str, rows: Design) -> tuple[Design, Floats]:
+def check_two_classes(owner: str, rows: DesignMatrix) -> tuple[DesignMatrix, Floats]:
     """The rows with −1 for the first class and +1 for the second; other numbers of classes are refused."""
     present = np.unique(rows.codes).tolist()
     labels = [rows.classes[code] for code in present]
@@ -165,7 +192,7 @@ def two_classes(owner: str, rows: Design) -> tuple[Design, Floats]:
         )
     if len(labels) != 2:
         raise errors.DataError(
-            f"{owner} needs rows of two classes, got {len(labels)}: {errors.listing(labels)}. Ask for one "
+            f"{owner} needs rows of two classes, got {len(labels)}: {errors.quote_names(labels)}. Ask for one "
             f"class against the rest, with [label == {next(iter(labels), 'a')!r} for label in y] as y, or "
             f"for a pair, with the rows of two classes only."
         )
@@ -174,64 +201,66 @@ def two_classes(owner: str, rows: Design) -> tuple[Design, Floats]:
     return dataclasses.replace(rows, classes=labels), np.where(rows.codes == present[1], 1.0, -1.0)
 
 
-def _measured(rows: Design, signs: Floats, tol: float, max_iter: int) -> Margin:
-    corners = vertices.plain(rows, signs)
-    proof = same_row(rows, corners.group)
+def _compute_margin(rows: DesignMatrix, signs: Floats, tol: float, max_iter: int) -> Margin:
+    corners = distance_vertices(rows, signs)
+    proof = find_shared_row(rows, corners.group)
     if proof is not None:
-        return _result(rows, False, None, None, None, proof)
-    found = nearest_point(corners, tol, max_iter)
+        return _build_margin(rows, False, None, None, None, proof)
+    found = minimum_norm_point(corners, tol, max_iter)
     if found.lower <= 0.0:
-        proof, found = _decided(rows, corners, found)
+        proof, found = _decide_separability(rows, corners, found)
         if proof is not None:
-            return _result(rows, False, None, None, None, proof)
+            return _build_margin(rows, False, None, None, None, proof)
     distance = distance_plane(corners, found, rows.names)
-    lifted = vertices.augmented(rows, signs)
-    other = nearest_point(lifted, tol, max_iter)
+    lifted = augmented_vertices(rows, signs)
+    other = minimum_norm_point(lifted, tol, max_iter)
     augmented = augmented_plane(lifted, other, rows.names, distance if distance.lower else None)
-    exact = _exact(rows, signs.astype(int).tolist(), distance, augmented)
+    exact = _exact_margin(rows, signs.astype(int).tolist(), distance, augmented)
     if exact and exact.distance:
-        distance = from_exact(exact.distance, constant=False)
+        distance = plane_from_exact(exact.distance, constant=False)
     if exact and exact.augmented:
-        augmented = from_exact(exact.augmented, constant=True)
+        augmented = plane_from_exact(exact.augmented, constant=True)
     separable = True if distance.lower > 0.0 or augmented.lower > 0.0 else None
-    return _result(rows, separable, distance, augmented, exact, None)
+    return _build_margin(rows, separable, distance, augmented, exact, None)
 
 
-def _decided(
-    rows: Design, corners: vertices.Vertices, found: NearestPoint
-) -> tuple[Proof | None, NearestPoint]:
+def _decide_separability(
+    rows: DesignMatrix, corners: HullVertices, found: MinimumNormPoint
+) -> tuple[InseparabilityProof | None, MinimumNormPoint]:
     """What a linear program says where no plane was found: a proof, or a plane if there is one."""
-    proof, direction = meeting_point(rows, corners, np.flatnonzero(found.weights))
+    proof, direction = find_common_point(rows, corners, np.flatnonzero(found.weights))
     if proof is None:
-        proof, direction = meeting_point(rows, corners, np.arange(rows.n_rows))
+        proof, direction = find_common_point(rows, corners, np.arange(rows.n_rows))
     if proof is None and direction.any():
-        lower = sum(corners.least(at_least(corners, direction)))
+        lower = sum(corners.group_minima(product_lower_bounds(corners, direction)))
         if lower > found.lower:
-            found = dataclasses.replace(found, lower=lower, plane=direction)
+            found = dataclasses.replace(found, lower=lower, direction=direction)
     return proof, found
 
 
-def _exact(rows: Design, signs: list[int], distance: Plane, augmented: Plane) -> ExactMargin | None:
-    square = exact_radius(rows)
+def _exact_margin(
+    rows: DesignMatrix, signs: list[int], distance: SeparatingPlane, augmented: SeparatingPlane
+) -> ExactMargin | None:
+    square = exact_squared_radius(rows)
     if square is None:
         return None
     return ExactMargin(
-        exact_distance(rows, signs, list(distance.support)),
-        exact_augmented(rows, signs, list(augmented.support)),
+        exact_distance_margin(rows, signs, list(distance.support)),
+        exact_augmented_margin(rows, signs, list(augmented.support)),
         square + 1,
         square,
     )
 
 
-def _result(
-    rows: Design,
+def _build_margin(
+    rows: DesignMatrix,
     separable: bool | None,
-    distance: Plane | None,
-    augmented: Plane | None,
+    distance: SeparatingPlane | None,
+    augmented: SeparatingPlane | None,
     exact: ExactMargin | None,
-    proof: Proof | None,
+    proof: InseparabilityProof | None,
 ) -> Margin:
-    square = exact.radius_plain if exact else exact_radius(rows)
+    square = exact.radius_plain if exact else exact_squared_radius(rows)
     largest = float(np.abs(rows.values).max(initial=0.0)) or 1.0
     ends = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
     longest = float(np.sqrt(np.bincount(ends, (rows.values / largest) ** 2, rows.n_rows).max()) * largest)
@@ -242,8 +271,8 @@ def _result(
         separable,
         distance,
         augmented,
-        float(np.hypot(longest, 1.0)) if square is None else root(square + 1),
-        longest if square is None else root(square),
+        float(np.hypot(longest, 1.0)) if square is None else fraction_sqrt(square + 1),
+        longest if square is None else fraction_sqrt(square),
         exact,
         proof,
     )

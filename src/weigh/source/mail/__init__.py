@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from weigh.source.mail.arrival import arrived
-from weigh.source.mail.finding import messages
-from weigh.source.mail.message import Link, Message, Part, read
-from weigh.source.mail.stored import Stored, batches
+from weigh.source.mail.mailboxes import messages
+from weigh.source.mail.message import Link, Message, MimePart, read
+from weigh.source.mail.raw_message import RawMessage, arrival_time, batches
 
-__all__ = ["Link", "Message", "Part", "Stored", "arrived", "batches", "messages", "read"]
+__all__ = ["Link", "Message", "MimePart", "RawMessage", "arrival_time", "batches", "messages", "read"]

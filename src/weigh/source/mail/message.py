@@ -7,18 +7,18 @@ from textwrap import fill
 from typing import Any
 
 from weigh import _core
-from weigh.errors import parameter
-from weigh.text import aligned, amount, cut, html_table
+from weigh.errors import parameter_error
+from weigh.text import format_count, html_table, text_table, truncate
 
 FLAGS = _core.MAIL_FLAGS
-TEXT_BYTES = 256 * 1024
-_MOST = 1 << 30
+MAX_TEXT_BYTES = 256 * 1024
+_MAX_TEXT_LIMIT = 1 << 30
 _WIDTH = 80
-_SHOWN = ("from", "to", "date", "subject")
+_SHOWN_HEADERS = ("from", "to", "date", "subject")
 
 
 @dataclass(frozen=True)
-class Part:
+class MimePart:
     """A leaf of the tree of MIME parts.
 
     Attributes
@@ -82,7 +82,7 @@ class Message:
     """
 
     headers: tuple[tuple[str, str], ...]
-    parts: tuple[Part, ...]
+    parts: tuple[MimePart, ...]
     text: str
     hidden: str
     links: tuple[Link, ...]
@@ -110,12 +110,14 @@ class Message:
         )
 
     def __str__(self) -> str:
-        told = [(name, self.header(name)) for name in _SHOWN]
-        lines = [cut(f"{name.capitalize()}: {value}", _WIDTH) for name, value in told if value is not None]
-        lines.append(aligned(self._table(), indent="  "))
+        told = [(name, self.header(name)) for name in _SHOWN_HEADERS]
+        lines = [
+            truncate(f"{name.capitalize()}: {value}", _WIDTH) for name, value in told if value is not None
+        ]
+        lines.append(text_table(self._table(), indent="  "))
         hosts = list(dict.fromkeys(link.host for link in self.links))
         if hosts:
-            lines.append(cut("Leads to: " + ", ".join(hosts), _WIDTH))
+            lines.append(truncate("Leads to: " + ", ".join(hosts), _WIDTH))
         if self.flags:
             lines.append(fill("Flags: " + ", ".join(self.flags), _WIDTH, break_on_hyphens=False))
         return "\n".join(lines)
@@ -127,21 +129,24 @@ class Message:
         head = ["part", "bytes", "signs of text"]
         return [
             head,
-            *([cut(part.type, 40), amount(part.size), amount(len(part.text))] for part in self.parts),
+            *(
+                [truncate(part.type, 40), format_count(part.size), format_count(len(part.text))]
+                for part in self.parts
+            ),
         ]
 
 
-def read(raw: bytes, text_bytes: int = TEXT_BYTES) -> Message:
+def read(raw: bytes, text_bytes: int = MAX_TEXT_BYTES) -> Message:
     """Read one raw message; whatever its bytes are, a message comes out.
 
     At most `text_bytes` of text are decoded, and never what is no text.
     """
-    if type(text_bytes) is not int or not 0 <= text_bytes <= _MOST:
-        raise parameter("read", "text_bytes", f"a whole number up to {_MOST:,}", text_bytes)
+    if type(text_bytes) is not int or not 0 <= text_bytes <= _MAX_TEXT_LIMIT:
+        raise parameter_error("read", "text_bytes", f"a whole number up to {_MAX_TEXT_LIMIT:,}", text_bytes)
     headers, parts, text, hidden, links, tags, attributes, flags = _core.read_mail(raw, text_bytes)
     return Message(
         headers=headers,
-        parts=tuple(Part(*part) for part in parts),
+        parts=tuple(MimePart(*part) for part in parts),
         text=text,
         hidden=hidden,
         links=tuple(Link(*link) for link in links),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from weigh.apps.mail.serving.protocol import (
-    LONGEST_MESSAGE,
-    NotUnderstood,
-    accepted,
-    refused,
-    request_of,
+from weigh.apps.mail.serving.service import (
+    MAX_MESSAGE_BYTES,
+    ProtocolError,
+    encode_failure,
+    encode_success,
+    parse_request,
 )
 
 
@@ -25,7 +25,7 @@ from weigh.apps.mail.serving.protocol import (
     ],
 )
 def test_a_line_names_a_command_and_a_length(line, expected):
-    assert request_of(line) == expected
+    assert parse_request(line) == expected
 
 
 @pytest.mark.parametrize(
@@ -38,15 +38,15 @@ def test_a_line_names_a_command_and_a_length(line, expected):
         (b"\xff\xfe 12\n", "Not a command."),
         (b"FILTER -1\n", "The length must be a number of bytes, or - for all until the end."),
         ("FILTER ²\n".encode(), "The length must be"),
-        (b"FILTER %d\n" % (LONGEST_MESSAGE + 1), "The message is longer than 67,108,864 bytes."),
+        (b"FILTER %d\n" % (MAX_MESSAGE_BYTES + 1), "The message is longer than 67,108,864 bytes."),
     ],
 )
 def test_other_lines_are_refused_in_words(line, sentence):
-    with pytest.raises(NotUnderstood) as refusal:
-        request_of(line)
+    with pytest.raises(ProtocolError) as refusal:
+        parse_request(line)
     assert str(refusal.value).startswith(sentence)
 
 
 def test_answers_say_how_long_they_are():
-    assert accepted(b"a\nb") == b"OK 3\na\nb"
-    assert refused("nö") == b"NO 3\nn\xc3\xb6"
+    assert encode_success(b"a\nb") == b"OK 3\na\nb"
+    assert encode_failure("nö") == b"NO 3\nn\xc3\xb6"

@@ -14,7 +14,7 @@ import pytest
 
 from weigh.apps.mail.serving.client import Client
 from weigh.apps.mail.store import MailStore
-from weigh.text import chance
+from weigh.text import format_clipped_probability
 
 WEIGH = [sys.executable, "-m", "weigh.cli.main", "mail"]
 HAM = b"Subject: tea\n\nAt five, as ever.\n"
@@ -75,7 +75,7 @@ def test_filter_says_the_same_with_and_without_a_server(store):
     alone = filtered()
     assert b"X-Weigh: spam" in alone
     elsewhere = ("--socket", str(store.parent / "elsewhere"))
-    told = f"filter, {len(SPAM)} bytes, spam {chance(MailStore.open(store).judge([SPAM])[0].probability)}\n"
+    told = f"filter, {len(SPAM)} bytes, spam {format_clipped_probability(MailStore.open(store).judge([SPAM])[0].probability)}\n"
     for options in ((), elsewhere):
         with serving(store, "--verbose", *options) as found:
             assert filtered(*options) == alone

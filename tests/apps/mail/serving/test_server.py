@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from tests.apps.mail.serving.stand_in import StandIn, server
+from tests.apps.mail.serving.fake_store import StandIn, server
 from weigh.apps.mail.serving import client
 from weigh.apps.mail.serving.client import Client
 from weigh.errors import FileError
@@ -46,25 +46,25 @@ def raw(path, *blocks, finish=False):
 def test_every_command_is_answered(path):
     store = StandIn()
     with server(path, store):
-        assert client.filter_through(path, SPAM) == FILTERED
-        assert client.judge_through(path, HAM) == {"label": "ham", "probability": 0.0005}
-        assert client.explain_through(path, SPAM) == {
+        assert client.request_filter(path, SPAM) == FILTERED
+        assert client.request_verdict(path, HAM) == {"label": "ham", "probability": 0.0005}
+        assert client.request_explanation(path, SPAM) == {
             "verdict": {"label": "spam", "probability": 0.9995},
             "rows": [{"name": "prize", "contribution": 2.5}],
         }
-        assert client.learn_through(path, SPAM, "spam") == {"new": 1}
-        assert client.learn_through(path, HAM, "ham") == {"new": 1}
+        assert client.request_learn(path, SPAM, "spam") == {"new": 1}
+        assert client.request_learn(path, HAM, "ham") == {"new": 1}
         assert store.learned == [(SPAM, "spam"), (HAM, "ham")]
-        assert client.unlearn_through(path, SPAM) == {"new": 1}
+        assert client.request_unlearn(path, SPAM) == {"new": 1}
         with Client(path) as asking:
             assert asking.status() == {"new": 1}
-            assert asking.ask("PING") == b"weigh\n"
-            assert asking.ask("FILTER", b"").startswith(b"X-Weigh: ham")
+            assert asking.request("PING") == b"weigh\n"
+            assert asking.request("FILTER", b"").startswith(b"X-Weigh: ham")
 
 
 def test_without_a_server_the_client_says_nothing(path):
-    assert client.filter_through(path, SPAM) is None
-    assert client.learn_through("x" * 300, SPAM, "spam") is None
+    assert client.request_filter(path, SPAM) is None
+    assert client.request_learn("x" * 300, SPAM, "spam") is None
 
 
 def test_a_shell_can_ask(path):
@@ -87,7 +87,7 @@ def test_parallel_clients_get_their_own_answers(path):
             for at in range(40):
                 content = b"Subject: %d %d %b\n\n" % (number, at, b"prize" * (at % 2))
                 expected = b"X-Weigh: spam" if at % 2 else b"X-Weigh: ham"
-                if not asking.ask("FILTER", content).startswith(expected):
+                if not asking.request("FILTER", content).startswith(expected):
                     wrong.append((number, at))
 
     with server(path):
@@ -118,31 +118,31 @@ def test_what_is_not_understood_is_refused_in_words(path, asked, heard):
         if answer is not None:
             assert answer.startswith(b"NO ")
             assert answer.partition(b"\n")[2].startswith(heard)
-        assert client.filter_through(path, SPAM) == FILTERED
+        assert client.request_filter(path, SPAM) == FILTERED
 
 
 def test_too_many_clients_are_sent_away(path, monkeypatch):
-    monkeypatch.setattr("weigh.apps.mail.serving.server.MOST_CLIENTS", 1)
+    monkeypatch.setattr("weigh.apps.mail.serving.server.MAX_CLIENTS", 1)
     with server(path), Client(path) as first:
-        assert first.ask("PING") == b"weigh\n"
+        assert first.request("PING") == b"weigh\n"
         assert raw(path) == b"NO 33\nThe server has 1 clients already."
-        assert first.ask("FILTER", SPAM) == FILTERED
+        assert first.request("FILTER", SPAM) == FILTERED
 
 
 def test_clients_that_are_slow_are_sent_away(path, monkeypatch):
-    monkeypatch.setattr("weigh.apps.mail.serving.server.ARRIVAL", 0.1)
+    monkeypatch.setattr("weigh.apps.mail.serving.server.RECEIVE_TIMEOUT", 0.1)
     with server(path):
         assert raw(path, b"FILTER 100\nSubject: ") == b""
-        monkeypatch.setattr("weigh.apps.mail.serving.server.IDLE", 0.1)
+        monkeypatch.setattr("weigh.apps.mail.serving.server.IDLE_TIMEOUT", 0.1)
         assert raw(path) == b""
-        assert client.filter_through(path, SPAM) == FILTERED
+        assert client.request_filter(path, SPAM) == FILTERED
 
 
 def test_failures_are_told_without_the_message(path):
     with server(path), Client(path) as asking:
         with pytest.raises(ValueError, match=r"^The server failed at this message \(RuntimeError\)\.$"):
-            asking.ask("JUDGE", b"fail: a secret")
-        assert asking.ask("FILTER", SPAM) == FILTERED
+            asking.request("JUDGE", b"fail: a secret")
+        assert asking.request("FILTER", SPAM) == FILTERED
 
 
 def test_clients_that_die_in_the_middle_disturb_nobody(path):
@@ -154,23 +154,23 @@ def test_clients_that_die_in_the_middle_disturb_nobody(path):
         dying = subprocess.Popen([sys.executable, "-c", program, path], stdout=subprocess.PIPE)
         with dying:
             assert dying.stdout.readline() == b"half\n"
-            assert client.filter_through(path, SPAM) == FILTERED
+            assert client.request_filter(path, SPAM) == FILTERED
             dying.kill()
         for _ in range(50):
             with socket.socket(socket.AF_UNIX) as line:
                 line.connect(path)
                 line.sendall(b"FILTER %d\n%b" % (len(SPAM), SPAM))
-        assert client.filter_through(path, SPAM) == FILTERED
+        assert client.request_filter(path, SPAM) == FILTERED
 
 
 def test_what_was_asked_is_answered_before_the_end(path):
     answers = []
     slow = b"Subject: slow prize\n\n"
     with server(path), Client(path) as idle:
-        asking = threading.Thread(target=lambda: answers.append(client.judge_through(path, slow)))
+        asking = threading.Thread(target=lambda: answers.append(client.request_verdict(path, slow)))
         asking.start()
         time.sleep(0.1)
-        assert idle.ask("PING") == b"weigh\n"
+        assert idle.request("PING") == b"weigh\n"
     asking.join()
     assert answers == [{"label": "spam", "probability": 0.9995}]
 
@@ -183,7 +183,7 @@ def test_a_running_server_is_not_displaced(path):
             f"A server is running already at {path}. Stop it first, or let this one listen elsewhere: "
             "--socket PATH."
         )
-        assert client.filter_through(path, SPAM) == FILTERED
+        assert client.request_filter(path, SPAM) == FILTERED
 
 
 def test_a_running_server_keeps_its_place_without_its_file(path):
@@ -196,7 +196,7 @@ def test_a_running_server_keeps_its_place_without_its_file(path):
 def test_the_socket_of_a_killed_server_is_replaced(path):
     program = (
         "import sys; sys.path[:0] = sys.argv[2:]; import time;"
-        "from weigh.apps.mail.serving.place import listening\n"
+        "from weigh.apps.mail.serving.server import listening\n"
         "with listening(sys.argv[1]): print('there', flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", program, path, *sys.path], stdout=subprocess.PIPE) as killed:
@@ -206,7 +206,7 @@ def test_the_socket_of_a_killed_server_is_replaced(path):
         killed.send_signal(signal.SIGKILL)
     assert os.path.exists(path)
     with server(path):
-        assert client.filter_through(path, SPAM) == FILTERED
+        assert client.request_filter(path, SPAM) == FILTERED
 
 
 def test_files_that_are_no_sockets_stay(tmp_path):
@@ -232,8 +232,8 @@ def test_places_that_cannot_be_are_refused_in_words(tmp_path, name, sentence):
 def test_the_log_has_sizes_and_verdicts_and_nothing_of_the_mail(path):
     lines = []
     with server(path, told=lines.append):
-        client.filter_through(path, SPAM)
-        client.learn_through(path, SPAM, "spam")
+        client.request_filter(path, SPAM)
+        client.request_learn(path, SPAM, "spam")
     assert [line[20:] for line in lines] == [
         f"filter, {len(SPAM)} bytes, spam 0.999500",
         f"learn spam, {len(SPAM)} bytes",

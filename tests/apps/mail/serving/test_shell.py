@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.apps.mail.serving.stand_in import server
+from tests.apps.mail.serving.fake_store import server
 
 PAGE = Path(__file__).resolve().parents[4] / "docs" / "mail-serve.md"
 SPAM = b"Subject: prize\n\nYou won.\n"

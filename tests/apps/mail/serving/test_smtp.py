@@ -10,12 +10,13 @@ import time
 
 import pytest
 
+from tests.apps.mail.serving.fake_store import StandIn, server
+from tests.apps.mail.serving.next_host import next_host
+from weigh.apps.mail.serving.server import SmtpRoute
+from weigh.errors import FileError
+
 pytest.importorskip("aiosmtpd")
 
-from tests.apps.mail.serving.next_host import next_host
-from tests.apps.mail.serving.stand_in import StandIn, server
-from weigh.apps.mail.serving.running import Route
-from weigh.errors import FileError
 
 HERE = ("127.0.0.1", 0)
 SPAM = b"Subject: prize\r\n\r\nYou won.\r\n"
@@ -25,7 +26,7 @@ JUDGED = VERDICT + SPAM
 
 @contextlib.contextmanager
 def filtering(tmp_path, port, store=None):
-    with server(tmp_path / "s", store, Route(HERE, ("127.0.0.1", port))) as places:
+    with server(tmp_path / "s", store, SmtpRoute(HERE, ("127.0.0.1", port))) as places:
         yield places.smtp
 
 
@@ -195,7 +196,7 @@ def test_a_next_host_that_has_hung_up_meanwhile_is_called_again(tmp_path):
 def test_messages_that_are_too_long_are_refused_and_forgotten(tmp_path, monkeypatch):
     import weigh.apps.mail.serving.smtp as serving
 
-    monkeypatch.setattr(serving, "LONGEST_MESSAGE", 30_000)
+    monkeypatch.setattr(serving, "MAX_MESSAGE_BYTES", 30_000)
     with next_host() as host, filtering(tmp_path, host.port) as address, talking(address) as client:
         client.ehlo()
         client.mail("a@example.org")
@@ -259,7 +260,7 @@ def test_many_clients_at_once(tmp_path):
 def test_too_many_clients_are_sent_away_for_now(tmp_path, monkeypatch):
     import weigh.apps.mail.serving.smtp as serving
 
-    monkeypatch.setattr(serving, "MOST_CLIENTS", 1)
+    monkeypatch.setattr(serving, "MAX_CLIENTS", 1)
     with next_host() as host, filtering(tmp_path, host.port) as address, talking(address) as first:
         with pytest.raises(smtplib.SMTPConnectError) as refusal, talking(address):
             pass
@@ -308,6 +309,6 @@ def test_an_address_in_use_is_told_in_words(tmp_path):
         port = taken.getsockname()[1]
         with (
             pytest.raises(FileError, match=f"^127.0.0.1:{port}: the server cannot listen there: "),
-            server(tmp_path / "s", StandIn(), Route(("127.0.0.1", port), HERE)),
+            server(tmp_path / "s", StandIn(), SmtpRoute(("127.0.0.1", port), HERE)),
         ):
             pass

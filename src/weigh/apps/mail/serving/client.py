@@ -13,41 +13,43 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeVar
 
-SOCKET = "serve.sock"
-PATIENCE = 30.0
-_LINE = 80
-Told = dict[str, Any]
+SOCKET_NAME = "serve.sock"
+TIMEOUT_SECONDS = 30.0
+_MAX_LINE_BYTES = 80
+JsonObject = dict[str, Any]
 Answer = TypeVar("Answer")
 
 
 def default_socket(folder: str) -> str:
     """Where the server of a store listens unless it is told otherwise."""
-    return os.path.join(folder, SOCKET)
+    return os.path.join(folder, SOCKET_NAME)
 
 
-def filter_through(path: str, content: bytes, patience: float = PATIENCE) -> bytes | None:
+def request_filter(path: str, content: bytes, patience: float = TIMEOUT_SECONDS) -> bytes | None:
     """The message with its verdict in a header."""
-    return _once(path, patience, lambda client: client.filter(content))
+    return _request_once(path, patience, lambda client: client.filter(content))
 
 
-def judge_through(path: str, content: bytes, patience: float = PATIENCE) -> Told | None:
+def request_verdict(path: str, content: bytes, patience: float = TIMEOUT_SECONDS) -> JsonObject | None:
     """Label, probability and score of a message."""
-    return _once(path, patience, lambda client: client.judge(content))
+    return _request_once(path, patience, lambda client: client.judge(content))
 
 
-def explain_through(path: str, content: bytes, patience: float = PATIENCE) -> Told | None:
+def request_explanation(path: str, content: bytes, patience: float = TIMEOUT_SECONDS) -> JsonObject | None:
     """The explanation of a message's verdict."""
-    return _once(path, patience, lambda client: client.explain(content))
+    return _request_once(path, patience, lambda client: client.explain(content))
 
 
-def learn_through(path: str, content: bytes, label: str, patience: float = PATIENCE) -> Told | None:
+def request_learn(
+    path: str, content: bytes, label: str, patience: float = TIMEOUT_SECONDS
+) -> JsonObject | None:
     """How many messages were new, moved and known; what is returned has been learned for good."""
-    return _once(path, patience, lambda client: client.learn(content, label))
+    return _request_once(path, patience, lambda client: client.learn(content, label))
 
 
-def unlearn_through(path: str, content: bytes, patience: float = PATIENCE) -> Told | None:
+def request_unlearn(path: str, content: bytes, patience: float = TIMEOUT_SECONDS) -> JsonObject | None:
     """How many messages were taken back; what is returned has been unlearned for good."""
-    return _once(path, patience, lambda client: client.unlearn(content))
+    return _request_once(path, patience, lambda client: client.unlearn(content))
 
 
 class Client:
@@ -57,7 +59,7 @@ class Client:
     refuses.
     """
 
-    def __init__(self, path: str | os.PathLike[str], patience: float = PATIENCE) -> None:
+    def __init__(self, path: str | os.PathLike[str], patience: float = TIMEOUT_SECONDS) -> None:
         # In a folder of all, such as /tmp, somebody else could wait for mail to read and verdicts to give.
         if os.stat(path).st_uid != os.geteuid():
             raise PermissionError(f"{os.fspath(path)} is somebody else's.")
@@ -72,33 +74,33 @@ class Client:
 
     def filter(self, content: bytes) -> bytes:
         """The message with its verdict in a header."""
-        return self.ask("FILTER", content)
+        return self.request("FILTER", content)
 
-    def judge(self, content: bytes) -> Told:
+    def judge(self, content: bytes) -> JsonObject:
         """Label, probability and score of a message."""
-        return _read(self.ask("JUDGE", content))
+        return _parse_json(self.request("JUDGE", content))
 
-    def explain(self, content: bytes) -> Told:
+    def explain(self, content: bytes) -> JsonObject:
         """The explanation of a message's verdict."""
-        return _read(self.ask("EXPLAIN", content))
+        return _parse_json(self.request("EXPLAIN", content))
 
-    def learn(self, content: bytes, label: str) -> Told:
+    def learn(self, content: bytes, label: str) -> JsonObject:
         """Learn a message as "ham" or "spam"."""
-        return _read(self.ask(f"LEARN {label}", content))
+        return _parse_json(self.request(f"LEARN {label}", content))
 
-    def unlearn(self, content: bytes) -> Told:
+    def unlearn(self, content: bytes) -> JsonObject:
         """Take a message back."""
-        return _read(self.ask("UNLEARN", content))
+        return _parse_json(self.request("UNLEARN", content))
 
-    def status(self) -> Told:
+    def status(self) -> JsonObject:
         """What the store is and has."""
-        return _read(self.ask("STATUS"))
+        return _parse_json(self.request("STATUS"))
 
-    def ask(self, command: str, content: bytes | None = None) -> bytes:
+    def request(self, command: str, content: bytes | None = None) -> bytes:
         """The answer to a request, with a message or without."""
         length = b"" if content is None else b" %d" % len(content)
         self._socket.sendall(b"%b%b\n%b" % (command.encode("ascii"), length, content or b""))
-        outcome, _, size = self._file.readline(_LINE).partition(b" ")
+        outcome, _, size = self._file.readline(_MAX_LINE_BYTES).partition(b" ")
         if outcome not in (b"OK", b"NO"):
             raise ConnectionError("The server hung up.")
         answer = self._file.read(int(size))
@@ -122,7 +124,7 @@ class Client:
         self.close()
 
 
-def _once(path: str, patience: float, ask: Callable[[Client], Answer]) -> Answer | None:
+def _request_once(path: str, patience: float, ask: Callable[[Client], Answer]) -> Answer | None:
     try:
         with Client(path, patience) as client:
             return ask(client)
@@ -130,6 +132,6 @@ def _once(path: str, patience: float, ask: Callable[[Client], Answer]) -> Answer
         return None
 
 
-def _read(answer: bytes) -> Told:
-    found: Told = json.loads(answer)
+def _parse_json(answer: bytes) -> JsonObject:
+    found: JsonObject = json.loads(answer)
     return found

@@ -1,0 +1,241 @@
+"""What `weigh fit` tells of a new model: facts first, then their text."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from weigh.model import (
+    BayesModel,
+    Certificate,
+    JointModel,
+    LogisticModel,
+    Optimality,
+    PerceptronModel,
+    RegressionModel,
+    ThresholdModel,
+)
+from weigh.text import format_count, format_float, format_percent, format_quantity, text_table, truncate
+
+MAX_TABLE_ROWS = 25
+LINE_WIDTH = 80
+
+
+def summarise_fit(model: Any, learner: str, data: Sequence[str]) -> dict[str, Any]:
+    """What was learned, as plain data."""
+    calibration = getattr(model, "calibration", None)
+    model = model.uncalibrated
+    found = dict(_column_summaries(model))
+    pairs = [*zip(model.schema.names, model.schema.kinds, strict=True), *model.schema.made.items()]
+    return {
+        "learner": learner,
+        "data": list(data),
+        "label": model.label,
+        **_class_summary(model),
+        "columns": [{"column": n, "kind": kind.name, "found": found.get(n, "")} for n, kind in pairs],
+        "n_parameters": getattr(model, "n_parameters", None),
+        **_training_summary(model),
+        **({} if calibration is None else {"calibration": calibration.to_dict()}),
+    }
+
+
+def _class_summary(model: Any) -> dict[str, Any]:
+    """The classes, with their rows or shares where these were counted; a regression has none."""
+    if isinstance(model, RegressionModel):
+        return {}
+    if isinstance(model, PerceptronModel):
+        return {"classes": [{"class": label} for label in model.classes]}
+    if isinstance(model, LogisticModel):
+        name, numbers = "share", model.shares.tolist()
+    else:
+        name, counts = "rows", model.counts
+        numbers = (counts.sum(axis=0) if isinstance(model, ThresholdModel) else counts.rows).tolist()
+    return {"classes": [{"class": c, name: n} for c, n in zip(model.classes, numbers, strict=True)]}
+
+
+def _training_summary(model: Any) -> dict[str, Any]:
+    """What a run proves: of a perceptron, or of a solver with the weights it found."""
+    if isinstance(model, RegressionModel | LogisticModel):
+        return summarise_weights(model)
+    if not isinstance(model, PerceptronModel):
+        return {}
+    return {"kept": model.kept, "certificate": model.certificate.to_dict()}
+
+
+def _column_summaries(model: Any) -> Iterator[tuple[str, str]]:
+    """What each column holds, in a few words."""
+    if isinstance(model, BayesModel):
+        for part in model.distributions:
+            yield part.part.names[0], part.describe()
+    elif isinstance(model, JointModel):
+        for name, levels in zip(model.table.columns, model.table.levels, strict=True):
+            yield name, format_quantity(len(levels), "level")
+    elif isinstance(model, PerceptronModel | LogisticModel | RegressionModel):
+        for block, term in zip(model.schema.column_groups, model.terms, strict=True):
+            if not block.kind.shares_block:
+                yield block.names[0], format_quantity(len(term.features().names), "feature")
+    elif isinstance(model, ThresholdModel):
+        left, right = (model.classes[int(side.argmax())] for side in model.counts[:2])
+        yield model.column, f"≤ {format_float(model.cut)}: {left}, else {right}"
+
+
+def format_fit_summary(facts: dict[str, Any], replaced: bool) -> str:
+    """The facts as text of at most 80 columns."""
+    total = _row_count(facts)
+    files = facts["data"][0] if len(facts["data"]) == 1 else format_quantity(len(facts["data"]), "file")
+    files = "standard input" if files == "-" else files
+    columns = [[truncate(c["column"], 30), c["kind"], truncate(c["found"], 36)] for c in facts["columns"]]
+    parts = [f"Learned {facts['label']} from {format_quantity(total, 'row')} of {files}."]
+    parts += [_format_classes(facts["classes"], total)] if "classes" in facts else []
+    parts.append(text_table(_limit_rows([["column", "kind", "found"], *columns]), left=3))
+    if "weights" in facts:
+        parts += format_weights(facts)
+    elif "certificate" in facts:
+        parts.append(f"Kept: {facts['kept']}. {Certificate(**facts['certificate'])}")
+    if facts["n_parameters"] is not None:
+        parts.append(f"{format_quantity(facts['n_parameters'], 'free parameter')}.")
+    if "calibration" in facts:
+        found = facts["calibration"]
+        number = f" {format_float(found['T'])}" if "T" in found else ""
+        parts.append(f"Calibrated by {found['method']}{number}, each row scored as if it were forgotten.")
+    parts += [wrap_text(f"Note: {note}") for note in facts["notes"]]
+    parts.append(f"The model is in {facts['model']}{' (replaced)' if replaced else ''}.")
+    return "\n\n".join(parts)
+
+
+def _row_count(facts: dict[str, Any]) -> Any:
+    """How many rows there were."""
+    if "rows" in facts:
+        return facts["rows"]
+    run = facts.get("certificate")
+    return run["examples"] // run["passes"] if run else sum(each["rows"] for each in facts["classes"])
+
+
+def _format_classes(classes: list[dict[str, Any]], total: float) -> str:
+    """The classes with their rows and shares, where they were counted."""
+    if "share" in classes[0]:
+        shares = [[truncate(c["class"], 40), format_percent(c["share"])] for c in classes]
+        return text_table(_limit_rows([["class", "share"], *shares]))
+    if "rows" not in classes[0]:
+        return wrap_text(
+            f"{format_quantity(len(classes), 'class', 'classes')}: {list_labels([c['class'] for c in classes])}."
+        )
+    shares = [
+        [truncate(c["class"], 40), format_count(c["rows"]), format_percent(c["rows"] / total)]
+        for c in classes
+    ]
+    return text_table(_limit_rows([["class", "rows", "share"], *shares]))
+
+
+def list_labels(labels: Sequence[Any]) -> str:
+    """Labels in a sentence, the first of very many."""
+    more = f" and {len(labels) - MAX_TABLE_ROWS:,} more" if len(labels) > MAX_TABLE_ROWS else ""
+    return ", ".join(truncate(label, 40) for label in labels[:MAX_TABLE_ROWS]) + more
+
+
+def wrap_text(text: str) -> str:
+    """A sentence in lines of at most 80 columns; file names and options stay whole."""
+    return textwrap.fill(text, LINE_WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def _limit_rows(rows: list[list[str]]) -> list[list[str]]:
+    if len(rows) <= MAX_TABLE_ROWS + 1:
+        return rows
+    return [
+        *rows[:MAX_TABLE_ROWS],
+        [f"… and {len(rows) - MAX_TABLE_ROWS:,} more", *[""] * (len(rows[0]) - 1)],
+    ]
+
+
+MAX_WEIGHTS = 15
+ROUNDING_GAP = 1e-14  # shares of the empty model's objective below which a gap says nothing
+MIN_NAME_WIDTH = 12  # signs of a feature's name, however long the numbers beside it are
+
+
+def summarise_weights(model: RegressionModel | LogisticModel) -> dict[str, Any]:
+    """Return weights, noise, fit and proof as plain data."""
+    summary = model.summary().to_dict()
+    proof = model.certificate
+    return {
+        "rows": model.fit.rows,
+        "weights": summary["weights"],
+        "fit": model.fit.to_dict(),
+        "facts": summary["facts"],
+        "equivalents": summary["equivalents"],
+        "certificate": None if proof is None else proof.to_dict(),
+    }
+
+
+def format_weights(facts: dict[str, Any]) -> list[str]:
+    """Return the paragraphs that tell of weights, fit and proof."""
+    hidden = ("rows", "certificate", "found by")  # told in sentences of their own
+    rest = [[name, told] for name, told in facts["facts"].items() if name not in hidden]
+    parts = [_weight_table(facts["weights"]), _format_facts(rest)]
+    if facts["certificate"] is not None:
+        parts.append(_format_certificate(Optimality.from_dict(facts["certificate"])))
+    return parts
+
+
+def _weight_table(weights: list[dict[str, Any]]) -> str:
+    """The strongest weights, in the order of the features."""
+    is_sure = any(each["error"] is not None for each in weights)
+    heads = ["weight", "std. error", "p", "95% from", "to"] if is_sure else ["weight"]
+    keys = ["weight", "error", "tails", "low", "high"] if is_sure else ["weight"]
+    strong = sorted(range(len(weights)), key=lambda at: -_strength(weights[at]))
+    kept = sorted(strong[:MAX_WEIGHTS])
+    rows = [[_format_number(weights[at][key]) for key in keys] for at in kept]
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    room = max(MIN_NAME_WIDTH, LINE_WIDTH - sum(width + 2 for width in widths))
+    names = [truncate(weights[at]["feature"], room) for at in kept]
+    table = text_table([["feature", *heads], *([name, *row] for name, row in zip(names, rows, strict=True))])
+    others = len(weights) - len(rows)
+    return table + (f"\n… and {others:,} weaker ones" if others else "")
+
+
+def _strength(line: dict[str, Any]) -> float:
+    """How many standard errors a weight is from zero, or its size where there are none."""
+    return float(abs(line["weight"] if line["ratio"] is None else line["ratio"]))
+
+
+def _format_number(number: float | None) -> str:
+    return "" if number is None else f"{number:.5g}".replace("-", "−")
+
+
+def _format_facts(rows: list[list[str]]) -> str:
+    """Names and values in two columns, long values in several lines."""
+    width = max(len(name) for name, _ in rows) + 2
+    found = [
+        textwrap.fill(
+            f"{name:<{width}}{told}",
+            LINE_WIDTH,
+            subsequent_indent=" " * width,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for name, told in rows
+    ]
+    return "\n".join(found)
+
+
+def _format_certificate(proof: Optimality) -> str:
+    steps = f"{proof.method}, {proof.iterations:,} iteration{'s' * (proof.iterations != 1)}"
+    objective = f"the objective, {proof.objective:.8g},"
+    if proof.relative_gap <= ROUNDING_GAP:
+        text = f"Optimal: {objective} is the minimum, to rounding ({steps})."
+    else:
+        said = "Optimal" if proof.converged else "NOT optimal within the tolerance"
+        text = (
+            f"{said}: {objective} is above its minimum by at most {_format_upper_bound(proof.gap)} ({steps})."
+        )
+    return textwrap.fill(text, LINE_WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def _format_upper_bound(number: float) -> str:
+    """A bound in one digit, never below it."""
+    if not math.isfinite(number):
+        return "any amount"
+    power = math.floor(math.log10(number))
+    digit = math.ceil(number / 10.0**power)
+    return f"1e{power + 1:+03d}" if digit > 9 else f"{digit}e{power:+03d}"

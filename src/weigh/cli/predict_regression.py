@@ -1,0 +1,60 @@
+"""Predictions of a regression, streamed: a number per row, and how sure it is."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, TextIO
+
+from weigh import errors
+from weigh.cli.options import open_output
+from weigh.cli.progress import show_row_progress
+from weigh.model import RegressionModel
+from weigh.source import Chunk, Source
+
+
+def write_regression_predictions(
+    model: RegressionModel,
+    opened: Source,
+    output: str | None,
+    std: bool,
+    as_json: bool,
+    refused: Mapping[str, Any],
+) -> None:
+    """Write what a regression predicts, as CSV or as lines of JSON; `refused` options must be left out."""
+    given = [option for option, value in refused.items() if value]
+    if given:
+        raise errors.Unsupported(
+            f"A regression predicts numbers, not classes, so {' and '.join(given)} cannot be had. --std "
+            f"tells how sure its numbers are."
+        )
+    if std:
+        # Refused before anything is written.
+        _ = model.posterior
+    opened = model.schema.align_source(opened)
+    with open_output(output) as file, show_row_progress(opened, not file.isatty()) as source:
+        (_write_json_lines if as_json else _write_csv)(file, _prediction_rows(model, source, std), std)
+
+
+def _prediction_rows(model: RegressionModel, source: Source, std: bool) -> Iterator[tuple[float, ...]]:
+    """Yield what is predicted for each row, with its standard deviation if that is wanted."""
+
+    def predicted(chunk: Chunk) -> list[Any]:
+        found = model.predict(chunk, return_std=True) if std else (model.predict(chunk),)
+        return [each.tolist() for each in found]
+
+    for columns in model.map_chunks(predicted, source):
+        yield from zip(*columns, strict=True)
+
+
+def _write_csv(file: TextIO, rows: Iterator[tuple[float, ...]], std: bool) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["prediction", *["std"] * std])
+    writer.writerows([f"{number:.10g}" for number in row] for row in rows)
+
+
+def _write_json_lines(file: TextIO, rows: Iterator[tuple[float, ...]], std: bool) -> None:
+    names = ["prediction", *["std"] * std]
+    for row in rows:
+        file.write(json.dumps(dict(zip(names, row, strict=True))) + "\n")

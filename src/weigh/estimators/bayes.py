@@ -1,0 +1,282 @@
+"""Naive Bayes as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from dataclasses import replace
+from typing import Any, Self
+
+from sklearn.utils.validation import check_is_fitted
+
+from weigh import errors
+from weigh.engines import run
+from weigh.estimators.base import ProbabilisticClassifier, check_classes, check_declared_labels
+from weigh.estimators.calibration import calibrate_leave_one_out, check_calibration_method
+from weigh.features import Number
+from weigh.learn import BayesTask, JointTask, Task
+from weigh.source import Source
+from weigh.source.missing import to_markers
+
+
+class CountingClassifier(ProbabilisticClassifier):
+    """A classifier whose model is made of counts.
+
+    Subclasses name two tasks: the one that finds the columns' kinds in a source, and the one that
+    counts more rows for the model there is. They have the parameters `missing` and `threads`.
+    """
+
+    missing: Any
+    threads: int | None
+
+    @abstractmethod
+    def _task(self, source: Source) -> Task[Any, Any]:
+        """Return the task that learns from a source for the first time."""
+
+    @abstractmethod
+    def _partial_fit_task(self) -> Task[Any, Any]:
+        """Return the task that counts more rows in the model's schema."""
+
+    def _missing_markers(self) -> tuple[Any, ...]:
+        return to_markers(self.missing, type(self).__name__)
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from labelled rows; y is one label per row or the name of the label column."""
+        source = self._source(X, y, sample_weight, self._missing_markers())
+        model = run(self._task(source), source, threads=self.threads)
+        self.model_ = self._finish(model, source)
+        self._set_fitted_attributes(source)
+        return self
+
+    def _finish(self, model: Any, source: Source) -> Any:
+        """Return what becomes of a model that has learned all rows of a source."""
+        return model
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows; the result is the model of all rows together.
+
+        The kinds of the columns are those of the first call. Classes and categories may appear
+        later; `classes` names classes that exist although no row has shown them yet.
+        """
+        is_first = not hasattr(self, "model_")
+        if is_first:
+            source = self._source(X, y, sample_weight, self._missing_markers())
+            model = run(self._task(source), source, threads=self.threads)
+        else:
+            source = self._source(X, self._label_or_default(X, y), sample_weight, self.model_.schema.missing)
+            source = source.with_storage(self.model_.storage)
+            model = self.model_.uncalibrated.merge(
+                run(self._partial_fit_task(), source, threads=self.threads)
+            )
+        # Only a model that is complete takes the old one's place.
+        self._replace_model(model if classes is None else _with_declared_classes(model, classes))
+        if is_first:
+            self._set_fitted_attributes(source)
+        return self
+
+    def _label_or_default(self, X: Any, y: Any) -> Any:
+        return self.model_.label if y is None and getattr(X, "label", None) is None else y
+
+    def _replace_model(self, model: Any) -> None:
+        self.model_ = model
+        self.classes_ = model.labels
+
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Unlearn rows that were learned: the model becomes the one that never saw them."""
+        check_is_fitted(self)
+        source = self._source(X, self._label_or_default(X, y), sample_weight, self.model_.schema.missing)
+        self._replace_model(self.model_.uncalibrated.forget(source))
+        return self
+
+    def merge(self, other: Any) -> Self:
+        """Add what another learner of this kind has learned: the model of both data sets together."""
+        check_is_fitted(self)
+        model = getattr(other, "model_", other)
+        self._replace_model(self.model_.uncalibrated.merge(getattr(model, "uncalibrated", model)))
+        return self
+
+
+def _with_declared_classes(model: Any, classes: Any) -> Any:
+    """Return a model with classes that exist even if no row has shown them."""
+    declared = check_classes(classes)
+    check_declared_labels(model.classes, declared)
+    return replace(model, counts=model.counts.with_declared_classes(declared).canonical())
+
+
+class NaiveBayes(CountingClassifier):
+    """Naive Bayes over mixed columns: categories, flags, counts, numbers and text in one model.
+
+    The score of a class is log P(class) + Σ log P(value of column | class); the columns are taken
+    as independent within a class. What is learned are counts and exact sums, so that models merge
+    and forget without a trace, and every probability can be worked out in fractions.
+
+    Parameters
+    ----------
+    columns : "auto", a kind for all columns, a mapping from names to kinds, or a schema
+        What the columns mean; those not named are found from the data.
+    prior : number, None, Dirichlet, Beta, or a mapping from columns to these
+        A number is a pseudo-count for every value (1 is Laplace's), None is maximum likelihood,
+        Dirichlet and Beta are maximum a posteriori.
+    class_prior : None, number, Dirichlet, mapping or "uniform"
+        None takes the frequencies; a number or Dirichlet smooths them; a mapping states them.
+    complement : bool
+        Learn a class's word weights from all other classes; for counts and text only.
+    number : Number
+        How columns that are found to be numbers are modelled, e.g. ``Number(bins=20)``.
+    missing : values that mean "missing", such as ``["?"]``; None and NaN always do.
+    threads : how many threads count; None means all cores. Any number gives the same model.
+    calibration : None, "temperature", "platt" or "isotonic"
+        Correct how sure the model is, by what it says of each training row after forgetting it; see
+        `weigh.calibrate`. `partial_fit`, `forget` and `merge` drop the calibration and say so.
+
+    Examples
+    --------
+    >>> import weigh
+    >>> table = {
+    ...     "CS373": [0, 0, 0, 0, 1],
+    ...     "investment": [1, 0, 1, 1, 0],
+    ...     "familiarity": ["low", "high", "high", "medium", "low"],
+    ...     "spam": ["spam", "not-spam", "spam", "not-spam", "not-spam"],
+    ... }
+    >>> nb = weigh.NaiveBayes().fit(table, "spam")
+    >>> mail = {"CS373": 1, "investment": 1, "familiarity": "high"}
+    >>> nb.predict(mail)
+    array(['not-spam'], dtype='<U8')
+    >>> print(nb.explain(mail)[0].worked())
+                                 not-spam                 spam
+    P(class)                     3/5                      2/5
+    P(CS373=1 | class)           (1 + 1) / (3 + 2) = 2/5  (0 + 1) / (2 + 2) = 1/4
+    P(investment=1 | class)      (1 + 1) / (3 + 2) = 2/5  (2 + 1) / (2 + 2) = 3/4
+    P(familiarity=high | class)  (1 + 1) / (3 + 3) = 2/6  (1 + 1) / (2 + 3) = 2/5
+    product                      24/750                   12/400
+                                 = 4/125 = 0.032          = 3/100 = 0.03
+    posterior                    16/31 = 0.516129         15/31 = 0.483871
+    verdict: not-spam
+    """
+
+    def __init__(
+        self,
+        columns: Any = "auto",
+        prior: Any = 1.0,
+        class_prior: Any = None,
+        complement: bool = False,
+        number: Number | None = None,
+        missing: Any = (),
+        threads: int | None = None,
+        calibration: str | None = None,
+    ) -> None:
+        self.columns = columns
+        self.prior = prior
+        self.class_prior = class_prior
+        self.complement = complement
+        self.number = number
+        self.missing = missing
+        self.threads = threads
+        self.calibration = calibration
+
+    def _task(self, source: Source) -> BayesTask:
+        if self.calibration is not None:
+            check_calibration_method(self.calibration, "NaiveBayes", "calibration", "None, ")
+        return BayesTask.for_source(
+            source,
+            self.columns,
+            prior=self.prior,
+            class_prior=self.class_prior,
+            complement=self.complement,
+            number=self.number,
+            missing=self._missing_markers(),
+        )
+
+    def _partial_fit_task(self) -> BayesTask:
+        model = self.model_.uncalibrated
+        return BayesTask(model.schema, model.prior, model.class_prior, model.complement, warns=False)
+
+    def _finish(self, model: Any, source: Source) -> Any:
+        return model if self.calibration is None else calibrate_leave_one_out(model, source, self.calibration)
+
+    def _replace_model(self, model: Any) -> None:
+        super()._replace_model(model)
+        if self.calibration is not None:
+            warnings.warn(
+                "The model has learned or forgotten rows and is not calibrated. Fit all rows at once, or "
+                "calibrate it on rows that it has not seen: weigh.calibrate(model, rows).",
+                errors.StaleCalibration,
+                stacklevel=3,
+            )
+
+
+class JointBayes(CountingClassifier):
+    """Bayes without the naive assumption: one table of all columns together, per class.
+
+    The score of a class is log P(class) + log P(all values together | class). Nothing is taken as
+    independent, so that any dependence can be learned; but every combination of values is a
+    parameter of its own and needs rows of its own. A warning says when there are too few.
+
+    With M = Π K_j cells (K_j levels in column j), a row's cell has the probability
+    (n_cell + a) / (n_class + a M). Missing values are summed over, and a level never seen counts as
+    one more level of its column. Rows that lacked values in training count wherever the columns
+    asked for were known. Models merge and forget exactly.
+
+    Parameters
+    ----------
+    prior : number, None or Dirichlet(b)
+        The pseudo-count a of every cell (1 is Laplace's); None is maximum likelihood, Dirichlet(b)
+        maximum a posteriori: b − 1 per cell.
+    class_prior : None, number, Dirichlet, mapping or "uniform"
+        None takes the frequencies; a number or Dirichlet smooths them; a mapping states them.
+    columns : "auto", a kind for all columns, a mapping from names to kinds, or a schema
+        Categories, flags and numbers in bins can be tabulated. Columns that are found to be numbers
+        are cut into 10 bins of about equally many of the first 10,000 rows;
+        ``{"age": weigh.Number(bins=(18, 65))}`` gives the cuts. Text and counts are refused.
+    missing : values that mean "missing", such as ``["?"]``; None and NaN always do.
+    threads : how many threads count; None means all cores. Any number gives the same model.
+
+    Examples
+    --------
+    >>> import weigh
+    >>> table = {"x": [0, 0, 1, 1] * 2, "y": [0, 1, 0, 1] * 2, "differ": ["no", "yes", "yes", "no"] * 2}
+    >>> joint = weigh.JointBayes().fit(table, "differ")
+    >>> joint.predict({"x": [0, 1], "y": [1, 1]})
+    array(['yes', 'no'], dtype='<U3')
+    >>> joint.n_parameters_, joint.n_parameters_naive_
+    (7, 5)
+    """
+
+    def __init__(
+        self,
+        prior: Any = 1.0,
+        class_prior: Any = None,
+        columns: Any = "auto",
+        missing: Any = (),
+        threads: int | None = None,
+    ) -> None:
+        self.prior = prior
+        self.class_prior = class_prior
+        self.columns = columns
+        self.missing = missing
+        self.threads = threads
+
+    def _task(self, source: Source) -> JointTask:
+        return JointTask.for_source(
+            source,
+            self.columns,
+            prior=self.prior,
+            class_prior=self.class_prior,
+            missing=self._missing_markers(),
+        )
+
+    def _partial_fit_task(self) -> JointTask:
+        model = self.model_
+        return JointTask(model.schema, model.prior, model.class_prior, warns=False)
+
+    @property
+    def n_parameters_(self) -> int:
+        """Free parameters of the table and the class prior."""
+        check_is_fitted(self)
+        return int(self.model_.n_parameters)
+
+    @property
+    def n_parameters_naive_(self) -> int:
+        """Free parameters that naive Bayes would have for the same columns."""
+        check_is_fitted(self)
+        return int(self.model_.n_parameters_naive)

@@ -1,0 +1,389 @@
+"""The test of whether the words of a column are distributed as they were in training.
+
+Words are not drawn one by one: a row that has a word has it again, and others with it. How much more
+than single draws they vary is measured between groups of the rows at hand, and Pearson's chi-square of
+training against these rows divided by it (an F-test). The effect is the share of words that would have
+to change, beyond what chance makes of so many words.
+
+New rows of the same source have words that were never seen. How many is to be expected is told by the
+words that training has seen once (Good and Turing): each of them would be new, were its row left out.
+Fewer are no shift: the rows of training itself have none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weigh.features import TextBlock
+from weigh.features.blocks import CategoryBlock, Floats, Ints, NumberBlock, SparseBlock
+from weigh.features.words import as_sparse_block
+from weigh.model.distributions.bernoulli import Bernoulli
+from weigh.model.distributions.categorical import Categorical
+from weigh.model.distributions.gaussian import Gaussian
+from weigh.model.distributions.multinomial import Multinomial
+from weigh.model.distributions.weights import format_value
+from weigh.text import format_float, format_percent
+
+ROW_GROUPS = 8
+MIN_EXPECTED_COUNT = 5.0  # words that are expected more rarely are taken together
+RARE_WORDS, NEW_WORDS = "rare words", "new words"
+
+
+class WordShiftCounter:
+    """Counts words, or the columns of one multinomial."""
+
+    def __init__(self, part: Multinomial) -> None:
+        self._part = part
+        self._training_counts = np.asarray(part.counts.table.sum(axis=0), dtype=np.float64)
+        self._has_open_vocabulary = not part.counts.fixed and not part.is_hashed
+        if part.is_hashed:
+            self._training_counts = self._training_counts[self._training_counts > 0]
+        self._names = part.words if part.is_hashed else part.counts.names
+        self._index_by_name = (
+            {name: at for at, name in enumerate(self._names)} if self._has_open_vocabulary else {}
+        )
+        # After the words those that no name is known of, and those that are new and single.
+        self._current_counts = np.zeros((ROW_GROUPS, len(self._training_counts) + 2))
+        self._n_rows_seen = self._n_known_rows = 0
+
+    def add(self, block: SparseBlock | TextBlock) -> None:
+        """Count a block."""
+        entries, places = self._match_entries(block)
+        amounts = np.ones(len(places)) if entries.values is None else entries.values
+        rows = np.repeat(np.arange(entries.n_rows), np.diff(entries.indptr))
+        unknown, width = self._current_counts.shape[1] - 2, self._current_counts.shape[1]
+        # Training counts a word that a single row has twice as seen twice, so it is not compared.
+        places = np.where(places < 0, np.where(amounts == 1.0, unknown + 1, unknown), places)
+        cells = (self._n_rows_seen + rows) % ROW_GROUPS * width + places
+        self._current_counts += np.bincount(cells, amounts, minlength=ROW_GROUPS * width).reshape(
+            ROW_GROUPS, width
+        )
+        self._count_empty_buckets(block, entries)
+        self._n_rows_seen += block.n_rows
+        self._n_known_rows += block.n_rows if block.known is None else int(block.known.sum())
+
+    def _match_entries(self, block: SparseBlock | TextBlock) -> tuple[SparseBlock, Ints]:
+        """The entries of a block, and the place of each among the words of training."""
+        if not self._has_open_vocabulary:
+            found = self._part.weights.entries(block)
+            return found, found.indices
+        entries = as_sparse_block(block)
+        lookup = np.array([self._index_by_name.get(name, -1) for name in entries.names], dtype=np.int32)
+        return entries, lookup[entries.indices] if len(lookup) else entries.indices
+
+    def _count_empty_buckets(self, block: SparseBlock | TextBlock, found: SparseBlock) -> None:
+        """Count the words whose buckets are empty; which of them are alike cannot be told."""
+        if self._part.is_hashed:
+            everything = as_sparse_block(block)
+            for sign, entries in ((1, everything), (-1, found)):
+                rows = np.repeat(np.arange(entries.n_rows), np.diff(entries.indptr))
+                groups = (self._n_rows_seen + rows) % ROW_GROUPS
+                self._current_counts[:, -2] += sign * np.bincount(
+                    groups, entries.values, minlength=ROW_GROUPS
+                )
+
+    def shifts(self) -> Iterator[ColumnShift]:
+        """Yield the column's shift, if there are rows and words enough."""
+        if (
+            self._n_known_rows < MIN_TEST_ROWS
+            or min(self._training_counts.sum(), self._current_counts.sum()) < MIN_TEST_ROWS
+        ):
+            return
+        names, training, groups = self._contingency_table()
+        now = groups.sum(axis=0)
+        sizes = training.sum(), now.sum()
+        before, after = training / sizes[0], now / sizes[1]
+        freedom = int((training + now > 0).sum()) - 1
+        excess = _overdispersion(groups, freedom)
+        at = int(np.argmax(np.abs(before - after)))
+        told = (f"{names[at]} {format_percent(float(share[at]))}" for share in (before, after))
+        p = _f_test_p_value(_pearson_chi_square(np.array([training, now])), freedom, excess)
+        yield ColumnShift(
+            self._part.part.title, "F", p, _excess_total_variation(before, after, sizes, excess), *told
+        )
+
+    def _contingency_table(self) -> tuple[list[str], Floats, Floats]:
+        """Names, counts of training, and counts of each group, rare words taken together."""
+        words, now = self._training_counts, self._current_counts.sum(axis=0)
+        sizes = words.sum(), now.sum()
+        smaller = min(sizes) / sum(sizes)
+        often = np.flatnonzero((words + now[:-2]) * smaller >= MIN_EXPECTED_COUNT)
+        once, new = float((words == 1.0).sum()), float(now[-1])
+        training = np.append(words[often], [sizes[0] - words[often].sum(), 0.0])
+        groups = self._current_counts[:, [*often, -2, -1]]
+        groups[:, -2] = self._current_counts.sum(axis=1) - groups[:, :-2].sum(axis=1)
+        if new / sizes[1] > once / sizes[0] and (once + new) * smaller >= MIN_EXPECTED_COUNT:
+            training[-2:] += [-once, once]
+            groups[:, -2] -= self._current_counts[:, -1]
+        else:
+            groups[:, -1] = 0.0
+        return (
+            [*(self._names[at] for at in often.tolist()), RARE_WORDS, NEW_WORDS],
+            np.maximum(training, 0.0),
+            groups,
+        )
+
+
+def _pearson_chi_square(table: Floats) -> float:
+    """Pearson's Σ (observed − expected)² / expected of rows of counts that should be alike."""
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
+    filled = expected > 0
+    return float(((table[filled] - expected[filled]) ** 2 / expected[filled]).sum())
+
+
+def _overdispersion(groups: Floats, freedom: int) -> float:
+    """How many times more the counts of groups of rows vary than those of single draws would; at least 1."""
+    return max(1.0, _pearson_chi_square(groups) / max(1, freedom * (ROW_GROUPS - 1)))
+
+
+def _excess_total_variation(
+    before: Floats, after: Floats, sizes: tuple[float, float], excess: float
+) -> float:
+    """Half of Σ |before − after| beyond its expectation, were both samples of the same words."""
+    pooled = (before * sizes[0] + after * sizes[1]) / sum(sizes)
+    spread = np.sqrt(excess * pooled * (1.0 - pooled) * (1.0 / sizes[0] + 1.0 / sizes[1]))
+    chance = math.sqrt(2.0 / math.pi) * float(spread.sum())
+    return max(0.0, 0.5 * (float(np.abs(before - after).sum()) - chance))
+
+
+def _f_test_p_value(chi_square: float, freedom: int, excess: float) -> float:
+    """The tail of Fisher's F: the excess, too, is a measured one (Paulson's approximation)."""
+    if freedom < 1:
+        return 1.0
+    ratio = (chi_square / (freedom * excess)) ** (1.0 / 3.0)
+    first, second = 2.0 / (9.0 * freedom), 2.0 / (9.0 * freedom * (ROW_GROUPS - 1))
+    z = ((1.0 - second) * ratio - (1.0 - first)) / math.sqrt(second * ratio**2 + first)
+    return 0.5 * math.erfc(z / math.sqrt(2.0))
+
+
+SERIES_TOLERANCE = 1e-16
+SMALLEST_DIVISOR = 1e-300
+
+
+def chi_square_tail(x: float, freedom: float) -> float:
+    """The probability that a chi-square variable of so many degrees of freedom exceeds x.
+
+    That is Γ(a, y) / Γ(a) with a = freedom / 2 and y = x / 2: one minus a power series where y is
+    small against a, a continued fraction elsewhere.
+    """
+    a, y = freedom / 2.0, x / 2.0
+    if y <= 0.0:
+        return 1.0
+    if math.isinf(y):
+        return 0.0
+    front = math.exp(a * math.log(y) - y - math.lgamma(a))
+    if y < a + 1.0:
+        return max(0.0, 1.0 - front * _lower_gamma_series(a, y))
+    return front * _upper_gamma_continued_fraction(a, y)
+
+
+def _lower_gamma_series(a: float, y: float) -> float:
+    """1/a + y/(a (a+1)) + y²/(a (a+1) (a+2)) + ..."""
+    term = total = 1.0 / a
+    place = a
+    while term > total * SERIES_TOLERANCE:
+        place += 1.0
+        term *= y / place
+        total += term
+    return total
+
+
+def _upper_gamma_continued_fraction(a: float, y: float) -> float:
+    """1/(y+1−a − 1(1−a)/(y+3−a − 2(2−a)/(y+5−a − ...))), evaluated from the front."""
+    below = y + 1.0 - a
+    numerator, denominator = 1.0 / SMALLEST_DIVISOR, 1.0 / below
+    total, step, k = denominator, 0.0, 0
+    while abs(step - 1.0) > 20 * SERIES_TOLERANCE:
+        k += 1
+        factor = k * (a - k)
+        below += 2.0
+        denominator = 1.0 / _avoid_zero(factor * denominator + below)
+        numerator = _avoid_zero(below + factor / numerator)
+        step = denominator * numerator
+        total *= step
+    return total
+
+
+def _avoid_zero(number: float) -> float:
+    return number if abs(number) > SMALLEST_DIVISOR else SMALLEST_DIVISOR
+
+
+MIN_TEST_ROWS = 20  # rows below which no column is tested
+SIGNIFICANCE_LEVEL = 0.001
+MIN_EFFECT = 0.1
+SMALLEST_P_VALUE = 1e-300  # p-values below it are too small for a number
+
+
+@dataclass(frozen=True)
+class ColumnShift:
+    """One column: its test's p-value, how large the change is, and the change in words."""
+
+    column: str
+    test: str
+    p: float
+    effect: float
+    before: str
+    now: str
+
+    @property
+    def shifted(self) -> bool:
+        """Whether the change is both sure and notable."""
+        return self.p < SIGNIFICANCE_LEVEL and self.effect >= MIN_EFFECT
+
+    @property
+    def p_text(self) -> str:
+        """The p-value as text, which is never zero."""
+        return f"{self.p:.1e}" if self.p >= SMALLEST_P_VALUE else f"< {SMALLEST_P_VALUE:.0e}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The column for JSON."""
+        return vars(self) | {"shifted": self.shifted}
+
+
+class CategoryShiftCounter:
+    """Counts the levels of a category."""
+
+    def __init__(self, part: Categorical) -> None:
+        self._name = part.name
+        self._training_counts = dict(zip(part.levels, part.table.sum(axis=0).tolist(), strict=True))
+        self._current_counts: Counter[Any] = Counter()
+
+    def add(self, block: CategoryBlock) -> None:
+        """Count a block."""
+        known = block.codes[block.codes >= 0]
+        counts = np.bincount(known, minlength=len(block.levels)).tolist()
+        self._current_counts.update(dict(zip(block.levels, counts, strict=True)))
+
+    def shifts(self) -> Iterator[ColumnShift]:
+        """Yield the column's shift, if there are rows enough."""
+        yield from compare_counts(self._name, self._training_counts, self._current_counts)
+
+
+class FlagShiftCounter:
+    """Counts how often each flag is present."""
+
+    def __init__(self, part: Bernoulli) -> None:
+        self._part = part
+        self._present: Counter[str] = Counter()
+        self._missing: Counter[str] = Counter()
+        self._known_rows = 0
+
+    def add(self, block: SparseBlock | TextBlock) -> None:
+        """Count a block."""
+        self._known_rows += block.n_rows if block.known is None else int(block.known.sum())
+        block = as_sparse_block(block)
+        _update_counts(self._present, block)
+        if block.missing is not None:
+            _update_counts(self._missing, block.missing)
+
+    def shifts(self) -> Iterator[ColumnShift]:
+        """Yield the shift of every flag of the model."""
+        term = self._part.weights
+        present = self._part.present_counts.sum(axis=0).tolist()
+        known = np.broadcast_to(self._part.known_counts, self._part.present_counts.shape).sum(axis=0).tolist()
+        for at, name in enumerate(self._part.names):
+            here, rows = self._present[name], self._known_rows - self._missing[name]
+            training = {1: present[at], 0: known[at] - present[at]}
+            yield from compare_counts(term.display_name(at), training, {1: here, 0: rows - here}, shown=1)
+
+
+class NumberShiftCounter:
+    """Sums a number."""
+
+    def __init__(self, part: Gaussian) -> None:
+        self._part = part
+        self._block_sums: list[tuple[int, float]] = []
+
+    def add(self, block: NumberBlock) -> None:
+        """Sum a block."""
+        known = block.values[~np.isnan(block.values)]
+        self._block_sums.append((len(known), float(known.sum())))
+
+    def shifts(self) -> Iterator[ColumnShift]:
+        """Yield the column's shift, if there are rows enough."""
+        n = sum(rows for rows, _ in self._block_sums)
+        before = float(self._part.counts.known.sum())
+        if n < MIN_TEST_ROWS or before < MIN_TEST_ROWS or not len(self._part.weights.mean):
+            return
+        share = self._part.counts.known / before
+        mean = float(share @ self._part.mean)
+        spread = math.sqrt(float(share @ (self._part.deviation**2 + (self._part.mean - mean) ** 2)))
+        now = math.fsum(total for _, total in self._block_sums) / n
+        effect = abs(now - mean) / spread
+        z = effect / math.sqrt(1.0 / n + 1.0 / before)
+        p = math.erfc(z / math.sqrt(2.0))
+        yield ColumnShift(
+            self._part.part.names[0],
+            "z",
+            p,
+            effect,
+            f"mean {format_float(mean)}",
+            f"mean {format_float(now)}",
+        )
+
+
+_COUNTER_BY_FAMILY: dict[str, Callable[[Any], Any]] = {
+    "normal": NumberShiftCounter,
+    "categorical": CategoryShiftCounter,
+    "bernoulli": FlagShiftCounter,
+    "multinomial": WordShiftCounter,
+}
+
+
+def make_shift_counter(part: Any) -> Any:
+    """What remembers the rows of one part: `add(block)`, then `shifts()`."""
+    return _COUNTER_BY_FAMILY[part.part.kind.family](part)
+
+
+def _update_counts(counter: Counter[str], block: SparseBlock) -> None:
+    counts = np.bincount(block.indices, minlength=len(block.names)).tolist()
+    counter.update({block.names[at]: n for at, n in enumerate(counts) if n})
+
+
+def compare_counts(name: str, training: Any, now: Any, shown: Any = None) -> Iterator[ColumnShift]:
+    """Yield the shift between two mappings from value to count; one value's shares stand for it."""
+    values = sorted({*training, *now}, key=lambda value: (str(type(value)), value))
+    table = np.array([[counts.get(value, 0) for value in values] for counts in (training, now)], dtype=float)
+    yield from compare_count_table(name, values, table, None if shown is None else values.index(shown))
+
+
+def compare_count_table(
+    name: str, values: Sequence[Any], table: Floats, shown: int | None = None
+) -> Iterator[ColumnShift]:
+    """Yield the shift between two rows of counts of the same values."""
+    totals = table.sum(axis=1)
+    if (totals < MIN_TEST_ROWS).any():
+        return
+    shares = table / totals[:, None]
+    effect = 0.5 * float(np.abs(shares[0] - shares[1]).sum())
+    at = int(np.argmax(np.abs(shares[0] - shares[1]))) if shown is None else shown
+    before, after = (f"{format_value(values[at])} {format_percent(float(share))}" for share in shares[:, at])
+    yield ColumnShift(name, "G", g_test(table), effect, before, after)
+
+
+def g_test(table: Floats) -> float:
+    """The p-value of the hypothesis that both rows of counts have the same distribution."""
+    pooled = _pool_rare_values(table)
+    expected = pooled.sum(axis=1, keepdims=True) * pooled.sum(axis=0) / pooled.sum()
+    if pooled.shape[1] < 2:
+        return 1.0
+    filled = pooled > 0
+    g = 2.0 * float((pooled[filled] * np.log(pooled[filled] / expected[filled])).sum())
+    return chi_square_tail(g, pooled.shape[1] - 1)
+
+
+def _pool_rare_values(table: Floats) -> Floats:
+    """The table with all rare values in one column, which the test's approximation needs."""
+    least = table.sum(axis=0) * table.sum(axis=1).min() / table.sum()
+    rare = least < 5.0
+    kept: Sequence[Floats] = [table[:, ~rare]]
+    if rare.any():
+        kept = [*kept, table[:, rare].sum(axis=1, keepdims=True)]
+    joined = np.concatenate(kept, axis=1)
+    return joined[:, joined.sum(axis=0) > 0]

@@ -1,0 +1,285 @@
+"""Rows and columns unlike those a model was trained on.
+
+A row is flagged when it has a category never seen, a number far from every class, or mostly words
+never seen. A column is tested as a whole: is its distribution in these rows that of training?
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weigh import errors
+from weigh.explain.distribution_shift import ColumnShift, make_shift_counter
+from weigh.features import Block, CategoryBlock, NumberBlock, SparseBlock
+from weigh.features.blocks import Floats
+from weigh.features.words import as_sparse_block
+from weigh.model import BayesModel
+from weigh.model.distributions.gaussian import Gaussian
+from weigh.model.distributions.weights import format_value
+from weigh.source import Chunk
+from weigh.text import format_quantity, html_paragraph, html_table, text_table, to_json_value, truncate
+
+MAX_FAMILIAR_DEVIATIONS = 6.0  # spreads from the nearest class's mean
+MIN_UNKNOWN_WORD_SHARE = 0.5  # share of a text's words
+MAX_LISTED_ROWS = 10
+MAX_PLOTTED_COLUMNS = 20
+
+
+@dataclass(frozen=True)
+class NoveltyReason:
+    """Why a row is unfamiliar: which column, its value there, and what is odd about it.
+
+    `what` is the same for all of a sort: `a value never seen`, `a number far from every class` (which may
+    have been seen all the same) or `mostly new words`.
+    """
+
+    column: str
+    value: str
+    why: str
+    what: str = "a value never seen"
+
+    def __str__(self) -> str:
+        return f"{self.column} = {truncate(self.value, 30)}: {self.why}"
+
+
+@dataclass(frozen=True)
+class UnfamiliarRow:
+    """A flagged row, by its number (the first is 0), with the reasons."""
+
+    row: int
+    reasons: tuple[NoveltyReason, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row for JSON."""
+        return {"row": self.row, "reasons": [vars(reason) for reason in self.reasons]}
+
+
+@dataclass(frozen=True, repr=False)
+class Unfamiliar:
+    """The result of `unfamiliar`: flagged rows, and how each column compares with training.
+
+    `columns` has the columns that could be tested (20 rows or more); `shifted` those among them
+    that differ both surely (p below 0.001) and notably (an effect of 0.1 or more).
+    """
+
+    n_rows: int
+    rows: tuple[UnfamiliarRow, ...]
+    columns: tuple[ColumnShift, ...]
+
+    @property
+    def shifted(self) -> tuple[ColumnShift, ...]:
+        """The columns whose distribution is not that of training, most shifted first."""
+        return tuple(sorted((c for c in self.columns if c.shifted), key=lambda c: -c.effect))
+
+    @property
+    def kinds(self) -> dict[str, int]:
+        """How many rows have what is odd, the most frequent first."""
+        found = Counter(what for row in self.rows for what in {reason.what for reason in row.reasons})
+        return dict(sorted(found.items(), key=lambda each: (-each[1], each[0])))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything for JSON."""
+        return {
+            "n_rows": self.n_rows,
+            "rows": [row.to_dict() for row in self.rows],
+            "columns": [{key: to_json_value(v) for key, v in c.to_dict().items()} for c in self.columns],
+        }
+
+    def __str__(self) -> str:
+        lines = [f"  row {each.row:,}: {reason}" for each in self.rows for reason in each.reasons]
+        listed = lines[:MAX_LISTED_ROWS] + [f"  … and {len(lines) - MAX_LISTED_ROWS:,} more"] * (
+            len(lines) > MAX_LISTED_ROWS
+        )
+        return "\n\n".join(
+            [
+                summarise_flagged_rows(len(self.rows), self.n_rows),
+                *(["\n".join(listed)] * bool(lines)),
+                self.told(),
+            ]
+        )
+
+    __repr__ = __str__
+
+    def told(self) -> str:
+        """The columns that have shifted, as text."""
+        if not self.shifted:
+            return self._headline
+        return f"{self._headline}\n{text_table(self._shift_rows(), indent='  ')}"
+
+    @property
+    def _headline(self) -> str:
+        if not self.columns:
+            return "Too few rows to test the columns."
+        if not self.shifted:
+            return f"No column of {len(self.columns):,} has shifted."
+        return f"{format_quantity(len(self.shifted), 'column')} of {len(self.columns):,} shifted:"
+
+    def _shift_rows(self) -> list[list[str]]:
+        rows = [["column", "training", "these rows", "effect", "p"]]
+        for each in self.shifted[:MAX_LISTED_ROWS]:
+            before, now = truncate(each.before, 18), truncate(each.now, 18)
+            rows.append([truncate(each.column, 22), before, now, f"{each.effect:.2f}", each.p_text])
+        return rows
+
+    def plot(self) -> Any:
+        """Return a picture of how far each column is from training, the farthest first."""
+        from weigh.pictures import bar_chart
+
+        if not self.columns:
+            raise errors.Unsupported(
+                f"{self._headline} There is nothing to draw; what is odd about single rows is in `rows`."
+            )
+        farthest = sorted(self.columns, key=lambda each: -each.effect)[:MAX_PLOTTED_COLUMNS]
+        groups = {True: "shifted", False: "as in training"}
+        rows = [
+            {"group": groups[each.shifted], "name": each.column, "value": round(each.effect, 9)}
+            for shifted in (True, False)
+            for each in farthest
+            if each.shifted is shifted
+        ]
+        return bar_chart(
+            rows,
+            x="effect: share of rows, or spreads of the mean",
+            title=summarise_flagged_rows(len(self.rows), self.n_rows),
+        )
+
+    def _repr_html_(self) -> str:
+        odd = [
+            [f"{each.row:,}", reason.column, reason.value, reason.why]
+            for each in self.rows
+            for reason in each.reasons
+        ]
+        hidden = (
+            [["…", f"and {len(odd) - MAX_LISTED_ROWS:,} more", "", ""]] if len(odd) > MAX_LISTED_ROWS else []
+        )
+        head = summarise_flagged_rows(len(self.rows), self.n_rows)
+        rows = html_table(head, [["row", "column", "value", "why"], *odd[:MAX_LISTED_ROWS], *hidden], 4)
+        shifts = (
+            html_table(self._headline, self._shift_rows(), 3)
+            if self.shifted
+            else html_paragraph(self._headline)
+        )
+        return f"<div>{rows if odd else html_paragraph(head)}{shifts}</div>"
+
+
+def summarise_flagged_rows(flagged: int, n_rows: int) -> str:
+    """The sentence that says how many rows were flagged."""
+    return f"{format_quantity(flagged, 'row')} of {n_rows:,} unlike the training rows."
+
+
+def unfamiliar(model: Any, rows: Any) -> Unfamiliar:
+    """Find rows and columns unlike those a naive Bayes model was trained on (labels are ignored).
+
+    Parameters
+    ----------
+    model : a naive Bayes model, or an estimator that holds one
+    rows : rows of any storage, or a source
+    """
+    watch = NoveltyDetector(getattr(model, "model_", model))
+    found = [flagged for chunk in watch.model.chunks(rows) for flagged in watch.flag_rows(chunk)]
+    return watch.result(found)
+
+
+class NoveltyDetector:
+    """Looks at rows chunk by chunk, as they are predicted; memory stays bounded."""
+
+    def __init__(self, model: Any) -> None:
+        model = getattr(model, "uncalibrated", model)
+        if not isinstance(model, BayesModel):
+            raise errors.Unsupported(
+                f"Unfamiliar rows are found by naive Bayes models, got {type(model).__name__}, which does "
+                f"not remember what its training rows were like."
+            )
+        if model.stated:
+            raise errors.Unsupported("A model from stated numbers has no training rows to compare with.")
+        self.model = model
+        self.n_rows = 0
+        self.n_flagged = 0
+        self._counters = [make_shift_counter(part) for part in model.distributions]
+        self._known_values = [frozenset(part.training_names()) for part in model.distributions]
+
+    def flag_rows(self, chunk: Chunk) -> Iterator[UnfamiliarRow]:
+        """Yield the flagged rows of a chunk in the schema's names, and remember its columns."""
+        blocks = self.model.schema.encode(chunk)
+        reasons: dict[int, list[NoveltyReason]] = {}
+        for part, known, counter, block in zip(
+            self.model.distributions, self._known_values, self._counters, blocks, strict=True
+        ):
+            counter.add(block)
+            for row, reason in _find_unusual_values(part, known, block):
+                reasons.setdefault(row, []).append(reason)
+        self.n_rows += chunk.n_rows
+        self.n_flagged += len(reasons)
+        for row in sorted(reasons):
+            yield UnfamiliarRow(chunk.first_row + row, tuple(reasons[row]))
+
+    def summary(self) -> str:
+        """How many rows were flagged so far, and which columns have shifted, as text."""
+        return f"{summarise_flagged_rows(self.n_flagged, self.n_rows)} {self.result([]).told()}"
+
+    def result(self, rows: list[UnfamiliarRow]) -> Unfamiliar:
+        """The rows flagged so far together with the columns of all rows seen."""
+        shifts = tuple(shift for counter in self._counters for shift in counter.shifts())
+        return Unfamiliar(self.n_rows, tuple(rows), shifts)
+
+
+def _find_unusual_values(
+    part: Any, known: frozenset[Any], block: Block
+) -> Iterator[tuple[int, NoveltyReason]]:
+    name = part.part.title
+    if isinstance(block, CategoryBlock):
+        yield from _find_unseen_levels(name, known, block)
+    elif isinstance(block, NumberBlock):
+        yield from _find_distant_numbers(name, part, block)
+    elif not part.weights.fixed and known:
+        yield from _find_unseen_words(name, known, as_sparse_block(block))
+
+
+def _find_unseen_levels(
+    name: str, known: frozenset[Any], block: CategoryBlock
+) -> Iterator[tuple[int, NoveltyReason]]:
+    new = np.array([level not in known for level in block.levels] + [False], dtype=bool)
+    for row in np.flatnonzero(new[block.codes]).tolist():
+        yield row, NoveltyReason(name, format_value(block.levels[block.codes[row]]), "never seen")
+
+
+def _find_distant_numbers(
+    name: str, part: Gaussian, block: NumberBlock
+) -> Iterator[tuple[int, NoveltyReason]]:
+    if not len(part.weights.mean):
+        return
+    nearest = np.full(block.n_rows, np.inf)
+    for mean, spread in zip(part.mean.tolist(), part.deviation.tolist(), strict=True):
+        np.minimum(nearest, np.abs(block.values - mean) / spread, out=nearest)
+    for row in np.flatnonzero(nearest > MAX_FAMILIAR_DEVIATIONS).tolist():
+        why = f"{nearest[row]:,.1f} spreads from the nearest class"
+        yield (
+            row,
+            NoveltyReason(name, format_value(float(block.values[row])), why, "a number far from every class"),
+        )
+
+
+def _find_unseen_words(
+    name: str, known: frozenset[Any], block: SparseBlock
+) -> Iterator[tuple[int, NoveltyReason]]:
+    new = np.array([word not in known for word in block.names], dtype=bool)
+    if not new.any():
+        return
+    amounts = np.ones(len(block.indices)) if block.values is None else block.values
+    lengths = _row_sums(block, amounts)
+    strange = _row_sums(block, np.where(new[block.indices], amounts, 0.0))
+    for row in np.flatnonzero((lengths > 0) & (strange >= MIN_UNKNOWN_WORD_SHARE * lengths)).tolist():
+        share = "all" if strange[row] == lengths[row] else f"{strange[row]:,.10g} of {lengths[row]:,.10g}"
+        first = block.names[block.indices[block.indptr[row] : block.indptr[row + 1]][0]]
+        value = f"{first} …" if lengths[row] > 1 else first
+        yield row, NoveltyReason(name, value, f"{share} words never seen", "mostly new words")
+
+
+def _row_sums(block: SparseBlock, amounts: Floats) -> Floats:
+    before = np.concatenate([[0.0], np.cumsum(amounts)])
+    return np.asarray(before[block.indptr[1:]] - before[block.indptr[:-1]])

@@ -1,0 +1,93 @@
+"""Kinds of columns that are made from other columns, and all kinds read back from plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from weigh import _core, errors
+from weigh.features.kinds import Category, Count, Flag, Kind, Number, Products, Skip, Value
+from weigh.features.text_kinds import Text, Tokens
+from weigh.features.validation import check_integer
+
+
+@dataclass(frozen=True)
+class Derived(Kind):
+    """A column made from the others by `function(rows)`, where `rows["name"]` is a NumPy array.
+
+    The name and the kind are saved with a model; the function is not, and is given again when the
+    model is loaded: ``weigh.load(path, derived={"name": function})``.
+    """
+
+    name: ClassVar[str] = "derived"
+    function: Callable[[Mapping[str, Any]], Sequence[Any]] | None = field(compare=False)
+    kind: Kind = field(default_factory=Number)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", to_kind(self.kind, "Derived"))
+        if self.function is not None and not callable(self.function):
+            raise errors.parameter_error("Derived", "function", "callable", self.function)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the kind as plain data, without the function."""
+        return {"kind": self.name, "of": self.kind.to_json()}
+
+
+@dataclass(frozen=True)
+class Lag(Kind):
+    """The value that another column had `by` rows before; missing in the first rows."""
+
+    name: ClassVar[str] = "lag"
+    column: str
+    by: int = 1
+    kind: Kind = field(default_factory=Number)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", to_kind(self.kind, "Lag"))
+        check_integer("Lag", "by", self.by, 1)
+        if not isinstance(self.column, str):
+            raise errors.parameter_error("Lag", "column", "the name of a column", self.column)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the kind as plain data."""
+        return {"kind": self.name, "column": self.column, "by": self.by, "of": self.kind.to_json()}
+
+
+def kind_from_json(data: Mapping[str, Any]) -> Kind:
+    """Return the kind that `to_json` wrote."""
+    settings = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+    name = str(settings.pop("kind"))
+    version = settings.pop("unicode", _core.UNICODE_VERSION)
+    if version != _core.UNICODE_VERSION:
+        raise errors.ModelFileError(
+            f"The model's words were found by Unicode {version}, and this weigh knows Unicode "
+            f"{_core.UNICODE_VERSION}: some texts would be split otherwise. Use the weigh that made the "
+            f"model, or train it again."
+        )
+    inner = kind_from_json(data["of"]) if "of" in data else None
+    if name == Derived.name and inner:
+        return Derived(None, inner)
+    if name == Lag.name and inner:
+        return Lag(str(data["column"]), int(data["by"]), inner)
+    return KINDS_BY_NAME[name](**settings)
+
+
+KINDS_BY_NAME: dict[str, type[Kind]] = {
+    kind.name: kind for kind in (Category, Flag, Count, Number, Value, Products, Text, Tokens, Skip)
+}
+
+
+def to_kind(given: object, owner: str) -> Kind:
+    """Return the kind that a user named, as an object or by its lower-case name."""
+    if isinstance(given, Kind):
+        return given
+    if isinstance(given, str) and given in KINDS_BY_NAME:
+        return KINDS_BY_NAME[given]()
+    if isinstance(given, type) and issubclass(given, Kind) and given in KINDS_BY_NAME.values():
+        return given()
+    near = errors.did_you_mean(given, KINDS_BY_NAME) if isinstance(given, str) else ""
+    known = errors.quote_names(KINDS_BY_NAME, len(KINDS_BY_NAME))
+    raise errors.ParameterError(
+        f"{owner}: a kind must be one of {known} or such an object, got {given!r}.{near}"
+    )

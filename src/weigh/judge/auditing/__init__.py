@@ -1,1 +1,0 @@
-"""Labels checked against a model that never saw their rows."""

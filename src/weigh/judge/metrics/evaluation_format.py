@@ -1,0 +1,396 @@
+"""An evaluation as text of at most 80 columns, and as a small HTML table."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from weigh import errors
+from weigh.judge.metrics.confusion_matrix import confusion_matrix_html, format_confusion_matrix
+from weigh.judge.metrics.losses import UNSEEN
+from weigh.text import (
+    format_count,
+    format_quantity,
+    html_paragraph,
+    html_table,
+    text_table,
+    truncate,
+    use_minus_sign,
+)
+
+if TYPE_CHECKING:
+    from weigh.judge.metrics.confidence_intervals import Measure
+    from weigh.judge.metrics.evaluation import ClassMetrics, Evaluation
+    from weigh.judge.metrics.ranking import ThresholdCurve
+
+LINE_WIDTH = 80
+MAX_LISTED_CLASSES = 10
+MIN_RELIABLE_ROWS = 30
+LOSS_NAMES = ("squared", "brier", "log_loss")
+TRUNCATED_INTERVAL_NOTE = "A few rows have most of the {}: the interval, cut off at 0, is rough."
+
+MEASURE_TITLES = {
+    "accuracy": "accuracy",
+    "zero_one": "zero-one loss",
+    "balanced_accuracy": "balanced accuracy",
+    "macro_precision": "mean precision of classes",
+    "macro_recall": "mean recall of classes",
+    "macro_f1": "mean F1 of classes",
+    "squared": "squared loss",
+    "brier": "Brier score",
+    "log_loss": "log loss",
+    "calibration_error": "calibration error",
+    "conditional_log_likelihood": "conditional log-likelihood",
+    "joint_log_likelihood": "joint log-likelihood",
+}
+
+# What is told in the line of another measure if both are the same, and how.
+EQUIVALENT_MEASURES = {"macro_recall": "balanced_accuracy", "brier": "squared"}
+EQUIVALENT_TITLES = {"brier": "(Brier score)"}
+
+
+def format_evaluation(evaluation: Evaluation) -> str:
+    """The whole evaluation as text."""
+    parts = [
+        _headline(evaluation),
+        text_table(_measure_rows(evaluation)),
+        *_ranking_text(evaluation),
+        "\n".join(textwrap.fill(note, LINE_WIDTH) for note in _notes(evaluation)),
+        format_confusion_matrix(evaluation.confusion, _class_names(evaluation)),
+        _class_text(evaluation),
+    ]
+    return "\n\n".join(parts)
+
+
+def evaluation_html(evaluation: Evaluation) -> str:
+    """The measures, the areas, the confusion and the worst classes as plain HTML tables."""
+    parts = [
+        html_table(_headline(evaluation), _measure_rows(evaluation)),
+        html_table("Ranking", _ranking_rows(evaluation)) if _has_ranking(evaluation) else "",
+        *map(html_paragraph, _notes(evaluation)),
+        confusion_matrix_html(evaluation.confusion, _class_names(evaluation)),
+        html_table(*_class_rows(evaluation)),
+    ]
+    return f"<div>{''.join(parts)}</div>"
+
+
+def _headline(evaluation: Evaluation) -> str:
+    n, many = evaluation.n, len(evaluation.classes)
+    weighted = "" if evaluation.weight == n else f", total weight {format_count(evaluation.weight)}"
+    return f"Evaluation on {format_quantity(n, 'row')}{weighted}, {format_quantity(many, 'class', 'classes')}"
+
+
+def _measure_rows(evaluation: Evaluation) -> list[list[str]]:
+    rows = [["measure", "value", "low", "high"]]
+    for measure in _distinct_measures(evaluation):
+        write = _format_sum if measure.name.endswith("likelihood") else _format_share
+        numbers = [write(number) for number in (measure.value, measure.low, measure.high)]
+        rows.append([_measure_title(evaluation, measure), *numbers])
+    return rows
+
+
+def _distinct_measures(evaluation: Evaluation) -> Iterator[Measure]:
+    """Yield the measures of the table, without those whose number another one tells already."""
+    values = {measure.name: measure.value for measure in evaluation.measures}
+    for measure in evaluation.measures:
+        twin = EQUIVALENT_MEASURES.get(measure.name)
+        if measure.name in MEASURE_TITLES and not (twin and _is_close(measure.value, values[twin])):
+            yield measure
+
+
+def _measure_title(evaluation: Evaluation, measure: Measure) -> str:
+    values = {each.name: each.value for each in evaluation.measures}
+    for name, twin in EQUIVALENT_MEASURES.items():
+        if (
+            twin == measure.name
+            and name in EQUIVALENT_TITLES
+            and _is_close(measure.value, values.get(name, math.nan))
+        ):
+            return f"{MEASURE_TITLES[measure.name]} {EQUIVALENT_TITLES[name]}"
+    return MEASURE_TITLES[measure.name]
+
+
+def _is_close(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def _has_ranking(evaluation: Evaluation) -> bool:
+    return any(not math.isnan(row.roc_area.value) for row in evaluation.per_class)
+
+
+def _ranking_text(evaluation: Evaluation) -> Iterator[str]:
+    """Yield the areas, if there are some."""
+    if _has_ranking(evaluation):
+        yield _fit_line_width(_ranking_rows(evaluation))
+
+
+def _ranking_rows(evaluation: Evaluation) -> list[list[str]]:
+    """Return the areas of the second of two classes, or their mean and those of the worst classes."""
+    rows = [["ranking", "ROC area", "low", "high", "PR area", "low", "high", "by chance"]]
+    shown = [row for row in evaluation.per_class if not math.isnan(row.roc_area.value)]
+    if len(evaluation.classes) == 2:
+        shown = shown[-1:]
+    else:
+        overall = (evaluation.measure("roc_area"), evaluation.measure("pr_area"))
+        rows.append(
+            [f"mean of {format_quantity(len(shown), 'class', 'classes')}", *_format_areas(*overall), ""]
+        )
+        shown = (
+            sorted(shown, key=lambda row: row.roc_area.value)[:MAX_LISTED_CLASSES]
+            if len(shown) > MAX_LISTED_CLASSES
+            else shown
+        )
+    for row in shown:
+        chance = f"{row.support / evaluation.weight:.4f}"
+        rows.append([_class_name(row.label), *_format_areas(row.roc_area, row.pr_area), chance])
+    return rows
+
+
+def _format_areas(*measures: Measure) -> list[str]:
+    return [f"{number:.4f}" for each in measures for number in (each.value, each.low, each.high)]
+
+
+def _fit_line_width(rows: list[list[str]]) -> str:
+    """A table whose first column is cut so that lines are not too long."""
+    rest = max(len(line) for line in text_table([row[1:] for row in rows], left=0).splitlines())
+    return text_table([[truncate(row[0], LINE_WIDTH - rest - 2), *row[1:]] for row in rows])
+
+
+def _notes(evaluation: Evaluation) -> list[str]:
+    means = any(measure.name == "log_loss" for measure in evaluation.measures)
+    ways = ["exact (Clopper-Pearson) for shares"]
+    of_student = ["mean losses"] if means else []
+    of_student += ["the logits of areas"] if _has_ranking(evaluation) else []
+    ways += [f"Student's for {' and '.join(of_student)}"] if of_student else []
+    notes = [f"Intervals of {100 * evaluation.level:g}%: {', '.join(ways)}.", *evaluation.omitted]
+    effective = evaluation.weight**2 / float(evaluation.confusion.squares.sum())
+    notes += _interval_warnings(evaluation, effective) if means else []
+    if round(effective, 1) != evaluation.n:
+        notes.append(f"Unequal weights: intervals count {effective:,.1f} effective rows.")
+    if evaluation.impossible:
+        notes.append(
+            f"{format_quantity(evaluation.impossible, 'row')} gave the true class probability zero: "
+            "the log loss is infinite."
+        )
+    if evaluation.unseen:
+        rows = sum(rows for _, rows in evaluation.unseen)
+        strange = [label for label, _ in evaluation.unseen]
+        notes.append(
+            f"{format_quantity(rows, 'row')} with labels that the model has never seen, counted as "
+            f"errors with probability zero: {errors.quote_names(strange)}.{_type_mismatch_note(evaluation)}"
+        )
+    return notes
+
+
+def _interval_warnings(evaluation: Evaluation, rows: float) -> Iterator[str]:
+    """Yield a warning where means of losses are far from following a bell curve."""
+    cut_off = [
+        each
+        for each in _distinct_measures(evaluation)
+        if each.name in LOSS_NAMES and each.is_truncated_at_zero
+    ]
+    if rows < MIN_RELIABLE_ROWS:
+        yield "Intervals of mean losses of so few rows are rough."
+    elif cut_off:
+        yield TRUNCATED_INTERVAL_NOTE.format(
+            " and ".join(_measure_title(evaluation, each) for each in cut_off)
+        )
+
+
+def _type_mismatch_note(evaluation: Evaluation) -> str:
+    names = {str(value): value for value in evaluation.classes}
+    for label, _ in evaluation.unseen:
+        if str(label) in names:
+            twin = names[str(label)]
+            return f" {label!r} is not the class {twin!r}: their types differ."
+    return ""
+
+
+def _class_text(evaluation: Evaluation) -> str:
+    title, rows = _class_rows(evaluation)
+    drawn = _fit_line_width(rows)
+    return f"{title}:\n{drawn}" if len(evaluation.classes) > MAX_LISTED_CLASSES else drawn
+
+
+def _class_rows(evaluation: Evaluation) -> tuple[str, list[list[str]]]:
+    shown: Sequence[ClassMetrics] = evaluation.per_class
+    title = "Classes"
+    if len(shown) > MAX_LISTED_CLASSES:
+        # Absent classes, whose F1 is nan, tell nothing and come last.
+        shown = sorted(shown, key=lambda row: math.inf if math.isnan(row.f1) else row.f1)[:MAX_LISTED_CLASSES]
+        title = f"The {MAX_LISTED_CLASSES} classes of lowest F1"
+    rows = [["class", "precision", "low", "high", "recall", "low", "high", "F1", "support"]]
+    for row in shown:
+        p, r = row.precision, row.recall
+        numbers = (p.value, p.low, p.high, r.value, r.low, r.high, row.f1)
+        written = ["-" if math.isnan(number) else f"{number:.3f}" for number in numbers]
+        rows.append([_class_name(row.label), *written, format_count(row.support)])
+    return title, rows
+
+
+def _class_names(evaluation: Evaluation) -> list[str]:
+    return [_class_name(value) for value in evaluation.classes]
+
+
+def _class_name(value: Any) -> str:
+    written = str(value)
+    return written if written and written.isprintable() else repr(value)
+
+
+def _format_share(number: float) -> str:
+    if math.isnan(number):
+        return "-"
+    return use_minus_sign(f"{number:.2e}" if 0.0 < abs(number) < 0.001 else f"{number:.4f}")
+
+
+def _format_sum(number: float) -> str:
+    return "-" if math.isnan(number) else use_minus_sign(f"{number:,.2f}")
+
+
+NAME_WIDTH = 24
+MAX_MATRIX_CLASSES = 15  # classes of a confusion table that can be read
+MAX_CURVE_SERIES = 5  # curves that can be told apart
+MAX_PLOTTED_CLASSES = 15
+
+
+def plot_evaluation(evaluation: Evaluation, what: str) -> Any:
+    """Draw one of `PICTURES`."""
+    if what not in EVALUATION_PLOTS:
+        raise errors.parameter_error("plot", "what", f"one of {errors.quote_names(EVALUATION_PLOTS)}", what)
+    return EVALUATION_PLOTS[what](evaluation)
+
+
+def _plot_confusion(evaluation: Evaluation) -> Any:
+    from weigh.pictures import heatmap
+
+    title = "Who is taken for whom"
+    shown = list(range(len(evaluation.classes)))
+    if len(shown) > MAX_MATRIX_CLASSES:
+        worst = [
+            code
+            for pair in evaluation.confusion.mistakes(4 * MAX_MATRIX_CLASSES)
+            for code in pair[:2]
+            if code >= 0
+        ]
+        shown = sorted(list(dict.fromkeys([*worst, *shown]))[:MAX_MATRIX_CLASSES])
+        title += f": {MAX_MATRIX_CLASSES} classes with many mistakes"
+    table = list(_confusion_cells(evaluation, shown))
+    told = f"{title}. {evaluation.measure('accuracy').value:.1%} of the rows are predicted rightly."
+    return heatmap(table, x="predicted", y="true", title=title, told=told)
+
+
+def _confusion_cells(evaluation: Evaluation, shown: list[int]) -> Iterator[dict[str, Any]]:
+    """Yield the cells of some classes, shaded by the share of their row; labels never seen come last."""
+    found, names = evaluation.confusion, _distinct_names(evaluation)
+    codes = zip(found.true.tolist(), found.predicted.tolist(), strict=True)
+    weights = dict(zip(codes, found.weight.tolist(), strict=True))
+    support = [*found.support().tolist(), float(found.unseen().sum())]
+    for true in [*shown, UNSEEN] if evaluation.unseen else shown:
+        for said in shown:
+            weight = weights.get((true, said), 0.0)
+            yield {
+                "row": "(never seen)" if true == UNSEEN else names[true],
+                "column": names[said],
+                "value": weight,
+                "shade": min(weight / support[true], 1.0) if support[true] else 0.0,
+            }
+
+
+def _plot_reliability(evaluation: Evaluation) -> Any:
+    from weigh.pictures import reliability_diagram
+
+    if not evaluation.reliability:
+        raise errors.Unsupported(
+            f"There is no calibration to draw. {' '.join(evaluation.omitted)} Draw 'confusion' instead."
+        )
+    rows = [each.to_dict() | {"series": truncate(each.series, NAME_WIDTH)} for each in evaluation.reliability]
+    found = evaluation.measure("calibration_error").value
+    told = f"Share observed over probability predicted; they differ by {found:.3f} on average."
+    return reliability_diagram(rows, title="Do probabilities keep their word?", told=told)
+
+
+def _plot_roc(evaluation: Evaluation) -> Any:
+    points = _curve_points(evaluation, "roc_area", lambda each: each.roc)
+    by_chance = [{"series": "by chance", "x": end, "y": end, "fitted": True} for end in (0.0, 1.0)]
+    x = "share of other rows given the class"
+    return _plot_curves(evaluation, [*points, *by_chance], x, "recall", "ROC curves")
+
+
+def _plot_precision_recall(evaluation: Evaluation) -> Any:
+    points = _curve_points(evaluation, "pr_area", lambda each: each.precision_recall)
+    return _plot_curves(evaluation, points, "recall", "precision", "Precision-recall curves")
+
+
+def _plot_curves(evaluation: Evaluation, rows: list[dict[str, Any]], x: str, y: str, title: str) -> Any:
+    from weigh.pictures import line_chart
+
+    if not evaluation.curves:
+        raise errors.Unsupported(
+            f"There are no curves to draw. {' '.join(evaluation.omitted)} Draw 'confusion' instead."
+        )
+    told = ", ".join(dict.fromkeys(str(row["series"]) for row in rows))
+    return line_chart(rows, x=x, y=y, title=title, told=f"{title}: {told}.")
+
+
+def _curve_points(
+    evaluation: Evaluation, area: str, part: Callable[[Any], ThresholdCurve]
+) -> list[dict[str, Any]]:
+    """Return the points of the second of two classes, or of the classes with most rows."""
+    names = _distinct_names(evaluation)
+    chosen = sorted(evaluation.curves, key=lambda each: -evaluation.per_class[each.code].support)[
+        :MAX_CURVE_SERIES
+    ]
+    if len(names) == 2:
+        chosen = [each for each in evaluation.curves if each.code == 1]
+    rows = []
+    for each in chosen:
+        curve, found = part(each), getattr(evaluation.per_class[each.code], area).value
+        series = f"{names[each.code]}, area {found:.3f}"
+        points = zip(curve.x.tolist(), curve.y.tolist(), strict=True)
+        rows += [{"series": series, "x": x, "y": y} for x, y in points]
+    return rows
+
+
+def _plot_classes(evaluation: Evaluation) -> Any:
+    from weigh.pictures import interval_chart
+
+    named = zip(_distinct_names(evaluation), evaluation.per_class, strict=True)
+    shown = [(name, row) for name, row in named if not math.isnan(row.f1)]
+    title = "How surely classes are found"
+    if len(shown) > MAX_PLOTTED_CLASSES:
+        shown = sorted(shown, key=lambda pair: pair[1].f1)[:MAX_PLOTTED_CLASSES]
+        title = f"The {MAX_PLOTTED_CLASSES} classes of lowest F1"
+    table = [
+        {"name": name, "series": series, "value": value, "low": low, "high": high}
+        for name, row in shown
+        for series, value, low, high in (
+            ("precision", row.precision.value, row.precision.low, row.precision.high),
+            ("recall", row.recall.value, row.recall.low, row.recall.high),
+            ("F1", row.f1, row.f1_low, row.f1_high),
+        )
+        if not math.isnan(value)
+    ]
+    told = f"{title}: precision, recall and F1 with their intervals."
+    return interval_chart(table, x="share", title=title, told=told)
+
+
+def _distinct_names(evaluation: Evaluation) -> list[str]:
+    """Return short names of the classes, told apart by their numbers where cutting makes them alike."""
+    names = [truncate(label, NAME_WIDTH) for label in evaluation.classes]
+    seen: set[str] = set()
+    for code, name in enumerate(names):
+        if name in seen or not name:
+            names[code] = f"{truncate(name, NAME_WIDTH - 8)} #{code}"
+        seen.add(names[code])
+    return names
+
+
+EVALUATION_PLOTS: dict[str, Callable[[Any], Any]] = {
+    "confusion": _plot_confusion,
+    "reliability": _plot_reliability,
+    "roc": _plot_roc,
+    "precision_recall": _plot_precision_recall,
+    "classes": _plot_classes,
+}

@@ -1,0 +1,428 @@
+"""`diff`: what changed between two naive Bayes models."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weigh import errors
+from weigh.model import BayesModel, load
+from weigh.model.evidence.strengths import Outcomes
+from weigh.model.naive_bayes import Distribution
+from weigh.text import (
+    format_count,
+    format_float,
+    format_percent,
+    format_quantity,
+    format_signed,
+    html_paragraph,
+    html_table,
+    text_table,
+    to_json_value,
+    truncate,
+)
+
+MAX_PRINTED_CHANGES = 10
+MAX_PLOTTED_CHANGES = 15
+IDENTICAL_MESSAGE = "The models are the same, byte for byte."
+SAME_PROBABILITIES_MESSAGE = "The probabilities are the same."
+
+
+@dataclass(frozen=True)
+class SettingChange:
+    """A setting that changed: what, from, to; an empty text stands for 'not there'."""
+
+    what: str
+    old: str
+    new: str
+
+    def __str__(self) -> str:
+        if not self.old or not self.new:
+            return f"{self.what}: {'new, ' + self.new if self.new else 'gone, was ' + self.old}"
+        return f"{self.what}: {self.old} → {self.new}"
+
+
+@dataclass(frozen=True)
+class ClassCountChange:
+    """Rows of one class in both models; None where it does not exist."""
+
+    label: Any
+    old: float | None
+    new: float | None
+
+
+@dataclass(frozen=True)
+class VocabularyChange:
+    """Levels or words of a column that appeared and vanished, most frequent first."""
+
+    column: str
+    appeared: tuple[Any, ...]
+    vanished: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The result of `diff`.
+
+    `settings` are columns, kinds and priors; `moved` the probabilities, by how far their logarithm
+    went; `numbers` means and spreads, by how many old spreads the mean went. `same` says that the
+    model files are equal, byte for byte.
+    """
+
+    same: bool
+    settings: tuple[SettingChange, ...]
+    classes: tuple[ClassCountChange, ...]
+    words: tuple[VocabularyChange, ...]
+    moved: tuple[ProbabilityChange, ...]
+    numbers: tuple[NumberChange, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything for JSON."""
+        return {
+            "same": self.same,
+            "settings": [vars(each) for each in self.settings],
+            "classes": [_plain_values(vars(each)) for each in self.classes],
+            "words": [
+                {"column": each.column, "appeared": list(each.appeared), "vanished": list(each.vanished)}
+                for each in self.words
+            ],
+            "moved": [_plain_values(vars(each) | {"nats": each.nats}) for each in self.moved],
+            "numbers": [_plain_values(vars(each) | {"shift": each.shift}) for each in self.numbers],
+        }
+
+    def plot(self) -> Any:
+        """Return a picture of the probabilities and the means that moved most."""
+        from weigh.pictures import bar_chart
+        from weigh.pictures.chart_data import clip_infinite
+
+        moved = [(f"{m.name} in {m.label}", m.nats) for m in self.moved[:MAX_PLOTTED_CHANGES]]
+        means = [(f"{m.name} in {m.label}", m.shift) for m in self.numbers[:MAX_PLOTTED_CHANGES]]
+        if not moved and not means:
+            raise errors.Unsupported("No probability and no mean has moved, so there is nothing to draw.")
+        rows = [
+            {"group": group, "name": name, "value": size}
+            for group, found in (("probabilities, in nats", moved), ("means, in old spreads", means))
+            for (name, _), size in zip(found, clip_infinite([size for _, size in found]), strict=True)
+        ]
+        return bar_chart(rows, x="change from the old model to the new", title="What changed most")
+
+    def __str__(self) -> str:
+        if self.same:
+            return IDENTICAL_MESSAGE
+        parts = [f"{title}:\n{text_table(rows, left, '  ')}" for title, rows, left in self._tables()]
+        return "\n\n".join(parts + [SAME_PROBABILITIES_MESSAGE] * self._has_equal_parameters)
+
+    def _repr_html_(self) -> str:
+        if self.same:
+            return html_paragraph(IDENTICAL_MESSAGE)
+        headed = ((t, rows if len(rows[0]) > 1 else [[""], *rows], left) for t, rows, left in self._tables())
+        tables = "".join(html_table(*each) for each in headed)
+        return f"<div>{tables}{html_paragraph(SAME_PROBABILITIES_MESSAGE) if self._has_equal_parameters else ''}</div>"
+
+    @property
+    def _has_equal_parameters(self) -> bool:
+        """Whether nothing but rows changed."""
+        return not (self.settings or self.words or self.moved or self.numbers)
+
+    def _tables(self) -> Iterator[tuple[str, list[list[str]], int]]:
+        """Yield title, rows and the number of columns flush left of each table."""
+        if self.settings:
+            yield "Settings", _first_lines([truncate(change, 76) for change in self.settings]), 1
+        yield "Rows", _class_table(self.classes), 1
+        if self.words:
+            yield "Values", _first_lines([line for each in self.words for line in _vocabulary_lines(each)]), 1
+        if self.moved:
+            rows = [
+                [
+                    truncate(m.name, 34),
+                    truncate(m.label, 14),
+                    format_percent(m.old),
+                    format_percent(m.new),
+                    format_signed(m.nats),
+                ]
+                for m in self.moved[:MAX_PRINTED_CHANGES]
+            ]
+            yield "Probabilities that moved most", [["", "in class", "old", "new", "nats"], *rows], 2
+        if self.numbers:
+            rows = [_number_cells(each) for each in self.numbers[:MAX_PRINTED_CHANGES]]
+            head = ["", "in class", "mean", "→", "spread", "→"]
+            yield "Numbers that moved most", [head, *rows], 2
+
+
+def diff(old: Any, new: Any, most: int = 100) -> Difference:
+    """What changed from one naive Bayes model to another.
+
+    Parameters
+    ----------
+    old, new : naive Bayes models, estimators that hold one, or paths of model files
+    most : how many of the probabilities and numbers that moved to keep, those that moved most
+    """
+    if most < 1:
+        raise errors.parameter_error("diff", "most", "at least 1", most)
+    before, after = _load_model(old), _load_model(new)
+    first, second = _require_naive_bayes(before), _require_naive_bayes(after)
+    return Difference(
+        before.to_bytes() == after.to_bytes(),
+        (
+            *_setting_changes(first, second),
+            *_compare_setting("calibration", _format_calibration(before), _format_calibration(after)),
+        ),
+        tuple(_class_count_changes(first, second)),
+        tuple(VocabularyChange(*found) for found in vocabulary_changes(first, second)),
+        probability_changes(first, second, most),
+        number_changes(first, second, most),
+    )
+
+
+def _load_model(given: Any) -> Any:
+    return load(given) if isinstance(given, str | os.PathLike) else getattr(given, "model_", given)
+
+
+def _require_naive_bayes(given: Any) -> BayesModel:
+    model = getattr(given, "uncalibrated", given)
+    if not isinstance(model, BayesModel):
+        raise errors.Unsupported(f"diff compares naive Bayes models, got {type(model).__name__}.")
+    return model
+
+
+def _format_calibration(model: Any) -> str:
+    return str(getattr(model, "calibration", ""))
+
+
+def _setting_changes(old: BayesModel, new: BayesModel) -> Iterator[SettingChange]:
+    before, after = _kinds_by_column(old), _kinds_by_column(new)
+    for name in dict.fromkeys([*before, *after]):
+        yield from _compare_setting(f"column {name!r}", before.get(name, ""), after.get(name, ""))
+    yield from _compare_setting("label", repr(old.label), repr(new.label))
+    yield from _compare_setting("missing", repr(list(old.schema.missing)), repr(list(new.schema.missing)))
+    yield from _compare_setting("prior", _format_prior(old.prior), _format_prior(new.prior))
+    yield from _compare_setting("class_prior", _format_prior(old.class_prior), _format_prior(new.class_prior))
+    yield from _compare_setting("complement", str(old.complement), str(new.complement))
+
+
+def _compare_setting(what: str, old: str, new: str) -> Iterator[SettingChange]:
+    if old != new:
+        yield SettingChange(what, old, new)
+
+
+def _kinds_by_column(model: BayesModel) -> dict[str, str]:
+    pairs = [*zip(model.schema.names, model.schema.kinds, strict=True), *model.schema.made.items()]
+    return {name: _format_kind(kind.to_json()) for name, kind in pairs}
+
+
+def _format_kind(data: Mapping[str, Any]) -> str:
+    settings = ", ".join(f"{key}={value}" for key, value in data.items() if key not in ("kind", "unicode"))
+    return f"{data['kind']}({settings})" if settings else str(data["kind"])
+
+
+def _format_prior(prior: Any) -> str:
+    if isinstance(prior, Mapping):
+        return "{" + ", ".join(f"{name!r}: {_format_prior(each)}" for name, each in prior.items()) + "}"
+    return str(float(prior)) if hasattr(prior, "numerator") else repr(prior)
+
+
+def _class_count_changes(old: BayesModel, new: BayesModel) -> Iterator[ClassCountChange]:
+    before = dict(zip(old.classes, old.counts.rows.tolist(), strict=True))
+    after = dict(zip(new.classes, new.counts.rows.tolist(), strict=True))
+    for label in dict.fromkeys([*before, *after]):
+        yield ClassCountChange(label, before.get(label), after.get(label))
+
+
+def _class_table(classes: Sequence[ClassCountChange]) -> list[list[str]]:
+    rows = [["class", "old", "new", "change"]]
+    for each in classes[:MAX_PRINTED_CHANGES]:
+        change = (each.new or 0) - (each.old or 0)
+        told = (
+            "new"
+            if each.old is None
+            else "gone"
+            if each.new is None
+            else f"{'+' * (change > 0)}{format_count(change)}"
+        )
+        rows.append(
+            [
+                truncate(each.label, 30),
+                _format_row_count(each.old),
+                _format_row_count(each.new),
+                told if change else "same",
+            ]
+        )
+    if len(classes) > MAX_PRINTED_CHANGES:
+        rows.append([f"… and {len(classes) - MAX_PRINTED_CHANGES:,} more", "", "", ""])
+    old, new = (sum(getattr(each, side) or 0 for each in classes) for side in ("old", "new"))
+    rows.append(
+        [
+            "all",
+            format_count(old),
+            format_count(new),
+            f"{'+' * (new > old)}{format_count(new - old)}" if new != old else "same",
+        ]
+    )
+    return rows
+
+
+def _format_row_count(number: float | None) -> str:
+    return "–" if number is None else format_count(number)
+
+
+def _vocabulary_lines(words: VocabularyChange) -> Iterator[str]:
+    for verb, values in (("new", words.appeared), ("gone", words.vanished)):
+        if values:
+            listed = ", ".join(str(value) for value in values[:8]) + (", …" if len(values) > 8 else "")
+            yield truncate(f"{words.column}: {format_quantity(len(values), verb, verb)}: {listed}", 76)
+
+
+def _number_cells(each: NumberChange) -> list[str]:
+    means, spreads = (
+        (format_float(each.old_mean), format_float(each.new_mean)),
+        (format_float(each.old_spread), format_float(each.new_spread)),
+    )
+    return [truncate(each.name, 28), truncate(each.label, 14), *means, *spreads]
+
+
+def _first_lines(lines: list[str]) -> list[list[str]]:
+    """Return the first lines as a table of one column."""
+    more = [f"… and {len(lines) - MAX_PRINTED_CHANGES:,} more"] * (len(lines) > MAX_PRINTED_CHANGES)
+    return [[line] for line in lines[:MAX_PRINTED_CHANGES] + more]
+
+
+def _plain_values(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: to_json_value(value) for key, value in fields.items()}
+
+
+@dataclass(frozen=True)
+class ProbabilityChange:
+    """A probability that changed: of what, in which class, from, to."""
+
+    name: str
+    label: Any
+    old: float
+    new: float
+
+    @property
+    def nats(self) -> float:
+        """By how much its logarithm changed."""
+        if self.old == self.new:
+            return 0.0
+        if not self.old or not self.new:
+            return math.inf if self.new else -math.inf
+        return math.log(self.new) - math.log(self.old)
+
+
+@dataclass(frozen=True)
+class NumberChange:
+    """A number's normal curve that changed within a class."""
+
+    name: str
+    label: Any
+    old_mean: float
+    new_mean: float
+    old_spread: float
+    new_spread: float
+
+    @property
+    def shift(self) -> float:
+        """By how many old spreads the mean moved."""
+        return (self.new_mean - self.old_mean) / self.old_spread if self.old_spread else 0.0
+
+    @property
+    def size(self) -> float:
+        """How large the change is, of the mean or of the spread."""
+        wider = math.log(self.new_spread / self.old_spread) if self.old_spread and self.new_spread else 0.0
+        return max(abs(self.shift), abs(wider))
+
+
+def probability_changes(old: BayesModel, new: BayesModel, most: int) -> tuple[ProbabilityChange, ...]:
+    """The probabilities that both models have and that changed, largest change first."""
+    found = list(_prior_changes(old, new))
+    pairs = _shared_classes(old, new)
+    for first, second in _shared_parts(old, new):
+        for before, after in _shared_outcomes(first, second):
+            found += _part_changes(before, after, pairs, old.classes, most)
+    found = [move for move in found if abs(move.nats) > 1e-12]
+    return tuple(sorted(found, key=lambda move: (-abs(move.nats), move.name))[:most])
+
+
+def number_changes(old: BayesModel, new: BayesModel, most: int) -> tuple[NumberChange, ...]:
+    """The means and spreads that changed, largest change first."""
+    found = []
+    for first, second in _shared_parts(old, new):
+        before, after = first.normal_parameters(), second.normal_parameters()
+        for a, b in _shared_classes(old, new) if before and after else ():
+            (m, s), (n, t) = before[a], after[b]
+            found.append(NumberChange(first.part.names[0], old.classes[a], m, n, s, t))
+    found = [move for move in found if (move.old_mean, move.old_spread) != (move.new_mean, move.new_spread)]
+    return tuple(sorted(found, key=lambda move: (-move.size, move.name))[:most])
+
+
+def vocabulary_changes(
+    old: BayesModel, new: BayesModel
+) -> Iterator[tuple[str, tuple[Any, ...], tuple[Any, ...]]]:
+    """Yield (column, values that appeared, values that vanished), most frequent first."""
+    for first, second in _shared_parts(old, new):
+        alike = first.part.kind.family == second.part.kind.family
+        for left, right in _shared_outcomes(first, second) if alike else ():
+            before, after = left.frequencies(), right.frequencies()
+            appeared = _by_frequency({value: n for value, n in after.items() if value not in before})
+            vanished = _by_frequency({value: n for value, n in before.items() if value not in after})
+            if appeared or vanished:
+                yield first.part.title, appeared, vanished
+
+
+def _by_frequency(counts: dict[Any, float]) -> tuple[Any, ...]:
+    return tuple(sorted(counts, key=lambda value: (-counts[value], str(value))))
+
+
+def _shared_classes(old: BayesModel, new: BayesModel) -> list[tuple[int, int]]:
+    place = {label: at for at, label in enumerate(new.classes)}
+    return [(at, place[label]) for at, label in enumerate(old.classes) if label in place]
+
+
+def _shared_outcomes(first: Distribution, second: Distribution) -> Iterator[tuple[Outcomes, Outcomes]]:
+    """Yield the outcomes of both parts; that of absence follows from that of presence."""
+    yield from list(zip(first.outcomes(), second.outcomes(), strict=False))[:1]
+
+
+def _shared_parts(old: BayesModel, new: BayesModel) -> Iterator[tuple[Distribution, Distribution]]:
+    """Yield the parts of both models that have a column in common."""
+    place = {(part.part.kind.shares_block, _part_key(part)): part for part in new.distributions}
+    for part in old.distributions:
+        found = place.get((part.part.kind.shares_block, _part_key(part)))
+        if found is not None:
+            yield part, found
+
+
+def _part_key(part: Distribution) -> str:
+    """What a part is matched by: its column, or its kind where columns are gathered."""
+    kind = part.part.kind
+    return str(kind.name if kind.shares_block else part.part.names[0])
+
+
+def _prior_changes(old: BayesModel, new: BayesModel) -> Iterator[ProbabilityChange]:
+    for a, b in _shared_classes(old, new):
+        shares = (
+            float(old.class_distribution.exact_probabilities[a]),
+            float(new.class_distribution.exact_probabilities[b]),
+        )
+        yield ProbabilityChange("P(class)", old.classes[a], *shares)
+
+
+def _part_changes(
+    before: Outcomes, after: Outcomes, pairs: list[tuple[int, int]], labels: list[Any], most: int
+) -> Iterator[ProbabilityChange]:
+    place = {name: at for at, name in enumerate(after.keys)}
+    shared = [(at, place[name]) for at, name in enumerate(before.keys) if name in place]
+    if not shared:
+        return
+    left, right = (np.array(side) for side in zip(*shared, strict=True))
+    for a, b in pairs:
+        p, q = before.probabilities[a, left], after.probabilities[b, right]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            size = np.nan_to_num(np.abs(np.log(q) - np.log(p)), nan=0.0, posinf=np.inf)
+        for at in np.argsort(-size, kind="stable")[:most].tolist():
+            yield ProbabilityChange(before.title(int(left[at])), labels[a], float(p[at]), float(q[at]))

@@ -1,0 +1,245 @@
+"""Counting again, row by row in plain Python, to check a model that was counted natively.
+
+Nothing here shares code with training: values are read one at a time, kinds mean what their
+documentation says, sums are fractions. It is slow and simple on purpose.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from weigh.features import BagOfWordsKind, ColumnGroup, Kind, Number, Schema, Text
+from weigh.features.columns import bin_names, read_utf8
+from weigh.features.text_kinds import STOP_WORDS_ENGLISH
+from weigh.source import Chunk, Source
+from weigh.source.chunk import to_pylist
+
+ExactCount = Any  # int, or Fraction where a value or a weight is not whole
+CountKey = tuple[str, Any, Any]  # what is counted, in which class, of which name
+
+COUNT = "count"
+KNOWN = "known"
+SUM = "sum"
+SQUARES = "sum of squares"
+
+
+class Recount:
+    """The counts of all rows: of the classes, and of each part of a schema.
+
+    `parts[k]` maps (what, class, name) to a count: what is "count" for levels, words and flags,
+    "known" for values that were there, "sum" and "sum of squares" for numbers. With `together`,
+    whole rows are counted instead: see `rows_together`.
+    """
+
+    def __init__(self, schema: Schema, *, together: bool = False) -> None:
+        self.schema = schema
+        self.n_rows = 0
+        self.classes: dict[Any, ExactCount] = defaultdict(int)
+        self.parts: list[dict[CountKey, ExactCount]] = [defaultdict(int) for _ in schema.column_groups]
+        self._counts_whole_rows = together
+        self._row_counts: dict[CountKey, ExactCount] = defaultdict(int)
+
+    def count_source(self, source: Source) -> Recount:
+        """Count every row of a source."""
+        for chunk in self.schema.chunks(source):
+            labels = to_pylist(chunk.labels)
+            given = [1.0] * chunk.n_rows if chunk.weights is None else chunk.weights.tolist()
+            weights = [int(weight) if weight.is_integer() else Fraction(weight) for weight in given]
+            self.n_rows += chunk.n_rows
+            for label, weight in zip(labels, weights, strict=True):
+                self.classes[label] += weight
+            add = self._add_rows if self._counts_whole_rows else self._add_parts
+            add(chunk, labels, weights)
+        return self
+
+    def joint_counts(self) -> Mapping[CountKey, ExactCount]:
+        """How often each whole row occurred: ("count", class, (value, ...)), None where missing."""
+        return self._row_counts
+
+    def _add_parts(self, chunk: Chunk, labels: list[Any], weights: list[ExactCount]) -> None:
+        for part, counts in zip(self.schema.column_groups, self.parts, strict=True):
+            if chunk.sparse is not None:
+                cells = _sparse_cells(part, chunk.sparse)
+            else:
+                columns = [read_utf8(chunk.columns[name], name, to_pylist) for name in part.names]
+                cells = _part_cells(part, columns, frozenset(self.schema.missing))
+            for row, what, name, amount in cells:
+                counts[what, labels[row], name] += weights[row] * amount
+
+    def _add_rows(self, chunk: Chunk, labels: list[Any], weights: list[ExactCount]) -> None:
+        markers = frozenset(self.schema.missing)
+        kinds = {name: part.kind for part in self.schema.column_groups for name in part.names}
+        dense = None if chunk.sparse is None else chunk.sparse.toarray()
+        columns = []
+        for at, name in enumerate([*self.schema.names, *self.schema.made]):
+            if name in kinds:
+                column = to_pylist(chunk.columns[name] if dense is None else dense[:, at])
+                columns.append(
+                    [None if _is_missing(v, markers) else _joint_level(kinds[name], v) for v in column]
+                )
+        for label, weight, *row in zip(labels, weights, *columns, strict=True):
+            self._row_counts[COUNT, label, tuple(row)] += weight
+
+
+def _is_missing(value: Any, markers: frozenset[Any]) -> bool:
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+        return True
+    if isinstance(value, float) and math.isnan(value):
+        return True
+    return isinstance(value, str | int | float) and value in markers
+
+
+def _part_cells(
+    part: ColumnGroup, columns: Sequence[list[Any]], markers: frozenset[Any]
+) -> Iterator[tuple[int, str, Any, ExactCount]]:
+    """Yield (row, what, name, amount) for every value that is there."""
+    for name, column in zip(part.names, columns, strict=True):
+        for row, value in enumerate(column):
+            if not _is_missing(value, markers):
+                for what, key, amount in _value_counts(part.kind, name, value):
+                    yield row, what, key, amount
+
+
+def _value_counts(kind: Kind, name: str, value: Any) -> Iterator[tuple[str, Any, ExactCount]]:
+    """Yield what one value adds to the counts, by what its kind means."""
+    if isinstance(kind, Number):
+        yield from _number_counts(kind, float(value))
+    elif isinstance(kind, BagOfWordsKind):
+        yield from _word_counts(kind, value)
+    elif kind.name == "flag":
+        yield KNOWN, name, 1
+        if float(value) > 0:
+            yield COUNT, name, 1
+    elif kind.name == "count":
+        yield COUNT, name, Fraction(float(value))
+    else:
+        yield COUNT, _category_level(value), 1
+
+
+def _word_counts(kind: BagOfWordsKind, value: Any) -> Iterator[tuple[str, Any, ExactCount]]:
+    if isinstance(value, dict):
+        amounts: list[tuple[str, ExactCount]] = [
+            (w, Fraction(amount)) for w, amount in value.items() if amount
+        ]
+    else:
+        words = tokenise_text(value, kind) if isinstance(kind, Text) else list(value)
+        amounts = [(word, 1) for word in words]
+    named = [(hash_bucket(word, kind.buckets) if kind.buckets else word, amount) for word, amount in amounts]
+    if not kind.counts:
+        yield KNOWN, "", 1
+        named = [(name, 1) for name in {name for name, _ in named}]
+    for name, amount in named:
+        yield COUNT, name, amount
+
+
+def _number_counts(kind: Number, value: float) -> Iterator[tuple[str, Any, ExactCount]]:
+    if isinstance(kind.bins, tuple):
+        yield COUNT, bin_names(kind.bins)[bisect.bisect_left(kind.bins, value)], 1
+        return
+    exact = Fraction(value)
+    yield KNOWN, "", 1
+    yield SUM, "", exact
+    yield SQUARES, "", exact * exact
+
+
+def _joint_level(kind: Kind, value: Any) -> Any:
+    """What a value is in a table of whole rows: a level, a bin, a flag's 0 or 1, or a number."""
+    if isinstance(kind, Number):
+        number = float(value)
+        cuts = kind.bins
+        return bin_names(cuts)[bisect.bisect_left(cuts, number)] if isinstance(cuts, tuple) else number
+    return int(float(value) > 0) if kind.name == "flag" else _category_level(value)
+
+
+def _category_level(value: Any) -> Any:
+    """A category's value: numbers that are equal are one level, whatever their type."""
+    if isinstance(value, str):
+        return str(value)
+    number = value.item() if hasattr(value, "item") else value
+    return int(number) if float(number).is_integer() else float(number)
+
+
+def _sparse_cells(part: ColumnGroup, wide: Any) -> Iterator[tuple[int, str, Any, ExactCount]]:
+    """Yield the cells of a sparse matrix of flags or counts; what is not stored is zero."""
+    starts, columns, values = (array.tolist() for array in (wide.indptr, wide.indices, wide.data))
+    is_flag = part.kind.name == "flag"
+    for row in range(wide.shape[0]):
+        if is_flag:
+            yield row, KNOWN, "", 1
+        for at in range(starts[row], starts[row + 1]):
+            name = part.names[columns[at]]
+            if not is_flag:
+                yield row, COUNT, name, Fraction(values[at])
+            elif values[at] > 0:
+                yield row, COUNT, name, 1
+
+
+UINT64_MASK = 2**64 - 1
+FIRST_HASH_CONSTANT, SECOND_HASH_CONSTANT = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F
+MAX_INLINE_KEY_BYTES = 16  # bytes of a word that is its own key
+
+
+def tokenise_text(text: str, kind: Text) -> list[str]:
+    """The words of a text, or its runs of characters, as the kind asks for them."""
+    text = _normalise_text(text, kind)
+    if kind.chars == "words":
+        return [run for word in text.split() for run in _word_ngrams(f" {word} ", *kind.ngrams)]
+    if kind.chars:
+        return list(_ngrams(re.sub(r"\s\s+", " ", text), "", *kind.ngrams))
+    stops = {
+        _normalise_text(word, kind)
+        for word in (STOP_WORDS_ENGLISH if kind.stop_words == "english" else kind.stop_words)
+    }
+    words = [w for w in _split_words(text) if len(w) >= kind.min_length and w not in stops]
+    return list(_ngrams(words, " ", *kind.ngrams))
+
+
+def _normalise_text(text: str, kind: Text) -> str:
+    text = text.lower() if kind.lowercase else text
+    return _strip_accents(text) if kind.strip_accents else text
+
+
+def _strip_accents(text: str) -> str:
+    return "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
+
+
+def _split_words(text: str) -> list[str]:
+    return "".join(sign if sign.isalnum() or sign == "_" else " " for sign in text).split(" ")
+
+
+def _ngrams(units: str | list[str], between: str, low: int, high: int) -> Iterator[str]:
+    for n in range(low, high + 1):
+        for at in range(len(units) - n + 1):
+            yield between.join(units[at : at + n])
+
+
+def _word_ngrams(word: str, low: int, high: int) -> Iterator[str]:
+    if len(word) < low:
+        yield word
+    yield from _ngrams(word, "", low, high)
+
+
+def hash_bucket(word: str, buckets: int) -> int:
+    """The bucket of a word: the last bits of its hash."""
+    data = word.encode("utf-8", "surrogatepass")
+    if len(data) <= MAX_INLINE_KEY_BYTES:
+        padded = data.ljust(MAX_INLINE_KEY_BYTES, b"\0")
+        return _mix_hash(int.from_bytes(padded[:8], "little"), int.from_bytes(padded[8:], "little")) % buckets
+    key = len(data)
+    for at in range(0, len(data), 8):
+        start = min(at, len(data) - 8)
+        turned = key ^ int.from_bytes(data[start : start + 8], "little")
+        key = ((turned << 23 | turned >> 41) & UINT64_MASK) * FIRST_HASH_CONSTANT & UINT64_MASK
+    return _mix_hash(key, 0) % buckets
+
+
+def _mix_hash(low: int, high: int) -> int:
+    product = (low ^ FIRST_HASH_CONSTANT) * (high ^ SECOND_HASH_CONSTANT)
+    return (product ^ product >> 64) & UINT64_MASK

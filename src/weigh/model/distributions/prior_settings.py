@@ -1,0 +1,144 @@
+"""The prior probabilities of the classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from weigh import errors, priors
+from weigh.features import ColumnGroup
+from weigh.features.blocks import Floats
+from weigh.model.decision import exact_class_prior
+from weigh.model.evidence.exact_products import Factor, smoothed_ratio, to_fraction
+from weigh.priors.exact import fraction_to_json, nonnegative_fraction, parse_fraction
+
+
+@dataclass(frozen=True, eq=False)
+class ClassPrior:
+    """P(class): frequencies (None), smoothed (a number, Dirichlet, Beta), stated, or uniform."""
+
+    classes: Sequence[Any]
+    rows: Any
+    prior: Any = None
+    owner: str = "NaiveBayes"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.prior, Mapping) or self.prior == "uniform":
+            return
+        if isinstance(self.prior, str):
+            must = "None, a number above zero, a Dirichlet, a mapping from class to probability, or 'uniform'"
+            raise errors.parameter_error(self.owner, "class_prior", must, self.prior)
+        priors.check_prior(self.prior, self.owner, "class_prior")
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether the probabilities were given and not counted."""
+        return isinstance(self.prior, Mapping) or self.prior == "uniform"
+
+    @cached_property
+    def exact_probabilities(self) -> list[Fraction]:
+        """The probabilities as fractions."""
+        if self.is_stated:
+            return exact_class_prior(self.prior, self.classes, self.owner)
+        return priors.exact_estimates(self._counts, self._pseudo_counts)
+
+    def check(self) -> None:
+        """Refuse probabilities that do not fit the classes."""
+        if self.is_stated and len(self.classes):
+            exact_class_prior(self.prior, self.classes, self.owner)
+
+    @cached_property
+    def log_probabilities(self) -> Floats:
+        """The logarithms of the probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(np.array([float(share) for share in self.exact_probabilities])))
+
+    @cached_property
+    def _counts(self) -> list[Fraction]:
+        return [to_fraction(n) for n in self.rows.tolist()]
+
+    @cached_property
+    def _pseudo_counts(self) -> list[Fraction]:
+        return priors.pseudo_counts(self.prior, list(self.classes))
+
+    def factor(self, c: int) -> Factor:
+        """Return P(class c) with its arithmetic."""
+        if self.is_stated or any(a < 0 for a in self._pseudo_counts):
+            return Factor("class", "", "", self.exact_probabilities[c]).in_lowest_terms()
+        total, pseudo = sum(self._counts, Fraction(0)), sum(self._pseudo_counts, Fraction(0))
+        return smoothed_ratio("class", "", self._counts[c], self._pseudo_counts[c], total, pseudo)
+
+    def to_json(self) -> Any:
+        """Return what was given as plain data."""
+        if isinstance(self.prior, Mapping):
+            return {"shares": [fraction_to_json(share) for share in self.exact_probabilities]}
+        return self.prior if self.prior == "uniform" else priors.prior_to_json(self.prior)
+
+    @staticmethod
+    def from_json(data: Any, classes: Sequence[Any]) -> Any:
+        """Return what `to_json` wrote, for the same classes."""
+        if isinstance(data, dict) and "shares" in data:
+            # A class may be stated to be impossible, so a share of 0 is read back too.
+            shares = (
+                nonnegative_fraction(parse_fraction(share) if isinstance(share, str) else share)
+                for share in data["shares"]
+            )
+            return dict(zip(classes, shares, strict=True))
+        return data if data == "uniform" else priors.prior_from_json(data)
+
+
+PriorSpec = priors.Prior | Mapping[str, priors.Prior]
+
+
+def check_column_priors(given: PriorSpec, parts: Sequence[ColumnGroup]) -> None:
+    """Refuse what is not a prior, and priors of columns that are not there."""
+    if not isinstance(given, Mapping):
+        priors.check_prior(given, "NaiveBayes", "prior")
+        return
+    known = [name for part in parts for name in part.names]
+    for name, prior in given.items():
+        if name not in known:
+            where = "NaiveBayes: prior names columns of the table, which"
+            raise errors.unknown_column_error(str(name), known, where)
+        priors.check_prior(prior, "NaiveBayes", f"prior[{name!r}]")
+
+
+def part_prior(given: PriorSpec, part: ColumnGroup) -> tuple[priors.Prior, dict[str, priors.Prior]]:
+    """Return a part's prior, and the priors of those of its columns that have one of their own.
+
+    Columns that a mapping does not name get Laplace's pseudo-count of 1.
+    """
+    if not isinstance(given, Mapping):
+        return given, {}
+    if not part.kind.shares_block:
+        return given.get(part.names[0], 1.0), {}
+    named = set(part.names)
+    return 1.0, {name: prior for name, prior in given.items() if name in named}
+
+
+def min_pseudo_count(given: PriorSpec, parts: Sequence[ColumnGroup]) -> Fraction:
+    """Return the least pseudo-count that anything in any part can have; 1 where there are none."""
+    pairs = [part_prior(given, part) for part in parts]
+    return min(
+        (priors.min_pseudo_count(each) for first, own in pairs for each in (first, *own.values())),
+        default=Fraction(1),
+    )
+
+
+def column_priors_to_json(given: PriorSpec) -> Any:
+    """Return a prior, or a prior per column, as plain data."""
+    if isinstance(given, Mapping):
+        return {"columns": {name: priors.prior_to_json(prior) for name, prior in given.items()}}
+    return priors.prior_to_json(given)
+
+
+def column_priors_from_json(data: Any) -> PriorSpec:
+    """Return what `to_json` wrote."""
+    if isinstance(data, dict) and "columns" in data:
+        return {str(name): priors.prior_from_json(prior) for name, prior in data["columns"].items()}
+    return priors.prior_from_json(data)

@@ -1,0 +1,69 @@
+"""Opening model files: from bytes to the model object they describe."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from weigh import errors
+from weigh.features import Derived, Schema
+from weigh.model.base import BaseModel
+from weigh.model.calibrated import CLASSIFIER_TYPES, CalibratedModel
+from weigh.model.file import store
+from weigh.model.regression import RegressionModel
+
+SPELLER_TYPE = "speller"  # what files of weigh.Speller call themselves
+MODEL_TYPES: dict[str, Any] = {
+    **CLASSIFIER_TYPES,
+    CalibratedModel.type_name: CalibratedModel,
+    RegressionModel.type_name: RegressionModel,
+}
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    derived: Mapping[str, Callable[..., Any]] | None = None,
+    check: bool | None = None,
+) -> Any:
+    """Open a model file.
+
+    `derived` gives the functions of derived columns again, by column name. `check` compares all
+    data with their digest; left out, files below 16 MiB are compared. Nothing in a file is executed.
+    """
+    stored = store.read(path, check)
+    if stored.meta.get("model") == SPELLER_TYPE:
+        raise errors.ModelFileError(
+            f"{stored.path} holds a speller, which judges texts and no rows. "
+            f"Open it with weigh.Speller.load({stored.path!r})."
+        )
+    try:
+        kind = MODEL_TYPES.get(str(stored.meta["model"]))
+        if kind is None:
+            raise store.damaged_file_error(
+                stored.path, f"it holds an unknown kind of model, {stored.meta['model']!r}"
+            )
+        schema = Schema.from_json(stored.meta["schema"])
+        model: BaseModel = kind.from_store(stored, _attach_functions(schema, derived or {}))
+    except errors.WeighError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, MemoryError) as cause:
+        raise store.damaged_file_error(
+            stored.path, f"its description is incomplete or contradictory ({cause})"
+        ) from cause
+    return model
+
+
+def _attach_functions(schema: Schema, functions: Mapping[str, Callable[..., Any]]) -> Schema:
+    for name in functions:
+        if not isinstance(schema.made.get(name), Derived):
+            raise errors.unknown_column_error(name, schema.made, "The model's derived columns: it")
+    made = {
+        name: replace(kind, function=functions[name])
+        if isinstance(kind, Derived) and name in functions
+        else kind
+        for name, kind in schema.made.items()
+    }
+    return replace(schema, made=made)

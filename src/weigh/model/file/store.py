@@ -1,0 +1,241 @@
+"""Model files: one file, no code in it, readable by any safetensors library.
+
+`write` replaces a file as a whole or leaves it as it was. `read` maps the file into memory and
+checks its header and layout every time. The digest of the data is checked by default only in files
+below `CHECK_BELOW` bytes: it costs 0.7 ms per megabyte, and a large model should open at once;
+``check=True`` checks it in any file. A file must not be cut or rewritten in place while its
+arrays are in use; `write` never does that, it puts a new file in the old one's place.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+import os
+import stat
+from collections.abc import Iterable, Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weigh.atomic_files import StrPath, atomic_write, error_reason, file_mode
+from weigh.errors import DataError, ModelFileError
+from weigh.features.names import NameArray
+from weigh.model.file import tensors
+from weigh.model.file.tensors import Buffer, foreign_file_error
+from weigh.model.file.tensors import damaged_file_error as damaged_file_error
+
+FORMAT = "weigh"
+VERSION = 1
+MAX_BYTES_CHECKED = 16 * 2**20
+MAX_INLINE_NAMES = 64
+MAX_JSON_INT = 2**53
+
+Name = str | int | float | bool
+
+
+@dataclass(frozen=True, eq=False)
+class FileContent:
+    """What a model file holds: a JSON-able description and read-only arrays."""
+
+    meta: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+    path: str
+
+
+def to_bytes(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """The bytes `write` puts into a file: equal content, equal bytes."""
+    return b"".join(_serialize(meta, arrays))
+
+
+def write(path: StrPath, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Put a model into a file, durably and all at once; a failure leaves the old file as it was."""
+    parts = _serialize(meta, arrays)
+    try:
+        mode = file_mode(path)
+        if mode is not None:
+            _check_regular_file(os.path.realpath(path), mode)
+        with atomic_write(path) as handle:
+            handle.writelines(parts)
+    except (OSError, ValueError) as error:
+        raise ModelFileError(
+            f"{os.fspath(path)} cannot be written: {error_reason(error)}. "
+            "Check that its folder exists and may be written to, and that the disk has room."
+        ) from error
+
+
+def read(path: StrPath, check: bool | None = None) -> FileContent:
+    """Open a model file; `check` says whether to compare the data with their digest."""
+    where = os.fspath(path)
+    try:
+        raw = _map_file(where)
+    except FileNotFoundError:
+        raise ModelFileError(
+            f"There is no file {where}. Check its name, or save a model there first."
+        ) from None
+    except (OSError, ValueError) as error:
+        raise ModelFileError(
+            f"{where} cannot be read: {error_reason(error)}. Check its name and its permissions."
+        ) from error
+    header = tensors.parse_header(where, raw)
+    metadata = header[tensors.METADATA]
+    _check_version(where, metadata)
+    if check is None:
+        check = len(raw) < MAX_BYTES_CHECKED
+    arrays = tensors.parse_arrays(where, raw, header, check)
+    try:
+        meta = tensors.from_canonical_json(metadata.get("content", ""))
+    except ValueError as error:
+        raise damaged_file_error(where, f"its description cannot be read, {error}") from None
+    if not isinstance(meta, dict):
+        raise damaged_file_error(where, "its description is not a mapping")
+    return FileContent(meta, arrays, where)
+
+
+def check_names(text: NDArray[Any], offsets: NDArray[Any], where: str = "The list of names") -> NameArray:
+    """Names from a file, as they were packed; `where` begins the sentence of a refusal."""
+    if text.dtype != np.uint8 or offsets.dtype != np.int64 or (text.ndim, offsets.ndim) != (1, 1):
+        raise damaged_file_error(where, "the arrays of a list of names have the wrong type")
+    if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(text):
+        raise damaged_file_error(where, "the offsets of a list of names do not span its text")
+    if (offsets[1:] < offsets[:-1]).any():
+        raise damaged_file_error(where, "the offsets of a list of names go backwards")
+    try:
+        text.tobytes().decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        raise damaged_file_error(where, "a list of names is not UTF-8") from None
+    begins = offsets[offsets < len(text)]
+    if ((text[begins] & 0xC0) == 0x80).any():
+        raise damaged_file_error(where, "a list of names cuts a character in two")
+    return NameArray(text, offsets)
+
+
+def write_names(
+    arrays: MutableMapping[str, NDArray[Any]],
+    meta: MutableMapping[str, Any],
+    key: str,
+    values: Iterable[Name],
+) -> None:
+    """Add names of classes, levels or words: long lists of text as arrays, others as JSON."""
+    names = [value.item() if isinstance(value, np.generic) else value for value in values]
+    if len(names) > MAX_INLINE_NAMES and all(isinstance(name, str) for name in names):
+        write_packed_names(arrays, meta, key, NameArray.from_strings(map(str, names)))
+    else:
+        meta[key] = [_name_to_json(name) for name in names]
+
+
+def write_packed_names(
+    arrays: MutableMapping[str, NDArray[Any]], meta: MutableMapping[str, Any], key: str, names: NameArray
+) -> None:
+    """Add names of words: long lists as arrays, others as JSON."""
+    if len(names) > MAX_INLINE_NAMES:
+        arrays[f"{key}.text"], arrays[f"{key}.offsets"] = names.text, names.offsets
+    else:
+        meta[key] = [_name_to_json(name) for name in names]
+
+
+def read_names(stored: FileContent, key: str) -> list[Name]:
+    """The names that `put_names` has added, of the same types and in the same order."""
+    try:
+        if key not in stored.meta:
+            return [*_read_packed_arrays(stored, key)]
+        return [_name_from_json(value) for value in stored.meta[key]]
+    except (KeyError, TypeError, ValueError):
+        raise damaged_file_error(stored.path, f"it has no list of names {key!r}") from None
+
+
+def read_packed_names(stored: FileContent, key: str) -> NameArray:
+    """The names that `put_packed` has added."""
+    if key not in stored.meta and f"{key}.text" in stored.arrays:
+        return _read_packed_arrays(stored, key)
+    names = read_names(stored, key)
+    if not all(isinstance(name, str) for name in names):
+        raise damaged_file_error(stored.path, f"its list of names {key!r} holds what is no text")
+    return NameArray.from_strings(map(str, names))
+
+
+def _read_packed_arrays(stored: FileContent, key: str) -> NameArray:
+    return check_names(stored.arrays[f"{key}.text"], stored.arrays[f"{key}.offsets"], stored.path)
+
+
+def read_distinct_names(stored: FileContent, key: str) -> list[Name]:
+    """The names that `put_names` has added, which must differ from each other."""
+    names = read_names(stored, key)
+    if len(set(names)) < len(names) or any(name != name for name in names):
+        raise damaged_file_error(
+            stored.path, f"its list of names {key!r} has a name twice, or one that is no name"
+        )
+    return names
+
+
+def _serialize(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[Buffer]:
+    try:
+        content = tensors.to_canonical_json(meta)
+        tensors.from_canonical_json(content)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ModelFileError(f"A model file cannot hold this description: {error}.") from error
+    metadata = {"format": FORMAT, "version": str(VERSION), "content": content}
+    return tensors.serialize(metadata, arrays)
+
+
+def _check_version(where: str, metadata: Mapping[str, str]) -> None:
+    if metadata.get("format") != FORMAT:
+        raise foreign_file_error(where, "it is a safetensors file of another program")
+    version = metadata.get("version", "")
+    if version == str(VERSION):
+        return
+    if version.isascii() and version.isdecimal() and int(version[:9]) > VERSION:
+        raise ModelFileError(
+            f"{where} was written by a later version of weigh (format {version[:9]}; this is "
+            f"{VERSION}). Upgrade weigh to read it."
+        )
+    raise damaged_file_error(where, f"it states no format that exists, but {version[:9]!r}")
+
+
+def _map_file(where: str) -> NDArray[np.uint8]:
+    """The file's bytes, mapped read-only."""
+    # Asked before opening: opening a pipe would wait for a writer.
+    _check_regular_file(where, os.stat(where).st_mode)
+    with open(where, "rb") as handle:
+        size = os.fstat(handle.fileno()).st_size
+        if size == 0:
+            raise foreign_file_error(where, "it is empty")
+        return np.frombuffer(mmap.mmap(handle.fileno(), size, access=mmap.ACCESS_READ), np.uint8)
+
+
+def _check_regular_file(where: str, mode: int) -> None:
+    if stat.S_ISDIR(mode):
+        raise ModelFileError(f"{where} is a folder. Give the name of a model file in it.")
+    if not stat.S_ISREG(mode):
+        raise ModelFileError(f"{where} is not an ordinary file. Give the name of a model file.")
+
+
+def _name_to_json(name: object) -> Any:
+    """A name as JSON keeps it, wrapped where plain JSON would lose something."""
+    match name:
+        case bool():
+            return name
+        case int():
+            return name if abs(name) <= MAX_JSON_INT else {"int": hex(name)}
+        case float():
+            return name if math.isfinite(name) else {"float": repr(name)}
+        case str():
+            if tensors.SURROGATE.search(name):
+                return {"text": name.encode("utf-8", "surrogatepass").hex()}
+            return name
+    raise DataError(f"A name must be text, a number or a truth value, got {name!r}.")
+
+
+def _name_from_json(value: object) -> Name:
+    match value:
+        case bool() | int() | float() | str():
+            return value
+        case {"int": str(digits)}:
+            return int(digits, 16)
+        case {"float": str(number)}:
+            return float(number)
+        case {"text": str(digits)}:
+            return bytes.fromhex(digits).decode("utf-8", "surrogatepass")
+    raise ValueError(value)

@@ -1,0 +1,365 @@
+"""The naive Bayes model: counts, priors, and the scores that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from weigh import errors
+from weigh.features import Block, ColumnGroup, Schema
+from weigh.features.blocks import Floats, Level
+from weigh.model.base import DisplayTable
+from weigh.model.count_model import UNCHANGED, CountModel, explicit_settings
+from weigh.model.counts.bayes_counts import BayesCounts, count_rows
+from weigh.model.counts.count_table import CountArray
+from weigh.model.counts.specification import counts_from_parameters, counts_from_tables
+from weigh.model.decision import log_softmax
+from weigh.model.distributions.bernoulli import Bernoulli
+from weigh.model.distributions.categorical import Categorical
+from weigh.model.distributions.gaussian import Gaussian
+from weigh.model.distributions.multinomial import Multinomial
+from weigh.model.distributions.prior_settings import (
+    ClassPrior,
+    PriorSpec,
+    check_column_priors,
+    column_priors_from_json,
+    column_priors_to_json,
+    min_pseudo_count,
+    part_prior,
+)
+from weigh.model.evidence.evidence import Evidence, build_evidence
+from weigh.model.evidence.exact_products import ClassProduct
+from weigh.model.evidence.strengths import strength_tables
+from weigh.model.file import store
+from weigh.model.leave_one_out.scoring import leave_one_out_scores
+from weigh.model.linear import LinearModel
+from weigh.source import Chunk
+
+MAX_STRENGTH_TABLES = 6  # whose features the display lists
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BayesModel(CountModel):
+    """score(class) = log P(class) + Σ log P(column's value | class), from exact counts.
+
+    `prior` smooths every column (or, as a mapping, each its own way; columns not named get 1),
+    `class_prior` the classes. Neither is in the counts: `with_prior` changes both at no cost.
+    `stated` marks a model made from stated numbers, which has no rows to merge or forget.
+    """
+
+    type_name: ClassVar[str] = "naive-bayes"
+    title: ClassVar[str] = "naive Bayes model"
+
+    schema: Schema
+    counts: BayesCounts
+    prior: PriorSpec = 1.0
+    class_prior: Any = None
+    complement: bool = False
+    stated: bool = False
+
+    def __post_init__(self) -> None:
+        check_column_priors(self.prior, self.schema.column_groups)
+        others = [part.title for part in self.schema.column_groups if part.kind.family != "multinomial"]
+        if self.complement and others:
+            raise errors.ParameterError(
+                "NaiveBayes: complement must be False unless all columns are counts or text; the column "
+                f"{others[0]!r} is not."
+            )
+        if self.stated and self.prior is not None:
+            must = "None for a model from stated numbers, which has no counts to smooth"
+            raise errors.parameter_error("NaiveBayes", "prior", must, self.prior)
+        if self.complement and min_pseudo_count(self.prior, self.schema.column_groups) <= 0:
+            must = "above 0 with complement=True, and each parameter of a Dirichlet, rest too, above 1"
+            raise errors.parameter_error("NaiveBayes", "prior", must, self.prior)
+
+    @classmethod
+    def from_parameters(
+        cls,
+        *,
+        class_prior: Mapping[Any, Any] | str,
+        columns: Mapping[str, Mapping[Any, Any]],
+        kinds: Mapping[str, Any] | None = None,
+        label: str | None = None,
+    ) -> BayesModel:
+        """Return the model that follows from stated probabilities, means and spreads; no rows needed.
+
+        `columns` says for every column and class what holds there: {value: probability} for a
+        category, one probability for a flag, (mean, spread) for a number. Words are {word:
+        probability} under `kinds={column: "count"}` (one column per word), "text" or "tokens".
+        Floats are read by their decimal text, so that 0.1 is one tenth.
+
+        >>> animals = BayesModel.from_parameters(
+        ...     class_prior={"Horse": 0.05, "Dog": 0.95},
+        ...     columns={"speed": {"Horse": (11.5, 1.0), "Dog": (5, 1.0)}},
+        ... )
+        >>> animals.predict({"speed": 9.0})
+        array(['Horse'], dtype='<U5')
+        """
+        schema, counts, checked = counts_from_parameters(columns, class_prior, kinds, label)
+        return cls(schema, counts, None, checked, stated=True)
+
+    @classmethod
+    def from_counts(
+        cls,
+        *,
+        columns: Mapping[str, Mapping[Any, Any]],
+        class_counts: Mapping[Any, Any] | None = None,
+        prior: PriorSpec = 1.0,
+        class_prior: Any = None,
+        kinds: Mapping[str, Any] | None = None,
+        label: str | None = None,
+    ) -> BayesModel:
+        """Return the model of tables of counts, the same as if their rows had been learned.
+
+        `columns` holds {column: {class: {value: count}}}, or (present, known) for a flag; words are
+        counted under `kinds={column: "count"}`, "text" or "tokens". The number of rows per class is
+        that of the first column, unless `class_counts` gives it.
+        """
+        schema, counts = counts_from_tables(columns, class_counts, kinds, label)
+        model = cls(schema, counts, prior, class_prior)
+        model.class_distribution.check()
+        return model
+
+    @property
+    def is_generative(self) -> bool:
+        """Whether scores are joint log-probabilities; the complement's are not."""
+        return not self.complement
+
+    @cached_property
+    def class_distribution(self) -> ClassPrior:
+        """The classes' prior probabilities."""
+        return ClassPrior(self.counts.classes, self.counts.rows, self.class_prior)
+
+    @cached_property
+    def log_prior(self) -> Floats:
+        """The logarithm of each class's prior probability; the complement uses none."""
+        if self.complement and len(self.classes) > 1:
+            return np.zeros(len(self.classes))
+        return self.class_distribution.log_probabilities
+
+    @property
+    def levels(self) -> dict[str, list[Level]]:
+        """The values that columns of categories are known to have."""
+        return {each.name: each.levels for each in self.distributions if isinstance(each, Categorical)}
+
+    @cached_property
+    def distributions(self) -> list[Distribution]:
+        """What each part is distributed like within the classes."""
+        pairs = zip(self.schema.column_groups, self.counts.parts, strict=True)
+        return [make_distribution(*pair, self.prior, self.counts.rows, self.complement) for pair in pairs]
+
+    @cached_property
+    def terms(self) -> list[Any]:
+        """What each part adds to the scores."""
+        return [each.weights for each in self.distributions]
+
+    def score_chunk(self, chunk: Chunk) -> Floats:
+        """Return the scores of a chunk in the schema's names."""
+        return self._score(self.schema.encode(chunk), self.terms)
+
+    def _score(self, blocks: Sequence[Block], terms: Sequence[Any]) -> Floats:
+        n = blocks[0].n_rows if blocks else 0
+        scores = np.empty((n, len(self.classes)))
+        scores[:] = self.log_prior
+        for term, block in zip(terms, blocks, strict=True):
+            term.add(block, scores)
+        return scores
+
+    def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
+        """Yield the evidence for each row of a chunk."""
+        whole = self.schema.encode(chunk)
+        for row in range(chunk.n_rows):
+            # A row by itself: evidence that is kept must not keep the whole chunk.
+            blocks = [block.row(row) for block in whole]
+            pairs = zip(self.terms, blocks, strict=True)
+            found = [c for term, block in pairs for c in term.contributions(block, 0)]
+            yield build_evidence(self.classes, self.log_prior, found, partial(self._class_products, blocks))
+
+    def _class_products(self, blocks: Sequence[Block]) -> list[ClassProduct]:
+        if self.complement:
+            raise errors.Unsupported(
+                "The complement's scores are not a product of probabilities, so there is no such product to "
+                "work out. Train with complement=False."
+            )
+        return [self._class_product(blocks, c) for c in range(len(self.classes))]
+
+    def _class_product(self, blocks: Sequence[Block], c: int) -> ClassProduct:
+        pairs: Any = zip(self.distributions, blocks, strict=True)
+        factors = [f for each, block in pairs for f in each.factors(block, 0, c)]
+        factors = [self.class_distribution.factor(c), *factors]
+        if self.stated:
+            factors = [factor.in_lowest_terms() for factor in factors]
+        return ClassProduct(self.classes[c], tuple(factors))
+
+    def impossible_row_error(self, chunk: Chunk, row: int) -> errors.ImpossibleEvidence:
+        """Word the error of a row that no class can have, naming the columns that rule each out."""
+        return impossible_evidence_error(self, chunk, row)
+
+    def display_tables(self) -> Iterator[DisplayTable]:
+        """Yield what the model is as small tables: classes, columns, and what speaks most for each class."""
+        yield from super().display_tables()
+        if 2 <= len(self.classes) <= MAX_STRENGTH_TABLES and not self.complement:
+            yield from strength_tables(
+                self.distributions, self.class_distribution.log_probabilities, self.classes
+            )
+
+    def with_prior(self, prior: Any = UNCHANGED, class_prior: Any = UNCHANGED) -> BayesModel:
+        """Return the same counts under other priors; what is not given stays."""
+        return replace(self, **explicit_settings(prior=prior, class_prior=class_prior))
+
+    def count(self, chunks: Iterable[Chunk]) -> BayesCounts:
+        """Count the rows of some chunks."""
+        return count_rows(chunks, self.schema)
+
+    def leave_one_out_chunk(self, chunk: Chunk) -> Floats:
+        """Return each row's scores from the model without it, for labelled rows that it has learned."""
+        return leave_one_out_scores(self, chunk)
+
+    def with_counts(self, counts: BayesCounts) -> Self:
+        """Return the same model with other counts."""
+        return replace(self, counts=counts)
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the counts are those of rows, and not stated numbers."""
+        return not self.stated
+
+    def linear(self) -> LinearModel:
+        """Return the linear function that decides alike, where there is one (B12)."""
+        terms = [each.linear() if isinstance(each, Gaussian) else each.weights for each in self.distributions]
+        return LinearModel(self.schema, list(self.classes), self.log_prior, terms)
+
+    def sample(self, n: int, seed: int = 0) -> dict[str, Any]:
+        """Draw n rows from the model, class first, then each column; a dict of columns."""
+        return next(self.samples(n, seed, n))
+
+    def samples(self, n: int, seed: int = 0, size: int = 10_000) -> Iterator[dict[str, Any]]:
+        """Draw n rows, at most `size` at a time: as many as wanted, in bounded memory."""
+        return sample_rows(self, n, seed, size)
+
+    def posterior(self, column: str, label: Any) -> Any:
+        """Return what is believed of a column's parameters in one class: mean, mode, interval.
+
+        A category gives a `Dirichlet`, a flag a `Beta`, a number its mean and spread. A word of a text
+        whose words are flags is asked for as "column: word".
+        """
+        if self.stated:
+            raise errors.Unsupported(
+                "Stated numbers are taken as certain: there is no doubt about them to show."
+            )
+        c = self._class_index(label)
+        for each in self.distributions:
+            if column in each.part.names or column.startswith(f"{each.part.title}: "):
+                return each.posterior(c, column)
+        raise errors.unknown_column_error(column, self.schema.names, "The model")
+
+    def _class_index(self, label: Any) -> int:
+        if label not in self.classes:
+            raise errors.LabelError(
+                f"The model has no class {label!r}; it has {errors.quote_names(self.classes)}."
+            )
+        return self.classes.index(label)
+
+    def predictive_proba(self, rows: Any) -> Floats:
+        """Return posterior-predictive probabilities: parameters integrated out, not estimated."""
+        if self.stated:
+            return self.predict_proba(rows)
+        terms = [each.predictive() for each in self.distributions]
+        scored = [self._score(self.schema.encode(chunk), terms) for chunk in self.chunks(rows)]
+        return np.exp(log_softmax(np.concatenate(scored)))
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters: those of every column in every class, and of the class prior."""
+        each = sum(part.n_parameters for part in self.distributions)
+        shared = sum(part.n_shared_parameters for part in self.distributions)
+        return len(self.classes) * each + shared + len(self.classes) - 1
+
+    def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what a model file holds."""
+        arrays: dict[str, Any] = {}
+        meta: dict[str, Any] = {
+            "schema": self.schema.to_json(),
+            "prior": column_priors_to_json(self.prior),
+            "class_prior": self.class_distribution.to_json(),
+            "complement": self.complement,
+            "stated": self.stated,
+        }
+        self.counts.write_arrays(arrays, meta)
+        return meta, arrays
+
+    @classmethod
+    def from_store(cls, stored: store.FileContent, schema: Schema) -> BayesModel:
+        """Return the model that `to_store` described."""
+        meta = stored.meta
+        counts = BayesCounts.read_arrays(stored, schema)
+        class_prior = ClassPrior.from_json(meta["class_prior"], counts.classes)
+        return cls(
+            schema,
+            counts,
+            column_priors_from_json(meta["prior"]),
+            class_prior,
+            bool(meta["complement"]),
+            bool(meta["stated"]),
+        )
+
+
+def impossible_evidence_error(model: BayesModel, chunk: Chunk, row: int) -> errors.ImpossibleEvidence:
+    """Word the error of a row that no class can have, naming the columns that rule each out."""
+    blocks = model.schema.encode(chunk)
+    causes = []
+    for c, label in enumerate(model.classes):
+        pairs = zip(model.terms, blocks, strict=True)
+        found = (f for term, block in pairs for f in term.contributions(block, row))
+        names = [f"{f.feature}={f.value}" for f in found if np.isneginf(f.logs[c])]
+        causes.append(f"{label!r} by {errors.quote_names(names)}" if names else f"{label!r} by its prior")
+    return errors.ImpossibleEvidence(
+        f"Row {chunk.first_row + row:,} has probability 0 in every class: {'; '.join(causes[:8])}. Such "
+        f"values never occurred there in training; a prior above 0 (prior=1) gives them a share."
+    )
+
+
+def sample_rows(model: BayesModel, n: int, seed: int, size: int) -> Iterator[dict[str, Any]]:
+    """Yield n rows as dicts of columns, at most `size` rows at a time."""
+    for name, value in (("n", n), ("size", size)):
+        if not isinstance(value, int) or value < 1:
+            raise errors.parameter_error("sample", name, "a whole number of at least 1", value)
+    if model.stated and any(part.kind.family == "multinomial" for part in model.schema.column_groups):
+        raise errors.Unsupported(
+            "How many words a row has was not stated, so no rows can be drawn. Fit the model from rows, "
+            "or use BayesModel.from_counts."
+        )
+    rng = np.random.default_rng(seed)
+    for start in range(0, n, size):
+        yield _sample_batch(model, rng, min(size, n - start))
+
+
+def _sample_batch(model: BayesModel, rng: np.random.Generator, n: int) -> dict[str, Any]:
+    codes = rng.choice(
+        len(model.classes), size=n, p=np.exp(model.class_distribution.log_probabilities)
+    ).astype(np.int32)
+    columns: dict[str, Any] = {}
+    for each in model.distributions:
+        columns |= each.sample(rng, codes)
+    return columns | {model.label or "class": model.labels[codes]}
+
+
+Distribution = Categorical | Multinomial | Bernoulli | Gaussian
+
+
+def make_distribution(
+    part: ColumnGroup, counts: Any, priors: PriorSpec, rows: CountArray, complement: bool
+) -> Distribution:
+    """Return what a part is distributed like, from its counts and the priors of all parts."""
+    prior, own = part_prior(priors, part)
+    if part.kind.family == "normal":
+        return Gaussian(part, counts)
+    if part.kind.family == "bernoulli":
+        return Bernoulli(part, counts, prior, own)
+    if part.kind.family == "multinomial":
+        return Multinomial(part, counts, prior, rows, complement, own)
+    return Categorical(part, counts, prior)

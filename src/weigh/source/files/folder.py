@@ -1,0 +1,160 @@
+"""A folder per class, a file per row."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from weigh.errors import SourceError
+from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ChunkReader, ColumnKinds, check_chunk_size
+from weigh.source.chunk import Chunk, TextColumn
+from weigh.source.files.base import MAX_PREFIX_BYTES, TextSource
+from weigh.source.files.formats import detect_format, find_data_suffix
+from weigh.source.files.text_files import UTF8_BOM, TextFileErrors, is_utf8, open_decompressing
+from weigh.source.missing import Marker
+from weigh.source.paths import READ_ERRORS, walk_files
+
+TEXT_COLUMN = "text"
+
+
+@dataclass(frozen=True)
+class _LabelledFile:
+    path: str
+    label: int
+    size: int
+
+
+class FolderSource(TextSource):
+    """Files below folders that name their classes; each file's text is a row.
+
+    Files are read in the order of their sorted names, folder by folder; hidden ones are left out.
+    """
+
+    def __init__(
+        self, path: Path, label: str | None, missing: tuple[Marker, ...], *, encoding: str, block: int
+    ) -> None:
+        super().__init__(path, label, missing, encoding=encoding, block=block)
+        self._is_utf8 = self._check_encoding()
+        try:
+            self.classes, self._files = _list_files(path)
+        except OSError as error:
+            raise self.file_errors.read_error(error) from error
+        if not self._files:
+            raise SourceError(f"The folders in {path} hold no files.", path)
+        self.n_rows = len(self._files)
+        self.bytes_total = sum(file.size for file in self._files)
+        self.kinds = {TEXT_COLUMN: "text"}
+        self.set_columns({self.label_column: "string", TEXT_COLUMN: "text"}, self.label_column)
+
+    def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
+        """Read all files, at most `size` of them and about a block at a time."""
+        return (piece() for piece in self.chunk_readers(kinds, size))
+
+    def chunk_readers(
+        self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS
+    ) -> Iterator[ChunkReader]:
+        """Put files together to about a block; they are read when their piece is called."""
+        check_chunk_size(size)
+        self.bytes_read = self.rows_read = 0
+        while self.rows_read < len(self._files):
+            start = self.rows_read
+            stop = self._batch_end(start, size, self.block)
+            self.bytes_read += sum(file.size for file in self._files[start:stop])
+            self.rows_read = stop
+            yield self._chunk_reader(start, stop, kinds)
+
+    def prefix(self, n: int = PREFIX_ROWS, kinds: ColumnKinds | None = None) -> Chunk:
+        """The first n files, or fewer when they exceed 32 MB."""
+        return self._chunk_reader(0, self._batch_end(0, check_chunk_size(n), MAX_PREFIX_BYTES), kinds)()
+
+    def _batch_end(self, start: int, most: int, size: int) -> int:
+        """Where files of about so many bytes end, one at least."""
+        stop = min(start + most, len(self._files))
+        for at in range(start, stop):
+            size -= self._files[at].size
+            if size <= 0:
+                return at + 1
+        return stop
+
+    def _chunk_reader(self, start: int, stop: int, kinds: ColumnKinds | None) -> ChunkReader:
+        files = self._files[start:stop]
+
+        def read() -> Chunk:
+            texts = [self._read_text(file) for file in files]
+            sizes = np.array([len(text) for text in texts], dtype=np.int64)
+            data = np.frombuffer(b"".join(texts), dtype=np.uint8)
+            codes = np.array([file.label for file in files], dtype=np.int32)
+            columns = {
+                self.label_column: self.encode_labels(codes, self.classes),
+                TEXT_COLUMN: TextColumn(np.cumsum(sizes) - sizes, sizes, data),
+            }
+            return self.make_chunk(columns, start, kinds)
+
+        return read
+
+    def _read_text(self, file: _LabelledFile) -> bytes:
+        """A file's text in UTF-8."""
+        path = Path(file.path)
+        most = max(self.block, MAX_PREFIX_BYTES)
+        try:
+            stream, raw = open_decompressing(path)
+            with raw, stream:
+                data: bytes = stream.read(most + 1)
+            if len(data) > most:
+                raise SourceError(
+                    f"{path} is longer than {most:,} bytes. Give block= more than the longest file has.", path
+                )
+            text = data.decode("utf-8" if self._is_utf8 else self.encoding)
+        except READ_ERRORS as error:
+            raise TextFileErrors(path, self.encoding).read_error(error) from error
+        return data.removeprefix(UTF8_BOM) if self._is_utf8 else text.encode("utf-8", "surrogatepass")
+
+    def _check_encoding(self) -> bool:
+        try:
+            return is_utf8(self.encoding)
+        except LookupError as error:
+            raise self.file_errors.read_error(error) from error
+
+
+def _list_files(path: Path) -> tuple[list[str], list[_LabelledFile]]:
+    """The classes of a folder, and all files below them."""
+    classes = class_names(path)
+    if not classes:
+        raise _no_classes_error(path)
+    files = [
+        _LabelledFile(file, code, os.stat(file).st_size)
+        for code, name in enumerate(classes)
+        for file in walk_files(os.path.join(path, name))
+    ]
+    return classes, files
+
+
+def class_names(path: Path) -> list[str]:
+    """The folders of a folder, sorted."""
+    if not path.is_dir():
+        raise SourceError(f"{path} is a file. Give a folder that holds a folder per class.", path)
+    names = sorted(
+        entry.name for entry in os.scandir(path) if entry.is_dir() and not entry.name.startswith(".")
+    )
+    for name in names:
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            raise SourceError(
+                f"The folder {name!r} in {path} is not named in UTF-8. Rename it.", path
+            ) from error
+    return names
+
+
+def _no_classes_error(path: Path) -> SourceError:
+    ending = find_data_suffix(path)
+    told = f"{path} is a folder without a folder per class."
+    if ending is not None and detect_format(Path(f"x{ending}"), "utf-8") == "mail":
+        told += " To read the messages in it, give format='mail'."
+    elif ending is not None:
+        told += f" To read the files in it as one table, give {str(path / ('*' + ending))!r}."
+    return SourceError(told, path)

@@ -1,0 +1,229 @@
+"""NumPy arrays, dicts and lists as fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weigh.errors import DataError
+from weigh.source.base import check_unique_names
+from weigh.source.memory.columns import (
+    LazyTable,
+    arrow_column,
+    base_type_names,
+    check_equal_lengths,
+    fill_mask,
+    lazy_column,
+    numpy_column,
+    pandas_column,
+)
+from weigh.source.values import array_from_list
+
+TEXT_COLUMN = "text"
+
+
+def table_from_mapping(data: Mapping[Any, Any]) -> LazyTable:
+    """Fields of a dict: of columns, or of one row when all its values are scalars."""
+    names = [str(name) for name in data]
+    check_unique_names(names, "The dict")
+    scalar = [is_scalar(value) for value in data.values()]
+    if names and all(scalar):
+        row = zip(names, data.values(), strict=True)
+        columns = {name: numpy_column(name, array_from_list([value])) for name, value in row}
+        return LazyTable(columns, 1, True, description="The row")
+    if any(scalar):
+        single, sequence = names[scalar.index(True)], names[scalar.index(False)]
+        raise DataError(
+            f"The dict mixes single values ({single!r}) and sequences ({sequence!r}). Give a list "
+            f"of one dict for one row, or a sequence for every column."
+        )
+    columns = {name: lazy_column(name, value) for name, value in zip(names, data.values(), strict=True)}
+    return LazyTable(columns, check_equal_lengths(columns, "The dict"), True, description="The dict")
+
+
+def is_scalar(value: object) -> bool:
+    """Whether a value of a dict stands for one row."""
+    if isinstance(value, (str, bytes)):
+        return True
+    dimensions = getattr(value, "ndim", None)
+    return not hasattr(value, "__len__") if dimensions is None else dimensions == 0
+
+
+def table_from_dicts(data: Sequence[Mapping[Any, Any]]) -> LazyTable:
+    """Fields of a list of dicts; a key that a row lacks is a missing value there."""
+    names = list(dict.fromkeys(key for row in data for key in row))
+    check_unique_names([str(name) for name in names], "The list of dicts")
+    columns = {
+        str(name): numpy_column(str(name), array_from_list([row.get(name) for row in data])) for name in names
+    }
+    return LazyTable(columns, len(data), True, description="The list of dicts")
+
+
+def table_from_texts(data: Any) -> LazyTable | None:
+    """One column named 'text' of a sequence of strings; None when data is something else."""
+    kinds = base_type_names(data)
+    if kinds & {"pandas.Series", "polars.Series", "pyarrow.Array", "pyarrow.ChunkedArray"}:
+        column = lazy_column(TEXT_COLUMN, data)
+        if column.length and not _are_strings(column.read(0, min(column.length, 100))):
+            raise not_2d_error((column.length,))
+    elif isinstance(data, np.ndarray) and data.ndim == 1 and data.dtype.kind in "OUT":
+        if not _are_strings(data):
+            return None
+        column = numpy_column(TEXT_COLUMN, data)
+    elif isinstance(data, (list, tuple)):
+        if str not in set(map(type, data)) or not _are_strings(data):
+            return None
+        column = numpy_column(TEXT_COLUMN, np.fromiter(data, dtype=object, count=len(data)))
+    else:
+        return None
+    # Whoever gives strings and nothing else means texts, however short they are or often they repeat.
+    return LazyTable(
+        {TEXT_COLUMN: column},
+        column.length,
+        True,
+        description="The list of texts",
+        kinds={TEXT_COLUMN: TEXT_COLUMN},
+    )
+
+
+def _are_strings(values: Any) -> bool:
+    """Whether values are strings, some perhaps missing."""
+    if hasattr(values, "type"):
+        return "string" in str(values.type)
+    some = set(map(type, values)) - {type(None)}
+    if float in some:
+        some = {type(value) for value in values if value is not None and value == value}
+    return bool(some) and all(issubclass(kind, str) for kind in some)
+
+
+def table_from_sequence(data: Sequence[Any], names: Sequence[str] | None) -> LazyTable:
+    """Fields of a list: of dicts, of strings, or of lists, one per row."""
+    if len(data) == 0:
+        raise DataError("The list is empty: Found array with 0 sample(s) (shape=(0,)).")
+    if all(isinstance(row, Mapping) for row in data):
+        return table_from_dicts(data)
+    texts = table_from_texts(data)
+    if texts is not None:
+        return texts
+    lengths = [-1 if is_scalar(row) else len(row) for row in data]
+    if len(set(lengths)) > 1:
+        odd = next(i for i, length in enumerate(lengths) if length != lengths[0])
+        raise DataError(
+            f"The rows differ in length: row 0 has {_format_length(lengths[0])}, row {odd} has "
+            f"{_format_length(lengths[odd])}. Give every row the same number of values."
+        )
+    array = np.asarray(data)
+    if array.ndim == 2 and array.dtype.kind not in "biufc":
+        # NumPy would turn the numbers of mixed rows into text.
+        cells = [array_from_list(column) for column in zip(*data, strict=True)]
+        called = column_names(len(cells), names)
+        columns = {name: numpy_column(name, cell) for name, cell in zip(called, cells, strict=True)}
+        return LazyTable(columns, len(data), names is not None, description="The list")
+    return table_from_array(array, names)
+
+
+def _format_length(length: int) -> str:
+    return "a single value" if length < 0 else f"{length} value{'s' * (length != 1)}"
+
+
+def table_from_array(data: NDArray[Any], names: Sequence[str] | None) -> LazyTable:
+    """Fields of a 2-D or structured array, as views of its columns."""
+    if data.dtype.names is not None:
+        columns = {name: numpy_column(name, data[name]) for name in data.dtype.names}
+        return LazyTable(columns, len(data), True, description="The array")
+    if data.dtype.kind == "c":
+        raise DataError("Complex data not supported: the array holds complex numbers.")
+    check_array_shape(data.shape)
+    if isinstance(data, np.ma.MaskedArray):
+        data = fill_mask(data)
+    data = np.asarray(data)
+    called = column_names(data.shape[1], names)
+    columns = {name: numpy_column(name, data[:, j]) for j, name in enumerate(called)}
+    return LazyTable(columns, len(data), names is not None, description="The array")
+
+
+def column_names(width: int, names: Sequence[str] | None) -> list[str]:
+    """The names given, or x0, x1, ..."""
+    if names is None:
+        return [f"x{j}" for j in range(width)]
+    if len(names) != width:
+        raise DataError(f"There are {len(names):,} names for {width:,} columns; give one for each.")
+    check_unique_names([str(name) for name in names], "names=")
+    return [str(name) for name in names]
+
+
+def check_array_shape(shape: tuple[int, ...]) -> None:
+    """Refuse the shape of an array that is no table, or one without rows or columns."""
+    if len(shape) != 2:
+        raise not_2d_error(shape)
+    for size, unit in zip(shape, ("sample(s)", "feature(s)"), strict=True):
+        if size == 0:
+            raise DataError(f"Found array with 0 {unit} (shape={shape}) while a minimum of 1 is required.")
+
+
+def not_2d_error(shape: tuple[int, ...]) -> DataError:
+    """Word the refusal of an array that is no table, with scikit-learn's key words."""
+    if len(shape) > 2:
+        return DataError(
+            f"Found array with dim {len(shape)}. Expected 2D array, got shape {shape}: "
+            f"one row per example, one column per feature."
+        )
+    got = "a single value" if not shape else f"1D array of shape {shape}"
+    return DataError(
+        f"Expected 2D array, got {got} instead. Reshape your data with .reshape(-1, 1) if it is "
+        f"one column, or .reshape(1, -1) if it is one row."
+    )
+
+
+def table_from_frame(data: Any) -> LazyTable | None:
+    """Fields of a frame or Arrow table; None when data is neither."""
+    kinds = base_type_names(data)
+    if "pandas.DataFrame" in kinds:
+        return table_from_pandas(data)
+    if "polars.LazyFrame" in kinds:
+        raise DataError("A polars LazyFrame has no rows yet. Give .collect() of it.")
+    if "pyarrow.Table" in kinds or "pyarrow.RecordBatch" in kinds:
+        return table_from_arrow(data)
+    if kinds & {"pandas.Series", "polars.Series", "pyarrow.Array", "pyarrow.ChunkedArray"}:
+        return None
+    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+        return table_from_arrow(_import_arrow(data))
+    return None
+
+
+def table_from_pandas(frame: Any) -> LazyTable:
+    """Fields of a pandas DataFrame; the index is not a column."""
+    names = [str(name) for name in frame.columns]
+    check_unique_names(names, "The DataFrame")
+    columns = {
+        name: pandas_column(name, series) for name, (_, series) in zip(names, frame.items(), strict=True)
+    }
+    return LazyTable(columns, len(frame), True, description="The DataFrame")
+
+
+def table_from_arrow(table: Any) -> LazyTable:
+    """Fields of an Arrow table or record batch."""
+    check_unique_names(table.schema.names, "The table")
+    columns = {
+        name: arrow_column(name, column)
+        for name, column in zip(table.schema.names, table.columns, strict=True)
+    }
+    return LazyTable(columns, table.num_rows, True)
+
+
+def _import_arrow(data: Any) -> Any:
+    """Foreign Arrow data as a table. The buffers are shared, polars' views of strings included."""
+    import pyarrow as pa
+
+    try:
+        if hasattr(data, "__arrow_c_stream__"):
+            return pa.RecordBatchReader.from_stream(data).read_all()
+        return pa.record_batch(data)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise DataError(
+            f"Expected a table with named columns, got {type(data).__name__}, which is a stream of "
+            f"something else: {error}."
+        ) from error

@@ -1,0 +1,161 @@
+"""Rows of a scipy.sparse matrix, as wide chunks."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weigh.errors import DataError, LabelError
+from weigh.source.base import CHUNK_ROWS, ColumnKinds, Source, check_chunk_size
+from weigh.source.chunk import CSR, Chunk, Column, MatrixColumns, slice_csr
+from weigh.source.memory.columns import LazyColumn, base_type_names
+from weigh.source.memory.conversion import check_array_shape
+from weigh.source.missing import Marker, MarkerReplacer
+
+
+def is_sparse(data: object) -> bool:
+    """Whether data is a scipy.sparse matrix or array, without importing scipy."""
+    return hasattr(data, "tocsr") and any(kind.startswith("scipy.") for kind in base_type_names(data))
+
+
+class SparseMatrixSource(Source):
+    """A scipy.sparse matrix of any format, read as canonical CSR with float64 or int64 values."""
+
+    names: tuple[str, ...] = ()
+    named = False
+    label = None
+
+    def __init__(
+        self, data: Any, labels: LazyColumn | None = None, weights: NDArray[np.float64] | None = None
+    ) -> None:
+        self._matrix = to_canonical_csr(data)
+        self._labels = labels
+        self._weights = weights
+        self.n_rows: int = self._matrix.shape[0]
+        self.width: int = self._matrix.shape[1]
+
+    def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
+        """Read all rows from the start, at most `size` at a time; `kinds` has no use here."""
+        del kinds  # there are no named columns they could speak of
+        check_chunk_size(size)
+        labels, weights = self._labels, self._weights
+        for start in range(0, self.n_rows, size):
+            stop = min(start + size, self.n_rows)
+            yield Chunk(
+                {},
+                stop - start,
+                sparse=slice_csr(self._matrix, start, stop),
+                labels=None if labels is None else labels.read(start, stop),
+                weights=None if weights is None else weights[start:stop],
+                first_row=start,
+            )
+
+    def with_label(self, name: str) -> Source:
+        """Refuse: a sparse matrix has no named columns."""
+        raise no_column_names_error(name)
+
+
+MAX_COLUMNS = 2**31 - 1  # column numbers are 32 bits wide
+
+
+def to_canonical_csr(data: Any) -> CSR:
+    """CSR with sorted, summed entries of 64 bits; the caller's matrix stays as it is."""
+    if data.dtype.kind == "c":
+        raise DataError("Complex data not supported: the matrix holds complex numbers.")
+    check_array_shape(data.shape)
+    if data.shape[1] > MAX_COLUMNS:
+        raise DataError(
+            f"The sparse matrix has {data.shape[1]:,} columns; {MAX_COLUMNS:,} are the most. Hash them into "
+            f"fewer."
+        )
+    _check_csr_arrays(data)
+    matrix = data.tocsr()
+    wanted = np.float64 if data.dtype.kind == "f" else np.int64
+    if matrix.dtype != wanted:
+        matrix = matrix.astype(wanted)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy() if matrix is data else matrix
+        matrix.sum_duplicates()
+    return matrix
+
+
+def _check_csr_arrays(data: Any) -> None:
+    """Refuse entries that lie outside the matrix: scipy's own loops would not notice."""
+    if hasattr(data, "check_format"):
+        try:
+            data.check_format(full_check=True)
+        except (ValueError, IndexError) as error:
+            raise DataError(
+                f"The sparse matrix is damaged: {error}. Build it again from its entries."
+            ) from error
+
+
+def no_column_names_error(name: str) -> LabelError:
+    """Word the refusal of a label name for data without names."""
+    return LabelError(
+        f"The label was given as the column name {name!r}, but a bare array has no column names. "
+        f"Give the labels themselves, or a table with named columns."
+    )
+
+
+def is_numeric_matrix(data: Any) -> bool:
+    """Whether data is a two-dimensional array of numbers as they can be read in place."""
+    return (
+        type(data) is np.ndarray
+        and data.ndim == 2
+        and data.dtype.kind in "biuf"
+        and data.dtype.isnative
+        and data.dtype.itemsize <= 8
+        and data.flags.aligned
+        and all(step % data.itemsize == 0 for step in data.strides)
+    )
+
+
+class DenseMatrixSource(Source):
+    """The rows of a matrix, never copied; its columns are called x0, x1, ..."""
+
+    named = False
+    label = None
+
+    def __init__(
+        self, data: NDArray[Any], labels: LazyColumn | None = None, weights: NDArray[np.float64] | None = None
+    ) -> None:
+        self._matrix, self._labels, self._weights = data, labels, weights
+        self.n_rows: int = data.shape[0]
+        self.width: int = data.shape[1]
+        self.names = tuple(f"x{j}" for j in range(self.width))
+
+    def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
+        """Read all rows from the start, at most `size` at a time; `kinds` has no use here."""
+        del kinds  # there are no named columns they could speak of
+        check_chunk_size(size)
+        labels, weights = self._labels, self._weights
+        for start in range(0, self.n_rows, size):
+            stop = min(start + size, self.n_rows)
+            yield Chunk(
+                self._columns(start, stop),
+                stop - start,
+                labels=None if labels is None else labels.read(start, stop),
+                weights=None if weights is None else weights[start:stop],
+                first_row=start,
+            )
+
+    def _columns(self, start: int, stop: int) -> Mapping[str, Column]:
+        columns = MatrixColumns(self._matrix[start:stop], self.names)
+        if not self.missing:
+            return columns
+        markers = MarkerReplacer(self.missing)
+        return {name: markers.apply(column) for name, column in columns.items()}
+
+    def _with_missing(self, missing: tuple[Marker, ...]) -> Source:
+        marked = copy.copy(self)
+        marked.missing = missing
+        return marked
+
+    def with_label(self, name: str) -> Source:
+        """Refuse: a bare matrix has no named columns."""
+        raise no_column_names_error(name)

@@ -1,0 +1,236 @@
+"""`rows`: data in memory, of whatever storage, as a source."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weigh.errors import DataError, LabelError, unknown_column_error
+from weigh.source.base import CHUNK_ROWS, ColumnKinds, Source, check_chunk_size, names_to_read
+from weigh.source.chunk import Chunk, Column
+from weigh.source.memory.columns import LazyColumn, LazyTable, base_type_names, check_not_empty, lazy_column
+from weigh.source.memory.conversion import (
+    check_array_shape,
+    column_names,
+    is_scalar,
+    table_from_array,
+    table_from_frame,
+    table_from_mapping,
+    table_from_sequence,
+    table_from_texts,
+)
+from weigh.source.memory.matrices import (
+    DenseMatrixSource,
+    SparseMatrixSource,
+    is_numeric_matrix,
+    is_sparse,
+    no_column_names_error,
+)
+from weigh.source.missing import Marker, MarkerReplacer, to_markers
+
+
+def rows(
+    data: Any,
+    label: Any = None,
+    weights: Any = None,
+    *,
+    names: Sequence[str] | None = None,
+    missing: Marker | Iterable[Marker] = (),
+) -> Source:
+    """Data in memory as a source of chunks.
+
+    Parameters
+    ----------
+    data : pandas or polars DataFrame, Arrow table or anything with an Arrow C interface, dict of
+        columns, dict of scalars (one row), list of dicts (rows), list of lists, list of strings
+        (one column 'text'), 2-D or structured NumPy array, scipy.sparse matrix, or a Source
+    label : one label per row, or the name of a column; None when there are no labels
+    weights : one finite number >= 0 per row, or one for all; None counts every row once
+    names : names for the columns of a bare array
+    missing : markers in texts and numbers that mean a missing value, such as "?" or -999
+    """
+    if isinstance(data, Source):
+        return _with_new_label(data, label, weights).with_missing(to_markers(missing, "rows"))
+    if is_sparse(data):
+        if isinstance(label, str):
+            raise no_column_names_error(label)
+        n = data.shape[0]
+        return SparseMatrixSource(data, label_column(label, n), check_weights(weights, n))
+    marks = to_markers(missing, "rows")
+    if is_numeric_matrix(data) and names is None and not marks and not isinstance(label, str):
+        check_array_shape(data.shape)
+        n = data.shape[0]
+        return DenseMatrixSource(data, label_column(label, n), check_weights(weights, n))
+    fields = check_not_empty(_to_lazy_table(data, names))
+    label_name = str(label) if isinstance(label, str) else None
+    if label_name is not None and not fields.named:
+        raise no_column_names_error(label_name)
+    labels = None if label_name is not None else label_column(label, fields.n_rows)
+    return TableSource(
+        fields,
+        labels,
+        check_weights(weights, fields.n_rows),
+        label=label_name,
+        missing=marks,
+    )
+
+
+class TableSource(Source):
+    """Columns in memory, cut into chunks without copying where the storage allows it."""
+
+    def __init__(
+        self,
+        fields: LazyTable,
+        labels: LazyColumn | None = None,
+        weights: NDArray[np.float64] | None = None,
+        *,
+        label: str | None = None,
+        missing: tuple[Marker, ...] = (),
+    ) -> None:
+        if label is not None and label not in fields.columns:
+            raise unknown_column_error(label, fields.columns, fields.description)
+        self.names = tuple(name for name in fields.columns if name != label)
+        if not self.names:
+            raise DataError(f"{fields.description} has no column besides the label {label!r}.")
+        self.width = len(self.names)
+        self.named = fields.named
+        self.label = label
+        self.n_rows: int = fields.n_rows
+        self._table = fields
+        self.kinds = fields.kinds
+        self._labels = labels if label is None else fields.columns[label]
+        self._labels_have_markers = label is not None
+        self._weights = weights
+        self.missing = missing
+        self._markers = MarkerReplacer(missing)
+
+    def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
+        """Read all rows from the start, at most `size` at a time."""
+        check_chunk_size(size)
+        columns = {name: self._table.columns[name] for name in names_to_read(self.names, kinds)}
+        weights = self._weights
+        for start in range(0, self.n_rows, size):
+            stop = min(start + size, self.n_rows)
+            yield Chunk(
+                {name: self._read_column(column, start, stop) for name, column in columns.items()},
+                stop - start,
+                labels=self._read_labels(start, stop),
+                weights=None if weights is None else weights[start:stop],
+                first_row=start,
+            )
+
+    def with_label(self, name: str) -> Source:
+        """The same rows with column `name` as their label."""
+        if not self.named:
+            raise no_column_names_error(name)
+        return TableSource(self._table, None, self._weights, label=name, missing=self.missing)
+
+    def _with_missing(self, missing: tuple[Marker, ...]) -> Source:
+        marked = copy.copy(self)
+        marked.missing, marked._markers = missing, MarkerReplacer(missing)
+        return marked
+
+    def _read_column(self, column: LazyColumn, start: int, stop: int) -> Column:
+        piece = column.read(start, stop)
+        return self._markers.apply(piece) if self._markers else piece
+
+    def _read_labels(self, start: int, stop: int) -> Column | None:
+        if self._labels is None:
+            return None
+        if self._labels_have_markers:
+            return self._read_column(self._labels, start, stop)
+        return self._labels.read(start, stop)
+
+
+def _to_lazy_table(data: Any, names: Sequence[str] | None) -> LazyTable:
+    """The columns of data, by what data is."""
+    if isinstance(data, (str, bytes)):
+        raise DataError("A single string is not a table. Give a list of strings, or weigh.open(path).")
+    fields = table_from_frame(data)
+    if fields is None:
+        fields = table_from_texts(data)
+    if fields is None:
+        if isinstance(data, Mapping):
+            fields = table_from_mapping(data)
+        elif isinstance(data, (list, tuple)):
+            return table_from_sequence(data, names)
+        else:
+            return table_from_array(_to_array(data), names)
+    if names is None:
+        return fields
+    called = column_names(len(fields.columns), names)
+    columns = dict(zip(called, fields.columns.values(), strict=True))
+    return LazyTable(columns, fields.n_rows, True, description=fields.description)
+
+
+def _to_array(data: Any) -> NDArray[Any]:
+    if isinstance(data, np.ndarray):
+        return data
+    array = np.asarray(data)
+    if array.ndim == 0:
+        raise DataError(
+            f"Expected a table, got {type(data).__name__}. Give a frame, an Arrow table, a dict of "
+            f"columns, a 2-D array, a scipy.sparse matrix, a list of strings, or weigh.open(path)."
+        )
+    return array
+
+
+def label_column(label: Any, n_rows: int) -> LazyColumn | None:
+    """Labels, one per row, from any array-like."""
+    if label is None:
+        return None
+    if is_scalar(label) or isinstance(label, Mapping):
+        raise LabelError(
+            f"Labels must be a sequence of one per row, or a column's name, got {type(label).__name__}."
+        )
+    if "pandas.DataFrame" in base_type_names(label) and label.shape[1] == 1:
+        label = label.iloc[:, 0]
+    shape = getattr(label, "shape", None)
+    if shape is not None and len(shape) != 1:
+        if len(shape) != 2 or shape[1] != 1:
+            raise LabelError(f"Labels of shape {tuple(shape)} were given; give one label per row.")
+        label = np.asarray(label)[:, 0]
+    if isinstance(label, np.ndarray) and label.dtype.kind == "c":
+        raise DataError("Complex data not supported: the labels are complex numbers.")
+    field = lazy_column("label", label)
+    if field.length != n_rows:
+        raise LabelError(f"There are {field.length:,} labels for {n_rows:,} rows. Give one label per row.")
+    return field
+
+
+def check_weights(weights: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Weights as finite float64 >= 0, one per row."""
+    if weights is None:
+        return None
+    try:
+        array = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("Weights must be numbers, one per row.") from None
+    if array.ndim == 0:
+        array = np.full(n_rows, float(array))
+    if array.ndim != 1:
+        raise DataError(f"Weights have shape {array.shape}. Sample weights must be 1D, one per row.")
+    if len(array) != n_rows:
+        raise DataError(f"There are {len(array):,} weights for {n_rows:,} rows. Give one per row.")
+    wrong = ~(np.isfinite(array) & (array >= 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(f"Weights must be finite and >= 0; row {row:,} has {array[row]}.")
+    if not array.any():
+        raise DataError("All weights are zero, so no row counts. Give one row at least a weight above zero.")
+    return array
+
+
+def _with_new_label(source: Source, label: Any, weights: Any) -> Source:
+    """A source given again: only the name of its label may be added."""
+    if weights is not None:
+        raise DataError("Weights cannot be added to a source; give them where it is made.")
+    if label is None or (isinstance(label, str) and label == source.label):
+        return source
+    if isinstance(label, str):
+        return source.with_label(label)
+    raise LabelError("Labels cannot be added to a source. Give the name of its label column.")

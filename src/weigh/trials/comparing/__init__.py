@@ -1,1 +1,0 @@
-"""Learners compared on the same splits."""

@@ -1,1 +1,0 @@
-"""Learning curves: losses against rows, their law, what they tell."""

@@ -1,1 +1,0 @@
-"""Losses taken apart into bias, variance and noise."""

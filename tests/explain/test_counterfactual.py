@@ -1,0 +1,377 @@
+"""Flips: the set is the smallest by trying all sets, and the changed row really gets the other verdict."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from sklearn.datasets import load_iris
+
+import weigh
+from tests.laws.tables import KINDS, LABEL, MODERATE, Row, a_row, law, some_rows, table
+from weigh import errors
+from weigh.explain import minimal_removal
+from weigh.explain.minimal_removal import AdditiveRow
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+few = settings(law, max_examples=15)
+MOST = 9
+WORDY = ("body", "title", "tags")
+COLUMNS = dict.fromkeys(KINDS, "skip")
+MIXED = COLUMNS | {name: KINDS[name] for name in ("colour", "known", "links", "size", "body")}
+FLAGS = COLUMNS | {"known": "flag", "urgent": "flag", "title": weigh.Text(counts=False), "grade": "category"}
+ROW = a_row(MODERATE, ("ham",))
+
+
+def features(row: Row, columns: dict[str, Any]) -> list[tuple[str, str | None]]:
+    """What can be removed from a row: a column's value, or a word of a text."""
+    found: list[tuple[str, str | None]] = []
+    for name, kind in columns.items():
+        if kind == "skip" or row[name] is None:
+            continue
+        words = row[name].split() if isinstance(row[name], str) else row[name]
+        found += [(name, word) for word in dict.fromkeys(words)] if name in WORDY else [(name, None)]
+    return found
+
+
+def without(row: Row, gone: tuple[tuple[str, str | None], ...]) -> Row:
+    """The row with values missing and words taken out."""
+    row = dict(row)
+    for name, word in gone:
+        if word is None:
+            row[name] = None
+        elif isinstance(row[name], str):
+            row[name] = " ".join(each for each in row[name].split() if each != word)
+        else:
+            row[name] = [each for each in row[name] if each != word]
+    return row
+
+
+def tried(model: Any, row: Row, columns: dict[str, Any]) -> list[tuple[int, Any]]:
+    """How many features each set has, and the verdict without them; None where no class is possible."""
+    units = features(row, columns)
+    sets = [gone for k in range(len(units) + 1) for gone in itertools.combinations(units, k)]
+    chunk = next(model.chunks(table([without(row, gone) for gone in sets])))
+    scores = model.score_chunk(chunk)
+    verdicts = [
+        None if np.isneginf(each).all() else model.classes[at]
+        for each, at in zip(scores, model.best(scores).tolist(), strict=True)
+    ]
+    return [(len(gone), verdict) for gone, verdict in zip(sets, verdicts, strict=True)]
+
+
+def check(model: Any, row: Row, columns: dict[str, Any]) -> None:
+    units = features(row, columns)
+    assume(0 < len(units) <= MOST)
+    every = tried(model, row, columns)
+    verdict = every[0][1]
+    assume(verdict is not None)
+    best = min((k for k, said in every if said not in (verdict, None)), default=None)
+    found = weigh.flip(model, table([row]))
+    assert found.verdict == verdict
+    assert (len(found.removed) if found.flips else None) == best
+    for goal in model.classes:
+        if goal != verdict:
+            best = min((k for k, said in every if said == goal), default=None)
+            found = weigh.flip(model, table([row]), to=goal)
+            assert (len(found.removed) if found.flips else None) == best
+            assert found.becomes == (goal if found.flips else None)
+            assert found.is_smallest
+
+
+@pytest.mark.parametrize("prior", [1.0, None])
+@few
+@given(some_rows(2, 8, MODERATE), ROW)
+def test_no_smaller_set_flips_naive_bayes_of_mixed_columns(
+    prior: float | None, rows: list[Row], row: Row
+) -> None:
+    model = weigh.NaiveBayes(columns=MIXED, prior=prior).fit(table(rows), LABEL).model_
+    check(model, row, MIXED)
+
+
+@pytest.mark.parametrize("prior", [1.0, None])
+@few
+@given(some_rows(2, 8, MODERATE), ROW)
+def test_no_smaller_set_flips_naive_bayes_of_flags(prior: float | None, rows: list[Row], row: Row) -> None:
+    model = weigh.NaiveBayes(columns=FLAGS, prior=prior).fit(table(rows), LABEL).model_
+    check(model, row, FLAGS)
+
+
+@pytest.mark.parametrize("learner", [weigh.Perceptron, weigh.LogisticRegression])
+@few
+@given(some_rows(3, 8, MODERATE), ROW)
+def test_no_smaller_set_flips_learners_of_weights(learner: Any, rows: list[Row], row: Row) -> None:
+    assume(len({each[LABEL] for each in rows}) > 1)
+    model = learner(columns=MIXED).fit(table(rows), LABEL).model_
+    check(model, row, MIXED)
+
+
+LEVELS: dict[str, list[Any]] = {
+    "colour": ["red", "blue", "green", "", "grün", 7, 7.5, True],
+    "grade": [1, 2, 3],
+    "known": [0, 1],
+}
+SINGLE = COLUMNS | {name: KINDS[name] for name in ("colour", "grade", "known", "size", "age", "height")}
+
+
+@pytest.mark.parametrize("prior", [1.0, None])
+@few
+@given(some_rows(2, 8, MODERATE), ROW)
+def test_single_changes_are_those_that_flip_when_all_are_tried(
+    prior: float | None, rows: list[Row], row: Row
+) -> None:
+    model = weigh.NaiveBayes(columns=SINGLE, prior=prior).fit(table(rows), LABEL).model_
+    scores = model.score_chunk(next(model.chunks(table([row]))))
+    assume(not np.isneginf(scores).all())
+    verdict = model.classes[model.best(scores)[0]]
+    found = weigh.flip(model, table([row]), changes=True).changes
+    for name, values in LEVELS.items():
+        known = model.levels.get(name, values)
+        if row[name] is None or not known:
+            continue
+        tried = [row | {name: value} for value in known]
+        scores = model.score_chunk(next(model.chunks(table(tried))))
+        said = [
+            (str(value), model.classes[best])
+            for value, best, each in zip(known, model.best(scores).tolist(), scores, strict=True)
+            if not np.isneginf(each).all() and model.classes[best] != verdict
+        ]
+        assert [(each.to, each.becomes) for each in found if each.feature == name] == [
+            pair for pair in said if pair[0] != str(row[name] if name != "known" else int(row[name]))
+        ]
+    for each in found:
+        # Farther off the model's own rule of ties moves a threshold, a little.
+        if each.threshold is not None and abs(each.threshold) < 1e5:
+            assert_threshold(model, row, each, verdict)
+
+
+def assert_threshold(model: Any, row: Row, change: Any, verdict: Any) -> None:
+    """Short of the threshold the verdict stays everywhere, and just past it it is another."""
+    way = change.threshold - row[change.feature]
+    steps = [*np.linspace(0.0, 1 - 1e-6, 50).tolist(), 1 + 1e-6]
+    tried = table([row | {change.feature: row[change.feature] + way * step} for step in steps])
+    scores = model.score_chunk(next(model.chunks(tried)))
+    *before, after = [model.classes[best] for best in model.best(scores).tolist()]
+    assert before == [verdict] * 50
+    assert after == change.becomes
+
+
+def test_a_threshold_of_a_plane_is_where_it_crosses_zero() -> None:
+    model = (
+        weigh.LogisticRegression().fit([[0.0, 1.0], [1.0, 3.0], [2.0, 2.0], [4.0, 1.0]], [0, 0, 1, 1]).model_
+    )
+    found = weigh.flip(model, [[3.0, 1.0]], changes=True).changes
+    w, b = model.coef, float(model.intercept)
+    assert {each.feature: each.threshold for each in found} == pytest.approx(
+        {"x0": -(b + w[1]) / w[0], "x1": -(b + 3 * w[0]) / w[1]}
+    )
+
+
+def thresholds(model: Any, row: Any) -> dict[str, float]:
+    changes = weigh.flip(model, row, changes=True).changes
+    return {f"{each.feature} {each.to.split()[0]}": each.threshold for each in changes}
+
+
+def test_thresholds_beyond_three_spreads_of_every_class_are_left_out() -> None:
+    # Both columns share their spreads: the border is a line, and x0 alone has to go far to cross it.
+    rows = [[1.0, 0.0], [2.0, 0.1], [3.0, 0.2], [2.0, 5.0], [3.0, 5.1], [4.0, 5.2]]
+    kinds = dict.fromkeys(["x0", "x1"], weigh.Number(spread="shared"))
+    model = weigh.NaiveBayes(columns=kinds).fit(rows, ["a"] * 3 + ["b"] * 3).model_
+    assert 5.25 < 3.0 + 3 * np.sqrt(2 / 3) < 5.5
+    assert thresholds(model, [[2.0, 2.5945]]) == pytest.approx({"x0 above": 5.25, "x1 above": 2.601})
+    assert thresholds(model, [[2.0, 2.594]]) == pytest.approx({"x1 above": 2.601})
+
+
+def test_a_number_far_off_may_come_back() -> None:
+    sizes = {"x": [1.0, 2.0, 3.0, 8.0, 9.0, 10.0], "y": ["a"] * 3 + ["b"] * 3}
+    model = weigh.NaiveBayes().fit(sizes, "y").model_
+    assert thresholds(model, {"x": 1e6}) == pytest.approx({"x below": 5.5})
+
+
+def test_what_is_removed_and_what_is_left_add_up_to_the_lead() -> None:
+    iris = load_iris()
+    model = weigh.NaiveBayes().fit(iris.data, iris.target_names[iris.target]).model_
+    for row in iris.data[::10]:
+        found = weigh.flip(model, [row.tolist()])
+        if not found.flips:
+            continue
+        evidence = next(model.explain_chunk(next(model.chunks([row.tolist()]))))
+        lead = sum(each.nats for each in evidence.rows_between(found.verdict, found.becomes))
+        assert found.lead == pytest.approx(lead, rel=1e-9)
+        changed = [
+            np.nan if f"x{at}" in {r.feature for r in found.removed} else x for at, x in enumerate(row)
+        ]
+        assert model.predict([changed]).tolist() == [found.becomes]
+        assert model.predict_proba([changed]).max() == pytest.approx(found.afterwards)
+        assert sum(each.nats for each in found.left) < 1e-9
+
+
+def test_a_word_is_removed_with_all_its_occurrences() -> None:
+    texts = {"text": ["free free money", "lunch noon", "free win"], "label": ["spam", "ham", "spam"]}
+    model = weigh.NaiveBayes(columns={"text": "text"}, class_prior="uniform").fit(texts, "label").model_
+    found = weigh.flip(model, {"text": "free free free lunch"})
+    assert [row.title for row in found.removed] == ["text: free × 3"]
+    assert found.becomes == "ham"
+
+
+def test_where_no_removal_flips_it_says_so() -> None:
+    model = (
+        weigh.NaiveBayes(columns="category").fit([["a"], ["a"], ["a"], ["b"]], ["x", "x", "x", "y"]).model_
+    )
+    found = weigh.flip(model, [["a"]])
+    assert not found.flips
+    assert found.removed == ()
+    assert str(found).splitlines() == [
+        "x (probability 87.80 %). No removal of features makes it anything else.",
+        "",
+        "1 single other value flips it:",
+        "",
+        "  x0 = a  → b  y",
+    ]
+
+
+def test_a_tie_is_decided_by_the_models_rule() -> None:
+    model = weigh.NaiveBayes(columns="category").fit([["a"], ["b"]], ["x", "y"]).model_
+    assert not weigh.flip(model, [["a"]]).flips  # without the value both are alike, and the first wins
+    assert weigh.flip(model, [["b"]]).becomes == "x"
+
+
+def test_a_search_that_takes_too_long_says_that_a_smaller_set_may_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    X = (rng.random((60, 12)) < 0.5).astype(float)
+    y = np.array(["a", "b", "c"])[rng.integers(0, 3, 60)]
+    model = weigh.NaiveBayes(columns="flag").fit(X, y).model_
+    sizes = []
+    for row in X[:20]:
+        goal = next(label for label in "abc" if label != model.predict([row])[0])
+        exact = weigh.flip(model, [row], to=goal)
+        monkeypatch.setattr(minimal_removal, "MAX_SEARCH_STEPS", 2)
+        greedy = weigh.flip(model, [row], to=goal)
+        monkeypatch.undo()
+        if greedy.flips and not greedy.is_smallest:
+            assert "A smaller set may do it too." in " ".join(str(greedy).split())
+            sizes.append(len(greedy.removed) - len(exact.removed))
+    assert sizes
+    assert min(sizes) >= 0
+
+
+def test_the_sums_of_a_row_are_its_scores() -> None:
+    iris = load_iris()
+    model = weigh.NaiveBayes().fit(iris.data, iris.target).model_
+    removals = AdditiveRow.from_chunk(model, next(model.chunks(iris.data[:1])))
+    np.testing.assert_array_equal(removals.scores(), model.scores(iris.data[:1]))
+    np.testing.assert_allclose(
+        removals.base_scores + removals.present_scores.sum(axis=0), removals.scores()[0], rtol=1e-12
+    )
+
+
+def test_a_calibrated_model_that_keeps_its_verdicts_flips_like_the_model_inside() -> None:
+    iris = load_iris()
+    inner = weigh.NaiveBayes().fit(iris.data, iris.target).model_
+    calibrated = weigh.calibrate(inner, iris.data, iris.target, method="temperature")
+    row = iris.data[60:61]
+    found, plain = weigh.flip(calibrated, row), weigh.flip(inner, row)
+    slope = calibrated.calibration.slope
+    for ours, theirs in ((found.removed, plain.removed), (found.left, plain.left)):
+        assert [each.feature for each in ours] == [each.feature for each in theirs]
+        assert [each.nats for each in ours] == pytest.approx([each.nats * slope for each in theirs])
+    moved = weigh.calibrate(inner, iris.data, iris.target, method="platt")
+    with pytest.raises(errors.Unsupported, match=r"model\.uncalibrated"):
+        weigh.flip(moved, row)
+
+
+@pytest.mark.parametrize("learner", [weigh.NaiveBayes(), weigh.Perceptron()])
+def test_the_probabilities_of_a_flip_are_those_of_the_calibrated_model(learner: Any) -> None:
+    X, y = load_iris(return_X_y=True)
+    calibrated = weigh.calibrate(learner.fit(X[::2], y[::2]), X[1::2], y[1::2])
+    for row in X[50:150:10]:
+        found = weigh.flip(calibrated, row[None])
+        shares = calibrated.predict_proba(row[None])[0]
+        assert found.unit == "nats"
+        assert found.probability == pytest.approx(shares[found.verdict], rel=1e-12)
+        assert found.lead == pytest.approx(np.log(shares[found.verdict] / shares[found.against]), rel=1e-6)
+        if found.flips:
+            rest = [
+                np.nan if f"x{j}" in {each.feature for each in found.removed} else v
+                for j, v in enumerate(row)
+            ]
+            after = calibrated.predict_proba(np.array([rest]))[0]
+            assert found.afterwards == pytest.approx(after[found.becomes], rel=1e-9)
+
+
+@pytest.mark.parametrize("keep", ["last", "averaged"])
+def test_a_perceptrons_points_are_those_of_its_scores(keep: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    model = weigh.Perceptron(keep=keep).fit(X, y).model_
+    for row in X[40:140:20]:
+        found, scores = weigh.flip(model, row[None]), model.scores(row[None])[0]
+        assert found.unit == "points"
+        assert found.lead == pytest.approx(scores[found.verdict] - scores[found.against], rel=1e-9)
+
+
+def test_what_was_not_found_is_not_told_as_impossible() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = weigh.NaiveBayes().fit(X, y)
+    none = replace(weigh.flip(model, X[:1]), becomes=None, removed=(), wanted=2)
+    assert "No removal of features makes it 2." in str(none)
+    told = str(replace(none, is_smallest=False)).replace("\n", " ")
+    assert "No removal of features was found that makes it 2; there may be one." in told
+    assert "No removal of features makes it" not in told
+
+
+def test_other_models_are_refused_with_a_reason() -> None:
+    iris = load_iris()
+    X, y = iris.data, iris.target
+    with pytest.raises(errors.Unsupported, match="A regression has no verdict"):
+        weigh.flip(weigh.LinearRegression().fit(X[:, :3], X[:, 3]), X[:1, :3])
+    with pytest.raises(errors.Unsupported, match="Its score is no sum"):
+        weigh.flip(weigh.Threshold().fit(X, y), X[:1])
+    with pytest.raises(errors.Unsupported, match=r"keep\('averaged'\)"):
+        weigh.flip(weigh.Perceptron(keep="voted").fit(X, y), X[:1])
+    with pytest.raises(errors.Unsupported, match="multiplied"):
+        weigh.flip(weigh.Perceptron(columns=weigh.Products(2)).fit(X, y), X[:1])
+    with pytest.raises(errors.Unsupported, match="got str"):
+        weigh.flip("model", X[:1])
+
+
+def test_wrong_questions_are_refused() -> None:
+    iris = load_iris()
+    model = weigh.NaiveBayes().fit(iris.data, iris.target).model_
+    with pytest.raises(errors.DataError, match="one row, got 2"):
+        weigh.flip(model, iris.data[:2])
+    with pytest.raises(errors.LabelError, match="no class 7"):
+        weigh.flip(model, iris.data[:1], to=7)
+    with pytest.raises(errors.ParameterError, match="another class than the verdict"):
+        weigh.flip(model, iris.data[:1], to=0)
+
+
+def test_a_flip_prints_within_eighty_columns_and_as_json_html_and_a_picture() -> None:
+    texts = {"text": ["<script>alert(1)</script> " + "w" * 99, "lunch noon"], "label": ["a" * 90, "b"]}
+    model = weigh.NaiveBayes(columns={"text": "text"}).fit(texts, "label").model_
+    found = weigh.flip(model, {"text": texts["text"][1]})
+    assert found.flips
+    assert max(map(len, str(found).splitlines())) <= 80
+    assert json.loads(json.dumps(found.to_dict()))["becomes"] == found.becomes
+    assert "<script>" not in weigh.flip(model, {"text": texts["text"][0]})._repr_html_()
+    drawn = json.dumps(found.plot().to_dict())
+    assert all(f'"group": "{group}"' in drawn for group in ("removed", "left"))
+
+
+@pytest.mark.parametrize("to", [np.array(["b"]), np.array(["a", "b"]), ["b"]])
+def test_a_class_is_one_value_and_no_array(to: Any) -> None:
+    learner = weigh.NaiveBayes().fit({"x": ["u", "v"], "y": ["a", "b"]}, "y")
+    with pytest.raises(errors.LabelError, match="The model has no class"):
+        weigh.flip(learner, {"x": ["u"]}, to=to)
+
+
+def test_halves_of_signs_stay_out_of_html() -> None:
+    name = "a\ud800b"
+    learner = weigh.NaiveBayes().fit({name: ["u", "v", "v"], "y": ["a", name, name]}, "y")
+    flip, evidence = weigh.flip(learner, {name: ["u"]}), learner.explain({name: ["u"]})[0]
+    for shown in (flip, evidence, weigh.strongest(learner)):
+        assert "a\ufffdb" in shown._repr_html_().encode("utf-8").decode("utf-8")

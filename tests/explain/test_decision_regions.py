@@ -1,0 +1,246 @@
+"""`regions`: verdicts over a plane are those of predict; straight boundaries and margins are found."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+import weigh
+from weigh import errors
+from weigh.explain.decision_regions import LinearScore, fit_linear_score
+
+APART = {"x": [0.0, 1.0, 3.0, 4.0], "y": [0.0, 0.5, 2.0, 3.0], "label": ["no", "no", "yes", "yes"]}
+
+
+def mixed(n: int = 80) -> dict[str, Any]:
+    rng = np.random.default_rng(5)
+    a, b, c = rng.normal(size=(3, n))
+    kind = np.where(rng.random(n) < 0.7, "usual", "rare")
+    label = np.where(a + b * b + 0.3 * c > 0.6, "yes", "no")
+    return {"a": a, "kind": kind, "b": b, "c": c, "label": label}
+
+
+def test_verdicts_and_probabilities_are_those_of_the_model_with_the_others_held() -> None:
+    table = mixed()
+    learner = weigh.NaiveBayes().fit(table, "label")
+    found = weigh.regions(learner, table, across="a", up="b", cells=7)
+    assert found.held == {"kind": "usual", "c": float(np.median(table["c"]))}
+    x, y = np.meshgrid(found.x, found.y)
+    held = {name: [value] * 49 for name, value in found.held.items()}
+    rows = {"a": x.ravel(), "b": y.ravel(), **held}
+    said = [[found.classes[code] for code in line] for line in found.verdicts.tolist()]
+    assert np.ravel(said).tolist() == learner.predict(rows).tolist()
+    assert found.shares.ravel() == pytest.approx(learner.predict_proba(rows).max(axis=1), abs=0)
+
+
+def test_the_rows_keep_their_own_verdicts_and_wrong_ones_are_counted() -> None:
+    table = mixed()
+    learner = weigh.NaiveBayes().fit(table, "label")
+    found = weigh.regions(learner, table)
+    assert (found.across, found.up) == ("a", "b")
+    assert [spot.verdict for spot in found.spots] == learner.predict(table).tolist()
+    assert found.errors == int((learner.predict(table) != table["label"]).sum())
+    assert found.errors > 0
+
+
+def test_held_values_can_be_stated() -> None:
+    table = mixed()
+    learner = weigh.NaiveBayes().fit(table, "label")
+    usual, rare = (weigh.regions(learner, table, hold={"kind": kind}, cells=9) for kind in ("usual", "rare"))
+    assert rare.held["kind"] == "rare"
+    assert not np.array_equal(usual.shares, rare.shares)
+
+
+def test_the_boundary_of_a_plane_is_its_weights() -> None:
+    learner = weigh.Perceptron(shuffle=False, keep="last").fit(APART, "label")
+    found = weigh.regions(learner, APART)
+    assert found.boundary is not None
+    assert found.boundary.w == pytest.approx(tuple(learner.coef_[0]))
+    assert found.boundary.b == pytest.approx(float(learner.intercept_[0]))
+
+
+def test_the_margin_is_the_distance_of_the_nearest_row_times_the_length_of_the_weights() -> None:
+    learner = weigh.Perceptron(shuffle=False, keep="last", max_iter=100).fit(APART, "label")
+    found = weigh.regions(learner, APART)
+    assert found.margin is not None
+    assert found.boundary is not None
+    assert found.margin / math.hypot(*found.boundary.w) == pytest.approx(learner.certificate_.margin)
+
+
+def test_margins_are_told_only_where_all_rows_are_right_and_no_column_is_held() -> None:
+    wrong = {**APART, "label": ["no", "yes", "no", "yes"]}
+    learner = weigh.LogisticRegression().fit(wrong, "label")
+    assert weigh.regions(learner, wrong).margin is None
+    wide = {**APART, "z": [0.5, 0.1, 0.2, 0.7]}
+    assert weigh.regions(weigh.LogisticRegression().fit(wide, "label"), wide).margin is None
+
+
+def test_own_spreads_give_no_straight_boundary_and_a_shared_one_does() -> None:
+    table = {name: mixed()[name] for name in ("a", "b", "label")}
+    for spread, is_straight in (("own", False), ("shared", True)):
+        learner = weigh.NaiveBayes(columns=weigh.Number(spread=spread)).fit(table, "label")
+        assert (weigh.regions(learner, table).boundary is not None) is is_straight
+
+
+@pytest.mark.parametrize("learner", [DecisionTreeClassifier(max_depth=3), LogisticRegression()])
+def test_classifiers_of_scikit_learn_are_asked_alike(learner: Any) -> None:
+    table = mixed()
+    frame = pd.DataFrame({"a": table["a"], "b": table["b"]})
+    learner.fit(frame, table["label"])
+    labelled = frame.assign(label=table["label"])
+    by_name = weigh.regions(learner, labelled, label="label", cells=8)
+    by_label = weigh.regions(learner, frame, label=table["label"], cells=8)
+    assert np.array_equal(by_name.verdicts, by_label.verdicts)
+    x, y = np.meshgrid(by_name.x, by_name.y)
+    rows = pd.DataFrame({"a": x.ravel(), "b": y.ravel()})
+    said = np.array(by_name.classes)[by_name.verdicts.ravel()]
+    assert said.tolist() == learner.predict(rows).tolist()
+    assert (by_name.boundary is not None) is isinstance(learner, LogisticRegression)
+
+
+def test_arrays_without_labels_are_drawn_by_their_verdicts() -> None:
+    table = mixed()
+    X = np.column_stack([table["a"], table["b"]])
+    learner = weigh.LogisticRegression().fit(X, table["label"])
+    found = weigh.regions(learner, X, cells=5)
+    assert (found.across, found.up) == ("x0", "x1")
+    assert found.errors == 0
+    assert {spot.label for spot in found.spots} == {None}
+    assert found.plot().to_dict()
+
+
+def test_the_picture_has_areas_the_boundary_both_margins_and_the_points() -> None:
+    learner = weigh.Perceptron(shuffle=False, keep="last", max_iter=100).fit(APART, "label")
+    spec = weigh.regions(learner, APART, cells=12).plot().to_dict()
+    rows = [row for table in spec["datasets"].values() for row in table]
+    assert {row["series"] for row in rows if "series" in row} == {"boundary", "margin of yes", "margin of no"}
+    assert [row["label"] for row in rows if "wrong" in row] == ["no", "no", "yes", "yes"]
+
+
+def test_a_straight_function_is_found_and_another_is_not() -> None:
+    x, y = (each.ravel() for each in np.meshgrid(np.linspace(0, 1, 5), np.linspace(5, 9, 5)))
+    found = fit_linear_score(x, y, 2 * x - 3 * y + 1)
+    assert found is not None
+    assert (*found.w, found.b) == pytest.approx((2, -3, 1))
+    assert fit_linear_score(x, y, x * y) is None
+    assert fit_linear_score(x, y, 0 * x) is None
+
+
+def test_a_line_is_cut_to_its_box() -> None:
+    assert LinearScore((1.0, 1.0), 0.0).line(1.0, (0.0, 1.0), (0.0, 1.0)) == [(0.0, 1.0), (1.0, 0.0)]
+    assert LinearScore((1.0, 0.0), 0.0).line(0.5, (0.0, 1.0), (0.0, 1.0)) == [(0.5, 0.0), (0.5, 1.0)]
+    assert LinearScore((1.0, 1.0), 0.0).line(9.0, (0.0, 1.0), (0.0, 1.0)) == []
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "told"),
+    [
+        (
+            lambda: weigh.regions(weigh.NaiveBayes().fit(mixed(), "label"), mixed(), across="kind"),
+            errors.ColumnError,
+            "regions goes along columns of numbers, and 'kind' is a category. Hold it instead: "
+            "hold={'kind': ...}.",
+        ),
+        (
+            lambda: weigh.regions(weigh.NaiveBayes().fit(mixed(), "label"), mixed(), across="d"),
+            errors.ColumnError,
+            "The classifier has no column 'd'; it has 'a', 'kind', 'b', 'c'.",
+        ),
+        (
+            lambda: weigh.regions(weigh.NaiveBayes().fit(mixed(), "label"), mixed(), hold={"a": 1}),
+            errors.ColumnError,
+            "What is held has no column 'a'; it has 'kind', 'c'.",
+        ),
+        (
+            lambda: weigh.regions(
+                weigh.NaiveBayes().fit({"x": [1.5, 2.5], "y": [0, 1]}, "y"), {"x": [1.5], "y": [0]}
+            ),
+            errors.ColumnError,
+            "regions needs two different columns of numbers; the classifier has 'x'.",
+        ),
+        (
+            lambda: weigh.regions(weigh.NaiveBayes(), mixed()),
+            errors.Unsupported,
+            "regions asks a fitted classifier, got NaiveBayes without classes. Fit a classifier first.",
+        ),
+        (
+            lambda: weigh.regions(weigh.NaiveBayes().fit(mixed(), "label"), mixed(), cells=1),
+            errors.ParameterError,
+            "regions: cells must be at least 2, got 1.",
+        ),
+    ],
+)
+def test_what_has_no_regions_is_refused(ask: Any, error: Any, told: str) -> None:
+    with pytest.raises(error) as refusal:
+        ask()
+    assert str(refusal.value) == told
+
+
+PLACES = np.random.default_rng(0).normal(size=(60, 2))
+SIDES = np.where(PLACES[:, 0] > 0, "a", "b")
+
+
+def test_labels_are_third_as_everywhere() -> None:
+    for learner in (weigh.NaiveBayes(), DecisionTreeClassifier()):
+        learner.fit(PLACES, SIDES)
+        found = weigh.regions(learner, PLACES, SIDES, cells=5)
+        assert [spot.label for spot in found.spots] == SIDES.tolist()
+
+
+@pytest.mark.parametrize(
+    "learner", [weigh.NaiveBayes(), weigh.LogisticRegression(), weigh.Perceptron(), DecisionTreeClassifier()]
+)
+def test_rows_that_span_no_plane_are_refused(learner: Any) -> None:
+    learner.fit(PLACES, SIDES)
+    with pytest.raises(errors.ColumnError, match="column 'x0' holds numbers as large as 5"):
+        weigh.regions(learner, PLACES * [2.5e307, 1], SIDES)
+    with pytest.raises(errors.ColumnError, match="column 'x0' holds no number that is known"):
+        weigh.regions(learner, PLACES * np.nan, SIDES)
+    for constant in (0.0, 1e30):
+        found = weigh.regions(learner, PLACES * 0 + constant, SIDES, cells=4)
+        assert found.x[0] < constant < found.x[-1]
+
+
+def test_scores_beyond_all_numbers_give_no_line() -> None:
+    x, y = np.arange(4.0), np.arange(4.0) % 2
+    assert fit_linear_score(x, y, np.array([0.0, 1.0, np.inf, np.nan])) is None
+
+
+@pytest.mark.parametrize(
+    ("rows", "given", "error", "told"),
+    [
+        (None, {}, errors.DataError, "a table [rows, columns], got None."),
+        (PLACES[:, 0], {}, errors.DataError, "a table [rows, columns], got ndarray of shape 60."),
+        (PLACES[:0], {}, errors.DataError, "a table [rows, columns], got ndarray of shape 0×2."),
+        (PLACES, {"label": SIDES[:5]}, errors.LabelError, "each of the 60 rows, got ndarray of shape 5."),
+        (PLACES, {"label": "side"}, errors.LabelError, "each of the 60 rows, got 'side'."),
+        (PLACES, {"across": PLACES}, errors.ColumnError, "The classifier has no column"),
+        (
+            PLACES,
+            {"hold": [1]},
+            errors.ParameterError,
+            "hold must be a mapping from columns to values, got [1].",
+        ),
+        (pd.DataFrame(PLACES, columns=["a", "a"]), {}, errors.ColumnError, "two columns of one name"),
+        (pd.DataFrame(PLACES), {"label": "side"}, errors.ColumnError, "The table has no column 'side'"),
+    ],
+)
+def test_rows_of_a_foreign_classifier_are_looked_at(rows: Any, given: Any, error: Any, told: str) -> None:
+    learner = DecisionTreeClassifier().fit(PLACES, SIDES)
+    with pytest.raises(error) as refusal:
+        weigh.regions(learner, rows, **given)
+    assert told in str(refusal.value)
+
+
+def test_several_labels_per_row_have_no_regions() -> None:
+    with pytest.raises(errors.LabelError, match="The labels are lists"):
+        weigh.regions(weigh.Perceptron().fit(PLACES, SIDES), PLACES, [["a"]] * 60)
+    both = DecisionTreeClassifier().fit(PLACES, np.column_stack([SIDES, SIDES]))
+    with pytest.raises(errors.Unsupported, match="one label per row, got one of several"):
+        weigh.regions(both, PLACES)

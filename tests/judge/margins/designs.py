@@ -1,0 +1,36 @@
+"""Small designs for margins and mistake bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weigh.judge.margins import exact_margin
+from weigh.learn.design_matrix import DesignMatrix
+
+XOR = [[0, 0], [0, 1], [1, 0], [1, 1]]
+
+
+def make_design(X, codes, classes=("a", "b")):
+    X = np.asarray(X, dtype=float)
+    filled = X != 0
+    return DesignMatrix(
+        names=[f"x{j}" for j in range(X.shape[1])],
+        indptr=np.concatenate([[0], np.cumsum(filled.sum(axis=1))]).astype(np.int64),
+        indices=np.nonzero(filled)[1].astype(np.int32),
+        values=X[filled],
+        codes=np.asarray(codes, dtype=np.int32),
+        classes=list(classes),
+    )
+
+
+def separable(rng, n, d):
+    """Random rows that a random plane parts, with both classes."""
+    while True:
+        X = rng.normal(size=(n, d))
+        codes = (X @ rng.normal(size=d) + 0.3 * rng.normal() > 0).astype(int)
+        if 0 < codes.sum() < n:
+            return X, codes
+
+
+def without_fractions(monkeypatch):
+    monkeypatch.setattr(exact_margin, "MAX_EXACT_VALUES", 0)

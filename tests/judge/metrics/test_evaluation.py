@@ -1,0 +1,342 @@
+"""`evaluate` on scikit-learn classifiers, models, sources, weights and bad input."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+from sklearn import metrics
+from sklearn.datasets import load_iris
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import Perceptron
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+import weigh
+from weigh import errors
+from weigh.judge import Evaluation, evaluate
+from weigh.judge.metrics import batches
+from weigh.source import rows
+
+X, CODES = load_iris(return_X_y=True)
+NAMES = np.array(["setosa", "versicolor", "virginica"])
+Y = NAMES[CODES]
+WEIGHTS = np.random.default_rng(0).gamma(1.0, size=150)
+NB = GaussianNB().fit(X[::2], Y[::2])
+
+
+class FakeModel:
+    """A model of this library's protocol: p(a)=3/4, p(x=1|a)=2/3, p(x=1|b)=1/3."""
+
+    classes = ("a", "b")
+    label = "y"
+
+    def scores(self, chunk):
+        x = np.asarray(chunk.columns["x"])
+        a = np.where(x == 1, 2 / 3, 1 / 3)
+        return np.log(np.stack([0.75 * a, 0.25 * (1 - a)], axis=1))
+
+    def log_proba(self, chunk):
+        joint = self.scores(chunk)
+        return joint - np.log(np.exp(joint).sum(axis=1, keepdims=True))
+
+
+def value(evaluation, name):
+    return evaluation.measure(name).value
+
+
+def same(one, other):
+    return one.to_dict() == other.to_dict()
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+def test_measures_equal_those_of_scikit_learn(weights):
+    found = evaluate(NB, X, Y, sample_weight=weights)
+    predicted, proba = NB.predict(X), NB.predict_proba(X)
+    assert value(found, "accuracy") == pytest.approx(
+        metrics.accuracy_score(Y, predicted, sample_weight=weights)
+    )
+    assert value(found, "zero_one") == pytest.approx(1 - value(found, "accuracy"))
+    assert value(found, "log_loss") == pytest.approx(metrics.log_loss(Y, proba, sample_weight=weights))
+    assert value(found, "squared") == pytest.approx(
+        np.average((1 - proba[np.arange(150), CODES]) ** 2, weights=weights)
+    )
+    np.testing.assert_allclose(
+        found.confusion.table(), metrics.confusion_matrix(Y, predicted, sample_weight=weights)
+    )
+    total = 150 if weights is None else weights.sum()
+    assert value(found, "conditional_log_likelihood") == pytest.approx(-total * value(found, "log_loss"))
+
+
+def test_every_storage_gives_the_same_evaluation():
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = GaussianNB().fit(frame[::2], Y[::2])
+    with_label = frame.assign(species=Y)
+    whole = evaluate(model, frame, Y)
+    assert isinstance(whole, Evaluation)
+    assert same(whole, evaluate(model, with_label, "species"))
+    assert same(whole, evaluate(model, with_label, label="species"))
+    assert same(whole, evaluate(model, pl.DataFrame(with_label.to_dict("list")), "species"))
+    assert same(whole, evaluate(NB, X, pa.array(Y.tolist())))
+    assert same(whole, evaluate(NB, X.tolist(), Y.tolist()))
+    assert same(whole, evaluate(NB, X, Y[:, None]))
+    assert same(whole, evaluate(model, rows(with_label), "species"))
+    assert same(whole, evaluate(model, rows(with_label, "species")))
+    assert same(whole, evaluate(NB, rows(X), Y))
+
+
+def test_batches_give_the_same_as_the_whole(monkeypatch):
+    whole = evaluate(NB, X, Y, sample_weight=WEIGHTS)
+    monkeypatch.setattr(batches, "MAX_SCORE_CELLS", 0)
+    parts = evaluate(NB, X, Y, sample_weight=WEIGHTS)
+    for one, other in zip(whole.measures, parts.measures, strict=True):
+        assert (one.value, one.low, one.high) == pytest.approx(
+            (other.value, other.low, other.high), nan_ok=True
+        )
+
+
+def test_sparse_rows_and_texts_are_taken():
+    counts = sparse.coo_array(np.array([[2, 0], [0, 3], [1, 0], [0, 1]]))
+    model = MultinomialNB().fit(counts, [0, 1, 0, 1])
+    assert value(evaluate(model, counts, [0, 1, 0, 0]), "accuracy") == 0.75
+    texts = ["good film", "bad film", "good", "bad"]
+    piped = make_pipeline(CountVectorizer(), MultinomialNB()).fit(texts, [1, 0, 1, 0])
+    assert value(evaluate(piped, texts, [1, 0, 1, 1]), "accuracy") == 0.75
+
+
+SHARES = ["accuracy", "zero_one", "balanced_accuracy", "macro_precision", "macro_recall", "macro_f1"]
+
+
+def test_a_classifier_without_probabilities_gets_the_measures_of_its_predictions_and_the_areas():
+    model = Perceptron().fit(X, Y)
+    found = evaluate(model, X, Y)
+    assert [measure.name for measure in found.measures] == [*SHARES, "roc_area", "pr_area"]
+    bare = SimpleNamespace(classes_=model.classes_, predict=model.predict)
+    assert [measure.name for measure in evaluate(bare, X, Y).measures] == SHARES
+    with pytest.raises(errors.Unsupported, match="no measure 'log_loss'; it has 'accuracy'"):
+        found.measure("log_loss")
+
+
+def test_probabilities_without_their_logarithms_are_enough():
+    model = KNeighborsClassifier(3).fit(X, Y)
+    assert not hasattr(model, "predict_log_proba")
+    proba = model.predict_proba(X)[np.arange(150), CODES]
+    assert value(evaluate(model, X, Y), "squared") == pytest.approx(np.mean((1 - proba) ** 2))
+
+
+def test_a_zero_probability_is_reported_not_hidden():
+    tree = DecisionTreeClassifier(random_state=0).fit(X[:, :1], Y)
+    wrong = int((tree.predict_proba(X[:, :1])[np.arange(150), CODES] == 0).sum())
+    assert evaluate(tree, X[:, :1], Y).impossible == wrong
+    found = evaluate(DecisionTreeClassifier(random_state=0).fit(X, Y), X, np.roll(Y, 1))
+    log_loss = found.measure("log_loss")
+    assert (log_loss.value, log_loss.low, log_loss.high) == (np.inf, np.inf, np.inf)
+    assert found.impossible == 3
+    assert value(found, "squared") == pytest.approx(3 / 150)
+    assert value(found, "conditional_log_likelihood") == -np.inf
+
+
+def test_labels_never_seen_are_errors_with_probability_zero():
+    strange = Y.astype(object)
+    strange[:3] = "orchid"
+    found = evaluate(NB, X, strange)
+    assert found.unseen == (("orchid", 3),)
+    assert found.impossible == 0
+    assert value(found, "accuracy") == pytest.approx(np.mean(NB.predict(X) == strange))
+    assert value(found, "log_loss") == np.inf
+    assert found.confusion.unseen().tolist() == [3, 0, 0]
+    assert found.per_class[0].precision.value == pytest.approx(47 / 50)
+    assert found.per_class[0].support == 47
+
+
+def test_a_model_reports_joint_and_conditional_likelihood():
+    found = evaluate(FakeModel(), rows({"x": [1, 1, 0], "y": ["a", "b", "b"]}))
+    # p(1,a) = 1/2, p(1,b) = 1/12, p(0,b) = 1/6; p(a|1) = 6/7, p(b|1) = 1/7, p(b|0) = 2/5.
+    assert value(found, "joint_log_likelihood") == pytest.approx(np.log(1 / 2 / 12 / 6))
+    assert value(found, "conditional_log_likelihood") == pytest.approx(np.log(6 / 7 / 7 * 2 / 5))
+    assert value(found, "squared") == pytest.approx((1 / 49 + 36 / 49 + 9 / 25) / 3)
+    assert value(found, "accuracy") == pytest.approx(1 / 3)
+
+
+def test_a_model_finds_its_label_column_in_rows_of_any_form():
+    columns = {"x": [1, 1, 0], "y": ["a", "b", "b"]}
+    whole = evaluate(FakeModel(), columns)
+    assert same(whole, evaluate(FakeModel(), pd.DataFrame(columns)))
+    assert same(whole, evaluate(FakeModel(), pa.table(columns)))
+    assert same(whole, evaluate(FakeModel(), rows(columns)))
+    assert same(whole, evaluate(FakeModel(), {"x": [1, 1, 0]}, columns["y"]))
+    assert same(whole, evaluate(FakeModel(), rows({"x": [1, 1, 0]}), columns["y"]))
+    with pytest.raises(errors.ColumnError, match="no column 'y'"):
+        evaluate(FakeModel(), {"x": [1, 1, 0]})
+    with pytest.raises(errors.LabelError, match="no labels to judge by"):
+        evaluate(FakeModel(), rows({"x": [1, 1, 0]}))
+
+
+def test_a_source_brings_its_own_labels_and_weights():
+    labels, weights = pa.array(["a", "b", "b"]), np.array([2.0, 0.0, 1.0])
+    found = evaluate(FakeModel(), rows({"x": [1, 1, 0]}, labels, weights))
+    assert value(found, "accuracy") == pytest.approx(2 / 3)
+    assert value(found, "joint_log_likelihood") == pytest.approx(np.log(1 / 4 / 6))
+    assert (found.n, found.weight) == (3, 3.0)
+    named = rows({"x": [1, 1, 0], "truth": ["a", "b", "b"]}, "truth")
+    again = evaluate(FakeModel(), named, "truth", sample_weight=weights)
+    assert same(found, again)
+    assert same(again, evaluate(FakeModel(), named, sample_weight=weights))
+
+
+def test_the_label_asked_for_goes_before_the_source_s_own():
+    source = rows({"x": [1, 1], "other": ["a", "a"]}, ["b", "b"])
+    assert value(evaluate(FakeModel(), source), "accuracy") == 0.0
+    assert value(evaluate(FakeModel(), source, "other"), "accuracy") == 1.0
+    with pytest.raises(errors.ColumnError, match=r"no column 'othr'.*Did you mean 'other'"):
+        evaluate(FakeModel(), source, "othr")
+
+
+def test_a_source_s_own_labels_go_before_the_model_s_label_column():
+    source = rows({"x": [1, 1], "y": ["a", "a"]}, ["b", "b"])
+    assert value(evaluate(FakeModel(), source), "accuracy") == 0.0
+
+
+def test_a_discriminative_model_has_no_joint_likelihood():
+    model = FakeModel()
+    model.generative = False
+    found = evaluate(model, rows({"x": [1, 0]}, ["a", "b"]))
+    assert [measure.name for measure in found.measures][-1] == "conditional_log_likelihood"
+
+
+def test_a_model_whose_classes_are_all_impossible_speaks_itself():
+    class Mute(FakeModel):
+        def scores(self, chunk):
+            return np.full((chunk.n_rows, 2), -np.inf)
+
+        def log_proba(self, _chunk):
+            raise errors.ImpossibleEvidence("every class has probability zero")
+
+    with pytest.raises(errors.ImpossibleEvidence):
+        evaluate(Mute(), rows({"x": [1]}, ["a"]))
+
+
+@pytest.mark.parametrize("as_column", [True, False])
+def test_markers_of_missing_values_mean_missing_as_they_do_in_prediction(as_column):
+    training = {"a": [1.0, 2.0, -999, 8.0, 9.0, 7.5], "b": ["u", "?", "u", "v", "v", "v"]}
+    labels = ["p", "p", "p", "q", "q", "q"]
+    model = weigh.NaiveBayes(missing=[-999, "?"]).fit(training, labels).model_
+    model = dataclasses.replace(model, schema=dataclasses.replace(model.schema, label="y"))
+    new = {"a": [-999, 8.0, -999], "b": ["v", "?", "?"]}
+    truth = ["q", "q", "p"]
+    none = {"a": [None, 8.0, None], "b": ["v", None, None]}
+    expected = evaluate(model, none, truth)
+    found = evaluate(model, new | {"y": truth}) if as_column else evaluate(model, new, truth)
+    assert same(found, expected)
+    assert value(found, "accuracy") == np.mean(model.predict(new) == np.array(truth))
+    log_loss = -np.mean(model.log_proba(new)[[0, 1, 2], [1, 1, 0]])
+    assert value(found, "log_loss") == pytest.approx(log_loss)
+
+
+def test_scores_that_differ_by_rounding_are_a_tie_as_in_prediction():
+    class Tied(FakeModel):
+        tie = "first"
+
+        def scores(self, chunk):
+            return np.tile([np.log(0.5), np.nextafter(np.log(0.5), 0)], (chunk.n_rows, 1))
+
+    source = rows({"x": [1, 0]}, ["a", "b"])
+    assert evaluate(Tied(), source).confusion.table().tolist() == [[1, 0], [1, 0]]
+    Tied.tie = "last"
+    assert evaluate(Tied(), source).confusion.table().tolist() == [[0, 1], [0, 1]]
+
+
+def test_without_pandas_a_source_for_named_columns_is_refused_in_a_sentence(monkeypatch):
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    named = GaussianNB().fit(frame, Y)
+    source = rows(frame, Y)
+    assert same(evaluate(named, source), evaluate(named, frame, Y))
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(errors.Unsupported, match="Install pandas, or give the rows"):
+        evaluate(named, source)
+
+
+def test_an_estimator_is_judged_by_its_model():
+    source = rows({"x": [1, 1, 0], "y": ["a", "b", "b"]})
+    estimator = SimpleNamespace(model_=FakeModel())
+    assert same(evaluate(estimator, source), evaluate(FakeModel(), source))
+
+
+def test_to_dict_is_json_even_with_infinite_and_undefined_numbers():
+    model = GaussianNB().fit(X, CODES)
+    found = evaluate(model, X[:3], [0, 7, 0])
+    read = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert read["measures"][8] == {"name": "log_loss", "value": "inf", "low": "inf", "high": "inf"}
+    assert read["per_class"][2]["precision"]["value"] is None
+    assert read["unseen"] == [{"label": 7, "rows": 1}]
+    assert {"true": None, "predicted": 0, "weight": 1.0} in read["confusion"]
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT])
+def test_a_missing_label_is_refused_by_its_row(missing):
+    labels = [*Y[:99], missing, *Y[100:]]
+    with pytest.raises(errors.LabelError, match=r"Row 99 .* has no label"):
+        evaluate(NB, X, labels)
+
+
+BAD = {
+    "no labels": ((NB, X), {}, errors.LabelError, "no labels to judge by"),
+    "no names": ((NB, X, "species"), {}, errors.LabelError, "has no named columns"),
+    "no column": ((NB, pd.DataFrame({"a": [1]}), "b"), {}, errors.ColumnError, "it has 'a'"),
+    "both": ((NB, X, Y), {"label": "a"}, errors.ParameterError, "left out when y is given"),
+    "table y": ((NB, X, np.stack([Y, Y], 1)), {}, errors.LabelError, r"shape \(150, 2\)"),
+    "lists": ((NB, X[:2], [["a"], ["b"]]), {}, errors.LabelError, "one label per row"),
+    "short y": ((NB, X, Y[:9]), {}, errors.DataError, "y has 9 values for 150 rows"),
+    "level": ((NB, X, Y), {"level": 95}, errors.ParameterError, "between 0 and 1, got 95"),
+    "rows": ((NB, X[:0], Y[:0]), {}, errors.DataError, "no rows to evaluate"),
+    "weights": (
+        (NB, X[:2], Y[:2]),
+        {"sample_weight": [1, -1]},
+        errors.ParameterError,
+        "finite number >= 0",
+    ),
+    "vanishing weights": (
+        (NB, X[:2], Y[:2]),
+        {"sample_weight": [1e-300, 1e-300]},
+        errors.ParameterError,
+        "0 or between 1e-100 and 1e100",
+    ),
+    "few weights": (
+        (NB, X, Y),
+        {"sample_weight": [1]},
+        errors.DataError,
+        "sample_weight has 1 values for at least 150 rows",
+    ),
+    "many weights": (
+        (NB, X, Y),
+        {"sample_weight": np.ones(151)},
+        errors.DataError,
+        "sample_weight has 151 values for 150 rows",
+    ),
+    "zero weights": ((NB, X, Y), {"sample_weight": 0 * WEIGHTS}, errors.DataError, "sum to zero"),
+    "unfitted": ((GaussianNB(), X, Y), {}, errors.Unsupported, "GaussianNB without classes"),
+    "no model": ((object(), X, CODES), {}, errors.Unsupported, "classifier or regression, got obj"),
+    "several outputs": (
+        (KNeighborsClassifier().fit(X, np.stack([CODES, CODES], 1)), X, CODES),
+        {},
+        errors.Unsupported,
+        "several labels per row",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_with_a_sentence(case):
+    args, kwargs, error, words = BAD[case]
+    with pytest.raises(error, match=words):
+        evaluate(*args, **kwargs)

@@ -1,0 +1,59 @@
+"""Rows for tests of regression: dense and sparse forms of one table, and problems made of them."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import settings
+from numpy.typing import NDArray
+
+from weigh.learn.linear.least_squares import fit_least_squares, fit_least_squares_from_moments
+from weigh.learn.linear.matrix import DenseMatrix, Matrix, SparseMatrix
+from weigh.learn.linear.moments import Moments
+from weigh.learn.linear.posterior import classical_posterior
+from weigh.learn.linear.problem import Problem
+from weigh.model.inference import Posterior
+
+Floats = NDArray[np.float64]
+law = settings(max_examples=60, derandomize=True, deadline=None, database=None)
+
+
+def sparse(X: Floats) -> SparseMatrix:
+    """Return an array in compressed rows."""
+    rows, columns = np.nonzero(X)
+    indptr = np.searchsorted(rows, np.arange(len(X) + 1)).astype(np.int64)
+    return SparseMatrix(indptr, columns.astype(np.int32), X[rows, columns], X.shape[1])
+
+
+def problem(
+    X: Floats | Matrix,
+    y: Floats,
+    l2: Floats | float = 0.0,
+    l1: Floats | float = 0.0,
+    *,
+    bias: bool = True,
+    weights: Floats | None = None,
+    offset: Floats | None = None,
+) -> Problem:
+    """Return a problem; one number as a penalty is that of every feature."""
+    rows: Matrix = DenseMatrix(X) if isinstance(X, np.ndarray) else X
+    l1, l2 = (np.full(rows.width, each) if np.isscalar(each) else np.asarray(each) for each in (l1, l2))
+    return Problem(rows, y, l1, l2, bias, weights, offset)
+
+
+def centred(X: Floats, weights: Floats, *, bias: bool) -> Floats:
+    """Return rows from their weighted means, or as they are."""
+    return X - (weights @ X / weights.sum() if bias else 0.0)
+
+
+def classical(source: Problem | Moments) -> Posterior:
+    """Return what least squares without a prior tell of their own errors, from rows or from moments."""
+    if isinstance(source, Moments):
+        return classical_posterior(
+            fit_least_squares_from_moments(source),
+            source.n_rows,
+            source.total_weight if source.has_intercept else 0.0,
+        )
+    n_rows = source.drop_zero_weights().X.n_rows
+    return classical_posterior(
+        fit_least_squares(source), n_rows, source.total_weight if source.has_intercept else 0.0
+    )

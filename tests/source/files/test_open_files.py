@@ -1,0 +1,309 @@
+from __future__ import annotations
+
+import os
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import weigh
+from weigh.engines import run
+from weigh.errors import ColumnError, DataError, ParameterError, SourceError
+from weigh.learn import BayesTask, ThresholdTask
+from weigh.source import Source, open
+from weigh.source.chunk import Column, is_arrow, to_pylist
+
+TABLE = {"n": [1, 2, 3], "x": [1.5, None, 2.5], "s": ["a", None, "b"], "y": ["no", "yes", "no"]}
+CSV = "n,x,s,y\n1,1.5,a,no\n2,,,yes\n3,2.5,b,no\n"
+JSON = """{"n": 1, "x": 1.5, "s": "a", "y": "no"}
+{"n": 2, "y": "yes"}
+
+{"n": 3, "x": 2.5, "s": "b", "y": "no"}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def plain(column: Column) -> list[Any]:
+    """The rows as Python values, missing numbers as None."""
+    return [None if value != value else value for value in to_pylist(column)]
+
+
+def contents(source: Source, kinds: dict[str, str] | None = None, size: int = 65_536) -> dict[str, list[Any]]:
+    result: dict[str, list[Any]] = {}
+    for chunk in source.chunks(kinds, size):
+        for name, column in chunk.columns.items():
+            result.setdefault(name, []).extend(plain(column))
+        if chunk.labels is not None:
+            result.setdefault("labels", []).extend(plain(chunk.labels))
+    return result
+
+
+def refusal(name: str, content: bytes | None = None, **options: Any) -> tuple[str, int | None]:
+    if content is not None:
+        Path(name).write_bytes(content)
+    kinds = options.pop("kinds", None)
+    with pytest.raises(SourceError) as caught:
+        contents(open(name, **options), kinds)
+    return str(caught.value), caught.value.line
+
+
+def save() -> None:
+    Path("t.csv").write_text(CSV)
+    Path("t.tsv").write_text(CSV.replace(",", "\t"))
+    Path("t.jsonl").write_text(JSON)
+    pq.write_table(pa.table(TABLE), "t.parquet")
+
+
+@pytest.mark.parametrize("size", [1, 2, 100])
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.jsonl", "t.parquet"])
+def test_every_format_gives_the_same_columns(name: str, size: int) -> None:
+    save()
+    source = open(name, "y")
+    assert (source.names, source.width, source.named, source.label) == (("n", "x", "s"), 3, True, "y")
+    expected = {"n": TABLE["n"], "x": TABLE["x"], "s": TABLE["s"], "labels": TABLE["y"]}
+    assert contents(source, size=size) == expected
+    assert contents(source, size=size) == expected
+    assert source.bytes_read == source.bytes_total
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.jsonl", "t.parquet"])
+def test_kinds_fix_the_storage_in_every_format(name: str) -> None:
+    save()
+    chunk = open(name, "y").prefix(2, kinds={"n": "number", "s": "skip"})
+    stored = {key: str(c.type) if is_arrow(c) else str(c.dtype) for key, c in chunk.columns.items()}
+    assert stored in ({"n": "double", "x": "double"}, {"n": "float64", "x": "float64"})
+    assert chunk.n_rows == 2
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.jsonl", "t.parquet"])
+def test_markers_are_missing_in_every_format(name: str) -> None:
+    save()
+    source = open(name, missing=("a", 3))
+    assert contents(source)["s"] == [None, None, "b"]
+    assert contents(source)["n"] == [1, 2, None]
+
+
+def test_the_format_can_be_given() -> None:
+    Path("t.dat").write_text(CSV)
+    assert open("t.dat", format="csv").names == ("n", "x", "s", "y")
+    assert refusal("t.dat")[0] == (
+        "The ending of t.dat does not tell its format. "
+        "Give format='csv', 'tsv', 'parquet', 'json', 'fasttext', 'vw', 'libsvm' or 'mail'."
+    )
+
+
+def test_files_that_cannot_be_opened_are_told() -> None:
+    assert refusal("none.csv")[0] == "There is no file none.csv."
+    Path("folder.csv").mkdir()
+    assert refusal("folder.csv")[0] == "folder.csv is a folder without a folder per class."
+    assert refusal("folder.csv", format="csv")[0] == "folder.csv is a folder, not a file."
+
+
+def test_wrong_options_are_refused() -> None:
+    save()
+    every = "'csv', 'tsv', 'parquet', 'json', 'fasttext', 'vw', 'libsvm', 'folder', 'mail'"
+    with pytest.raises(ParameterError, match=f"format must be one of {every}, got 'xls'"):
+        open("t.csv", format="xls")
+    with pytest.raises(ParameterError, match="names must be given only with has_header=False"):
+        open("t.csv", names=["a"])
+    with pytest.raises(ParameterError, match="block must be at least 1, got 0"):
+        open("t.csv", block=0)
+    with pytest.raises(ParameterError, match="delimiter must be one ASCII character"):
+        open("t.csv", delimiter="::")
+    with pytest.raises(ParameterError, match="missing must be strings or numbers"):
+        open("t.csv", missing=(None,))
+
+
+def test_parquet_knows_its_number_of_rows() -> None:
+    pq.write_table(pa.table({"a": range(1000)}), "t.parquet", row_group_size=300)
+    source = open("t.parquet")
+    assert source.n_rows == 1000
+    assert max(chunk.n_rows for chunk in source.chunks(size=128)) <= 128
+
+
+def test_parquet_values_that_do_not_fit_are_told_with_their_row() -> None:
+    pq.write_table(pa.table({"a": ["1"] * 5 + ["abc"]}), "t.parquet")
+    assert refusal("t.parquet", kinds={"a": "number"})[0] == (
+        "t.parquet, row 6, column 'a': 'abc' is not a number. "
+        "Give missing='abc' to open() if it means missing."
+    )
+    assert contents(open("t.parquet", missing="abc"), {"a": "number"})["a"] == [1.0] * 5 + [None]
+
+
+def test_parquet_times_become_text_and_nested_columns_are_refused() -> None:
+    pq.write_table(pa.table({"t": pa.array([0], pa.timestamp("ms")), "s": [{"z": 1}]}), "t.parquet")
+    source = open("t.parquet")
+    assert contents(source, {"s": "skip"}) == {"t": ["1970-01-01T00:00:00"]}
+    with pytest.raises(ColumnError, match="Column 's' is of Arrow type struct"):
+        source.prefix()
+
+
+def test_damaged_parquet_files_are_told() -> None:
+    save()
+    whole = Path("t.parquet").read_bytes()
+    assert refusal("e.parquet", b"")[0] == "e.parquet is empty."
+    assert refusal("c.parquet", whole[:-4])[0].startswith("c.parquet is not a whole Parquet file: ")
+    pq.write_table(pa.table({"a": pa.array([], pa.int64())}), "n.parquet")
+    assert refusal("n.parquet")[0] == "n.parquet has columns but no rows."
+    assert refusal("t.parquet", label="z")[0] == "t.parquet has no column 'z'; it has 'n', 'x', 's', 'y'."
+
+
+def test_json_times_stay_text_and_lists_stay_lists() -> None:
+    Path("t.jsonl").write_text('{"d": "2020-01-01", "t": ["a", "b"], "e": []}\n{"d": null, "t": []}\n')
+    assert contents(open("t.jsonl")) == {
+        "d": ["2020-01-01", None],
+        "t": [["a", "b"], []],
+        "e": [[], None],
+    }
+
+
+def test_json_types_come_from_the_first_ten_thousand_rows_only() -> None:
+    Path("t.jsonl").write_text('{"a": 1}\n' * 10_000 + '{"a": 1.5, "late": 2}\n')
+    source = open("t.jsonl")
+    assert source.prefix().columns["a"].type == pa.int64()
+    assert source.names == ("a",)
+    assert contents(source, {"a": "number"})["a"][-1] == 1.5
+    assert refusal("t.jsonl") == ("t.jsonl, line 10,001, column 'a': 1.5 is not a whole number.", 10_001)
+
+
+def test_json_in_other_encodings_is_read() -> None:
+    Path("t.jsonl").write_bytes('{"a": "é"}\n'.encode("latin-1"))
+    assert contents(open("t.jsonl", encoding="latin-1")) == {"a": ["é"]}
+
+
+def test_json_faults_are_told_with_their_line() -> None:
+    good = b'{"a": 1, "b": "x"}\n'
+    assert refusal("t.jsonl", good * 12 + b'{"a": 1\n') == (
+        "t.jsonl, line 13 is not JSON: Expecting ',' delimiter.",
+        13,
+    )
+    assert refusal("t.jsonl", good * 20_000 + b'\n{"a": "z"}\n') == (
+        "t.jsonl, line 20,002, column 'a': \"z\" is text, not a number as before.",
+        20_002,
+    )
+    assert refusal("t.jsonl", b'[{"a": 1}]\n') == (
+        "t.jsonl, line 1 is not a JSON object. Write one object {...} per line.",
+        1,
+    )
+    assert refusal("t.jsonl", good + b'{"a": 1, "b": "\xe9"}\n') == (
+        "t.jsonl, line 2 is not text in utf-8. Give encoding='latin-1' if it is that.",
+        2,
+    )
+    assert refusal("t.jsonl", b"")[0] == "t.jsonl is empty."
+    assert refusal("t.jsonl", b"\n\n")[0] == "t.jsonl has no rows."
+    assert refusal("t.jsonl", b"{}\n")[0] == "t.jsonl has no rows with fields."
+
+
+def test_a_pipe_is_refused_by_name() -> None:
+    os.mkfifo("rows.csv")
+    with pytest.raises(SourceError, match=r"^rows.csv is a pipe, .* save it to a file first\.$"):
+        open("rows.csv")
+
+
+def test_a_device_is_refused_by_name() -> None:
+    with pytest.raises(SourceError, match=r"^/dev/null is not a regular file, .* save it to a file first\.$"):
+        open("/dev/null", format="csv")
+
+
+@pytest.mark.parametrize("rows_before", [0, 20_000])
+def test_an_endless_json_line_is_refused_in_bounded_memory(rows_before: int) -> None:
+    with Path("big.jsonl").open("w") as file:
+        file.write('{"t": "a"}\n' * rows_before)
+        file.write('{"t": "' + "a" * (24 << 20) + '"}\n')
+    tracemalloc.start()
+    try:
+        with pytest.raises(
+            SourceError, match=rf"line {rows_before + 1:,}: a row is longer than a block; give"
+        ):
+            contents(open("big.jsonl"))
+        assert tracemalloc.get_traced_memory()[1] < 12 << 20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("line", ["null", "[[[1]]]", '{"a": ' + "[" * 100_000 + "]" * 100_000 + ', "y": 1}'])
+@pytest.mark.parametrize("rows_before", [0, 20_000])
+def test_a_json_line_that_arrow_cannot_survive_is_refused_with_its_number(tmp_path, line, rows_before):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"a": 1, "y": 0}\n' * rows_before + line + "\n" + '{"a": 1, "y": 0}\n')
+    with pytest.raises(SourceError, match=f"line {rows_before + 1:,} is"):
+        for _ in open(path, label="y").chunks():
+            pass
+
+
+def write(name: str, text: str) -> str:
+    Path(name).write_text(text)
+    return name
+
+
+def column(source: weigh.source.Source, name: str, size: int = 1000) -> list[Any]:
+    return [value for chunk in source.chunks(size=size) for value in to_pylist(chunk.columns[name])]
+
+
+def long_files() -> list[str]:
+    rng = np.random.default_rng(3)
+    names = []
+    for k in range(3):
+        rows = zip(
+            rng.integers(0, 5, 30_000), rng.normal(size=30_000), rng.integers(0, 2, 30_000), strict=True
+        )
+        names.append(write(f"{k}.csv", "c,x,y\n" + "".join(f"{c},{x:.3f},{y}\n" for c, x, y in rows)))
+    return names
+
+
+def test_files_in_a_row_are_the_rows_of_all_of_them():
+    paths = [write("a.csv", "n,c\n1,x\n2,y\n"), write("b.csv", "c,n\nz,3\n")]
+    source = open(paths)
+    assert (column(source, "n"), column(source, "c")) == ([1, 2, 3], ["x", "y", "z"])
+    assert column(open(paths, "n"), "c", size=1) == ["x", "y", "z"]
+
+
+def test_a_list_of_one_file_is_that_file():
+    assert column(open([write("a.csv", "n\n1\n")]), "n") == [1]
+
+
+def test_a_column_that_is_text_in_one_file_is_text_in_all():
+    source = open([write("a.csv", "c\n1\n02\n"), write("b.csv", "c\nx\n")])
+    assert column(source, "c") == ["1", "02", "x"]
+
+
+def test_rows_are_numbered_through_all_files_also_when_pieces_are_made_out_of_order():
+    pieces = list(open(long_files()).chunk_readers(size=7_000))
+    chunks = [piece() for piece in reversed(pieces)][::-1]
+    ends = np.cumsum([chunk.n_rows for chunk in chunks]).tolist()
+    assert [chunk.first_row for chunk in chunks] == [0, *ends[:-1]]
+    assert ends[-1] == 90_000
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_a_model_of_several_files_is_the_model_of_one_with_all_rows(threads):
+    paths = long_files()
+    texts = [Path(path).read_text() for path in paths]
+    whole = write("whole.csv", texts[0] + "".join(text.partition("\n")[2] for text in texts[1:]))
+    one, several = (open(path, "y") for path in (whole, paths))
+    models = [run(BayesTask.for_source(source), source, threads=threads) for source in (one, several)]
+    assert models[0].to_bytes() == models[1].to_bytes()
+
+
+def test_files_of_other_columns_are_refused_by_name():
+    with pytest.raises(DataError, match=r"^a.csv and b.csv do not have the same columns: .* has 'k'"):
+        open([write("a.csv", "n\n1\n"), write("b.csv", "n,k\n1,2\n")])
+
+
+def test_an_empty_list_of_files_is_refused():
+    with pytest.raises(ParameterError, match="path"):
+        open([])
+
+
+def test_a_threshold_of_several_files_is_the_same_for_any_number_of_threads():
+    source = open(long_files(), "y")
+    models = [run(ThresholdTask.for_source(source), source, threads=threads) for threads in (1, 4)]
+    assert models[0].to_bytes() == models[1].to_bytes()

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from weigh.errors import DataError, LabelError
+from weigh.source import rows
+
+DENSE = np.array([[0, 2, 0], [1, 0, 0], [0, 0, 3], [4, 0, 5]])
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
+@pytest.mark.parametrize("make", [sp.csr_matrix, sp.csr_array])
+def test_every_sparse_format_gives_the_same_rows(form: str, make: type) -> None:
+    source = rows(make(DENSE).asformat(form), list("abab"), np.ones(4))
+    assert (source.names, source.width, source.named, source.n_rows) == ((), 3, False, 4)
+    chunks = list(source.chunks(size=3))
+    assert all(chunk.columns == {} for chunk in chunks)
+    parts = [chunk.sparse for chunk in chunks]
+    assert all(part.format == "csr" and part.has_canonical_format for part in parts)
+    assert np.array_equal(np.vstack([part.toarray() for part in parts]), DENSE)
+    assert [list(chunk.labels) for chunk in chunks if chunk.labels is not None] == [
+        ["a", "b", "a"],
+        ["b"],
+    ]
+    assert [chunk.first_row for chunk in chunks] == [0, 3]
+
+
+def test_values_have_64_bits() -> None:
+    for given, wanted in ((np.float32, np.float64), (np.int8, np.int64), (bool, np.int64)):
+        wide = rows(sp.csr_matrix(DENSE.astype(given))).prefix().sparse
+        assert wide is not None
+        assert wide.dtype == wanted
+
+
+def test_duplicates_are_summed_and_the_callers_matrix_is_left_alone() -> None:
+    matrix = sp.csr_matrix((np.array([1.0, 2.0]), np.array([1, 1]), np.array([0, 2])), shape=(1, 2))
+    wide = rows(matrix).prefix().sparse
+    assert wide is not None
+    assert wide.toarray().tolist() == [[0.0, 3.0]]
+    assert wide.nnz == 1
+    assert matrix.nnz == 2
+
+
+def test_a_wide_matrix_of_a_million_columns_is_cut_into_chunks() -> None:
+    n, width = 1000, 1_000_000
+    matrix = sp.csr_matrix((np.ones(n), (np.arange(n), np.arange(n) * 1000)), shape=(n, width))
+    source = rows(matrix)
+    assert source.width == width
+    assert sum(chunk.sparse.nnz for chunk in source.chunks(size=300)) == n
+
+
+def test_bad_matrices_are_refused() -> None:
+    with pytest.raises(DataError, match="Complex data not supported"):
+        rows(sp.csr_matrix(DENSE.astype(complex)))
+    with pytest.raises(DataError, match=r"Found array with 0 sample\(s\) \(shape=\(0, 3\)\)"):
+        rows(sp.csr_matrix((0, 3)))
+    with pytest.raises(DataError, match=r"Found array with 0 feature\(s\) \(shape=\(3, 0\)\)"):
+        rows(sp.csr_matrix((3, 0)))
+    with pytest.raises(LabelError, match="a bare array has no column names"):
+        rows(sp.csr_matrix(DENSE), "y")
+    with pytest.raises(LabelError, match="a bare array has no column names"):
+        rows(sp.csr_matrix(DENSE)).with_label("y")
+
+
+@pytest.mark.parametrize("make", [sp.csr_matrix, sp.csc_matrix])
+def test_entries_outside_the_matrix_are_refused(make):
+    broken = make(np.eye(4))
+    broken.indices[0] = 1 << 30
+    with pytest.raises(DataError, match="The sparse matrix is damaged"):
+        rows(broken, [0, 1, 0, 1])
+
+
+def test_more_columns_than_can_be_numbered_are_refused():
+    with pytest.raises(DataError, match="columns; 2,147,483,647 are the most"):
+        rows(sp.csr_matrix((4, 2**40)), [0, 1, 0, 1])

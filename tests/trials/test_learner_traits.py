@@ -1,0 +1,73 @@
+"""Every named learner, and the common ones of scikit-learn, are described in words."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import all_estimators
+
+import weigh
+from weigh.trials import describe_learners
+from weigh.trials.learner_traits import SKLEARN_TRAITS, WEIGH_TRAITS, Traits, traits_of
+from weigh.trials.learners import LEARNER_FACTORIES
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "comparing.md"
+
+
+class Foreign(ClassifierMixin, BaseEstimator):
+    """A learner that nobody has described."""
+
+    def fit(self, X: object, y: object) -> None:
+        """Learn nothing."""
+
+
+class Nearly(weigh.NaiveBayes):
+    """A learner derived from one that is described."""
+
+
+@pytest.mark.parametrize("name", LEARNER_FACTORIES)
+def test_every_named_learner_is_described(name: str) -> None:
+    assert isinstance(traits_of(LEARNER_FACTORIES[name]()), Traits)
+
+
+def test_every_learner_of_ours_is_described_and_every_peer_exists() -> None:
+    assert set(WEIGH_TRAITS) == {type(make()).__name__ for make in LEARNER_FACTORIES.values()} - {
+        "Pipeline"
+    } | {"Perceptron"}
+    assert set(SKLEARN_TRAITS) <= {name for name, _ in all_estimators()}
+
+
+def test_learners_of_one_name_are_told_apart_by_their_library() -> None:
+    from sklearn.linear_model import Perceptron
+
+    ours, theirs = traits_of(weigh.Perceptron()), traits_of(Perceptron())
+    assert ours is not None
+    assert "R²/γ²" in ours.guarantee
+    assert ours != theirs
+
+
+def test_a_learner_derived_from_another_is_described_as_it() -> None:
+    assert traits_of(Nearly()) == WEIGH_TRAITS["NaiveBayes"]
+
+
+def test_an_unknown_learner_is_not_described() -> None:
+    table = describe_learners({"foreign": Foreign(), "tree": "tree"})
+    assert table.to_dict()["foreign"] is None
+    assert "  foreign  not described" in str(table)
+
+
+def test_traits_print_within_80_columns_and_every_question_is_answered() -> None:
+    table = describe_learners()
+    assert max(map(len, str(table).splitlines())) <= 80
+    assert str(table).count("naive-bayes") == len(fields(Traits))
+    assert "generative or discriminative\n  naive-bayes  generative\n  logistic     discriminative" in str(
+        table
+    )
+    assert "<table" in table._repr_html_()
+
+
+def test_the_page_shows_the_table_of_the_code() -> None:
+    assert describe_learners().to_markdown() in PAGE.read_text("utf-8")
