@@ -100,8 +100,7 @@ inline void require_below(weigh::Codes codes, std::size_t bound, const char* mes
 }
 
 inline weigh::SparseRows sparse_of(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
-                                   const std::optional<Vector<double>>& values, std::size_t rows,
-                                   std::size_t width) {
+                                   const std::optional<Vector<double>>& values, std::size_t rows, std::size_t width) {
     const weigh::SparseRows sparse{span_of(indptr), span_of(indices), span_of(values)};
     require(indptr.shape(0) == rows + 1, "indptr must have one entry more than there are rows");
     require(!values || values->shape(0) == indices.shape(0), "values and indices differ in length");

@@ -24,8 +24,7 @@ void count_weighted_codes(const Vector<std::int32_t>& classes, const Vector<std:
             "classes, codes and weights differ in length");
     require_below(span_of(classes), table.shape(0), "a class lies outside the table");
     require_below(span_of(codes), table.shape(1), "a code lies outside the table");
-    weigh::count_codes(span_of(classes), span_of(codes), span_of(weights), table.shape(1),
-                       cells_of(table));
+    weigh::count_codes(span_of(classes), span_of(codes), span_of(weights), table.shape(1), cells_of(table));
 }
 
 void count_sparse(const Vector<std::int32_t>& classes, const Vector<std::int64_t>& indptr,
@@ -44,9 +43,8 @@ void count_sparse(const Vector<std::int32_t>& classes, const Vector<std::int64_t
 void bind_count(nb::module_& m) {
     m.def("count_codes", &count_codes, "classes"_a, "codes"_a, "table"_a.noconvert(),
           "Add one to table[class, code] for every row.");
-    m.def("count_weighted_codes", &count_weighted_codes, "classes"_a, "codes"_a, "weights"_a,
-          "table"_a.noconvert(), "Add its weight to table[class, code] for every row.");
-    m.def("count_sparse", &count_sparse, "classes"_a, "indptr"_a, "indices"_a, "values"_a.none(),
-          "weights"_a.none(), "table"_a.noconvert(),
-          "Add weight × value to table[class, index] for every entry.");
+    m.def("count_weighted_codes", &count_weighted_codes, "classes"_a, "codes"_a, "weights"_a, "table"_a.noconvert(),
+          "Add its weight to table[class, code] for every row.");
+    m.def("count_sparse", &count_sparse, "classes"_a, "indptr"_a, "indices"_a, "values"_a.none(), "weights"_a.none(),
+          "table"_a.noconvert(), "Add weight × value to table[class, index] for every entry.");
 }

@@ -26,9 +26,7 @@ csv::Kind kind_of(const std::string& name) {
     return static_cast<csv::Kind>(found - kKinds.begin());
 }
 
-std::string_view view_of(const Bytes& data) {
-    return {reinterpret_cast<const char*>(data.data()), data.shape(0)};
-}
+std::string_view view_of(const Bytes& data) { return {reinterpret_cast<const char*>(data.data()), data.shape(0)}; }
 
 nb::list to_list(const csv::Texts& texts) {
     nb::list list;
@@ -68,7 +66,8 @@ nb::tuple parse_csv(const Bytes& data, const std::vector<std::string>& kinds, ch
     for (auto& column : table.columns) {
         const char* kind = kKinds[static_cast<std::size_t>(column.kind)];
         const nb::object values = values_of(column);
-        if (column.kind == csv::Kind::text) columns.append(nb::make_tuple(kind, to_numpy(std::move(column.begins)), values));
+        if (column.kind == csv::Kind::text)
+            columns.append(nb::make_tuple(kind, to_numpy(std::move(column.begins)), values));
         else columns.append(nb::make_tuple(kind, to_numpy(std::move(column.codes)), values));
     }
     return nb::make_tuple(table.records, columns, to_python(table.error));

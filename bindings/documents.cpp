@@ -77,9 +77,7 @@ public:
         require(!bitmap || 8 * bitmap->shape(0) >= first + rows, "the bitmap is too short");
     }
 
-    bool operator[](std::size_t i) const {
-        return !bits_ || (bits_[(first_ + i) / 8] >> ((first_ + i) % 8) & 1) != 0;
-    }
+    bool operator[](std::size_t i) const { return !bits_ || (bits_[(first_ + i) / 8] >> ((first_ + i) % 8) & 1) != 0; }
 
 private:
     const std::uint8_t* bits_;
@@ -187,11 +185,12 @@ nb::object known(const HeldDocuments& held) {
 void bind_documents(nb::module_& m) {
     nb::class_<HeldDocuments>(m, "Documents", "Texts, or lists of tokens, read where they lie.")
         .def_static("from_objects", &of_objects, "values"_a, "missing"_a)
-        .def_static("from_strings", &of_strings<std::int32_t>, "offsets"_a, "text"_a, "validity"_a.none(), "bit_offset"_a,
+        .def_static("from_strings", &of_strings<std::int32_t>, "offsets"_a, "text"_a, "validity"_a.none(),
+                    "bit_offset"_a, "missing"_a)
+        .def_static("from_strings", &of_strings<std::int64_t>, "offsets"_a, "text"_a, "validity"_a.none(),
+                    "bit_offset"_a, "missing"_a)
+        .def_static("from_string_views", &of_views, "views"_a, "buffers"_a, "validity"_a.none(), "bit_offset"_a,
                     "missing"_a)
-        .def_static("from_strings", &of_strings<std::int64_t>, "offsets"_a, "text"_a, "validity"_a.none(), "bit_offset"_a,
-                    "missing"_a)
-        .def_static("from_string_views", &of_views, "views"_a, "buffers"_a, "validity"_a.none(), "bit_offset"_a, "missing"_a)
         .def_static("from_spans", &of_spans, "begins"_a, "sizes"_a, "data"_a, "unescaped"_a, "missing"_a)
         .def_static("from_token_lists", &of_lists, "names"_a, "indptr"_a, "values"_a.none())
         .def_ro("invalid_rows", &HeldDocuments::odd)

@@ -89,8 +89,8 @@ void bind_mail_features(nb::module_& m) {
     m.attr("MAIL_MAX_FEATURES") = mail::kMostFeatures;
     m.def("hash_mail_features", &mail_prints, "contents"_a, "pairs"_a, "characters"_a, "salt"_a, "threads"_a,
           "Return the print of each raw message: the keys of its features, each view's sorted.");
-    m.def("hash_mail_features_with_ids", &mail_identified, "contents"_a, "pairs"_a, "characters"_a, "salt"_a, "threads"_a,
-          "Return what each raw message is known by, the same wherever it lies, and its print.");
+    m.def("hash_mail_features_with_ids", &mail_identified, "contents"_a, "pairs"_a, "characters"_a, "salt"_a,
+          "threads"_a, "Return what each raw message is known by, the same wherever it lies, and its print.");
     m.def("extract_mail_features", &mail_features, "content"_a, "pairs"_a, "characters"_a, "salt"_a,
           "Return the features of one raw message: view, name and key of each.");
 }

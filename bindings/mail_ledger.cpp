@@ -156,7 +156,8 @@ void bind_mail_ledger(nb::module_& m) {
         .def_prop_ro("note", [](const SharedLedger& self) { return bytes_of(self.ledger.note()); })
         .def("learn", &learn, "hashed_features"_a, "spam"_a,
              "Learn prints in their order; one byte each is 1 for spam, 0 for ham.")
-        .def("unlearn", &unlearn, "hashed_features"_a, "spam"_a, "Take back prints that were learned, or change nothing.")
+        .def("unlearn", &unlearn, "hashed_features"_a, "spam"_a,
+             "Take back prints that were learned, or change nothing.")
         .def("judge", &judge, "hashed_features"_a, "Return the log-odds of spam of every print.")
         .def("evidence", &evidence, "hashed_features"_a,
              "Return (view, key, what it adds to the log-odds) of every known feature; the key of a bias is zero.")

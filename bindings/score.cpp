@@ -9,9 +9,7 @@ namespace {
 using Weights = Vector<double>;
 using Cells = nb::ndarray<const double, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-std::span<const double> cells_in(const Cells& table) {
-    return {table.data(), table.shape(0) * table.shape(1)};
-}
+std::span<const double> cells_in(const Cells& table) { return {table.data(), table.shape(0) * table.shape(1)}; }
 
 void score_codes(const Vector<std::int32_t>& codes, const Cells& table, const Table<double>& scores) {
     const Unlocked unlocked(scores.shape(0));
@@ -29,8 +27,7 @@ void score_linear(const Column<double>& values, const Weights& weights, const Ta
 }
 
 void score_sparse(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
-                  const std::optional<Vector<double>>& values, const Cells& table,
-                  const Table<double>& scores) {
+                  const std::optional<Vector<double>>& values, const Cells& table, const Table<double>& scores) {
     const Unlocked unlocked(scores.shape(0));
     require(table.shape(1) == scores.shape(1), "table and scores differ in classes");
     const auto rows = sparse_of(indptr, indices, values, scores.shape(0), table.shape(0));
@@ -44,8 +41,7 @@ void score_gaussian(const Column<double>& values, const Weights& mean, const Wei
     require(mean.shape(0) == scores.shape(1) && steepness.shape(0) == scores.shape(1) &&
                 constant.shape(0) == scores.shape(1),
             "parameters and scores differ in classes");
-    weigh::score_gaussian(strided_of(values), span_of(mean), span_of(steepness), span_of(constant),
-                          cells_of(scores));
+    weigh::score_gaussian(strided_of(values), span_of(mean), span_of(steepness), span_of(constant), cells_of(scores));
 }
 
 }  // namespace
@@ -55,8 +51,8 @@ void bind_score(nb::module_& m) {
           "Add table[code] to every row's scores.");
     m.def("score_linear", &score_linear, "values"_a, "weights"_a, "scores"_a.noconvert(),
           "Add value × weights to every row's scores.");
-    m.def("score_sparse", &score_sparse, "indptr"_a, "indices"_a, "values"_a.none(), "table"_a,
-          "scores"_a.noconvert(), "Add value × table[index] to every row's scores, for every entry.");
+    m.def("score_sparse", &score_sparse, "indptr"_a, "indices"_a, "values"_a.none(), "table"_a, "scores"_a.noconvert(),
+          "Add value × table[index] to every row's scores, for every entry.");
     m.def("score_gaussian", &score_gaussian, "values"_a, "mean"_a, "inverse_std"_a, "constant"_a,
           "scores"_a.noconvert(), "Add constant − ½ ((value − mean) · steepness)² to every row's scores.");
 }

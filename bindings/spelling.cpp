@@ -26,8 +26,7 @@ auto alone(SharedReader& self, Work work) {
     return work(self.reader);
 }
 
-void make(SharedReader* self, const std::vector<std::vector<std::string>>& sets, std::size_t window,
-          std::size_t most) {
+void make(SharedReader* self, const std::vector<std::vector<std::string>>& sets, std::size_t window, std::size_t most) {
     require(most > 0, "a set keeps one occurrence at least");
     new (self) SharedReader{{sets, window, most}, {}};
 }

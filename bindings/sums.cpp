@@ -51,6 +51,8 @@ nb::tuple extent(const Vector<double>& values) {
 void bind_sums(nb::module_& m) {
     m.def("class_sums", &class_sums, "classes"_a, "n_classes"_a, "values"_a, "weights"_a.none(),
           "Return Σ w, and exactly Σ w x and Σ w x², per class; exact sums are (limbs, base).");
-    m.def("scan_values", &extent, "values"_a, "Return the largest magnitude, and whether some values are NaN, zero or negative.");
-    m.def("propagate_carries", &carried, "limbs"_a, "base"_a, "Return (limbs, base) of the same sums in their one form.");
+    m.def("scan_values", &extent, "values"_a,
+          "Return the largest magnitude, and whether some values are NaN, zero or negative.");
+    m.def("propagate_carries", &carried, "limbs"_a, "base"_a,
+          "Return (limbs, base) of the same sums in their one form.");
 }

@@ -18,8 +18,8 @@ constexpr std::array<const char*, 6> kFaults{"none", "label", "index", "order", 
 
 svmlight::Lines lines_of(const Bytes& data, const Places& begins, const Places& ends) {
     require(begins.shape(0) == ends.shape(0), "begins and ends differ in length");
-    const svmlight::Lines lines{{reinterpret_cast<const char*>(data.data()), data.shape(0)},
-                                span_of(begins), span_of(ends)};
+    const svmlight::Lines lines{
+        {reinterpret_cast<const char*>(data.data()), data.shape(0)}, span_of(begins), span_of(ends)};
     for (std::size_t i = 0; i < lines.size(); ++i)
         require(0 <= lines.begins[i] && lines.begins[i] <= lines.ends[i] &&
                     lines.ends[i] <= static_cast<std::int64_t>(data.shape(0)),

@@ -121,13 +121,16 @@ void bind_vocabulary(nb::module_& m) {
         .def_static("from_names", &of_names, "text"_a, "offsets"_a)
         .def("__len__", &weigh::Vocabulary::size)
         .def("find", &find, "documents"_a, "settings"_a, "Return (indptr, numbers, counts) of the known tokens.")
-        .def("find_or_add", &learn, "documents"_a, "settings"_a, "Return the same of all tokens; new ones become known.")
+        .def("find_or_add", &learn, "documents"_a, "settings"_a,
+             "Return the same of all tokens; new ones become known.")
         .def("score", &score, "documents"_a, "settings"_a, "table"_a, "scores"_a.noconvert(),
              "Add count × table[number] of every known token to the scores of its row.")
-        .def("names", [](const weigh::Vocabulary& self) { return to_tuple(self.names()); },
-             "Return (text, offsets) of the names by number.");
+        .def(
+            "names", [](const weigh::Vocabulary& self) { return to_tuple(self.names()); },
+            "Return (text, offsets) of the names by number.");
     m.def("argsort_names", &sorted_order, "text"_a, "offsets"_a, "Return the numbers that sort names by code points.");
-    m.def("are_names_sorted", &names_rise, "text"_a, "offsets"_a, "Whether names are distinct and sorted by code points.");
+    m.def("are_names_sorted", &names_rise, "text"_a, "offsets"_a,
+          "Whether names are distinct and sorted by code points.");
     m.def("merge_names", &merged_names, "text"_a, "offsets"_a, "other_text"_a, "other_offsets"_a,
           "Return (text, offsets) of two sorted lists of names as one, and the places of both lists' names in it.");
     m.def("select_shorter_names", &shorter_names, "text"_a, "offsets"_a, "other_text"_a, "other_offsets"_a,

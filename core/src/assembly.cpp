@@ -22,8 +22,7 @@ public:
             case Part::Form::column:
                 if (const double value = part.column[row]; !std::isnan(value)) put(part.numbers[0], value);
                 break;
-            case Part::Form::entries:
-                add_entries(part, row);
+            case Part::Form::entries: add_entries(part, row);
         }
     }
 

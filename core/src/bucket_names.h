@@ -19,7 +19,8 @@ public:
 
     // The greater, the better a token's claim; none has the rank `kNone`.
     static std::uint64_t rank(std::uint64_t hash, std::size_t size) {
-        return size == 0 || size > kLongest ? kNone : ((kLongest + 1 - size) << kHashBits) | (~hash >> (64 - kHashBits));
+        return size == 0 || size > kLongest ? kNone
+                                            : ((kLongest + 1 - size) << kHashBits) | (~hash >> (64 - kHashBits));
     }
 
     void put(std::size_t bucket, std::string_view name) {

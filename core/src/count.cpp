@@ -43,13 +43,12 @@ void count_codes(Codes classes, Codes codes, std::span<const double> weights, st
                  std::span<double> table) {
     for (std::size_t i = 0; i < codes.size(); ++i) {
         const std::int32_t c = classes[i], k = codes[i];
-        if (c >= 0 && k >= 0)
-            table[static_cast<std::size_t>(c) * width + static_cast<std::size_t>(k)] += weights[i];
+        if (c >= 0 && k >= 0) table[static_cast<std::size_t>(c) * width + static_cast<std::size_t>(k)] += weights[i];
     }
 }
 
-void count_sparse(Codes classes, const SparseRows& rows, std::span<const double> weights,
-                  std::size_t width, std::span<double> table) {
+void count_sparse(Codes classes, const SparseRows& rows, std::span<const double> weights, std::size_t width,
+                  std::span<double> table) {
     for (std::size_t i = 0; i < rows.rows(); ++i) {
         if (classes[i] < 0) continue;
         double* row = table.data() + static_cast<std::size_t>(classes[i]) * width;

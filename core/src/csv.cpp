@@ -13,7 +13,11 @@ namespace {
 class Parser {
 public:
     Parser(std::string_view data, std::span<const Kind> kinds, const Dialect& dialect, std::size_t most)
-        : data_(data), delimiter_(dialect.delimiter), quotes_(dialect.quotes), most_(most), ends_(data, dialect.delimiter, '\n', '\r') {
+        : data_(data),
+          delimiter_(dialect.delimiter),
+          quotes_(dialect.quotes),
+          most_(most),
+          ends_(data, dialect.delimiter, '\n', '\r') {
         for (const Kind kind : kinds) readers_.push_back(reader(kind, dialect.missing, data));
         batch_ = std::clamp<std::size_t>(kBatchFields / std::max<std::size_t>(kinds.size(), 1), 1, kBatchRecords);
         fields_.resize(batch_ * kinds.size());

@@ -35,7 +35,8 @@ bool to_short(std::string_view text, double& number) {
     digits -= kZeros;
     digits = digits * 10 + (digits >> 8);
     digits = ((digits & 0x000000FF000000FFULL) * 0x000F424000000064ULL +
-              ((digits >> 16) & 0x000000FF000000FFULL) * 0x0000271000000001ULL) >> 32;
+              ((digits >> 16) & 0x000000FF000000FFULL) * 0x0000271000000001ULL) >>
+             32;
     number = static_cast<double>(static_cast<std::uint32_t>(digits));
     return true;
 }

@@ -2,7 +2,6 @@
 
 #include "weigh/dictionary.h"
 
-
 namespace weigh {
 namespace {
 
@@ -27,8 +26,7 @@ private:
     std::size_t find(std::int64_t key) const {
         const std::size_t mask = slots_.size() - 1;
         std::size_t at = mix(static_cast<std::uint64_t>(key)) & mask;
-        while (slots_[at] != kEmpty && distinct_[static_cast<std::size_t>(slots_[at])] != key)
-            at = (at + 1) & mask;
+        while (slots_[at] != kEmpty && distinct_[static_cast<std::size_t>(slots_[at])] != key) at = (at + 1) & mask;
         return at;
     }
 

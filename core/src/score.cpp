@@ -16,10 +16,9 @@ double penalty(double z) {
     return 0.5 * kFar * kFar * (1.0 + std::log(distance / kFar));
 }
 
-}
+}  // namespace
 
-void score_codes(Codes codes, std::span<const double> table, std::size_t classes,
-                 std::span<double> scores) {
+void score_codes(Codes codes, std::span<const double> table, std::size_t classes, std::span<double> scores) {
     for (std::size_t i = 0; i < codes.size(); ++i) {
         if (codes[i] < 0) continue;
         const double* weights = table.data() + static_cast<std::size_t>(codes[i]) * classes;
@@ -51,9 +50,8 @@ void score_sparse(const SparseRows& rows, std::span<const double> table, std::si
     }
 }
 
-void score_gaussian(Strided<double> values, std::span<const double> mean,
-                    std::span<const double> steepness, std::span<const double> constant,
-                    std::span<double> scores) {
+void score_gaussian(Strided<double> values, std::span<const double> mean, std::span<const double> steepness,
+                    std::span<const double> constant, std::span<double> scores) {
     const std::size_t classes = mean.size();
     for (std::size_t i = 0; i < values.size; ++i) {
         const double x = values[i];

@@ -90,8 +90,7 @@ void add_weighted(const Parts& x, const Parts& w, Row first, Row second) {
     const Wide square = static_cast<Wide>(x.significand) * x.significand;
     const int exponent = 2 * x.exponent + w.exponent;
     second.add(static_cast<Wide>(static_cast<std::uint64_t>(square)) * w.significand, exponent, false);
-    second.add(static_cast<Wide>(static_cast<std::uint64_t>(square >> 64)) * w.significand,
-               exponent + 64, false);
+    second.add(static_cast<Wide>(static_cast<std::uint64_t>(square >> 64)) * w.significand, exponent + 64, false);
 }
 
 // Which powers of two the finite, non-zero values of a column need: every bit of every value lies
@@ -130,8 +129,8 @@ struct Limbs {
     std::vector<std::int64_t> digits;
 };
 
-void add_fixed(Codes classes, Strided<double> values, std::vector<double>& known, Limbs& first,
-               Limbs& second, int low) {
+void add_fixed(Codes classes, Strided<double> values, std::vector<double>& known, Limbs& first, Limbs& second,
+               int low) {
     std::vector<Fixed> sums(known.size());
     for (std::size_t i = 0; i < values.size; ++i) {
         if (classes[i] < 0 || !std::isfinite(values[i])) continue;
@@ -142,16 +141,14 @@ void add_fixed(Codes classes, Strided<double> values, std::vector<double>& known
     for (std::size_t c = 0; c < sums.size(); ++c) sums[c].move_to(first.row(c), second.row(c), low);
 }
 
-void add_limbs(Codes classes, Strided<double> values, std::span<const double> weights,
-               std::vector<double>& known, Limbs& first, Limbs& second) {
+void add_limbs(Codes classes, Strided<double> values, std::span<const double> weights, std::vector<double>& known,
+               Limbs& first, Limbs& second) {
     for (std::size_t i = 0; i < values.size; ++i) {
         if (classes[i] < 0 || !std::isfinite(values[i])) continue;
         const auto c = static_cast<std::size_t>(classes[i]);
         known[c] += weights.empty() ? 1.0 : weights[i];
-        if (weights.empty())
-            add_plain(parts(values[i]), first.row(c), second.row(c));
-        else
-            add_weighted(parts(values[i]), parts(weights[i]), first.row(c), second.row(c));
+        if (weights.empty()) add_plain(parts(values[i]), first.row(c), second.row(c));
+        else add_weighted(parts(values[i]), parts(weights[i]), first.row(c), second.row(c));
     }
 }
 
@@ -164,17 +161,14 @@ std::size_t needed(const std::int64_t* row, std::size_t length, std::size_t leas
 
 }  // namespace
 
-ClassSums class_sums(Codes classes, std::size_t n_classes, Strided<double> values,
-                     std::span<const double> weights) {
+ClassSums class_sums(Codes classes, std::size_t n_classes, Strided<double> values, std::span<const double> weights) {
     const Exponents x = exponents(values);
     const Exponents w = weights.empty() ? Exponents{} : exponents({weights.data(), weights.size(), 1});
     Limbs first(n_classes, x.low + w.low, x.high + w.high);
     Limbs second(n_classes, 2 * x.low + w.low, 2 * x.high + w.high);
     ClassSums sums{std::vector<double>(n_classes), {}, {}};
-    if (weights.empty() && x.high - x.low <= 64)
-        add_fixed(classes, values, sums.known, first, second, x.low);
-    else
-        add_limbs(classes, values, weights, sums.known, first, second);
+    if (weights.empty() && x.high - x.low <= 64) add_fixed(classes, values, sums.known, first, second, x.low);
+    else add_limbs(classes, values, weights, sums.known, first, second);
     sums.first = carried(std::move(first.digits), first.length, first.base);
     sums.second = carried(std::move(second.digits), second.length, second.base);
     return sums;

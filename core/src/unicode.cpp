@@ -148,8 +148,8 @@ const Pieces& pieces(Folding folding) {
 // Copy 16 bytes, ASCII capitals as small letters if `lower`; a bit is set for every byte that is not ASCII.
 inline std::uint32_t copy_stride(const char* from, char* to, bool lower) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-    const __m128i capital = _mm_and_si128(_mm_cmpgt_epi8(bytes, _mm_set1_epi8('A' - 1)),
-                                          _mm_cmplt_epi8(bytes, _mm_set1_epi8('Z' + 1)));
+    const __m128i capital =
+        _mm_and_si128(_mm_cmpgt_epi8(bytes, _mm_set1_epi8('A' - 1)), _mm_cmplt_epi8(bytes, _mm_set1_epi8('Z' + 1)));
     const __m128i change = _mm_and_si128(capital, _mm_set1_epi8(lower ? 0x20 : 0));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_or_si128(bytes, change));
     return static_cast<std::uint32_t>(_mm_movemask_epi8(bytes));
@@ -170,8 +170,7 @@ inline Place copy_ascii(Place at, const char* end, bool lower) {
         at = {at.from + kStride, at.to + kStride};
     }
 #endif
-    for (; at.from != end && !(*at.from & 0x80); ++at.from, ++at.to)
-        *at.to = lower ? small(*at.from) : *at.from;
+    for (; at.from != end && !(*at.from & 0x80); ++at.from, ++at.to) *at.to = lower ? small(*at.from) : *at.from;
     return at;
 }
 
@@ -207,8 +206,7 @@ Place fold_one(Place at, std::string_view text, const Pieces& pieces) {
         const bool final = follows_cased(text.data(), start) && !precedes_cased(at.from, end);
         return {at.from, encode(at.to, final ? kFinalSigma : kSigma)};
     }
-    if (piece != Pieces::kUnchanged)
-        return {at.from, at.to + pieces.text(piece).copy(at.to, tables::kLongest)};
+    if (piece != Pieces::kUnchanged) return {at.from, at.to + pieces.text(piece).copy(at.to, tables::kLongest)};
     if (!pieces.splits(c)) return {at.from, encode(at.to, c)};
     const char32_t syllable = c - 0xAC00;
     at.to = encode(at.to, 0x1100 + syllable / 588);
@@ -220,8 +218,7 @@ Place fold_one(Place at, std::string_view text, const Pieces& pieces) {
 template <class Unit>
 void append_units(std::string& out, const Unit* from, std::size_t size) {
     std::size_t room = size;
-    for (std::size_t i = 0; i < size; ++i)
-        room += (from[i] >= 0x80) + (from[i] >= 0x800) + (from[i] >= 0x10000u);
+    for (std::size_t i = 0; i < size; ++i) room += (from[i] >= 0x80) + (from[i] >= 0x800) + (from[i] >= 0x10000u);
     const std::size_t before = out.size();
     out.resize(before + room);
     char* to = out.data() + before;
@@ -267,13 +264,9 @@ void append_latin1(std::string& out, const unsigned char* from, std::size_t size
         at = {at.from + 1, encode(at.to, static_cast<unsigned char>(*at.from))};
 }
 
-void append_ucs2(std::string& out, const std::uint16_t* from, std::size_t size) {
-    append_units(out, from, size);
-}
+void append_ucs2(std::string& out, const std::uint16_t* from, std::size_t size) { append_units(out, from, size); }
 
-void append_ucs4(std::string& out, const std::uint32_t* from, std::size_t size) {
-    append_units(out, from, size);
-}
+void append_ucs4(std::string& out, const std::uint32_t* from, std::size_t size) { append_units(out, from, size); }
 
 void fold(std::string_view text, Folding folding, std::string& out) {
     // There is always room for the rest of the text at its own length and one character that grows.

@@ -108,8 +108,7 @@ TokenRows learn_tokens(const Documents& documents, const TokenSettings& settings
     RowBuilder rows(documents.rows());
     return rows_of(documents, settings, rows, [&](std::span<const Token> tokens, RowBuilder& builder) {
         for (const Token& token : tokens) vocabulary.prefetch(token.key);
-        for (const Token& token : tokens)
-            builder.add(static_cast<std::int32_t>(vocabulary.number(token)), token.value);
+        for (const Token& token : tokens) builder.add(static_cast<std::int32_t>(vocabulary.number(token)), token.value);
     });
 }
 

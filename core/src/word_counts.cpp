@@ -73,9 +73,7 @@ public:
             table.names = taken({names.text, names.offsets}, order);
         }
         table.words = order.size();
-        const auto put = [&]<class Cell>(Cell, const auto& value) {
-            table.cells = filled<Cell>(order, places, value);
-        };
+        const auto put = [&]<class Cell>(Cell, const auto& value) { table.cells = filled<Cell>(order, places, value); };
         const auto count = [&](std::size_t k, std::size_t c) { return whole(k, c); };
         const std::int64_t most = largest();
         if (weighted_.rows() != 0)

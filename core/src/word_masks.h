@@ -86,8 +86,8 @@ private:
     }
 
     std::string_view text_;
-    std::size_t reach_ = 0;       // bytes of this window that belong to a character of the last one
-    std::uint64_t carried_ = 0;   // all ones if that character is part of a word
+    std::size_t reach_ = 0;      // bytes of this window that belong to a character of the last one
+    std::uint64_t carried_ = 0;  // all ones if that character is part of a word
 };
 
 }  // namespace weigh

@@ -201,7 +201,8 @@ void documents_are_rows_of_their_tokens(Random& random, std::size_t round) {
                 ++counts[buckets ? std::to_string(Shortest::bucket(token)) : token];
                 shortest.claim(token);
             }
-            for (auto e = static_cast<std::size_t>(found.indptr[i]); e < static_cast<std::size_t>(found.indptr[i + 1]); ++e) {
+            for (auto e = static_cast<std::size_t>(found.indptr[i]); e < static_cast<std::size_t>(found.indptr[i + 1]);
+                 ++e) {
                 const auto number = static_cast<std::size_t>(found.indices[e]);
                 EXPECT(number < numbering.size());
                 EXPECT(own.emplace(buckets ? std::to_string(number) : names[number], found.values[e]).second);
@@ -232,7 +233,8 @@ void items_are_placed_as_they_are_used(Random& random) {
     std::int32_t next = 0;
     for (int batch = 0; batch < 4; ++batch) {
         std::vector<std::int32_t> items;
-        for (std::size_t k = below(random, 12); k > 0; --k) items.push_back(static_cast<std::int32_t>(below(random, size)));
+        for (std::size_t k = below(random, 12); k > 0; --k)
+            items.push_back(static_cast<std::int32_t>(below(random, size)));
         const bool grow = below(random, 2);
         const std::vector<std::int32_t> found = places.numbers(items, grow);
         for (std::size_t k = 0; k < items.size(); ++k) {

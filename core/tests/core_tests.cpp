@@ -175,7 +175,8 @@ bool same(const weigh::ExactSums& first, const weigh::ExactSums& second) {
 
 void exact_sums_do_not_depend_on_order(Random& random) {
     std::vector<double> values{1e100, 1.0, -1e100, 5e-324, -0.0, kMissing, 3e-160, 1e150, 0.1};
-    for (int i = 0; i < 200; ++i) values.push_back(std::ldexp(static_cast<double>(random() >> 11), static_cast<int>(random() % 200) - 100));
+    for (int i = 0; i < 200; ++i)
+        values.push_back(std::ldexp(static_cast<double>(random() >> 11), static_cast<int>(random() % 200) - 100));
     const auto forwards = sums_of(values);
     const auto backwards = sums_of({values.rbegin(), values.rend()});
     EXPECT(same(forwards.first, backwards.first));
@@ -199,8 +200,8 @@ void a_weight_is_a_repeated_row() {
 
 void extremes_stay_within_their_limbs() {
     const double least = 5e-324, greatest = std::numeric_limits<double>::max();
-    const std::vector<double> values{least, -least, greatest, greatest, -greatest, 1.0, kMissing,
-                                     std::numeric_limits<double>::infinity()};
+    const std::vector<double> values{least,     -least, greatest, greatest,
+                                     -greatest, 1.0,    kMissing, std::numeric_limits<double>::infinity()};
     EXPECT(sums_of(values).known[0] == 6.0);
     EXPECT(sums_of(values, std::vector<double>(values.size(), greatest)).known[0] > 0);
     EXPECT(sums_of(values, std::vector<double>(values.size(), least)).known[0] > 0);

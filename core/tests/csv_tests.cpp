@@ -76,7 +76,8 @@ void fields_equal_the_plain_machine(Random& random) {
         if (table.error.fault == csv::Fault::none) EXPECT(expected && table.records == expected->size());
         if (!expected) continue;
         for (std::size_t r = 0; r < table.records; ++r)
-            for (std::size_t k = 0; k < width; ++k) EXPECT(value(table.columns[k], r, data.view()) == (*expected)[r][k]);
+            for (std::size_t k = 0; k < width; ++k)
+                EXPECT(value(table.columns[k], r, data.view()) == (*expected)[r][k]);
         if (table.error.fault == csv::Fault::ragged)
             EXPECT((*expected)[table.records].size() == table.error.fields && table.error.fields != width);
     }
@@ -115,7 +116,7 @@ void quotes_may_mean_nothing(Random& random) {
 }
 
 void any_bytes_are_read_or_refused(Random& random) {
-    const std::vector<csv::Kind> all{csv::Kind::skip, csv::Kind::number, csv::Kind::text, csv::Kind::integer,
+    const std::vector<csv::Kind> all{csv::Kind::skip, csv::Kind::number, csv::Kind::text,   csv::Kind::integer,
                                      csv::Kind::real, csv::Kind::flag,   csv::Kind::string, csv::Kind::any};
     std::vector<csv::Kind> kinds(random() % 5);
     for (auto& kind : kinds) kind = all[random() % all.size()];

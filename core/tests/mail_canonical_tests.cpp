@@ -35,8 +35,19 @@ void what_mailboxes_write_is_left_out() {
 
 void all_else_stays() {
     for (const std::string_view content : {
-             ""sv, "From me"sv, " "sv, "\n x"sv, "\nStatus: body"sv, ">From me"sv, "a: b\n>From me"sv, "a: b\n\nx >From me\n >From me\n>Fromage\n>> From me"sv,
-              "\nFrom me"sv, "Status : 1"sv, "Statu"sv, "\r\rx\r"sv, "a\0b"sv,
+             ""sv,
+             "From me"sv,
+             " "sv,
+             "\n x"sv,
+             "\nStatus: body"sv,
+             ">From me"sv,
+             "a: b\n>From me"sv,
+             "a: b\n\nx >From me\n >From me\n>Fromage\n>> From me"sv,
+             "\nFrom me"sv,
+             "Status : 1"sv,
+             "Statu"sv,
+             "\r\rx\r"sv,
+             "a\0b"sv,
          }) {
         EXPECT(left_of(content) == content);
     }

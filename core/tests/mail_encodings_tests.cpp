@@ -30,9 +30,8 @@ std::string from_base64(std::string_view text, std::size_t most = kAll) {
 }
 
 std::string from_quoted(std::string_view text, std::size_t most = kAll) {
-    return with_exact(text, [&](std::string_view exact, std::string& out) {
-        mail::decode_quoted_printable(exact, most, out);
-    });
+    return with_exact(
+        text, [&](std::string_view exact, std::string& out) { mail::decode_quoted_printable(exact, most, out); });
 }
 
 std::string from_charset(std::string_view text, std::string_view charset, Reading expected = Reading::good) {

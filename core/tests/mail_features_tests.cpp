@@ -49,10 +49,10 @@ std::vector<std::uint64_t> keys_of(std::string_view print, View view) {
 void the_hash_is_the_published_one() {
     const mail::KeyedHash hash(0x0706050403020100ULL, 0x0F0E0D0C0B0A0908ULL);
     std::string text;
-    for (const std::uint64_t expected : {
-             0xABAC0158050FC4DCULL, 0xC9F49BF37D57CA93ULL, 0x82CB9B024DC7D44DULL, 0x8BF80AB8E7DDF7FBULL,
-             0xCF75576088D38328ULL, 0xDEF9D52F49533B67ULL, 0xC50D2B50C59F22A7ULL, 0xD3927D989BB11140ULL,
-             0x369095118D299A8EULL, 0x25A48EB36C063DE4ULL}) {
+    for (const std::uint64_t expected :
+         {0xABAC0158050FC4DCULL, 0xC9F49BF37D57CA93ULL, 0x82CB9B024DC7D44DULL, 0x8BF80AB8E7DDF7FBULL,
+          0xCF75576088D38328ULL, 0xDEF9D52F49533B67ULL, 0xC50D2B50C59F22A7ULL, 0xD3927D989BB11140ULL,
+          0x369095118D299A8EULL, 0x25A48EB36C063DE4ULL}) {
         EXPECT(hash(text) == expected);
         text.push_back(static_cast<char>(text.size()));
     }

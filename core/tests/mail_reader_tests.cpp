@@ -62,11 +62,11 @@ void a_message_is_read() {
     const mail::Link& link = message.links[1];
     EXPECT(link.host == "10.0.0.1" && link.origin == mail::Origin::href);
     EXPECT(link.has(mail::Trait::numeric) && link.has(mail::Trait::port) && link.has(mail::Trait::disguised));
-    for (const Flag flag : {Flag::hidden_text, Flag::attachment, Flag::executable_attachment, Flag::disguised_link,
-                            Flag::missing_date})
+    for (const Flag flag :
+         {Flag::hidden_text, Flag::attachment, Flag::executable_attachment, Flag::disguised_link, Flag::missing_date})
         EXPECT(message.flags.has(flag));
-    for (const Flag flag : {Flag::html_only, Flag::unclosed_multipart, Flag::wrong_charset, Flag::missing_from,
-                            Flag::broken_header})
+    for (const Flag flag :
+         {Flag::html_only, Flag::unclosed_multipart, Flag::wrong_charset, Flag::missing_from, Flag::broken_header})
         EXPECT(!message.flags.has(flag));
 }
 

@@ -47,9 +47,9 @@ void nothing_is_seen_beyond_a_paragraph_or_a_piece() {
     reader.read("x\n\nits\n\ny", {});
     reader.read("its", {});
     for (const std::size_t i : {0, 1})
-        EXPECT(context(reader, 0, i) == (Strings{"before:\u00B6", "after:\u00B6", "before:\u00B6 \u00B6",
-                                                 "after:\u00B6 \u00B6", "around:\u00B6 _ \u00B6", "before2:\u00B6",
-                                                 "after2:\u00B6"}));
+        EXPECT(context(reader, 0, i) ==
+               (Strings{"before:\u00B6", "after:\u00B6", "before:\u00B6 \u00B6", "after:\u00B6 \u00B6",
+                        "around:\u00B6 _ \u00B6", "before2:\u00B6", "after2:\u00B6"}));
 }
 
 void words_that_hang_on_others_are_left_out_but_counted() {

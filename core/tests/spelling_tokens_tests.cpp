@@ -61,8 +61,8 @@ void paragraphs_end_with_separators_and_headings_with_their_line() {
 }
 
 void every_bad_byte_is_a_mark() {
-    for (const std::string_view bad : {"\x80\x80"sv, "\xC3\xC3"sv, "\xE2\x82"sv, "\xED\xA0\x80"sv,
-                                       "\xF4\x90\x80\x80"sv}) {
+    for (const std::string_view bad :
+         {"\x80\x80"sv, "\xC3\xC3"sv, "\xE2\x82"sv, "\xED\xA0\x80"sv, "\xF4\x90\x80\x80"sv}) {
         const auto found = tokens_of(bad);
         EXPECT(found.size() == bad.size());
         for (const auto& token : found) EXPECT(token.raw.size() == 1 && token.kind == Kind::mark);
@@ -77,13 +77,14 @@ bool is_joined(std::string_view text) {
 }
 
 void words_hang_on_neighbours() {
-    for (const std::string_view text : {"its-own", "an-its", "its/", "@its", "its.py", "a:its", "its:3", "\u2011its",
-                                        "its\u2010", "\u00E9.its", "-its", "\\its", "its\u0301", "a\u0300its",
-                                        "its\u00ADelf", "its\u200D", "[b]its", "(b)its", "its(elf)", "b{its}"})
+    for (const std::string_view text :
+         {"its-own",      "an-its",    "its/",       "@its",   "its.py",   "a:its",     "its:3",
+          "\u2011its",    "its\u2010", "\u00E9.its", "-its",   "\\its",    "its\u0301", "a\u0300its",
+          "its\u00ADelf", "its\u200D", "[b]its",     "(b)its", "its(elf)", "b{its}"})
         EXPECT(is_joined(text));
-    for (const std::string_view text : {"its", "its--own", "own--its", "its. Own", "its.", "own. its", ".its", ":its",
-                                        "'its'", "\u2014its\u2014", "\x80.its", "its.\x80", "its.\xC3",
-                                        "(its)", "see [its] own", "\x1A{its}\x1A", "its\u200B", "its\u02FF"})
+    for (const std::string_view text :
+         {"its", "its--own", "own--its", "its. Own", "its.", "own. its", ".its", ":its", "'its'", "\u2014its\u2014",
+          "\x80.its", "its.\x80", "its.\xC3", "(its)", "see [its] own", "\x1A{its}\x1A", "its\u200B", "its\u02FF"})
         EXPECT(!is_joined(text));
 }
 

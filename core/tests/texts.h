@@ -71,8 +71,7 @@ inline bool is_space(const std::string& character) {
     return unicode::is_space(unicode::decode(at, at + character.size()));
 }
 
-inline void add_runs(Strings& found, const Strings& units, std::string_view between,
-                     const TokenSettings& settings) {
+inline void add_runs(Strings& found, const Strings& units, std::string_view between, const TokenSettings& settings) {
     for (std::size_t n = settings.low; n <= std::min(settings.high, units.size()); ++n) {
         for (std::size_t begin = 0; begin + n <= units.size(); ++begin) {
             std::string run = units[begin];
@@ -114,8 +113,7 @@ inline Strings plain_tokens(std::string_view text, const TokenSettings& settings
         const bool at_end = i == characters.size();
         if (!within) {
             if (at_end) add_runs(found, units, "", settings);
-            else if (i == 0 || !is_space(characters[i]) || !is_space(characters[i - 1]))
-                units.push_back(characters[i]);
+            else if (i == 0 || !is_space(characters[i]) || !is_space(characters[i - 1])) units.push_back(characters[i]);
             else units.back().assign(1, ' ');
         } else if (!at_end && !is_space(characters[i])) {
             units.push_back(characters[i]);

@@ -51,8 +51,7 @@ void texts_of_every_width_have_the_same_tokens(Random& random, std::size_t n) {
                                   {n ? four.data() : static_cast<const void*>(""), n, Encoding::ucs4}};
     const TokenSettings settings = random_settings(random);
     const Strings expected = tokens_of({texts, {}, {}}, 0, settings);
-    for (std::size_t row = 1; row < texts.size(); ++row)
-        EXPECT(tokens_of({texts, {}, {}}, row, settings) == expected);
+    for (std::size_t row = 1; row < texts.size(); ++row) EXPECT(tokens_of({texts, {}, {}}, row, settings) == expected);
     // As given names they are not split, whatever their width.
     const std::vector<std::int64_t> indptr{0, 0, 4};
     EXPECT(tokens_of({texts, indptr, {}}, 0, settings).empty());

@@ -94,8 +94,7 @@ void lower_case_is_full() {
 
 void a_sigma_is_final_after_a_letter_and_before_none() {
     EXPECT(folded(U"\u03a3", kLower) == U"\u03c3" && folded(U"A\u03a3", kLower) == U"a\u03c2");
-    EXPECT(folded(U"\u039f\u03a3\u03a3\u039f\u03a3 \u03a3", kBoth) ==
-           U"\u03bf\u03c3\u03c3\u03bf\u03c2 \u03c3");
+    EXPECT(folded(U"\u039f\u03a3\u03a3\u039f\u03a3 \u03a3", kBoth) == U"\u03bf\u03c3\u03c3\u03bf\u03c2 \u03c3");
     EXPECT(folded(U"A'\u0301\u03a3.\u0301", kLower) == U"a'\u0301\u03c2.\u0301");
     EXPECT(folded(U"A\u03a3.\u0301b", kLower) == U"a\u03c3.\u0301b");
     EXPECT(folded(U"\U00010400\u03a3\U00010400", kLower) == U"\U00010428\u03c3\U00010428");
@@ -152,8 +151,7 @@ void two_and_four_bytes_hold_all_their_code_points() {
 std::string bytes(Random& random, std::size_t n) {
     constexpr std::string_view kLikely = "A'.\x80\x9F\xA0\xA3\xBF\xC2\xCC\xCE\xD0\xE0\xE1\xED\xEF\xF0\xF4";
     std::string result(n, ' ');
-    for (char& byte : result)
-        byte = random() % 2 ? static_cast<char>(random()) : kLikely[random() % kLikely.size()];
+    for (char& byte : result) byte = random() % 2 ? static_cast<char>(random()) : kLikely[random() % kLikely.size()];
     return result;
 }
 

@@ -473,6 +473,43 @@ def perceptron_pass(
     float,
     tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]],
 ]: ...
+def add_perceptron_votes(
+    update_indptr: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    update_indices: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    update_values: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    plus: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    minus: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    amounts: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    survival_counts: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    bias: bool,
+    one_vs_rest: bool,
+    indptr: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    indices: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    values: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ]
+    | None,
+    width: int,
+    votes: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
+) -> None: ...
 def sparse_times(
     indptr: Annotated[
         NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
@@ -550,43 +587,6 @@ def sparse_weighted_gram(
     | None,
     threads: int,
     out: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
-) -> None: ...
-def add_perceptron_votes(
-    update_indptr: Annotated[
-        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-    update_indices: Annotated[
-        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-    update_values: Annotated[
-        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-    plus: Annotated[
-        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-    minus: Annotated[
-        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-    amounts: Annotated[
-        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-    survival_counts: Annotated[
-        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-    bias: bool,
-    one_vs_rest: bool,
-    indptr: Annotated[
-        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-    indices: Annotated[
-        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-    values: Annotated[
-        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ]
-    | None,
-    width: int,
-    votes: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
 ) -> None: ...
 def score_codes(
     codes: Annotated[

@@ -16,7 +16,7 @@ void count_codes(Codes classes, Codes codes, std::span<const double> weights, st
                  std::span<double> table);
 
 // table[class][index] += weight × value; an empty weights span means one each.
-void count_sparse(Codes classes, const SparseRows& rows, std::span<const double> weights,
-                  std::size_t width, std::span<double> table);
+void count_sparse(Codes classes, const SparseRows& rows, std::span<const double> weights, std::size_t width,
+                  std::span<double> table);
 
 }  // namespace weigh

@@ -7,7 +7,7 @@
 namespace weigh {
 
 struct Extent {
-    double largest = 0;  // of the magnitudes that are numbers
+    double largest = 0;                                // of the magnitudes that are numbers
     bool nan = false, zero = false, negative = false;  // whether some are; −0 is zero and negative
 };
 

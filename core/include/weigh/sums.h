@@ -27,8 +27,7 @@ struct ClassSums {
 
 // Sums over the rows of each class. Rows of a negative class, and values that are missing (NaN) or
 // infinite, are passed over; an empty weights span means one each, and weights must be finite.
-ClassSums class_sums(Codes classes, std::size_t n_classes, Strided<double> values,
-                     std::span<const double> weights);
+ClassSums class_sums(Codes classes, std::size_t n_classes, Strided<double> values, std::span<const double> weights);
 
 // Bring limbs that are not carried into the form of `ExactSums`. Two spare limbs must lie on top.
 ExactSums carried(std::vector<std::int64_t> digits, std::size_t length, int base);

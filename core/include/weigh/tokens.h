@@ -66,7 +66,7 @@ private:
     Dictionary stops_;
     const Consume* consume_ = nullptr;
     std::string encoded_, folded_, spaced_;
-    std::string joined_;  // tokens that are no part of the folded text
+    std::string joined_;                    // tokens that are no part of the folded text
     std::vector<std::string_view> recent_;  // the last words, of which runs are made
     std::vector<std::size_t> starts_;       // where the last characters begin
     std::array<Token, kBatch> batch_;

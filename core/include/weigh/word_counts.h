@@ -14,8 +14,8 @@ namespace weigh {
 
 struct CountSettings {
     TokenSettings tokens;
-    std::size_t buckets = 0;   // zero: every token has a name and a row of its own
-    bool presence = false;     // count documents that have a token, not its occurrences
+    std::size_t buckets = 0;  // zero: every token has a name and a row of its own
+    bool presence = false;    // count documents that have a token, not its occurrences
     // Counts are gathered in 32 bits and moved into 64 before they can overflow.
     std::uint64_t most = 0xFFFFFFFF;
 };

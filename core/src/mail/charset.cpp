@@ -23,17 +23,19 @@ struct Wide {
     std::string_view name, library;
 };
 constexpr Wide kWide[] = {
-    {"gb2312", "GB18030"},       {"gbk", "GB18030"},          {"gb18030", "GB18030"},      {"euccn", "GB18030"},
-    {"eucgb2312cn", "GB18030"},  {"cp936", "GB18030"},        {"gb231280", "GB18030"},     {"big5", "BIG5-HKSCS"},
-    {"big5tw", "BIG5-HKSCS"},    {"big5hkscs", "BIG5-HKSCS"}, {"cp950", "CP950"},          {"shiftjis", "CP932"},
-    {"sjis", "CP932"},           {"xsjis", "CP932"},          {"cp932", "CP932"},          {"windows31j", "CP932"},
-    {"iso2022jp", "ISO-2022-JP"}, {"eucjp", "EUC-JP"},         {"xeucjp", "EUC-JP"},        {"euckr", "CP949"},
-    {"ksc5601", "CP949"},        {"ksc56011987", "CP949"},    {"cp949", "CP949"},          {"iso2022kr", "ISO-2022-KR"},
+    {"gb2312", "GB18030"},       {"gbk", "GB18030"},           {"gb18030", "GB18030"},
+    {"euccn", "GB18030"},        {"eucgb2312cn", "GB18030"},   {"cp936", "GB18030"},
+    {"gb231280", "GB18030"},     {"big5", "BIG5-HKSCS"},       {"big5tw", "BIG5-HKSCS"},
+    {"big5hkscs", "BIG5-HKSCS"}, {"cp950", "CP950"},           {"shiftjis", "CP932"},
+    {"sjis", "CP932"},           {"xsjis", "CP932"},           {"cp932", "CP932"},
+    {"windows31j", "CP932"},     {"iso2022jp", "ISO-2022-JP"}, {"eucjp", "EUC-JP"},
+    {"xeucjp", "EUC-JP"},        {"euckr", "CP949"},           {"ksc5601", "CP949"},
+    {"ksc56011987", "CP949"},    {"cp949", "CP949"},           {"iso2022kr", "ISO-2022-KR"},
 
 };
 
-constexpr std::array<std::string_view, 7> kGuessed{"",            "usascii", "ascii",  "ansix341968",
-                                                   "unknown8bit", "8bit",    "default"};
+constexpr std::array<std::string_view, 7> kGuessed{"",     "usascii", "ascii", "ansix341968", "unknown8bit",
+                                                   "8bit", "default"};
 
 // How many bytes at the start are ASCII.
 std::size_t ascii_run(const char* at, const char* end) {

@@ -12,7 +12,7 @@ struct Entity {
     // `standard` is the type of a body whose headers tell none.
     explicit Entity(std::string_view standard) : type(standard) {}
 
-    void take(const Field& field);   // keep a header that matters; the first one of a name counts
+    void take(const Field& field);    // keep a header that matters; the first one of a name counts
     void settle(Charsets& charsets);  // when all were taken
 
     std::string type, charset, encoding, disposition, file, boundary;

@@ -6,7 +6,7 @@
 #include <exception>
 #include <thread>
 
-#include "../parts.h"
+#include "../parallel.h"
 #include "feature_views.h"
 #include "weigh/mail/reader.h"
 
@@ -71,7 +71,7 @@ std::vector<std::string> prints(std::span<const std::string_view> contents, cons
     const std::size_t parts = std::clamp<std::size_t>(contents.size(), 1, threads);
     std::vector<std::exception_ptr> failures(parts);
     std::atomic<std::size_t> next = 0;
-    in_parts(parts, [&](std::size_t part) {
+    parallel_for(parts, [&](std::size_t part) {
         try {
             Canonical canonical;
             Reader reader;

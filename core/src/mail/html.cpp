@@ -218,8 +218,7 @@ private:
             else if (same(name, "background")) {
                 inner.ground = kNoColour;
                 link(element, value, Origin::background);
-            }
-            else if (same(name, "http-equiv"))
+            } else if (same(name, "http-equiv"))
                 message_->flags.set(Flag::meta_refresh, element == kMeta && same(trimmed(value), "refresh"));
             else if (starts(name, "on") && name.size() > 4) message_->flags.set(Flag::event_handler);
         }

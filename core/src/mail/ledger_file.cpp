@@ -59,9 +59,8 @@ void require(bool holds, const char* otherwise) {
 }
 
 bool are_finite(const Totals& totals) {
-    return std::ranges::all_of(totals.biases, [](const Bias& bias) {
-        return std::isfinite(bias.weight) && std::isfinite(bias.sum);
-    });
+    return std::ranges::all_of(totals.biases,
+                               [](const Bias& bias) { return std::isfinite(bias.weight) && std::isfinite(bias.sum); });
 }
 
 // Only a header whose numbers fit each other and the file is returned.
@@ -74,8 +73,7 @@ Header header_of(std::string_view file) {
     require(header.version <= kVersion, "it is of a later version.");
     const std::size_t rest = file.size() - sizeof header;
     require(std::has_single_bit(header.capacity) && header.capacity >= Slots::kLeast &&
-                header.capacity <= rest / sizeof(Slot) &&
-                header.capacity * sizeof(Slot) + header.note_size == rest,
+                header.capacity <= rest / sizeof(Slot) && header.capacity * sizeof(Slot) + header.note_size == rest,
             "its length is not what its header says.");
     require(header.check == check_of(header, file.substr(file.size() - header.note_size)), "its header is damaged.");
     require(header.version == kVersion && header.keys <= header.capacity && 5 * header.keys <= 3 * header.capacity &&

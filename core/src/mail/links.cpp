@@ -192,8 +192,7 @@ void Links::scan(std::string_view text) {
             behind = add_text(text, begin, begin);
         else if (sign == colon && is_scheme(word) && text.substr(behind, 2) == "//")
             behind = add_text(text, begin, behind + 2);
-        else if (sign == colon && same(word, "mailto"))
-            behind = add_text(text, begin, behind);
+        else if (sign == colon && same(word, "mailto")) behind = add_text(text, begin, behind);
         at = behind;
         if (colon < at) colon = next(':', at);
         if (dot < at) dot = next('.', at);

@@ -28,7 +28,7 @@ Mapping::Mapping(const std::string& path) {
     // Without O_NONBLOCK a pipe of that name would be waited for.
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) refuse(errno);
-    struct stat facts {};
+    struct stat facts{};
     int code = fstat(file, &facts) < 0 ? errno : S_ISREG(facts.st_mode) ? 0 : S_ISDIR(facts.st_mode) ? EISDIR : EINVAL;
     if (code == 0 && facts.st_size > 0) {
         const auto size = static_cast<std::size_t>(facts.st_size);

@@ -16,15 +16,15 @@ struct Named {
     Colour colour;
 };
 constexpr Named kColours[] = {
-    {"aqua", 0x00FFFF},          {"azure", 0xF0FFFF},         {"beige", 0xF5F5DC},         {"black", 0x000000},
-    {"blue", 0x0000FF},          {"brown", 0xA52A2A},         {"cyan", 0x00FFFF},          {"darkblue", 0x00008B},
-    {"darkgray", 0xA9A9A9},      {"darkgreen", 0x006400},     {"darkred", 0x8B0000},       {"fuchsia", 0xFF00FF},
-    {"gold", 0xFFD700},          {"gray", 0x808080},          {"green", 0x008000},         {"grey", 0x808080},
-    {"ivory", 0xFFFFF0},         {"lightblue", 0xADD8E6},     {"lightgray", 0xD3D3D3},     {"lightgrey", 0xD3D3D3},
-    {"lightyellow", 0xFFFFE0},   {"lime", 0x00FF00},          {"magenta", 0xFF00FF},       {"maroon", 0x800000},
-    {"navy", 0x000080},          {"olive", 0x808000},         {"orange", 0xFFA500},        {"pink", 0xFFC0CB},
-    {"purple", 0x800080},        {"red", 0xFF0000},           {"silver", 0xC0C0C0},        {"snow", 0xFFFAFA},
-    {"teal", 0x008080},          {"white", 0xFFFFFF},         {"whitesmoke", 0xF5F5F5},    {"yellow", 0xFFFF00},
+    {"aqua", 0x00FFFF},        {"azure", 0xF0FFFF},     {"beige", 0xF5F5DC},      {"black", 0x000000},
+    {"blue", 0x0000FF},        {"brown", 0xA52A2A},     {"cyan", 0x00FFFF},       {"darkblue", 0x00008B},
+    {"darkgray", 0xA9A9A9},    {"darkgreen", 0x006400}, {"darkred", 0x8B0000},    {"fuchsia", 0xFF00FF},
+    {"gold", 0xFFD700},        {"gray", 0x808080},      {"green", 0x008000},      {"grey", 0x808080},
+    {"ivory", 0xFFFFF0},       {"lightblue", 0xADD8E6}, {"lightgray", 0xD3D3D3},  {"lightgrey", 0xD3D3D3},
+    {"lightyellow", 0xFFFFE0}, {"lime", 0x00FF00},      {"magenta", 0xFF00FF},    {"maroon", 0x800000},
+    {"navy", 0x000080},        {"olive", 0x808000},     {"orange", 0xFFA500},     {"pink", 0xFFC0CB},
+    {"purple", 0x800080},      {"red", 0xFF0000},       {"silver", 0xC0C0C0},     {"snow", 0xFFFAFA},
+    {"teal", 0x008080},        {"white", 0xFFFFFF},     {"whitesmoke", 0xF5F5F5}, {"yellow", 0xFFFF00},
 };
 
 bool are_alike(Colour a, Colour b) {

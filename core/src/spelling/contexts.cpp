@@ -12,8 +12,8 @@ constexpr std::size_t kEnding = 3;
 // The last characters of a name that has more; else nothing.
 std::string_view ending(std::string_view name) {
     std::size_t begin = name.size();
-    for (std::size_t characters = 0; characters < kEnding && begin > 0; ++characters)
-        do --begin;
+    for (std::size_t characters = 0; characters < kEnding && begin > 0; ++characters) do
+            --begin;
         while (begin > 0 && unicode::wide::continues(name[begin]));
     return begin == 0 ? std::string_view{} : name.substr(begin);
 }

@@ -45,12 +45,18 @@ std::string_view word_name(std::string_view raw, std::string& scratch) {
 std::string_view mark_name(std::string_view raw) {
     const char* behind = raw.data();
     switch (unicode::decode(behind, raw.data() + raw.size())) {
-    case U'-': return raw.size() > 1 ? kDash : raw;
-    case U'\u2013': case U'\u2015': return kDash;
-    case U'\u2018': case U'\u2019': return "'";
-    case U'\u00AB': case U'\u00BB': case U'\u201C': case U'\u201D': case U'\u201E': return "\"";
-    case unicode::kReplacement: return kReplacement;
-    default: return {raw.data(), behind};
+        case U'-': return raw.size() > 1 ? kDash : raw;
+        case U'\u2013':
+        case U'\u2015': return kDash;
+        case U'\u2018':
+        case U'\u2019': return "'";
+        case U'\u00AB':
+        case U'\u00BB':
+        case U'\u201C':
+        case U'\u201D':
+        case U'\u201E': return "\"";
+        case unicode::kReplacement: return kReplacement;
+        default: return {raw.data(), behind};
     }
 }
 
@@ -73,10 +79,10 @@ void each_letter(std::string_view word, Visit visit) {
 
 std::string_view name_of(const Token& token, std::string& scratch) {
     switch (token.kind) {
-    case Kind::word: return word_name(token.raw, scratch);
-    case Kind::mark: return mark_name(token.raw);
-    case Kind::code: return kCode;
-    case Kind::paragraph: break;
+        case Kind::word: return word_name(token.raw, scratch);
+        case Kind::mark: return mark_name(token.raw);
+        case Kind::code: return kCode;
+        case Kind::paragraph: break;
     }
     return kParagraph;
 }

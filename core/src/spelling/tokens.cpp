@@ -59,9 +59,7 @@ char32_t step_back(const char* begin, const char*& at) {
 bool is_one_of(std::u32string_view signs, char32_t c) { return signs.find(c) != signs.npos; }
 
 // Accents that are characters of their own, soft hyphens, and what joins without being seen.
-bool is_within_words(char32_t c) {
-    return (c >= 0x300 && c < 0x370) || is_one_of(U"\u00AD\u200C\u200D\u2060", c);
-}
+bool is_within_words(char32_t c) { return (c >= 0x300 && c < 0x370) || is_one_of(U"\u00AD\u200C\u200D\u2060", c); }
 
 // Whether a neighbour joins, by what lies beyond it; two hyphens are a dash, "3:its" or "its.py" are names, and
 // "[t]here" or "(w)hole" are one word.

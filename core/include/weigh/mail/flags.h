@@ -37,14 +37,14 @@ enum class Flag : std::uint8_t {
     too_deep,
     // HTML
     html,
-    html_only,           // no plain text beside it
-    hidden_text,         // not displayed, invisible, tiny, or of its background's colour
-    comment_in_word,     // a comment between two letters
-    unknown_tag,         // a tag that HTML does not have
+    html_only,        // no plain text beside it
+    hidden_text,      // not displayed, invisible, tiny, or of its background's colour
+    comment_in_word,  // a comment between two letters
+    unknown_tag,      // a tag that HTML does not have
     form,
     script,
-    event_handler,       // an attribute that would run a script
-    iframe,              // or another document or program inside
+    event_handler,  // an attribute that would run a script
+    iframe,         // or another document or program inside
     remote_image,
     image_without_text,  // a picture and hardly a word
     meta_refresh,
@@ -58,16 +58,44 @@ enum class Flag : std::uint8_t {
 inline constexpr std::size_t kFlags = static_cast<std::size_t>(Flag::count_);
 
 inline constexpr std::array<std::string_view, kFlags> kFlagNames{
-    "missing-date",         "missing-from",     "missing-message-id", "missing-subject",
-    "missing-to",           "repeated-header",  "8bit-header",        "broken-header",
-    "unclosed-multipart",   "missing-boundary", "bad-base64",         "bad-quoted-printable",
-    "unknown-encoding",     "unknown-charset",  "wrong-charset",      "nul-bytes",
-    "attachment",           "executable",       "cut-text",           "cut-headers",
-    "cut-parts",            "cut-links",        "too-deep",           "html",
-    "html-only",            "hidden-text",      "comment-in-word",    "unknown-tag",
-    "form",                 "script",           "event-handler",      "iframe",
-    "remote-image",         "image-without-text", "meta-refresh",     "javascript-link",
-    "data-link",            "disguised-link",
+    "missing-date",
+    "missing-from",
+    "missing-message-id",
+    "missing-subject",
+    "missing-to",
+    "repeated-header",
+    "8bit-header",
+    "broken-header",
+    "unclosed-multipart",
+    "missing-boundary",
+    "bad-base64",
+    "bad-quoted-printable",
+    "unknown-encoding",
+    "unknown-charset",
+    "wrong-charset",
+    "nul-bytes",
+    "attachment",
+    "executable",
+    "cut-text",
+    "cut-headers",
+    "cut-parts",
+    "cut-links",
+    "too-deep",
+    "html",
+    "html-only",
+    "hidden-text",
+    "comment-in-word",
+    "unknown-tag",
+    "form",
+    "script",
+    "event-handler",
+    "iframe",
+    "remote-image",
+    "image-without-text",
+    "meta-refresh",
+    "javascript-link",
+    "data-link",
+    "disguised-link",
 };
 
 class Flags {

@@ -20,13 +20,13 @@ struct Header {
 
 // A leaf of the tree of MIME parts; names are in lower case, but for the file's.
 struct Part {
-    std::string_view type;         // "text/html"
-    std::string_view charset;      // as declared; may be empty, as the next ones
-    std::string_view encoding;     // of the transfer
-    std::string_view disposition;  // "attachment"
-    std::string_view file;         // the file's name
-    std::size_t size = 0;          // of the undecoded body
-    std::size_t depth = 0;         // how many parts are around it
+    std::string_view type;           // "text/html"
+    std::string_view charset;        // as declared; may be empty, as the next ones
+    std::string_view encoding;       // of the transfer
+    std::string_view disposition;    // "attachment"
+    std::string_view file;           // the file's name
+    std::size_t size = 0;            // of the undecoded body
+    std::size_t depth = 0;           // how many parts are around it
     std::size_t begin = 0, end = 0;  // its visible text in Message::text
 };
 
@@ -59,13 +59,13 @@ struct Message {
     Message(const Message&) = delete;  // the texts of a copy would be the original's
     Message& operator=(const Message&) = delete;
 
-    std::vector<Header> headers;         // in their order
-    std::vector<Part> parts;             // in their order
-    std::vector<Link> links;             // in their order, not told apart
-    std::vector<std::string_view> tags;  // the names of known HTML tags, each once
+    std::vector<Header> headers;           // in their order
+    std::vector<Part> parts;               // in their order
+    std::vector<Link> links;               // in their order, not told apart
+    std::vector<std::string_view> tags;    // the names of known HTML tags, each once
     std::vector<TagAttribute> attributes;  // in their order, not told apart
-    std::string text;                    // visible text of all parts, lines end in \n
-    std::string hidden;                  // text that HTML does not show, and titles
+    std::string text;                      // visible text of all parts, lines end in \n
+    std::string hidden;                    // text that HTML does not show, and titles
     Flags flags;
     Arena arena;  // what the views above look at
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "expect.h"
-#include "weigh/dual.h"
-#include "weigh/products.h"
+#include "weigh/logistic_dual.h"
+#include "weigh/sparse_products.h"
 
 namespace {
 
@@ -54,7 +54,7 @@ void products_are_plain_sums(const Data& data, std::size_t threads) {
     transposed_times(data.view(), r, 2, threads, sums);
     squared_times(data.view(), s, threads, squares);
     weighted_gram(data.view(), places, d, s, threads, gram);
-    const SparseColumns columns = selected(data.view(), places, d, threads);
+    const SparseColumns columns = select_columns(data.view(), places, d, threads);
     bool holds = columns.indptr.back() == static_cast<std::int64_t>(data.indices.size());
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t c = 0; c < 2; ++c) {
@@ -80,9 +80,9 @@ void steps_lead_to_the_optimum(const Data& data, std::size_t threads, bool biase
     const std::size_t n = data.rows, d = data.width;
     LogisticDual dual(data.view(), d, data.y, {}, {}, {0.5, biased ? 0.05 : 0.0, 2, threads});
     double apart = 0;
-    for (int pass = 0; pass < 300; ++pass) {
-        apart = dual.pass(data.order);
-        if (biased && pass % 3 == 2) dual.recentre(1);
+    for (int run_pass = 0; run_pass < 300; ++run_pass) {
+        apart = dual.run_pass(data.order);
+        if (biased && run_pass % 3 == 2) dual.recentre_bias_prior(1);
     }
     EXPECT(apart < 1e-9);
     std::vector<double> alphas(n), slopes(d + 1);
@@ -103,7 +103,7 @@ void no_rows_are_no_trouble() {
     Random random(1);
     const Data none(random, 0, 3, true);
     LogisticDual dual(none.view(), 3, none.y, {}, {}, {1, 0, 4, 2});
-    EXPECT(dual.pass(none.order) == 0);
+    EXPECT(dual.run_pass(none.order) == 0);
 }
 
 }  // namespace

@@ -3,8 +3,7 @@
 #include <vector>
 
 #include "expect.h"
-#include "weigh/descend.h"
-#include "weigh/descend_columns.h"
+#include "weigh/coordinate_descent.h"
 
 namespace {
 
@@ -57,7 +56,7 @@ std::vector<double> by_gram(const Rows& rows, const Penalties& penalties) {
     double yy = 0;
     for (const double each : rows.y) yy += each * each;
     std::vector<double> w(rows.d), q(cross);
-    const Descent descent = descend_gram({gram, cross, yy}, penalties, 1e-12 * yy, 20'000, w, q);
+    const GramDescent descent = coordinate_descent_gram({gram, cross, yy}, penalties, 1e-12 * yy, 20'000, w, q);
     EXPECT(descent.gap <= 1e-12 * yy || yy == 0);
     const auto expected = rows.pulls(rows.residual(w));
     for (std::size_t j = 0; j < rows.d; ++j) EXPECT(std::abs(q[j] - expected[j]) < 1e-8);
@@ -69,13 +68,13 @@ void test_columns_and_gram_agree(Random& random, std::size_t n, std::size_t d, s
     const std::vector<double> l1(d, 2.0), l2(d, 0.5), h(n, 1.0);
     std::vector<std::int32_t> places(d), which(d);
     for (std::size_t j = 0; j < d; ++j) places[j] = which[j] = static_cast<std::int32_t>(j);
-    const Columns columns({rows.indptr, rows.indices, rows.values}, places, d, threads);
+    const ColumnSubset columns({rows.indptr, rows.indices, rows.values}, places, d, threads);
     EXPECT(columns.size() == d && columns.rows() == n);
     std::vector<double> w(d);
     for (int round = 0; round < 30; ++round) {
         const auto u = rows.residual(w);
         const auto q = rows.pulls(u);
-        descend_columns(columns, which, {l1, l2}, h, u, q, {false, fine, 0, 100, threads, 3}, w);
+        coordinate_descent_columns(columns, which, {l1, l2}, h, u, q, {false, fine, 0, 100, threads, 3}, w);
     }
     const auto expected = by_gram(rows, {l1, l2});
     for (std::size_t j = 0; j < d; ++j) EXPECT(std::abs(w[j] - expected[j]) < 1e-5);

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "expect.h"
-#include "weigh/replay.h"
+#include "weigh/perceptron.h"
 
 namespace {
 
@@ -35,25 +35,29 @@ struct Rows {
 
 struct Course {
     Course(Random& random, std::size_t updates, std::size_t width, std::size_t columns)
-        : rows(random, updates, width, below(random, 2)), columns(columns), bias(below(random, 3) != 0),
-          separate(columns > 1 && below(random, 2)) {
-        const std::size_t none = columns == 1 || separate;  // classes against each other change in pairs
-        lives.push_back(static_cast<std::int64_t>(below(random, 3)));
+        : rows(random, updates, width, below(random, 2)),
+          columns(columns),
+          bias(below(random, 3) != 0),
+          one_vs_rest(columns > 1 && below(random, 2)) {
+        const std::size_t none = columns == 1 || one_vs_rest;  // classes against each other change in pairs
+        survival_counts.push_back(static_cast<std::int64_t>(below(random, 3)));
         for (std::size_t k = 0; k < updates; ++k) {
             for (auto* side : {&plus, &minus})
                 side->push_back(static_cast<std::int32_t>(below(random, columns + none)) - static_cast<int>(none));
             amounts.push_back(static_cast<double>(1 + below(random, 3)));
-            lives.push_back(static_cast<std::int64_t>(below(random, 4)));
+            survival_counts.push_back(static_cast<std::int64_t>(below(random, 4)));
         }
     }
-    Run run() const { return {rows.view(), plus, minus, amounts, lives, bias, separate, columns}; }
+    UpdateHistory run() const {
+        return {rows.view(), plus, minus, amounts, survival_counts, bias, one_vs_rest, columns};
+    }
 
     Rows rows;
     std::size_t columns;
-    bool bias, separate;
+    bool bias, one_vs_rest;
     std::vector<std::int32_t> plus, minus;
     std::vector<double> amounts;
-    std::vector<std::int64_t> lives;
+    std::vector<std::int64_t> survival_counts;
 };
 
 // The weights of the hypothesis after so many updates, by column: the bias, then one per feature.
@@ -72,11 +76,11 @@ std::vector<std::vector<double>> hypothesis(const Course& course, std::size_t up
     return w;
 }
 
-void vote(const Course& course, const std::vector<double>& scores, double lives, double* votes) {
-    if (course.columns == 1 || course.separate) {
-        for (std::size_t c = 0; c < scores.size(); ++c) votes[c] += scores[c] >= 0 ? lives : -lives;
+void vote(const Course& course, const std::vector<double>& scores, double survival_counts, double* votes) {
+    if (course.columns == 1 || course.one_vs_rest) {
+        for (std::size_t c = 0; c < scores.size(); ++c) votes[c] += scores[c] >= 0 ? survival_counts : -survival_counts;
     } else {
-        votes[std::max_element(scores.begin(), scores.end()) - scores.begin()] += lives;
+        votes[std::max_element(scores.begin(), scores.end()) - scores.begin()] += survival_counts;
     }
 }
 
@@ -85,7 +89,7 @@ void votes_are_those_of_every_hypothesis(Random& random) {
     const Course course(random, below(random, 9), width, columns);
     const Rows asked(random, below(random, 6), width, below(random, 2));
     std::vector<double> expected(asked.dense.size() * columns, 0.5), found = expected;
-    for (std::size_t k = 0; k < course.lives.size(); ++k) {
+    for (std::size_t k = 0; k < course.survival_counts.size(); ++k) {
         const auto w = hypothesis(course, k, width);
         for (std::size_t i = 0; i < asked.dense.size(); ++i) {
             std::vector<double> scores;
@@ -93,23 +97,23 @@ void votes_are_those_of_every_hypothesis(Random& random) {
                 scores.push_back(own[0]);
                 for (std::size_t f = 0; f < width; ++f) scores.back() += own[f + 1] * asked.dense[i][f];
             }
-            vote(course, scores, static_cast<double>(course.lives[k]), expected.data() + i * columns);
+            vote(course, scores, static_cast<double>(course.survival_counts[k]), expected.data() + i * columns);
         }
     }
-    replay(course.run(), asked.view(), width, found);
+    add_perceptron_votes(course.run(), asked.view(), width, found);
     EXPECT(found == expected);
 }
 
 // Zero weights speak for the second of two classes, and for the first of several.
 void a_run_without_updates_votes_by_the_tie_rule() {
-    const std::vector<std::int64_t> lives{5}, none{0}, indptr{0, 0};
+    const std::vector<std::int64_t> survival_counts{5}, none{0}, indptr{0, 0};
     for (const std::size_t columns : {1u, 3u}) {
-        Run run;
+        UpdateHistory run;
         run.rows = {none, {}, {}};
-        run.lives = lives;
+        run.survival_counts = survival_counts;
         run.columns = columns;
         std::vector<double> votes(columns);
-        replay(run, {indptr, {}, {}}, 0, votes);
+        add_perceptron_votes(run, {indptr, {}, {}}, 0, votes);
         EXPECT(votes[0] == 5 && std::count(votes.begin(), votes.end(), 0.0) == static_cast<int>(columns) - 1);
     }
 }

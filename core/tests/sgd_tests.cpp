@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "expect.h"
-#include "weigh/gradient.h"
-#include "weigh/gradient_solve.h"
+#include "weigh/sgd.h"
+#include "weigh/implicit_update.h"
 
 namespace {
 
@@ -59,7 +59,7 @@ std::vector<double> lacks(const Weights& w, const std::vector<double>& x, std::s
     std::vector<double> scores, shares(w.size());
     for (const auto& column : w) scores.push_back(std::inner_product(x.begin(), x.end(), column.begin(), 0.0));
     if (w.size() == 1) return {label ? share_of(scores[0]) : -share_of(-scores[0])};
-    soften(scores, shares);
+    softmax(scores, shares);
     for (std::size_t k = 0; k < shares.size(); ++k) shares[k] = (k == label ? 1.0 : 0.0) - shares[k];
     return shares;
 }
@@ -69,7 +69,7 @@ void test_two_classes_meet_their_equation() {
     for (int k = 0; k < 20000; ++k) {
         const double size = std::pow(10.0, 12 * uniform(random) - 4), a = size * (2 * uniform(random) - 1);
         const double c = k % 10 ? std::pow(10.0, 16 * uniform(random) - 4) : 0;
-        const double p = implicit_two(a, c);
+        const double p = solve_binary_update(a, c);
         EXPECT(p >= 0 && p <= 1);
         EXPECT(std::abs(share_of(a + c * p) - p) <= 1e-9 * (1 + c * p * (1 - p)) * (1 + std::abs(a) * p));
     }
@@ -82,9 +82,9 @@ void test_several_classes_meet_their_equation() {
         const double c = std::pow(10.0, 16 * uniform(random) - 4), size = std::pow(10.0, 5 * uniform(random) - 2);
         std::vector<double> a(n), lacks(n), z(n), shares(n);
         for (double& each : a) each = size * (2 * uniform(random) - 1);
-        implicit_many(a, label, c, lacks);
+        solve_multiclass_update(a, label, c, lacks);
         for (std::size_t k = 0; k < n; ++k) z[k] = a[k] + c * lacks[k];
-        soften(z, shares);
+        softmax(z, shares);
         for (std::size_t k = 0; k < n; ++k) {
             // An error of the shares is as many times larger in the scores as c says.
             const double share = k == label ? 1 - lacks[k] : -lacks[k];
@@ -98,8 +98,8 @@ void test_two_columns_are_one_of_twice_the_way() {
     for (int round = 0; round < 1000; ++round) {
         const double a = 20 * uniform(random) - 10, c = round ? std::pow(10.0, 6 * uniform(random) - 3) : 0;
         std::vector<double> lacks(2);
-        implicit_many(std::vector<double>{0, a}, 1, c, lacks);
-        EXPECT(near(lacks[1], implicit_two(a, 2 * c)));
+        solve_multiclass_update(std::vector<double>{0, a}, 1, c, lacks);
+        EXPECT(near(lacks[1], solve_binary_update(a, 2 * c)));
         EXPECT(near(lacks[0], -lacks[1]));
     }
 }
@@ -108,12 +108,12 @@ void test_a_plain_pass_is_that_of_the_definition(std::size_t columns, bool bias,
     Random random(4);
     const std::size_t n = 30, width = 5;
     const Data data(random, n, width, std::max<std::size_t>(columns, 2), columns != 1);
-    const GradientSettings settings{0.3, l2, bias, columns};
+    const SgdSettings settings{0.3, l2, bias, columns};
     std::vector<double> table((width + 1) * columns);
-    PlainState state{table};
+    SgdState state{table};
     Weights w(columns, std::vector<double>(width + 1));
     for (int pass = 0; pass < 3; ++pass) {
-        plain_gradient(data.examples, data.order, settings, {static_cast<std::int64_t>(n), false}, state);
+        sgd_pass(data.examples, data.order, settings, {static_cast<std::int64_t>(n), false}, state);
         for (const auto i : data.order) {
             auto x = data.dense[static_cast<std::size_t>(i)];
             x[0] = bias;
@@ -125,8 +125,7 @@ void test_a_plain_pass_is_that_of_the_definition(std::size_t columns, bool bias,
         }
     }
     for (std::size_t k = 0; k < columns; ++k)
-        for (std::size_t f = 0; f <= width; ++f)
-            EXPECT(near(table[f * columns + k] * (f ? state.scale : 1), w[k][f]));
+        for (std::size_t f = 0; f <= width; ++f) EXPECT(near(table[f * columns + k] * (f ? state.scale : 1), w[k][f]));
 }
 
 // After every safe step the weights must be those that what is lacking there leads to.
@@ -134,17 +133,17 @@ void test_a_safe_step_ends_where_it_says(std::size_t columns, bool bias, double 
     Random random(5);
     const std::size_t n = 40, width = 6, stride = 2 + 2 * columns;
     const Data data(random, n, width, std::max<std::size_t>(columns, 2), true);
-    const GradientSettings settings{4, l2, bias, columns};
+    const SgdSettings settings{4, l2, bias, columns};
     std::vector<double> table((width + 1) * stride), clocks(width + 1), squares(width + 1);
     Weights sums(columns, std::vector<double>(width + 1));
-    SafeState state{table};
+    ImplicitSgdState state{table};
     double counted = 0;
     for (std::size_t i = 0; i < n; ++i) {
         auto x = data.dense[i];
         x[0] = bias;
         const auto before = table;
         const std::int64_t rows = grows ? static_cast<std::int64_t>(i) : static_cast<std::int64_t>(n);
-        safe_gradient(std::span(data.examples).subspan(i, 1), {}, settings, {rows, grows}, state);
+        implicit_sgd_pass(std::span(data.examples).subspan(i, 1), {}, settings, {rows, grows}, state);
         Weights now(columns, std::vector<double>(width + 1));
         for (std::size_t k = 0; k < columns; ++k)
             for (std::size_t f = 0; f <= width; ++f) now[k][f] = table[f * stride + 2 + k];

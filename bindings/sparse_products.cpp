@@ -1,4 +1,4 @@
-#include "weigh/products.h"
+#include "weigh/sparse_products.h"
 
 #include "arrays.h"
 
@@ -15,8 +15,8 @@ std::size_t rows_of(const Vector<std::int64_t>& indptr) {
     return indptr.shape(0) - 1;
 }
 
-void require_places(const Vector<std::int32_t>& places, std::size_t count) {
-    require_below(span_of(places), count, "a place lies outside the table");
+void require_index_map(const Vector<std::int32_t>& index_map, std::size_t count) {
+    require_below(span_of(index_map), count, "a place lies outside the table");
 }
 
 void sparse_times(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
@@ -45,42 +45,42 @@ void sparse_squared_times(const Vector<std::int64_t>& indptr, const Vector<std::
     weigh::squared_times(rows, span_of(s), threads, span_of_line(out));
 }
 
-nb::tuple sparse_selected(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
-                          const std::optional<Vector<double>>& values, const Vector<std::int32_t>& places,
-                          std::size_t count, std::size_t threads) {
-    const auto rows = sparse_of(indptr, indices, values, rows_of(indptr), places.shape(0));
-    require_places(places, count);
+nb::tuple sparse_select_columns(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
+                                const std::optional<Vector<double>>& values, const Vector<std::int32_t>& index_map,
+                                std::size_t count, std::size_t threads) {
+    const auto rows = sparse_of(indptr, indices, values, rows_of(indptr), index_map.shape(0));
+    require_index_map(index_map, count);
     weigh::SparseColumns columns;
     {
         const Unlocked unlocked(indices.shape(0));
-        columns = weigh::selected(rows, span_of(places), count, threads);
+        columns = weigh::select_columns(rows, span_of(index_map), count, threads);
     }
     return nb::make_tuple(to_numpy(std::move(columns.indptr)), to_numpy(std::move(columns.rows)),
                           to_numpy(std::move(columns.values)));
 }
 
 void sparse_weighted_gram(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
-                          const std::optional<Vector<double>>& values, const Vector<std::int32_t>& places,
+                          const std::optional<Vector<double>>& values, const Vector<std::int32_t>& index_map,
                           const std::optional<Vector<double>>& s, std::size_t threads, const Table<double>& out) {
-    const auto rows = sparse_of(indptr, indices, values, rows_of(indptr), places.shape(0));
+    const auto rows = sparse_of(indptr, indices, values, rows_of(indptr), index_map.shape(0));
     require(!s || s->shape(0) == rows.rows(), "there is one weight per row");
     require(out.shape(0) == out.shape(1), "the table must be square");
-    require_places(places, out.shape(0));
+    require_index_map(index_map, out.shape(0));
     const Unlocked unlocked(indices.shape(0));
-    weigh::weighted_gram(rows, span_of(places), out.shape(0), span_of(s), threads, cells_of(out));
+    weigh::weighted_gram(rows, span_of(index_map), out.shape(0), span_of(s), threads, cells_of(out));
 }
 
 }  // namespace
 
-void bind_products(nb::module_& m) {
+void bind_sparse_products(nb::module_& m) {
     m.def("sparse_times", &sparse_times, "indptr"_a, "indices"_a, "values"_a.none(), "table"_a, "threads"_a,
           "out"_a.noconvert(), "Write X · table.");
     m.def("sparse_transposed_times", &sparse_transposed_times, "indptr"_a, "indices"_a, "values"_a.none(), "table"_a,
           "threads"_a, "out"_a.noconvert(), "Write Xᵀ · table.");
-    m.def("sparse_squared_times", &sparse_squared_times, "indptr"_a, "indices"_a, "values"_a.none(), "s"_a,
-          "threads"_a, "out"_a.noconvert(), "Write Σ sᵢ xᵢⱼ² of every feature.");
-    m.def("sparse_select_columns", &sparse_selected, "indptr"_a, "indices"_a, "values"_a.none(), "index_map"_a, "count"_a,
-          "threads"_a, "Return (indptr, rows, values) of the features that have a place.");
+    m.def("sparse_squared_times", &sparse_squared_times, "indptr"_a, "indices"_a, "values"_a.none(), "s"_a, "threads"_a,
+          "out"_a.noconvert(), "Write Σ sᵢ xᵢⱼ² of every feature.");
+    m.def("sparse_select_columns", &sparse_select_columns, "indptr"_a, "indices"_a, "values"_a.none(), "index_map"_a,
+          "count"_a, "threads"_a, "Return (indptr, rows, values) of the features that have a place.");
     m.def("sparse_weighted_gram", &sparse_weighted_gram, "indptr"_a, "indices"_a, "values"_a.none(), "index_map"_a,
           "s"_a.none(), "threads"_a, "out"_a.noconvert(), "Write Σ sᵢ xᵢ xᵢᵀ of the features that have a place.");
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "expect.h"
-#include "weigh/online.h"
+#include "weigh/perceptron.h"
 
 namespace {
 
@@ -53,8 +53,11 @@ double dot(const std::vector<double>& w, const std::vector<double>& x) {
 
 // The definition: every hypothesis is a whole vector, and every mean a sum of them.
 struct Plain {
-    Plain(const OnlineSettings& settings, std::size_t width)
-        : settings(settings), w(settings.columns, std::vector<double>(width + 1)), by_example(w), by_update(w),
+    Plain(const PerceptronSettings& settings, std::size_t width)
+        : settings(settings),
+          w(settings.columns, std::vector<double>(width + 1)),
+          by_example(w),
+          by_update(w),
           updates(settings.columns) {}
 
     void learn(const Data& data, std::size_t i) {
@@ -63,7 +66,7 @@ struct Plain {
         label = static_cast<std::size_t>(data.codes[i]);
         radius2 = std::max(radius2, std::inner_product(x->begin(), x->end(), x->begin(), settings.bias ? 1.0 : 0.0));
         ++examples;
-        mistakes += settings.columns == 1 ? two() : settings.separate ? separately() : jointly();
+        mistakes += settings.columns == 1 ? two() : settings.one_vs_rest ? separately() : jointly();
         add(by_example, w);
         ++place;
     }
@@ -75,15 +78,15 @@ struct Plain {
     bool is_thin(double lead, std::size_t column) const {
         double length = length2(column);
         for (std::size_t c = 0; c < w.size(); ++c)
-            if (c != column && !settings.separate) length += length2(c);
-        return settings.margin > 0 && lead < settings.margin * (settings.relative ? std::sqrt(length) : 1);
+            if (c != column && !settings.one_vs_rest) length += length2(c);
+        return settings.margin > 0 && lead < settings.margin * (settings.relative_margin ? std::sqrt(length) : 1);
     }
 
     bool two() {
         const double score = dot(w[0], *x);
         const bool wrong = (score >= 0) != (label == 1);
         const double lead = label == 1 ? score : -score;
-        least = std::min(least, lead);
+        min_margin = std::min(min_margin, lead);
         if (wrong || is_thin(lead, 0)) label == 1 ? update(0, -1) : update(-1, 0);
         return wrong;
     }
@@ -96,7 +99,7 @@ struct Plain {
         scores[label] = -std::numeric_limits<double>::infinity();
         const auto rival = std::max_element(scores.begin(), scores.end()) - scores.begin();
         const double lead = truth - scores[static_cast<std::size_t>(rival)];
-        least = std::min(least, lead);
+        min_margin = std::min(min_margin, lead);
         if (said != label || is_thin(lead, label)) update(static_cast<int>(label), static_cast<int>(rival));
         return said != label;
     }
@@ -106,7 +109,7 @@ struct Plain {
         for (std::size_t c = 0; c < w.size(); ++c) {
             const double score = dot(w[c], *x), lead = c == label ? score : -score;
             const bool wrong = (score >= 0) != (c == label);
-            least = std::min(least, lead);
+            min_margin = std::min(min_margin, lead);
             any = any || wrong;
             const int column = static_cast<int>(c);
             if (wrong || is_thin(lead, c)) c == label ? update(column, -1) : update(-1, column);
@@ -124,7 +127,7 @@ struct Plain {
         record.push_back({place, plus, minus, amount});
         for (std::size_t c = 0; c < w.size(); ++c) {
             const bool own = static_cast<int>(c) == plus || static_cast<int>(c) == minus;
-            if (settings.separate && !own) continue;
+            if (settings.one_vs_rest && !own) continue;
             ++updates[c];
             for (std::size_t f = 0; f < w[c].size(); ++f) by_update[c][f] += w[c][f];
         }
@@ -135,26 +138,26 @@ struct Plain {
             for (std::size_t f = 0; f < sums[c].size(); ++f) sums[c][f] += more[c][f];
     }
 
-    OnlineSettings settings;
+    PerceptronSettings settings;
     Table w, by_example, by_update;
     std::vector<std::int64_t> updates;
     std::vector<Update> record;
     std::int64_t examples = 0, mistakes = 0, place = 0;
-    double radius2 = 0, least = std::numeric_limits<double>::infinity();
+    double radius2 = 0, min_margin = std::numeric_limits<double>::infinity();
     const std::vector<double>* x = nullptr;
     double amount = 0;
     std::size_t label = 0;
 };
 
-OnlineSettings random_settings(Random& random) {
-    OnlineSettings settings;
+PerceptronSettings random_settings(Random& random) {
+    PerceptronSettings settings;
     settings.columns = std::vector<std::size_t>{1, 1, 2, 3, 9}[below(random, 5)];
     settings.rate = static_cast<double>(1 + below(random, 3));
     settings.margin = static_cast<double>(below(random, 4));
-    settings.relative = below(random, 3) == 0;
-    settings.separate = settings.columns > 1 && below(random, 2);
+    settings.relative_margin = below(random, 3) == 0;
+    settings.one_vs_rest = settings.columns > 1 && below(random, 2);
     settings.bias = below(random, 4) != 0;
-    settings.mean = std::vector<Mean>{Mean::none, Mean::examples, Mean::updates}[below(random, 3)];
+    settings.average = std::vector<Average>{Average::none, Average::examples, Average::updates}[below(random, 3)];
     return settings;
 }
 
@@ -162,47 +165,50 @@ bool same(const Update& a, const Update& b) {
     return a.example == b.example && a.plus == b.plus && a.minus == b.minus && a.amount == b.amount;
 }
 
-void check_table(const OnlineSettings& settings, const OnlineState& state, const Plain& plain, std::size_t width) {
-    const std::size_t slots = settings.mean == Mean::none ? 1 : 2, columns = settings.columns;
+void check_table(const PerceptronSettings& settings, const PerceptronState& state, const Plain& plain,
+                 std::size_t width) {
+    const std::size_t slots = settings.average == Average::none ? 1 : 2, columns = settings.columns;
     for (std::size_t f = 0; f <= width; ++f) {
         for (std::size_t c = 0; c < columns; ++c) {
             const double* cell = state.table.data() + f * slots * columns + c;
             EXPECT(cell[0] == plain.w[c][f]);
-            if (settings.mean == Mean::none) continue;
-            const bool examples = settings.mean == Mean::examples;
+            if (settings.average == Average::none) continue;
+            const bool examples = settings.average == Average::examples;
             const auto ticks = static_cast<double>(examples ? plain.examples : plain.updates[c]);
             EXPECT(ticks * cell[0] - cell[columns] == (examples ? plain.by_example : plain.by_update)[c][f]);
         }
     }
 }
 
-void check_kept(const OnlineSettings& settings, const OnlineState& state, const Plain& plain, std::size_t width) {
+void check_kept(const PerceptronSettings& settings, const PerceptronState& state, const Plain& plain,
+                std::size_t width) {
     const std::size_t columns = settings.columns;
     std::vector<std::int64_t> rows(width + 1), ticks(columns, plain.examples);
     std::iota(rows.rbegin(), rows.rend(), 0);
-    if (settings.mean == Mean::updates) ticks = plain.updates;
+    if (settings.average == Average::updates) ticks = plain.updates;
     std::vector<double> kept(rows.size() * columns);
-    kept_weights(state.table, settings, rows, ticks, kept);
+    final_weights(state.table, settings, rows, ticks, kept);
     for (std::size_t k = 0; k < rows.size(); ++k)
         for (std::size_t c = 0; c < columns; ++c) {
             const auto f = static_cast<std::size_t>(rows[k]);
-            const double sum = (settings.mean == Mean::examples ? plain.by_example : plain.by_update)[c][f];
-            EXPECT(kept[k * columns + c] == (settings.mean == Mean::none ? plain.w[c][f] : sum));
+            const double sum = (settings.average == Average::examples ? plain.by_example : plain.by_update)[c][f];
+            EXPECT(kept[k * columns + c] == (settings.average == Average::none ? plain.w[c][f] : sum));
         }
 }
 
 void passes_are_those_of_the_definition(Random& random) {
-    const OnlineSettings settings = random_settings(random);
+    const PerceptronSettings settings = random_settings(random);
     const std::size_t rows = below(random, 30), width = below(random, 12);
-    const Data data(random, rows, width, std::max<std::size_t>(2, settings.columns), below(random, 2), below(random, 2));
-    const std::size_t slots = settings.mean == Mean::none ? 1 : 2;
+    const Data data(random, rows, width, std::max<std::size_t>(2, settings.columns), below(random, 2),
+                    below(random, 2));
+    const std::size_t slots = settings.average == Average::none ? 1 : 2;
     std::vector<double> table((width + 1) * slots * settings.columns);
     std::vector<std::int64_t> updates(settings.columns), order(rows);
-    std::vector<double> lengths2(settings.columns);
-    OnlineState state;
+    std::vector<double> squared_norms(settings.columns);
+    PerceptronState state;
     state.table = table;
     state.updates = updates;
-    state.lengths2 = lengths2;
+    state.squared_norms = squared_norms;
     Plain plain(settings, width);
     for (int pass = 0; pass < 3; ++pass) {
         std::iota(order.begin(), order.end(), 0);
@@ -210,16 +216,17 @@ void passes_are_those_of_the_definition(Random& random) {
         if (shuffled) std::shuffle(order.begin(), order.end(), random);
         plain.record.clear();
         plain.place = 0;
-        plain.least = std::numeric_limits<double>::infinity();
+        plain.min_margin = std::numeric_limits<double>::infinity();
         const std::int64_t before = plain.mistakes;
         for (const std::int64_t i : order) plain.learn(data, static_cast<std::size_t>(i));
         std::vector<Update> record;
         const std::span<const std::int64_t> none;
-        const PassResult result = online_pass(data.examples, shuffled ? order : none, settings, state, &record);
+        const PassResult result = perceptron_pass(data.examples, shuffled ? order : none, settings, state, &record);
         EXPECT(result.mistakes == plain.mistakes - before);
         for (std::size_t c = 0; c < settings.columns; ++c)
-            EXPECT(!settings.relative || lengths2[c] == plain.length2(c));
-        EXPECT(result.updates == static_cast<std::int64_t>(plain.record.size()) && result.least == plain.least);
+            EXPECT(!settings.relative_margin || squared_norms[c] == plain.length2(c));
+        EXPECT(result.updates == static_cast<std::int64_t>(plain.record.size()) &&
+               result.min_margin == plain.min_margin);
         EXPECT(std::equal(record.begin(), record.end(), plain.record.begin(), plain.record.end(), same));
         EXPECT(state.examples == plain.examples && state.radius2 == plain.radius2 && updates == plain.updates);
         check_table(settings, state, plain, width);
@@ -228,20 +235,20 @@ void passes_are_those_of_the_definition(Random& random) {
 }
 
 void without_a_record_all_else_is_the_same(Random& random) {
-    const OnlineSettings settings = random_settings(random);
+    const PerceptronSettings settings = random_settings(random);
     const Data data(random, 20, 5, std::max<std::size_t>(2, settings.columns), true, false);
-    const std::size_t slots = settings.mean == Mean::none ? 1 : 2;
+    const std::size_t slots = settings.average == Average::none ? 1 : 2;
     std::vector<std::vector<double>> tables(2, std::vector<double>(6 * slots * settings.columns));
     std::vector<PassResult> results;
     std::vector<Update> record;
     for (auto& table : tables) {
         std::vector<std::int64_t> updates(settings.columns);
-        std::vector<double> lengths2(settings.columns);
-        OnlineState state;
+        std::vector<double> squared_norms(settings.columns);
+        PerceptronState state;
         state.table = table;
         state.updates = updates;
-        state.lengths2 = lengths2;
-        results.push_back(online_pass(data.examples, {}, settings, state, results.empty() ? nullptr : &record));
+        state.squared_norms = squared_norms;
+        results.push_back(perceptron_pass(data.examples, {}, settings, state, results.empty() ? nullptr : &record));
     }
     EXPECT(tables[0] == tables[1] && results[0].mistakes == results[1].mistakes);
     EXPECT(results[0].updates == static_cast<std::int64_t>(record.size()));
@@ -250,19 +257,19 @@ void without_a_record_all_else_is_the_same(Random& random) {
 // The length of the weights is kept by increments only, so that long runs must not let it drift.
 void the_length_of_whole_numbers_is_exact() {
     Random random(5);
-    OnlineSettings settings;
+    PerceptronSettings settings;
     settings.margin = 1;
-    settings.relative = true;
+    settings.relative_margin = true;
     const Data data(random, 300, 20, 2, true, false);
-    std::vector<double> table(21), lengths2(1);
+    std::vector<double> table(21), squared_norms(1);
     std::vector<std::int64_t> updates(1);
-    OnlineState state;
+    PerceptronState state;
     state.table = table;
     state.updates = updates;
-    state.lengths2 = lengths2;
-    for (int pass = 0; pass < 50; ++pass) online_pass(data.examples, {}, settings, state, nullptr);
+    state.squared_norms = squared_norms;
+    for (int pass = 0; pass < 50; ++pass) perceptron_pass(data.examples, {}, settings, state, nullptr);
     EXPECT(updates[0] > 1000);
-    EXPECT(lengths2[0] == std::inner_product(table.begin() + 1, table.end(), table.begin() + 1, 0.0));
+    EXPECT(squared_norms[0] == std::inner_product(table.begin() + 1, table.end(), table.begin() + 1, 0.0));
 }
 
 // A score of zero speaks for the second of two classes, and for the first of three.
@@ -272,16 +279,16 @@ void ties_go_where_they_are_said_to_go() {
     std::vector<Example> examples;
     append(examples, {indptr, indices, {}}, labels, {});
     for (const std::size_t columns : {1u, 3u}) {
-        OnlineSettings settings;
+        PerceptronSettings settings;
         settings.columns = columns;
-        std::vector<double> table(2 * columns), lengths2(columns);
+        std::vector<double> table(2 * columns), squared_norms(columns);
         std::vector<std::int64_t> updates(columns);
-        OnlineState state;
+        PerceptronState state;
         state.table = table;
         state.updates = updates;
-        state.lengths2 = lengths2;
+        state.squared_norms = squared_norms;
         std::vector<Update> record;
-        online_pass(examples, {}, settings, state, &record);
+        perceptron_pass(examples, {}, settings, state, &record);
         const std::int64_t first = columns == 1 ? 1 : 0;
         EXPECT(!record.empty() && record[0].example == first);
     }

@@ -1,0 +1,141 @@
+#include "weigh/perceptron.h"
+
+#include <nanobind/stl/string.h>
+
+#include "examples.h"
+#include "tables.h"
+
+using namespace nb::literals;
+
+namespace {
+
+using Lengths = nb::ndarray<double, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Counts = nb::ndarray<std::int64_t, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+void make_settings(weigh::PerceptronSettings* self, double rate, double margin, bool relative_margin, bool one_vs_rest,
+                   bool bias, const std::string& average, std::size_t columns) {
+    require(average == "none" || average == "examples" || average == "updates", "a mean is of examples or updates");
+    require(columns >= 1, "there is at least one column");
+    const auto average_kind = average == "none"       ? weigh::Average::none
+                              : average == "examples" ? weigh::Average::examples
+                                                      : weigh::Average::updates;
+    new (self) weigh::PerceptronSettings{rate, margin, relative_margin, one_vs_rest, bias, average_kind, columns};
+}
+
+nb::tuple to_tuple(const std::vector<weigh::Update>& record) {
+    std::vector<std::int64_t> examples;
+    std::vector<std::int32_t> plus, minus;
+    std::vector<double> amounts;
+    for (const weigh::Update& update : record) {
+        examples.push_back(update.example);
+        plus.push_back(update.plus);
+        minus.push_back(update.minus);
+        amounts.push_back(update.amount);
+    }
+    return nb::make_tuple(to_numpy(std::move(examples)), to_numpy(std::move(plus)), to_numpy(std::move(minus)),
+                          to_numpy(std::move(amounts)));
+}
+
+nb::tuple perceptron_pass(const ExamplesBinding& examples, const std::optional<Vector<std::int64_t>>& order,
+                          const weigh::PerceptronSettings& settings, const Table<double>& table, const Counts& updates,
+                          const Lengths& squared_norms, std::int64_t examples_seen, bool track_radius, double radius2,
+                          bool record_updates) {
+    const std::size_t cells_per_column = settings.average == weigh::Average::none ? 1 : 2;
+    require(table.shape(1) == cells_per_column * settings.columns, "the table's width does not suit the settings");
+    require(table.shape(0) > examples.width(), "the table has too few rows");
+    require(updates.shape(0) == settings.columns, "there is one count of updates per column");
+    require(squared_norms.shape(0) == settings.columns, "there is one length per column");
+    require(examples.labels() <= std::max<std::size_t>(settings.columns, 2), "a label is beyond the columns");
+    require(settings.columns > 1 || !settings.one_vs_rest, "two classes are one column");
+    const auto positions = check_order(order, examples.size());
+    weigh::PerceptronState state{cells_of(table), {updates.data(), updates.shape(0)},
+                                 examples_seen,   {squared_norms.data(), squared_norms.shape(0)},
+                                 track_radius,    radius2};
+    std::vector<weigh::Update> record;
+    weigh::PassResult result;
+    {
+        const Unlocked unlocked(20 * examples.size());
+        result =
+            weigh::perceptron_pass(examples.view(), positions, settings, state, record_updates ? &record : nullptr);
+    }
+    return nb::make_tuple(result.mistakes, result.updates, result.min_margin, state.radius2, to_tuple(record));
+}
+
+auto final_weights(const Table<const double>& table, const weigh::PerceptronSettings& settings,
+                   const Vector<std::int64_t>& rows, const Vector<std::int64_t>& steps) {
+    const std::size_t cells_per_column = settings.average == weigh::Average::none ? 1 : 2;
+    require(table.shape(1) == cells_per_column * settings.columns, "the table's width does not suit the settings");
+    require(steps.shape(0) == settings.columns, "there is one count of ticks per column");
+    for (const std::int64_t row : span_of(rows))
+        require(row >= 0 && static_cast<std::size_t>(row) < table.shape(0), "a row is beyond the table");
+    weigh::Zeroed<double> weights(rows.shape(0) * settings.columns);
+    weigh::final_weights(cells_of(table), settings, span_of(rows), span_of(steps),
+                         {weights.data(), rows.shape(0) * settings.columns});
+    return to_table(std::move(weights), rows.shape(0), settings.columns);
+}
+
+using Longs = Vector<std::int64_t>;
+using Ints = Vector<std::int32_t>;
+using Doubles = Vector<double>;
+
+void require_columns(const Ints& columns, std::size_t bound) {
+    require_below(span_of(columns), bound, "a column is beyond the votes");
+}
+
+void add_perceptron_votes(const Longs& update_indptr, const Ints& update_indices, const Doubles& update_values,
+                          const Ints& plus, const Ints& minus, const Doubles& amounts, const Longs& survival_counts,
+                          bool bias, bool one_vs_rest, const Longs& indptr, const Ints& indices,
+                          const std::optional<Doubles>& values, std::size_t width, const Table<double>& votes) {
+    const std::size_t updates = amounts.shape(0), columns = votes.shape(1);
+    weigh::UpdateHistory history;
+    history.rows = sparse_of(update_indptr, update_indices, update_values, updates, width);
+    require(plus.shape(0) == updates && minus.shape(0) == updates, "columns and amounts differ in length");
+    require(survival_counts.shape(0) == updates + 1, "there is one life more than updates");
+    require(
+        columns == 1 || one_vs_rest || std::all_of(plus.data(), plus.data() + updates, [](auto c) { return c >= 0; }),
+        "classes against each other have two columns per update");
+    require(
+        columns == 1 || one_vs_rest || std::all_of(minus.data(), minus.data() + updates, [](auto c) { return c >= 0; }),
+        "classes against each other have two columns per update");
+    require_columns(plus, columns);
+    require_columns(minus, columns);
+    history.plus = span_of(plus);
+    history.minus = span_of(minus);
+    history.amounts = span_of(amounts);
+    history.survival_counts = span_of(survival_counts);
+    history.bias = bias;
+    history.one_vs_rest = one_vs_rest;
+    history.columns = columns;
+    const auto rows = sparse_of(indptr, indices, values, votes.shape(0), width);
+    const nb::gil_scoped_release unlocked;
+    weigh::add_perceptron_votes(history, rows, width, cells_of(votes));
+}
+
+}  // namespace
+
+void bind_perceptron(nb::module_& m) {
+    nb::class_<ExamplesBinding>(m, "Examples", "Labelled sparse rows for learners that go through them in order.")
+        .def(nb::init<>())
+        .def("add", &ExamplesBinding::add, "indptr"_a, "indices"_a, "values"_a.none(), "labels"_a, "weights"_a.none(),
+             "width"_a, "Add rows; their arrays are kept, not copied.")
+        .def("__len__", &ExamplesBinding::size)
+        .def("select", &ExamplesBinding::select, "indices"_a, "Return (indptr, indices, values) of some examples.");
+    nb::class_<weigh::PerceptronSettings>(m, "PerceptronSettings", "How a perceptron learns.")
+        .def("__init__", &make_settings, "rate"_a, "margin"_a, "relative_margin"_a, "one_vs_rest"_a, "bias"_a,
+             "average"_a, "columns"_a);
+    m.def(
+        "zeros",
+        [](std::size_t rows, std::size_t columns) {
+            return to_table(weigh::Zeroed<double>(rows * columns), rows, columns);
+        },
+        "rows"_a, "columns"_a, "Return a table of zeros, in huge pages where the system has them.");
+    m.def("final_weights", &final_weights, "table"_a, "settings"_a, "rows"_a, "steps"_a,
+          "Return the weights [rows, columns] of some rows; of a mean, times the ticks.");
+    m.def("perceptron_pass", &perceptron_pass, "examples"_a, "order"_a.none(), "settings"_a, "table"_a.noconvert(),
+          "updates"_a.noconvert(), "squared_norms"_a.noconvert(), "examples_seen"_a, "track_radius"_a, "radius2"_a,
+          "record_updates"_a, "Learn from all examples once; return (mistakes, updates, least, radius2, record).");
+    m.def("add_perceptron_votes", &add_perceptron_votes, "update_indptr"_a, "update_indices"_a, "update_values"_a,
+          "plus"_a, "minus"_a, "amounts"_a, "survival_counts"_a, "bias"_a, "one_vs_rest"_a, "indptr"_a, "indices"_a,
+          "values"_a.none(), "width"_a, "votes"_a.noconvert(),
+          "Let every hypothesis of a run vote on every row, as long as it lived.");
+}
