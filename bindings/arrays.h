@@ -15,8 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "weigh/extent.h"
+#include "weigh/value_scan.h"
 #include "weigh/views.h"
+#include "weigh/zeroed_array.h"
 
 namespace nb = nanobind;
 
@@ -75,22 +76,32 @@ inline nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> to_numpy(std::string&& 
     return nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>(data, {size}, owner);
 }
 
+// Hand the memory of a table to NumPy; it is freed with the array.
+template <class Cell>
+nb::ndarray<nb::numpy, Cell, nb::ndim<2>> to_numpy_table(weigh::ZeroedArray<Cell>&& cells, std::size_t rows,
+                                                         std::size_t columns) {
+    auto owned = std::make_unique<weigh::ZeroedArray<Cell>>(std::move(cells));
+    Cell* data = owned->data();
+    nb::capsule owner(owned.release(), [](void* p) noexcept { delete static_cast<weigh::ZeroedArray<Cell>*>(p); });
+    return nb::ndarray<nb::numpy, Cell, nb::ndim<2>>(data, {rows, columns}, owner);
+}
+
 // Lets other threads run Python while a loop is under way, if it is long: handing the lock over and
 // waiting for it again costs more than a few thousand steps.
-class Unlocked {
+class ScopedGilRelease {
 public:
-    explicit Unlocked(std::size_t steps) {
-        if (steps >= kLong) release_.emplace();
+    explicit ScopedGilRelease(std::size_t steps) {
+        if (steps >= kMinSteps) release_.emplace();
     }
 
 private:
-    static constexpr std::size_t kLong = 20'000;
+    static constexpr std::size_t kMinSteps = 20'000;
     std::optional<nb::gil_scoped_release> release_;
 };
 
 // Sizes are checked once here, so that the core may trust its views.
-inline void require(bool claim, const char* message) {
-    if (!claim) throw std::invalid_argument(message);
+inline void require(bool condition, const char* message) {
+    if (!condition) throw std::invalid_argument(message);
 }
 
 inline void require_below(weigh::Codes codes, std::size_t bound, const char* message) {
@@ -107,7 +118,7 @@ inline weigh::SparseRows sparse_of(const Vector<std::int64_t>& indptr, const Vec
     require(std::is_sorted(sparse.indptr.begin(), sparse.indptr.end()) && sparse.indptr.front() >= 0 &&
                 sparse.indptr.back() <= static_cast<std::int64_t>(indices.shape(0)),
             "indptr must rise from 0 to the number of entries");
-    const std::int64_t largest = weigh::largest_of(sparse.indices);
+    const std::int64_t largest = weigh::max_index(sparse.indices);
     require(largest >= -1, "an index is negative");
     require(largest < static_cast<std::int64_t>(width), "an index lies outside the table");
     return sparse;

@@ -28,7 +28,7 @@ nb::tuple coordinate_descent_gram(const Table<const double>& gram, const Vector<
     require(w.shape(0) == cross.shape(0) && q.shape(0) == cross.shape(0), "weights and gradient differ in size");
     weigh::GramDescent descent;
     {
-        const Unlocked unlocked(gram.shape(0) * gram.shape(1));
+        const ScopedGilRelease released(gram.shape(0) * gram.shape(1));
         descent = weigh::coordinate_descent_gram(loss, penalties, tol, max_sweeps, mutable_span(w), mutable_span(q));
     }
     return nb::make_tuple(descent.sweeps, descent.gap);
@@ -40,7 +40,7 @@ void make_columns(weigh::ColumnSubset* self, const Vector<std::int64_t>& indptr,
     require(indptr.shape(0) > 0, "indptr must have one entry more than there are rows");
     const auto rows = sparse_of(indptr, indices, values, indptr.shape(0) - 1, index_map.shape(0));
     require_below(span_of(index_map), count, "a place lies outside the columns");
-    const Unlocked unlocked(indices.shape(0));
+    const ScopedGilRelease released(indices.shape(0));
     new (self) weigh::ColumnSubset(rows, span_of(index_map), count, threads);
 }
 
@@ -55,7 +55,7 @@ nb::tuple coordinate_descent_columns(const weigh::ColumnSubset& columns, const V
         require(column >= 0 && static_cast<std::size_t>(column) < columns.size(), "there is no such column");
     weigh::ColumnDescent descent;
     {
-        const Unlocked unlocked(columns.rows() + 20 * active.shape(0));
+        const ScopedGilRelease released(columns.rows() + 20 * active.shape(0));
         descent = weigh::coordinate_descent_columns(columns, span_of(active), penalties, span_of(h), span_of(u),
                                                     span_of(q), settings, mutable_span(w));
     }

@@ -34,7 +34,7 @@ public:
             require(row >= 0 && static_cast<std::size_t>(row) < dual_.size(), "the order has a wrong place");
             require(!std::exchange(seen[static_cast<std::size_t>(row)], 1), "the order has a place twice");
         }
-        const Unlocked unlocked(indices_.shape(0));
+        const ScopedGilRelease released(indices_.shape(0));
         return dual_.run_pass(span_of(order));
     }
 

@@ -45,7 +45,7 @@ nb::tuple part(const mail::Part& each, std::string_view text) {
 nb::tuple read_mail(const nb::bytes& raw, std::size_t text_bytes) {
     mail::Message message;
     {
-        nb::gil_scoped_release unlocked;
+        nb::gil_scoped_release released;
         mail::Limits limits;
         limits.text_bytes = text_bytes;
         mail::Reader(limits).read({raw.c_str(), raw.size()}, message);

@@ -39,7 +39,7 @@ std::vector<std::string> prints_of(const nb::list& contents, const mail::Feature
         if (!PyBytes_Check(each.ptr())) throw nb::type_error("contents are bytes");
         views.push_back(view_of(each));
     }
-    nb::gil_scoped_release unlocked;
+    nb::gil_scoped_release released;
     return mail::prints(views, settings, threads, identities);
 }
 
@@ -71,7 +71,7 @@ nb::list mail_features(const nb::bytes& content, std::string_view pairs, std::si
     const mail::FeatureSettings settings{pairs_of(pairs), characters, salt};
     std::vector<mail::Feature> features;
     {
-        nb::gil_scoped_release unlocked;
+        nb::gil_scoped_release released;
         mail::Canonical canonical;
         mail::Message message;
         mail::Reader().read(canonical.of({content.c_str(), content.size()}), message);

@@ -62,7 +62,7 @@ mail::Ledger opened(const nb::str& path, bool whole) {
     const std::string name = path_of(path);
     int code = 0;
     {
-        nb::gil_scoped_release unlocked;
+        nb::gil_scoped_release released;
         try {
             return mail::Ledger::open(name, whole);
         } catch (const std::system_error& error) {
@@ -80,14 +80,14 @@ void check(const nb::str& path) { opened(path, true); }
 
 template <class Function>
 auto alone(SharedLedger& self, Function function) {
-    nb::gil_scoped_release unlocked;
+    nb::gil_scoped_release released;
     const std::unique_lock lock(self.mutex);
     return function(self.ledger);
 }
 
 template <class Function>
 auto together(const SharedLedger& self, Function function) {
-    nb::gil_scoped_release unlocked;
+    nb::gil_scoped_release released;
     const std::shared_lock lock(self.mutex);
     return function(self.ledger);
 }

@@ -1,6 +1,6 @@
 #include <nanobind/nanobind.h>
 
-void bind_assembly(nanobind::module_& m);
+void bind_csr_builder(nanobind::module_& m);
 void bind_count(nanobind::module_& m);
 void bind_csv(nanobind::module_& m);
 void bind_coordinate_descent(nanobind::module_& m);
@@ -11,15 +11,14 @@ void bind_sgd(nanobind::module_& m);
 void bind_mail(nanobind::module_& m);
 void bind_mail_features(nanobind::module_& m);
 void bind_mail_ledger(nanobind::module_& m);
-void bind_numbering(nanobind::module_& m);
+void bind_name_indexer(nanobind::module_& m);
 void bind_perceptron(nanobind::module_& m);
 void bind_sparse_products(nanobind::module_& m);
 void bind_score(nanobind::module_& m);
-void bind_shares(nanobind::module_& m);
 void bind_spelling(nanobind::module_& m);
-void bind_sums(nanobind::module_& m);
+void bind_exact_sums(nanobind::module_& m);
 void bind_svmlight(nanobind::module_& m);
-void bind_tokens(nanobind::module_& m);
+void bind_tokenizer(nanobind::module_& m);
 void bind_unicode(nanobind::module_& m);
 void bind_vocabulary(nanobind::module_& m);
 void bind_word_counts(nanobind::module_& m);
@@ -28,7 +27,7 @@ NB_MODULE(_core, m) {
     m.doc() =
         "Loops that touch every value: reading, splitting, counting, encoding, exact sums, scoring, perceptrons, "
         "stochastic gradient.";
-    bind_assembly(m);
+    bind_csr_builder(m);
     bind_count(m);
     bind_csv(m);
     bind_coordinate_descent(m);
@@ -39,15 +38,14 @@ NB_MODULE(_core, m) {
     bind_mail(m);
     bind_mail_features(m);
     bind_mail_ledger(m);
-    bind_numbering(m);
+    bind_name_indexer(m);
     bind_perceptron(m);
     bind_sparse_products(m);
     bind_score(m);
-    bind_shares(m);
     bind_spelling(m);
-    bind_sums(m);
+    bind_exact_sums(m);
     bind_svmlight(m);
-    bind_tokens(m);
+    bind_tokenizer(m);
     bind_unicode(m);
     bind_vocabulary(m);
     bind_word_counts(m);

@@ -3,7 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include "examples.h"
-#include "tables.h"
+#include "arrays.h"
 
 using namespace nb::literals;
 
@@ -54,7 +54,7 @@ nb::tuple perceptron_pass(const ExamplesBinding& examples, const std::optional<V
     std::vector<weigh::Update> record;
     weigh::PassResult result;
     {
-        const Unlocked unlocked(20 * examples.size());
+        const ScopedGilRelease released(20 * examples.size());
         result =
             weigh::perceptron_pass(examples.view(), positions, settings, state, record_updates ? &record : nullptr);
     }
@@ -68,10 +68,10 @@ auto final_weights(const Table<const double>& table, const weigh::PerceptronSett
     require(steps.shape(0) == settings.columns, "there is one count of ticks per column");
     for (const std::int64_t row : span_of(rows))
         require(row >= 0 && static_cast<std::size_t>(row) < table.shape(0), "a row is beyond the table");
-    weigh::Zeroed<double> weights(rows.shape(0) * settings.columns);
+    weigh::ZeroedArray<double> weights(rows.shape(0) * settings.columns);
     weigh::final_weights(cells_of(table), settings, span_of(rows), span_of(steps),
                          {weights.data(), rows.shape(0) * settings.columns});
-    return to_table(std::move(weights), rows.shape(0), settings.columns);
+    return to_numpy_table(std::move(weights), rows.shape(0), settings.columns);
 }
 
 using Longs = Vector<std::int64_t>;
@@ -107,7 +107,7 @@ void add_perceptron_votes(const Longs& update_indptr, const Ints& update_indices
     history.one_vs_rest = one_vs_rest;
     history.columns = columns;
     const auto rows = sparse_of(indptr, indices, values, votes.shape(0), width);
-    const nb::gil_scoped_release unlocked;
+    const nb::gil_scoped_release released;
     weigh::add_perceptron_votes(history, rows, width, cells_of(votes));
 }
 
@@ -126,7 +126,7 @@ void bind_perceptron(nb::module_& m) {
     m.def(
         "zeros",
         [](std::size_t rows, std::size_t columns) {
-            return to_table(weigh::Zeroed<double>(rows * columns), rows, columns);
+            return to_numpy_table(weigh::ZeroedArray<double>(rows * columns), rows, columns);
         },
         "rows"_a, "columns"_a, "Return a table of zeros, in huge pages where the system has them.");
     m.def("final_weights", &final_weights, "table"_a, "settings"_a, "rows"_a, "steps"_a,

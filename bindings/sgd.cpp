@@ -30,7 +30,7 @@ nb::tuple sgd_pass(const ExamplesBinding& examples, const std::optional<Vector<s
     weigh::SgdState state{cells_of(table), scale};
     double loss = 0;
     {
-        const Unlocked unlocked(20 * examples.size());
+        const ScopedGilRelease released(20 * examples.size());
         loss = weigh::sgd_pass(examples.view(), positions, settings, penalty_rows, state);
     }
     return nb::make_tuple(loss, state.scale);
@@ -43,7 +43,7 @@ double implicit_sgd_pass(const ExamplesBinding& examples, const std::optional<Ve
     check_arguments(examples, settings, table, 2 + 2 * settings.columns, penalty_rows);
     const auto positions = check_order(order, examples.size());
     weigh::ImplicitSgdState state{cells_of(table), steps};
-    const Unlocked unlocked(20 * examples.size());
+    const ScopedGilRelease released(20 * examples.size());
     return weigh::implicit_sgd_pass(examples.view(), positions, settings, penalty_rows, state);
 }
 

@@ -24,7 +24,7 @@ void sparse_times(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>
                   const Table<double>& out) {
     const auto rows = sparse_of(indptr, indices, values, out.shape(0), table.shape(0));
     require(table.shape(1) == out.shape(1), "the tables differ in width");
-    const Unlocked unlocked(indices.shape(0) * out.shape(1));
+    const ScopedGilRelease released(indices.shape(0) * out.shape(1));
     weigh::times(rows, cells_of(table), table.shape(1), threads, cells_of(out));
 }
 
@@ -33,7 +33,7 @@ void sparse_transposed_times(const Vector<std::int64_t>& indptr, const Vector<st
                              std::size_t threads, const Table<double>& out) {
     const auto rows = sparse_of(indptr, indices, values, table.shape(0), out.shape(0));
     require(table.shape(1) == out.shape(1), "the tables differ in width");
-    const Unlocked unlocked(indices.shape(0) * out.shape(1));
+    const ScopedGilRelease released(indices.shape(0) * out.shape(1));
     weigh::transposed_times(rows, cells_of(table), table.shape(1), threads, cells_of(out));
 }
 
@@ -41,7 +41,7 @@ void sparse_squared_times(const Vector<std::int64_t>& indptr, const Vector<std::
                           const std::optional<Vector<double>>& values, const Vector<double>& s, std::size_t threads,
                           const Line& out) {
     const auto rows = sparse_of(indptr, indices, values, s.shape(0), out.shape(0));
-    const Unlocked unlocked(indices.shape(0));
+    const ScopedGilRelease released(indices.shape(0));
     weigh::squared_times(rows, span_of(s), threads, span_of_line(out));
 }
 
@@ -52,7 +52,7 @@ nb::tuple sparse_select_columns(const Vector<std::int64_t>& indptr, const Vector
     require_index_map(index_map, count);
     weigh::SparseColumns columns;
     {
-        const Unlocked unlocked(indices.shape(0));
+        const ScopedGilRelease released(indices.shape(0));
         columns = weigh::select_columns(rows, span_of(index_map), count, threads);
     }
     return nb::make_tuple(to_numpy(std::move(columns.indptr)), to_numpy(std::move(columns.rows)),
@@ -66,7 +66,7 @@ void sparse_weighted_gram(const Vector<std::int64_t>& indptr, const Vector<std::
     require(!s || s->shape(0) == rows.rows(), "there is one weight per row");
     require(out.shape(0) == out.shape(1), "the table must be square");
     require_index_map(index_map, out.shape(0));
-    const Unlocked unlocked(indices.shape(0));
+    const ScopedGilRelease released(indices.shape(0));
     weigh::weighted_gram(rows, span_of(index_map), out.shape(0), span_of(s), threads, cells_of(out));
 }
 

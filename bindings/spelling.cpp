@@ -21,7 +21,7 @@ struct SharedReader {
 
 template <class Work>
 auto alone(SharedReader& self, Work work) {
-    const nb::gil_scoped_release unlocked;
+    const nb::gil_scoped_release released;
     const std::lock_guard lock(self.mutex);
     return work(self.reader);
 }

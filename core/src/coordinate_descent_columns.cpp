@@ -129,7 +129,7 @@ private:
     const ColumnSubset& columns_;
     const Penalties& penalties_;
     std::span<double> w_;
-    Zeroed<Row<Real>> rows_;
+    ZeroedArray<Row<Real>> rows_;
     std::vector<ColumnMoments> moments_;
     double total_h_;
     std::atomic<double> intercept_lag_ = 0;
@@ -197,7 +197,7 @@ ColumnSubset::ColumnSubset(const SparseRows& rows, Codes index_map, std::size_t 
         for (auto& counts : next) entries += std::exchange(counts[j], entries);
         begins_[j + 1] = entries;
     }
-    entries_ = Zeroed<Entry>(entries);
+    entries_ = ZeroedArray<Entry>(entries);
     parallel_for(parts, [&](std::size_t part) {
         for_each_selected(
             rows, index_map, bounds[part], bounds[part + 1], [&](std::size_t i, std::size_t column, double value) {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "parallel.h"
-#include "weigh/zeroed.h"
+#include "weigh/zeroed_array.h"
 
 namespace weigh {
 namespace {
@@ -41,8 +41,8 @@ double row_times(const SparseRows& rows, std::size_t i, const double* w) {
 template <class Work>
 void parallel_sum(const std::vector<std::size_t>& bounds, std::span<double> out, const Work& work) {
     const std::size_t parts = bounds.size() - 1;
-    std::vector<Zeroed<double>> partial(parts);
-    for (std::size_t part = 1; part < parts; ++part) partial[part] = Zeroed<double>(out.size());
+    std::vector<ZeroedArray<double>> partial(parts);
+    for (std::size_t part = 1; part < parts; ++part) partial[part] = ZeroedArray<double>(out.size());
     std::fill(out.begin(), out.end(), 0.0);
     parallel_for(parts, [&](std::size_t part) {
         work(bounds[part], bounds[part + 1], part == 0 ? out.data() : partial[part].data());

@@ -10,7 +10,7 @@
 #include "weigh/count.h"
 #include "weigh/encode.h"
 #include "weigh/score.h"
-#include "weigh/sums.h"
+#include "weigh/exact_sums.h"
 
 namespace {
 
@@ -170,7 +170,7 @@ weigh::ClassSums sums_of(const std::vector<double>& values, const std::vector<do
 }
 
 bool same(const weigh::ExactSums& first, const weigh::ExactSums& second) {
-    return first.digits == second.digits && first.length == second.length && first.base == second.base;
+    return first.limbs == second.limbs && first.length == second.length && first.base == second.base;
 }
 
 void exact_sums_do_not_depend_on_order(Random& random) {
@@ -181,13 +181,13 @@ void exact_sums_do_not_depend_on_order(Random& random) {
     const auto backwards = sums_of({values.rbegin(), values.rend()});
     EXPECT(same(forwards.first, backwards.first));
     EXPECT(same(forwards.second, backwards.second));
-    EXPECT(forwards.known[0] == static_cast<double>(values.size() - 1));
+    EXPECT(forwards.total_weights[0] == static_cast<double>(values.size() - 1));
 }
 
 void what_is_added_and_taken_away_leaves_nothing() {
     const auto sums = sums_of({1e100, 0.1, 3e-200, -7.25, -1e100, -0.1, -3e-200, 7.25});
-    EXPECT(sums.first.digits.empty() && sums.first.length == 0);
-    EXPECT(!sums.second.digits.empty());
+    EXPECT(sums.first.limbs.empty() && sums.first.length == 0);
+    EXPECT(!sums.second.limbs.empty());
 }
 
 void a_weight_is_a_repeated_row() {
@@ -195,26 +195,26 @@ void a_weight_is_a_repeated_row() {
     const auto repeated = sums_of({0.1, 0.1, 0.1, -2.5, 1e20, 1e20});
     EXPECT(same(weighted.first, repeated.first));
     EXPECT(same(weighted.second, repeated.second));
-    EXPECT(weighted.known == repeated.known);
+    EXPECT(weighted.total_weights == repeated.total_weights);
 }
 
 void extremes_stay_within_their_limbs() {
     const double least = 5e-324, greatest = std::numeric_limits<double>::max();
     const std::vector<double> values{least,     -least, greatest, greatest,
                                      -greatest, 1.0,    kMissing, std::numeric_limits<double>::infinity()};
-    EXPECT(sums_of(values).known[0] == 6.0);
-    EXPECT(sums_of(values, std::vector<double>(values.size(), greatest)).known[0] > 0);
-    EXPECT(sums_of(values, std::vector<double>(values.size(), least)).known[0] > 0);
+    EXPECT(sums_of(values).total_weights[0] == 6.0);
+    EXPECT(sums_of(values, std::vector<double>(values.size(), greatest)).total_weights[0] > 0);
+    EXPECT(sums_of(values, std::vector<double>(values.size(), least)).total_weights[0] > 0);
     EXPECT(sums_of({}).first.length == 0);
 }
 
 void carrying_finds_one_form() {
     // −2^32 in two limbs, and the same with room on both sides.
-    const auto narrow = weigh::carried({0, -1, 0, 0}, 4, 0);
-    const auto wide = weigh::carried({0, 0, 0, -1, 0, 0, 0}, 7, -2);
+    const auto narrow = weigh::propagate_carries({0, -1, 0, 0}, 4, 0);
+    const auto wide = weigh::propagate_carries({0, 0, 0, -1, 0, 0, 0}, 7, -2);
     EXPECT(same(narrow, wide));
-    EXPECT(narrow.length == 1 && narrow.base == 1 && narrow.digits[0] == -1);
-    EXPECT(weigh::carried({}, 0, 0).length == 0);
+    EXPECT(narrow.length == 1 && narrow.base == 1 && narrow.limbs[0] == -1);
+    EXPECT(weigh::propagate_carries({}, 0, 0).length == 0);
 }
 
 }  // namespace

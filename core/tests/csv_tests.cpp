@@ -50,8 +50,8 @@ std::optional<Records> plain_records(std::string_view data) {
     return records;
 }
 
-std::string random_text(Random& random, std::string_view signs, std::size_t most) {
-    std::string text(random() % (most + 1), ' ');
+std::string random_text(Random& random, std::string_view signs, std::size_t max_records) {
+    std::string text(random() % (max_records + 1), ' ');
     for (auto& c : text) c = signs[random() % signs.size()];
     return text;
 }
@@ -60,7 +60,7 @@ std::string value(const csv::Column& column, std::size_t record, std::string_vie
     if (column.kind == csv::Kind::text) {
         const std::int64_t begin = column.begins[record], size = column.sizes[record];
         if (size < 0) return {};
-        return std::string((begin >= 0 ? data : column.spilled).substr(begin >= 0 ? begin : ~begin, size));
+        return std::string((begin >= 0 ? data : column.unescaped).substr(begin >= 0 ? begin : ~begin, size));
     }
     const auto code = column.codes[record];
     return code < 0 ? std::string() : std::string(column.texts[static_cast<std::size_t>(code)]);
@@ -72,7 +72,7 @@ void fields_equal_the_plain_machine(Random& random) {
     const std::size_t width = expected && !expected->empty() ? expected->front().size() : 1;
     for (const auto kind : {csv::Kind::string, csv::Kind::text}) {
         const std::vector<csv::Kind> kinds(width, kind);
-        const auto table = csv::parse(data.view(), kinds, {}, csv::kAll);
+        const auto table = csv::parse(data.view(), kinds, {}, csv::kNoLimit);
         if (table.error.fault == csv::Fault::none) EXPECT(expected && table.records == expected->size());
         if (!expected) continue;
         for (std::size_t r = 0; r < table.records; ++r)
@@ -90,10 +90,11 @@ void cuts_lose_no_record(Random& random) {
     std::size_t found = 0;
     for (std::size_t at = 0, size = 1 + random() % 40; at < data.bytes.size();) {
         const Exact window(std::string(data.view().substr(at, size)));
-        const auto cut = csv::cut(window.view(), ',', true, 1 + random() % 5, at + size >= data.bytes.size());
-        found += cut.records;
-        at += cut.end;
-        if (cut.end == 0) size *= 2;
+        const auto scan_records =
+            csv::scan_records(window.view(), ',', true, 1 + random() % 5, at + size >= data.bytes.size());
+        found += scan_records.records;
+        at += scan_records.end;
+        if (scan_records.end == 0) size *= 2;
     }
     EXPECT(found == expected->size());
 }
@@ -107,10 +108,10 @@ void quotes_may_mean_nothing(Random& random) {
         else lines.back() += c;
     }
     std::erase(lines, "");
-    const auto cut = csv::cut(data.view(), ',', false, csv::kAll, true);
-    EXPECT(cut.records == lines.size());
+    const auto scan_records = csv::scan_records(data.view(), ',', false, csv::kNoLimit, true);
+    EXPECT(scan_records.records == lines.size());
     const std::vector<csv::Kind> kinds{csv::Kind::text};
-    const auto table = csv::parse(data.view(), kinds, {';', false, {}}, csv::kAll);
+    const auto table = csv::parse(data.view(), kinds, {';', false, {}}, csv::kNoLimit);
     EXPECT(table.records == lines.size() && table.error.fault == csv::Fault::none);
     for (std::size_t r = 0; r < table.records; ++r) EXPECT(value(table.columns[0], r, data.view()) == lines[r]);
 }
@@ -121,7 +122,8 @@ void any_bytes_are_read_or_refused(Random& random) {
     std::vector<csv::Kind> kinds(random() % 5);
     for (auto& kind : kinds) kind = all[random() % all.size()];
     const Exact data(random_text(random, "019-.einftrueNa,,,\n\n\" \xC3\xA9\xF0", 120));
-    const auto table = csv::parse(data.view(), kinds, {',', true, {"?", "1"}}, random() % 2 ? csv::kAll : random() % 9);
+    const auto table =
+        csv::parse(data.view(), kinds, {',', true, {"?", "1"}}, random() % 2 ? csv::kNoLimit : random() % 9);
     EXPECT(table.columns.size() == kinds.size());
     for (const auto& column : table.columns) {
         const std::size_t values = column.integers.size() + column.reals.size() + column.texts.size();
@@ -138,7 +140,7 @@ void many_values_keep_their_codes(const std::string& stem) {
         for (int i = 0; i < 5000; ++i) text += stem + std::to_string(i) + "\n";
     const Exact data(text);
     const std::vector<csv::Kind> kinds{csv::Kind::string};
-    const auto table = csv::parse(data.view(), kinds, {}, csv::kAll);
+    const auto table = csv::parse(data.view(), kinds, {}, csv::kNoLimit);
     EXPECT(table.records == 10000 && table.columns[0].texts.size() == 5000);
     bool same = true;
     for (std::size_t i = 0; i < 10000; ++i) same = same && table.columns[0].codes[i] == static_cast<int>(i % 5000);
@@ -149,7 +151,7 @@ void kinds_are_found() {
     const auto found = [](const char* text) {
         const Exact data(text);
         const std::vector<csv::Kind> kinds{csv::Kind::any};
-        return csv::parse(data.view(), kinds, {}, csv::kAll).columns[0].kind;
+        return csv::parse(data.view(), kinds, {}, csv::kNoLimit).columns[0].kind;
     };
     EXPECT(found("1\n-2\n007\n") == csv::Kind::integer);
     EXPECT(found("1\n2.5\nnan\n") == csv::Kind::real);

@@ -34,14 +34,14 @@ svmlight::Rows parsed(const std::string& text, std::int64_t base = 1, std::int64
 
 struct Told {
     Fault fault;
-    std::size_t place;
+    std::size_t position;
     bool operator==(const Told&) const = default;
 };
 
 Told told(const std::string& text, std::int64_t base = 1, std::int64_t width = 100) {
     const Exact exact(text);
     const svmlight::Rows rows = svmlight::parse(exact.lines(), base, width);
-    return {rows.fault, rows.place};
+    return {rows.fault, rows.position};
 }
 
 void written_rows_are_read_back(Random& random) {
@@ -50,7 +50,7 @@ void written_rows_are_read_back(Random& random) {
     std::vector<std::int32_t> indices;
     std::string text;
     const std::size_t rows = 1 + random() % 5;
-    std::int64_t smallest = -1, largest = -1;
+    std::int64_t min_index = -1, max_index = -1;
     for (std::size_t row = 0; row < rows; ++row) {
         const int label = static_cast<int>(random() % 7) - 3;
         text += (row ? "\n" : "") + std::string(random() % 2, ' ') + std::to_string(label);
@@ -61,8 +61,8 @@ void written_rows_are_read_back(Random& random) {
             text += (random() % 3 ? " " : "\t ") + std::to_string(index) + ":" + std::to_string(value);
             indices.push_back(index);
             values.push_back(value);
-            if (smallest < 0 || index < smallest) smallest = index;
-            largest = std::max<std::int64_t>(largest, index);
+            if (min_index < 0 || index < min_index) min_index = index;
+            max_index = std::max<std::int64_t>(max_index, index);
         }
         indptr.push_back(static_cast<std::int64_t>(indices.size()));
         text += random() % 3 ? "" : random() % 2 ? "\r" : " # 3:4 word";
@@ -71,8 +71,8 @@ void written_rows_are_read_back(Random& random) {
     const svmlight::Rows found = svmlight::parse(exact.lines(), 0, 20);
     EXPECT(found.fault == Fault::none && found.labels == labels && found.indptr == indptr);
     EXPECT(found.indices == indices && found.values == values);
-    const svmlight::Extent extent = svmlight::scan(exact.lines());
-    EXPECT(extent.smallest == smallest && extent.largest == largest && extent.whole_labels);
+    const svmlight::LineScan extent = svmlight::scan(exact.lines());
+    EXPECT(extent.min_index == min_index && extent.max_index == max_index && extent.integer_labels);
 }
 
 void any_bytes_are_read_or_refused(Random& random) {
@@ -83,7 +83,7 @@ void any_bytes_are_read_or_refused(Random& random) {
     const Exact exact(text);
     svmlight::scan(exact.lines());
     const svmlight::Rows rows = svmlight::parse(exact.lines(), 1, 50);
-    EXPECT(rows.place <= text.size());
+    EXPECT(rows.position <= text.size());
     for (const std::int32_t index : rows.indices) EXPECT(index >= 0 && index < 50);
 }
 
@@ -108,7 +108,7 @@ void faults_are_told_with_their_word() {
 }
 
 void labels_are_whole_or_not() {
-    const auto whole = [](const char* text) { return svmlight::scan(Exact(text).lines()).whole_labels; };
+    const auto whole = [](const char* text) { return svmlight::scan(Exact(text).lines()).integer_labels; };
     EXPECT(whole("1\n-1\n+1"));
     EXPECT(!whole("1\n0.5"));
     EXPECT(!whole("1\n1e3"));
@@ -121,7 +121,7 @@ void numbers_are_read_up_to_the_first_that_is_none() {
     const auto read = [](const char* text) {
         const Exact exact(text);
         std::vector<double> numbers(exact.begins.size());
-        numbers.resize(svmlight::read_numbers(exact.lines(), numbers));
+        numbers.resize(svmlight::parse_numbers(exact.lines(), numbers));
         return numbers;
     };
     EXPECT((read("1\n-2.5\n+3e2") == std::vector<double>{1, -2.5, 300}));

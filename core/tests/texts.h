@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "expect.h"
-#include "weigh/tokens.h"
+#include "weigh/tokenizer.h"
 #include "weigh/vocabulary.h"
 
 namespace weigh::tests {
@@ -72,7 +72,7 @@ inline bool is_space(const std::string& character) {
 }
 
 inline void add_runs(Strings& found, const Strings& units, std::string_view between, const TokenSettings& settings) {
-    for (std::size_t n = settings.low; n <= std::min(settings.high, units.size()); ++n) {
+    for (std::size_t n = settings.min_n; n <= std::min(settings.max_n, units.size()); ++n) {
         for (std::size_t begin = 0; begin + n <= units.size(); ++begin) {
             std::string run = units[begin];
             for (std::size_t i = 1; i < n; ++i) run.append(between).append(units[begin + i]);
@@ -123,7 +123,7 @@ inline Strings plain_tokens(std::string_view text, const TokenSettings& settings
             add_runs(found, units, "", settings);
             std::string whole;
             for (const auto& unit : units) whole += unit;
-            if (units.size() < settings.low) found.push_back(whole);
+            if (units.size() < settings.min_n) found.push_back(whole);
             units.clear();
         }
     }
@@ -135,8 +135,8 @@ inline TokenSettings random_settings(Random& random) {
     settings.unit = static_cast<Unit>(below(random, 3));
     settings.folding = {below(random, 2) == 0, below(random, 2) == 0};
     settings.min_length = 1 + below(random, 3);
-    settings.low = 1 + below(random, 4);
-    settings.high = settings.low + below(random, 3);
+    settings.min_n = 1 + below(random, 4);
+    settings.max_n = settings.min_n + below(random, 3);
     if (below(random, 2) == 0) settings.stop_words = {"aa", "ab", "\xC3\xA9", "a_", std::string(20, 'a')};
     return settings;
 }

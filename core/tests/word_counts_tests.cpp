@@ -52,7 +52,7 @@ void count_plainly(Cells& cells, const Batch& batch, const CountSettings& settin
 
 void counts_are_those_of_a_map(Random& random, std::size_t n) {
     CountSettings settings{random_settings(random), n % 3 == 0 ? 8u : 0u, n % 2 == 0};
-    if (n % 5 == 0) settings.most = 128;
+    if (n % 5 == 0) settings.max_count = 128;
     const std::vector<std::int64_t> places{2, 0, 1}, identity{0, 1, 2};
     WordCounts whole(settings);
     Cells cells;
@@ -62,7 +62,7 @@ void counts_are_those_of_a_map(Random& random, std::size_t n) {
         WordCounts other(settings);
         WordCounts& counts = part % 2 == 0 ? whole : other;
         counts.add(held.view(), batch.classes, 3, batch.weights);
-        if (part % 2 != 0) whole.join(other, places, 3);
+        if (part % 2 != 0) whole.merge(other, places, 3);
         count_plainly(cells, batch, settings, part % 2 == 0 ? identity : places);
     }
     const WordTable table = whole.table(identity);
@@ -86,8 +86,8 @@ void scores_are_the_sums_over_the_sparse_rows(Random& random, std::size_t n) {
     const Batch batch = random_batch(random, n, 1, false);
     const Held held(batch.texts);
     Vocabulary vocabulary(n % 2 == 0 ? 16 : 0);
-    const TokenRows rows = learn_tokens(held.view(), settings, vocabulary);
-    const TokenRows again = find_tokens(held.view(), settings, vocabulary);
+    const CsrRows rows = find_or_add_tokens(held.view(), settings, vocabulary);
+    const CsrRows again = find_tokens(held.view(), settings, vocabulary);
     EXPECT(rows.indptr == again.indptr && rows.indices == again.indices && rows.values == again.values);
     std::vector<double> table(vocabulary.size() * 2), scores(2 * n, 1.0);
     for (double& cell : table) cell = static_cast<double>(below(random, 9));

@@ -79,6 +79,46 @@ def count_sparse(
     | None,
     table: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
 ) -> None: ...
+@overload
+def smoothed_log_probabilities(
+    counts: Annotated[
+        NDArray[numpy.uint8], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    pseudocount: float,
+    totals: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
+@overload
+def smoothed_log_probabilities(
+    counts: Annotated[
+        NDArray[numpy.uint16], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    pseudocount: float,
+    totals: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
+@overload
+def smoothed_log_probabilities(
+    counts: Annotated[
+        NDArray[numpy.uint32], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    pseudocount: float,
+    totals: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
+@overload
+def smoothed_log_probabilities(
+    counts: Annotated[
+        NDArray[numpy.int64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    pseudocount: float,
+    totals: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
 def parse_csv(
     data: NDArray[numpy.uint8],
     kinds: Sequence[str],
@@ -633,46 +673,6 @@ def score_gaussian(
     ],
     scores: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
 ) -> None: ...
-@overload
-def smoothed_log_probabilities(
-    counts: Annotated[
-        NDArray[numpy.uint8], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
-    ],
-    pseudocount: float,
-    totals: Annotated[
-        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
-@overload
-def smoothed_log_probabilities(
-    counts: Annotated[
-        NDArray[numpy.uint16], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
-    ],
-    pseudocount: float,
-    totals: Annotated[
-        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
-@overload
-def smoothed_log_probabilities(
-    counts: Annotated[
-        NDArray[numpy.uint32], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
-    ],
-    pseudocount: float,
-    totals: Annotated[
-        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
-@overload
-def smoothed_log_probabilities(
-    counts: Annotated[
-        NDArray[numpy.int64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
-    ],
-    pseudocount: float,
-    totals: Annotated[
-        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
 
 class ContextReader:
     def __init__(self, sets: Sequence[Sequence[str]], window: int, max_occurrences: int) -> None: ...

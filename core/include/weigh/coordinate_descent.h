@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "weigh/views.h"
-#include "weigh/zeroed.h"
+#include "weigh/zeroed_array.h"
 
 namespace weigh {
 
@@ -61,7 +61,7 @@ public:
 private:
     std::size_t rows_;
     std::vector<std::size_t> begins_;
-    Zeroed<Entry> entries_;
+    ZeroedArray<Entry> entries_;
 };
 
 struct CoordinateDescentSettings {

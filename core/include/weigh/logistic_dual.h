@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "weigh/views.h"
-#include "weigh/zeroed.h"
+#include "weigh/zeroed_array.h"
 
 namespace weigh {
 
@@ -77,10 +77,10 @@ private:
     SparseRows data_;
     std::size_t width_;
     DualSettings settings_;
-    Zeroed<Row> rows_;
-    Zeroed<double> weights_;              // the bias is the last one
-    std::vector<Zeroed<double>> copies_;  // one per thread, if there are several
-    double scale_;                        // σ′
+    ZeroedArray<Row> rows_;
+    ZeroedArray<double> weights_;              // the bias is the last one
+    std::vector<ZeroedArray<double>> copies_;  // one per thread, if there are several
+    double scale_;                             // σ′
     double min_gap_ = std::numeric_limits<double>::infinity();
     bool is_scale_fixed_ = false;  // σ′ stays at the number of threads, which is always safe
 };

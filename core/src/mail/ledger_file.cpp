@@ -8,7 +8,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "weigh/key.h"
+#include "weigh/text_key.h"
 #include "weigh/mail/ledger.h"
 
 namespace weigh::mail {

@@ -73,7 +73,7 @@ bool Slots::add(const Print& print, std::vector<Row*>& rows) {
     return fits;
 }
 
-void Slots::take(Zeroed<Slot>&& own) {
+void Slots::take(ZeroedArray<Slot>&& own) {
     own_ = std::move(own);
     slots_ = {own_.data(), own_.size()};
     shift_ = shift_for(own_.size());

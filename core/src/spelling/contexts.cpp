@@ -14,7 +14,7 @@ std::string_view ending(std::string_view name) {
     std::size_t begin = name.size();
     for (std::size_t characters = 0; characters < kEnding && begin > 0; ++characters) do
             --begin;
-        while (begin > 0 && unicode::wide::continues(name[begin]));
+        while (begin > 0 && unicode::non_ascii::is_continuation(name[begin]));
     return begin == 0 ? std::string_view{} : name.substr(begin);
 }
 
@@ -83,7 +83,7 @@ void Contexts::put(std::initializer_list<std::string_view> parts) {
 
 std::int32_t Contexts::number(const Name& name) {
     const std::string_view text = std::string_view(text_).substr(name.begin, name.size);
-    return static_cast<std::int32_t>(vocabulary_.number({name.key, text}));
+    return static_cast<std::int32_t>(vocabulary_.find_or_add({name.key, text}));
 }
 
 }  // namespace weigh::spelling

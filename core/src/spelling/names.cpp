@@ -15,7 +15,7 @@ bool is_long(std::string_view word) {
     if (word.size() <= kLongest) return false;
     std::size_t characters = 0;
     for (const char byte : word)
-        if (!unicode::wide::continues(byte) && ++characters > kLongest) return true;
+        if (!unicode::non_ascii::is_continuation(byte) && ++characters > kLongest) return true;
     return false;
 }
 
@@ -25,7 +25,7 @@ bool fold_ascii(std::string_view raw, std::string& scratch) {
     int any = 0;
     for (std::size_t i = 0; i < raw.size(); ++i) {
         any |= raw[i];
-        scratch[i] = unicode::small(raw[i]);
+        scratch[i] = unicode::to_lower_ascii(raw[i]);
     }
     return !(any & 0x80);
 }
@@ -63,15 +63,15 @@ std::string_view mark_name(std::string_view raw) {
 // Call visit(whether it is a capital) for the letters of a word until one visit returns false.
 template <class Visit>
 void each_letter(std::string_view word, Visit visit) {
-    std::string small;
+    std::string to_lower_ascii;
     const char* const end = word.data() + word.size();
     for (const char* at = word.data(); at != end;) {
         const char* const begin = at;
         const char32_t c = unicode::decode(at, end);
         if (!unicode::is_word(c) || c == U'_' || (c >= U'0' && c <= U'9')) continue;
         const std::string_view letter(begin, at);
-        unicode::fold(letter, {}, small);
-        if (!visit(small != letter)) return;
+        unicode::fold(letter, {}, to_lower_ascii);
+        if (!visit(to_lower_ascii != letter)) return;
     }
 }
 

@@ -48,7 +48,7 @@ bool is_no_utf8(char32_t c, std::string_view bytes) {
 // The character that ends at `at`, which moves to its beginning; U+FFFD of what is none.
 char32_t step_back(const char* begin, const char*& at) {
     const char* start = at - 1;
-    while (start != begin && at - start < 4 && unicode::wide::continues(*start)) --start;
+    while (start != begin && at - start < 4 && unicode::non_ascii::is_continuation(*start)) --start;
     const char* behind = start;
     const char32_t c = unicode::decode(behind, at);
     const bool is_whole = behind == at;

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "weigh/key.h"
+#include "weigh/text_key.h"
 
 namespace weigh::mail {
 

@@ -12,7 +12,7 @@
 
 #include "weigh/mail/mapping.h"
 #include "weigh/mail/print.h"
-#include "weigh/zeroed.h"
+#include "weigh/zeroed_array.h"
 
 namespace weigh::mail {
 
@@ -34,7 +34,7 @@ public:
     static constexpr std::size_t kLeast = 16;
 
     Slots() : Slots(kLeast) {}
-    explicit Slots(std::size_t capacity) { take(Zeroed<Slot>(capacity)); }
+    explicit Slots(std::size_t capacity) { take(ZeroedArray<Slot>(capacity)); }
     // The slots of a file, `used` of them taken; the capacity is a power of two and fits the file.
     Slots(Mapping&& file, std::size_t begin, std::size_t capacity, std::size_t used);
 
@@ -53,14 +53,14 @@ public:
     Slot* place(std::uint64_t key) const;
 
 private:
-    void take(Zeroed<Slot>&& own);
+    void take(ZeroedArray<Slot>&& own);
     void grow(std::size_t capacity);
     std::size_t home(std::uint64_t key) const;
     template <class Function>
     void each(const Keys& keys, Function function) const;
     bool add(const Print& print, std::vector<Row*>& rows);
 
-    Zeroed<Slot> own_;
+    ZeroedArray<Slot> own_;
     Mapping file_;
     std::span<Slot> slots_;
     std::size_t used_ = 0;

@@ -17,7 +17,7 @@ using namespace weigh::tests;
 
 Strings tokens_of(const Documents& documents, std::size_t row, const TokenSettings& settings) {
     Strings found;
-    Tokenizer(settings).each(documents, row, [&](std::span<const Token> tokens) {
+    Tokenizer(settings).for_each_token(documents, row, [&](std::span<const Token> tokens) {
         for (const Token& token : tokens) {
             EXPECT(token.key.hash == key_of(token.text, false).hash);
             found.emplace_back(token.text);
@@ -72,7 +72,7 @@ void a_dictionary_keeps_every_text_apart(Random& random, std::size_t n) {
     }
     EXPECT(dictionary.size() == twin.size());
     std::map<std::string, std::int32_t> visited;
-    dictionary.each([&](std::string_view text, std::int32_t code) { visited.emplace(text, code); });
+    dictionary.for_each([&](std::string_view text, std::int32_t code) { visited.emplace(text, code); });
     EXPECT(visited == twin);
     for (const auto& [text, code] : twin) EXPECT(dictionary.find(key_of(text, false), text) == code);
     const std::string absent(41, 'x');
@@ -87,9 +87,9 @@ void names_are_sorted_merged_and_found(Random& random, std::size_t n) {
     Strings shuffled = first, both;
     std::shuffle(shuffled.begin(), shuffled.end(), random);
     const Names names = names_of(shuffled), one = names_of(first), two = names_of(second);
-    EXPECT(strings_of(taken(view_of(names), sorted_order(view_of(names)))) == first);
+    EXPECT(strings_of(take_names(view_of(names), argsort_names(view_of(names)))) == first);
     std::set_union(first.begin(), first.end(), second.begin(), second.end(), std::back_inserter(both));
-    const MergedNames all = merged(view_of(one), view_of(two));
+    const MergedNames all = merge_names(view_of(one), view_of(two));
     EXPECT(strings_of(all.names) == both);
     const auto stand = [&](const Strings& words, const std::vector<std::int64_t>& places) {
         return std::equal(words.begin(), words.end(), places.begin(), places.end(),
@@ -107,7 +107,7 @@ void names_are_sorted_merged_and_found(Random& random, std::size_t n) {
 void the_better_name_is_the_shorter_one() {
     const auto better = [](const std::string& one, const std::string& other) {
         const Names first = names_of({one}), second = names_of({other});
-        return strings_of(shorter(view_of(first), view_of(second)));
+        return strings_of(select_shorter_names(view_of(first), view_of(second)));
     };
     const std::string longest(63, 'y'), too_long(64, 'x');
     EXPECT(better("", "a") == Strings{"a"} && better("a", "") == Strings{"a"});

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "texts.h"
-#include "weigh/assembly.h"
-#include "weigh/numbering.h"
+#include "weigh/csr_builder.h"
+#include "weigh/name_indexer.h"
 
 namespace {
 
@@ -27,14 +27,15 @@ struct Block {
         const std::size_t width = 1 + below(random, 6);
         for (std::size_t k = 0; k < width; ++k) numbers.push_back(static_cast<std::int32_t>(k) - 1);
         std::shuffle(numbers.begin(), numbers.end(), random);
-        part.form = std::vector{Part::Form::codes, Part::Form::column, Part::Form::entries}[below(random, 3)];
+        part.form = std::vector{FeatureBlock::Form::codes, FeatureBlock::Form::column,
+                                FeatureBlock::Form::entries}[below(random, 3)];
         switch (part.form) {
-            case Part::Form::codes: fill_codes(random); break;
-            case Part::Form::column: fill_column(random); break;
-            case Part::Form::entries: fill_entries(random);
+            case FeatureBlock::Form::codes: fill_codes(random); break;
+            case FeatureBlock::Form::column: fill_column(random); break;
+            case FeatureBlock::Form::entries: fill_entries(random);
         }
         numbers.shrink_to_fit();
-        part.numbers = numbers;
+        part.features = numbers;
     }
     Block(const Block&) = delete;
 
@@ -82,7 +83,7 @@ struct Block {
         part.entries = {indptr, indices, values};
     }
 
-    Part part;
+    FeatureBlock part;
     std::vector<std::int32_t> numbers, codes, indices;
     std::vector<std::int64_t> indptr{0};
     std::vector<double> column, values;
@@ -92,12 +93,12 @@ struct Block {
 void rows_have_the_features_of_all_their_parts(Random& random) {
     const std::size_t rows = below(random, 12);
     std::vector<std::unique_ptr<Block>> blocks;
-    std::vector<Part> parts;
+    std::vector<FeatureBlock> parts;
     for (std::size_t size = below(random, 4); size > 0; --size) {
         blocks.push_back(std::make_unique<Block>(random, rows));
         parts.push_back(blocks.back()->part);
     }
-    const FeatureRows found = assembled(rows, parts);
+    const CsrRows found = build_csr(rows, parts);
     EXPECT(found.indptr.size() == rows + 1 && found.indptr[0] == 0 && found.indices.size() == found.values.size());
     for (std::size_t i = 0; i < rows; ++i) {
         Row row, expected;
@@ -123,14 +124,14 @@ Names random_names(Random& random) {
 }
 
 void names_are_numbered_as_they_appear(Random& random) {
-    Numbering numbering;
+    NameIndexer numbering;
     std::map<std::string, std::int32_t> place;
     std::vector<std::string> in_order;
     for (int batch = 0; batch < 4; ++batch) {
         const Names names = random_names(random);
         const NamesView view{names.text, names.offsets};
         const bool grow = below(random, 3) != 0;
-        const std::vector<std::int32_t> found = numbering.numbers(view, grow);
+        const std::vector<std::int32_t> found = numbering.index(view, grow);
         for (std::size_t k = 0; k < view.size(); ++k) {
             const std::string name(view[k]);
             if (grow && place.emplace(name, static_cast<std::int32_t>(place.size())).second) in_order.push_back(name);
@@ -163,27 +164,27 @@ struct Shortest {
 };
 
 void names_fall_into_buckets_which_go_by_their_shortest(Random& random) {
-    Numbering numbering(Shortest::kBuckets), other(Shortest::kBuckets);
+    NameIndexer numbering(Shortest::kBuckets), other(Shortest::kBuckets);
     EXPECT(numbering.size() == Shortest::kBuckets);
     Shortest shortest;
     for (int batch = 0; batch < 6; ++batch) {
         const Names names = random_names(random);
         const NamesView view = view_of(names);
         const bool grow = below(random, 3) != 0;
-        const std::vector<std::int32_t> found = (batch % 2 ? other : numbering).numbers(view, grow);
+        const std::vector<std::int32_t> found = (batch % 2 ? other : numbering).index(view, grow);
         for (std::size_t k = 0; k < view.size(); ++k) {
             EXPECT(static_cast<std::size_t>(found[k]) == Shortest::bucket(view[k]));
             if (grow) shortest.claim(view[k]);
         }
     }
-    numbering.join(other);
+    numbering.merge(other);
     EXPECT(strings_of(numbering.names()) == shortest.names);
 }
 
 void documents_are_rows_of_their_tokens(Random& random, std::size_t round) {
     const TokenSettings settings = random_settings(random);
     const std::size_t buckets = round % 2 ? Shortest::kBuckets : 0;
-    Numbering numbering(buckets);
+    NameIndexer numbering(buckets);
     Shortest shortest;
     for (int batch = 0; batch < 3; ++batch) {
         std::vector<std::optional<std::string>> texts;
@@ -192,7 +193,7 @@ void documents_are_rows_of_their_tokens(Random& random, std::size_t round) {
             if (below(random, 9) != 0) texts.back() = random_text(random, below(random, 100));
         }
         const Held held(texts);
-        const TokenRows found = numbering.learn(held.view(), settings);
+        const CsrRows found = numbering.index_tokens(held.view(), settings);
         const Strings names = strings_of(numbering.names());
         EXPECT(found.indptr.size() == texts.size() + 1);
         for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -215,20 +216,20 @@ void documents_are_rows_of_their_tokens(Random& random, std::size_t round) {
 
 // Unlike the numbers, the order within a row must not depend on what came before it.
 void words_of_a_row_stand_in_the_order_of_their_first_appearance() {
-    Numbering numbering;
+    NameIndexer numbering;
     const Held first({"noon free money"}), second({"money free free noon free lunch"});
     TokenSettings settings;
-    settings.low = settings.high = 1;
+    settings.min_n = settings.max_n = 1;
     settings.min_length = 2;
-    EXPECT((numbering.learn(first.view(), settings).indices == std::vector<std::int32_t>{0, 1, 2}));
-    const TokenRows rows = numbering.learn(second.view(), settings);
+    EXPECT((numbering.index_tokens(first.view(), settings).indices == std::vector<std::int32_t>{0, 1, 2}));
+    const CsrRows rows = numbering.index_tokens(second.view(), settings);
     EXPECT((rows.indices == std::vector<std::int32_t>{2, 1, 0, 3}));
     EXPECT((rows.values == std::vector<double>{1, 3, 1, 1}));
 }
 
 void items_are_placed_as_they_are_used(Random& random) {
     const std::size_t size = 1 + below(random, 9);
-    Places places(std::vector<std::int32_t>(size, -1));
+    IndexCompactor places(std::vector<std::int32_t>(size, -1));
     std::vector<std::int32_t> expected(size, -1);
     std::int32_t next = 0;
     for (int batch = 0; batch < 4; ++batch) {
@@ -236,15 +237,15 @@ void items_are_placed_as_they_are_used(Random& random) {
         for (std::size_t k = below(random, 12); k > 0; --k)
             items.push_back(static_cast<std::int32_t>(below(random, size)));
         const bool grow = below(random, 2);
-        const std::vector<std::int32_t> found = places.numbers(items, grow);
+        const std::vector<std::int32_t> found = places.compact(items, grow);
         for (std::size_t k = 0; k < items.size(); ++k) {
             std::int32_t& place = expected[static_cast<std::size_t>(items[k])];
             if (place < 0 && grow) place = next++;
             EXPECT(found[k] == place);
         }
         EXPECT(places.size() == static_cast<std::size_t>(next));
-        EXPECT(std::equal(expected.begin(), expected.end(), places.places().begin(), places.places().end()));
-        places = Places({places.places().begin(), places.places().end()});
+        EXPECT(std::equal(expected.begin(), expected.end(), places.mapping().begin(), places.mapping().end()));
+        places = IndexCompactor({places.mapping().begin(), places.mapping().end()});
     }
 }
 

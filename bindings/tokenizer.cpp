@@ -1,4 +1,4 @@
-#include "weigh/tokens.h"
+#include "weigh/tokenizer.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -20,20 +20,20 @@ weigh::Unit unit_of(const std::string& name) {
 }
 
 void make_settings(weigh::TokenSettings* self, const std::string& unit, bool lower, bool strip_accents,
-                   std::size_t min_length, std::size_t low, std::size_t high,
+                   std::size_t min_length, std::size_t min_n, std::size_t max_n,
                    const std::vector<nb::bytes>& stop_words) {
-    require(low >= 1 && low <= high, "tokens are made of low to high units, one at least");
-    new (self) weigh::TokenSettings{unit_of(unit), {lower, strip_accents}, min_length, low, high, {}};
+    require(min_n >= 1 && min_n <= max_n, "tokens are made of low to high units, one at least");
+    new (self) weigh::TokenSettings{unit_of(unit), {lower, strip_accents}, min_length, min_n, max_n, {}};
     for (const auto& word : stop_words) self->stop_words.emplace_back(word.c_str(), word.size());
 }
 
 // All tokens of every row, for people and tests: learners take them where they are found.
-nb::list split(const HeldDocuments& documents, const weigh::TokenSettings& settings) {
+nb::list tokenize(const DocumentsBinding& documents, const weigh::TokenSettings& settings) {
     weigh::Tokenizer tokenizer(settings);
     nb::list rows;
     for (std::size_t row = 0; row < documents.rows(); ++row) {
         nb::list tokens;
-        tokenizer.each(documents.view(), row, [&](std::span<const weigh::Token> found) {
+        tokenizer.for_each_token(documents.view(), row, [&](std::span<const weigh::Token> found) {
             for (const auto& token : found) tokens.append(nb::bytes(token.text.data(), token.text.size()));
         });
         rows.append(tokens);
@@ -43,9 +43,9 @@ nb::list split(const HeldDocuments& documents, const weigh::TokenSettings& setti
 
 }  // namespace
 
-void bind_tokens(nb::module_& m) {
+void bind_tokenizer(nb::module_& m) {
     nb::class_<weigh::TokenSettings>(m, "TokenSettings", "How texts are folded and split into tokens.")
         .def("__init__", &make_settings, "unit"_a, "lower"_a, "strip_accents"_a, "min_length"_a, "min_n"_a, "max_n"_a,
              "stop_words"_a);
-    m.def("tokenize", &split, "documents"_a, "settings"_a, "Return the tokens of every row as bytes of UTF-8.");
+    m.def("tokenize", &tokenize, "documents"_a, "settings"_a, "Return the tokens of every row as bytes of UTF-8.");
 }

@@ -1,7 +1,7 @@
-// Keys of texts: short ones are their own bytes, long ones are known by a hash.
+// 128-bit keys and 64-bit hashes of texts.
 //
-// The hash is part of the model files: texts that are sorted into buckets must find the same bucket
-// on every machine, for ever.
+// The hash is part of the model file format: a text must hash to the same bucket on every machine and in every
+// version.
 #pragma once
 
 #include <algorithm>
@@ -14,31 +14,31 @@
 
 namespace weigh {
 
-inline constexpr std::size_t kShortText = 16;
+inline constexpr std::size_t kMaxShortText = 16;
 
-// Short texts: their bytes in little-endian order. Long ones: `low` is their hash, `high` is zero.
+// Short texts: their bytes in little-endian order. Long texts: `low` is their hash, `high` is zero.
 struct Key {
     std::uint64_t low = 0, high = 0;
     std::uint64_t hash = 0;
 };
 
-// The bits of two little-endian words that the first so many bytes fill.
-inline constexpr auto kMasks = [] {
-    std::array<std::array<std::uint64_t, 2>, kShortText + 1> masks{};
+// Masks for the first `size` bytes of two little-endian words.
+inline constexpr auto kByteMasks = [] {
+    std::array<std::array<std::uint64_t, 2>, kMaxShortText + 1> masks{};
     for (std::size_t size = 0; size < masks.size(); ++size)
         for (std::size_t byte = 0; byte < size; ++byte)
             masks[size][byte / 8] |= std::uint64_t{0xFF} << (8 * (byte % 8));
     return masks;
 }();
 
-// Both halves of a 128-bit product: texts that differ in one late letter must part ways too.
+// Fold a 128-bit product, so that texts that differ only in a late byte have different hashes too.
 inline std::uint64_t mix(std::uint64_t low, std::uint64_t high) {
     __extension__ typedef unsigned __int128 Wide;
     const Wide product = static_cast<Wide>(low ^ 0x9E3779B97F4A7C15ULL) * (high ^ 0xC2B2AE3D27D4EB4FULL);
     return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-// Finalizer of a 64-bit mixing function: neighbouring integers must part ways, and no two have the same result.
+// The 64-bit finalizer of MurmurHash3: a bijection that scatters consecutive integers.
 inline std::uint64_t mix(std::uint64_t key) {
     key ^= key >> 33;
     key *= 0xff51afd7ed558ccdULL;
@@ -61,20 +61,20 @@ inline std::uint64_t load_word(const char* from, std::size_t size = 8) {
 inline Key long_key(std::string_view text) {
     std::uint64_t hash = text.size();
     for (std::size_t at = 0; at < text.size(); at += 8) {
-        // The last word overlaps the one before.
+        // The last word overlaps the previous one.
         const std::uint64_t word = load_word(text.data() + std::min(at, text.size() - 8));
         hash = std::rotl(hash ^ word, 23) * 0x9E3779B97F4A7C15ULL;
     }
     return {hash, 0, mix(hash, 0)};
 }
 
-// `roomy` says that 16 bytes may be read from the text's beginning on.
-inline Key key_of(std::string_view text, bool roomy) {
-    if (text.size() > kShortText) return long_key(text);
+// `is_padded` means that 16 bytes can be read from the beginning of the text.
+inline Key key_of(std::string_view text, bool is_padded) {
+    if (text.size() > kMaxShortText) return long_key(text);
     std::uint64_t low = 0, high = 0;
-    if (roomy) {
-        low = load_word(text.data()) & kMasks[text.size()][0];
-        high = load_word(text.data() + 8) & kMasks[text.size()][1];
+    if (is_padded) {
+        low = load_word(text.data()) & kByteMasks[text.size()][0];
+        high = load_word(text.data() + 8) & kByteMasks[text.size()][1];
     } else if (!text.empty()) {
         low = load_word(text.data(), std::min<std::size_t>(text.size(), 8));
         if (text.size() > 8) high = load_word(text.data() + 8, text.size() - 8);

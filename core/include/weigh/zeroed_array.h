@@ -1,5 +1,6 @@
-// Large arrays of zeros. Tables that are read at random spend their time finding pages: where the
-// system has huge ones, these are asked for.
+// Large zero-initialised arrays, in huge pages where the system has them.
+//
+// Tables with random access spend most of their time on TLB misses, which huge pages avoid.
 #pragma once
 
 #include <cstddef>
@@ -16,21 +17,20 @@
 namespace weigh {
 
 template <class Item>
-class Zeroed {
+class ZeroedArray {
     static_assert(std::is_trivially_copyable_v<Item>);
 
 public:
-    Zeroed() = default;
-    // Memory is taken from the system only as it is touched: page by page, or in huge ones if it will
-    // all be needed.
-    explicit Zeroed(std::size_t size, bool huge = true) : size_(size) {
+    ZeroedArray() = default;
+    // Memory is committed only when it is touched: in normal pages, or in huge ones if all of it will be needed.
+    explicit ZeroedArray(std::size_t size, bool use_huge_pages = true) : size_(size) {
         const std::size_t bytes = size * sizeof(Item);
 #ifdef __linux__
-        if (huge && bytes >= kHuge) {
-            mapped_ = bytes + kHuge;
+        if (use_huge_pages && bytes >= kHugePage) {
+            mapped_ = bytes + kHugePage;
             base_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
             if (base_ == MAP_FAILED) throw std::bad_alloc();
-            const auto begin = (reinterpret_cast<std::uintptr_t>(base_) + kHuge - 1) / kHuge * kHuge;
+            const auto begin = (reinterpret_cast<std::uintptr_t>(base_) + kHugePage - 1) / kHugePage * kHugePage;
             items_ = reinterpret_cast<Item*>(begin);
             madvise(items_, bytes, MADV_HUGEPAGE);
             return;
@@ -41,13 +41,13 @@ public:
         items_ = static_cast<Item*>(base_);
     }
 
-    Zeroed(Zeroed&& other) noexcept { swap(other); }
-    Zeroed& operator=(Zeroed&& other) noexcept {
-        Zeroed(std::move(other)).swap(*this);
+    ZeroedArray(ZeroedArray&& other) noexcept { swap(other); }
+    ZeroedArray& operator=(ZeroedArray&& other) noexcept {
+        ZeroedArray(std::move(other)).swap(*this);
         return *this;
     }
 
-    ~Zeroed() {
+    ~ZeroedArray() {
 #ifdef __linux__
         if (mapped_ != 0) {
             munmap(base_, mapped_);
@@ -57,7 +57,7 @@ public:
         std::free(base_);
     }
 
-    void swap(Zeroed& other) noexcept {
+    void swap(ZeroedArray& other) noexcept {
         std::swap(items_, other.items_);
         std::swap(size_, other.size_);
         std::swap(base_, other.base_);
@@ -71,7 +71,7 @@ public:
     Item* end() const { return items_ + size_; }
 
 private:
-    static constexpr std::size_t kHuge = std::size_t{2} << 20;
+    static constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
     Item* items_ = nullptr;
     std::size_t size_ = 0;
