@@ -14,7 +14,6 @@
 #endif
 
 namespace weigh::csv {
-namespace {
 
 // Iterates over the positions of any of three characters, 64 bytes at a time.
 class Scanner {
@@ -91,6 +90,8 @@ inline std::size_t after_closing_quote(std::string_view data, std::size_t open) 
         if (at + 1 == data.size() || data[at + 1] != '"') return at + 1;
     }
 }
+
+namespace {
 
 class Parser {
 public:

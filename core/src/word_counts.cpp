@@ -10,7 +10,6 @@
 #include "bucket_names.h"
 
 namespace weigh {
-namespace {
 
 // A growing table of counts, `width` cells per row, all zero at first. The rows are in blocks that never move, so
 // that growing copies nothing.
@@ -52,8 +51,6 @@ private:
     int shift_ = 0;  // log2 of the rows per block
     std::size_t rows_ = 0, width_ = 0;
 };
-
-}  // namespace
 
 class WordCounts::Impl {
 public:
