@@ -40,7 +40,7 @@ std::vector<std::string> prints_of(const nb::list& contents, const mail::Feature
         views.push_back(view_of(each));
     }
     nb::gil_scoped_release released;
-    return mail::prints(views, settings, threads, identities);
+    return mail::hash_features(views, settings, threads, identities);
 }
 
 nb::list mail_prints(const nb::list& contents, std::string_view pairs, std::size_t characters, std::uint64_t salt,
@@ -55,10 +55,10 @@ nb::list mail_identified(const nb::list& contents, std::string_view pairs, std::
                          std::size_t threads) {
     std::vector<mail::Identity> identities;
     const mail::FeatureSettings settings{pairs_of(pairs), characters, salt};
-    const std::vector<std::string> prints = prints_of(contents, settings, threads, &identities);
+    const std::vector<std::string> hash_features = prints_of(contents, settings, threads, &identities);
     nb::list found;
-    for (std::size_t at = 0; at < prints.size(); ++at)
-        found.append(nb::make_tuple(bytes_of(identities[at]), bytes_of(prints[at])));
+    for (std::size_t at = 0; at < hash_features.size(); ++at)
+        found.append(nb::make_tuple(bytes_of(identities[at]), bytes_of(hash_features[at])));
     return found;
 }
 
@@ -72,10 +72,10 @@ nb::list mail_features(const nb::bytes& content, std::string_view pairs, std::si
     std::vector<mail::Feature> features;
     {
         nb::gil_scoped_release released;
-        mail::Canonical canonical;
+        mail::Canonicalizer canonical;
         mail::Message message;
-        mail::Reader().read(canonical.of({content.c_str(), content.size()}), message);
-        mail::Features(settings).name(message, features);
+        mail::Reader().read(canonical.canonicalize({content.c_str(), content.size()}), message);
+        mail::FeatureExtractor(settings).list(message, features);
     }
     nb::list found;
     for (const mail::Feature& each : features)
@@ -86,7 +86,7 @@ nb::list mail_features(const nb::bytes& content, std::string_view pairs, std::si
 }  // namespace
 
 void bind_mail_features(nb::module_& m) {
-    m.attr("MAIL_MAX_FEATURES") = mail::kMostFeatures;
+    m.attr("MAIL_MAX_FEATURES") = mail::kMaxFeatures;
     m.def("hash_mail_features", &mail_prints, "contents"_a, "pairs"_a, "characters"_a, "salt"_a, "threads"_a,
           "Return the print of each raw message: the keys of its features, each view's sorted.");
     m.def("hash_mail_features_with_ids", &mail_identified, "contents"_a, "pairs"_a, "characters"_a, "salt"_a,

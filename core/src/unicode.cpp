@@ -94,11 +94,11 @@ public:
 
     explicit FoldingTable(Folding folding) : decomposes_hangul_(folding.strip_accents) {
         if (folding.strip_accents) {
-            each(tables::kGone, [&](char32_t c) { add(c, {}); });
-            each(tables::kBare, tables::kBareSeveral, [&](char32_t c, auto targets) { add(c, targets); });
+            each(tables::kRemoved, [&](char32_t c) { add(c, {}); });
+            each(tables::kStripped, tables::kStrippedExpansions, [&](char32_t c, auto targets) { add(c, targets); });
         }
         if (folding.lower) {
-            each(tables::kLower, tables::kLowerSeveral, [&](char32_t c, auto targets) { add(c, targets); });
+            each(tables::kLower, tables::kLowerExpansions, [&](char32_t c, auto targets) { add(c, targets); });
             entries_.at(kCapitalSigma) = kSigmaEntry;
         }
         for (char32_t c = 0x80; c < 0x800; ++c) pairs_[c] = make_pair(c);
@@ -112,7 +112,7 @@ public:
 private:
     // A target may itself be folded: what applies to the lower case letter also applies to the capital.
     void add(char32_t c, std::span<const std::uint32_t> targets) {
-        static_assert(tables::kLongest < 64);
+        static_assert(tables::kMaxFoldedBytes < 64);
         const std::size_t start = pool_.size();
         for (const std::uint32_t target : targets) {
             const std::uint32_t entry = entries_[target];
@@ -197,7 +197,7 @@ bool precedes_cased(const char* at, const char* end) {
     return false;
 }
 
-// Fold the character at `at.from` into at most `tables::kLongest` bytes.
+// Fold the character at `at.from` into at most `tables::kMaxFoldedBytes` bytes.
 Cursor fold_one(Cursor at, std::string_view text, const FoldingTable& folding_table) {
     const char* const end = text.data() + text.size();
     const char* const start = at.from;
@@ -208,7 +208,7 @@ Cursor fold_one(Cursor at, std::string_view text, const FoldingTable& folding_ta
         return {at.from, encode(at.to, final ? kFinalSigma : kSigma)};
     }
     if (entry != FoldingTable::kUnchanged)
-        return {at.from, at.to + folding_table.text(entry).copy(at.to, tables::kLongest)};
+        return {at.from, at.to + folding_table.text(entry).copy(at.to, tables::kMaxFoldedBytes)};
     if (!folding_table.is_hangul_syllable(c)) return {at.from, encode(at.to, c)};
     const char32_t syllable = c - 0xAC00;
     at.to = encode(at.to, 0x1100 + syllable / 588);
@@ -273,7 +273,7 @@ void append_ucs4(std::string& out, const std::uint32_t* from, std::size_t size) 
 void fold(std::string_view text, Folding folding, std::string& out) {
     // Invariant: there is room for the rest of the text unchanged, plus one character that expands.
     const char* const end = text.data() + text.size();
-    out.resize(text.size() + tables::kLongest);
+    out.resize(text.size() + tables::kMaxFoldedBytes);
     Cursor at = copy_ascii({text.data(), out.data()}, end, folding.lower);
     const FoldingTable* const table = at.from == end ? nullptr : &folding_table(folding);
     while (at.from != end) {
@@ -292,7 +292,7 @@ void fold(std::string_view text, Folding folding, std::string& out) {
         }
         at = fold_one(at, text, *table);
         const auto used = static_cast<std::size_t>(at.to - out.data());
-        const std::size_t needed = used + static_cast<std::size_t>(end - at.from) + tables::kLongest;
+        const std::size_t needed = used + static_cast<std::size_t>(end - at.from) + tables::kMaxFoldedBytes;
         if (needed > out.size()) {
             out.resize(needed + needed / 2);
             at.to = out.data() + used;

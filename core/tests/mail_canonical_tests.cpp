@@ -8,15 +8,15 @@
 namespace {
 
 using namespace std::string_view_literals;
-using weigh::mail::Canonical;
-using weigh::mail::identity_of;
+using weigh::mail::Canonicalizer;
+using weigh::mail::compute_identity;
 
 constexpr std::string_view kPlain = "Subject: hello\n\nFirst line\n\nStatus: of things";
 
 // One for all, so that what is left of a message would show in the next one.
 std::string left_of(std::string_view content) {
-    static Canonical canonical;
-    return std::string(canonical.of(content));
+    static Canonicalizer canonical;
+    return std::string(canonical.canonicalize(content));
 }
 
 void what_mailboxes_write_is_left_out() {
@@ -59,15 +59,16 @@ void all_else_stays() {
 }
 
 void what_needs_no_change_is_not_copied() {
-    Canonical canonical;
-    EXPECT(canonical.of(kPlain).data() == kPlain.data());
+    Canonicalizer canonical;
+    EXPECT(canonical.canonicalize(kPlain).data() == kPlain.data());
 }
 
 void identities_are_of_bytes_and_salt() {
-    EXPECT(identity_of("a", 1) == identity_of("a", 1));
-    EXPECT(identity_of("a", 1) != identity_of("b", 1) && identity_of("a", 1) != identity_of("a", 2));
+    EXPECT(compute_identity("a", 1) == compute_identity("a", 1));
+    EXPECT(compute_identity("a", 1) != compute_identity("b", 1) &&
+           compute_identity("a", 1) != compute_identity("a", 2));
     for (const std::uint64_t salt : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0}}) {
-        const auto identity = identity_of(kPlain, salt);
+        const auto identity = compute_identity(kPlain, salt);
         EXPECT(identity[0] != identity[1]);
     }
 }

@@ -5,12 +5,12 @@
 
 #include "expect.h"
 #include "weigh/mail/charset.h"
-#include "weigh/mail/transfer.h"
+#include "weigh/mail/transfer_encoding.h"
 
 namespace {
 
 namespace mail = weigh::mail;
-using mail::Reading;
+using mail::DecodeResult;
 using namespace std::string_view_literals;
 
 constexpr std::size_t kAll = 1 << 20;
@@ -34,8 +34,8 @@ std::string from_quoted(std::string_view text, std::size_t most = kAll) {
         text, [&](std::string_view exact, std::string& out) { mail::decode_quoted_printable(exact, most, out); });
 }
 
-std::string from_charset(std::string_view text, std::string_view charset, Reading expected = Reading::good) {
-    mail::Charsets charsets;
+std::string from_charset(std::string_view text, std::string_view charset, DecodeResult expected = DecodeResult::good) {
+    mail::CharsetDecoder charsets;
     return with_exact(text, [&](std::string_view exact, std::string& out) {
         EXPECT(charsets.append(exact, charset, out) == expected);
     });
@@ -97,21 +97,21 @@ void charsets_are_known_by_name() {
     EXPECT(from_charset("\xA4", "iso_8859-15") == "\u20ac" && from_charset("\xC0", "KOI8-R") == "\u044e");
     EXPECT(from_charset("\xB1", "latin2") == "\u0105" && from_charset("\xE0", "cp1251") == "\u0430");
     EXPECT(from_charset("\xC3\xA9", "") == "\u00e9" && from_charset("\xE9", "") == "\u00e9");
-    EXPECT(from_charset("\xE9", "us-ascii", Reading::wrong_bytes) == "\u00e9");
-    EXPECT(from_charset("\xE9", "no such thing", Reading::unknown_charset) == "\u00e9");
-    EXPECT(from_charset("\xC3(", "UTF8", Reading::wrong_bytes) == "\ufffd(");
-    EXPECT(from_charset("\xED\xA0\xBD", "utf-8", Reading::wrong_bytes) == "\ufffd\ufffd\ufffd");
+    EXPECT(from_charset("\xE9", "us-ascii", DecodeResult::invalid_bytes) == "\u00e9");
+    EXPECT(from_charset("\xE9", "no such thing", DecodeResult::unknown_charset) == "\u00e9");
+    EXPECT(from_charset("\xC3(", "UTF8", DecodeResult::invalid_bytes) == "\ufffd(");
+    EXPECT(from_charset("\xED\xA0\xBD", "utf-8", DecodeResult::invalid_bytes) == "\ufffd\ufffd\ufffd");
     EXPECT(from_charset("\xEF\xBF\xBD", "utf-8") == "\ufffd");
     EXPECT(from_charset("\xFE\xFF\0a"sv, "utf-16") == "a" && from_charset("a\0"sv, "utf-16") == "a");
     EXPECT(from_charset("\xD8\x3D\xDE\x00"sv, "utf-16be") == "\U0001f600");
-    EXPECT(from_charset("\xD8\x3D\0a"sv, "utf-16be", Reading::wrong_bytes) == "\ufffda");
+    EXPECT(from_charset("\xD8\x3D\0a"sv, "utf-16be", DecodeResult::invalid_bytes) == "\ufffda");
 }
 
 void any_bytes_become_utf8(Random& random, std::size_t n) {
     const std::string data = bytes(random, n);
     for (const auto charset :
          {"utf-8", "utf-16", "koi8-u", "gb18030", "big5", "shift_jis", "iso-2022-jp", "euc-kr", "x"}) {
-        mail::Charsets charsets;
+        mail::CharsetDecoder charsets;
         std::string once, twice;
         charsets.append(data, charset, once);
         charsets.append("reset", charset, twice);

@@ -19,7 +19,7 @@ std::vector<mail::Feature> features_of(std::string_view raw, const mail::Feature
     mail::Message message;
     mail::Reader().read(raw, message);
     std::vector<mail::Feature> found;
-    mail::Features(settings).name(message, found);
+    mail::FeatureExtractor(settings).list(message, found);
     return found;
 }
 
@@ -99,14 +99,14 @@ std::string damaged(Random& random) {
 // What `used` knows of earlier messages must not show.
 void prints_are_the_sorted_keys_of_the_names(Random& random) {
     const mail::FeatureSettings settings{mail::Pairs::sparse, 3, 99};
-    mail::Features used(settings);
+    mail::FeatureExtractor used(settings);
     mail::Reader reader;
     mail::Message message;
     std::string print;
     for (int time = 0; time < 500; ++time) {
         const std::string raw = damaged(random);
         reader.read(raw, message);
-        used.print(message, print);
+        used.hash(message, print);
         const auto features = features_of(raw, settings);
         for (const View view : {View::headers, View::body}) {
             std::vector<std::uint64_t> expected;
@@ -123,9 +123,9 @@ void threads_change_nothing(Random& random) {
     std::vector<std::string> raws;
     for (int i = 0; i < 200; ++i) raws.push_back(damaged(random));
     const std::vector<std::string_view> contents(raws.begin(), raws.end());
-    const auto alone = mail::prints(contents, {}, 1);
-    for (const std::size_t threads : {0, 2, 7, 500}) EXPECT(mail::prints(contents, {}, threads) == alone);
-    EXPECT(mail::prints({}, {}, 4).empty());
+    const auto alone = mail::hash_features(contents, {}, 1);
+    for (const std::size_t threads : {0, 2, 7, 500}) EXPECT(mail::hash_features(contents, {}, threads) == alone);
+    EXPECT(mail::hash_features({}, {}, 4).empty());
 }
 
 void views_are_bounded() {
@@ -134,8 +134,8 @@ void views_are_bounded() {
     raw += "\n\n";
     for (int i = 0; i < 30000; ++i) raw += " b" + std::to_string(i);
     const std::string_view content = raw;
-    const std::string print = mail::prints({&content, 1}, {mail::Pairs::sparse, 4, 0}, 1)[0];
-    EXPECT(number(print, 0, 4) == mail::kMostFeatures && number(print, 4, 4) == mail::kMostFeatures);
+    const std::string print = mail::hash_features({&content, 1}, {mail::Pairs::sparse, 4, 0}, 1)[0];
+    EXPECT(number(print, 0, 4) == mail::kMaxFeatures && number(print, 4, 4) == mail::kMaxFeatures);
     const auto body = keys_of(print, View::body);
     EXPECT(std::is_sorted(body.begin(), body.end()) && std::adjacent_find(body.begin(), body.end()) == body.end());
 }

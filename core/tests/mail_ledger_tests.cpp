@@ -48,7 +48,7 @@ std::string print_of(const std::set<std::uint64_t>& headers, const std::set<std:
 
 std::string image_of(const Ledger& ledger, std::string_view note) {
     std::string image;
-    ledger.image(note, [&](std::size_t size) {
+    ledger.serialize(note, [&](std::size_t size) {
         image.resize(size, '?');
         return image.data();
     });
@@ -58,7 +58,7 @@ std::string image_of(const Ledger& ledger, std::string_view note) {
 // Prints of keys from a small world, and their labels.
 struct Mails {
     std::vector<std::string> bytes;
-    std::vector<Print> prints;
+    std::vector<HashedFeatures> hash_features;
     std::string spam;
 
     Mails(Random& random, std::size_t number, std::uint64_t world) {
@@ -69,13 +69,13 @@ struct Mails {
             bytes.push_back(print_of(views[0], views[1]));
             spam.push_back(static_cast<char>(random() % 2));
         }
-        for (const std::string& each : bytes) prints.emplace_back(each);
+        for (const std::string& each : bytes) hash_features.emplace_back(each);
     }
 };
 
-std::vector<double> judged(const Ledger& ledger, std::span<const Print> prints) {
-    std::vector<double> scores(prints.size());
-    ledger.judge(prints, scores);
+std::vector<double> judged(const Ledger& ledger, std::span<const HashedFeatures> hash_features) {
+    std::vector<double> scores(hash_features.size());
+    ledger.judge(hash_features, scores);
     return scores;
 }
 
@@ -98,14 +98,15 @@ private:
 };
 
 void prints_are_checked() {
-    EXPECT(refuses([] { Print(""); }));
-    EXPECT(refuses([] { Print(std::string(7, '\0')); }));
-    EXPECT(Print(print_of({}, {})).size() == 0);
+    EXPECT(refuses([] { HashedFeatures(""); }));
+    EXPECT(refuses([] { HashedFeatures(std::string(7, '\0')); }));
+    EXPECT(HashedFeatures(print_of({}, {})).size() == 0);
     const std::string good = print_of({1, 5}, {2, ~std::uint64_t{0}});
-    EXPECT(Print(good)[0].size() == 2 && Print(good)[1][1] == ~std::uint64_t{0});
-    for (std::size_t size = 0; size < good.size(); ++size) EXPECT(refuses([&] { Print(good.substr(0, size)); }));
-    EXPECT(refuses([&] { Print(good + "x"); }));
-    EXPECT(refuses([] { Print(print_of({0, 1}, {})); }));
+    EXPECT(HashedFeatures(good)[0].size() == 2 && HashedFeatures(good)[1][1] == ~std::uint64_t{0});
+    for (std::size_t size = 0; size < good.size(); ++size)
+        EXPECT(refuses([&] { HashedFeatures(good.substr(0, size)); }));
+    EXPECT(refuses([&] { HashedFeatures(good + "x"); }));
+    EXPECT(refuses([] { HashedFeatures(print_of({0, 1}, {})); }));
     std::string falls = print_of({}, {}), twice;
     falls[0] = 2;
     twice = falls;
@@ -113,45 +114,45 @@ void prints_are_checked() {
     put(falls, std::uint64_t{4});
     put(twice, std::uint64_t{5});
     put(twice, std::uint64_t{5});
-    EXPECT(refuses([&] { Print{falls}; }));
-    EXPECT(refuses([&] { Print{twice}; }));
+    EXPECT(refuses([&] { HashedFeatures{falls}; }));
+    EXPECT(refuses([&] { HashedFeatures{twice}; }));
     // Numbers of keys whose sum of bytes would not fit 32 bits.
-    EXPECT(refuses([] { Print(std::string(8, '\xFF')); }));
+    EXPECT(refuses([] { HashedFeatures(std::string(8, '\xFF')); }));
 }
 
 void counts_do_not_know_the_order() {
     Random random(1);
     const Mails mails(random, 200, 500);
-    Ledger forward(learner_named("naive-bayes")), backward(learner_named("naive-bayes"));
-    forward.learn(mails.prints, mails.spam);
-    for (std::size_t at = mails.prints.size(); at-- > 0;)
-        backward.learn({&mails.prints[at], 1}, std::string_view(mails.spam).substr(at, 1));
+    Ledger forward(learner_by_name("naive-bayes")), backward(learner_by_name("naive-bayes"));
+    forward.learn(mails.hash_features, mails.spam);
+    for (std::size_t at = mails.hash_features.size(); at-- > 0;)
+        backward.learn({&mails.hash_features[at], 1}, std::string_view(mails.spam).substr(at, 1));
     EXPECT(image_of(forward, "") == image_of(backward, ""));
 }
 
 void unlearned_is_never_learned() {
     Random random(2);
     const Mails kept(random, 50, 300), gone(random, 80, 3000);
-    Ledger plain(learner_named("naive-bayes")), changed(learner_named("naive-bayes"));
-    plain.learn(kept.prints, kept.spam);
-    changed.learn(gone.prints, gone.spam);
-    changed.learn(kept.prints, kept.spam);
+    Ledger plain(learner_by_name("naive-bayes")), changed(learner_by_name("naive-bayes"));
+    plain.learn(kept.hash_features, kept.spam);
+    changed.learn(gone.hash_features, gone.spam);
+    changed.learn(kept.hash_features, kept.spam);
     EXPECT(image_of(plain, "") != image_of(changed, ""));
-    changed.unlearn(gone.prints, gone.spam);
+    changed.unlearn(gone.hash_features, gone.spam);
     EXPECT(image_of(plain, "") == image_of(changed, ""));
     EXPECT(plain.features() == changed.features());
-    changed.unlearn(kept.prints, kept.spam);
-    EXPECT(image_of(changed, "") == image_of(Ledger(learner_named("naive-bayes")), ""));
+    changed.unlearn(kept.hash_features, kept.spam);
+    EXPECT(image_of(changed, "") == image_of(Ledger(learner_by_name("naive-bayes")), ""));
 }
 
 void refused_batches_change_nothing() {
     Random random(3);
     const Mails mails(random, 20, 100), others(random, 5, 1000);
-    Ledger ledger(learner_named("naive-bayes"));
-    ledger.learn(mails.prints, mails.spam);
+    Ledger ledger(learner_by_name("naive-bayes"));
+    ledger.learn(mails.hash_features, mails.spam);
     const std::string before = image_of(ledger, "");
-    std::vector<Print> mixed = mails.prints;
-    mixed.push_back(others.prints[0]);
+    std::vector<HashedFeatures> mixed = mails.hash_features;
+    mixed.push_back(others.hash_features[0]);
     std::string labels = mails.spam + others.spam[0];
     EXPECT(refuses([&] { ledger.unlearn(mixed, labels); }));
     EXPECT(image_of(ledger, "") == before);
@@ -160,25 +161,25 @@ void refused_batches_change_nothing() {
     EXPECT(refuses([&] { ledger.learn(mixed, labels); }));
     EXPECT(image_of(ledger, "") == before);
     for (const std::string_view name : {"logistic", "perceptron"}) {
-        Ledger ordered(learner_named(name));
-        ordered.learn(mails.prints, mails.spam);
-        EXPECT(refuses([&] { ordered.unlearn(mails.prints, mails.spam); }));
+        Ledger sorted(learner_by_name(name));
+        sorted.learn(mails.hash_features, mails.spam);
+        EXPECT(refuses([&] { sorted.unlearn(mails.hash_features, mails.spam); }));
     }
-    EXPECT(refuses([] { learner_named("none"); }));
+    EXPECT(refuses([] { learner_by_name("none"); }));
 }
 
 void evidence_adds_up() {
     Random random(4);
     const Mails learned(random, 100, 200), asked(random, 50, 400);
     for (const std::string_view name : kNames) {
-        Ledger ledger(learner_named(name));
-        ledger.learn(learned.prints, learned.spam);
-        const std::vector<double> scores = judged(ledger, asked.prints);
+        Ledger ledger(learner_by_name(name));
+        ledger.learn(learned.hash_features, learned.spam);
+        const std::vector<double> scores = judged(ledger, asked.hash_features);
         for (std::size_t at = 0; at < scores.size(); ++at) {
             double sum = 0;
-            for (const Contribution& part : ledger.evidence(asked.prints[at])) sum += part.nats;
+            for (const Contribution& part : ledger.evidence(asked.hash_features[at])) sum += part.nats;
             EXPECT(std::abs(sum - scores[at]) < 1e-9);
-            EXPECT(judged(ledger, {&asked.prints[at], 1})[0] == scores[at]);
+            EXPECT(judged(ledger, {&asked.hash_features[at], 1})[0] == scores[at]);
         }
     }
 }
@@ -188,17 +189,17 @@ void files_hold_what_was_learned() {
     const Mails first(random, 100, 1000), later(random, 3000, 100000);
     const Temporary file;
     for (const std::string_view name : kNames) {
-        Ledger ledger(learner_named(name));
-        ledger.learn(first.prints, first.spam);
+        Ledger ledger(learner_by_name(name));
+        ledger.learn(first.hash_features, first.spam);
         const std::string image = image_of(ledger, "a note");
         file.write(image);
         Ledger opened = Ledger::open(file.path(), true);
         EXPECT(opened.note() == "a note" && opened.learner().name() == name);
         EXPECT(image_of(opened, "a note") == image);
-        EXPECT(judged(opened, later.prints) == judged(ledger, later.prints));
+        EXPECT(judged(opened, later.hash_features) == judged(ledger, later.hash_features));
         // Far more than the file has room for.
-        opened.learn(later.prints, later.spam);
-        ledger.learn(later.prints, later.spam);
+        opened.learn(later.hash_features, later.spam);
+        ledger.learn(later.hash_features, later.spam);
         EXPECT(image_of(opened, "") == image_of(ledger, ""));
         EXPECT(file.read() == image);
     }
@@ -208,8 +209,8 @@ void short_files_are_refused() {
     Random random(6);
     const Mails mails(random, 10, 30);
     const Temporary file;
-    Ledger ledger(learner_named("naive-bayes"));
-    ledger.learn(mails.prints, mails.spam);
+    Ledger ledger(learner_by_name("naive-bayes"));
+    ledger.learn(mails.hash_features, mails.spam);
     const std::string image = image_of(ledger, "note");
     for (std::size_t size = 0; size < image.size(); ++size) {
         file.write(image.substr(0, size));
@@ -232,10 +233,10 @@ void damaged_files_are_survived() {
     const Mails mails(random, 10, 30), more(random, 60, 5000);
     const Temporary file;
     for (const std::string_view name : kNames) {
-        Ledger ledger(learner_named(name));
-        ledger.learn(mails.prints, mails.spam);
+        Ledger ledger(learner_by_name(name));
+        ledger.learn(mails.hash_features, mails.spam);
         const std::string image = image_of(ledger, "note");
-        const std::size_t slots = image.size() - 4 - 16 * Slots::capacity_for(ledger.features());
+        const std::size_t slots = image.size() - 4 - 16 * RowTable::capacity_for(ledger.features());
         for (std::size_t at = 0; at < image.size(); ++at) {
             std::string bad = image;
             bad[at] = static_cast<char>(bad[at] ^ (at % 2 ? 0xFF : 1 << random() % 8));
@@ -245,8 +246,8 @@ void damaged_files_are_survived() {
             EXPECT(in_slots != refuses([&] { Ledger::open(file.path(), false); }));
             if (!in_slots) continue;
             Ledger opened = Ledger::open(file.path(), false);
-            opened.learn(more.prints, more.spam);
-            for (const double score : judged(opened, mails.prints)) EXPECT(std::isfinite(score));
+            opened.learn(more.hash_features, more.spam);
+            for (const double score : judged(opened, mails.hash_features)) EXPECT(std::isfinite(score));
             image_of(opened, "");
         }
     }
@@ -258,18 +259,18 @@ void full_files_are_survived() {
     const Mails mails(random, 10, 30), more(random, 20, 5000);
     const Temporary file;
     for (const std::string_view name : kNames) {
-        Ledger ledger(learner_named(name));
-        ledger.learn(mails.prints, mails.spam);
+        Ledger ledger(learner_by_name(name));
+        ledger.learn(mails.hash_features, mails.spam);
         std::string image = image_of(ledger, "");
-        const std::size_t slots = image.size() - 16 * Slots::capacity_for(ledger.features());
+        const std::size_t slots = image.size() - 16 * RowTable::capacity_for(ledger.features());
         for (const bool same : {false, true}) {
             for (std::size_t at = slots; at < image.size(); ++at)
                 image[at] = same ? '\xFF' : static_cast<char>(random());
             file.write(image);
             Ledger opened = Ledger::open(file.path(), false);
-            for (const double score : judged(opened, more.prints)) EXPECT(std::isfinite(score));
-            opened.learn(more.prints, more.spam);
-            for (const double score : judged(opened, more.prints)) EXPECT(std::isfinite(score));
+            for (const double score : judged(opened, more.hash_features)) EXPECT(std::isfinite(score));
+            opened.learn(more.hash_features, more.spam);
+            for (const double score : judged(opened, more.hash_features)) EXPECT(std::isfinite(score));
             image_of(opened, "");
         }
     }
@@ -278,13 +279,13 @@ void full_files_are_survived() {
 void tables_keep_their_load() {
     Random random(9);
     const Mails mails(random, 2000, ~std::uint64_t{0} >> 1);
-    Ledger ledger(learner_named("naive-bayes"));
-    ledger.learn(mails.prints, mails.spam);
+    Ledger ledger(learner_by_name("naive-bayes"));
+    ledger.learn(mails.hash_features, mails.spam);
     for (std::size_t keys : {0, 1, 9, 10, 19, 20, 1000, 614, 615})
-        EXPECT(5 * keys <= 3 * Slots::capacity_for(keys) && std::has_single_bit(Slots::capacity_for(keys)));
-    EXPECT(Slots::capacity_for(9) == 16 && Slots::capacity_for(10) == 32);
+        EXPECT(5 * keys <= 3 * RowTable::capacity_for(keys) && std::has_single_bit(RowTable::capacity_for(keys)));
+    EXPECT(RowTable::capacity_for(9) == 16 && RowTable::capacity_for(10) == 32);
     std::set<std::uint64_t> keys;
-    for (const Print& print : mails.prints)
+    for (const HashedFeatures& print : mails.hash_features)
         for (std::size_t view = 0; view < kViews; ++view)
             for (std::size_t at = 0; at < print[view].size(); ++at) keys.insert(print[view][at]);
     EXPECT(ledger.features() == keys.size());

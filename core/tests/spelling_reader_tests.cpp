@@ -19,7 +19,7 @@ const std::vector<Strings> kSets{{"its", "it's"}, {"a", "\u00E9"}, {"a_b", "a7",
 constexpr std::size_t kAll = 1 << 20;
 
 Strings context(const spelling::Reader& reader, std::size_t set, std::size_t i) {
-    const spelling::Columns& columns = reader.set(set).columns;
+    const spelling::OccurrenceColumns& columns = reader.set(set).columns;
     const Strings names = weigh::tests::strings_of(reader.names());
     Strings found;
     for (std::int64_t at = columns.indptr[i]; at < columns.indptr[i + 1]; ++at)
@@ -33,7 +33,7 @@ void contexts_have_their_features() {
     EXPECT(context(reader, 0, 0) == (Strings{"before:shook", "after:own", "before:dogs shook", "after:own own",
                                              "around:shook _ own", "before2:dogs", "after2:own", "ending-before:ook",
                                              "capital", "near:shook", "near:dogs", "near:own"}));
-    const spelling::Columns& columns = reader.set(0).columns;
+    const spelling::OccurrenceColumns& columns = reader.set(0).columns;
     EXPECT(columns.members == std::vector<std::int32_t>{1});
     EXPECT(columns.documents == std::vector<std::int32_t>{7});
     EXPECT(columns.at == std::vector<std::int64_t>{104});
@@ -66,14 +66,14 @@ std::vector<std::int32_t> taken_of(std::int32_t count, std::uint64_t stride) {
 }
 
 void a_full_set_keeps_half_of_its_occurrences() {
-    for (const std::size_t most : {1, 2, 3, 8}) {
-        spelling::Reader reader(kSets, 6, most);
+    for (const std::size_t max_occurrences : {1, 2, 3, 8}) {
+        spelling::Reader reader(kSets, 6, max_occurrences);
         for (std::int32_t n = 0; n < 50; ++n) {
             reader.read("w" + std::to_string(n) + " its", {n, 0, 0});
-            const spelling::Kept& kept = reader.set(0);
+            const spelling::OccurrenceSample& kept = reader.set(0);
             EXPECT(kept.columns.documents == taken_of(n + 1, kept.stride()));
-            EXPECT(kept.columns.documents.size() <= most);
-            EXPECT(kept.stride() == 1 || taken_of(n + 1, kept.stride() / 2).size() > most);
+            EXPECT(kept.columns.documents.size() <= max_occurrences);
+            EXPECT(kept.stride() == 1 || taken_of(n + 1, kept.stride() / 2).size() > max_occurrences);
             for (std::size_t i = 0; i < kept.columns.documents.size(); ++i)
                 EXPECT(context(reader, 0, i)[0] == "before:w" + std::to_string(kept.columns.documents[i]));
         }
@@ -109,7 +109,7 @@ void any_bytes_are_read(Random& random) {
         }
         const auto names = static_cast<std::int32_t>(reader.names().offsets.size()) - 1;
         for (std::size_t set = 0; set < reader.size(); ++set) {
-            const spelling::Columns& columns = reader.set(set).columns;
+            const spelling::OccurrenceColumns& columns = reader.set(set).columns;
             EXPECT(columns.indptr.size() == columns.members.size() + 1);
             EXPECT(columns.indptr.back() == static_cast<std::int64_t>(columns.features.size()));
             for (const std::int32_t feature : columns.features) EXPECT(feature >= 0 && feature < names);

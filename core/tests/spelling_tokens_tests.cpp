@@ -19,7 +19,7 @@ using weigh::tests::Strings;
 std::vector<spelling::Token> tokens_of(std::string_view text) {
     std::vector<spelling::Token> found;
     spelling::Token token;
-    for (spelling::Tokens tokens(text); tokens.next(token);) found.push_back(token);
+    for (spelling::TokenScanner tokens(text); tokens.next(token);) found.push_back(token);
     return found;
 }
 
@@ -71,9 +71,9 @@ void every_bad_byte_is_a_mark() {
     EXPECT(names_of("\uFFFD\uFFFD") == Strings{"\uFFFD"});
 }
 
-bool is_joined(std::string_view text) {
+bool is_part_of_compound(std::string_view text) {
     const std::size_t at = text.find("its");
-    return spelling::is_joined(text, text.substr(at, 3));
+    return spelling::is_part_of_compound(text, text.substr(at, 3));
 }
 
 void words_hang_on_neighbours() {
@@ -81,11 +81,11 @@ void words_hang_on_neighbours() {
          {"its-own",      "an-its",    "its/",       "@its",   "its.py",   "a:its",     "its:3",
           "\u2011its",    "its\u2010", "\u00E9.its", "-its",   "\\its",    "its\u0301", "a\u0300its",
           "its\u00ADelf", "its\u200D", "[b]its",     "(b)its", "its(elf)", "b{its}"})
-        EXPECT(is_joined(text));
+        EXPECT(is_part_of_compound(text));
     for (const std::string_view text :
          {"its", "its--own", "own--its", "its. Own", "its.", "own. its", ".its", ":its", "'its'", "\u2014its\u2014",
           "\x80.its", "its.\x80", "its.\xC3", "(its)", "see [its] own", "\x1A{its}\x1A", "its\u200B", "its\u02FF"})
-        EXPECT(!is_joined(text));
+        EXPECT(!is_part_of_compound(text));
 }
 
 void capitals_are_what_lower_case_changes() {
@@ -118,7 +118,7 @@ void tokens_and_blanks_are_the_whole_text(Random& random) {
             EXPECT(are_blanks(at, token.raw.data()));
             at += token.raw.size();
             EXPECT(!spelling::name_of(token, scratch).empty());
-            spelling::is_joined(text, token.raw);
+            spelling::is_part_of_compound(text, token.raw);
             spelling::begins_with_capital(token.raw), spelling::is_in_capitals(token.raw);
         }
         EXPECT(are_blanks(at, bytes.data() + bytes.size()));

@@ -1,7 +1,7 @@
-// A print: what a message is learned by, the keys of its features as bytes.
+// The hashed features of a message in serialized form.
 //
-// Little-endian: u32 n_headers, u32 n_body, then the u64 keys of the headers, then those of the body.
-// The keys of each view rise and are above zero.
+// Little-endian: u32 n_headers, u32 n_body, then the u64 keys of the headers and of the body. The keys of each view
+// are positive and strictly ascending.
 #pragma once
 
 #include <array>
@@ -13,9 +13,9 @@
 
 namespace weigh::mail {
 
-inline constexpr std::size_t kViews = 2;  // the headers, the body
+inline constexpr std::size_t kViews = 2;  // headers and body
 
-// The keys of one view, wherever in memory they begin.
+// The keys of one view, at any alignment.
 class Keys {
 public:
     Keys() = default;
@@ -29,11 +29,11 @@ private:
     std::size_t size_ = 0;
 };
 
-// A print that is in order; the bytes must outlive it.
-class Print {
+// A validated view of serialized features; the bytes must outlive it.
+class HashedFeatures {
 public:
-    // Throws std::invalid_argument.
-    explicit Print(std::string_view bytes);
+    // Throws std::invalid_argument if the format is violated.
+    explicit HashedFeatures(std::string_view bytes);
 
     const Keys& operator[](std::size_t view) const { return views_[view]; }
     std::size_t size() const { return views_[0].size() + views_[1].size(); }

@@ -1,4 +1,4 @@
-// A file in memory, copied page by page as it is written to: the file itself never changes.
+// A private, copy-on-write memory mapping of a file.
 #pragma once
 
 #include <cstddef>
@@ -7,23 +7,23 @@
 
 namespace weigh::mail {
 
-class Mapping {
+class MappedFile {
 public:
-    Mapping() = default;
+    MappedFile() = default;
     // Throws std::system_error.
-    explicit Mapping(const std::string& path);
-    Mapping(Mapping&& other) noexcept { swap(other); }
-    Mapping& operator=(Mapping&& other) noexcept {
-        Mapping(std::move(other)).swap(*this);
+    explicit MappedFile(const std::string& path);
+    MappedFile(MappedFile&& other) noexcept { swap(other); }
+    MappedFile& operator=(MappedFile&& other) noexcept {
+        MappedFile(std::move(other)).swap(*this);
         return *this;
     }
-    ~Mapping();
+    ~MappedFile();
 
     char* data() const { return data_; }
     std::size_t size() const { return size_; }
 
 private:
-    void swap(Mapping& other) noexcept {
+    void swap(MappedFile& other) noexcept {
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);
     }
