@@ -1,4 +1,4 @@
-// NumPy arrays in and out: the only place where memory changes hands.
+// Conversion between NumPy arrays and views; the only place where ownership of memory is transferred.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -33,7 +33,7 @@ std::span<const T> span_of(const Vector<T>& array) {
     return {array.data(), array.shape(0)};
 }
 
-// An array that may be left out, as an empty span.
+// An optional array; empty span if it is None.
 inline std::span<const double> span_of(const std::optional<Vector<double>>& array) {
     return array ? span_of(*array) : std::span<const double>{};
 }
@@ -48,7 +48,7 @@ std::span<T> cells_of(const Table<T>& array) {
     return {array.data(), array.shape(0) * array.shape(1)};
 }
 
-// Hand a vector's memory to NumPy; it is freed with the array.
+// Transfer a vector to NumPy, which frees it with the array.
 template <class T>
 nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
     auto owned = std::make_unique<std::vector<T>>(std::move(values));
@@ -58,7 +58,7 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
     return nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, owner);
 }
 
-// The same for a vector that holds the rows of a table.
+// The same for the row-major cells of a table.
 template <class T>
 nb::ndarray<nb::numpy, T, nb::ndim<2>> to_numpy(std::vector<T>&& values, std::size_t rows, std::size_t columns) {
     auto owned = std::make_unique<std::vector<T>>(std::move(values));
@@ -67,7 +67,7 @@ nb::ndarray<nb::numpy, T, nb::ndim<2>> to_numpy(std::vector<T>&& values, std::si
     return nb::ndarray<nb::numpy, T, nb::ndim<2>>(data, {rows, columns}, owner);
 }
 
-// The bytes of a string, handed over likewise.
+// The same for the bytes of a string.
 inline nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> to_numpy(std::string&& bytes) {
     auto owned = std::make_unique<std::string>(std::move(bytes));
     auto* data = reinterpret_cast<std::uint8_t*>(owned->data());
@@ -76,7 +76,7 @@ inline nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> to_numpy(std::string&& 
     return nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>(data, {size}, owner);
 }
 
-// Hand the memory of a table to NumPy; it is freed with the array.
+// The same for the cells of a zeroed array.
 template <class Cell>
 nb::ndarray<nb::numpy, Cell, nb::ndim<2>> to_numpy_table(weigh::ZeroedArray<Cell>&& cells, std::size_t rows,
                                                          std::size_t columns) {
@@ -86,8 +86,7 @@ nb::ndarray<nb::numpy, Cell, nb::ndim<2>> to_numpy_table(weigh::ZeroedArray<Cell
     return nb::ndarray<nb::numpy, Cell, nb::ndim<2>>(data, {rows, columns}, owner);
 }
 
-// Lets other threads run Python while a loop is under way, if it is long: handing the lock over and
-// waiting for it again costs more than a few thousand steps.
+// Releases the GIL during a long loop. For short loops, reacquiring it costs more than it gains.
 class ScopedGilRelease {
 public:
     explicit ScopedGilRelease(std::size_t steps) {
@@ -99,13 +98,13 @@ private:
     std::optional<nb::gil_scoped_release> release_;
 };
 
-// Sizes are checked once here, so that the core may trust its views.
+// Arguments are validated here, so that the core can trust its views.
 inline void require(bool condition, const char* message) {
     if (!condition) throw std::invalid_argument(message);
 }
 
 inline void require_below(weigh::Codes codes, std::size_t bound, const char* message) {
-    std::int32_t largest = -1;  // a plain loop, which compilers turn into vector instructions
+    std::int32_t largest = -1;  // a loop that compilers vectorise
     for (const std::int32_t code : codes) largest = std::max(largest, code);
     require(largest < static_cast<std::int64_t>(bound), message);
 }
@@ -113,13 +112,13 @@ inline void require_below(weigh::Codes codes, std::size_t bound, const char* mes
 inline weigh::SparseRows sparse_of(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
                                    const std::optional<Vector<double>>& values, std::size_t rows, std::size_t width) {
     const weigh::SparseRows sparse{span_of(indptr), span_of(indices), span_of(values)};
-    require(indptr.shape(0) == rows + 1, "indptr must have one entry more than there are rows");
+    require(indptr.shape(0) == rows + 1, "indptr must have one more entry than there are rows");
     require(!values || values->shape(0) == indices.shape(0), "values and indices differ in length");
     require(std::is_sorted(sparse.indptr.begin(), sparse.indptr.end()) && sparse.indptr.front() >= 0 &&
                 sparse.indptr.back() <= static_cast<std::int64_t>(indices.shape(0)),
-            "indptr must rise from 0 to the number of entries");
+            "indptr must ascend from 0 to the number of entries");
     const std::int64_t largest = weigh::max_index(sparse.indices);
     require(largest >= -1, "an index is negative");
-    require(largest < static_cast<std::int64_t>(width), "an index lies outside the table");
+    require(largest < static_cast<std::int64_t>(width), "an index is out of range");
     return sparse;
 }

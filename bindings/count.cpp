@@ -12,8 +12,8 @@ void count_codes(const Vector<std::int32_t>& classes, const Vector<std::int32_t>
                  const Table<std::int64_t>& table) {
     const ScopedGilRelease released(classes.shape(0));
     require(classes.shape(0) == codes.shape(0), "classes and codes differ in length");
-    require_below(span_of(classes), table.shape(0), "a class lies outside the table");
-    require_below(span_of(codes), table.shape(1), "a code lies outside the table");
+    require_below(span_of(classes), table.shape(0), "a class is out of range");
+    require_below(span_of(codes), table.shape(1), "a code is out of range");
     weigh::count_codes(span_of(classes), span_of(codes), table.shape(1), cells_of(table));
 }
 
@@ -22,8 +22,8 @@ void count_weighted_codes(const Vector<std::int32_t>& classes, const Vector<std:
     const ScopedGilRelease released(classes.shape(0));
     require(classes.shape(0) == codes.shape(0) && weights.shape(0) == codes.shape(0),
             "classes, codes and weights differ in length");
-    require_below(span_of(classes), table.shape(0), "a class lies outside the table");
-    require_below(span_of(codes), table.shape(1), "a code lies outside the table");
+    require_below(span_of(classes), table.shape(0), "a class is out of range");
+    require_below(span_of(codes), table.shape(1), "a code is out of range");
     weigh::count_codes(span_of(classes), span_of(codes), span_of(weights), table.shape(1), cells_of(table));
 }
 
@@ -32,7 +32,7 @@ void count_sparse(const Vector<std::int32_t>& classes, const Vector<std::int64_t
                   const Table<double>& table) {
     const ScopedGilRelease released(classes.shape(0));
     require(!weights || weights->shape(0) == classes.shape(0), "weights and classes differ in length");
-    require_below(span_of(classes), table.shape(0), "a class lies outside the table");
+    require_below(span_of(classes), table.shape(0), "a class is out of range");
     const auto rows = sparse_of(indptr, indices, values, classes.shape(0), table.shape(1));
     weigh::count_sparse(span_of(classes), rows, span_of(weights), table.shape(1), cells_of(table));
 }
@@ -55,12 +55,12 @@ auto smoothed_log_probabilities(
 template <class Count>
 void bind_log_probabilities(nb::module_& m) {
     m.def("smoothed_log_probabilities", &smoothed_log_probabilities<Count>, "counts"_a.noconvert(), "pseudocount"_a,
-          "totals"_a, "Return log((count + pseudo) / total) of counts [classes, words] as [words, classes].");
+          "totals"_a, "Return log((count + pseudocount) / total) of counts [classes, words] as [words, classes].");
 }
 
 }  // namespace
 
-// Tables that are written to must not be converted: the counts would go into a copy and be lost.
+// Output tables must not be converted: results would go to a temporary copy.
 void bind_count(nb::module_& m) {
     m.def("count_codes", &count_codes, "classes"_a, "codes"_a, "table"_a.noconvert(),
           "Add one to table[class, code] for every row.");

@@ -10,15 +10,15 @@ namespace {
 
 using Indices = Vector<std::int32_t>;
 
-// Parts of rows that are put together; the arrays live as long as this does.
+// Blocks of rows, whose arrays are kept alive with them.
 class CsrBuilder {
 public:
     explicit CsrBuilder(std::size_t rows) : rows_(rows) {}
-    CsrBuilder(const CsrBuilder&) = delete;  // parts point into it
+    CsrBuilder(const CsrBuilder&) = delete;  // blocks point into it
 
     void add_codes(const Vector<std::int32_t>& codes, const Indices& features) {
         require(codes.shape(0) == rows_, "codes and rows differ in length");
-        require_below(span_of(codes), features.shape(0), "a code has no number");
+        require_below(span_of(codes), features.shape(0), "a code is out of range");
         weigh::FeatureBlock block{weigh::FeatureBlock::Form::codes, span_of(features)};
         block.codes = span_of(codes);
         add_block(block, codes, features);
@@ -62,18 +62,18 @@ private:
     std::size_t rows_;
     std::vector<weigh::FeatureBlock> blocks_;
     std::vector<nb::object> arrays_;
-    std::deque<std::int32_t> single_features_;  // which stay where they are
+    std::deque<std::int32_t> single_features_;  // a deque keeps the addresses stable
 };
 
 }  // namespace
 
 void bind_csr_builder(nb::module_& m) {
-    nb::class_<CsrBuilder>(m, "CsrBuilder", "Rows of features put together from blocks.")
+    nb::class_<CsrBuilder>(m, "CsrBuilder", "Builder of sparse feature rows from blocks.")
         .def(nb::init<std::size_t>(), "rows"_a)
         .def("add_codes", &CsrBuilder::add_codes, "codes"_a, "features"_a,
              "Add one feature per level, with the value 1.")
-        .def("add_column", &CsrBuilder::add_column, "column"_a, "feature"_a, "Add a column of numbers as one feature.")
+        .def("add_column", &CsrBuilder::add_column, "column"_a, "feature"_a, "Add a numeric column as one feature.")
         .def("add_entries", &CsrBuilder::add_entries, "indptr"_a, "indices"_a, "values"_a.none(), "features"_a,
-             "Add sparse rows, whose index k is the feature numbers[k].")
-        .def("build", &CsrBuilder::build, "Return (indptr, indices, values) of all parts together.");
+             "Add sparse rows whose index k is the feature features[k].")
+        .def("build", &CsrBuilder::build, "Return (indptr, indices, values) of all blocks.");
 }

@@ -22,7 +22,7 @@ constexpr std::array<const char*, 5> kFaults{"none", "ragged", "unfit", "not_utf
 
 csv::Kind kind_of(const std::string& name) {
     const auto scan = std::find(kKinds.begin(), kKinds.end(), name);
-    require(scan != kKinds.end(), "there is no such kind of column");
+    require(scan != kKinds.end(), "unknown column kind");
     return static_cast<csv::Kind>(scan - kKinds.begin());
 }
 
@@ -86,8 +86,8 @@ nb::tuple scan_csv_records(const Bytes& data, char delimiter, bool quotes, std::
 
 void bind_csv(nb::module_& m) {
     m.def("parse_csv", &parse_csv, "data"_a, "kinds"_a, "delimiter"_a, "quotes"_a, "missing"_a, "max_records"_a,
-          "Return (records, [(kind, codes, values) of every column], None or what is wrong: (fault, record, "
-          "offset, column, fields, text)). Of texts it is (kind, begins, (sizes, spilled)).");
+          "Return (records, [(kind, codes, values) of every column], None or the first error: (fault, record, "
+          "offset, column, fields, text)). For texts: (kind, begins, (sizes, unescaped)).");
     m.def("scan_csv_records", &scan_csv_records, "data"_a, "delimiter"_a, "quotes"_a, "max_records"_a, "at_end"_a,
-          "Return (end of the last whole record or of the first `most`, number of records up to there).");
+          "Return (end of the last complete record, number of records up to there), at most `max_records`.");
 }

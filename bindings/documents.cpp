@@ -34,7 +34,7 @@ private:
     std::string scratch_;
 };
 
-// Never null: that would mean that there is no text.
+// The data pointer must not be null, which would mean missing.
 weigh::Text make_text(const void* data, std::size_t size, weigh::Encoding encoding = weigh::Encoding::utf8) {
     return {data ? data : "", size, encoding};
 }
@@ -69,12 +69,12 @@ DocumentsBinding from_objects(nb::object array, const MarkerList& missing) {
     return documents;
 }
 
-// Whether bit i of Arrow's bitmap is set; without a bitmap all are.
+// Validity bitmap of Arrow; without a bitmap, all values are valid.
 class Validity {
 public:
     Validity(const std::optional<Bytes>& bitmap, std::size_t first, std::size_t rows)
         : bits_(bitmap ? bitmap->data() : nullptr), first_(first) {
-        require(!bitmap || 8 * bitmap->shape(0) >= first + rows, "the bitmap is too short");
+        require(!bitmap || 8 * bitmap->shape(0) >= first + rows, "the validity bitmap is too short");
     }
 
     bool operator[](std::size_t i) const { return !bits_ || (bits_[(first_ + i) / 8] >> ((first_ + i) % 8) & 1) != 0; }
@@ -90,7 +90,7 @@ DocumentsBinding from_strings(const Vector<Offset>& offsets, const Bytes& text, 
     const auto ends = span_of(offsets);
     require(!ends.empty() && ends.front() >= 0 && std::is_sorted(ends.begin(), ends.end()) &&
                 ends.back() <= static_cast<std::int64_t>(text.shape(0)),
-            "offsets must rise and stay within the text");
+            "offsets must ascend within the text");
     DocumentsBinding documents;
     documents.owner = nb::make_tuple(offsets, text, validity);
     documents.texts.resize(ends.size() - 1);
@@ -102,8 +102,8 @@ DocumentsBinding from_strings(const Vector<Offset>& offsets, const Bytes& text, 
     return documents;
 }
 
-// Arrow's views: 16 bytes each, the size and then either up to 12 letters or the first 4 of them, the
-// number of a buffer and a place in it.
+// String views of Arrow have 16 bytes: the size, and then either up to 12 bytes of text, or a prefix of 4 bytes, the
+// index of a buffer and the offset in it.
 DocumentsBinding from_string_views(const Bytes& views, const std::vector<Bytes>& buffers,
                                    const std::optional<Bytes>& validity, std::size_t bit_offset,
                                    const MarkerList& missing) {
@@ -124,9 +124,9 @@ DocumentsBinding from_string_views(const Bytes& views, const std::vector<Bytes>&
             continue;
         }
         require(parts[2] >= 0 && static_cast<std::size_t>(parts[2]) < buffers.size() && parts[3] >= 0,
-                "a view points to no buffer");
+                "a view refers to a missing buffer");
         const Bytes& buffer = buffers[static_cast<std::size_t>(parts[2])];
-        require(static_cast<std::size_t>(parts[3]) + size <= buffer.shape(0), "a view leaves its buffer");
+        require(static_cast<std::size_t>(parts[3]) + size <= buffer.shape(0), "a view exceeds its buffer");
         documents.texts[i] = make_text(buffer.data() + parts[3], size);
     }
     clear_markers(documents, missing);
@@ -145,7 +145,7 @@ DocumentsBinding from_spans(const Vector<std::int64_t>& begins, const Vector<std
         const Bytes& bytes = begin >= 0 ? data : unescaped;
         const auto from = static_cast<std::size_t>(begin >= 0 ? begin : ~begin);
         const auto size = static_cast<std::size_t>(sizes.data()[i]);
-        require(from <= bytes.shape(0) && size <= bytes.shape(0) - from, "a text leaves its bytes");
+        require(from <= bytes.shape(0) && size <= bytes.shape(0) - from, "a text span exceeds its buffer");
         documents.texts[i] = make_text(bytes.data() + from, size);
     }
     clear_markers(documents, missing);
@@ -157,7 +157,7 @@ DocumentsBinding from_token_lists(const DocumentsBinding& names, const Vector<st
     const auto rows = span_of(indptr);
     require(!rows.empty() && rows.front() >= 0 && std::is_sorted(rows.begin(), rows.end()) &&
                 rows.back() <= static_cast<std::int64_t>(names.texts.size()),
-            "indptr must rise and stay within the names");
+            "indptr must ascend within the names");
     require(!values || values->shape(0) == names.texts.size(), "values and names differ in length");
     const std::span used(names.texts.data() + rows.front(), static_cast<std::size_t>(rows.back() - rows.front()));
     require(std::none_of(used.begin(), used.end(), [](const auto& text) { return text.is_missing(); }),
@@ -171,7 +171,7 @@ DocumentsBinding from_token_lists(const DocumentsBinding& names, const Vector<st
     return documents;
 }
 
-// Which rows have a text; None if all have.
+// Mask of the rows that have a text; None if all have.
 nb::object present(const DocumentsBinding& documents) {
     const auto& texts = documents.texts;
     const auto is_missing = [](const weigh::Text& text) { return text.is_missing(); };
@@ -184,7 +184,7 @@ nb::object present(const DocumentsBinding& documents) {
 }  // namespace
 
 void bind_documents(nb::module_& m) {
-    nb::class_<DocumentsBinding>(m, "Documents", "Texts, or lists of tokens, read where they lie.")
+    nb::class_<DocumentsBinding>(m, "Documents", "Texts, or lists of tokens, without copying them.")
         .def_static("from_objects", &from_objects, "values"_a, "missing"_a)
         .def_static("from_strings", &from_strings<std::int32_t>, "offsets"_a, "text"_a, "validity"_a.none(),
                     "bit_offset"_a, "missing"_a)

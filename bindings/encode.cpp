@@ -29,8 +29,9 @@ nb::tuple encode_strings(const Vector<Offset>& offsets, const Vector<std::uint8_
         const auto ends = span_of(offsets);
         require(!ends.empty() && ends.front() >= 0 && std::is_sorted(ends.begin(), ends.end()) &&
                     ends.back() <= static_cast<std::int64_t>(text.shape(0)),
-                "offsets must rise and stay within the text");
-        require(!validity || 8 * validity->shape(0) >= bit_offset + ends.size() - 1, "the bitmap is too short");
+                "offsets must ascend within the text");
+        require(!validity || 8 * validity->shape(0) >= bit_offset + ends.size() - 1,
+                "the validity bitmap is too short");
         encoded =
             weigh::encode_strings(weigh::Strings<Offset>{ends,
                                                          {reinterpret_cast<const char*>(text.data()), text.shape(0)},
@@ -46,9 +47,8 @@ nb::tuple encode_strings(const Vector<Offset>& offsets, const Vector<std::uint8_
     return nb::make_tuple(to_numpy(std::move(encoded.codes)), distinct);
 }
 
-// Python values repeat as the same object far more often than as equal ones: remember the last
-// code of an address. Plain ASCII strings, the common case, then go by their letters; all others
-// ask Python's own dictionary.
+// In practice, values repeat as the same object, so cache codes by address. ASCII strings, the common case, are
+// looked up by their bytes, all other values in a Python dict.
 class ObjectCodes {
 public:
     std::int32_t code(PyObject* value) {
@@ -122,10 +122,10 @@ void bind_encode(nb::module_& m) {
     m.def("encode_keys", &encode_keys, "keys"_a,
           "Return (codes, distinct keys in order of first appearance) of 64-bit keys.");
     m.def("encode_strings", &encode_strings<std::int32_t>, "offsets"_a, "text"_a, "validity"_a.none(), "bit_offset"_a,
-          "Return (codes, distinct strings) of UTF-8 strings end to end; absent ones get -1.");
+          "Return (codes, distinct strings) of concatenated UTF-8 strings; missing ones get -1.");
     m.def("encode_strings", &encode_strings<std::int64_t>, "offsets"_a, "text"_a, "validity"_a.none(), "bit_offset"_a);
     m.def("encode_objects", &encode_objects, "values"_a,
           "Return (codes, distinct values in order of first appearance); None and NaN get -1.");
     m.def("have_exact_types", &have_exact_types, "values"_a, "types"_a,
-          "Whether every object of an array is of one of the types, not of a subclass.");
+          "Return whether every object has exactly one of the types, not a subclass.");
 }

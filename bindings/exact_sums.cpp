@@ -19,7 +19,7 @@ nb::tuple class_sums(const Vector<std::int32_t>& classes, std::size_t n_classes,
         const ScopedGilRelease released(values.shape(0));
         require(classes.shape(0) == values.shape(0), "classes and values differ in length");
         require(!weights || weights->shape(0) == values.shape(0), "weights and values differ in length");
-        require_below(span_of(classes), n_classes, "a class lies outside the sums");
+        require_below(span_of(classes), n_classes, "a class is out of range");
         const auto weight_span = span_of(weights);
         require(std::all_of(weight_span.begin(), weight_span.end(), [](double w) { return std::isfinite(w); }),
                 "a weight is not finite");
@@ -50,9 +50,9 @@ nb::tuple scan_values(const Vector<double>& values) {
 
 void bind_exact_sums(nb::module_& m) {
     m.def("class_sums", &class_sums, "classes"_a, "n_classes"_a, "values"_a, "weights"_a.none(),
-          "Return Σ w, and exactly Σ w x and Σ w x², per class; exact sums are (limbs, base).");
+          "Return Σ w and the exact Σ w x and Σ w x² per class; exact sums are (limbs, base).");
     m.def("scan_values", &scan_values, "values"_a,
-          "Return the largest magnitude, and whether some values are NaN, zero or negative.");
+          "Return the largest magnitude, and whether there are NaN, zero and negative values.");
     m.def("propagate_carries", &propagate_carries, "limbs"_a, "base"_a,
-          "Return (limbs, base) of the same sums in their one form.");
+          "Return (limbs, base) of the same sums in normal form.");
 }

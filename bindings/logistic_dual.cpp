@@ -6,7 +6,7 @@ using namespace nb::literals;
 
 namespace {
 
-// The dual of rows that are views of arrays, which live as long as it does.
+// The solver, with the arrays of its rows kept alive.
 class DualBinding {
 public:
     DualBinding(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
@@ -23,13 +23,14 @@ public:
 
     void warm_start(const Vector<double>& scores, const Vector<double>& weights, double bias) {
         require(scores.shape(0) == dual_.size(), "there is one score per row");
-        require(weights.shape(0) == dual_.width(), "there is one weight per feature");
+        require(weights.shape(0) == dual_.width(), "weights must have one value per feature");
         dual_.warm_start(span_of(scores), span_of(weights), bias);
     }
 
     double run_pass(const Vector<std::int32_t>& order) {
-        require(order.shape(0) <= dual_.size(), "there are more places than rows");
-        std::vector<std::uint8_t> seen(dual_.size());  // threads must not meet in a row
+        require(order.shape(0) <= dual_.size(), "order has more entries than there are rows");
+        // rows must be distinct, because threads update them without locks
+        std::vector<std::uint8_t> seen(dual_.size());
         for (const std::int32_t row : span_of(order)) {
             require(row >= 0 && static_cast<std::size_t>(row) < dual_.size(), "the order has a wrong place");
             require(!std::exchange(seen[static_cast<std::size_t>(row)], 1), "the order has a place twice");
@@ -67,18 +68,18 @@ private:
 }  // namespace
 
 void bind_logistic_dual(nb::module_& m) {
-    nb::class_<DualBinding>(m, "LogisticDual", "Logistic regression with a normal prior, solved by its dual.")
+    nb::class_<DualBinding>(m, "LogisticDual", "Logistic regression with a Gaussian prior by dual coordinate ascent.")
         .def(nb::init<const Vector<std::int64_t>&, const Vector<std::int32_t>&, const std::optional<Vector<double>>&,
                       std::size_t, const Vector<double>&, const std::optional<Vector<double>>&,
                       const std::optional<Vector<double>>&, double, double, std::size_t, std::size_t>(),
              "indptr"_a, "indices"_a, "values"_a.none(), "width"_a, "y"_a, "weights"_a.none(), "offset"_a.none(),
              "prior_variance"_a, "bias_prior_variance"_a, "syncs_per_pass"_a, "threads"_a)
         .def("warm_start", &DualBinding::warm_start, "scores"_a, "weights"_a, "bias"_a,
-             "Begin at the numbers that suit some scores.")
+             "Start from the dual variables of given scores.")
         .def("run_pass", &DualBinding::run_pass, "order"_a,
-             "Take a step for every row; return about how far off they were.")
+             "Take a step for the given rows; return an estimate of the duality gap before it.")
         .def("recentre_bias_prior", &DualBinding::recentre_bias_prior, "factor"_a,
-             "Move the centre of the bias's prior towards the bias.")
+             "Move the mean of the bias prior towards the bias.")
         .def_prop_ro("bias", &DualBinding::bias)
         .def_prop_ro("subproblem_scale", &DualBinding::subproblem_scale)
         .def("weights", &DualBinding::weights, "Return the weights.")

@@ -19,7 +19,7 @@ mail::Pairs pairs_of(std::string_view name) {
     if (name == "none") return mail::Pairs::none;
     if (name == "pairs") return mail::Pairs::pairs;
     if (name == "sparse") return mail::Pairs::sparse;
-    throw std::invalid_argument("pairs are none, pairs or sparse");
+    throw std::invalid_argument("pairs must be 'none', 'pairs' or 'sparse'");
 }
 
 std::string_view view_of(nb::handle bytes) {
@@ -31,12 +31,12 @@ nb::bytes bytes_of(const mail::Identity& identity) { return nb::bytes(identity.d
 
 std::vector<std::string> prints_of(const nb::list& contents, const mail::FeatureSettings& settings, std::size_t threads,
                                    std::vector<mail::Identity>* identities) {
-    // The tuple keeps the bytes alive while others may change the list.
+    // The tuple keeps the bytes alive if the list is changed concurrently.
     const nb::tuple held(contents);
     std::vector<std::string_view> views;
     views.reserve(held.size());
     for (nb::handle each : held) {
-        if (!PyBytes_Check(each.ptr())) throw nb::type_error("contents are bytes");
+        if (!PyBytes_Check(each.ptr())) throw nb::type_error("contents must be bytes");
         views.push_back(view_of(each));
     }
     nb::gil_scoped_release released;
@@ -62,7 +62,7 @@ nb::list mail_identified(const nb::list& contents, std::string_view pairs, std::
     return found;
 }
 
-// Runs of bytes may begin or end within a character.
+// Byte n-grams may begin or end within a character.
 nb::object text_of(std::string_view name) {
     return nb::steal(PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()), "backslashreplace"));
 }
@@ -88,9 +88,9 @@ nb::list mail_features(const nb::bytes& content, std::string_view pairs, std::si
 void bind_mail_features(nb::module_& m) {
     m.attr("MAIL_MAX_FEATURES") = mail::kMaxFeatures;
     m.def("hash_mail_features", &mail_prints, "contents"_a, "pairs"_a, "characters"_a, "salt"_a, "threads"_a,
-          "Return the print of each raw message: the keys of its features, each view's sorted.");
+          "Return the serialized feature keys of each raw message, sorted within each view.");
     m.def("hash_mail_features_with_ids", &mail_identified, "contents"_a, "pairs"_a, "characters"_a, "salt"_a,
-          "threads"_a, "Return what each raw message is known by, the same wherever it lies, and its print.");
+          "threads"_a, "Return (identity, serialized feature keys) of each raw message.");
     m.def("extract_mail_features", &mail_features, "content"_a, "pairs"_a, "characters"_a, "salt"_a,
-          "Return the features of one raw message: view, name and key of each.");
+          "Return (view, name, key) of the features of one raw message.");
 }

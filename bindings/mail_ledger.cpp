@@ -20,7 +20,7 @@ namespace {
 std::string_view view_of(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
 nb::bytes bytes_of(std::string_view text) { return nb::bytes(text.data(), text.size()); }
 
-// A ledger that many threads may judge by, or one change.
+// A ledger with a readers-writer lock.
 struct SharedLedger {
     mail::Ledger ledger;
     mutable std::shared_mutex mutex;
@@ -28,7 +28,7 @@ struct SharedLedger {
     explicit SharedLedger(mail::Ledger&& given) : ledger(std::move(given)) {}
 };
 
-// Prints whose bytes live as long as this, whatever happens to the list.
+// Hashed features whose bytes are kept alive, even if the list is changed concurrently.
 class HashedFeaturesList {
 public:
     explicit HashedFeaturesList(const nb::list& list) : owners_(list) {
@@ -50,7 +50,7 @@ void make(SharedLedger* self, std::string_view learner) {
     new (self) SharedLedger(mail::Ledger(mail::learner_by_name(learner)));
 }
 
-// Names of files need not be text.
+// File names need not be valid Unicode.
 std::string path_of(const nb::str& path) {
     PyObject* bytes = nullptr;
     if (!PyUnicode_FSConverter(path.ptr(), &bytes)) throw nb::python_error();
@@ -144,22 +144,21 @@ auto locked_getter(Function function) {
 }  // namespace
 
 void bind_mail_ledger(nb::module_& m) {
-    nb::class_<SharedLedger>(m, "MailLedger", "All that a mail filter has learned, by the keys of features.")
+    nb::class_<SharedLedger>(m, "MailLedger", "Everything that a mail filter has learned, by feature key.")
         .def("__init__", &make, "learner"_a)
-        .def_static("open", &open, "path"_a, "Return a saved ledger; learning on changes it in memory only.")
-        .def_static("check", &check, "path"_a,
-                    "Read the whole of a saved ledger, and raise ValueError if it is damaged.")
+        .def_static("open", &open, "path"_a, "Open a saved ledger; learning changes only the copy in memory.")
+        .def_static("check", &check, "path"_a, "Read a whole saved ledger, and raise ValueError if it is damaged.")
         .def_prop_ro("learner", &learner)
         .def_prop_ro("hams", locked_getter([](const mail::Ledger& ledger) { return ledger.totals().hams; }))
         .def_prop_ro("spams", locked_getter([](const mail::Ledger& ledger) { return ledger.totals().spams; }))
         .def_prop_ro("features", locked_getter([](const mail::Ledger& ledger) { return ledger.features(); }))
         .def_prop_ro("note", [](const SharedLedger& self) { return bytes_of(self.ledger.note()); })
         .def("learn", &learn, "hashed_features"_a, "spam"_a,
-             "Learn prints in their order; one byte each is 1 for spam, 0 for ham.")
+             "Learn messages in order, with one label byte each: 1 for spam, 0 for ham.")
         .def("unlearn", &unlearn, "hashed_features"_a, "spam"_a,
-             "Take back prints that were learned, or change nothing.")
-        .def("judge", &judge, "hashed_features"_a, "Return the log-odds of spam of every print.")
+             "Unlearn messages that were learned, or change nothing and raise.")
+        .def("judge", &judge, "hashed_features"_a, "Return the log-odds of spam of every message.")
         .def("evidence", &evidence, "hashed_features"_a,
-             "Return (view, key, what it adds to the log-odds) of every known feature; the key of a bias is zero.")
-        .def("image", &image, "note"_a, "Return the ledger as the bytes of a file.");
+             "Return (view, key, contribution to the log-odds) of every known feature; the bias has key 0.")
+        .def("image", &image, "note"_a, "Return the bytes of the ledger file.");
 }

@@ -25,7 +25,7 @@ void bind_word_counts(nanobind::module_& m);
 
 NB_MODULE(_core, m) {
     m.doc() =
-        "Loops that touch every value: reading, splitting, counting, encoding, exact sums, scoring, perceptrons, "
+        "Native kernels: parsing, tokenizing, counting, encoding, exact sums, scoring, perceptrons, "
         "stochastic gradient.";
     bind_csr_builder(m);
     bind_count(m);

@@ -10,7 +10,7 @@ using namespace nb::literals;
 namespace {
 
 void make_indexer(weigh::NameIndexer* self, std::size_t buckets) {
-    require(buckets == 0 || std::has_single_bit(buckets), "the number of buckets is a power of two");
+    require(buckets == 0 || std::has_single_bit(buckets), "the number of buckets must be a power of two");
     new (self) weigh::NameIndexer(buckets);
 }
 
@@ -32,7 +32,7 @@ nb::tuple index_tokens(weigh::NameIndexer& self, const DocumentsBinding& documen
 
 void merge(weigh::NameIndexer& self, const weigh::NameIndexer& other) {
     require(self.is_hashed() && other.is_hashed() && self.size() == other.size(),
-            "there are as many buckets on both sides");
+            "both indexers must have the same number of buckets");
     self.merge(other);
 }
 
@@ -46,7 +46,7 @@ void make_compactor(weigh::IndexCompactor* self, const Vector<std::int32_t>& ini
 }
 
 auto compact(weigh::IndexCompactor& self, const Vector<std::int32_t>& items, bool grow) {
-    require_below(span_of(items), self.mapping().size(), "an item is beyond the places");
+    require_below(span_of(items), self.mapping().size(), "an item is out of range");
     require(std::all_of(items.data(), items.data() + items.shape(0), [](auto k) { return k >= 0; }),
             "an item is negative");
     return to_numpy(self.compact(span_of(items), grow));
@@ -59,18 +59,18 @@ auto mapping(const weigh::IndexCompactor& self) {
 }  // namespace
 
 void bind_name_indexer(nb::module_& m) {
-    nb::class_<weigh::NameIndexer>(m, "NameIndexer", "Numbers for names that come in batches.")
+    nb::class_<weigh::NameIndexer>(m, "NameIndexer", "Consecutive indices for names that arrive in batches.")
         .def("__init__", &make_indexer, "buckets"_a)
         .def("__len__", &weigh::NameIndexer::size)
-        .def("index", &index_names, "text"_a, "offsets"_a, "grow"_a, "Return the number of each name.")
+        .def("index", &index_names, "text"_a, "offsets"_a, "grow"_a, "Return the index of each name.")
         .def("index_tokens", &index_tokens, "documents"_a, "settings"_a,
-             "Return (indptr, numbers, counts) of all tokens.")
-        .def("merge", &merge, "other"_a, "Take over the names of other buckets.")
-        .def("names", &names, "Return (text, offsets) of the names by number.");
+             "Return (indptr, indices, counts) of all tokens.")
+        .def("merge", &merge, "other"_a, "Merge the bucket names of another indexer.")
+        .def("names", &names, "Return (text, offsets) of the names by index.");
     nb::class_<weigh::IndexCompactor>(m, "IndexCompactor",
-                                      "Numbers in order of first use for items that have numbers already.")
+                                      "Consecutive indices in order of first use for items of a large range.")
         .def("__init__", &make_compactor, "mapping"_a)
         .def("__len__", &weigh::IndexCompactor::size)
-        .def("compact", &compact, "items"_a, "grow"_a, "Return the number of each item.")
-        .def("mapping", &mapping, "Return every item's number, negative if it has none.");
+        .def("compact", &compact, "items"_a, "grow"_a, "Return the compact index of each item.")
+        .def("mapping", &mapping, "Return the compact index of every item, negative if unused.");
 }

@@ -14,8 +14,9 @@ using Counts = nb::ndarray<std::int64_t, nb::numpy, nb::ndim<1>, nb::c_contig, n
 
 void make_settings(weigh::PerceptronSettings* self, double rate, double margin, bool relative_margin, bool one_vs_rest,
                    bool bias, const std::string& average, std::size_t columns) {
-    require(average == "none" || average == "examples" || average == "updates", "a mean is of examples or updates");
-    require(columns >= 1, "there is at least one column");
+    require(average == "none" || average == "examples" || average == "updates",
+            "average must be 'none', 'examples' or 'updates'");
+    require(columns >= 1, "columns must be at least 1");
     const auto average_kind = average == "none"       ? weigh::Average::none
                               : average == "examples" ? weigh::Average::examples
                                                       : weigh::Average::updates;
@@ -41,12 +42,12 @@ nb::tuple perceptron_pass(const ExamplesBinding& examples, const std::optional<V
                           const Lengths& squared_norms, std::int64_t examples_seen, bool track_radius, double radius2,
                           bool record_updates) {
     const std::size_t cells_per_column = settings.average == weigh::Average::none ? 1 : 2;
-    require(table.shape(1) == cells_per_column * settings.columns, "the table's width does not suit the settings");
+    require(table.shape(1) == cells_per_column * settings.columns, "the table width does not match the settings");
     require(table.shape(0) > examples.width(), "the table has too few rows");
-    require(updates.shape(0) == settings.columns, "there is one count of updates per column");
-    require(squared_norms.shape(0) == settings.columns, "there is one length per column");
-    require(examples.labels() <= std::max<std::size_t>(settings.columns, 2), "a label is beyond the columns");
-    require(settings.columns > 1 || !settings.one_vs_rest, "two classes are one column");
+    require(updates.shape(0) == settings.columns, "updates must have one value per column");
+    require(squared_norms.shape(0) == settings.columns, "squared_norms must have one value per column");
+    require(examples.labels() <= std::max<std::size_t>(settings.columns, 2), "a label is out of range");
+    require(settings.columns > 1 || !settings.one_vs_rest, "one-vs-rest needs at least two columns");
     const auto positions = check_order(order, examples.size());
     weigh::PerceptronState state{cells_of(table), {updates.data(), updates.shape(0)},
                                  examples_seen,   {squared_norms.data(), squared_norms.shape(0)},
@@ -64,10 +65,10 @@ nb::tuple perceptron_pass(const ExamplesBinding& examples, const std::optional<V
 auto final_weights(const Table<const double>& table, const weigh::PerceptronSettings& settings,
                    const Vector<std::int64_t>& rows, const Vector<std::int64_t>& steps) {
     const std::size_t cells_per_column = settings.average == weigh::Average::none ? 1 : 2;
-    require(table.shape(1) == cells_per_column * settings.columns, "the table's width does not suit the settings");
-    require(steps.shape(0) == settings.columns, "there is one count of ticks per column");
+    require(table.shape(1) == cells_per_column * settings.columns, "the table width does not match the settings");
+    require(steps.shape(0) == settings.columns, "steps must have one value per column");
     for (const std::int64_t row : span_of(rows))
-        require(row >= 0 && static_cast<std::size_t>(row) < table.shape(0), "a row is beyond the table");
+        require(row >= 0 && static_cast<std::size_t>(row) < table.shape(0), "a row is out of range");
     weigh::ZeroedArray<double> weights(rows.shape(0) * settings.columns);
     weigh::final_weights(cells_of(table), settings, span_of(rows), span_of(steps),
                          {weights.data(), rows.shape(0) * settings.columns});
@@ -79,7 +80,7 @@ using Ints = Vector<std::int32_t>;
 using Doubles = Vector<double>;
 
 void require_columns(const Ints& columns, std::size_t bound) {
-    require_below(span_of(columns), bound, "a column is beyond the votes");
+    require_below(span_of(columns), bound, "a column is out of range");
 }
 
 void add_perceptron_votes(const Longs& update_indptr, const Ints& update_indices, const Doubles& update_values,
@@ -90,13 +91,13 @@ void add_perceptron_votes(const Longs& update_indptr, const Ints& update_indices
     weigh::UpdateHistory history;
     history.rows = sparse_of(update_indptr, update_indices, update_values, updates, width);
     require(plus.shape(0) == updates && minus.shape(0) == updates, "columns and amounts differ in length");
-    require(survival_counts.shape(0) == updates + 1, "there is one life more than updates");
+    require(survival_counts.shape(0) == updates + 1, "survival_counts must have one more value than there are updates");
     require(
         columns == 1 || one_vs_rest || std::all_of(plus.data(), plus.data() + updates, [](auto c) { return c >= 0; }),
-        "classes against each other have two columns per update");
+        "a joint multiclass update needs two columns");
     require(
         columns == 1 || one_vs_rest || std::all_of(minus.data(), minus.data() + updates, [](auto c) { return c >= 0; }),
-        "classes against each other have two columns per update");
+        "a joint multiclass update needs two columns");
     require_columns(plus, columns);
     require_columns(minus, columns);
     history.plus = span_of(plus);
@@ -114,13 +115,13 @@ void add_perceptron_votes(const Longs& update_indptr, const Ints& update_indices
 }  // namespace
 
 void bind_perceptron(nb::module_& m) {
-    nb::class_<ExamplesBinding>(m, "Examples", "Labelled sparse rows for learners that go through them in order.")
+    nb::class_<ExamplesBinding>(m, "Examples", "Labelled sparse rows for online learners.")
         .def(nb::init<>())
         .def("add", &ExamplesBinding::add, "indptr"_a, "indices"_a, "values"_a.none(), "labels"_a, "weights"_a.none(),
-             "width"_a, "Add rows; their arrays are kept, not copied.")
+             "width"_a, "Add rows without copying their arrays.")
         .def("__len__", &ExamplesBinding::size)
-        .def("select", &ExamplesBinding::select, "indices"_a, "Return (indptr, indices, values) of some examples.");
-    nb::class_<weigh::PerceptronSettings>(m, "PerceptronSettings", "How a perceptron learns.")
+        .def("select", &ExamplesBinding::select, "indices"_a, "Return (indptr, indices, values) of selected examples.");
+    nb::class_<weigh::PerceptronSettings>(m, "PerceptronSettings", "Settings of the perceptron.")
         .def("__init__", &make_settings, "rate"_a, "margin"_a, "relative_margin"_a, "one_vs_rest"_a, "bias"_a,
              "average"_a, "columns"_a);
     m.def(
@@ -128,14 +129,14 @@ void bind_perceptron(nb::module_& m) {
         [](std::size_t rows, std::size_t columns) {
             return to_numpy_table(weigh::ZeroedArray<double>(rows * columns), rows, columns);
         },
-        "rows"_a, "columns"_a, "Return a table of zeros, in huge pages where the system has them.");
+        "rows"_a, "columns"_a, "Return a table of zeros, in huge pages if available.");
     m.def("final_weights", &final_weights, "table"_a, "settings"_a, "rows"_a, "steps"_a,
-          "Return the weights [rows, columns] of some rows; of a mean, times the ticks.");
+          "Return the weights [rows, columns] of some rows; averages are multiplied by the number of steps.");
     m.def("perceptron_pass", &perceptron_pass, "examples"_a, "order"_a.none(), "settings"_a, "table"_a.noconvert(),
           "updates"_a.noconvert(), "squared_norms"_a.noconvert(), "examples_seen"_a, "track_radius"_a, "radius2"_a,
-          "record_updates"_a, "Learn from all examples once; return (mistakes, updates, least, radius2, record).");
+          "record_updates"_a, "Run one pass; return (mistakes, updates, smallest margin, radius2, record).");
     m.def("add_perceptron_votes", &add_perceptron_votes, "update_indptr"_a, "update_indices"_a, "update_values"_a,
           "plus"_a, "minus"_a, "amounts"_a, "survival_counts"_a, "bias"_a, "one_vs_rest"_a, "indptr"_a, "indices"_a,
           "values"_a.none(), "width"_a, "votes"_a.noconvert(),
-          "Let every hypothesis of a run vote on every row, as long as it lived.");
+          "Add the votes of all weight vectors of a training run, weighted by their survival counts.");
 }

@@ -15,7 +15,7 @@ void score_codes(const Vector<std::int32_t>& codes, const Cells& table, const Ta
     const ScopedGilRelease released(scores.shape(0));
     require(codes.shape(0) == scores.shape(0), "codes and scores differ in length");
     require(table.shape(1) == scores.shape(1), "table and scores differ in classes");
-    require_below(span_of(codes), table.shape(0), "a code lies outside the table");
+    require_below(span_of(codes), table.shape(0), "a code is out of range");
     weigh::score_codes(span_of(codes), cells_in(table), table.shape(1), cells_of(scores));
 }
 
@@ -54,5 +54,5 @@ void bind_score(nb::module_& m) {
     m.def("score_sparse", &score_sparse, "indptr"_a, "indices"_a, "values"_a.none(), "table"_a, "scores"_a.noconvert(),
           "Add value × table[index] to every row's scores, for every entry.");
     m.def("score_gaussian", &score_gaussian, "values"_a, "mean"_a, "inverse_std"_a, "constant"_a,
-          "scores"_a.noconvert(), "Add constant − ½ ((value − mean) · steepness)² to every row's scores.");
+          "scores"_a.noconvert(), "Add constant − ½ ((value − mean) · inverse_std)² to every row's scores.");
 }

@@ -11,12 +11,12 @@ using Line = nb::ndarray<double, nb::numpy, nb::ndim<1>, nb::c_contig, nb::devic
 std::span<double> span_of_line(const Line& line) { return {line.data(), line.shape(0)}; }
 
 std::size_t rows_of(const Vector<std::int64_t>& indptr) {
-    require(indptr.shape(0) > 0, "indptr must have one entry more than there are rows");
+    require(indptr.shape(0) > 0, "indptr must have one more entry than there are rows");
     return indptr.shape(0) - 1;
 }
 
 void require_index_map(const Vector<std::int32_t>& index_map, std::size_t count) {
-    require_below(span_of(index_map), count, "a place lies outside the table");
+    require_below(span_of(index_map), count, "index_map has an index out of range");
 }
 
 void sparse_times(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
@@ -63,7 +63,7 @@ void sparse_weighted_gram(const Vector<std::int64_t>& indptr, const Vector<std::
                           const std::optional<Vector<double>>& values, const Vector<std::int32_t>& index_map,
                           const std::optional<Vector<double>>& s, std::size_t threads, const Table<double>& out) {
     const auto rows = sparse_of(indptr, indices, values, rows_of(indptr), index_map.shape(0));
-    require(!s || s->shape(0) == rows.rows(), "there is one weight per row");
+    require(!s || s->shape(0) == rows.rows(), "s must have one value per row");
     require(out.shape(0) == out.shape(1), "the table must be square");
     require_index_map(index_map, out.shape(0));
     const ScopedGilRelease released(indices.shape(0));
@@ -80,7 +80,7 @@ void bind_sparse_products(nb::module_& m) {
     m.def("sparse_squared_times", &sparse_squared_times, "indptr"_a, "indices"_a, "values"_a.none(), "s"_a, "threads"_a,
           "out"_a.noconvert(), "Write Σ sᵢ xᵢⱼ² of every feature.");
     m.def("sparse_select_columns", &sparse_select_columns, "indptr"_a, "indices"_a, "values"_a.none(), "index_map"_a,
-          "count"_a, "threads"_a, "Return (indptr, rows, values) of the features that have a place.");
+          "count"_a, "threads"_a, "Return (indptr, rows, values) of the selected features as sparse columns.");
     m.def("sparse_weighted_gram", &sparse_weighted_gram, "indptr"_a, "indices"_a, "values"_a.none(), "index_map"_a,
-          "s"_a.none(), "threads"_a, "out"_a.noconvert(), "Write Σ sᵢ xᵢ xᵢᵀ of the features that have a place.");
+          "s"_a.none(), "threads"_a, "out"_a.noconvert(), "Write Σ sᵢ xᵢ xᵢᵀ of the selected features.");
 }

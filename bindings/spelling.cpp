@@ -13,7 +13,7 @@ namespace spelling = weigh::spelling;
 
 namespace {
 
-// A reader that threads use one after the other.
+// A reader with a lock.
 struct SharedReader {
     spelling::Reader reader;
     std::mutex mutex;
@@ -28,7 +28,7 @@ auto with_lock(SharedReader& self, Work work) {
 
 void make(SharedReader* self, const std::vector<std::vector<std::string>>& sets, std::size_t window,
           std::size_t max_occurrences) {
-    require(max_occurrences > 0, "a set keeps one occurrence at least");
+    require(max_occurrences > 0, "max_occurrences must be at least 1");
     new (self) SharedReader{{sets, window, max_occurrences}, {}};
 }
 
@@ -61,12 +61,13 @@ auto names(SharedReader& self) {
 }  // namespace
 
 void bind_spelling(nb::module_& m) {
-    nb::class_<SharedReader>(m, "ContextReader", "The words of confusion sets in texts, and their contexts.")
+    nb::class_<SharedReader>(m, "ContextReader", "Finds the words of confusion sets in texts, with their contexts.")
         .def("__init__", &make, "sets"_a, "window"_a, "max_occurrences"_a)
         .def("read", &read_chunk, "chunk"_a, "document"_a, "words_before"_a, "bytes_before"_a,
-             "Read a piece of UTF-8 and return how many words it has.")
+             "Read a chunk of UTF-8 and return its number of words.")
         .def("columns", &columns, "set"_a,
-             "Return members, documents, numbers of words, begins, sizes, indptr and features of a set's occurrences.")
-        .def("stride", &stride, "set"_a, "Return of how many occurrences of a set one was taken.")
-        .def("names", &names, "Return the names of the features by number: their text and its offsets.");
+             "Return members, documents, word positions, byte offsets, sizes, indptr and features of a set's "
+             "occurrences.")
+        .def("stride", &stride, "set"_a, "Return the sampling interval of a set's occurrences.")
+        .def("names", &names, "Return (text, offsets) of the feature names by index.");
 }

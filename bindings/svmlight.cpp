@@ -23,7 +23,7 @@ svmlight::Lines lines_of(const Bytes& data, const Offsets& begins, const Offsets
     for (std::size_t i = 0; i < lines.size(); ++i)
         require(0 <= lines.begins[i] && lines.begins[i] <= lines.ends[i] &&
                     lines.ends[i] <= static_cast<std::int64_t>(data.shape(0)),
-                "a line lies outside the data");
+                "a line is outside the data");
     return lines;
 }
 
@@ -41,7 +41,7 @@ nb::tuple parse_svmlight(const Bytes& data, const Offsets& begins, const Offsets
                          std::int64_t width) {
     const svmlight::Lines lines = lines_of(data, begins, ends);
     require(base >= 0 && width >= 0 && width <= std::numeric_limits<std::int32_t>::max(),
-            "base and width must be whole numbers of 32 bits");
+            "base and width must be non-negative 32-bit integers");
     svmlight::Rows rows;
     {
         nb::gil_scoped_release released;
@@ -68,9 +68,9 @@ nb::object parse_numbers(const Bytes& data, const Offsets& begins, const Offsets
 
 void bind_svmlight(nb::module_& m) {
     m.def("parse_numbers", &parse_numbers, "data"_a, "begins"_a, "ends"_a,
-          "Return the finite numbers that words mean, up to the first word that means none.");
+          "Parse words as finite numbers up to the first failure.");
     m.def("scan_svmlight", &scan_svmlight, "data"_a, "begins"_a, "ends"_a,
-          "Return (smallest index, largest index, whether all labels look like whole numbers); -1 is no index.");
+          "Return (smallest index, largest index, whether all labels are integers); -1 means no index.");
     m.def("parse_svmlight", &parse_svmlight, "data"_a, "begins"_a, "ends"_a, "base"_a, "width"_a,
-          "Return (labels, indptr, indices, values, None or what is wrong: (fault, place)).");
+          "Return (labels, indptr, indices, values, None or the first error: (fault, offset)).");
 }

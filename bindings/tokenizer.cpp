@@ -15,19 +15,19 @@ constexpr std::array<const char*, 3> kUnits{"words", "characters", "characters w
 
 weigh::Unit unit_of(const std::string& name) {
     const auto found = std::find(kUnits.begin(), kUnits.end(), name);
-    require(found != kUnits.end(), "there is no such unit of tokens");
+    require(found != kUnits.end(), "unknown token unit");
     return static_cast<weigh::Unit>(found - kUnits.begin());
 }
 
 void make_settings(weigh::TokenSettings* self, const std::string& unit, bool lower, bool strip_accents,
                    std::size_t min_length, std::size_t min_n, std::size_t max_n,
                    const std::vector<nb::bytes>& stop_words) {
-    require(min_n >= 1 && min_n <= max_n, "tokens are made of low to high units, one at least");
+    require(min_n >= 1 && min_n <= max_n, "min_n must be at least 1 and at most max_n");
     new (self) weigh::TokenSettings{unit_of(unit), {lower, strip_accents}, min_length, min_n, max_n, {}};
     for (const auto& word : stop_words) self->stop_words.emplace_back(word.c_str(), word.size());
 }
 
-// All tokens of every row, for people and tests: learners take them where they are found.
+// All tokens of every row, for inspection and tests; learners consume tokens without storing them.
 nb::list tokenize(const DocumentsBinding& documents, const weigh::TokenSettings& settings) {
     weigh::Tokenizer tokenizer(settings);
     nb::list rows;
@@ -44,8 +44,8 @@ nb::list tokenize(const DocumentsBinding& documents, const weigh::TokenSettings&
 }  // namespace
 
 void bind_tokenizer(nb::module_& m) {
-    nb::class_<weigh::TokenSettings>(m, "TokenSettings", "How texts are folded and split into tokens.")
+    nb::class_<weigh::TokenSettings>(m, "TokenSettings", "How texts are folded and tokenized.")
         .def("__init__", &make_settings, "unit"_a, "lower"_a, "strip_accents"_a, "min_length"_a, "min_n"_a, "max_n"_a,
              "stop_words"_a);
-    m.def("tokenize", &tokenize, "documents"_a, "settings"_a, "Return the tokens of every row as bytes of UTF-8.");
+    m.def("tokenize", &tokenize, "documents"_a, "settings"_a, "Return the tokens of every row as UTF-8 bytes.");
 }

@@ -14,12 +14,12 @@ using Bytes = Vector<std::uint8_t>;
 using Offsets = Vector<std::int64_t>;
 
 void make_vocabulary(weigh::Vocabulary* self, std::size_t buckets) {
-    require(buckets == 0 || std::has_single_bit(buckets), "the number of buckets is a power of two");
+    require(buckets == 0 || std::has_single_bit(buckets), "the number of buckets must be a power of two");
     new (self) weigh::Vocabulary(buckets);
 }
 
 weigh::Vocabulary from_buckets(const Vector<std::int32_t>& index_map) {
-    require(std::has_single_bit(index_map.shape(0)), "the number of buckets is a power of two");
+    require(std::has_single_bit(index_map.shape(0)), "the number of buckets must be a power of two");
     return weigh::Vocabulary(span_of(index_map));
 }
 
@@ -116,25 +116,26 @@ nb::tuple select_shorter_names(const Bytes& text, const Offsets& offsets, const 
 }  // namespace
 
 void bind_vocabulary(nb::module_& m) {
-    nb::class_<weigh::Vocabulary>(m, "Vocabulary", "Numbers for tokens: by name, or by bucket.")
+    nb::class_<weigh::Vocabulary>(m, "Vocabulary", "Indices for tokens, by name or by hash bucket.")
         .def("__init__", &make_vocabulary, "buckets"_a)
         .def_static("from_buckets", &from_buckets, "index_map"_a)
         .def_static("from_names", &from_names, "text"_a, "offsets"_a)
         .def("__len__", &weigh::Vocabulary::size)
-        .def("find", &find, "documents"_a, "settings"_a, "Return (indptr, numbers, counts) of the known tokens.")
+        .def("find", &find, "documents"_a, "settings"_a, "Return (indptr, indices, counts) of the known tokens.")
         .def("find_or_add", &find_or_add, "documents"_a, "settings"_a,
-             "Return the same of all tokens; new ones become known.")
+             "Return the same for all tokens, adding new ones.")
         .def("score", &score, "documents"_a, "settings"_a, "table"_a, "scores"_a.noconvert(),
-             "Add count × table[number] of every known token to the scores of its row.")
+             "Add count × table[index] of every known token to the scores of its row.")
         .def(
             "names", [](const weigh::Vocabulary& self) { return to_tuple(self.names()); },
-            "Return (text, offsets) of the names by number.");
-    m.def("argsort_names", &argsort_names, "text"_a, "offsets"_a, "Return the numbers that sort names by code points.");
+            "Return (text, offsets) of the names by index.");
+    m.def("argsort_names", &argsort_names, "text"_a, "offsets"_a,
+          "Return the permutation that sorts names by code points.");
     m.def("are_names_sorted", &are_names_sorted, "text"_a, "offsets"_a,
-          "Whether names are distinct and sorted by code points.");
+          "Return whether names are distinct and sorted by code points.");
     m.def("merge_names", &merge_names, "text"_a, "offsets"_a, "other_text"_a, "other_offsets"_a,
-          "Return (text, offsets) of two sorted lists of names as one, and the places of both lists' names in it.");
+          "Merge two sorted lists of names; return (text, offsets, positions of the first, positions of the second).");
     m.def("select_shorter_names", &select_shorter_names, "text"_a, "offsets"_a, "other_text"_a, "other_offsets"_a,
-          "Return (text, offsets) of the better of two names for each bucket.");
-    m.def("take_names", &take_names, "text"_a, "offsets"_a, "order"_a, "Return (text, offsets) of some names.");
+          "Return (text, offsets) of the preferred one of two names for each bucket.");
+    m.def("take_names", &take_names, "text"_a, "offsets"_a, "order"_a, "Return (text, offsets) of selected names.");
 }

@@ -12,8 +12,8 @@ namespace {
 
 void make_counts(weigh::WordCounts* self, const weigh::TokenSettings& tokens, std::size_t buckets, bool presence,
                  std::uint64_t max_count) {
-    require(buckets == 0 || std::has_single_bit(buckets), "the number of buckets is a power of two");
-    require(max_count >= 128 && max_count <= 0xFFFFFFFF, "counts are gathered in 32 bits");
+    require(buckets == 0 || std::has_single_bit(buckets), "the number of buckets must be a power of two");
+    require(max_count >= 128 && max_count <= 0xFFFFFFFF, "max_count must be between 128 and 2**32 - 1");
     new (self) weigh::WordCounts({tokens, buckets, presence, max_count});
 }
 
@@ -29,13 +29,13 @@ void add(weigh::WordCounts& self, const DocumentsBinding& documents, const Vecto
 void check_class_map(const Vector<std::int64_t>& class_map, std::size_t n_classes) {
     require(std::all_of(class_map.data(), class_map.data() + class_map.shape(0),
                         [&](auto target) { return target >= 0 && static_cast<std::size_t>(target) < n_classes; }),
-            "a place is out of range");
+            "class_map has an index out of range");
 }
 
 void merge(weigh::WordCounts& self, const weigh::WordCounts& other, const Vector<std::int64_t>& class_map,
            std::size_t n_classes) {
     check_class_map(class_map, n_classes);
-    require(&self != &other, "counts cannot join themselves");
+    require(&self != &other, "counts cannot be merged with themselves");
     const nb::gil_scoped_release released;
     self.merge(other, span_of(class_map), n_classes);
 }
@@ -59,11 +59,11 @@ nb::tuple table(const weigh::WordCounts& self, const Vector<std::int64_t>& class
 }  // namespace
 
 void bind_word_counts(nb::module_& m) {
-    nb::class_<weigh::WordCounts>(m, "WordCounts", "Counts of tokens by class, straight from documents.")
+    nb::class_<weigh::WordCounts>(m, "WordCounts", "Counts of tokens by class, directly from documents.")
         .def("__init__", &make_counts, "tokens"_a, "buckets"_a, "presence"_a, "max_count"_a)
         .def("add", &add, "documents"_a, "classes"_a, "n_classes"_a, "weights"_a.none(), "Count documents.")
         .def("merge", &merge, "other"_a, "class_map"_a, "n_classes"_a,
-             "Take over the counts of others, whose class c is places[c] here.")
+             "Add the counts of another instance, whose class c is class_map[c] here.")
         .def("table", &table, "class_map"_a,
-             "Return (text, offsets) of the names and the counts [classes, names]; class c is row places[c].");
+             "Return (text, offsets) of the names and the counts [classes, names]; class c is row class_map[c].");
 }

@@ -1,4 +1,4 @@
-"""Write core/src/mail/charset_tables.h and character_reference_table.h from Python's codecs and html.entities."""
+"""Write charset_tables.h and character_reference_table.h from Python's codecs and html.entities."""
 
 import html.entities
 import textwrap
@@ -6,8 +6,8 @@ from pathlib import Path
 
 TARGET = Path(__file__).parents[1] / "src" / "mail"
 
-# Single-byte charsets and their names in mail. As on the web, an ISO charset is read as the Windows charset that
-# extends it, because mail also uses the additional characters.
+# Single-byte charsets and their names in mail. As on the web, an ISO charset is read as the Windows charset
+# that extends it, because mail also uses the additional characters.
 CHARSETS = {
     "cp1250": ["windows1250", "cp1250"],
     "cp1251": ["windows1251", "cp1251"],
@@ -72,7 +72,7 @@ END = "\n}  // namespace weigh::mail::tables\n"
 
 
 def upper_half(codec: str) -> list[int]:
-    """Return the code points of the bytes 0x80 to 0xFF; undefined ones are C1 controls for Windows, else U+FFFD."""
+    """Return the code points of 0x80 to 0xFF; undefined ones are C1 controls for Windows, else U+FFFD."""
     unused = range(0x80, 0xA0) if codec.startswith("cp125") else range(0)
     points = (ord(bytes([byte]).decode(codec, "replace")) for byte in range(0x80, 0x100))
     return [byte if point == 0xFFFD and byte in unused else point for byte, point in enumerate(points, 0x80)]
@@ -87,7 +87,8 @@ def charset_tables() -> str:
     """Return the C++ header with the charset tables."""
     text = HEAD.format(title="Single-byte charsets: the code points of the bytes 0x80 to 0xFF.")
     for codec in CHARSETS:
-        text += f"inline constexpr char16_t {codec}[] = {{\n{format_items([hex(p) for p in upper_half(codec)])}}};\n\n"
+        points = format_items([hex(point) for point in upper_half(codec)])
+        text += f"inline constexpr char16_t {codec}[] = {{\n{points}}};\n\n"
     text += NAME
     names = sorted((name, codec) for codec, names in CHARSETS.items() for name in names)
     text += (

@@ -215,5 +215,5 @@ def test_random_bytes_are_read_or_refused() -> None:
 
 
 def test_unknown_kinds_are_refused() -> None:
-    with pytest.raises(ValueError, match="no such kind"):
+    with pytest.raises(ValueError, match="unknown column kind"):
         parse(b"1\n", ["decimal"])

@@ -169,17 +169,17 @@ def test_sizes_that_do_not_suit_are_refused():
     one, two = np.ones(1), np.ones(2)
     with pytest.raises(ValueError, match="gram and cross"):
         _core.coordinate_descent_gram(np.eye(2), one, 1.0, one, one, 0.0, 1, one, one)
-    with pytest.raises(ValueError, match="one penalty"):
+    with pytest.raises(ValueError, match="one value per weight"):
         _core.coordinate_descent_gram(np.eye(2), two, 1.0, one, two, 0.0, 1, two, two)
     columns = columns_of(np.ones((3, 1)))
     run = _core.CoordinateDescentSettings(False, True, 0.0, 1, 1, 0)
-    with pytest.raises(ValueError, match="no such column"):
+    with pytest.raises(ValueError, match="a column index is out of range"):
         _core.coordinate_descent_columns(
             columns, np.ones(1, np.int32), one, one, np.ones(3), np.ones(3), one, run, one
         )
-    with pytest.raises(ValueError, match="one pull per row"):
+    with pytest.raises(ValueError, match="h and u must have one value per row"):
         _core.coordinate_descent_columns(columns, np.zeros(1, np.int32), one, one, two, two, one, run, one)
-    with pytest.raises(ValueError, match="at least one thread"):
+    with pytest.raises(ValueError, match="threads must be at least 1"):
         _core.CoordinateDescentSettings(False, True, 0.0, 1, 0, 0)
 
 

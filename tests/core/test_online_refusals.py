@@ -75,15 +75,15 @@ def joined(first: int, second: int, *names: str) -> None:
     one.merge(other)
 
 
-INDPTR = "indptr must have one entry more than there are rows"
-RISE = "indptr must rise from 0 to the number of entries"
-BEYOND = "an index lies outside the table"
-PAIRS = "classes against each other have two columns per update"
-WIDTH = "the table's width does not suit the settings"
+INDPTR = "indptr must have one more entry than there are rows"
+RISE = "indptr must ascend from 0 to the number of entries"
+BEYOND = "an index is out of range"
+PAIRS = "a joint multiclass update needs two columns"
+WIDTH = "the table width does not match the settings"
 
 REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: _core.CsrBuilder(2).add_codes(ints(0), ints(0)), "codes and rows differ in length"),
-    (lambda: _core.CsrBuilder(1).add_codes(ints(1), ints(0)), "a code has no number"),
+    (lambda: _core.CsrBuilder(1).add_codes(ints(1), ints(0)), "a code is out of range"),
     (lambda: _core.CsrBuilder(1).add_column(floats(), 0), "the column and the rows differ in length"),
     (lambda: _core.CsrBuilder(2).add_entries(longs(0, 1), ints(0), None, ints(0)), INDPTR),
     (lambda: _core.CsrBuilder(1).add_entries(longs(0, 2), ints(0), None, ints(0)), RISE),
@@ -94,14 +94,14 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
         lambda: _core.CsrBuilder(1).add_entries(longs(0, 1), ints(0), floats(), ints(0)),
         "values and indices differ in length",
     ),
-    (lambda: _core.NameIndexer(3), "the number of buckets is a power of two"),
+    (lambda: _core.NameIndexer(3), "the number of buckets must be a power of two"),
     (
         lambda: _core.NameIndexer(0).index(np.zeros(1, np.uint8), longs(0, 2), True),
-        "offsets must rise and stay within the text",
+        "offsets must ascend within the text",
     ),
-    (lambda: joined(4, 8), "there are as many buckets on both sides"),
-    (lambda: joined(2, 0, "a", "b"), "there are as many buckets on both sides"),
-    (lambda: _core.IndexCompactor(ints(-1)).compact(ints(1), True), "an item is beyond the places"),
+    (lambda: joined(4, 8), "both indexers must have the same number of buckets"),
+    (lambda: joined(2, 0, "a", "b"), "both indexers must have the same number of buckets"),
+    (lambda: _core.IndexCompactor(ints(-1)).compact(ints(1), True), "an item is out of range"),
     (lambda: _core.IndexCompactor(ints(-1)).compact(ints(-1), True), "an item is negative"),
     (lambda: some(-1), "a label is negative"),
     (lambda: some(0, 0), BEYOND),
@@ -109,34 +109,37 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
         lambda: _core.Examples().add(longs(0, 0), ints(), None, ints(0), floats(), 1),
         "weights and labels differ in length",
     ),
-    (lambda: some().select(longs(1)), "there is no such example"),
-    (lambda: some().select(longs(-1)), "there is no such example"),
-    (lambda: settings(mean="median"), "a mean is of examples or updates"),
-    (lambda: settings(0), "there is at least one column"),
+    (lambda: some().select(longs(1)), "an example index is out of range"),
+    (lambda: some().select(longs(-1)), "an example index is out of range"),
+    (lambda: settings(mean="median"), "average must be 'none', 'examples' or 'updates'"),
+    (lambda: settings(0), "columns must be at least 1"),
     (lambda: passed(shape=(3, 2)), WIDTH),
     (lambda: passed(how=settings(mean="examples")), WIDTH),
     (lambda: passed(shape=(2, 1)), "the table has too few rows"),
-    (lambda: passed(counts=2), "there is one count of updates per column"),
-    (lambda: passed(lengths=2), "there is one length per column"),
-    (lambda: passed(some(2)), "a label is beyond the columns"),
-    (lambda: passed(some(3), None, settings(3), (3, 3), 3, 3), "a label is beyond the columns"),
-    (lambda: passed(how=settings(separate=True)), "two classes are one column"),
-    (lambda: passed(order=longs(0, 0)), "the order has as many places as there are examples"),
+    (lambda: passed(counts=2), "updates must have one value per column"),
+    (lambda: passed(lengths=2), "squared_norms must have one value per column"),
+    (lambda: passed(some(2)), "a label is out of range"),
+    (lambda: passed(some(3), None, settings(3), (3, 3), 3, 3), "a label is out of range"),
+    (lambda: passed(how=settings(separate=True)), "one-vs-rest needs at least two columns"),
+    (lambda: passed(order=longs(0, 0)), "order must have one entry per example"),
     (lambda: passed(order=longs(1)), "the order has a wrong place"),
     (lambda: passed(order=longs(-1)), "the order has a wrong place"),
     (lambda: _core.final_weights(np.zeros((1, 2)), settings(), longs(0), longs(1)), WIDTH),
     (
         lambda: _core.final_weights(np.zeros((1, 1)), settings(), longs(0), longs()),
-        "there is one count of ticks per column",
+        "steps must have one value per column",
     ),
     (
         lambda: _core.final_weights(np.zeros((1, 1)), settings(), longs(1), longs(1)),
-        "a row is beyond the table",
+        "a row is out of range",
     ),
     (lambda: replayed(plus=ints()), "columns and amounts differ in length"),
-    (lambda: replayed(survival_counts=longs(1)), "there is one life more than updates"),
-    (lambda: replayed(plus=ints(1)), "a column is beyond the votes"),
-    (lambda: replayed(minus=ints(1)), "a column is beyond the votes"),
+    (
+        lambda: replayed(survival_counts=longs(1)),
+        "survival_counts must have one more value than there are updates",
+    ),
+    (lambda: replayed(plus=ints(1)), "a column is out of range"),
+    (lambda: replayed(minus=ints(1)), "a column is out of range"),
     (lambda: replayed(votes=np.zeros((1, 3))), PAIRS),
     (lambda: replayed(votes=np.zeros((1, 3)), plus=ints(-1), minus=ints(0)), PAIRS),
     (lambda: replayed(update_indices=ints(1)), BEYOND),

@@ -78,17 +78,17 @@ def test_selected_features_are_the_columns_of_the_dense_rows(rows: tuple[Any, An
 def test_wrong_sizes_are_refused() -> None:
     indptr, indices, values = np.array([0, 1]), np.array([2], np.int32), np.ones(1)
     table, out = np.ones((2, 1)), np.ones((1, 1))
-    with pytest.raises(ValueError, match="an index lies outside the table"):
+    with pytest.raises(ValueError, match="an index is out of range"):
         _core.sparse_times(indptr, indices, values, table, 1, out)
     with pytest.raises(ValueError, match="the tables differ in width"):
         _core.sparse_times(indptr, indices, values, np.ones((3, 2)), 1, out)
-    with pytest.raises(ValueError, match="an index lies outside the table"):
+    with pytest.raises(ValueError, match="an index is out of range"):
         _core.sparse_transposed_times(indptr, indices, values, out, 1, table)
-    with pytest.raises(ValueError, match="one entry more"):
+    with pytest.raises(ValueError, match="one more entry"):
         _core.sparse_squared_times(indptr, indices, values, np.ones(2), 1, np.ones(3))
-    with pytest.raises(ValueError, match="a place lies outside the table"):
+    with pytest.raises(ValueError, match="index_map has an index out of range"):
         _core.sparse_select_columns(indptr, indices, values, np.array([0, 1, 2], np.int32), 2, 1)
-    with pytest.raises(ValueError, match="one weight per row"):
+    with pytest.raises(ValueError, match="s must have one value per row"):
         _core.sparse_weighted_gram(
             indptr, indices, values, np.zeros(3, np.int32), np.ones(2), 1, np.ones((1, 1))
         )

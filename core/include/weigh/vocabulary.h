@@ -62,7 +62,7 @@ public:
         if (is_hashed()) return bucket(token.key);
         std::int32_t& code = dictionary_.code(token.key, token.text);
         if (code == Dictionary::kNew) {
-            if (dictionary_.size() > kMaxTokens) throw std::length_error("there are too many different tokens");
+            if (dictionary_.size() > kMaxTokens) throw std::length_error("there are too many distinct tokens");
             code = static_cast<std::int32_t>(dictionary_.size() - 1);
         }
         return static_cast<std::size_t>(code);
