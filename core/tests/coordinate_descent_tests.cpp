@@ -1,4 +1,4 @@
-// Coordinate descent on memory of the exact size, on one thread and on several.
+// Tests of coordinate descent in exactly sized memory, on one and several threads.
 #include <cmath>
 #include <vector>
 
@@ -46,7 +46,7 @@ struct Rows {
     std::vector<std::int32_t> indices;
 };
 
-std::vector<double> by_gram(const Rows& rows, const Penalties& penalties) {
+std::vector<double> solve_gram(const Rows& rows, const Penalties& penalties) {
     std::vector<double> gram(rows.d * rows.d);
     for (std::size_t i = 0; i < rows.n; ++i)
         for (std::size_t a = 0; a < rows.d; ++a)
@@ -63,7 +63,8 @@ std::vector<double> by_gram(const Rows& rows, const Penalties& penalties) {
     return w;
 }
 
-void test_columns_and_gram_agree(Random& random, std::size_t n, std::size_t d, std::size_t threads, bool fine) {
+void columns_and_gram_reach_the_same_solution(Random& random, std::size_t n, std::size_t d, std::size_t threads,
+                                              bool double_precision) {
     const Rows rows(random, n, d);
     const std::vector<double> l1(d, 2.0), l2(d, 0.5), h(n, 1.0);
     std::vector<std::int32_t> places(d), which(d);
@@ -74,9 +75,9 @@ void test_columns_and_gram_agree(Random& random, std::size_t n, std::size_t d, s
     for (int round = 0; round < 30; ++round) {
         const auto u = rows.residual(w);
         const auto q = rows.pulls(u);
-        coordinate_descent_columns(columns, which, {l1, l2}, h, u, q, {false, fine, 0, 100, threads, 3}, w);
+        coordinate_descent_columns(columns, which, {l1, l2}, h, u, q, {false, double_precision, 0, 100, threads, 3}, w);
     }
-    const auto expected = by_gram(rows, {l1, l2});
+    const auto expected = solve_gram(rows, {l1, l2});
     for (std::size_t j = 0; j < d; ++j) EXPECT(std::abs(w[j] - expected[j]) < 1e-5);
 }
 
@@ -87,6 +88,7 @@ int main() {
     for (const std::size_t n : {1, 7, 60})
         for (const std::size_t d : {1, 5, 40})
             for (const std::size_t threads : {1, 3})
-                for (const bool fine : {false, true}) test_columns_and_gram_agree(random, n, d, threads, fine);
-    return told();
+                for (const bool double_precision : {false, true})
+                    columns_and_gram_reach_the_same_solution(random, n, d, threads, double_precision);
+    return report();
 }

@@ -1,4 +1,4 @@
-// Rows put together from blocks, and numbers for names, against maps.
+// Tests of CSR building and name indexing against maps.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -21,7 +21,7 @@ using namespace weigh::tests;
 
 using Row = std::vector<std::pair<std::int32_t, double>>;
 
-// One block with memory of the exact size, and the rows it stands for by the definition.
+// One block in exactly sized memory, and its expected rows.
 struct Block {
     Block(Random& random, std::size_t rows) : expected(rows) {
         const std::size_t width = 1 + below(random, 6);
@@ -55,7 +55,7 @@ struct Block {
         for (Row& row : expected) {
             const std::size_t die = below(random, 5);
             const double value = die == 0 ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(die) - 1;
-            if (!column.empty()) column.push_back(99);  // a neighbour of a strided column
+            if (!column.empty()) column.push_back(99);  // an element between those of the strided column
             column.push_back(value);
             if (numbers[0] >= 0 && !std::isnan(value) && value != 0) row.emplace_back(numbers[0], value);
         }
@@ -78,7 +78,7 @@ struct Block {
             }
             indptr.push_back(static_cast<std::int64_t>(indices.size()));
         }
-        // Entries of no row at the end are nobody's.
+        // Trailing entries that belong to no row are ignored.
         if (below(random, 2)) indices.push_back(0), valued ? values.push_back(7) : void();
         part.entries = {indptr, indices, values};
     }
@@ -90,7 +90,7 @@ struct Block {
     std::vector<Row> expected;
 };
 
-void rows_have_the_features_of_all_their_parts(Random& random) {
+void rows_have_the_features_of_all_blocks(Random& random) {
     const std::size_t rows = below(random, 12);
     std::vector<std::unique_ptr<Block>> blocks;
     std::vector<FeatureBlock> parts;
@@ -123,37 +123,37 @@ Names random_names(Random& random) {
     return names;
 }
 
-void names_are_numbered_as_they_appear(Random& random) {
-    NameIndexer numbering;
+void names_are_indexed_by_first_appearance(Random& random) {
+    NameIndexer indexer;
     std::map<std::string, std::int32_t> place;
     std::vector<std::string> in_order;
     for (int batch = 0; batch < 4; ++batch) {
         const Names names = random_names(random);
         const NamesView view{names.text, names.offsets};
         const bool grow = below(random, 3) != 0;
-        const std::vector<std::int32_t> found = numbering.index(view, grow);
+        const std::vector<std::int32_t> found = indexer.index(view, grow);
         for (std::size_t k = 0; k < view.size(); ++k) {
             const std::string name(view[k]);
             if (grow && place.emplace(name, static_cast<std::int32_t>(place.size())).second) in_order.push_back(name);
             const auto known = place.find(name);
             EXPECT(found[k] == (known == place.end() ? Vocabulary::kUnknown : known->second));
         }
-        EXPECT(numbering.size() == place.size());
+        EXPECT(indexer.size() == place.size());
     }
-    const Names told = numbering.names();
-    const NamesView view{told.text, told.offsets};
+    const Names report = indexer.names();
+    const NamesView view{report.text, report.offsets};
     EXPECT(view.size() == in_order.size());
     for (std::size_t k = 0; k < view.size(); ++k) EXPECT(view[k] == in_order[k]);
 }
 
-// The name that a bucket goes by: its shortest, of equally short ones that of the smallest hash.
+// Reference for the name of a bucket: the shortest, on ties the one with the smallest hash.
 struct Shortest {
     static constexpr std::size_t kBuckets = 8, kLongest = 63;
 
     static std::uint64_t hash(std::string_view name) { return key_of(name, false).hash; }
     static std::size_t bucket(std::string_view name) { return hash(name) & (kBuckets - 1); }
 
-    void claim(std::string_view name) {
+    void offer(std::string_view name) {
         std::string& best = names[bucket(name)];
         const auto rank = [](std::string_view name) { return std::pair(name.size(), hash(name)); };
         if (name.empty() || name.size() > kLongest) return;
@@ -163,28 +163,28 @@ struct Shortest {
     Strings names = Strings(kBuckets);
 };
 
-void names_fall_into_buckets_which_go_by_their_shortest(Random& random) {
-    NameIndexer numbering(Shortest::kBuckets), other(Shortest::kBuckets);
-    EXPECT(numbering.size() == Shortest::kBuckets);
+void buckets_are_named_after_their_shortest_name(Random& random) {
+    NameIndexer indexer(Shortest::kBuckets), other(Shortest::kBuckets);
+    EXPECT(indexer.size() == Shortest::kBuckets);
     Shortest shortest;
     for (int batch = 0; batch < 6; ++batch) {
         const Names names = random_names(random);
         const NamesView view = view_of(names);
         const bool grow = below(random, 3) != 0;
-        const std::vector<std::int32_t> found = (batch % 2 ? other : numbering).index(view, grow);
+        const std::vector<std::int32_t> found = (batch % 2 ? other : indexer).index(view, grow);
         for (std::size_t k = 0; k < view.size(); ++k) {
             EXPECT(static_cast<std::size_t>(found[k]) == Shortest::bucket(view[k]));
-            if (grow) shortest.claim(view[k]);
+            if (grow) shortest.offer(view[k]);
         }
     }
-    numbering.merge(other);
-    EXPECT(strings_of(numbering.names()) == shortest.names);
+    indexer.merge(other);
+    EXPECT(strings_of(indexer.names()) == shortest.names);
 }
 
-void documents_are_rows_of_their_tokens(Random& random, std::size_t round) {
+void documents_become_rows_of_their_tokens(Random& random, std::size_t round) {
     const TokenSettings settings = random_settings(random);
     const std::size_t buckets = round % 2 ? Shortest::kBuckets : 0;
-    NameIndexer numbering(buckets);
+    NameIndexer indexer(buckets);
     Shortest shortest;
     for (int batch = 0; batch < 3; ++batch) {
         std::vector<std::optional<std::string>> texts;
@@ -192,44 +192,44 @@ void documents_are_rows_of_their_tokens(Random& random, std::size_t round) {
             texts.emplace_back();
             if (below(random, 9) != 0) texts.back() = random_text(random, below(random, 100));
         }
-        const Held held(texts);
-        const CsrRows found = numbering.index_tokens(held.view(), settings);
-        const Strings names = strings_of(numbering.names());
+        const ExactTexts held(texts);
+        const CsrRows found = indexer.index_tokens(held.view(), settings);
+        const Strings names = strings_of(indexer.names());
         EXPECT(found.indptr.size() == texts.size() + 1);
         for (std::size_t i = 0; i < texts.size(); ++i) {
             std::map<std::string, double> counts, own;
-            for (const auto& token : texts[i] ? plain_tokens(*texts[i], settings) : Strings()) {
+            for (const auto& token : texts[i] ? reference_tokens(*texts[i], settings) : Strings()) {
                 ++counts[buckets ? std::to_string(Shortest::bucket(token)) : token];
-                shortest.claim(token);
+                shortest.offer(token);
             }
             for (auto e = static_cast<std::size_t>(found.indptr[i]); e < static_cast<std::size_t>(found.indptr[i + 1]);
                  ++e) {
                 const auto number = static_cast<std::size_t>(found.indices[e]);
-                EXPECT(number < numbering.size());
+                EXPECT(number < indexer.size());
                 EXPECT(own.emplace(buckets ? std::to_string(number) : names[number], found.values[e]).second);
             }
             EXPECT(own == counts);
         }
     }
-    if (buckets) EXPECT(strings_of(numbering.names()) == shortest.names);
+    if (buckets) EXPECT(strings_of(indexer.names()) == shortest.names);
 }
 
-// Unlike the numbers, the order within a row must not depend on what came before it.
-void words_of_a_row_stand_in_the_order_of_their_first_appearance() {
-    NameIndexer numbering;
-    const Held first({"noon free money"}), second({"money free free noon free lunch"});
+// The order within a row must not depend on earlier documents.
+void tokens_of_a_row_are_in_order_of_first_appearance() {
+    NameIndexer indexer;
+    const ExactTexts first({"noon free money"}), second({"money free free noon free lunch"});
     TokenSettings settings;
     settings.min_n = settings.max_n = 1;
     settings.min_length = 2;
-    EXPECT((numbering.index_tokens(first.view(), settings).indices == std::vector<std::int32_t>{0, 1, 2}));
-    const CsrRows rows = numbering.index_tokens(second.view(), settings);
+    EXPECT((indexer.index_tokens(first.view(), settings).indices == std::vector<std::int32_t>{0, 1, 2}));
+    const CsrRows rows = indexer.index_tokens(second.view(), settings);
     EXPECT((rows.indices == std::vector<std::int32_t>{2, 1, 0, 3}));
     EXPECT((rows.values == std::vector<double>{1, 3, 1, 1}));
 }
 
-void items_are_placed_as_they_are_used(Random& random) {
+void items_are_compacted_in_order_of_first_use(Random& random) {
     const std::size_t size = 1 + below(random, 9);
-    IndexCompactor places(std::vector<std::int32_t>(size, -1));
+    IndexCompactor compactor(std::vector<std::int32_t>(size, -1));
     std::vector<std::int32_t> expected(size, -1);
     std::int32_t next = 0;
     for (int batch = 0; batch < 4; ++batch) {
@@ -237,15 +237,15 @@ void items_are_placed_as_they_are_used(Random& random) {
         for (std::size_t k = below(random, 12); k > 0; --k)
             items.push_back(static_cast<std::int32_t>(below(random, size)));
         const bool grow = below(random, 2);
-        const std::vector<std::int32_t> found = places.compact(items, grow);
+        const std::vector<std::int32_t> found = compactor.compact(items, grow);
         for (std::size_t k = 0; k < items.size(); ++k) {
             std::int32_t& place = expected[static_cast<std::size_t>(items[k])];
             if (place < 0 && grow) place = next++;
             EXPECT(found[k] == place);
         }
-        EXPECT(places.size() == static_cast<std::size_t>(next));
-        EXPECT(std::equal(expected.begin(), expected.end(), places.mapping().begin(), places.mapping().end()));
-        places = IndexCompactor({places.mapping().begin(), places.mapping().end()});
+        EXPECT(compactor.size() == static_cast<std::size_t>(next));
+        EXPECT(std::equal(expected.begin(), expected.end(), compactor.mapping().begin(), compactor.mapping().end()));
+        compactor = IndexCompactor({compactor.mapping().begin(), compactor.mapping().end()});
     }
 }
 
@@ -253,13 +253,13 @@ void items_are_placed_as_they_are_used(Random& random) {
 
 int main() {
     Random random(1);
-    for (int round = 0; round < 5000; ++round) rows_have_the_features_of_all_their_parts(random);
+    for (int round = 0; round < 5000; ++round) rows_have_the_features_of_all_blocks(random);
     for (int round = 0; round < 500; ++round) {
-        names_are_numbered_as_they_appear(random);
-        names_fall_into_buckets_which_go_by_their_shortest(random);
-        items_are_placed_as_they_are_used(random);
+        names_are_indexed_by_first_appearance(random);
+        buckets_are_named_after_their_shortest_name(random);
+        items_are_compacted_in_order_of_first_use(random);
     }
-    for (std::size_t round = 0; round < 2000; ++round) documents_are_rows_of_their_tokens(random, round);
-    words_of_a_row_stand_in_the_order_of_their_first_appearance();
-    return told();
+    for (std::size_t round = 0; round < 2000; ++round) documents_become_rows_of_their_tokens(random, round);
+    tokens_of_a_row_are_in_order_of_first_appearance();
+    return report();
 }

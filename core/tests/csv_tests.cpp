@@ -1,4 +1,4 @@
-// The CSV reader against a plain state machine, and on random bytes, in buffers without a spare byte.
+// Tests of the CSV parser against a reference state machine and on random bytes, in exactly sized buffers.
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,15 +12,15 @@ namespace csv = weigh::csv;
 
 using Records = std::vector<std::vector<std::string>>;
 
-// On the heap and of the exact size, so that the sanitizer sees every byte read beyond it.
+// Exactly sized heap memory, so that the sanitizer detects out-of-bounds reads.
 struct Exact {
     explicit Exact(const std::string& text) : bytes(text.begin(), text.end()) { bytes.shrink_to_fit(); }
     std::string_view view() const { return {bytes.data(), bytes.size()}; }
     std::vector<char> bytes;
 };
 
-// One character at a time; nothing if a quote is never closed.
-std::optional<Records> plain_records(std::string_view data) {
+// Reference parser, one character at a time; nullopt if a quote is never closed.
+std::optional<Records> reference_records(std::string_view data) {
     Records records;
     std::vector<std::string> fields{""};
     bool begins = true, quoted = false, blank = true;
@@ -66,9 +66,9 @@ std::string value(const csv::Column& column, std::size_t record, std::string_vie
     return code < 0 ? std::string() : std::string(column.texts[static_cast<std::size_t>(code)]);
 }
 
-void fields_equal_the_plain_machine(Random& random) {
+void fields_equal_the_reference_parser(Random& random) {
     const Exact data(random_text(random, "aab,,\"\n\r", 200));
-    const auto expected = plain_records(data.view());
+    const auto expected = reference_records(data.view());
     const std::size_t width = expected && !expected->empty() ? expected->front().size() : 1;
     for (const auto kind : {csv::Kind::string, csv::Kind::text}) {
         const std::vector<csv::Kind> kinds(width, kind);
@@ -83,9 +83,9 @@ void fields_equal_the_plain_machine(Random& random) {
     }
 }
 
-void cuts_lose_no_record(Random& random) {
+void chunks_split_at_record_ends_lose_no_record(Random& random) {
     const Exact data(random_text(random, "ab,\"\n", 300));
-    const auto expected = plain_records(data.view());
+    const auto expected = reference_records(data.view());
     if (!expected) return;
     std::size_t found = 0;
     for (std::size_t at = 0, size = 1 + random() % 40; at < data.bytes.size();) {
@@ -99,8 +99,8 @@ void cuts_lose_no_record(Random& random) {
     EXPECT(found == expected->size());
 }
 
-// Without quotes a record is a line and a field what lies between commas.
-void quotes_may_mean_nothing(Random& random) {
+// Without quoting, a record is a line and a field is the text between commas.
+void quotes_are_ordinary_characters_if_disabled(Random& random) {
     const Exact data(random_text(random, "ab,\"\n", 200));
     std::vector<std::string> lines(1);
     for (const char c : data.view()) {
@@ -116,7 +116,7 @@ void quotes_may_mean_nothing(Random& random) {
     for (std::size_t r = 0; r < table.records; ++r) EXPECT(value(table.columns[0], r, data.view()) == lines[r]);
 }
 
-void any_bytes_are_read_or_refused(Random& random) {
+void arbitrary_bytes_are_parsed_or_rejected(Random& random) {
     const std::vector<csv::Kind> all{csv::Kind::skip, csv::Kind::number, csv::Kind::text,   csv::Kind::integer,
                                      csv::Kind::real, csv::Kind::flag,   csv::Kind::string, csv::Kind::any};
     std::vector<csv::Kind> kinds(random() % 5);
@@ -133,8 +133,8 @@ void any_bytes_are_read_or_refused(Random& random) {
     }
 }
 
-// Texts of up to 8, up to 16 and more bytes are told apart in different ways.
-void many_values_keep_their_codes(const std::string& stem) {
+// Texts of up to 8, up to 16 and more bytes use different code paths.
+void many_distinct_values_keep_their_codes(const std::string& stem) {
     std::string text;
     for (int round = 0; round < 2; ++round)
         for (int i = 0; i < 5000; ++i) text += stem + std::to_string(i) + "\n";
@@ -147,7 +147,7 @@ void many_values_keep_their_codes(const std::string& stem) {
     EXPECT(same);
 }
 
-void kinds_are_found() {
+void kinds_are_inferred() {
     const auto found = [](const char* text) {
         const Exact data(text);
         const std::vector<csv::Kind> kinds{csv::Kind::any};
@@ -165,12 +165,12 @@ void kinds_are_found() {
 int main() {
     Random random(1);
     for (int round = 0; round < 5000; ++round) {
-        fields_equal_the_plain_machine(random);
-        cuts_lose_no_record(random);
-        quotes_may_mean_nothing(random);
-        any_bytes_are_read_or_refused(random);
+        fields_equal_the_reference_parser(random);
+        chunks_split_at_record_ends_lose_no_record(random);
+        quotes_are_ordinary_characters_if_disabled(random);
+        arbitrary_bytes_are_parsed_or_rejected(random);
     }
-    for (const char* stem : {"", "eight by", "value number by "}) many_values_keep_their_codes(stem);
-    kinds_are_found();
-    return told();
+    for (const char* stem : {"", "eight by", "value number by "}) many_distinct_values_keep_their_codes(stem);
+    kinds_are_inferred();
+    return report();
 }

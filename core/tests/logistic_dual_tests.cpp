@@ -1,4 +1,4 @@
-// Products of sparse rows and steps on the dual of logistic regression, against plain sums over full vectors.
+// Tests of sparse products and of dual coordinate ascent against dense reference sums.
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -13,7 +13,7 @@ using namespace weigh;
 
 double uniform(Random& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
 
-// Rows on the heap and of the exact size, so that the sanitizer sees every number read beyond them.
+// Exactly sized heap memory, so that the sanitizer detects out-of-bounds reads.
 struct Data {
     Data(Random& random, std::size_t n, std::size_t d, bool valued) : rows(n), width(d), dense(n * d) {
         indptr.push_back(0);
@@ -42,7 +42,7 @@ struct Data {
 
 bool near(double a, double b) { return std::abs(a - b) <= 1e-9 * (1 + std::abs(a)); }
 
-void products_are_plain_sums(const Data& data, std::size_t threads) {
+void products_equal_dense_sums(const Data& data, std::size_t threads) {
     const std::size_t n = data.rows, d = data.width;
     std::vector<double> w(d * 2), r(n * 2), s(n), scores(n * 2), sums(d * 2), squares(d), gram(d * d);
     for (std::size_t j = 0; j < w.size(); ++j) w[j] = static_cast<double>(j % 7) - 3;
@@ -76,13 +76,13 @@ void products_are_plain_sums(const Data& data, std::size_t threads) {
     EXPECT(holds);
 }
 
-void steps_lead_to_the_optimum(const Data& data, std::size_t threads, bool biased) {
+void dual_ascent_reaches_the_optimum(const Data& data, std::size_t threads, bool with_bias) {
     const std::size_t n = data.rows, d = data.width;
-    LogisticDual dual(data.view(), d, data.y, {}, {}, {0.5, biased ? 0.05 : 0.0, 2, threads});
+    LogisticDual dual(data.view(), d, data.y, {}, {}, {0.5, with_bias ? 0.05 : 0.0, 2, threads});
     double apart = 0;
     for (int run_pass = 0; run_pass < 300; ++run_pass) {
         apart = dual.run_pass(data.order);
-        if (biased && run_pass % 3 == 2) dual.recentre_bias_prior(1);
+        if (with_bias && run_pass % 3 == 2) dual.recentre_bias_prior(1);
     }
     EXPECT(apart < 1e-9);
     std::vector<double> alphas(n), slopes(d + 1);
@@ -94,12 +94,12 @@ void steps_lead_to_the_optimum(const Data& data, std::size_t threads, bool biase
         for (std::size_t j = 0; j < d; ++j) slopes[j] += data.dense[i * d + j] * slope;
         slopes[d] += slope;
     }
-    bool flat = !biased || std::abs(slopes[d]) < 1e-3;
+    bool flat = !with_bias || std::abs(slopes[d]) < 1e-3;
     for (std::size_t j = 0; j < d; ++j) flat = flat && std::abs(slopes[j] + dual.weights()[j] / 0.5) < 1e-3;
     EXPECT(flat);
 }
 
-void no_rows_are_no_trouble() {
+void empty_input_is_accepted() {
     Random random(1);
     const Data none(random, 0, 3, true);
     LogisticDual dual(none.view(), 3, none.y, {}, {}, {1, 0, 4, 2});
@@ -113,12 +113,12 @@ int main() {
     for (const bool valued : {true, false}) {
         const Data small(random, 60, 5, valued), long_one(random, 30'000, 12, valued);
         for (const std::size_t threads : {1, 2, 3}) {
-            products_are_plain_sums(small, threads);
-            products_are_plain_sums(long_one, threads);
-            steps_lead_to_the_optimum(small, threads, false);
-            steps_lead_to_the_optimum(small, threads, true);
+            products_equal_dense_sums(small, threads);
+            products_equal_dense_sums(long_one, threads);
+            dual_ascent_reaches_the_optimum(small, threads, false);
+            dual_ascent_reaches_the_optimum(small, threads, true);
         }
     }
-    no_rows_are_no_trouble();
-    return told();
+    empty_input_is_accepted();
+    return report();
 }

@@ -1,4 +1,4 @@
-// Transfer encodings and charsets: known texts, random bytes there and back, nothing read beyond the end.
+// Tests of transfer encodings and charsets: known texts, round trips of random bytes, no out-of-bounds reads.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,9 +13,9 @@ namespace mail = weigh::mail;
 using mail::DecodeResult;
 using namespace std::string_view_literals;
 
-constexpr std::size_t kAll = 1 << 20;
+constexpr std::size_t kNoLimit = 1 << 20;
 
-// What is read lies in memory of exactly its size, so that a sanitizer sees a byte too many.
+// Run `read` on a copy in exactly sized memory, so that the sanitizer detects out-of-bounds reads.
 template <class Read>
 std::string with_exact(std::string_view text, Read read) {
     const std::vector<char> exact(text.begin(), text.end());
@@ -25,13 +25,14 @@ std::string with_exact(std::string_view text, Read read) {
     return out.substr(5);
 }
 
-std::string from_base64(std::string_view text, std::size_t most = kAll) {
-    return with_exact(text, [&](std::string_view exact, std::string& out) { mail::decode_base64(exact, most, out); });
+std::string from_base64(std::string_view text, std::size_t max_bytes = kNoLimit) {
+    return with_exact(text,
+                      [&](std::string_view exact, std::string& out) { mail::decode_base64(exact, max_bytes, out); });
 }
 
-std::string from_quoted(std::string_view text, std::size_t most = kAll) {
+std::string from_quoted(std::string_view text, std::size_t max_bytes = kNoLimit) {
     return with_exact(
-        text, [&](std::string_view exact, std::string& out) { mail::decode_quoted_printable(exact, most, out); });
+        text, [&](std::string_view exact, std::string& out) { mail::decode_quoted_printable(exact, max_bytes, out); });
 }
 
 std::string from_charset(std::string_view text, std::string_view charset, DecodeResult expected = DecodeResult::good) {
@@ -73,26 +74,27 @@ std::string bytes(Random& random, std::size_t n) {
     return result;
 }
 
-void bytes_come_back(Random& random, std::size_t n) {
+void encoded_bytes_are_decoded(Random& random, std::size_t n) {
     const std::string data = bytes(random, n);
     EXPECT(from_base64(to_base64(data, 1 + random() % 20)) == data);
     EXPECT(from_quoted(to_quoted(data, random)) == data);
-    const std::size_t most = random() % (n + 1);
-    EXPECT(from_base64(to_base64(data, 19), most) == data.substr(0, most));
-    EXPECT(from_quoted(to_quoted(data, random), most) == data.substr(0, most));
+    const std::size_t max_bytes = random() % (n + 1);
+    EXPECT(from_base64(to_base64(data, 19), max_bytes) == data.substr(0, max_bytes));
+    EXPECT(from_quoted(to_quoted(data, random), max_bytes) == data.substr(0, max_bytes));
     EXPECT(from_base64(data).size() <= n && from_quoted(data).size() <= n);
 }
 
-void damage_is_told() {
+void invalid_input_is_reported() {
     std::string out;
-    EXPECT(mail::decode_base64("QUJD\r\nRA==", kAll, out) && mail::decode_base64("", kAll, out));
-    EXPECT(!mail::decode_base64("QUJD!", kAll, out) && !mail::decode_base64("QUJDR", kAll, out));
-    EXPECT(mail::decode_quoted_printable("a=3D=\n=", kAll, out) && !mail::decode_quoted_printable("1=2", kAll, out));
+    EXPECT(mail::decode_base64("QUJD\r\nRA==", kNoLimit, out) && mail::decode_base64("", kNoLimit, out));
+    EXPECT(!mail::decode_base64("QUJD!", kNoLimit, out) && !mail::decode_base64("QUJDR", kNoLimit, out));
+    EXPECT(mail::decode_quoted_printable("a=3D=\n=", kNoLimit, out) &&
+           !mail::decode_quoted_printable("1=2", kNoLimit, out));
     EXPECT(from_quoted("=") == "" && from_quoted("=4") == "=4");
     EXPECT(from_quoted("a=\rb") == "ab" && from_quoted("== ") == "= ");
 }
 
-void charsets_are_known_by_name() {
+void charsets_are_found_by_name() {
     EXPECT(from_charset("caf\xE9 \x80", "ISO-8859-1") == "caf\u00e9 \u20ac");
     EXPECT(from_charset("\xA4", "iso_8859-15") == "\u20ac" && from_charset("\xC0", "KOI8-R") == "\u044e");
     EXPECT(from_charset("\xB1", "latin2") == "\u0105" && from_charset("\xE0", "cp1251") == "\u0430");
@@ -107,7 +109,7 @@ void charsets_are_known_by_name() {
     EXPECT(from_charset("\xD8\x3D\0a"sv, "utf-16be", DecodeResult::invalid_bytes) == "\ufffda");
 }
 
-void any_bytes_become_utf8(Random& random, std::size_t n) {
+void arbitrary_bytes_become_valid_utf8(Random& random, std::size_t n) {
     const std::string data = bytes(random, n);
     for (const auto charset :
          {"utf-8", "utf-16", "koi8-u", "gb18030", "big5", "shift_jis", "iso-2022-jp", "euc-kr", "x"}) {
@@ -124,11 +126,11 @@ void any_bytes_become_utf8(Random& random, std::size_t n) {
 
 int main() {
     Random random(1);
-    damage_is_told();
-    charsets_are_known_by_name();
+    invalid_input_is_reported();
+    charsets_are_found_by_name();
     for (std::size_t n = 0; n < 200; ++n) {
-        bytes_come_back(random, n);
-        any_bytes_become_utf8(random, n);
+        encoded_bytes_are_decoded(random, n);
+        arbitrary_bytes_become_valid_utf8(random, n);
     }
-    return told();
+    return report();
 }

@@ -1,4 +1,4 @@
-// The perceptron's pass against the definition with full vectors, on whole numbers, so that all is exact.
+// Tests of perceptron passes against a dense reference, on integers, so that all results are exact.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,7 +15,7 @@ using namespace weigh;
 
 std::size_t below(Random& random, std::size_t bound) { return random() % bound; }
 
-// Rows on the heap and of the exact size, so that the sanitizer sees every number read beyond them.
+// Exactly sized heap memory, so that the sanitizer detects out-of-bounds reads.
 struct Data {
     Data(Random& random, std::size_t rows, std::size_t width, std::size_t labels, bool valued, bool weighted)
         : width(width), dense(rows, std::vector<double>(width)) {
@@ -51,9 +51,9 @@ double dot(const std::vector<double>& w, const std::vector<double>& x) {
     return std::inner_product(x.begin(), x.end(), w.begin() + 1, w[0]);
 }
 
-// The definition: every hypothesis is a whole vector, and every mean a sum of them.
-struct Plain {
-    Plain(const PerceptronSettings& settings, std::size_t width)
+// Reference implementation: every hypothesis is a full vector, and every average a sum of them.
+struct Reference {
+    Reference(const PerceptronSettings& settings, std::size_t width)
         : settings(settings),
           w(settings.columns, std::vector<double>(width + 1)),
           by_example(w),
@@ -66,7 +66,9 @@ struct Plain {
         label = static_cast<std::size_t>(data.codes[i]);
         radius2 = std::max(radius2, std::inner_product(x->begin(), x->end(), x->begin(), settings.bias ? 1.0 : 0.0));
         ++examples;
-        mistakes += settings.columns == 1 ? two() : settings.one_vs_rest ? separately() : jointly();
+        mistakes += settings.columns == 1  ? learn_binary()
+                    : settings.one_vs_rest ? learn_one_vs_rest()
+                                           : learn_jointly();
         add(by_example, w);
         ++place;
     }
@@ -82,7 +84,7 @@ struct Plain {
         return settings.margin > 0 && lead < settings.margin * (settings.relative_margin ? std::sqrt(length) : 1);
     }
 
-    bool two() {
+    bool learn_binary() {
         const double score = dot(w[0], *x);
         const bool wrong = (score >= 0) != (label == 1);
         const double lead = label == 1 ? score : -score;
@@ -91,7 +93,7 @@ struct Plain {
         return wrong;
     }
 
-    bool jointly() {
+    bool learn_jointly() {
         std::vector<double> scores;
         for (const auto& column : w) scores.push_back(dot(column, *x));
         const auto said = static_cast<std::size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
@@ -104,7 +106,7 @@ struct Plain {
         return said != label;
     }
 
-    bool separately() {
+    bool learn_one_vs_rest() {
         bool any = false;
         for (std::size_t c = 0; c < w.size(); ++c) {
             const double score = dot(w[c], *x), lead = c == label ? score : -score;
@@ -161,42 +163,43 @@ PerceptronSettings random_settings(Random& random) {
     return settings;
 }
 
-bool same(const Update& a, const Update& b) {
+bool are_equal(const Update& a, const Update& b) {
     return a.example == b.example && a.plus == b.plus && a.minus == b.minus && a.amount == b.amount;
 }
 
-void check_table(const PerceptronSettings& settings, const PerceptronState& state, const Plain& plain,
+void check_table(const PerceptronSettings& settings, const PerceptronState& state, const Reference& reference,
                  std::size_t width) {
     const std::size_t slots = settings.average == Average::none ? 1 : 2, columns = settings.columns;
     for (std::size_t f = 0; f <= width; ++f) {
         for (std::size_t c = 0; c < columns; ++c) {
             const double* cell = state.table.data() + f * slots * columns + c;
-            EXPECT(cell[0] == plain.w[c][f]);
+            EXPECT(cell[0] == reference.w[c][f]);
             if (settings.average == Average::none) continue;
             const bool examples = settings.average == Average::examples;
-            const auto ticks = static_cast<double>(examples ? plain.examples : plain.updates[c]);
-            EXPECT(ticks * cell[0] - cell[columns] == (examples ? plain.by_example : plain.by_update)[c][f]);
+            const auto ticks = static_cast<double>(examples ? reference.examples : reference.updates[c]);
+            EXPECT(ticks * cell[0] - cell[columns] == (examples ? reference.by_example : reference.by_update)[c][f]);
         }
     }
 }
 
-void check_kept(const PerceptronSettings& settings, const PerceptronState& state, const Plain& plain,
-                std::size_t width) {
+void check_final_weights(const PerceptronSettings& settings, const PerceptronState& state, const Reference& reference,
+                         std::size_t width) {
     const std::size_t columns = settings.columns;
-    std::vector<std::int64_t> rows(width + 1), ticks(columns, plain.examples);
+    std::vector<std::int64_t> rows(width + 1), ticks(columns, reference.examples);
     std::iota(rows.rbegin(), rows.rend(), 0);
-    if (settings.average == Average::updates) ticks = plain.updates;
+    if (settings.average == Average::updates) ticks = reference.updates;
     std::vector<double> kept(rows.size() * columns);
     final_weights(state.table, settings, rows, ticks, kept);
     for (std::size_t k = 0; k < rows.size(); ++k)
         for (std::size_t c = 0; c < columns; ++c) {
             const auto f = static_cast<std::size_t>(rows[k]);
-            const double sum = (settings.average == Average::examples ? plain.by_example : plain.by_update)[c][f];
-            EXPECT(kept[k * columns + c] == (settings.average == Average::none ? plain.w[c][f] : sum));
+            const double sum =
+                (settings.average == Average::examples ? reference.by_example : reference.by_update)[c][f];
+            EXPECT(kept[k * columns + c] == (settings.average == Average::none ? reference.w[c][f] : sum));
         }
 }
 
-void passes_are_those_of_the_definition(Random& random) {
+void passes_equal_the_reference(Random& random) {
     const PerceptronSettings settings = random_settings(random);
     const std::size_t rows = below(random, 30), width = below(random, 12);
     const Data data(random, rows, width, std::max<std::size_t>(2, settings.columns), below(random, 2),
@@ -209,32 +212,33 @@ void passes_are_those_of_the_definition(Random& random) {
     state.table = table;
     state.updates = updates;
     state.squared_norms = squared_norms;
-    Plain plain(settings, width);
+    Reference reference(settings, width);
     for (int pass = 0; pass < 3; ++pass) {
         std::iota(order.begin(), order.end(), 0);
         const bool shuffled = pass > 0 && below(random, 2);
         if (shuffled) std::shuffle(order.begin(), order.end(), random);
-        plain.record.clear();
-        plain.place = 0;
-        plain.min_margin = std::numeric_limits<double>::infinity();
-        const std::int64_t before = plain.mistakes;
-        for (const std::int64_t i : order) plain.learn(data, static_cast<std::size_t>(i));
+        reference.record.clear();
+        reference.place = 0;
+        reference.min_margin = std::numeric_limits<double>::infinity();
+        const std::int64_t before = reference.mistakes;
+        for (const std::int64_t i : order) reference.learn(data, static_cast<std::size_t>(i));
         std::vector<Update> record;
         const std::span<const std::int64_t> none;
         const PassResult result = perceptron_pass(data.examples, shuffled ? order : none, settings, state, &record);
-        EXPECT(result.mistakes == plain.mistakes - before);
+        EXPECT(result.mistakes == reference.mistakes - before);
         for (std::size_t c = 0; c < settings.columns; ++c)
-            EXPECT(!settings.relative_margin || squared_norms[c] == plain.length2(c));
-        EXPECT(result.updates == static_cast<std::int64_t>(plain.record.size()) &&
-               result.min_margin == plain.min_margin);
-        EXPECT(std::equal(record.begin(), record.end(), plain.record.begin(), plain.record.end(), same));
-        EXPECT(state.examples == plain.examples && state.radius2 == plain.radius2 && updates == plain.updates);
-        check_table(settings, state, plain, width);
-        check_kept(settings, state, plain, width);
+            EXPECT(!settings.relative_margin || squared_norms[c] == reference.length2(c));
+        EXPECT(result.updates == static_cast<std::int64_t>(reference.record.size()) &&
+               result.min_margin == reference.min_margin);
+        EXPECT(std::equal(record.begin(), record.end(), reference.record.begin(), reference.record.end(), are_equal));
+        EXPECT(state.examples == reference.examples && state.radius2 == reference.radius2 &&
+               updates == reference.updates);
+        check_table(settings, state, reference, width);
+        check_final_weights(settings, state, reference, width);
     }
 }
 
-void without_a_record_all_else_is_the_same(Random& random) {
+void recording_does_not_change_the_result(Random& random) {
     const PerceptronSettings settings = random_settings(random);
     const Data data(random, 20, 5, std::max<std::size_t>(2, settings.columns), true, false);
     const std::size_t slots = settings.average == Average::none ? 1 : 2;
@@ -254,8 +258,8 @@ void without_a_record_all_else_is_the_same(Random& random) {
     EXPECT(results[0].updates == static_cast<std::int64_t>(record.size()));
 }
 
-// The length of the weights is kept by increments only, so that long runs must not let it drift.
-void the_length_of_whole_numbers_is_exact() {
+// The norm is maintained by increments, which must not drift in long runs.
+void the_norm_of_integer_weights_is_exact() {
     Random random(5);
     PerceptronSettings settings;
     settings.margin = 1;
@@ -272,8 +276,8 @@ void the_length_of_whole_numbers_is_exact() {
     EXPECT(squared_norms[0] == std::inner_product(table.begin() + 1, table.end(), table.begin() + 1, 0.0));
 }
 
-// A score of zero speaks for the second of two classes, and for the first of three.
-void ties_go_where_they_are_said_to_go() {
+// A score of zero predicts the second of two classes, and the first of three.
+void ties_follow_the_tie_rule() {
     const std::vector<std::int64_t> indptr{0, 1, 2};
     const std::vector<std::int32_t> indices{0, 0}, labels{1, 0};
     std::vector<Example> examples;
@@ -298,9 +302,9 @@ void ties_go_where_they_are_said_to_go() {
 
 int main() {
     Random random(1);
-    for (int round = 0; round < 4000; ++round) passes_are_those_of_the_definition(random);
-    for (int round = 0; round < 200; ++round) without_a_record_all_else_is_the_same(random);
-    the_length_of_whole_numbers_is_exact();
-    ties_go_where_they_are_said_to_go();
-    return told();
+    for (int round = 0; round < 4000; ++round) passes_equal_the_reference(random);
+    for (int round = 0; round < 200; ++round) recording_does_not_change_the_result(random);
+    the_norm_of_integer_weights_is_exact();
+    ties_follow_the_tie_rule();
+    return report();
 }

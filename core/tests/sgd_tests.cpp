@@ -1,4 +1,4 @@
-// Steps of logistic regression against their definitions with full vectors, and the equations they solve.
+// Tests of SGD steps against dense reference steps, and of the scalar equations.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -16,11 +16,11 @@ double uniform(Random& random) { return static_cast<double>(random() >> 11) * 0x
 
 double share_of(double u) { return 1 / (1 + std::exp(u)); }
 
-bool near(double found, double expected, double size = 1) {
+bool is_close(double found, double expected, double size = 1) {
     return std::abs(found - expected) <= 1e-9 * (size + std::abs(expected));
 }
 
-// Rows on the heap and of the exact size, so that the sanitizer sees every number read beyond them.
+// Exactly sized heap memory, so that the sanitizer detects out-of-bounds reads.
 struct Data {
     Data(Random& random, std::size_t rows, std::size_t width, std::size_t labels, bool valued) {
         for (std::size_t i = 0; i < rows; ++i) {
@@ -54,8 +54,8 @@ struct Data {
 
 using Weights = std::vector<std::vector<double>>;  // by column: the bias, then one weight per feature
 
-// What example i lacks at some weights, one number per column.
-std::vector<double> lacks(const Weights& w, const std::vector<double>& x, std::size_t label) {
+// The residuals of an example, one per column.
+std::vector<double> residuals(const Weights& w, const std::vector<double>& x, std::size_t label) {
     std::vector<double> scores, shares(w.size());
     for (const auto& column : w) scores.push_back(std::inner_product(x.begin(), x.end(), column.begin(), 0.0));
     if (w.size() == 1) return {label ? share_of(scores[0]) : -share_of(-scores[0])};
@@ -64,7 +64,7 @@ std::vector<double> lacks(const Weights& w, const std::vector<double>& x, std::s
     return shares;
 }
 
-void test_two_classes_meet_their_equation() {
+void binary_updates_solve_their_equation() {
     Random random(1);
     for (int k = 0; k < 20000; ++k) {
         const double size = std::pow(10.0, 12 * uniform(random) - 4), a = size * (2 * uniform(random) - 1);
@@ -75,36 +75,36 @@ void test_two_classes_meet_their_equation() {
     }
 }
 
-void test_several_classes_meet_their_equation() {
+void multiclass_updates_solve_their_equation() {
     Random random(2);
     for (int round = 0; round < 5000; ++round) {
         const std::size_t n = 2 + random() % 6, label = random() % n;
         const double c = std::pow(10.0, 16 * uniform(random) - 4), size = std::pow(10.0, 5 * uniform(random) - 2);
-        std::vector<double> a(n), lacks(n), z(n), shares(n);
+        std::vector<double> a(n), residuals(n), z(n), shares(n);
         for (double& each : a) each = size * (2 * uniform(random) - 1);
-        solve_multiclass_update(a, label, c, lacks);
-        for (std::size_t k = 0; k < n; ++k) z[k] = a[k] + c * lacks[k];
+        solve_multiclass_update(a, label, c, residuals);
+        for (std::size_t k = 0; k < n; ++k) z[k] = a[k] + c * residuals[k];
         softmax(z, shares);
         for (std::size_t k = 0; k < n; ++k) {
-            // An error of the shares is as many times larger in the scores as c says.
-            const double share = k == label ? 1 - lacks[k] : -lacks[k];
+            // An error of the probabilities is multiplied by c in the scores.
+            const double share = k == label ? 1 - residuals[k] : -residuals[k];
             EXPECT(std::abs(shares[k] - share) <= 1e-9 * (1 + c * share * (1 - share)));
         }
     }
 }
 
-void test_two_columns_are_one_of_twice_the_way() {
+void two_columns_equal_one_with_twice_the_step() {
     Random random(3);
     for (int round = 0; round < 1000; ++round) {
         const double a = 20 * uniform(random) - 10, c = round ? std::pow(10.0, 6 * uniform(random) - 3) : 0;
-        std::vector<double> lacks(2);
-        solve_multiclass_update(std::vector<double>{0, a}, 1, c, lacks);
-        EXPECT(near(lacks[1], solve_binary_update(a, 2 * c)));
-        EXPECT(near(lacks[0], -lacks[1]));
+        std::vector<double> residuals(2);
+        solve_multiclass_update(std::vector<double>{0, a}, 1, c, residuals);
+        EXPECT(is_close(residuals[1], solve_binary_update(a, 2 * c)));
+        EXPECT(is_close(residuals[0], -residuals[1]));
     }
 }
 
-void test_a_plain_pass_is_that_of_the_definition(std::size_t columns, bool bias, double l2) {
+void an_explicit_pass_equals_the_reference(std::size_t columns, bool bias, double l2) {
     Random random(4);
     const std::size_t n = 30, width = 5;
     const Data data(random, n, width, std::max<std::size_t>(columns, 2), columns != 1);
@@ -117,7 +117,7 @@ void test_a_plain_pass_is_that_of_the_definition(std::size_t columns, bool bias,
         for (const auto i : data.order) {
             auto x = data.dense[static_cast<std::size_t>(i)];
             x[0] = bias;
-            const auto lack = lacks(w, x, static_cast<std::size_t>(data.codes[static_cast<std::size_t>(i)]));
+            const auto lack = residuals(w, x, static_cast<std::size_t>(data.codes[static_cast<std::size_t>(i)]));
             for (std::size_t k = 0; k < columns; ++k)
                 for (std::size_t f = 0; f <= width; ++f)
                     w[k][f] += 0.3 * (data.weights[static_cast<std::size_t>(i)] * lack[k] * x[f] -
@@ -125,11 +125,12 @@ void test_a_plain_pass_is_that_of_the_definition(std::size_t columns, bool bias,
         }
     }
     for (std::size_t k = 0; k < columns; ++k)
-        for (std::size_t f = 0; f <= width; ++f) EXPECT(near(table[f * columns + k] * (f ? state.scale : 1), w[k][f]));
+        for (std::size_t f = 0; f <= width; ++f)
+            EXPECT(is_close(table[f * columns + k] * (f ? state.scale : 1), w[k][f]));
 }
 
-// After every safe step the weights must be those that what is lacking there leads to.
-void test_a_safe_step_ends_where_it_says(std::size_t columns, bool bias, double l2, bool grows) {
+// After an implicit step, the weights must satisfy the equation of the step with the residuals there.
+void an_implicit_step_satisfies_its_equation(std::size_t columns, bool bias, double l2, bool grows) {
     Random random(5);
     const std::size_t n = 40, width = 6, stride = 2 + 2 * columns;
     const Data data(random, n, width, std::max<std::size_t>(columns, 2), true);
@@ -147,21 +148,21 @@ void test_a_safe_step_ends_where_it_says(std::size_t columns, bool bias, double 
         Weights now(columns, std::vector<double>(width + 1));
         for (std::size_t k = 0; k < columns; ++k)
             for (std::size_t f = 0; f <= width; ++f) now[k][f] = table[f * stride + 2 + k];
-        const auto lack = lacks(now, x, static_cast<std::size_t>(data.codes[i]));
+        const auto lack = residuals(now, x, static_cast<std::size_t>(data.codes[i]));
         const double t = static_cast<double>(i + 1), shared = grows ? t : static_cast<double>(n);
         counted += t;
         for (std::size_t f = 0; f <= width; ++f) {
             if (x[f] != 0) clocks[f] += 1, squares[f] += data.weights[i] * x[f] * x[f];
-            EXPECT(table[f * stride] == clocks[f] && near(table[f * stride + 1], squares[f]));
+            EXPECT(table[f * stride] == clocks[f] && is_close(table[f * stride + 1], squares[f]));
             const double step = clocks[f] ? 4 * std::sqrt(clocks[f]) / squares[f] : 0;
             const double share = f && clocks[f] ? l2 * t / shared / clocks[f] : 0;
             for (std::size_t k = 0; k < columns; ++k) {
                 const double old = before[f * stride + 2 + k];
                 const double expected =
                     x[f] == 0 ? old : (old + step * data.weights[i] * lack[k] * x[f]) / (1 + step * share);
-                EXPECT(near(now[k][f], expected));
+                EXPECT(is_close(now[k][f], expected));
                 sums[k][f] += t * now[k][f];
-                EXPECT(near(now[k][f] - table[f * stride + 2 + columns + k] / counted, sums[k][f] / counted));
+                EXPECT(is_close(now[k][f] - table[f * stride + 2 + columns + k] / counted, sums[k][f] / counted));
             }
         }
     }
@@ -171,15 +172,16 @@ void test_a_safe_step_ends_where_it_says(std::size_t columns, bool bias, double 
 }  // namespace
 
 int main() {
-    test_two_classes_meet_their_equation();
-    test_several_classes_meet_their_equation();
-    test_two_columns_are_one_of_twice_the_way();
+    binary_updates_solve_their_equation();
+    multiclass_updates_solve_their_equation();
+    two_columns_equal_one_with_twice_the_step();
     for (const std::size_t columns : {1, 2, 4})
         for (const bool bias : {true, false})
-            // The last penalties turn the sign of the weights, or bring them down to nothing, in one step.
+            // The last penalties flip the sign of the weights or shrink them to zero in one step.
             for (const double l2 : {0.0, 3.0, 60.0, 100.0, 300.0}) {
-                test_a_plain_pass_is_that_of_the_definition(columns, bias, l2);
-                for (const bool grows : {true, false}) test_a_safe_step_ends_where_it_says(columns, bias, l2, grows);
+                an_explicit_pass_equals_the_reference(columns, bias, l2);
+                for (const bool grows : {true, false})
+                    an_implicit_step_satisfies_its_equation(columns, bias, l2, grows);
             }
-    return told();
+    return report();
 }

@@ -1,4 +1,4 @@
-// Tokens, dictionaries and names against short twins, on random texts and random bytes.
+// Tests of the tokenizer, the dictionary and names against references, on random texts and bytes.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -26,11 +26,11 @@ Strings tokens_of(const Documents& documents, std::size_t row, const TokenSettin
     return found;
 }
 
-void tokens_are_those_of_the_definition(Random& random, std::size_t n) {
+void tokens_equal_the_reference(Random& random, std::size_t n) {
     const TokenSettings settings = random_settings(random);
     const std::string text = random_text(random, n);
-    const Held held({text, std::nullopt, std::string()});
-    Strings found = tokens_of(held.view(), 0, settings), expected = plain_tokens(text, settings);
+    const ExactTexts held({text, std::nullopt, std::string()});
+    Strings found = tokens_of(held.view(), 0, settings), expected = reference_tokens(text, settings);
     std::sort(found.begin(), found.end());
     std::sort(expected.begin(), expected.end());
     EXPECT(found == expected);
@@ -38,7 +38,7 @@ void tokens_are_those_of_the_definition(Random& random, std::size_t n) {
     EXPECT(tokens_of(held.view(), 2, settings).empty());
 }
 
-void texts_of_every_width_have_the_same_tokens(Random& random, std::size_t n) {
+void all_encodings_have_the_same_tokens(Random& random, std::size_t n) {
     std::vector<unsigned char> narrow;
     for (std::size_t i = 0; i < n; ++i) narrow.push_back(static_cast<unsigned char>(32 + random() % 224));
     const std::vector<std::uint16_t> two(narrow.begin(), narrow.end());
@@ -52,34 +52,34 @@ void texts_of_every_width_have_the_same_tokens(Random& random, std::size_t n) {
     const TokenSettings settings = random_settings(random);
     const Strings expected = tokens_of({texts, {}, {}}, 0, settings);
     for (std::size_t row = 1; row < texts.size(); ++row) EXPECT(tokens_of({texts, {}, {}}, row, settings) == expected);
-    // As given names they are not split, whatever their width.
+    // Listed tokens are not split, whatever their encoding.
     const std::vector<std::int64_t> indptr{0, 0, 4};
     EXPECT(tokens_of({texts, indptr, {}}, 0, settings).empty());
     EXPECT(tokens_of({texts, indptr, {}}, 1, settings) == Strings(4, utf8));
 }
 
-void a_dictionary_keeps_every_text_apart(Random& random, std::size_t n) {
+void a_dictionary_distinguishes_all_texts(Random& random, std::size_t n) {
     Dictionary dictionary;
-    std::map<std::string, std::int32_t> twin;
+    std::map<std::string, std::int32_t> reference;
     if (n % 2 != 0) dictionary.reserve(n);
     for (std::size_t i = 0; i < 20 * n; ++i) {
         std::string text(below(random, 40), '\0');
         for (char& letter : text) letter = static_cast<char>(random() % 3);
         std::int32_t& code = dictionary.code(text, false);
-        const auto [place, is_new] = twin.try_emplace(text, static_cast<std::int32_t>(twin.size()));
-        EXPECT(code == (is_new ? Dictionary::kNew : place->second));
-        code = place->second;
+        const auto [entry, is_new] = reference.try_emplace(text, static_cast<std::int32_t>(reference.size()));
+        EXPECT(code == (is_new ? Dictionary::kNew : entry->second));
+        code = entry->second;
     }
-    EXPECT(dictionary.size() == twin.size());
+    EXPECT(dictionary.size() == reference.size());
     std::map<std::string, std::int32_t> visited;
     dictionary.for_each([&](std::string_view text, std::int32_t code) { visited.emplace(text, code); });
-    EXPECT(visited == twin);
-    for (const auto& [text, code] : twin) EXPECT(dictionary.find(key_of(text, false), text) == code);
+    EXPECT(visited == reference);
+    for (const auto& [text, code] : reference) EXPECT(dictionary.find(key_of(text, false), text) == code);
     const std::string absent(41, 'x');
     EXPECT(dictionary.find(key_of(absent, false), absent) == Dictionary::kNew);
 }
 
-void names_are_sorted_merged_and_found(Random& random, std::size_t n) {
+void names_are_sorted_merged_and_looked_up(Random& random, std::size_t n) {
     std::array<std::set<std::string>, 2> sets;
     for (auto& set : sets)
         for (std::size_t i = 0; i < n; ++i) set.insert(random_text(random, below(random, 30)));
@@ -91,11 +91,11 @@ void names_are_sorted_merged_and_found(Random& random, std::size_t n) {
     std::set_union(first.begin(), first.end(), second.begin(), second.end(), std::back_inserter(both));
     const MergedNames all = merge_names(view_of(one), view_of(two));
     EXPECT(strings_of(all.names) == both);
-    const auto stand = [&](const Strings& words, const std::vector<std::int64_t>& places) {
+    const auto have_positions = [&](const Strings& words, const std::vector<std::int64_t>& places) {
         return std::equal(words.begin(), words.end(), places.begin(), places.end(),
                           [&](const auto& word, auto place) { return both[static_cast<std::size_t>(place)] == word; });
     };
-    EXPECT(stand(first, all.first) && stand(second, all.second));
+    EXPECT(have_positions(first, all.first) && have_positions(second, all.second));
     Vocabulary vocabulary, twice;
     EXPECT(vocabulary.add_all(view_of(names)) && strings_of(vocabulary.names()) == shuffled);
     if (n == 0) return;
@@ -104,33 +104,33 @@ void names_are_sorted_merged_and_found(Random& random, std::size_t n) {
     EXPECT(!twice.add_all(view_of(repeated)));
 }
 
-void the_better_name_is_the_shorter_one() {
-    const auto better = [](const std::string& one, const std::string& other) {
+void the_shorter_name_is_preferred() {
+    const auto preferred = [](const std::string& one, const std::string& other) {
         const Names first = names_of({one}), second = names_of({other});
         return strings_of(select_shorter_names(view_of(first), view_of(second)));
     };
     const std::string longest(63, 'y'), too_long(64, 'x');
-    EXPECT(better("", "a") == Strings{"a"} && better("a", "") == Strings{"a"});
-    EXPECT(better("", "") == Strings{""});
-    EXPECT(better("abc", "ab") == Strings{"ab"} && better("ab", "abc") == Strings{"ab"});
-    EXPECT(better(too_long, longest) == Strings{longest} && better(longest, too_long) == Strings{longest});
+    EXPECT(preferred("", "a") == Strings{"a"} && preferred("a", "") == Strings{"a"});
+    EXPECT(preferred("", "") == Strings{""});
+    EXPECT(preferred("abc", "ab") == Strings{"ab"} && preferred("ab", "abc") == Strings{"ab"});
+    EXPECT(preferred(too_long, longest) == Strings{longest} && preferred(longest, too_long) == Strings{longest});
     const bool ab_wins = key_of("ab", false).hash < key_of("cd", false).hash;
     for (const auto& [one, other] : {std::pair("ab", "cd"), std::pair("cd", "ab")})
-        EXPECT(better(one, other) == Strings{ab_wins ? "ab" : "cd"});
+        EXPECT(preferred(one, other) == Strings{ab_wins ? "ab" : "cd"});
 }
 
 }  // namespace
 
 int main() {
     Random random(1);
-    the_better_name_is_the_shorter_one();
+    the_shorter_name_is_preferred();
     for (std::size_t n = 0; n < 400; ++n) {
-        tokens_are_those_of_the_definition(random, n);
-        texts_of_every_width_have_the_same_tokens(random, n);
+        tokens_equal_the_reference(random, n);
+        all_encodings_have_the_same_tokens(random, n);
     }
     for (std::size_t n = 0; n < 40; ++n) {
-        a_dictionary_keeps_every_text_apart(random, n * n);
-        names_are_sorted_merged_and_found(random, n);
+        a_dictionary_distinguishes_all_texts(random, n * n);
+        names_are_sorted_merged_and_looked_up(random, n);
     }
-    return told();
+    return report();
 }

@@ -1,4 +1,4 @@
-// The votes of a run against its hypotheses, each one written out and asked by itself.
+// Tests of the voted perceptron against all of its hypotheses, each one evaluated by itself.
 #include <algorithm>
 #include <vector>
 
@@ -33,13 +33,13 @@ struct Rows {
     std::vector<double> values;
 };
 
-struct Course {
-    Course(Random& random, std::size_t updates, std::size_t width, std::size_t columns)
+struct RandomHistory {
+    RandomHistory(Random& random, std::size_t updates, std::size_t width, std::size_t columns)
         : rows(random, updates, width, below(random, 2)),
           columns(columns),
           bias(below(random, 3) != 0),
           one_vs_rest(columns > 1 && below(random, 2)) {
-        const std::size_t none = columns == 1 || one_vs_rest;  // classes against each other change in pairs
+        const std::size_t none = columns == 1 || one_vs_rest;  // joint updates change two columns
         survival_counts.push_back(static_cast<std::int64_t>(below(random, 3)));
         for (std::size_t k = 0; k < updates; ++k) {
             for (auto* side : {&plus, &minus})
@@ -60,52 +60,52 @@ struct Course {
     std::vector<std::int64_t> survival_counts;
 };
 
-// The weights of the hypothesis after so many updates, by column: the bias, then one per feature.
-std::vector<std::vector<double>> hypothesis(const Course& course, std::size_t updates, std::size_t width) {
-    std::vector<std::vector<double>> w(course.columns, std::vector<double>(width + 1));
+// The weights after a number of updates, by column: the bias, then one per feature.
+std::vector<std::vector<double>> hypothesis(const RandomHistory& history, std::size_t updates, std::size_t width) {
+    std::vector<std::vector<double>> w(history.columns, std::vector<double>(width + 1));
     for (std::size_t k = 0; k < updates; ++k) {
         const auto change = [&](std::int32_t column, double amount) {
             if (column < 0) return;
             auto& own = w[static_cast<std::size_t>(column)];
-            if (course.bias) own[0] += amount;
-            for (std::size_t f = 0; f < width; ++f) own[f + 1] += amount * course.rows.dense[k][f];
+            if (history.bias) own[0] += amount;
+            for (std::size_t f = 0; f < width; ++f) own[f + 1] += amount * history.rows.dense[k][f];
         };
-        change(course.plus[k], course.amounts[k]);
-        change(course.minus[k], -course.amounts[k]);
+        change(history.plus[k], history.amounts[k]);
+        change(history.minus[k], -history.amounts[k]);
     }
     return w;
 }
 
-void vote(const Course& course, const std::vector<double>& scores, double survival_counts, double* votes) {
-    if (course.columns == 1 || course.one_vs_rest) {
+void vote(const RandomHistory& history, const std::vector<double>& scores, double survival_counts, double* votes) {
+    if (history.columns == 1 || history.one_vs_rest) {
         for (std::size_t c = 0; c < scores.size(); ++c) votes[c] += scores[c] >= 0 ? survival_counts : -survival_counts;
     } else {
         votes[std::max_element(scores.begin(), scores.end()) - scores.begin()] += survival_counts;
     }
 }
 
-void votes_are_those_of_every_hypothesis(Random& random) {
+void votes_equal_those_of_all_hypotheses(Random& random) {
     const std::size_t width = below(random, 7), columns = std::vector<std::size_t>{1, 1, 2, 4}[below(random, 4)];
-    const Course course(random, below(random, 9), width, columns);
-    const Rows asked(random, below(random, 6), width, below(random, 2));
-    std::vector<double> expected(asked.dense.size() * columns, 0.5), found = expected;
-    for (std::size_t k = 0; k < course.survival_counts.size(); ++k) {
-        const auto w = hypothesis(course, k, width);
-        for (std::size_t i = 0; i < asked.dense.size(); ++i) {
+    const RandomHistory history(random, below(random, 9), width, columns);
+    const Rows queries(random, below(random, 6), width, below(random, 2));
+    std::vector<double> expected(queries.dense.size() * columns, 0.5), found = expected;
+    for (std::size_t k = 0; k < history.survival_counts.size(); ++k) {
+        const auto w = hypothesis(history, k, width);
+        for (std::size_t i = 0; i < queries.dense.size(); ++i) {
             std::vector<double> scores;
             for (const auto& own : w) {
                 scores.push_back(own[0]);
-                for (std::size_t f = 0; f < width; ++f) scores.back() += own[f + 1] * asked.dense[i][f];
+                for (std::size_t f = 0; f < width; ++f) scores.back() += own[f + 1] * queries.dense[i][f];
             }
-            vote(course, scores, static_cast<double>(course.survival_counts[k]), expected.data() + i * columns);
+            vote(history, scores, static_cast<double>(history.survival_counts[k]), expected.data() + i * columns);
         }
     }
-    add_perceptron_votes(course.run(), asked.view(), width, found);
+    add_perceptron_votes(history.run(), queries.view(), width, found);
     EXPECT(found == expected);
 }
 
-// Zero weights speak for the second of two classes, and for the first of several.
-void a_run_without_updates_votes_by_the_tie_rule() {
+// Zero weights predict the second of two classes, and the first of several.
+void without_updates_votes_follow_the_tie_rule() {
     const std::vector<std::int64_t> survival_counts{5}, none{0}, indptr{0, 0};
     for (const std::size_t columns : {1u, 3u}) {
         UpdateHistory run;
@@ -122,7 +122,7 @@ void a_run_without_updates_votes_by_the_tie_rule() {
 
 int main() {
     Random random(1);
-    for (int round = 0; round < 5000; ++round) votes_are_those_of_every_hypothesis(random);
-    a_run_without_updates_votes_by_the_tie_rule();
-    return told();
+    for (int round = 0; round < 5000; ++round) votes_equal_those_of_all_hypotheses(random);
+    without_updates_votes_follow_the_tie_rule();
+    return report();
 }
