@@ -1,4 +1,4 @@
-"""Products of sparse rows against NumPy, on shapes of all sorts and on several threads."""
+"""Products of sparse rows against NumPy, on many shapes and several threads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def shape(request: pytest.FixtureRequest) -> tuple[int, int]:
 
 @pytest.fixture(params=[True, False], ids=["valued", "ones"])
 def rows(request: pytest.FixtureRequest, shape: tuple[int, int]) -> tuple[Any, Any]:
-    """Compressed rows of which some are empty, and the same with all zeros."""
+    """Return sparse rows, some of them empty, and the same as a dense matrix."""
     rng = np.random.default_rng(3)
     filled = (rng.random(shape) < 0.6) & (rng.random(shape[0]) < 0.9)[:, None]
     dense = np.where(filled, rng.integers(-4, 5, shape) if request.param else 1, 0).astype(np.float64)
@@ -31,51 +31,49 @@ def rows(request: pytest.FixtureRequest, shape: tuple[int, int]) -> tuple[Any, A
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("columns", [1, 3])
-def test_products_are_those_of_the_dense_rows(rows: tuple[Any, Any], threads: int, columns: int) -> None:
-    held, dense = rows
+def test_products_equal_dense_products(rows: tuple[Any, Any], threads: int, columns: int) -> None:
+    csr, dense = rows
     rng = np.random.default_rng(5)
     w = rng.integers(-9, 9, (dense.shape[1], columns)).astype(np.float64)
     r = rng.integers(-9, 9, (dense.shape[0], columns)).astype(np.float64)
     scores, sums = np.full((dense.shape[0], columns), np.nan), np.full((dense.shape[1], columns), np.nan)
-    _core.sparse_times(*held, w, threads, scores)
-    _core.sparse_transposed_times(*held, r, threads, sums)
+    _core.sparse_times(*csr, w, threads, scores)
+    _core.sparse_transposed_times(*csr, r, threads, sums)
     np.testing.assert_array_equal(scores, dense @ w)
     np.testing.assert_array_equal(sums, dense.T @ r)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_squares_and_products_of_features_are_those_of_the_dense_rows(
-    rows: tuple[Any, Any], threads: int
-) -> None:
-    held, dense = rows
+def test_squares_and_gram_matrices_equal_dense_ones(rows: tuple[Any, Any], threads: int) -> None:
+    csr, dense = rows
     s = np.random.default_rng(5).integers(0, 9, len(dense)).astype(np.float64)
     squares = np.full(dense.shape[1], np.nan)
-    _core.sparse_squared_times(*held, s, threads, squares)
+    _core.sparse_squared_times(*csr, s, threads, squares)
     np.testing.assert_array_equal(squares, s @ dense**2)
-    places = np.arange(dense.shape[1], dtype=np.int32)[::-1].copy()
-    places[0] = -1
+    index_map = np.arange(dense.shape[1], dtype=np.int32)[::-1].copy()
+    index_map[0] = -1
     gram = np.full((dense.shape[1] - 1, dense.shape[1] - 1), np.nan)
-    _core.sparse_weighted_gram(*held, places, s, threads, gram)
+    _core.sparse_weighted_gram(*csr, index_map, s, threads, gram)
     kept = dense[:, :0:-1]
     np.testing.assert_array_equal(gram, kept.T @ (s[:, None] * kept))
-    _core.sparse_weighted_gram(*held, places, None, threads, gram)
+    _core.sparse_weighted_gram(*csr, index_map, None, threads, gram)
     np.testing.assert_array_equal(gram, kept.T @ kept)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_selected_features_are_the_columns_of_the_dense_rows(rows: tuple[Any, Any], threads: int) -> None:
-    held, dense = rows
-    which = np.random.default_rng(5).permutation(dense.shape[1])[: dense.shape[1] // 2 + 1]
-    places = np.full(dense.shape[1], -1, np.int32)
-    places[which] = np.arange(len(which))
-    indptr, numbers, values = _core.sparse_select_columns(*held, places, len(which), threads)
-    found = np.zeros((len(dense), len(which)))
-    found[numbers, np.repeat(np.arange(len(which)), np.diff(indptr))] = values
-    np.testing.assert_array_equal(found, dense[:, which])
-    assert all(np.all(np.diff(numbers[a:b]) > 0) for a, b in itertools.pairwise(indptr))
+def test_selected_columns_equal_dense_columns(rows: tuple[Any, Any], threads: int) -> None:
+    csr, dense = rows
+    selected = np.random.default_rng(5).permutation(dense.shape[1])[: dense.shape[1] // 2 + 1]
+    index_map = np.full(dense.shape[1], -1, np.int32)
+    index_map[selected] = np.arange(len(selected))
+    indptr, row_indices, values = _core.sparse_select_columns(*csr, index_map, len(selected), threads)
+    found = np.zeros((len(dense), len(selected)))
+    found[row_indices, np.repeat(np.arange(len(selected)), np.diff(indptr))] = values
+    np.testing.assert_array_equal(found, dense[:, selected])
+    assert all(np.all(np.diff(row_indices[a:b]) > 0) for a, b in itertools.pairwise(indptr))
 
 
-def test_wrong_sizes_are_refused() -> None:
+def test_mismatched_sizes_are_rejected() -> None:
     indptr, indices, values = np.array([0, 1]), np.array([2], np.int32), np.ones(1)
     table, out = np.ones((2, 1)), np.ones((1, 1))
     with pytest.raises(ValueError, match="an index is out of range"):

@@ -1,4 +1,4 @@
-"""Every loop of the core against a short Python twin, on shapes of all sorts."""
+"""Counting, encoding, exact sums and scoring against short Python references, on many shapes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def rng() -> np.random.Generator:
 
 
 def codes(rng: np.random.Generator, n: int, below: int) -> Any:
-    """Return numbers from -1 (missing) to below - 1."""
+    """Return random codes from -1 (missing) to below - 1."""
     return rng.integers(-1, below, n).astype(np.int32)
 
 
@@ -42,7 +42,7 @@ def numbers(rng: np.random.Generator, n: int) -> Any:
 
 
 def sparse(rng: np.random.Generator, n: int, width: int) -> tuple[Any, Any, Any]:
-    """Return compressed rows of which many are empty."""
+    """Return sparse rows, many of them empty."""
     filled = (rng.random((n, width)) < 0.3) & (rng.random(n) < 0.6)[:, None]
     rows, indices = np.nonzero(filled)
     indptr = np.concatenate([[0], np.cumsum(filled.sum(axis=1))]).astype(np.int64)
@@ -93,32 +93,32 @@ def test_count_sparse_adds_weight_times_value(
     np.testing.assert_array_equal(table, expected)
 
 
-def first_seen(values: list[Any]) -> tuple[list[int], list[Any]]:
-    place: dict[Any, int] = {}
-    found = [-1 if v is None or v != v else place.setdefault(v, len(place)) for v in values]
-    return found, list(place)
+def encode_reference(values: list[Any]) -> tuple[list[int], list[Any]]:
+    code: dict[Any, int] = {}
+    found = [-1 if v is None or v != v else code.setdefault(v, len(code)) for v in values]
+    return found, list(code)
 
 
 @pytest.mark.parametrize("distinct", [1, 3, 500, 2**62])
-def test_encode_keys_numbers_values_as_they_appear(
+def test_keys_are_encoded_in_order_of_first_appearance(
     shape: tuple[int, int, int], rng: np.random.Generator, distinct: int
 ) -> None:
     keys = rng.integers(-distinct, distinct, shape[0])
     for column in (keys, strided(keys), np.sort(keys), keys[::-1]):
         found, values = _core.encode_keys(column)
-        expected, in_order = first_seen(column.tolist())
+        expected, expected_values = encode_reference(column.tolist())
         assert found.tolist() == expected
-        assert values.tolist() == in_order
+        assert values.tolist() == expected_values
 
 
-def test_encode_keys_tells_neighbours_of_the_range_apart() -> None:
+def test_keys_at_the_ends_of_the_range_are_distinct() -> None:
     keys = np.array([2**63 - 1, -(2**63), 0, -1, 2**63 - 1], dtype=np.int64)
     found, values = _core.encode_keys(keys)
     assert found.tolist() == [0, 1, 2, 3, 0]
     assert values.tolist() == keys[:4].tolist()
 
 
-def test_encode_objects_goes_by_equality_and_leaves_gaps_out(rng: np.random.Generator) -> None:
+def test_objects_are_encoded_by_equality_and_missing_ones_get_no_code(rng: np.random.Generator) -> None:
     pool = [
         "red",
         "".join(["r", "ed"]),
@@ -139,12 +139,12 @@ def test_encode_objects_goes_by_equality_and_leaves_gaps_out(rng: np.random.Gene
         values[:] = [pool[i] for i in rng.integers(0, len(pool), n)]
         for column in (values, values[::-1], np.repeat(values, 2)[::2]):
             found, distinct = _core.encode_objects(column)
-            expected, in_order = first_seen(column.tolist())
+            expected, expected_values = encode_reference(column.tolist())
             assert found.tolist() == expected
-            assert distinct == in_order
+            assert distinct == expected_values
 
 
-def test_encode_objects_knows_many_equal_strings_at_other_addresses() -> None:
+def test_equal_strings_at_different_addresses_share_a_code() -> None:
     values = np.array([f"word{i % 300}" for i in range(20_000)], dtype=object)
     found, distinct = _core.encode_objects(values)
     assert found.tolist() == [i % 300 for i in range(20_000)]
@@ -152,7 +152,7 @@ def test_encode_objects_knows_many_equal_strings_at_other_addresses() -> None:
 
 
 @pytest.mark.parametrize("offset", [np.int32, np.int64])
-def test_encode_strings_numbers_strings_as_they_appear(rng: np.random.Generator, offset: type) -> None:
+def test_strings_are_encoded_in_order_of_first_appearance(rng: np.random.Generator, offset: type) -> None:
     words = ["", "a", "ab", "été", "x" * 200]
     for n, bit in ((0, 0), (1, 3), (500, 0), (500, 7)):
         chosen = [words[i] for i in rng.integers(0, len(words), n)]
@@ -161,12 +161,14 @@ def test_encode_strings_numbers_strings_as_they_appear(rng: np.random.Generator,
         bitmap = np.packbits(np.concatenate([np.zeros(bit, bool), valid]), bitorder="little")
         text = np.frombuffer("".join(chosen).encode() + b"?", dtype=np.uint8)
         found, distinct = _core.encode_strings(offsets, text, bitmap, bit)
-        expected, in_order = first_seen([w if v else None for w, v in zip(chosen, valid, strict=True)])
+        expected, expected_values = encode_reference(
+            [w if v else None for w, v in zip(chosen, valid, strict=True)]
+        )
         assert found.tolist() == expected
-        assert distinct == in_order
+        assert distinct == expected_values
 
 
-def test_are_plain_looks_at_the_very_types() -> None:
+def test_exact_types_exclude_subclasses() -> None:
     values = np.array(["a", 1, None, 2.5], dtype=object)
     assert _core.have_exact_types(values, (str, int, float, type(None)))
     assert not _core.have_exact_types(values, (str, int, float))
@@ -174,7 +176,7 @@ def test_are_plain_looks_at_the_very_types() -> None:
     assert _core.have_exact_types(np.array([], dtype=object), ())
 
 
-def exact(limbs: Any, base: int) -> list[Fraction]:
+def exact_values(limbs: Any, base: int) -> list[Fraction]:
     return [
         sum((int(x) * Fraction(2) ** (32 * (k + base)) for k, x in enumerate(row)), Fraction(0))
         for row in limbs
@@ -182,14 +184,14 @@ def exact(limbs: Any, base: int) -> list[Fraction]:
 
 
 @pytest.mark.parametrize("with_weights", [True, False])
-def test_class_sums_round_nothing(
+def test_class_sums_are_exact(
     shape: tuple[int, int, int], rng: np.random.Generator, with_weights: bool
 ) -> None:
     n, n_classes, _ = shape
     classes, values = codes(rng, n, n_classes), numbers(rng, n)
     weights = np.where(rng.random(n) < 0.2, 0.0, rng.random(n) * 10.0 ** rng.integers(-9, 9, n))
     given = weights if with_weights else None
-    known, first, second = _core.class_sums(classes, n_classes, strided(values), given)
+    total_weights, first, second = _core.class_sums(classes, n_classes, strided(values), given)
     sums = [[Fraction(0)] * 3 for _ in range(n_classes)]
     for c, x, w in zip(classes.tolist(), values.tolist(), weights.tolist(), strict=True):
         if c >= 0 and not math.isnan(x):
@@ -197,21 +199,21 @@ def test_class_sums_round_nothing(
             sums[c] = [
                 a + b for a, b in zip(sums[c], (w, w * Fraction(x), w * Fraction(x) ** 2), strict=True)
             ]
-    assert exact(*first) == [s[1] for s in sums]
-    assert exact(*second) == [s[2] for s in sums]
-    np.testing.assert_allclose(known, [float(s[0]) for s in sums], rtol=1e-12)
+    assert exact_values(*first) == [s[1] for s in sums]
+    assert exact_values(*second) == [s[2] for s in sums]
+    np.testing.assert_allclose(total_weights, [float(s[0]) for s in sums], rtol=1e-12)
 
 
-def test_class_sums_pass_over_what_is_no_number() -> None:
+def test_class_sums_skip_nan_and_infinity() -> None:
     values = np.array([1.0, np.inf, np.nan, -np.inf, 2.0])
-    known, first, second = _core.class_sums(np.zeros(5, dtype=np.int32), 1, values, None)
-    assert known.tolist() == [2.0]
-    assert exact(*first) == [3]
-    assert exact(*second) == [5]
+    total_weights, first, second = _core.class_sums(np.zeros(5, dtype=np.int32), 1, values, None)
+    assert total_weights.tolist() == [2.0]
+    assert exact_values(*first) == [3]
+    assert exact_values(*second) == [5]
 
 
-def canonical(limbs: list[list[int]]) -> bool:
-    """Whether limbs are carried, and neither end could be left out by all classes."""
+def is_normal_form(limbs: list[list[int]]) -> bool:
+    """Return whether limbs are in normal form: carries propagated, and no superfluous limbs at either end."""
     inner = all(0 <= limb < 2**32 for row in limbs for limb in row[:-1])
     ends = (
         not limbs or not limbs[0] or (any(r[0] for r in limbs) and any(r[-1] not in (0, -1) for r in limbs))
@@ -219,18 +221,18 @@ def canonical(limbs: list[list[int]]) -> bool:
     return inner and (ends or all(len(row) == 1 for row in limbs))
 
 
-def test_carried_limbs_keep_their_value_and_have_one_form(rng: np.random.Generator) -> None:
+def test_propagating_carries_keeps_the_value_and_gives_a_normal_form(rng: np.random.Generator) -> None:
     for _ in range(300):
         shape = (int(rng.integers(0, 4)), int(rng.integers(0, 6)))
         limbs = rng.integers(-(2**40), 2**40, shape)
         limbs[rng.random(shape) < 0.4] = rng.choice([0, -1, 2**32, -(2**32)])
         found, base = _core.propagate_carries(limbs, 3)
-        assert [x for x in exact(found, base) if x] == [x for x in exact(limbs, 3) if x]
-        assert canonical(found.tolist())
-        roomy = np.zeros((shape[0], shape[1] + 3), dtype=np.int64)
-        roomy[:, 2:-1] = limbs
-        again, below = _core.propagate_carries(roomy, 1)
-        assert (again.tolist(), below) == (found.tolist(), base)
+        assert [x for x in exact_values(found, base) if x] == [x for x in exact_values(limbs, 3) if x]
+        assert is_normal_form(found.tolist())
+        padded = np.zeros((shape[0], shape[1] + 3), dtype=np.int64)
+        padded[:, 2:-1] = limbs
+        padded_limbs, below = _core.propagate_carries(padded, 1)
+        assert (padded_limbs.tolist(), below) == (found.tolist(), base)
 
 
 def test_score_codes_adds_the_weights_of_the_level(
@@ -274,16 +276,16 @@ def test_score_gaussian_adds_the_log_density(shape: tuple[int, int, int], rng: n
     n, n_classes, _ = shape
     values = rng.normal(size=n) * 10.0 ** rng.integers(-3, 200, n)
     values[::6] = np.nan
-    mean, steepness, constant = (
+    mean, inverse_std, constant = (
         rng.normal(size=n_classes),
         rng.random(n_classes) + 0.1,
         rng.normal(size=n_classes),
     )
     scores = np.zeros((n, n_classes))
-    far = 1e150
-    z = np.abs((values[:, None] - mean) * steepness)
-    beyond = 0.5 * far**2 * (1 + np.log(np.maximum(z, far) / far))
-    penalty = np.where(z <= far, 0.5 * np.minimum(z, far) ** 2, beyond)
+    limit = 1e150
+    z = np.abs((values[:, None] - mean) * inverse_std)
+    beyond = 0.5 * limit**2 * (1 + np.log(np.maximum(z, limit) / limit))
+    penalty = np.where(z <= limit, 0.5 * np.minimum(z, limit) ** 2, beyond)
     expected = np.where(np.isnan(values)[:, None], 0.0, constant - penalty)
-    _core.score_gaussian(strided(values), mean, steepness, constant, scores)
+    _core.score_gaussian(strided(values), mean, inverse_std, constant, scores)
     np.testing.assert_allclose(scores, expected, rtol=1e-13, atol=1e-13)
