@@ -24,12 +24,19 @@ namespace nb = nanobind;
 template <class T>
 using Vector = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
+using MutableVector = nb::ndarray<T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
 using Column = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::device::cpu>;
 template <class T>
 using Table = nb::ndarray<T, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
 std::span<const T> span_of(const Vector<T>& array) {
+    return {array.data(), array.shape(0)};
+}
+
+template <class T>
+std::span<T> span_of(const MutableVector<T>& array) {
     return {array.data(), array.shape(0)};
 }
 

@@ -6,30 +6,27 @@ using namespace nb::literals;
 
 namespace {
 
-using MutableVector = nb::ndarray<double, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-std::span<double> mutable_span(const MutableVector& line) { return {line.data(), line.shape(0)}; }
-
 weigh::Penalties penalties_of(const Vector<double>& l1, const Vector<double>& l2, std::size_t size) {
     require(l1.shape(0) == size && l2.shape(0) == size, "l1 and l2 must have one value per weight");
     return {span_of(l1), span_of(l2)};
 }
 
-weigh::GramLoss quadratic_of(const Table<const double>& gram, const Vector<double>& cross, double yy) {
+weigh::GramLoss gram_loss_of(const Table<const double>& gram, const Vector<double>& cross, double yy) {
     require(gram.shape(0) == cross.shape(0) && gram.shape(1) == cross.shape(0), "gram and cross differ in size");
     return {cells_of(gram), span_of(cross), yy};
 }
 
 nb::tuple coordinate_descent_gram(const Table<const double>& gram, const Vector<double>& cross, double yy,
                                   const Vector<double>& l1, const Vector<double>& l2, double tol,
-                                  std::size_t max_sweeps, const MutableVector& w, const MutableVector& q) {
-    const auto loss = quadratic_of(gram, cross, yy);
+                                  std::size_t max_sweeps, const MutableVector<double>& w,
+                                  const MutableVector<double>& q) {
+    const auto loss = gram_loss_of(gram, cross, yy);
     const auto penalties = penalties_of(l1, l2, cross.shape(0));
     require(w.shape(0) == cross.shape(0) && q.shape(0) == cross.shape(0), "weights and gradient differ in size");
     weigh::GramDescent descent;
     {
         const ScopedGilRelease released(gram.shape(0) * gram.shape(1));
-        descent = weigh::coordinate_descent_gram(loss, penalties, tol, max_sweeps, mutable_span(w), mutable_span(q));
+        descent = weigh::coordinate_descent_gram(loss, penalties, tol, max_sweeps, span_of(w), span_of(q));
     }
     return nb::make_tuple(descent.sweeps, descent.gap);
 }
@@ -47,7 +44,7 @@ void make_columns(weigh::ColumnSubset* self, const Vector<std::int64_t>& indptr,
 nb::tuple coordinate_descent_columns(const weigh::ColumnSubset& columns, const Vector<std::int32_t>& active,
                                      const Vector<double>& l1, const Vector<double>& l2, const Vector<double>& h,
                                      const Vector<double>& u, const Vector<double>& q,
-                                     const weigh::CoordinateDescentSettings& settings, const MutableVector& w) {
+                                     const weigh::CoordinateDescentSettings& settings, const MutableVector<double>& w) {
     require(w.shape(0) == columns.size() && q.shape(0) == columns.size(), "w and q must have one value per column");
     require(h.shape(0) == columns.rows() && u.shape(0) == columns.rows(), "h and u must have one value per row");
     const auto penalties = penalties_of(l1, l2, columns.size());
@@ -57,7 +54,7 @@ nb::tuple coordinate_descent_columns(const weigh::ColumnSubset& columns, const V
     {
         const ScopedGilRelease released(columns.rows() + 20 * active.shape(0));
         descent = weigh::coordinate_descent_columns(columns, span_of(active), penalties, span_of(h), span_of(u),
-                                                    span_of(q), settings, mutable_span(w));
+                                                    span_of(q), settings, span_of(w));
     }
     return nb::make_tuple(descent.sweeps, descent.intercept_shift);
 }

@@ -19,8 +19,8 @@ public:
     std::size_t rows() const { return view().rows(); }
     // Estimate of the work, to decide whether to release the GIL.
     std::size_t work_units() const {
-        std::size_t work_units = texts.size();
-        for (const auto& text : texts) work_units += text.size;
-        return work_units;
+        std::size_t units = texts.size();
+        for (const auto& text : texts) units += text.size;
+        return units;
     }
 };

@@ -54,7 +54,7 @@ void make(SharedLedger* self, std::string_view learner) {
 std::string path_of(const nb::str& path) {
     PyObject* bytes = nullptr;
     if (!PyUnicode_FSConverter(path.ptr(), &bytes)) throw nb::python_error();
-    const nb::object held = nb::steal(bytes);
+    const nb::object owner = nb::steal(bytes);
     return PyBytes_AS_STRING(bytes);
 }
 
@@ -92,20 +92,20 @@ auto with_shared_lock(const SharedLedger& self, Function function) {
     return function(self.ledger);
 }
 
-void learn(SharedLedger& self, const nb::list& hash_features, const nb::bytes& spam) {
-    const HashedFeaturesList held(hash_features);
-    with_exclusive_lock(self, [&](mail::Ledger& ledger) { ledger.learn(held, view_of(spam)); });
+void learn(SharedLedger& self, const nb::list& hashed_features, const nb::bytes& spam) {
+    const HashedFeaturesList features(hashed_features);
+    with_exclusive_lock(self, [&](mail::Ledger& ledger) { ledger.learn(features, view_of(spam)); });
 }
 
-void unlearn(SharedLedger& self, const nb::list& hash_features, const nb::bytes& spam) {
-    const HashedFeaturesList held(hash_features);
-    with_exclusive_lock(self, [&](mail::Ledger& ledger) { ledger.unlearn(held, view_of(spam)); });
+void unlearn(SharedLedger& self, const nb::list& hashed_features, const nb::bytes& spam) {
+    const HashedFeaturesList features(hashed_features);
+    with_exclusive_lock(self, [&](mail::Ledger& ledger) { ledger.unlearn(features, view_of(spam)); });
 }
 
-nb::list judge(const SharedLedger& self, const nb::list& hash_features) {
-    const HashedFeaturesList held(hash_features);
-    std::vector<double> scores(held.size());
-    with_shared_lock(self, [&](const mail::Ledger& ledger) { ledger.judge(held, scores); });
+nb::list judge(const SharedLedger& self, const nb::list& hashed_features) {
+    const HashedFeaturesList features(hashed_features);
+    std::vector<double> scores(features.size());
+    with_shared_lock(self, [&](const mail::Ledger& ledger) { ledger.judge(features, scores); });
     nb::list list;
     for (const double score : scores) list.append(score);
     return list;

@@ -9,9 +9,6 @@ using namespace nb::literals;
 
 namespace {
 
-using Lengths = nb::ndarray<double, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Counts = nb::ndarray<std::int64_t, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
 void make_settings(weigh::PerceptronSettings* self, double rate, double margin, bool relative_margin, bool one_vs_rest,
                    bool bias, const std::string& average, std::size_t columns) {
     require(average == "none" || average == "examples" || average == "updates",
@@ -38,9 +35,9 @@ nb::tuple to_tuple(const std::vector<weigh::Update>& record) {
 }
 
 nb::tuple perceptron_pass(const ExamplesBinding& examples, const std::optional<Vector<std::int64_t>>& order,
-                          const weigh::PerceptronSettings& settings, const Table<double>& table, const Counts& updates,
-                          const Lengths& squared_norms, std::int64_t examples_seen, bool track_radius, double radius2,
-                          bool record_updates) {
+                          const weigh::PerceptronSettings& settings, const Table<double>& table,
+                          const MutableVector<std::int64_t>& updates, const MutableVector<double>& squared_norms,
+                          std::int64_t examples_seen, bool track_radius, double radius2, bool record_updates) {
     const std::size_t cells_per_column = settings.average == weigh::Average::none ? 1 : 2;
     require(table.shape(1) == cells_per_column * settings.columns, "the table width does not match the settings");
     require(table.shape(0) > examples.width(), "the table has too few rows");
@@ -49,9 +46,8 @@ nb::tuple perceptron_pass(const ExamplesBinding& examples, const std::optional<V
     require(examples.labels() <= std::max<std::size_t>(settings.columns, 2), "a label is out of range");
     require(settings.columns > 1 || !settings.one_vs_rest, "one-vs-rest needs at least two columns");
     const auto positions = check_order(order, examples.size());
-    weigh::PerceptronState state{cells_of(table), {updates.data(), updates.shape(0)},
-                                 examples_seen,   {squared_norms.data(), squared_norms.shape(0)},
-                                 track_radius,    radius2};
+    weigh::PerceptronState state{cells_of(table),        span_of(updates), examples_seen,
+                                 span_of(squared_norms), track_radius,     radius2};
     std::vector<weigh::Update> record;
     weigh::PassResult result;
     {

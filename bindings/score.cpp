@@ -7,16 +7,13 @@ using namespace nb::literals;
 namespace {
 
 using Weights = Vector<double>;
-using Cells = nb::ndarray<const double, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-std::span<const double> cells_in(const Cells& table) { return {table.data(), table.shape(0) * table.shape(1)}; }
-
-void score_codes(const Vector<std::int32_t>& codes, const Cells& table, const Table<double>& scores) {
+void score_codes(const Vector<std::int32_t>& codes, const Table<const double>& table, const Table<double>& scores) {
     const ScopedGilRelease released(scores.shape(0));
     require(codes.shape(0) == scores.shape(0), "codes and scores differ in length");
     require(table.shape(1) == scores.shape(1), "table and scores differ in classes");
     require_below(span_of(codes), table.shape(0), "a code is out of range");
-    weigh::score_codes(span_of(codes), cells_in(table), table.shape(1), cells_of(scores));
+    weigh::score_codes(span_of(codes), cells_of(table), table.shape(1), cells_of(scores));
 }
 
 void score_linear(const Column<double>& values, const Weights& weights, const Table<double>& scores) {
@@ -27,11 +24,12 @@ void score_linear(const Column<double>& values, const Weights& weights, const Ta
 }
 
 void score_sparse(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
-                  const std::optional<Vector<double>>& values, const Cells& table, const Table<double>& scores) {
+                  const std::optional<Vector<double>>& values, const Table<const double>& table,
+                  const Table<double>& scores) {
     const ScopedGilRelease released(scores.shape(0));
     require(table.shape(1) == scores.shape(1), "table and scores differ in classes");
     const auto rows = sparse_of(indptr, indices, values, scores.shape(0), table.shape(0));
-    weigh::score_sparse(rows, cells_in(table), table.shape(1), cells_of(scores));
+    weigh::score_sparse(rows, cells_of(table), table.shape(1), cells_of(scores));
 }
 
 void score_gaussian(const Column<double>& values, const Weights& mean, const Weights& inverse_std,

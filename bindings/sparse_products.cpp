@@ -6,10 +6,6 @@ using namespace nb::literals;
 
 namespace {
 
-using Line = nb::ndarray<double, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-std::span<double> span_of_line(const Line& line) { return {line.data(), line.shape(0)}; }
-
 std::size_t rows_of(const Vector<std::int64_t>& indptr) {
     require(indptr.shape(0) > 0, "indptr must have one more entry than there are rows");
     return indptr.shape(0) - 1;
@@ -39,10 +35,10 @@ void sparse_transposed_times(const Vector<std::int64_t>& indptr, const Vector<st
 
 void sparse_squared_times(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
                           const std::optional<Vector<double>>& values, const Vector<double>& s, std::size_t threads,
-                          const Line& out) {
+                          const MutableVector<double>& out) {
     const auto rows = sparse_of(indptr, indices, values, s.shape(0), out.shape(0));
     const ScopedGilRelease released(indices.shape(0));
-    weigh::squared_times(rows, span_of(s), threads, span_of_line(out));
+    weigh::squared_times(rows, span_of(s), threads, span_of(out));
 }
 
 nb::tuple sparse_select_columns(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,

@@ -89,7 +89,7 @@ public:
             column_.sizes[first + k] = -1;
             if (markers_.has(text)) continue;
             if (!is_utf8(text)) return {k, Fault::not_utf8};
-            column_.begins[first + k] = position(text);
+            column_.begins[first + k] = store_text(text);
             column_.sizes[first + k] = static_cast<std::int64_t>(text.size());
         }
         return {fields.size()};
@@ -98,7 +98,7 @@ public:
     Column finish() override { return std::move(column_); }
 
 private:
-    std::int64_t position(std::string_view text) {
+    std::int64_t store_text(std::string_view text) {
         if (std::less_equal<>()(data_.data(), text.data()) && std::less<>()(text.data(), data_.data() + data_.size()))
             return text.data() - data_.data();
         column_.unescaped.append(text);
@@ -210,16 +210,16 @@ private:
 
     template <class Value, class Test>
     void drop_missing(std::vector<Value>& values, Test is_missing) {
-        std::vector<std::int32_t> position(count_, -1);
-        std::vector<Value> kept;
+        std::vector<std::int32_t> new_codes(count_, -1);
+        std::vector<Value> present_values;
         for (std::size_t k = 0; k < count_; ++k) {
             if (is_missing(k)) continue;
-            position[k] = static_cast<std::int32_t>(kept.size());
-            kept.push_back(values[k]);
+            new_codes[k] = static_cast<std::int32_t>(present_values.size());
+            present_values.push_back(values[k]);
         }
-        if (kept.size() == count_) return;
-        values = std::move(kept);
-        remap_codes(position);
+        if (present_values.size() == count_) return;
+        values = std::move(present_values);
+        remap_codes(new_codes);
     }
 
     // Give equal values the same code: 1 may also be written as 01, true as True.
@@ -239,9 +239,9 @@ private:
         remap_codes(merged.codes);
     }
 
-    void remap_codes(std::span<const std::int32_t> position) {
+    void remap_codes(std::span<const std::int32_t> new_codes) {
         for (auto& code : column_.codes)
-            if (code >= 0) code = position[static_cast<std::size_t>(code)];
+            if (code >= 0) code = new_codes[static_cast<std::size_t>(code)];
     }
 
     Column column_;

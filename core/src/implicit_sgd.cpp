@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "weigh/examples.h"
-#include "weigh/sgd.h"
 #include "weigh/implicit_update.h"
+#include "weigh/sgd.h"
 
 namespace weigh {
 namespace {

@@ -33,11 +33,11 @@ private:
     void learn(const Example& example) {
         ++state_.examples;
         score(example);
-        bool wrong;
-        if (columns_ == 1) wrong = learn_binary(example);
-        else if (settings_.one_vs_rest) wrong = learn_one_vs_rest(example);
-        else wrong = learn_jointly(example);
-        result_.mistakes += wrong;
+        bool is_wrong;
+        if (columns_ == 1) is_wrong = learn_binary(example);
+        else if (settings_.one_vs_rest) is_wrong = learn_one_vs_rest(example);
+        else is_wrong = learn_jointly(example);
+        result_.mistakes += is_wrong;
     }
 
     void score(const Example& example) {
@@ -92,12 +92,13 @@ private:
 
     // Binary: a score ≥ 0 predicts the second class.
     bool learn_binary(const Example& example) {
-        const bool second = example.label != 0, said = scores_[0] >= 0;
-        const double lead = second ? scores_[0] : -scores_[0];
-        result_.min_margin = std::min(result_.min_margin, lead);
-        const bool wrong = said != second;
-        if (wrong || (settings_.margin > 0 && lead < margin(0))) update(example, second ? 0 : -1, second ? -1 : 0);
-        return wrong;
+        const bool is_second = example.label != 0, predicted = scores_[0] >= 0;
+        const double score_margin = is_second ? scores_[0] : -scores_[0];
+        result_.min_margin = std::min(result_.min_margin, score_margin);
+        const bool is_wrong = predicted != is_second;
+        if (is_wrong || (settings_.margin > 0 && score_margin < margin(0)))
+            update(example, is_second ? 0 : -1, is_second ? -1 : 0);
+        return is_wrong;
     }
 
     // Multiclass, trained jointly; the first of equal scores wins.
@@ -106,27 +107,27 @@ private:
         std::size_t rival = truth == 0 ? 1 : 0;
         for (std::size_t c = rival + 1; c < columns_; ++c)
             if (c != truth && scores_[c] > scores_[rival]) rival = c;
-        const double lead = scores_[truth] - scores_[rival];
-        result_.min_margin = std::min(result_.min_margin, lead);
-        const bool wrong = lead < 0 || (lead == 0 && rival < truth);
-        if (wrong || (settings_.margin > 0 && lead < margin(truth)))
+        const double score_margin = scores_[truth] - scores_[rival];
+        result_.min_margin = std::min(result_.min_margin, score_margin);
+        const bool is_wrong = score_margin < 0 || (score_margin == 0 && rival < truth);
+        if (is_wrong || (settings_.margin > 0 && score_margin < margin(truth)))
             update(example, static_cast<std::int32_t>(truth), static_cast<std::int32_t>(rival));
-        return wrong;
+        return is_wrong;
     }
 
     // One binary perceptron per class.
     bool learn_one_vs_rest(const Example& example) {
-        bool wrong = false;
+        bool is_wrong = false;
         for (std::size_t c = 0; c < columns_; ++c) {
             const auto column = static_cast<std::int32_t>(c);
-            const bool own = example.label == column, said = scores_[c] >= 0;
-            const double lead = own ? scores_[c] : -scores_[c];
-            result_.min_margin = std::min(result_.min_margin, lead);
-            wrong = wrong || said != own;
-            if (said != own || (settings_.margin > 0 && lead < margin(c)))
-                update(example, own ? column : -1, own ? -1 : column);
+            const bool is_class = example.label == column, predicted = scores_[c] >= 0;
+            const double score_margin = is_class ? scores_[c] : -scores_[c];
+            result_.min_margin = std::min(result_.min_margin, score_margin);
+            is_wrong = is_wrong || predicted != is_class;
+            if (predicted != is_class || (settings_.margin > 0 && score_margin < margin(c)))
+                update(example, is_class ? column : -1, is_class ? -1 : column);
         }
-        return wrong;
+        return is_wrong;
     }
 
     void update(const Example& example, std::int32_t plus, std::int32_t minus) {

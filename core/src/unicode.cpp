@@ -47,7 +47,7 @@ private:
 
 // Call visit(code point) for all in ranges given as gap and length.
 template <class Visit>
-void each(std::span<const std::uint32_t> ranges, Visit visit) {
+void for_each_code_point(std::span<const std::uint32_t> ranges, Visit visit) {
     char32_t c = 0;
     for (std::size_t i = 0; i < ranges.size(); i += 2) {
         c += ranges[i];
@@ -57,7 +57,7 @@ void each(std::span<const std::uint32_t> ranges, Visit visit) {
 
 // Call visit(code point, targets) for all runs, and for a list of code point, number of targets, targets.
 template <class Visit>
-void each(std::span<const tables::Run> runs, std::span<const std::uint32_t> expansions, Visit visit) {
+void for_each_mapping(std::span<const tables::Run> runs, std::span<const std::uint32_t> expansions, Visit visit) {
     for (const tables::Run& run : runs) {
         std::uint32_t target = run.target;
         for (std::uint32_t i = 0; i < run.count; ++i, target += static_cast<std::uint32_t>(run.target_step))
@@ -72,10 +72,10 @@ enum Property : std::uint8_t { kWord = 1, kSpace = 2, kCased = 4, kIgnorable = 8
 std::uint8_t properties(char32_t c) {
     static const auto all = [] {
         TwoStageTable<std::uint8_t> result;
-        each(tables::kWord, [&](char32_t member) { result.at(member) |= kWord; });
-        each(tables::kSpace, [&](char32_t member) { result.at(member) |= kSpace; });
-        each(tables::kCased, [&](char32_t member) { result.at(member) |= kCased; });
-        each(tables::kIgnorable, [&](char32_t member) { result.at(member) |= kIgnorable; });
+        for_each_code_point(tables::kWord, [&](char32_t member) { result.at(member) |= kWord; });
+        for_each_code_point(tables::kSpace, [&](char32_t member) { result.at(member) |= kSpace; });
+        for_each_code_point(tables::kCased, [&](char32_t member) { result.at(member) |= kCased; });
+        for_each_code_point(tables::kIgnorable, [&](char32_t member) { result.at(member) |= kIgnorable; });
         return result;
     }();
     return all[c];
@@ -94,11 +94,13 @@ public:
 
     explicit FoldingTable(Folding folding) : decomposes_hangul_(folding.strip_accents) {
         if (folding.strip_accents) {
-            each(tables::kRemoved, [&](char32_t c) { add(c, {}); });
-            each(tables::kStripped, tables::kStrippedExpansions, [&](char32_t c, auto targets) { add(c, targets); });
+            for_each_code_point(tables::kRemoved, [&](char32_t c) { add(c, {}); });
+            for_each_mapping(tables::kStripped, tables::kStrippedExpansions,
+                             [&](char32_t c, auto targets) { add(c, targets); });
         }
         if (folding.lower) {
-            each(tables::kLower, tables::kLowerExpansions, [&](char32_t c, auto targets) { add(c, targets); });
+            for_each_mapping(tables::kLower, tables::kLowerExpansions,
+                             [&](char32_t c, auto targets) { add(c, targets); });
             entries_.at(kCapitalSigma) = kSigmaEntry;
         }
         for (char32_t c = 0x80; c < 0x800; ++c) pairs_[c] = make_pair(c);
@@ -126,9 +128,9 @@ private:
         std::string result(text(entries_[c]));
         if (entries_[c] == kUnchanged) append(result, c);
         if (entries_[c] == kSigmaEntry || result.size() > 2) return {};
-        Pair make_pair{.size = static_cast<std::uint8_t>(result.size())};
-        result.copy(make_pair.bytes, 2);
-        return make_pair;
+        Pair pair{.size = static_cast<std::uint8_t>(result.size())};
+        result.copy(pair.bytes, 2);
+        return pair;
     }
 
     bool decomposes_hangul_;
@@ -139,8 +141,8 @@ private:
 };
 
 const FoldingTable& folding_table(Folding folding) {
-    static const FoldingTable none({false, false}), bare({false, true}), lower({true, false}), both({true, true});
-    if (folding.strip_accents) return folding.lower ? both : bare;
+    static const FoldingTable none({false, false}), stripped({false, true}), lower({true, false}), both({true, true});
+    if (folding.strip_accents) return folding.lower ? both : stripped;
     return folding.lower ? lower : none;
 }
 
@@ -198,18 +200,18 @@ bool precedes_cased(const char* at, const char* end) {
 }
 
 // Fold the character at `at.from` into at most `tables::kMaxFoldedBytes` bytes.
-Cursor fold_one(Cursor at, std::string_view text, const FoldingTable& folding_table) {
+Cursor fold_one(Cursor at, std::string_view text, const FoldingTable& table) {
     const char* const end = text.data() + text.size();
     const char* const start = at.from;
     const char32_t c = non_ascii::decode(at.from, end);
-    const std::uint32_t entry = folding_table.entry(c);
+    const std::uint32_t entry = table.entry(c);
     if (entry == FoldingTable::kSigmaEntry) {
         const bool final = follows_cased(text.data(), start) && !precedes_cased(at.from, end);
         return {at.from, encode(at.to, final ? kFinalSigma : kSigma)};
     }
     if (entry != FoldingTable::kUnchanged)
-        return {at.from, at.to + folding_table.text(entry).copy(at.to, tables::kMaxFoldedBytes)};
-    if (!folding_table.is_hangul_syllable(c)) return {at.from, encode(at.to, c)};
+        return {at.from, at.to + table.text(entry).copy(at.to, tables::kMaxFoldedBytes)};
+    if (!table.is_hangul_syllable(c)) return {at.from, encode(at.to, c)};
     const char32_t syllable = c - 0xAC00;
     at.to = encode(at.to, 0x1100 + syllable / 588);
     at.to = encode(at.to, 0x1161 + syllable % 588 / 28);
@@ -283,10 +285,10 @@ void fold(std::string_view text, Folding folding, std::string& out) {
             continue;
         }
         if (first >= 0xC2 && first < 0xE0 && end - at.from > 1 && non_ascii::is_continuation(at.from[1])) {
-            const FoldingTable::Pair& make_pair = table->pair((first & 0x1Fu) << 6 | (at.from[1] & 0x3Fu));
-            std::memcpy(at.to, make_pair.bytes, 2);
-            if (make_pair.size != FoldingTable::kSlow) {
-                at = {at.from + 2, at.to + make_pair.size};
+            const FoldingTable::Pair& pair = table->pair((first & 0x1Fu) << 6 | (at.from[1] & 0x3Fu));
+            std::memcpy(at.to, pair.bytes, 2);
+            if (pair.size != FoldingTable::kSlow) {
+                at = {at.from + 2, at.to + pair.size};
                 continue;
             }
         }

@@ -62,12 +62,12 @@ public:
             if (!by_sign_) credit(i, best_[i]);
             else
                 for (std::size_t c = 0; c < columns_; ++c)
-                    credit_sign(i * columns_ + c, is_positive(scores_[i * columns_ + c]));
+                    credit_sign(i * columns_ + c, is_nonnegative(scores_[i * columns_ + c]));
         }
     }
 
 private:
-    static bool is_positive(double score) { return score >= 0; }
+    static bool is_nonnegative(double score) { return score >= 0; }
 
     // Apply update k: the scores of every row change by its dot product with row k, plus one for the bias.
     void apply_update(std::size_t k) {
@@ -87,9 +87,9 @@ private:
     void update_signs(std::size_t column, double amount) {
         for (std::size_t i = 0; i < n_rows_; ++i) {
             const std::size_t at = i * columns_ + column;
-            const bool before = is_positive(scores_[at]);
+            const bool before = is_nonnegative(scores_[at]);
             scores_[at] += amount * products_[i];
-            if (is_positive(scores_[at]) != before) credit_sign(at, before);
+            if (is_nonnegative(scores_[at]) != before) credit_sign(at, before);
         }
     }
 
@@ -126,9 +126,9 @@ private:
         credited_until_[row] = time_;
     }
 
-    void credit_sign(std::size_t at, bool was_positive) {
+    void credit_sign(std::size_t at, bool was_nonnegative) {
         const auto duration = static_cast<double>(time_ - credited_until_[at]);
-        votes_[at] += was_positive ? duration : -duration;
+        votes_[at] += was_nonnegative ? duration : -duration;
         credited_until_[at] = time_;
     }
 

@@ -114,17 +114,17 @@ public:
             table.names = take_names({names.text, names.offsets}, order);
         }
         table.words = order.size();
-        const auto set = [&]<class Cell>(Cell, const auto& value) {
+        const auto fill = [&]<class Cell>(Cell, const auto& value) {
             table.cells = transpose<Cell>(order, class_map, value);
         };
         const auto count = [&](std::size_t k, std::size_t c) { return count_at(k, c); };
         const std::int64_t max_count = largest_count();
         if (weighted_.rows() != 0)
-            set(double{}, [&](auto k, auto c) { return static_cast<double>(count_at(k, c)) + weighted_at(k, c); });
-        else if (max_count <= std::numeric_limits<std::uint8_t>::max()) set(std::uint8_t{}, count);
-        else if (max_count <= std::numeric_limits<std::uint16_t>::max()) set(std::uint16_t{}, count);
-        else if (max_count <= std::numeric_limits<std::uint32_t>::max()) set(std::uint32_t{}, count);
-        else set(std::int64_t{}, count);
+            fill(double{}, [&](auto k, auto c) { return static_cast<double>(count_at(k, c)) + weighted_at(k, c); });
+        else if (max_count <= std::numeric_limits<std::uint8_t>::max()) fill(std::uint8_t{}, count);
+        else if (max_count <= std::numeric_limits<std::uint16_t>::max()) fill(std::uint16_t{}, count);
+        else if (max_count <= std::numeric_limits<std::uint32_t>::max()) fill(std::uint32_t{}, count);
+        else fill(std::int64_t{}, count);
         return table;
     }
 
@@ -167,9 +167,9 @@ private:
         return rank;
     }
 
-    void set_name(std::size_t index, std::uint64_t rank, std::string_view update_names) {
+    void set_name(std::size_t index, std::uint64_t rank, std::string_view name) {
         std::memcpy(narrow_[index], &rank, sizeof rank);
-        names_.set(index, update_names);
+        names_.set(index, name);
     }
 
     void add_counts(Indices indices, std::size_t c) {

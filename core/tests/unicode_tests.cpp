@@ -55,11 +55,11 @@ void characters_are_classified() {
 void every_code_point_round_trips() {
     bool same = true;
     for (char32_t c = 0; c < 0x110000; ++c) {
-        std::string random_bytes;
-        unicode::append(random_bytes, c);
-        const char* at = random_bytes.data();
-        same &= unicode::decode(at, random_bytes.data() + random_bytes.size()) == c &&
-                at == random_bytes.data() + random_bytes.size();
+        std::string bytes;
+        unicode::append(bytes, c);
+        const char* at = bytes.data();
+        same &= unicode::decode(at, bytes.data() + bytes.size()) == c &&
+                at == bytes.data() + bytes.size();
     }
     EXPECT(same);
     EXPECT(encoded(U"a\u00e9\u4e2d\U0001f600") == "a\xC3\xA9\xE4\xB8\xAD\xF0\x9F\x98\x80");

@@ -162,7 +162,7 @@ const Learner& learner_by_name(std::string_view name) {
     for (const Learner* learner : all)
         if (learner->name() == name) return *learner;
     // With a full stop like the other messages about damaged files, where such a name comes from.
-    throw std::invalid_argument("no learner has this name.");
+    throw std::invalid_argument("there is no learner of this name.");
 }
 
 }  // namespace weigh::mail

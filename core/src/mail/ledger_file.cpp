@@ -67,20 +67,20 @@ bool are_finite(const Totals& totals) {
 Header parse_header(std::string_view file) {
     Header header;
     require(file.size() >= sizeof kMagic && std::memcmp(file.data(), kMagic, sizeof kMagic) == 0,
-            "it does not begin as a ledger does.");
+            "it is not a mail ledger.");
     require(file.size() >= sizeof header, "it is cut short within its header.");
     std::memcpy(&header, file.data(), sizeof header);
-    require(header.version <= kVersion, "it is of a later version.");
+    require(header.version <= kVersion, "it was written by a later version.");
     const std::size_t rest = file.size() - sizeof header;
     require(std::has_single_bit(header.capacity) && header.capacity >= RowTable::kMinCapacity &&
                 header.capacity <= rest / sizeof(Slot) && header.capacity * sizeof(Slot) + header.note_size == rest,
-            "its length is not what its header says.");
+            "its length does not match its header.");
     require(header.checksum == header_checksum(header, file.substr(file.size() - header.note_size)),
             "its header is damaged.");
     require(header.version == kVersion && header.keys <= header.capacity && 5 * header.keys <= 3 * header.capacity &&
                 header.totals.hams <= Ledger::kMaxMessages &&
                 header.totals.spams <= Ledger::kMaxMessages - header.totals.hams && are_finite(header.totals),
-            "its header says what no ledger can.");
+            "its header has invalid values.");
     return header;
 }
 

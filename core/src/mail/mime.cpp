@@ -13,8 +13,8 @@ constexpr std::size_t kMaxGuessBytes = 200, kMaxSearchedBytes = 65536;
 bool is_line_end(char c) { return c == '\n' || c == '\r'; }
 
 // memmem, which is as fast as memchr on long parts.
-const char* find_bytes(std::string_view text, std::size_t from, std::string_view wanted) {
-    return static_cast<const char*>(memmem(text.data() + from, text.size() - from, wanted.data(), wanted.size()));
+const char* find_bytes(std::string_view text, std::size_t from, std::string_view pattern) {
+    return static_cast<const char*>(memmem(text.data() + from, text.size() - from, pattern.data(), pattern.size()));
 }
 
 std::size_t skip_line_end(std::string_view text, std::size_t at) {
@@ -25,8 +25,8 @@ std::size_t skip_line_end(std::string_view text, std::size_t at) {
 
 constexpr std::size_t kMaxHeaderBytes = 16384, kMaxNameBytes = 256;
 
-void keep_first(std::string_view& kept, std::string_view value) {
-    if (kept.data() == nullptr) kept = value.substr(0, kMaxHeaderBytes);
+void store_first(std::string_view& stored, std::string_view value) {
+    if (stored.data() == nullptr) stored = value.substr(0, kMaxHeaderBytes);
 }
 
 }  // namespace
@@ -42,11 +42,11 @@ Multipart::Multipart(std::string_view body, std::string_view boundary) : body_(b
 
 bool Multipart::find(std::size_t from, Delimiter& found) const {
     while (from < body_.size()) {
-        const char* place = find_bytes(body_, from, delimiter_);
-        if (!place) return false;
-        const auto at = static_cast<std::size_t>(place - body_.data());
+        const char* match = find_bytes(body_, from, delimiter_);
+        if (!match) return false;
+        const auto at = static_cast<std::size_t>(match - body_.data());
         // Delimiters are at line starts only, so that each line is searched once.
-        from = static_cast<std::size_t>(std::find_if(place, body_.data() + body_.size(), is_line_end) - body_.data());
+        from = static_cast<std::size_t>(std::find_if(match, body_.data() + body_.size(), is_line_end) - body_.data());
         if (at > 0 && !is_line_end(body_[at - 1])) continue;
         std::size_t end_of_line = at + delimiter_.size();
         const bool is_last = body_.substr(end_of_line, 2) == "--";
@@ -87,9 +87,9 @@ std::string guess_boundary(std::string_view body) {
 }
 
 void MimeEntity::add_header(const HeaderField& field) {
-    if (equals_ignore_case(field.name, "content-type")) keep_first(type_value, field.value);
-    else if (equals_ignore_case(field.name, "content-transfer-encoding")) keep_first(encoding_value, field.value);
-    else if (equals_ignore_case(field.name, "content-disposition")) keep_first(disposition_value, field.value);
+    if (equals_ignore_case(field.name, "content-type")) store_first(type_value, field.value);
+    else if (equals_ignore_case(field.name, "content-transfer-encoding")) store_first(encoding_value, field.value);
+    else if (equals_ignore_case(field.name, "content-disposition")) store_first(disposition_value, field.value);
 }
 
 void MimeEntity::finish(CharsetDecoder& charsets) {

@@ -37,12 +37,12 @@ bool look_alike(Colour a, Colour b) {
 // Parse a number at the start of the text; negative if there is none.
 double parse_number(std::string_view text, std::string_view& unit) {
     std::size_t at = 0;
-    double value = 0, place = 1;
+    double value = 0, digit_value = 1;
     bool has_point = false, has_digit = false;
     for (; at < text.size() && at < 12 && (is_digit(text[at]) || (text[at] == '.' && !has_point)); ++at) {
         has_digit |= text[at] != '.';
         if (text[at] == '.') has_point = true;
-        else if (has_point) value += (text[at] - '0') * (place /= 10);
+        else if (has_point) value += (text[at] - '0') * (digit_value /= 10);
         else value = 10 * value + (text[at] - '0');
     }
     unit = trim(text.substr(at));

@@ -142,9 +142,9 @@ void for_each_letter(std::string_view word, Visit visit) {
 
 }  // namespace
 
-Token TokenScanner::take(const char* next, Kind kind) {
-    const Token token{{at_, next}, kind};
-    at_ = next;
+Token TokenScanner::take(const char* end, Kind kind) {
+    const Token token{{at_, end}, kind};
+    at_ = end;
     return token;
 }
 

@@ -27,7 +27,7 @@ public:
     bool next(Token& token);
 
 private:
-    Token take(const char* behind, Kind kind);
+    Token take(const char* end, Kind kind);
 
     const char* at_;
     const char* end_;
