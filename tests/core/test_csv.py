@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from weigh import _core
-from weigh.source.chunk import Texts
+from weigh.source.chunk import TextColumn
 
 ALL = 1 << 62
 PIECES = ["a", "b", "é", "日本", "🙂", " ", "'", ";", "0", "-1", "2.5", "true", "x" * 7, "y" * 17, "z" * 40]
@@ -77,7 +77,7 @@ def test_fields_equal_those_of_the_csv_module(seed: int) -> None:
         for at, (_, codes, values) in enumerate(columns):
             if kind == "text":
                 sizes, unescaped = values
-                rows = Texts(codes, sizes, np.frombuffer(data, np.uint8), unescaped).to_pylist()
+                rows = TextColumn(codes, sizes, np.frombuffer(data, np.uint8), unescaped).to_pylist()
             else:
                 rows = [[*values, None][code] for code in codes.tolist()]
                 assert len(set(values)) == len(values)

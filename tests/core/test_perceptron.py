@@ -12,7 +12,7 @@ import weigh
 from tests.perceptrons import Plain
 from tests.splitting import documents, split
 from weigh import _core
-from weigh.features import Names
+from weigh.features import NameArray
 
 ROUNDS = range(60)
 UNKNOWN = -2  # the index of a name that is not added
@@ -75,14 +75,14 @@ def test_names_are_indexed_in_order_of_first_appearance(seed: int) -> None:
     indexer, index_of = _core.NameIndexer(0), dict[str, int]()
     for grow in rng.random(5) < 0.6:
         names = random_names(rng)
-        packed = Names.of(names)
+        packed = NameArray.from_strings(names)
         found = indexer.index(packed.text, packed.offsets, bool(grow))
         if grow:
             for name in names:
                 index_of.setdefault(name, len(index_of))
         assert found.tolist() == [index_of.get(name, UNKNOWN) for name in names]
         assert len(indexer) == len(index_of)
-    assert list(Names(*indexer.names())) == list(index_of)
+    assert list(NameArray(*indexer.names())) == list(index_of)
 
 
 @pytest.mark.parametrize("seed", ROUNDS)
@@ -92,11 +92,11 @@ def test_merged_buckets_are_named_after_their_shortest_name(seed: int) -> None:
     parts = [_core.NameIndexer(4), _core.NameIndexer(4)]
     bucket: dict[str, int] = {}
     for at, names in enumerate(batches):
-        packed = Names.of(names)
+        packed = NameArray.from_strings(names)
         found = parts[at % 2].index(packed.text, packed.offsets, True)
         bucket |= dict(zip(names, found.tolist(), strict=True))
     parts[0].merge(parts[1])
-    for number, reported in enumerate(Names(*parts[0].names())):
+    for number, reported in enumerate(NameArray(*parts[0].names())):
         own = [name for name, k in bucket.items() if k == number]
         assert (
             (reported in own and len(reported.encode()) == min(len(name.encode()) for name in own))
@@ -111,18 +111,18 @@ def test_documents_become_rows_in_order_of_first_appearance(buckets: int) -> Non
     batches = [["free money, free lunch", None, ""], ["lunch at noon", "money money money free"]]
     indexer, words = _core.NameIndexer(buckets), dict[str, int]()
     for texts in batches:
-        indptr, indices, counts = indexer.index_tokens(documents(texts), kind.splitting)
+        indptr, indices, counts = indexer.index_tokens(documents(texts), kind.token_settings)
         for row, text in enumerate(texts):
             tokens = split(text, kind) if text else []
             found = indices[indptr[row] : indptr[row + 1]].tolist()
-            packed = Names.of(tokens)
+            packed = NameArray.from_strings(tokens)
             expected = indexer.index(packed.text, packed.offsets, False).tolist()
             assert found == list(dict.fromkeys(expected))
             assert counts[indptr[row] : indptr[row + 1]].tolist() == [expected.count(k) for k in found]
             for token in tokens:
                 words.setdefault(token, len(words))
     if not buckets:
-        assert list(Names(*indexer.names())) == list(words)
+        assert list(NameArray(*indexer.names())) == list(words)
 
 
 @pytest.mark.parametrize("seed", ROUNDS)

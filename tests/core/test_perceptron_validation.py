@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from weigh import _core
-from weigh.features import Names
+from weigh.features import NameArray
 
 
 def ints(*values: int) -> Any:
@@ -79,7 +79,7 @@ def add_votes(**changes: Any) -> Any:
 
 
 def merge_indexers(first: int, second: int, *names: str) -> None:
-    one, other, packed = _core.NameIndexer(first), _core.NameIndexer(second), Names.of(names)
+    one, other, packed = _core.NameIndexer(first), _core.NameIndexer(second), NameArray.from_strings(names)
     other.index(packed.text, packed.offsets, True)
     one.merge(other)
 

@@ -14,7 +14,7 @@ import weigh
 from tests.splitting import decoded, split
 from tests.texts import MULTILINGUAL, edges, mixed, peer
 from weigh import _core
-from weigh.judge.verifying.splitting import text_words
+from weigh.judge.verification.recount import tokenise_text
 
 RANGES = [(1, 1), (1, 2), (2, 3), (3, 5)]
 SETTINGS: list[dict[str, Any]] = [
@@ -45,7 +45,7 @@ def sklearn_tokens(kind: weigh.Text, texts: list[str]) -> list[list[str]]:
 
 def native_tokens(kind: weigh.Text, texts: list[str]) -> list[list[str]]:
     documents = _core.Documents.from_objects(np.array(texts, dtype=object), [])
-    return [sorted(row) for row in decoded(_core.tokenize(documents, kind.splitting))]
+    return [sorted(row) for row in decoded(_core.tokenize(documents, kind.token_settings))]
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -57,7 +57,7 @@ def test_tokens_equal_those_of_count_vectorizer(name: str, texts: list[str]) -> 
 @pytest.mark.parametrize("name", KINDS)
 def test_tokens_equal_the_python_reference(name: str, texts: list[str]) -> None:
     kind = weigh.Text(**KINDS[name])
-    assert native_tokens(kind, texts) == [sorted(text_words(text, kind)) for text in texts]
+    assert native_tokens(kind, texts) == [sorted(tokenise_text(text, kind)) for text in texts]
 
 
 @property_settings
@@ -125,9 +125,9 @@ def test_state_of_a_long_document_does_not_leak_into_the_next() -> None:
     kind = weigh.Text(ngrams=(1, 3))
     long = " ".join(f"w{i}" for i in range(40_000))
     documents = _core.Documents.from_objects(np.array([long, "one two", long, ""], dtype=object), [])
-    found = decoded(_core.tokenize(documents, kind.splitting))
+    found = decoded(_core.tokenize(documents, kind.token_settings))
     assert found[0] == found[2]
-    assert sorted(found[0]) == sorted(text_words(long, kind))
+    assert sorted(found[0]) == sorted(tokenise_text(long, kind))
     assert found[1] == ["one", "two", "one two"]
     assert found[3] == []
 
@@ -136,10 +136,10 @@ def test_listed_tokens_are_neither_split_nor_folded() -> None:
     names = ["A b", "", "İ", "x" * 100, "中", "A b", "é", "\ud800"]
     values = _core.Documents.from_objects(np.array(names, dtype=object), [])
     lists = _core.Documents.from_token_lists(values, np.array([1, 1, 3, 8]), None)
-    assert decoded(_core.tokenize(lists, weigh.Tokens().splitting)) == [[], ["", "İ"], names[3:]]
+    assert decoded(_core.tokenize(lists, weigh.Tokens().token_settings)) == [[], ["", "İ"], names[3:]]
 
 
 def test_listed_tokens_of_zero_weight_are_skipped() -> None:
     values = _core.Documents.from_objects(np.array(["a", "b", "c"], dtype=object), [])
     lists = _core.Documents.from_token_lists(values, np.array([0, 3]), np.array([1.0, 0.0, -0.0]))
-    assert decoded(_core.tokenize(lists, weigh.Tokens().splitting)) == [["a"]]
+    assert decoded(_core.tokenize(lists, weigh.Tokens().token_settings)) == [["a"]]

@@ -15,8 +15,8 @@ import weigh
 from tests.splitting import documents
 from tests.texts import MULTILINGUAL, mixed
 from weigh import _core
-from weigh.features.names import Names
-from weigh.judge.verifying.splitting import bucket_of, text_words
+from weigh.features.names import NameArray
+from weigh.judge.verification.recount import hash_bucket, tokenise_text
 
 KINDS = [weigh.Text(), weigh.Text(ngrams=(1, 3), min_length=1), weigh.Text(chars="words", ngrams=(2, 4))]
 MANY = 2**64
@@ -33,7 +33,7 @@ class Reference:
     def add(self, texts: list[Any], classes: Any, weights: Any = None) -> None:
         for i, (text, c) in enumerate(zip(texts, classes.tolist(), strict=True)):
             is_counted = text is not None and c >= 0 and (weights is None or weights[i])
-            words = text_words(text, self.kind) if is_counted else []
+            words = tokenise_text(text, self.kind) if is_counted else []
             for word in set(words) if self.presence else words:
                 self.cells[c, word] += 1 if weights is None else weights[i]
 
@@ -44,10 +44,10 @@ class Reference:
         table = np.zeros((classes, buckets))
         best: list[tuple[int, int, str]] = [(64, MANY, "")] * buckets
         for (c, word), count in self.cells.items():
-            at = bucket_of(word, buckets)
+            at = hash_bucket(word, buckets)
             table[c, at] += count
             # The name of a bucket has at most 63 bytes.
-            candidate = len(word.encode("utf-8", "surrogatepass")), bucket_of(word, MANY), word
+            candidate = len(word.encode("utf-8", "surrogatepass")), hash_bucket(word, MANY), word
             best[at] = min(best[at], candidate) if candidate[0] else best[at]
         return [name for _, _, name in best], table
 
@@ -63,12 +63,12 @@ def random_rows(seed: int, rows: int, classes: int) -> tuple[list[Any], Any, Any
 
 
 def counts_of(kind: weigh.Text, buckets: int = 0, presence: bool = False, **limit: int) -> _core.WordCounts:
-    return _core.WordCounts(kind.splitting, buckets, presence, **({"max_count": 2**32 - 1} | limit))
+    return _core.WordCounts(kind.token_settings, buckets, presence, **({"max_count": 2**32 - 1} | limit))
 
 
 def table_of(counts: _core.WordCounts, classes: int) -> tuple[list[str], Any]:
     text, offsets, table = counts.table(np.arange(classes))
-    return list(Names(text, offsets)), table
+    return list(NameArray(text, offsets)), table
 
 
 def check(found: tuple[list[str], Any], expected: tuple[list[str], Any]) -> None:
@@ -139,7 +139,9 @@ def test_buckets_are_counted_and_named_after_their_shortest_word(buckets: int, p
         expected = np.zeros((3, buckets))
         for text, c in zip(texts, labels.tolist(), strict=True):
             if text is not None and c >= 0:
-                expected[c, sorted({bucket_of(word, buckets) for word in text_words(text, KINDS[0])})] += 1
+                expected[
+                    c, sorted({hash_bucket(word, buckets) for word in tokenise_text(text, KINDS[0])})
+                ] += 1
         np.testing.assert_array_equal(table, expected)
 
 
@@ -162,7 +164,7 @@ def test_a_bucket_of_overlong_words_has_no_name() -> None:
     counts.add(documents(["x" * 64, "y" * 63]), np.zeros(2, np.int32), 1, None)
     names, table = table_of(counts, 1)
     expected = ["", ""]
-    expected[bucket_of("y" * 63, 2)] = "y" * 63
+    expected[hash_bucket("y" * 63, 2)] = "y" * 63
     assert names == expected
     assert table.sum() == 2
 
@@ -172,7 +174,7 @@ def test_listed_tokens_count_by_their_values() -> None:
     lists = _core.Documents.from_token_lists(
         values, np.array([0, 3, 3, 5]), np.array([0.5, 2.0, 0.25, 0.0, -1.0])
     )
-    counts = _core.WordCounts(weigh.Tokens().splitting, 0, False, 2**32 - 1)
+    counts = _core.WordCounts(weigh.Tokens().token_settings, 0, False, 2**32 - 1)
     counts.add(lists, np.array([0, 1, 1], dtype=np.int32), 2, np.array([2.0, 1.0, 3.0]))
     check(table_of(counts, 2), (["a", "b"], np.array([[1.5, 4.0], [0.0, -3.0]])))
 
@@ -189,7 +191,7 @@ def test_classes_are_reordered_by_the_class_map() -> None:
     counts = counts_of(weigh.Text())
     counts.add(documents(["one", "two two", "three"]), np.array([0, 1, 2], dtype=np.int32), 3, None)
     text, offsets, table = counts.table(np.array([2, 0, 1]))
-    assert list(Names(text, offsets)) == ["one", "three", "two"]
+    assert list(NameArray(text, offsets)) == ["one", "three", "two"]
     assert table.tolist() == [[0, 0, 2], [0, 1, 0], [1, 0, 0]]
 
 
