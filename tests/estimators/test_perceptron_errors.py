@@ -84,7 +84,7 @@ def test_rows_of_no_weight_are_no_rows() -> None:
 
 def test_numbers_beyond_all_bounds() -> None:
     assert refusal(lambda: weigh.Perceptron().fit(X * 1e200, Y)) == (
-        "A value has the size 2e+200; beyond 1e+100 the square of a number is none any more. "
+        "A value has the magnitude 2e+200; squares of numbers above 1e+100 overflow. "
         "Divide the columns by their largest values."
     )
     assert refusal(lambda: weigh.Perceptron().fit(np.where(X[:, :1] == 2, np.inf, X), Y)) == (

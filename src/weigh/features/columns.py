@@ -149,7 +149,7 @@ def read_utf8(column: Column, name: str, read: Callable[[Column], T]) -> T:
     except UnicodeDecodeError as cause:
         raise errors.ColumnError(
             f"Column {name!r} contains bytes that are not valid UTF-8: {cause.object[:40]!r}. Decode them "
-            f"with their own encoding, or use columns={{{name!r}: 'text'}}, where invalid bytes separate words."
+            f"with their encoding, or use columns={{{name!r}: 'text'}}, where invalid bytes separate words."
         ) from None
 
 

@@ -58,7 +58,7 @@ class Kind:
 
     def encode(self, columns: ColumnMap, names: Sequence[str], missing: MarkerTuple) -> Block:
         """Return the block of the named columns: several if the kind shares a block, otherwise one."""
-        raise errors.Unsupported(f"A {self.name} column has no values of its own.")
+        raise errors.Unsupported(f"A {self.name} column has no values.")
 
     def features(self, names: Sequence[str]) -> Sequence[str]:
         """Return the names of the features in the block of the named columns, if the kind shares a block."""

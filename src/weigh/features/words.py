@@ -33,8 +33,8 @@ class TokeniserKind(Protocol):
 class TextBlock:
     """A column of texts or of token lists as a block that is not tokenised yet.
 
-    Counting and scoring tokenise it natively; `to_sparse` returns sparse rows. Texts equal to one of `markers` are
-    missing. `known` marks the rows that have a value; None means all.
+    Counting and scoring tokenise it natively; `to_sparse` returns sparse rows. Texts equal to one of
+    `markers` are missing. `known` marks the rows that have a value; None means all.
     """
 
     column: Column
@@ -202,14 +202,13 @@ def _to_list_column(column: Column, name: str, markers: Collection[object]) -> L
 def _filter_lists(lists: ListColumn, mask: Mask) -> ListColumn:
     sizes = np.diff(lists.indptr)
     entry_mask = np.repeat(mask, sizes)
-    texts = to_objects(lists.names)[int(lists.indptr[0]) : int(lists.indptr[-1])][entry_mask]
+    start, stop = int(lists.indptr[0]), int(lists.indptr[-1])
+    texts = to_objects(lists.names)[start:stop][entry_mask]
     packed = NameArray.from_strings(texts)
     return ListColumn(
         np.concatenate([[0], np.cumsum(sizes[mask])]).astype(np.int64),
         TextColumn(packed.offsets[:-1], np.diff(packed.offsets), packed.text),
-        None
-        if lists.values is None
-        else lists.values[int(lists.indptr[0]) : int(lists.indptr[-1])][entry_mask],
+        None if lists.values is None else lists.values[start:stop][entry_mask],
         None if lists.known is None else lists.known[mask],
     )
 
@@ -219,5 +218,6 @@ def _check_name_list(row: object, name: str) -> list[str]:
     if all(isinstance(word, str) for word in names):
         return names
     raise errors.ColumnError(
-        f"Column {name!r} contains lists of tokens, but one value is {row!r}. Give every row a list of strings."
+        f"Column {name!r} contains lists of tokens, but one value is {row!r}. Give every row a list of "
+        "strings."
     )
