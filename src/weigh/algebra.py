@@ -1,4 +1,7 @@
-"""Dense linear algebra: the only place that asks scipy for LAPACK."""
+"""Dense linear algebra, the only caller of scipy's LAPACK.
+
+Arguments are not checked for NaN or infinity. `lower` is always the Cholesky factor L of A = L Lᵀ.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,13 @@ from threadpoolctl import ThreadpoolController
 
 Floats = NDArray[np.float64]
 
-# Measured: on tables of such widths threads of BLAS wait for each other longer than they work, three times
-# longer on idle cores and thirty times on busy ones.
+# Measured: for matrices of these widths BLAS threads spend more time waiting for each other than working,
+# three times as much on idle cores and thirty times on busy ones.
 _MIN_SINGLE_THREAD_WIDTH, _MAX_SINGLE_THREAD_WIDTH = 64, 2500
 
 
 class _SingleThreadBlas:
-    """BLAS on one thread, as long as anybody asks for it: the setting is one for all threads of Python."""
+    """Limit BLAS to one thread while at least one user is inside; the setting is global to the process."""
 
     def __init__(self) -> None:
         self.lock, self.n_users = Lock(), 0
@@ -42,129 +45,126 @@ class _SingleThreadBlas:
 
 @cache
 def single_thread_blas() -> _SingleThreadBlas:
-    """Let BLAS work on one thread, for many small products."""
+    """Return the context manager that limits BLAS to one thread, for many small products."""
     return _SingleThreadBlas()
 
 
 def _blas_threads(width: int) -> AbstractContextManager[None]:
-    return (
-        single_thread_blas()
-        if _MIN_SINGLE_THREAD_WIDTH <= width <= _MAX_SINGLE_THREAD_WIDTH
-        else nullcontext()
-    )
+    is_slow = _MIN_SINGLE_THREAD_WIDTH <= width <= _MAX_SINGLE_THREAD_WIDTH
+    return single_thread_blas() if is_slow else nullcontext()
 
 
-def cholesky(table: Floats) -> Floats | None:
-    """Return the lower triangle L of L Lᵀ = table; None if the table is not positive definite."""
+def cholesky(matrix: Floats) -> Floats | None:
+    """Return the lower Cholesky factor, or None if the matrix is not positive definite."""
     try:
-        with _blas_threads(len(table)):
-            lower: Floats = linalg.cholesky(table, lower=True, check_finite=False)
+        with _blas_threads(len(matrix)):
+            lower: Floats = linalg.cholesky(matrix, lower=True, check_finite=False)
     except linalg.LinAlgError:
         return None
     return lower
 
 
-def cholesky_solve(lower: Floats, right: Floats) -> Floats:
-    """Return what L Lᵀ maps to the right side."""
-    return np.asarray(linalg.cho_solve((lower, True), right, check_finite=False))
-
-
-def eigh(table: Floats) -> tuple[Floats, Floats]:
-    """Return the eigenvalues of a symmetric table, rising, and its eigenvectors as columns."""
-    with _blas_threads(len(table)):
-        values, vectors = linalg.eigh(table, driver="evd", check_finite=False)
-    return values, vectors
-
-
-def solve_triangular(lower: Floats, right: Floats, *, turned: bool = False) -> Floats:
-    """Return what L maps to the right side, or what Lᵀ does."""
-    trans = "T" if turned else "N"
-    return np.asarray(linalg.solve_triangular(lower, right, lower=True, trans=trans, check_finite=False))
-
-
-def one_norm(table: Floats) -> float:
-    """Return the largest sum of a column's sizes."""
-    return float(linalg.norm(table, 1, check_finite=False)) if table.size else 0.0
-
-
-def reciprocal_condition(lower: Floats, norm: float) -> float:
-    """Estimate 1 / (‖A‖ ‖A⁻¹‖) of A = L Lᵀ, whose largest sum of a column is the norm."""
-    found, _ = linalg.lapack.dpocon(lower, norm, uplo="L")
-    return float(found)
+def cholesky_solve(lower: Floats, rhs: Floats) -> Floats:
+    """Solve (L Lᵀ) x = rhs."""
+    return np.asarray(linalg.cho_solve((lower, True), rhs, check_finite=False))
 
 
 def cholesky_inverse(lower: Floats) -> Floats:
-    """Return (L Lᵀ)⁻¹, both triangles."""
+    """Return (L Lᵀ)⁻¹ with both triangles filled."""
     with _blas_threads(len(lower)):
         half, _ = linalg.lapack.dpotri(lower, lower=1)
     half = np.tril(half)
     return np.asarray(half + np.tril(half, -1).T)
 
 
-def qr(rows: Floats) -> tuple[Floats, Floats]:
-    """Return Q with orthonormal columns and the upper triangle R, Q R = rows."""
-    q, r = linalg.qr(rows, mode="economic", check_finite=False)
+def solve_triangular(lower: Floats, rhs: Floats, *, transposed: bool = False) -> Floats:
+    """Solve L x = rhs, or Lᵀ x = rhs if transposed."""
+    trans = "T" if transposed else "N"
+    return np.asarray(linalg.solve_triangular(lower, rhs, lower=True, trans=trans, check_finite=False))
+
+
+def solve(matrix: Floats, rhs: Floats) -> Floats | None:
+    """Solve a square system by LU decomposition; return None if the matrix is singular."""
+    _, _, x, info = linalg.lapack.dgesv(matrix, rhs)
+    return None if info else np.asarray(x)
+
+
+def one_norm(matrix: Floats) -> float:
+    """Return ‖A‖₁, the largest absolute column sum."""
+    return float(linalg.norm(matrix, 1, check_finite=False)) if matrix.size else 0.0
+
+
+def reciprocal_condition(lower: Floats, norm: float) -> float:
+    """Estimate 1 / (‖A‖₁ ‖A⁻¹‖₁) from the Cholesky factor and the one-norm of A."""
+    rcond, _ = linalg.lapack.dpocon(lower, norm, uplo="L")
+    return float(rcond)
+
+
+def eigh(matrix: Floats) -> tuple[Floats, Floats]:
+    """Return the eigenvalues of a symmetric matrix in ascending order, and its eigenvectors as columns."""
+    with _blas_threads(len(matrix)):
+        values, vectors = linalg.eigh(matrix, driver="evd", check_finite=False)
+    return values, vectors
+
+
+def qr(matrix: Floats) -> tuple[Floats, Floats]:
+    """Return the economic QR decomposition Q, R."""
+    q, r = linalg.qr(matrix, mode="economic", check_finite=False)
     return q, r
 
 
-def svd(rows: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return U, the singular values falling, and V: U diag(s) Vᵀ = rows."""
-    u, s, vt = linalg.svd(rows, full_matrices=False, check_finite=False)
-    return u, s, vt.T
-
-
-def pivoted_qr(table: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """Return an order of the columns, the most independent first, and how much each adds to those before."""
-    r, order = linalg.qr(table, mode="r", pivoting=True, check_finite=False)
+def pivoted_qr(matrix: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """Return the column order of QR with pivoting, and |diag R|: the norm that each column adds."""
+    r, order = linalg.qr(matrix, mode="r", pivoting=True, check_finite=False)
     return order.astype(np.int64), np.abs(np.diagonal(r))
 
 
-def solve(table: Floats, right: Floats) -> Floats | None:
-    """Return what a square table maps to the right side; None if it is singular."""
-    _, _, found, trouble = linalg.lapack.dgesv(table, right)
-    return None if trouble else np.asarray(found)
+def svd(matrix: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return U, the singular values in descending order, and V, with matrix = U diag(s) Vᵀ."""
+    u, s, vt = linalg.svd(matrix, full_matrices=False, check_finite=False)
+    return u, s, vt.T
 
 
 class TridiagonalReduction:
-    """A symmetric table turned into one with three diagonals: table = Q T Qᵀ.
+    """Reduction A = Q T Qᵀ of a symmetric matrix to tridiagonal form.
 
-    T + shift is factored in a number of steps that grows with its width alone, so many shifts cost no more
-    than one; the turn costs a third of an eigendecomposition.
+    Solving with T + shift takes O(width), so many shifts cost about as much as one. The reduction costs a third
+    of an eigendecomposition.
     """
 
-    def __init__(self, table: Floats) -> None:
-        self.width = len(table)
+    def __init__(self, matrix: Floats) -> None:
+        self.width = len(matrix)
         if self.width < 2:
-            self.diagonal, self.off_diagonal = np.diagonal(table).copy(), np.zeros(0)
+            self.diagonal, self.off_diagonal = np.diagonal(matrix).copy(), np.zeros(0)
             return
         with _blas_threads(self.width):
-            turned, self.diagonal, self.off_diagonal, self.tau, _ = linalg.lapack.dsytrd(
-                table, lower=1, lwork=64 * self.width
+            reduced, self.diagonal, self.off_diagonal, self.tau, _ = linalg.lapack.dsytrd(
+                matrix, lower=1, lwork=64 * self.width
             )
-        self.reflectors = np.asfortranarray(turned[1:, :-1])
+        self.reflectors = np.asfortranarray(reduced[1:, :-1])
 
     def apply_q_transpose(self, vectors: Floats) -> Floats:
-        """Return Qᵀ v of a vector or of columns."""
+        """Return Qᵀ v for a vector or for columns."""
         return self._apply_reflectors(vectors, "T")
 
     def apply_q(self, vectors: Floats) -> Floats:
-        """Return Q v of a vector or of columns."""
+        """Return Q v for a vector or for columns."""
         return self._apply_reflectors(vectors, "N")
 
-    def solve_with_shift(self, shift: float, right: Floats) -> tuple[Floats, float]:
-        """Return (T + shift)⁻¹ right and the logarithm of the determinant of T + shift."""
+    def solve_with_shift(self, shift: float, rhs: Floats) -> tuple[Floats, float]:
+        """Solve (T + shift I) x = rhs; return x and log det(T + shift I)."""
         if self.width < 2:
-            return right / (self.diagonal + shift), float(np.log(self.diagonal + shift).sum())
-        steps, _, found, trouble = linalg.lapack.dptsv(self.diagonal + shift, self.off_diagonal, right)
-        if trouble:
-            raise np.linalg.LinAlgError("a shift that does not make the table positive definite")
-        return found, float(np.log(steps).sum())
+            return rhs / (self.diagonal + shift), float(np.log(self.diagonal + shift).sum())
+        pivots, _, x, info = linalg.lapack.dptsv(self.diagonal + shift, self.off_diagonal, rhs)
+        if info:
+            raise np.linalg.LinAlgError("the shifted matrix is not positive definite")
+        return x, float(np.log(pivots).sum())
 
     def _apply_reflectors(self, vectors: Floats, trans: str) -> Floats:
         if self.width < 2:
             return vectors.copy()
         out = np.array(vectors, dtype=np.float64).reshape(self.width, -1)
-        # The first row stands still: LAPACK keeps the reflectors as those of a QR factor one row below.
+        # Q leaves the first row unchanged: LAPACK stores the reflectors as those of a QR one row below.
         below = np.asfortranarray(out[1:])
         lwork = 64 * max(1, below.shape[1])
         with _blas_threads(self.width):

@@ -1,4 +1,4 @@
-"""Linear programs: the only place that asks scipy to solve one."""
+"""Linear programs, the only caller of scipy's solver."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 
 
 class NearestMeansSolution(NamedTuple):
-    """Weights of the points of two groups, and the price of each coordinate."""
+    """Convex weights of the points, and the dual price of each coordinate."""
 
     weights: Floats
     dual_prices: Floats
@@ -25,24 +25,25 @@ def solve_nearest_means(
     points: NDArray[np.int64],
     groups: NDArray[np.int64],
 ) -> NearestMeansSolution | None:
-    """Return convex weights of two groups of points that bring the sum of both nearest to zero.
+    """Minimise ‖Σ λₖ xₖ‖₁ over convex weights λ of two groups of points.
 
-    Point k has the given values at the given coordinates; those of `points` take part, each in the
-    group 0 or 1, whose weights sum to one. Minimises Σ|coordinates of the sum|.
+    The points x are the columns of a compressed sparse matrix [width, all points]; only those listed in `points`
+    take part, each in group 0 or 1. The weights of each group are non-negative and sum to one. Returns None if
+    the solver fails.
     """
-    # Half a second that only rows without a plane should cost.
+    # The import takes half a second, and only data that is not separable needs it.
     from scipy.optimize import linprog
     from scipy.sparse import csc_array, eye_array, hstack, vstack
 
     n = len(points)
-    table = csc_array((values, indices, indptr), shape=(width, len(indptr) - 1))[:, points]
-    sums = csc_array((np.ones(n), (groups, np.arange(n))), shape=(2, n))
+    coordinates = csc_array((values, indices, indptr), shape=(width, len(indptr) - 1))[:, points]
+    group_sums = csc_array((np.ones(n), (groups, np.arange(n))), shape=(2, n))
     slack = eye_array(width, format="csc")
-    blank = csc_array((2, 2 * width))
-    equations = vstack([hstack([table, slack, -slack]), hstack([sums, blank])], format="csc")
+    no_slack = csc_array((2, 2 * width))
+    A_eq = vstack([hstack([coordinates, slack, -slack]), hstack([group_sums, no_slack])], format="csc")
+    b_eq = np.concatenate([np.zeros(width), [1.0, 1.0]])
     cost = np.concatenate([np.zeros(n), np.ones(2 * width)])
-    wanted = np.concatenate([np.zeros(width), [1.0, 1.0]])
-    found = linprog(cost, A_eq=equations, b_eq=wanted, method="highs")
-    if found.x is None:
+    result = linprog(cost, A_eq=A_eq, b_eq=b_eq, method="highs")
+    if result.x is None:
         return None
-    return NearestMeansSolution(np.asarray(found.x[:n]), np.asarray(found.eqlin.marginals[:width]))
+    return NearestMeansSolution(np.asarray(result.x[:n]), np.asarray(result.eqlin.marginals[:width]))

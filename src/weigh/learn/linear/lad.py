@@ -85,7 +85,7 @@ def _solve_by_qr(problem: Problem, moments: Moments, tol: float, max_iter: int) 
     )
     found = solve_lad(straight, tol, max_iter)
     w = np.zeros(problem.X.width)
-    w[kept] = algebra.solve_triangular(R.T, found.w * np.sqrt(len(Q)), turned=True) / size[kept]
+    w[kept] = algebra.solve_triangular(R.T, found.w * np.sqrt(len(Q)), transposed=True) / size[kept]
     b = np.asarray(found.b - moments.mean_x @ w) if problem.has_intercept else found.b
     return replace(found, w=w, b=b, method=f"{found.method}, over orthogonal features")
 

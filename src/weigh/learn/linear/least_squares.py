@@ -90,7 +90,7 @@ def _minimum_norm_map(scale: Floats, V: Floats, s: Floats) -> Floats:
     if rank in (0, width):
         return V / s / scale[:, None]
     Q, T = algebra.qr(scale[:, None] * V)
-    return algebra.solve_triangular((T * s).T, Q.T, turned=True).T
+    return algebra.solve_triangular((T * s).T, Q.T, transposed=True).T
 
 
 def _column_scales(moments: Moments) -> Floats:
