@@ -128,8 +128,8 @@ def svd(matrix: Floats) -> tuple[Floats, Floats, Floats]:
 class TridiagonalReduction:
     """Reduction A = Q T Qᵀ of a symmetric matrix to tridiagonal form.
 
-    Solving with T + shift takes O(width), so many shifts cost about as much as one. The reduction costs a third
-    of an eigendecomposition.
+    Solving with T + shift takes O(width), so many shifts cost about as much as one. The reduction costs a
+    third of an eigendecomposition.
     """
 
     def __init__(self, matrix: Floats) -> None:

@@ -27,9 +27,9 @@ def solve_nearest_means(
 ) -> NearestMeansSolution | None:
     """Minimise ‖Σ λₖ xₖ‖₁ over convex weights λ of two groups of points.
 
-    The points x are the columns of a compressed sparse matrix [width, all points]; only those listed in `points`
-    take part, each in group 0 or 1. The weights of each group are non-negative and sum to one. Returns None if
-    the solver fails.
+    The points x are the columns of a compressed sparse matrix [width, all points]; only those listed in
+    `points` take part, each in group 0 or 1. The weights of each group are non-negative and sum to one.
+    Returns None if the solver fails.
     """
     # The import takes half a second, and only data that is not separable needs it.
     from scipy.optimize import linprog

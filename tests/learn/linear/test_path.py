@@ -83,9 +83,9 @@ def test_scales_are_judged_from_moments_as_from_rows(shape: tuple[int, int], l1:
     rest = np.ones(shape[0], dtype=bool)
     rest[fold] = False
     fitted = LinearPathSolver(stated.select_rows(rest), np.full(d, l1), np.ones(d), 1e-10, 10_000).solve(scales)
-    own = stated.cut(fold.start, fold.stop)
+    own = stated.slice_rows(fold.start, fold.stop)
     left = (own.y - own.offset)[:, None] - own.X.times(fitted.weights.T) - fitted.intercepts
-    np.testing.assert_allclose(one.fold_errors[0], own.weights @ np.square(left) / own.total, rtol=1e-4)
+    np.testing.assert_allclose(one.fold_errors[0], own.weights @ np.square(left) / own.total_weight, rtol=1e-4)
 
 
 def test_folds_of_any_rows_are_judged_as_if_each_scale_were_solved_without_them() -> None:

@@ -1,1 +1,1 @@
-"""Regression: a loss, penalties on the weights, and solvers that prove how near the optimum they are."""
+"""Linear and logistic regression: losses, penalties, and solvers that return a certified duality gap."""

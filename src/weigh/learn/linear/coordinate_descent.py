@@ -1,11 +1,12 @@
-"""Lasso and elastic net where only the moments of the rows are known.
+"""Coordinate descent for lasso and elastic net, from a Gram matrix or along the columns of X.
 
-The objective is
+With G = XᵀX, c = Xᵀy and yy = yᵀy of centred rows the objective is
 
-    ½ yy − cᵀw + ½ wᵀGw + Σ l1ⱼ |wⱼ| + ½ Σ l2ⱼ wⱼ²
+    ½ yy − cᵀw + ½ wᵀGw + Σ l1ⱼ |wⱼ| + ½ Σ l2ⱼ wⱼ².
 
-with G = XᵀX, c = Xᵀy and yy = yᵀy of centred rows. Features with l1 = 0 are taken out first: for given other
-weights theirs solve a linear system, and what is left is a problem of the same form.
+Features with l1 = 0 are eliminated first: given the other weights, theirs solve a linear system, and what
+remains (the Schur complement) has the same form. Where sweeps converge slowly, they alternate with Newton
+steps on the support. The subproblems of proximal Newton for log loss are solved by the same routines.
 """
 
 from __future__ import annotations
@@ -21,15 +22,17 @@ from weigh.features.blocks import Floats, Ints, Longs
 from weigh.learn.linear.matrix import Matrix, SparseMatrix
 from weigh.model.parallel import available_cores
 
-# Sweeps before the first exact solution of a support, and between further ones.
 _SWEEPS_BEFORE_NEWTON, _SWEEPS_BETWEEN_NEWTON = 25, 4
-# Rounds without any gain after which rounding is all that is left.
-_MAX_STALLED_ROUNDS = 50
+_MAX_STALLED_ROUNDS = 50  # rounds without a smaller gap, after which only rounding is left
+# Sweeps of the first rounds of proximal Newton; later rounds stop at a relative decrease per sweep.
+_EARLY_SWEEPS = (1, 2, 3, 5)
+_MAX_SWEEPS, _RELATIVE_DECREASE = 30, 0.1
+_SWEEPS_NEAR_OPTIMUM = 5  # there sweeps only have to find the signs
 
 
 @dataclass(frozen=True, eq=False)
 class GramLoss:
-    """The loss ½ yy − cᵀw + ½ wᵀGw, where G is symmetric."""
+    """The squared loss ½ yy − cᵀw + ½ wᵀGw, with G symmetric and `cross` = c."""
 
     gram: Floats
     cross: Floats
@@ -38,7 +41,7 @@ class GramLoss:
 
 @dataclass(frozen=True, eq=False)
 class GramSolution:
-    """Weights, q = c − Gw, and how far the objective may be above its minimum."""
+    """Weights, q = c − Gw, and an upper bound `gap` on objective − minimum."""
 
     w: Floats
     q: Floats
@@ -55,43 +58,43 @@ def solve_gram_lasso(
     max_iter: int = 10_000,
     start: Floats | None = None,
 ) -> GramSolution:
-    """Return the weights of least objective; the gap is to be below tol times what w = 0 costs."""
-    taken = SchurComplement.eliminate(loss, l1, l2)
-    inner = _initial_solution(taken.loss, None if start is None else start[taken.penalised])
-    return taken.restore(_descend(taken, inner, tol, max_iter))
+    """Minimise the objective until the gap is at most tol times its value with all l1 weights zero."""
+    reduced = SchurComplement.eliminate(loss, l1, l2)
+    point = _initial_solution(reduced.loss, None if start is None else start[reduced.penalised])
+    return reduced.restore(_descend(reduced, point, tol, max_iter))
 
 
 def gram_lasso_path(
     loss: GramLoss, penalties: Iterable[tuple[Floats, Floats]], *, tol: float, max_iter: int = 10_000
 ) -> list[GramSolution]:
-    """Return the best weights for one pair (l1, l2) after the other.
+    """Solve for a sequence of penalties (l1, l2).
 
-    While support and signs stay, weights are linear in l1: where the last two solutions point to is where
-    the next one begins.
+    While support and signs stay the same, the weights are linear in l1, so each solution starts from the
+    extrapolation of the last two.
     """
-    found: list[GramSolution] = []
-    past: list[tuple[float, GramSolution]] = []
-    kept: Longs | None = None
+    solutions: list[GramSolution] = []
+    history: list[tuple[float, GramSolution]] = []
+    penalised: Longs | None = None
     for l1, l2 in penalties:
-        taken = SchurComplement.eliminate(loss, l1, l2)
-        if kept is None or not np.array_equal(kept, taken.penalised) or l2[l1 == 0].any():
-            past, kept = past[:0], taken.penalised
-        scale = float(taken.l1.sum())
-        if len(past) == 2 and past[0][0] != past[1][0]:
-            begin = _extrapolate(taken.loss, past, scale)
-        elif past:
-            begin = past[-1][1]
+        reduced = SchurComplement.eliminate(loss, l1, l2)
+        if penalised is None or not np.array_equal(penalised, reduced.penalised) or l2[l1 == 0].any():
+            history, penalised = [], reduced.penalised
+        scale = float(reduced.l1.sum())
+        if len(history) == 2 and history[0][0] != history[1][0]:
+            start = _extrapolate(reduced.loss, history, scale)
+        elif history:
+            start = history[-1][1]
         else:
-            begin = _initial_solution(taken.loss, found[-1].w[taken.penalised] if found else None)
-        inner = _descend(taken, begin, tol, max_iter)
-        past = [*past[-1:], (scale, inner)]
-        found.append(taken.restore(inner))
-    return found
+            start = _initial_solution(reduced.loss, solutions[-1].w[reduced.penalised] if solutions else None)
+        point = _descend(reduced, start, tol, max_iter)
+        history = [*history[-1:], (scale, point)]
+        solutions.append(reduced.restore(point))
+    return solutions
 
 
 @dataclass(frozen=True, eq=False)
 class SchurComplement:
-    """A problem without the features that have no l1, and the way back."""
+    """The problem in the l1-penalised weights alone, with what is needed to restore the others."""
 
     loss: GramLoss
     l1: Floats
@@ -103,20 +106,20 @@ class SchurComplement:
 
     @classmethod
     def eliminate(cls, loss: GramLoss, l1: Floats, l2: Floats) -> SchurComplement:
-        """Return what is left when weights without l1 follow the others."""
-        others, kept = np.flatnonzero(l1 == 0), np.flatnonzero(l1)
-        if not len(others):
-            return cls(loss, l1, l2, loss, kept, others, np.zeros((0, 0)))
-        inverse = _pseudo_inverse(loss.gram[np.ix_(others, others)] + np.diag(l2[others]))
-        between, cross = loss.gram[np.ix_(kept, others)], loss.cross[others]
-        led = between @ inverse
-        gram = loss.gram[np.ix_(kept, kept)] - led @ between.T
+        """Eliminate the weights without l1."""
+        free, penalised = np.flatnonzero(l1 == 0), np.flatnonzero(l1)
+        if not len(free):
+            return cls(loss, l1, l2, loss, penalised, free, np.zeros((0, 0)))
+        inverse = _pseudo_inverse(loss.gram[np.ix_(free, free)] + np.diag(l2[free]))
+        coupling, cross = loss.gram[np.ix_(penalised, free)], loss.cross[free]
+        projection = coupling @ inverse
+        gram = loss.gram[np.ix_(penalised, penalised)] - projection @ coupling.T
         yy = float(loss.yy - cross @ inverse @ cross)
-        left = GramLoss((gram + gram.T) / 2, loss.cross[kept] - led @ cross, yy)
-        return cls(left, l1[kept], l2[kept], loss, kept, others, inverse)
+        reduced = GramLoss((gram + gram.T) / 2, loss.cross[penalised] - projection @ cross, yy)
+        return cls(reduced, l1[penalised], l2[penalised], loss, penalised, free, inverse)
 
     def restore(self, point: GramSolution) -> GramSolution:
-        """Return the same point with all its weights."""
+        """Return the solution with all weights."""
         if not len(self.unpenalised):
             return point
         w = np.zeros(len(self.full_loss.cross))
@@ -126,14 +129,19 @@ class SchurComplement:
         )
         return GramSolution(w, self.full_loss.cross - self.full_loss.gram @ w, point.gap, point.sweeps)
 
+    def objective(self, w: Floats, q: Floats) -> float:
+        """Return the objective of the penalised weights w with q = c − Gw."""
+        squares = self.loss.yy - (self.loss.cross + q) @ w
+        return float(squares / 2 + self.l1 @ np.abs(w) + self.l2 @ np.square(w) / 2)
 
-def _pseudo_inverse(table: Floats) -> Floats:
-    """Return the inverse where there is one; columns that repeat others share their weight."""
-    scale = 1 / np.sqrt(np.maximum(np.diagonal(table), np.finfo(np.float64).tiny))
-    values, vectors = algebra.eigh(table * scale * scale[:, None])
-    sure = values > len(table) * 1e-13
-    turned = vectors[:, sure] * scale[:, None]
-    return np.asarray((turned / values[sure]) @ turned.T)
+
+def _pseudo_inverse(matrix: Floats) -> Floats:
+    """Return the pseudo-inverse of a positive semi-definite matrix; duplicate columns share their weight."""
+    scale = 1 / np.sqrt(np.maximum(np.diagonal(matrix), np.finfo(np.float64).tiny))
+    values, vectors = algebra.eigh(matrix * scale * scale[:, None])
+    kept = values > len(matrix) * 1e-13
+    V = vectors[:, kept] * scale[:, None]
+    return np.asarray((V / values[kept]) @ V.T)
 
 
 def _initial_solution(loss: GramLoss, w: Floats | None) -> GramSolution:
@@ -142,97 +150,99 @@ def _initial_solution(loss: GramLoss, w: Floats | None) -> GramSolution:
     return GramSolution(w, loss.cross - loss.gram @ w, np.inf, 0)
 
 
-def _extrapolate(loss: GramLoss, past: list[tuple[float, GramSolution]], scale: float) -> GramSolution:
-    (far_scale, far), (near_scale, near) = past
-    step = (scale - near_scale) / (near_scale - far_scale)
-    w, q = near.w + step * (near.w - far.w), near.q + step * (near.q - far.q)
-    turned = np.flatnonzero(w * near.w < 0)
-    q += w[turned] @ loss.gram[turned]
-    w[turned] = 0.0
+def _extrapolate(loss: GramLoss, history: list[tuple[float, GramSolution]], scale: float) -> GramSolution:
+    """Continue linearly in the penalty; weights whose sign would change become zero."""
+    (older_scale, older), (newer_scale, newer) = history
+    step = (scale - newer_scale) / (newer_scale - older_scale)
+    w, q = newer.w + step * (newer.w - older.w), newer.q + step * (newer.q - older.q)
+    flipped = np.flatnonzero(w * newer.w < 0)
+    q += w[flipped] @ loss.gram[flipped]
+    w[flipped] = 0.0
     return GramSolution(w, q, np.inf, 0)
 
 
-def _descend(taken: SchurComplement, begin: GramSolution, tol: float, max_iter: int) -> GramSolution:
-    """Sweep; where sweeps do not do, solve for the support exactly in between."""
-    loss, goal = taken.loss, tol * taken.loss.yy / 2
+def _descend(reduced: SchurComplement, start: GramSolution, tol: float, max_iter: int) -> GramSolution:
+    """Alternate sweeps with Newton steps on the support until the gap is small enough or stalls."""
+    loss, target = reduced.loss, tol * reduced.loss.yy / 2
     gram, cross = np.ascontiguousarray(loss.gram), np.ascontiguousarray(loss.cross)
-    w, q, sweeps = begin.w.copy(), begin.q.copy(), 0
-    least, stalled = np.inf, 0
+    w, q, sweeps = start.w.copy(), start.q.copy(), 0
+    best_gap, n_stalled = np.inf, 0
     while True:
-        most = min(_SWEEPS_BETWEEN_NEWTON if sweeps else _SWEEPS_BEFORE_NEWTON, max_iter - sweeps)
-        done, gap = _core.coordinate_descent_gram(gram, cross, loss.yy, taken.l1, taken.l2, goal, most, w, q)
+        max_sweeps = min(_SWEEPS_BETWEEN_NEWTON if sweeps else _SWEEPS_BEFORE_NEWTON, max_iter - sweeps)
+        done, gap = _core.coordinate_descent_gram(
+            gram, cross, loss.yy, reduced.l1, reduced.l2, target, max_sweeps, w, q
+        )
         sweeps += done
-        least, stalled = (gap, 0) if gap < 0.99 * least else (least, stalled + 1)
-        if gap <= goal or sweeps >= max_iter or stalled > _MAX_STALLED_ROUNDS:
+        best_gap, n_stalled = (gap, 0) if gap < 0.99 * best_gap else (best_gap, n_stalled + 1)
+        if gap <= target or sweeps >= max_iter or n_stalled > _MAX_STALLED_ROUNDS:
             return GramSolution(w, q, gap, sweeps)
-        w, q = _newton_on_support(taken, w, q)
+        w, q = _newton_on_support(reduced, w, q)
         sweeps += 1
 
 
-def _newton_on_support(taken: SchurComplement, w: Floats, q: Floats) -> tuple[Floats, Floats]:
-    """Return the best point of the support's signs, without the features whose sign would turn on the way."""
+def _newton_on_support(reduced: SchurComplement, w: Floats, q: Floats) -> tuple[Floats, Floats]:
+    """Solve for the non-zero weights with their signs fixed; weights that would cross zero become zero.
+
+    Returns w and q = c − Gw unchanged if the objective does not fall.
+    """
     support = np.flatnonzero(w)
-    part = taken.loss.gram[np.ix_(support, support)]
-    part[np.diag_indices_from(part)] += taken.l2[support]
-    lower = algebra.cholesky(part)
+    hess = reduced.loss.gram[np.ix_(support, support)]
+    hess[np.diag_indices_from(hess)] += reduced.l2[support]
+    lower = algebra.cholesky(hess)
     if lower is None:
-        # Columns that repeat each other: any of their best weights will do.
-        part[np.diag_indices_from(part)] += 1e-9 * np.diagonal(part).max()
-        lower = algebra.cholesky(part)
+        # Collinear columns have many optimal weights, and any of them will do.
+        hess[np.diag_indices_from(hess)] += 1e-9 * np.diagonal(hess).max()
+        lower = algebra.cholesky(hess)
     if lower is None:
         return w, q
-    past = w[support]
-    slope = q[support] - taken.l1[support] * np.sign(past) - taken.l2[support] * past
-    step = algebra.cholesky_solve(lower, slope)
-    if (past * (past + step) <= 0).any():
-        step = _newton_with_zero_crossings(algebra.cholesky_inverse(lower), past, slope) - past
-    there = w.copy()
-    there[support] = past + step
-    gradient = q - step @ taken.loss.gram[support]
-    return (there, gradient) if _objective(taken, there, gradient) < _objective(taken, w, q) else (w, q)
+    w_support = w[support]
+    residual = q[support] - reduced.l1[support] * np.sign(w_support) - reduced.l2[support] * w_support
+    step = algebra.cholesky_solve(lower, residual)
+    if (w_support * (w_support + step) <= 0).any():
+        inverse = algebra.cholesky_inverse(lower)
+        step = _newton_with_zero_crossings(inverse, w_support, residual) - w_support
+    new_w = w.copy()
+    new_w[support] = w_support + step
+    new_q = q - step @ reduced.loss.gram[support]
+    return (new_w, new_q) if reduced.objective(new_w, new_q) < reduced.objective(w, q) else (w, q)
 
 
-def _newton_with_zero_crossings(inverse: Floats, w: Floats, slope: Floats) -> Floats:
-    """Go to the best point of a support; each feature that reaches zero on the way stays there.
+def _newton_with_zero_crossings(inverse: Floats, w: Floats, residual: Floats) -> Floats:
+    """Follow the Newton path; each weight that reaches zero on the way stays there.
 
-    What is left of the inverse when a feature is taken out follows from the inverse itself.
+    Removing a feature is a rank-one update of the inverse Hessian, which is overwritten.
     """
-    w, left, product = w.copy(), np.ones(len(w), dtype=bool), np.empty_like(inverse)
+    w, active, outer = w.copy(), np.ones(len(w), dtype=bool), np.empty_like(inverse)
     for _ in range(len(w)):
-        step = inverse @ np.where(left, slope, 0.0)
-        turning = np.flatnonzero(left & (w * (w + step) <= 0) & (w != 0))
-        if not len(turning):
+        step = inverse @ np.where(active, residual, 0.0)
+        crossing = np.flatnonzero(active & (w * (w + step) <= 0) & (w != 0))
+        if not len(crossing):
             return w + step
-        lengths = -w[turning] / step[turning]
+        lengths = -w[crossing] / step[crossing]
         length = float(lengths.min())
-        gone = turning[lengths <= length * (1 + 1e-12)]
+        removed = crossing[lengths <= length * (1 + 1e-12)]
         w += length * step
-        slope = slope * (1 - length)
-        for each in gone:
-            w[each], left[each] = 0.0, False
-            column = inverse[each].copy()
-            inverse -= np.multiply.outer(column, column / column[each], out=product)
-            inverse[each], inverse[:, each] = 0.0, 0.0
+        residual = residual * (1 - length)
+        for j in removed:
+            w[j], active[j] = 0.0, False
+            column = inverse[j].copy()
+            inverse -= np.multiply.outer(column, column / column[j], out=outer)
+            inverse[j], inverse[:, j] = 0.0, 0.0
     return w
 
 
-def _objective(taken: SchurComplement, w: Floats, q: Floats) -> float:
-    squares = taken.loss.yy - (taken.loss.cross + q) @ w
-    return float(squares / 2 + taken.l1 @ np.abs(w) + taken.l2 @ np.square(w) / 2)
-
-
-def position_lookup(which: Longs, width: int) -> Ints:
-    """Return where each feature stands among the chosen ones; −1 if it is not one of them."""
-    places = np.full(width, -1, np.int32)
-    places[which] = np.arange(len(which), dtype=np.int32)
-    return places
+def position_lookup(indices: Longs, width: int) -> Ints:
+    """Return the position of each feature in `indices`, −1 if it is absent."""
+    positions = np.full(width, -1, np.int32)
+    positions[indices] = np.arange(len(indices), dtype=np.int32)
+    return positions
 
 
 @singledispatch
-def build_columns(X: Matrix, which: Longs) -> _core.ColumnSubset:
-    """Return some features for descent along columns."""
-    size = len(which)
-    values = np.ascontiguousarray(X.dense_columns(which)).ravel()
+def build_columns(X: Matrix, indices: Longs) -> _core.ColumnSubset:
+    """Return a subset of the features, stored by column for coordinate descent."""
+    size = len(indices)
+    values = np.ascontiguousarray(X.dense_columns(indices)).ravel()
     indptr = np.arange(0, len(values) + 1, max(size, 1), dtype=np.int64)
     every = np.arange(size, dtype=np.int32)
     if not size:
@@ -241,29 +251,22 @@ def build_columns(X: Matrix, which: Longs) -> _core.ColumnSubset:
 
 
 @build_columns.register
-def _(X: SparseMatrix, which: Longs) -> _core.ColumnSubset:
+def _(X: SparseMatrix, indices: Longs) -> _core.ColumnSubset:
     return _core.ColumnSubset(
-        X.indptr, X.indices, X.values, position_lookup(which, X.width), len(which), available_cores()
+        X.indptr, X.indices, X.values, position_lookup(indices, X.width), len(indices), available_cores()
     )
-
-
-# How many sweeps the first rounds are worth; later ones go on until a sweep gains a tenth of the first.
-_EARLY_SWEEPS = (1, 2, 3, 5)
-_MAX_SWEEPS, _RELATIVE_DECREASE = 30, 0.1
-# Near the optimum sweeps only find the signs.
-_SWEEPS_NEAR_OPTIMUM = 5
 
 
 @dataclass(frozen=True)
 class SweepBudget:
-    """How many rounds there were, and whether the optimum is near."""
+    """The rounds of proximal Newton so far, and whether the optimum is near."""
 
     rounds: int
     is_near_optimum: bool
 
     @property
     def n_sweeps(self) -> int:
-        """How many sweeps the next round is worth."""
+        """Number of sweeps for the next round."""
         if self.is_near_optimum:
             return _SWEEPS_NEAR_OPTIMUM
         return _EARLY_SWEEPS[self.rounds] if self.rounds < len(_EARLY_SWEEPS) else _MAX_SWEEPS
@@ -271,49 +274,55 @@ class SweepBudget:
 
 @dataclass(frozen=True, eq=False)
 class QuadraticModel:
-    """The bends h > 0 and pulls u of the rows, and whether there is a bias."""
+    """Second-order model of a loss in a change d of the scores: Σ (½ hᵢ dᵢ² − uᵢ dᵢ).
+
+    `h` > 0 are the second derivatives of the rows and `u` the negative gradients.
+    """
 
     h: Floats
     u: Floats
     has_intercept: bool
 
     def optimise_intercept(self) -> tuple[Floats, float]:
-        """Return the pulls with the best bias, and how far that is."""
+        """Return u at the optimal intercept of the model, and the step of the intercept."""
         if not self.has_intercept:
             return self.u, 0.0
-        shift = float(self.u.sum() / self.h.sum())
-        return self.u - shift * self.h, shift
+        step = float(self.u.sum() / self.h.sum())
+        return self.u - step * self.h, step
 
 
 class GramSubproblem:
-    """The parabola as a table of all features."""
+    """Proximal Newton subproblem, solved to high accuracy on the weighted Gram matrix of all features."""
 
     def __init__(self, X: Matrix) -> None:
         self._X = X
 
     def minimise(
-        self, pull: QuadraticModel, w: Floats, q: Floats, l1: Floats, l2: Floats, effort: SweepBudget
+        self, quadratic: QuadraticModel, w: Floats, q: Floats, l1: Floats, l2: Floats, budget: SweepBudget
     ) -> tuple[Floats, float]:
-        """Return the weights of least model and penalty, and the change of the bias."""
-        u, shift = pull.optimise_intercept()
-        gram, q = self._X.weighted_gram(pull.h), self._X.transposed_times(u)
+        """Minimise model plus penalty; return the weights and the step of the intercept."""
+        u, intercept_step = quadratic.optimise_intercept()
+        gram, q = self._X.weighted_gram(quadratic.h), self._X.transposed_times(u)
         mean = np.zeros(len(w))
-        if pull.has_intercept:
-            total = float(pull.h.sum())
-            mean = self._X.transposed_times(pull.h) / total
-            raw = np.diagonal(gram).copy()
+        if quadratic.has_intercept:
+            total = float(quadratic.h.sum())
+            mean = self._X.transposed_times(quadratic.h) / total
+            raw_diagonal = np.diagonal(gram).copy()
             gram -= total * np.outer(mean, mean)
-            constant = np.diagonal(gram) <= 1e-12 * raw
-            gram[constant], gram[:, constant] = 0.0, 0.0
-            q = np.where(constant, 0.0, q)
-        led = gram @ w
-        yy = float(w @ led + 2 * q @ w + (u * u / pull.h).sum())
-        there = solve_gram_lasso(GramLoss(gram, q + led, yy), l1, l2, tol=1e-13, start=w).w
-        return there, shift - float(mean @ (there - w))
+            is_constant = np.diagonal(gram) <= 1e-12 * raw_diagonal
+            gram[is_constant], gram[:, is_constant] = 0.0, 0.0
+            q = np.where(is_constant, 0.0, q)
+        gram_w = gram @ w
+        yy = float(w @ gram_w + 2 * q @ w + (u * u / quadratic.h).sum())
+        new_w = solve_gram_lasso(GramLoss(gram, q + gram_w, yy), l1, l2, tol=1e-13, start=w).w
+        return new_w, intercept_step - float(mean @ (new_w - w))
 
 
 class ColumnSubproblem:
-    """The parabola along columns of those features that may pull more than their l1."""
+    """Proximal Newton subproblem, solved by sweeps along the columns of a working set.
+
+    The working set holds every feature that is non-zero, unpenalised or has |qⱼ| above a share of l1ⱼ.
+    """
 
     def __init__(self, X: Matrix) -> None:
         self._X = X
@@ -321,36 +330,41 @@ class ColumnSubproblem:
         self._columns: _core.ColumnSubset | None = None
 
     def minimise(
-        self, pull: QuadraticModel, w: Floats, q: Floats, l1: Floats, l2: Floats, effort: SweepBudget
+        self, quadratic: QuadraticModel, w: Floats, q: Floats, l1: Floats, l2: Floats, budget: SweepBudget
     ) -> tuple[Floats, float]:
-        """Return weights of a lower model and penalty, and the change of the bias."""
+        """Lower model plus penalty; return the weights and the step of the intercept."""
         columns = self._working_columns(q, w, l1)
-        chosen = self._working_set
-        active = (w[chosen] != 0) | (np.abs(q[chosen]) > 0.8 * l1[chosen]) | (l1[chosen] == 0)
-        u, shift = pull.optimise_intercept()
-        is_fine = effort.is_near_optimum or effort.rounds > 8
+        working = self._working_set
+        is_active = (w[working] != 0) | (np.abs(q[working]) > 0.8 * l1[working]) | (l1[working] == 0)
+        u, intercept_step = quadratic.optimise_intercept()
+        is_fine = budget.is_near_optimum or budget.rounds > 8
         settings = _core.CoordinateDescentSettings(
-            pull.has_intercept, is_fine, _RELATIVE_DECREASE, effort.n_sweeps, available_cores(), effort.rounds
+            quadratic.has_intercept,
+            is_fine,
+            _RELATIVE_DECREASE,
+            budget.n_sweeps,
+            available_cores(),
+            budget.rounds,
         )
-        found = w[chosen]
-        which = np.flatnonzero(active).astype(np.int32)
-        pulls = self._X.transposed_times(u)[chosen] if shift else q[chosen]
-        penalties = l1[chosen], l2[chosen]
-        _, further = _core.coordinate_descent_columns(
-            columns, which, *penalties, pull.h, u, pulls, settings, found
+        w_working = w[working]
+        active = np.flatnonzero(is_active).astype(np.int32)
+        q_working = self._X.transposed_times(u)[working] if intercept_step else q[working]
+        _, further_step = _core.coordinate_descent_columns(
+            columns, active, l1[working], l2[working], quadratic.h, u, q_working, settings, w_working
         )
-        there = np.zeros_like(w)
-        there[chosen] = found
-        return there, shift + further
+        new_w = np.zeros_like(w)
+        new_w[working] = w_working
+        return new_w, intercept_step + further_step
 
     def _working_columns(self, q: Floats, w: Floats, l1: Floats) -> _core.ColumnSubset:
-        """Return the columns of all features that pull, and of those that soon may."""
-        held = np.zeros(len(w), dtype=bool)
-        held[self._working_set] = True
-        needed = (np.abs(q) > l1) | (w != 0) | (l1 == 0)
-        if self._columns is None or (needed & ~held).any():
-            soon = held | needed | (np.abs(q) > 0.5 * l1)
-            # To build columns anew costs more than to have some that are never needed.
-            self._working_set = np.flatnonzero(soon) if 4 * soon.sum() < len(w) else np.arange(len(w))
+        """Return the columns of the working set, enlarged if it lacks a feature that may become non-zero."""
+        is_present = np.zeros(len(w), dtype=bool)
+        is_present[self._working_set] = True
+        is_needed = (np.abs(q) > l1) | (w != 0) | (l1 == 0)
+        if self._columns is None or (is_needed & ~is_present).any():
+            selected = is_present | is_needed | (np.abs(q) > 0.5 * l1)
+            # Rebuilding columns costs more than storing some that are never needed.
+            is_small = 4 * selected.sum() < len(w)
+            self._working_set = np.flatnonzero(selected) if is_small else np.arange(len(w))
             self._columns = build_columns(self._X, self._working_set)
         return self._columns

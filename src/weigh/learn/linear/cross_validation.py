@@ -1,4 +1,4 @@
-"""The strength of a ridge penalty, chosen by rows that were not learned from."""
+"""Cross-validation: folds, validation curves, and leave-one-out of ridge in closed form."""
 
 from __future__ import annotations
 
@@ -18,47 +18,47 @@ from weigh.learn.linear.ridge import ReducedMoments, RowEigendecomposition
 def ridge_loo_residuals(
     problem: Problem, direction: Floats, scales: Floats, moments: Moments | None = None
 ) -> Floats:
-    """Return the residuals [n, k] of every row, had it been left out, by formula.
+    """Return the leave-one-out residuals [n, k] for k scales in closed form.
 
-    A row of leverage hᵢ = sᵢ (1/N + xᵢᵀ (gram + l2)⁻¹ xᵢ), x from the mean, has the residual rᵢ / (1 − hᵢ).
+    A row with centred features xᵢ and leverage hᵢ = sᵢ (1/N + xᵢᵀ (gram + diag(l2))⁻¹ xᵢ) has the
+    leave-one-out residual rᵢ / (1 − hᵢ).
     """
     if moments is None and problem.X.width > problem.X.n_rows:
         return RowEigendecomposition(problem, direction).loo_residuals(scales)
     moments = Moments.from_problem(problem) if moments is None else moments
     reduced = ReducedMoments.from_moments(moments, direction)
     values, vectors = algebra.eigh(reduced.gram)
-    shares = 1 / (np.maximum(values, 0.0)[:, None] + scales[None, :])
-    right = (vectors.T @ reduced.rhs)[:, None] * shares
-    W = reduced.weights(vectors @ right)
+    inverse_values = 1 / (np.maximum(values, 0.0)[:, None] + scales[None, :])
+    W = reduced.weights(vectors @ ((vectors.T @ reduced.rhs)[:, None] * inverse_values))
     y = problem.y if problem.offset is None else problem.y - problem.offset
-    found = np.empty((problem.X.n_rows, len(scales)))
-    for which, block in row_blocks(problem.X, moments.mean_x if problem.has_intercept else None):
-        seen, length = reduced.transform_rows(block)
-        leverage = length[:, None] + np.square(seen @ vectors) @ shares
+    residuals = np.empty((problem.X.n_rows, len(scales)))
+    for rows, block in row_blocks(problem.X, moments.mean_x if problem.has_intercept else None):
+        transformed, unpenalised_leverage = reduced.transform_rows(block)
+        leverage = unpenalised_leverage[:, None] + np.square(transformed @ vectors) @ inverse_values
         if problem.has_intercept:
             leverage += 1 / moments.total_weight
         if problem.weights is not None:
-            leverage *= problem.weights[which, None]
-        found[which] = (y[which, None] - moments.mean_y - block @ W) / (1 - leverage)
-    return found
+            leverage *= problem.weights[rows, None]
+        residuals[rows] = (y[rows, None] - moments.mean_y - block @ W) / (1 - leverage)
+    return residuals
 
 
 def ridge_loo_validation(
     problem: Problem, direction: Floats, scales: Floats, moments: Moments | None = None
 ) -> ValidationCurve:
-    """Judge every scale by leaving out one row at a time; every row is a fold of its own."""
+    """Return the leave-one-out squared errors of every scale; each row is a fold."""
     weights = np.ones(problem.X.n_rows) if problem.weights is None else problem.weights
     squares = np.square(ridge_loo_residuals(problem, direction, scales, moments))
     mean = weights @ squares / weights.sum()
-    spread = np.sqrt(weights @ np.square(squares - mean) / weights.sum() / problem.X.n_rows)
-    return ValidationCurve(scales, squares, np.asarray(mean), np.asarray(spread))
+    standard_error = np.sqrt(weights @ np.square(squares - mean) / weights.sum() / problem.X.n_rows)
+    return ValidationCurve(scales, squares, np.asarray(mean), np.asarray(standard_error))
 
 
 @dataclass(frozen=True, eq=False)
 class ValidationCurve:
-    """Mean losses of rows held out, for every scale of a penalty; `errors` [folds, k] has them fold by fold.
+    """Mean held-out losses for k scales of a penalty, and by fold in `fold_errors` [folds, k].
 
-    `uncertainty` is the standard error of their mean over the folds.
+    `standard_errors` are those of the mean over the folds.
     """
 
     scales: Floats
@@ -68,54 +68,54 @@ class ValidationCurve:
 
     @classmethod
     def from_fold_sums(cls, scales: Floats, sums: Floats, totals: Floats) -> ValidationCurve:
-        """Return the choice by sums of losses [folds, k] over rows of these total weights."""
-        each = sums / totals[:, None]
-        spread = each.std(axis=0, ddof=1) / np.sqrt(len(totals))
-        return cls(scales, each, sums.sum(axis=0) / totals.sum(), spread)
+        """Build the curve from the losses' sums [folds, k] and the folds' total weights."""
+        fold_errors = sums / totals[:, None]
+        standard_errors = fold_errors.std(axis=0, ddof=1) / np.sqrt(len(totals))
+        return cls(scales, fold_errors, sums.sum(axis=0) / totals.sum(), standard_errors)
 
     @property
     def best_index(self) -> int:
-        """The number of the scale with the least error."""
+        """Index of the scale with the smallest mean error."""
         return int(np.argmin(self.mean_errors))
 
     @property
     def best_scale(self) -> float:
-        """The scale with the least error."""
+        """The scale with the smallest mean error."""
         return float(self.scales[self.best_index])
 
 
-Folds = int | str  # how many parts, or "loo": every row is one
+Folds = int | str  # the number of folds, or "loo" for leave-one-out
 
 
 def consecutive_folds(n: int, folds: int) -> list[tuple[int, int]]:
-    """Return the first and last places of folds of consecutive rows, nearly equal in size.
+    """Return (start, stop) of folds of consecutive rows, nearly equal in size.
 
-    Neighbours in time stay together, and no row is copied.
+    Rows that are neighbours in time stay in one fold, and no row is copied.
     """
     if n < folds:
         raise errors.DataError(
-            f"There are {n:,} rows for {folds:,} folds; cross-validation needs one row in each. Give fewer "
-            f"folds, or more rows."
+            f"There are {n:,} rows for {folds:,} folds; each fold needs at least one row. Give fewer folds, "
+            "or more rows."
         )
     cuts = np.linspace(0, n, folds + 1).astype(int).tolist()
     return list(itertools.pairwise(cuts))
 
 
 def stratified_folds(classes: Floats, folds: int) -> list[Mask]:
-    """Return which rows each fold holds out; the rows of every class are dealt out in turn."""
+    """Return masks of the held-out rows of each fold, with every class spread evenly over the folds."""
     fold = np.empty(len(classes), dtype=np.int64)
     for label in np.unique(classes):
-        own = np.flatnonzero(classes == label)
-        if len(own) < 2:
+        rows = np.flatnonzero(classes == label)
+        if len(rows) < 2:
             raise errors.DataError(
-                "A class has one row only, and none is left to learn it from while that row is held out. "
-                "Give more rows of it, leave it out, or give the prior's scale as a number."
+                "A class has only one row, so no row is left to learn it from when that row is held out. "
+                "Give more rows of this class, leave it out, or give the prior's scale as a number."
             )
-        fold[own] = np.arange(len(own)) % folds
-    found = [np.asarray(fold == number) for number in range(folds)]
-    if not all(held.any() and not held.all() for held in found):
+        fold[rows] = np.arange(len(rows)) % folds
+    masks = [np.asarray(fold == number) for number in range(folds)]
+    if not all(mask.any() and not mask.all() for mask in masks):
         raise errors.DataError(
-            f"The rows of every class are dealt to {folds:,} folds in turn, and {len(classes):,} rows leave "
-            f"some fold without any. Give fewer folds, or more rows."
+            f"{len(classes):,} rows cannot be split by class into {folds:,} folds without leaving a fold "
+            "empty. Give fewer folds, or more rows."
         )
-    return found
+    return masks

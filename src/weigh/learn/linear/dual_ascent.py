@@ -1,4 +1,11 @@
-"""Logistic regression of two classes by its dual: for many sparse features, each with a penalty."""
+"""Dual coordinate ascent for logistic regression of two classes with l2, for many sparse features.
+
+Each row has a dual variable αᵢ in [0, sᵢ], and w = Σ ±αᵢ xᵢ / l2. A pass maximises the dual over one αᵢ after
+the other. The intercept has a normal prior whose centre moves until the prior has no effect.
+
+Reference: Yu, Huang, Lin (2011), "Dual coordinate descent methods for logistic regression and maximum entropy
+models".
+"""
 
 from __future__ import annotations
 
@@ -16,38 +23,57 @@ from weigh.learn.linear.newton import ROUNDING_TOLERANCE, SolverResult
 from weigh.learn.linear.problem import Problem, Solution
 from weigh.model.parallel import available_cores
 
-SYNCS_PER_PASS = 4  # how often per pass threads tell each other
-MAX_THREADS = 4  # each one's steps are the shorter, the more there are
-SHUFFLE_BLOCK_ROWS = 16  # rows that stay neighbours when the order is changed
-MAX_ACTIVE_FRACTION = 0.2  # of the rows: if so few decide the weights, they are gone through again
-N_ACTIVE_PASSES = 2  # times
-MAX_EXPECTED_PASSES = 150  # passes; Newton's method is the better one if more are left
-INTERCEPT_VARIANCE_RATIO = (
-    0.01  # of a row's square: with more the bias, which all rows move, would not come to rest
-)
-INTERCEPT_TOLERANCE = (
-    0.1  # of how far off rows are: what they leave unbalanced for the bias's prior to be moved
-)
+SYNCS_PER_PASS = 4  # how often threads exchange their weights
+MAX_THREADS = 4  # more threads need shorter steps
+SHUFFLE_BLOCK_ROWS = 16  # rows that stay together when the order is shuffled
+MAX_ACTIVE_FRACTION = 0.2  # of the rows: if no more are active, they get extra passes
+N_ACTIVE_PASSES = 2
+MAX_EXPECTED_PASSES = 150  # if more remain, Newton's method is faster
+INTERCEPT_VARIANCE_RATIO = 0.01  # to a row's squared norm; a larger one converges slowly, as all rows move it
+INTERCEPT_TOLERANCE = 0.1  # of the suboptimality: a smaller effect of the intercept's prior is ignored
+
+
+def solve_dual_ascent(
+    problem: Problem, X: SparseMatrix, target: float, max_iter: int, start: Solution | None
+) -> tuple[SolverResult, bool]:
+    """Run passes until the gap is at most the target or at rounding level.
+
+    Returns the result and whether it has converged. Gives up early if convergence is too slow.
+    """
+    dual = DualCoordinateAscent(problem, X)
+    if start is not None:
+        dual.warm_start(start)
+    monitor = ConvergenceMonitor(target)
+    while monitor.passes < max_iter:
+        monitor.update(dual.run_pass(), dual.has_active_rows)
+        if monitor.should_check_gap:
+            result = dual.result(monitor.passes)
+            if result.gap <= target or monitor.suboptimality <= ROUNDING_TOLERANCE * result.objective:
+                return result, True
+        if monitor.is_too_slow:
+            break
+    result = dual.result(monitor.passes)
+    return result, result.gap <= target
 
 
 class DualCoordinateAscent:
-    """A run over the rows of a problem, in units in which all features have the same penalty."""
+    """Dual variables and weights of a problem, in units in which all features have the same penalty."""
 
     def __init__(self, problem: Problem, X: SparseMatrix) -> None:
         self.problem, self.X = problem, X
-        even = bool((problem.l2 == problem.l2[0]).all())
-        self._feature_scales = np.ones(1) if even else np.sqrt(problem.l2)
-        values = X.values if even else _scale_values(X, 1 / self._feature_scales)
-        self.prior_variance = 1 / float(problem.l2[0]) if even else 1.0
-        entries = int(X.indptr[-1] - X.indptr[0])
+        is_uniform = bool((problem.l2 == problem.l2[0]).all())
+        self._feature_scales = np.ones(1) if is_uniform else np.sqrt(problem.l2)
+        values = X.values if is_uniform else _scale_values(X, 1 / self._feature_scales)
+        self.prior_variance = 1 / float(problem.l2[0]) if is_uniform else 1.0
+        n_entries = int(X.indptr[-1] - X.indptr[0])
         self.intercept_variance = 0.0
         if problem.has_intercept:
-            held = None if values is None else values[X.indptr[0] : X.indptr[-1]]
-            squares = entries if held is None else float(held @ held)
+            entries = None if values is None else values[X.indptr[0] : X.indptr[-1]]
+            squares = n_entries if entries is None else float(entries @ entries)
             self.intercept_variance = (
                 INTERCEPT_VARIANCE_RATIO * (self.prior_variance * squares + 1) / max(1, X.n_rows)
             )
-        threads = min(available_cores(), MAX_THREADS) if entries > max(300_000, 4 * X.width) else 1
+        n_threads = min(available_cores(), MAX_THREADS) if n_entries > max(300_000, 4 * X.width) else 1
         self._core = _core.LogisticDual(
             X.indptr,
             X.indices,
@@ -58,8 +84,8 @@ class DualCoordinateAscent:
             problem.offset,
             self.prior_variance,
             self.intercept_variance,
-            SYNCS_PER_PASS if threads > 1 else 1,
-            threads,
+            SYNCS_PER_PASS if n_threads > 1 else 1,
+            n_threads,
         )
         self._imbalance, self._recentre_factor = 0.0, 1.0
         self.has_active_rows = False
@@ -67,7 +93,7 @@ class DualCoordinateAscent:
         self._order = self._random.permutation(X.n_rows).astype(np.int32)
 
     def warm_start(self, start: Solution) -> None:
-        """Begin near given weights."""
+        """Set the dual variables that correspond to the weights of a solution."""
         y, weights = self.problem.y, self.problem.weights
         scores = self.X.times(start.w) + start.b
         scores += 0.0 if self.problem.offset is None else self.problem.offset
@@ -77,71 +103,71 @@ class DualCoordinateAscent:
         self._core.warm_start(scores, w * self._feature_scales, float(start.b))
 
     def run_pass(self) -> float:
-        """Take a step for every row, and more for some; return about how far off they all were."""
-        apart = self._core.run_pass(self._order)
-        weighty = self._active_rows()
-        self.has_active_rows = 0 < len(weighty) <= MAX_ACTIVE_FRACTION * self.X.n_rows
+        """Update every row once, and active rows again; return an estimate of the suboptimality before."""
+        suboptimality = self._core.run_pass(self._order)
+        active = self._active_rows()
+        self.has_active_rows = 0 < len(active) <= MAX_ACTIVE_FRACTION * self.X.n_rows
         if self.has_active_rows:
             for _ in range(N_ACTIVE_PASSES):
-                self._core.run_pass(weighty)
+                self._core.run_pass(active)
         self._order = _shuffle_blocks(self._order, self._random)
         if self.problem.has_intercept:
-            self._recentre_intercept(apart)
-        return apart
+            self._recentre_intercept(suboptimality)
+        return suboptimality
 
     def _active_rows(self) -> Ints:
-        """Return the rows whose loss is bent by more than the mean: those that decide the weights."""
+        """Return the rows with more than the mean curvature: those that determine the weights."""
         alphas = np.abs(self._core.signed_alphas())
         weights = self.problem.weights
-        bends = alphas * (1 - (alphas if weights is None else alphas / weights))
-        return np.asarray(self._order[(bends > bends.mean())[self._order]])
+        curvature = alphas * (1 - (alphas if weights is None else alphas / weights))
+        return np.asarray(self._order[(curvature > curvature.mean())[self._order]])
 
-    def _recentre_intercept(self, apart: float) -> None:
-        """Move the centre of the bias's prior, once the problem is solved well enough for that centre.
+    def _recentre_intercept(self, suboptimality: float) -> None:
+        """Move the centre of the intercept's prior once the problem is nearly solved for the present one.
 
-        What the rows leave unbalanced falls in proportion to how far the centre moves, so two such moves tell
-        how far it has to go.
+        The imbalance Σ ±αᵢ falls in proportion to the move, so two moves determine how far the centre has to
+        go.
         """
-        balance = float(self._core.signed_alphas().sum())
-        if self.intercept_variance * balance**2 <= INTERCEPT_TOLERANCE * apart:
+        imbalance = float(self._core.signed_alphas().sum())
+        if self.intercept_variance * imbalance**2 <= INTERCEPT_TOLERANCE * suboptimality:
             return
-        left = balance / self._imbalance if self._imbalance else 0.0
-        self._recentre_factor = min(max(self._recentre_factor / max(1 - left, 0.02), 1.0), 50.0)
-        self._imbalance = balance
+        ratio = imbalance / self._imbalance if self._imbalance else 0.0
+        self._recentre_factor = min(max(self._recentre_factor / max(1 - ratio, 0.02), 1.0), 50.0)
+        self._imbalance = imbalance
         self._core.recentre_bias_prior(self._recentre_factor)
 
     def result(self, iterations: int) -> SolverResult:
-        """Return the weights [width, 1], the bias last if there is one, and how good they are."""
+        """Return the weights [width, 1], the intercept last if there is one, with their duality gap."""
         problem, loss = self.problem, LogisticLoss(self.problem)
         X: Matrix = InterceptMatrix(self.X) if problem.has_intercept else self.X
         w = self._core.weights() / self._feature_scales
         S = self.X.times(w)[:, None]
-        bias = self._optimise_intercept(loss, S) if problem.has_intercept else 0.0
+        b = self._optimise_intercept(loss, S) if problem.has_intercept else 0.0
         p = np.clip(problem.y - self._core.signed_alphas() / loss.weights[:, 0], 0.0, 1.0)[:, None]
         l2 = np.append(problem.l2, 0.0) if problem.has_intercept else problem.l2
-        objective = loss.value(S + bias) + problem.penalty(w)
-        W = np.append(w, bias) if problem.has_intercept else w
-        # Without a bias no step is needed to a point of the dual, and its features' part is known.
+        objective = loss.value(S + b) + problem.penalty(w)
+        W = np.append(w, b) if problem.has_intercept else w
+        # Without an intercept the point is feasible as it is, and Xᵀ r is known.
         v = None if problem.has_intercept else -(problem.l2 * w)[:, None]
         gap = max(0.0, objective - dual_lower_bound(loss, X, l2, p, v))
         return SolverResult(W[:, None], objective, gap, iterations, "dual coordinate ascent")
 
     def _optimise_intercept(self, loss: LogisticLoss, S: Floats) -> float:
-        bias = self._core.bias
+        """Take up to three Newton steps for the intercept; keep the old one if they do not lower the loss."""
+        b = self._core.bias
         for _ in range(3):
-            p = loss.probabilities(S + bias)
-            bend = float(loss.hessian_times(p, np.ones_like(p)).sum())
-            step = -float(loss.score_gradient(p).sum()) / bend if bend > 0 else 0.0
-            bias += step
+            p = loss.probabilities(S + b)
+            curvature = float(loss.hessian_times(p, np.ones_like(p)).sum())
+            step = -float(loss.score_gradient(p).sum()) / curvature if curvature > 0 else 0.0
+            b += step
             if abs(step) < 1e-12:
                 break
-        near = loss.value(S + bias) < loss.value(S + self._core.bias)
-        return bias if near else self._core.bias
+        return b if loss.value(S + b) < loss.value(S + self._core.bias) else self._core.bias
 
 
 @dataclass
 class ConvergenceMonitor:
-    """When to look at the gap: it costs as much as a pass."""
+    """Decides when to compute the gap, which costs as much as a pass, and when to give up."""
 
     target: float
     previous_suboptimality: float = math.inf
@@ -151,15 +177,16 @@ class ConvergenceMonitor:
 
     expected_gap: float = math.inf
 
-    def update(self, apart: float, went_on: bool) -> None:
-        """Take in how far off rows were when it was their turn, and whether more steps followed the pass."""
-        self.previous_suboptimality, self.suboptimality = self.suboptimality, apart
+    def update(self, suboptimality: float, has_active_passes: bool) -> None:
+        """Record the suboptimality estimated by a pass, and whether passes over active rows followed."""
+        self.previous_suboptimality, self.suboptimality = self.suboptimality, suboptimality
         self.passes += 1
         if self.passes > 2:
-            now = apart / self.previous_suboptimality if self.previous_suboptimality > 0 else 0.0
-            self.rate = now if self.passes == 3 else self.rate**0.7 * now**0.3
+            previous = self.previous_suboptimality
+            rate = suboptimality / previous if previous > 0 else 0.0
+            self.rate = rate if self.passes == 3 else self.rate**0.7 * rate**0.3
         rate = min(self.rate, 1.0)
-        self.expected_gap = apart * (rate if went_on else math.sqrt(rate))
+        self.expected_gap = suboptimality * (rate if has_active_passes else math.sqrt(rate))
 
     @property
     def should_check_gap(self) -> bool:
@@ -168,32 +195,11 @@ class ConvergenceMonitor:
 
     @property
     def is_too_slow(self) -> bool:
-        """Whether so many passes are left that another method is the better one."""
+        """Whether so many passes remain that another method is faster."""
         if self.passes < 10 or self.suboptimality <= self.target:
             return False
-        left = math.log(max(self.target, ROUNDING_TOLERANCE * self.suboptimality) / self.suboptimality)
-        return self.rate >= 1 or left / math.log(self.rate) > MAX_EXPECTED_PASSES
-
-
-def solve_dual_ascent(
-    problem: Problem, X: SparseMatrix, target: float, max_iter: int, start: Solution | None
-) -> tuple[SolverResult, bool]:
-    """Return weights, and whether they are good enough: the gap is the target at most, or rounding."""
-    dual = DualCoordinateAscent(problem, X)
-    if start is not None:
-        dual.warm_start(start)
-    pace = ConvergenceMonitor(target)
-    while pace.passes < max_iter:
-        apart = dual.run_pass()
-        pace.update(apart, dual.has_active_rows)
-        if pace.should_check_gap:
-            found = dual.result(pace.passes)
-            if found.gap <= target or pace.suboptimality <= ROUNDING_TOLERANCE * found.objective:
-                return found, True
-        if pace.is_too_slow:
-            break
-    found = dual.result(pace.passes)
-    return found, found.gap <= target
+        log_ratio = math.log(max(self.target, ROUNDING_TOLERANCE * self.suboptimality) / self.suboptimality)
+        return self.rate >= 1 or log_ratio / math.log(self.rate) > MAX_EXPECTED_PASSES
 
 
 def _scale_values(X: SparseMatrix, scale: Floats) -> Floats:
@@ -202,7 +208,7 @@ def _scale_values(X: SparseMatrix, scale: Floats) -> Floats:
 
 
 def _shuffle_blocks(order: Ints, random: np.random.Generator) -> Ints:
-    """Return the order with runs of neighbours in other places: all but as good as shuffled, and faster."""
+    """Permute blocks of neighbouring rows: nearly as good as a full shuffle, and faster."""
     whole = len(order) // SHUFFLE_BLOCK_ROWS * SHUFFLE_BLOCK_ROWS
-    runs = order[:whole].reshape(-1, SHUFFLE_BLOCK_ROWS)[random.permutation(whole // SHUFFLE_BLOCK_ROWS)]
-    return np.concatenate([order[whole:], runs.ravel()])
+    blocks = order[:whole].reshape(-1, SHUFFLE_BLOCK_ROWS)[random.permutation(whole // SHUFFLE_BLOCK_ROWS)]
+    return np.concatenate([order[whole:], blocks.ravel()])

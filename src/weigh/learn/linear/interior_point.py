@@ -1,10 +1,12 @@
-"""Interior points of least absolute deviations: from inside the dual's box to its face.
+"""Primal-dual interior point method for least absolute deviations.
 
-    minimise Σ sᵢ (uᵢ + tᵢ) + ½ Σ l2ⱼ vⱼ²   where  X v + u − t = y,  u, t ≥ 0
-    maximise Σ yᵢ aᵢ − ½ Σ l2ⱼ vⱼ²          where  Xᵀ a = l2 v,      −s ≤ a ≤ s
+    minimise  Σ sᵢ (uᵢ + tᵢ) + ½ Σ l2ⱼ vⱼ²   subject to  X v + u − t = y,  u, t ≥ 0
+    maximise  Σ yᵢ aᵢ − ½ Σ l2ⱼ vⱼ²          subject to  Xᵀ a = l2 v,       −s ≤ a ≤ s
 
-Newton's steps for uᵢ (sᵢ − aᵢ) = tᵢ (sᵢ + aᵢ) = μ, with μ falling as fast as a trial step allows (predictor
-and corrector), each at the cost of one weighted gram of the rows.
+Newton steps follow the central path uᵢ (sᵢ − aᵢ) = tᵢ (sᵢ + aᵢ) = μ with Mehrotra's predictor–corrector
+choice of μ. Each iteration costs one weighted Gram matrix of the rows.
+
+Reference: Portnoy and Koenker (1997), "The Gaussian hare and the Laplacian tortoise".
 """
 
 from __future__ import annotations
@@ -19,14 +21,16 @@ from weigh.learn.linear.matrix import row_blocks, to_dense
 from weigh.learn.linear.moments import Moments
 from weigh.learn.linear.problem import Problem
 
-_STEP_FRACTION = 0.9995
+_STEP_FRACTION = 0.9995  # of the way to the boundary
+_RANK_TOLERANCE = 1e-13  # a feature that adds less to the others cannot be resolved from moments
 
 
 @dataclass
 class InteriorPoint:
-    """Weights v, both parts of the residuals, the rows' prices a, and the room they have: s − a and s + a.
+    """Weights v, positive and negative residual parts u and t, dual variables a, and slacks p, q.
 
-    The room is kept, not subtracted anew: so it stays above zero where the difference would be rounded to it.
+    The slacks p = s − a and q = s + a are updated rather than recomputed, so that they stay positive where
+    the difference would round to zero. A direction has the same fields.
     """
 
     v: Floats
@@ -38,120 +42,132 @@ class InteriorPoint:
 
     @property
     def theta(self) -> Floats:
-        """How far each row is from having a residual: its share in Newton's equations."""
+        """Row weights in the Newton system, large for rows whose residual tends to zero."""
         return 1 / (self.u / self.p + self.t / self.q)
 
     @property
     def complementarity_gap(self) -> float:
-        """What the objectives of both problems differ by, once their equations hold."""
+        """u·p + t·q, which is the duality gap at a feasible point."""
         return float(self.u @ self.p + self.t @ self.q)
 
-    def take_step(self, by: InteriorPoint, alpha: float, beta: float) -> InteriorPoint:
-        """Return the point after a step of the residuals and one of the prices."""
-        v, u, t = self.v + alpha * by.v, self.u + alpha * by.u, self.t + alpha * by.t
-        return InteriorPoint(v, u, t, self.a + beta * by.a, self.p + beta * by.p, self.q + beta * by.q)
+    def take_step(self, direction: InteriorPoint, alpha: float, beta: float) -> InteriorPoint:
+        """Return the point after a primal step of length alpha and a dual step of length beta."""
+        d = direction
+        v, u, t = self.v + alpha * d.v, self.u + alpha * d.u, self.t + alpha * d.t
+        return InteriorPoint(v, u, t, self.a + beta * d.a, self.p + beta * d.p, self.q + beta * d.q)
 
 
 def solve_interior_point(
-    rows: LadProblem, start: Floats, tol: float, max_iter: int
+    problem: LadProblem, start: Floats, tol: float, max_iter: int
 ) -> tuple[InteriorPoint, int]:
-    """Return a point whose products u (s − a) and t (s + a) sum to at most tol, and the number of steps."""
-    at = _initial_point(rows, start)
-    for step in range(max_iter):
-        apart = at.complementarity_gap
-        if apart <= tol:
-            return at, step
-        newton = _NewtonSystem(rows, at)
-        found = newton.predictor_corrector_step()
-        for share in (0.1, 0.5, 0.9):
-            if found.complementarity_gap <= 0.8 * apart:
+    """Iterate until the complementarity gap is at most tol; return the point and the number of iterations.
+
+    Also stops when the gap no longer falls.
+    """
+    point = _initial_point(problem, start)
+    for iteration in range(max_iter):
+        gap = point.complementarity_gap
+        if gap <= tol:
+            return point, iteration
+        newton = _NewtonSystem(problem, point)
+        new = newton.predictor_corrector_step()
+        for centring in (0.1, 0.5, 0.9):
+            if new.complementarity_gap <= 0.8 * gap:
                 break
-            # The bold step may run to and fro between walls; one that keeps away from them gets on.
-            found = min(found, newton.centring_step(share), key=lambda each: each.complementarity_gap)
-        if not found.complementarity_gap < apart * (1 - 1e-9):
-            return at, step
-        at = found
-    return at, max_iter
+            # The long step may bounce between boundaries; a centred one makes progress.
+            new = min(
+                new, newton.centring_step(centring), key=lambda candidate: candidate.complementarity_gap
+            )
+        if not new.complementarity_gap < gap * (1 - 1e-9):
+            return point, iteration
+        point = new
+    return point, max_iter
 
 
-def _initial_point(rows: LadProblem, start: Floats) -> InteriorPoint:
-    r = rows.y - rows.times(start)
-    away = 0.1 * (float(np.abs(r).mean()) or 1.0)
-    u, t = np.maximum(r, 0) + away, np.maximum(-r, 0) + away
-    return InteriorPoint(start, u, t, np.zeros(len(r)), rows.s.copy(), rows.s.copy())
+def _initial_point(problem: LadProblem, start: Floats) -> InteriorPoint:
+    r = problem.y - problem.times(start)
+    margin = 0.1 * (float(np.abs(r).mean()) or 1.0)
+    u, t = np.maximum(r, 0) + margin, np.maximum(-r, 0) + margin
+    return InteriorPoint(start, u, t, np.zeros(len(r)), problem.s.copy(), problem.s.copy())
 
 
 class _NewtonSystem:
-    """Newton's equations at a point, factored once for both directions."""
+    """The Newton system at a point, factored once for all directions."""
 
-    def __init__(self, rows: LadProblem, at: InteriorPoint) -> None:
-        self.rows, self.at, self.theta = rows, at, at.theta
-        self.primal_residual = rows.y - rows.times(at.v) - at.u + at.t
-        self.dual_residual = rows.l2 * at.v - rows.transposed_times(at.a)
-        table = rows.weighted_gram(self.theta)
-        table[np.diag_indices_from(table)] += rows.l2
-        self.cholesky, self.scale = _factor_with_jitter(table)
+    def __init__(self, problem: LadProblem, point: InteriorPoint) -> None:
+        self.problem, self.point, self.theta = problem, point, point.theta
+        self.primal_residual = problem.y - problem.times(point.v) - point.u + point.t
+        self.dual_residual = problem.l2 * point.v - problem.transposed_times(point.a)
+        normal_matrix = problem.weighted_gram(self.theta)
+        normal_matrix[np.diag_indices_from(normal_matrix)] += problem.l2
+        self.cholesky, self.scale = _factor_with_jitter(normal_matrix)
 
-    def direction(self, to_u: Floats, to_t: Floats) -> InteriorPoint:
-        """Return the step that changes u (s − a) and t (s + a) by so much and mends what else is wrong."""
-        at = self.at
-        wanted = self.primal_residual - to_u / at.p + to_t / at.q
-        right = self.rows.transposed_times(self.theta * wanted) - self.dual_residual
-        v = algebra.cholesky_solve(self.cholesky, right / self.scale) / self.scale
-        a = self.theta * (wanted - self.rows.times(v))
-        return InteriorPoint(v, (to_u + at.u * a) / at.p, (to_t - at.t * a) / at.q, a, -a, a)
+    def direction(self, up_change: Floats, tq_change: Floats) -> InteriorPoint:
+        """Return the Newton direction that changes u p and t q as given and removes both residuals."""
+        point = self.point
+        target = self.primal_residual - up_change / point.p + tq_change / point.q
+        rhs = self.problem.transposed_times(self.theta * target) - self.dual_residual
+        v = algebra.cholesky_solve(self.cholesky, rhs / self.scale) / self.scale
+        a = self.theta * (target - self.problem.times(v))
+        u, t = (up_change + point.u * a) / point.p, (tq_change - point.t * a) / point.q
+        return InteriorPoint(v, u, t, a, -a, a)
 
     def predictor_corrector_step(self) -> InteriorPoint:
-        """Return the point after a step as far as a trial step allows, mended by what that one met."""
-        at = self.at
-        trial = self.direction(-at.u * at.p, -at.t * at.q)
-        after = at.take_step(trial, *self.step_lengths(trial, 1.0)).complementarity_gap
-        mu = at.complementarity_gap / (2 * len(at.u)) * (max(after, 0.0) / at.complementarity_gap) ** 3
-        move = self.direction(mu - at.u * at.p - trial.u * trial.p, mu - at.t * at.q - trial.t * trial.q)
-        return at.take_step(move, *self.step_lengths(move, _STEP_FRACTION))
+        """Return the point after Mehrotra's step: the affine predictor sets μ and the correction."""
+        point = self.point
+        affine = self.direction(-point.u * point.p, -point.t * point.q)
+        after = point.take_step(affine, *self.step_lengths(affine, 1.0)).complementarity_gap
+        gap = point.complementarity_gap
+        mu = gap / (2 * len(point.u)) * (max(after, 0.0) / gap) ** 3
+        direction = self.direction(
+            mu - point.u * point.p - affine.u * affine.p, mu - point.t * point.q - affine.t * affine.q
+        )
+        return point.take_step(direction, *self.step_lengths(direction, _STEP_FRACTION))
 
-    def centring_step(self, share: float) -> InteriorPoint:
-        """Return the point after a step towards a share of the present mean of all products."""
-        at = self.at
-        mu = share * at.complementarity_gap / (2 * len(at.u))
-        move = self.direction(mu - at.u * at.p, mu - at.t * at.q)
-        return at.take_step(move, *self.step_lengths(move, _STEP_FRACTION))
+    def centring_step(self, centring: float) -> InteriorPoint:
+        """Return the point after a step towards μ = centring · (present mean of the products)."""
+        point = self.point
+        mu = centring * point.complementarity_gap / (2 * len(point.u))
+        direction = self.direction(mu - point.u * point.p, mu - point.t * point.q)
+        return point.take_step(direction, *self.step_lengths(direction, _STEP_FRACTION))
 
-    def step_lengths(self, move: InteriorPoint, share: float) -> tuple[float, float]:
-        """Return how far the residuals and the prices can go; the same where l2 ties them."""
-        alpha = share * min(_max_step(self.at.u, move.u), _max_step(self.at.t, move.t))
-        beta = share * min(_max_step(self.at.p, move.p), _max_step(self.at.q, move.q))
+    def step_lengths(self, direction: InteriorPoint, fraction: float) -> tuple[float, float]:
+        """Return the primal and dual step lengths, at most one; equal if l2 couples both problems."""
+        point = self.point
+        alpha = fraction * min(_max_step(point.u, direction.u), _max_step(point.t, direction.t))
+        beta = fraction * min(_max_step(point.p, direction.p), _max_step(point.q, direction.q))
         alpha, beta = min(1.0, alpha), min(1.0, beta)
-        return (min(alpha, beta),) * 2 if (self.rows.l2 > 0).any() else (alpha, beta)
+        return (min(alpha, beta),) * 2 if (self.problem.l2 > 0).any() else (alpha, beta)
 
 
-def _max_step(x: Floats, step: Floats) -> float:
-    """Return how many steps x can go and stay positive."""
-    fastest = float((-step / x).max(initial=0.0))
+def _max_step(x: Floats, direction: Floats) -> float:
+    """Return the largest step that keeps x non-negative."""
+    fastest = float((-direction / x).max(initial=0.0))
     return 1 / fastest if fastest > 0 else np.inf
 
 
-def _factor_with_jitter(table: Floats) -> tuple[Floats, Floats]:
-    """Return the factor of a table scaled to a unit diagonal, firmer where rounding has spoilt it."""
-    scale = np.sqrt(np.maximum(np.diagonal(table), np.finfo(np.float64).tiny))
-    unit = table / scale[:, None] / scale[None, :]
-    for firm in (0.0, 1e-15, 1e-13, 1e-11, 1e-9, 1e-6, 1.0):
-        unit[np.diag_indices_from(unit)] = 1.0 + firm * len(unit)
-        lower = algebra.cholesky(unit)
+def _factor_with_jitter(matrix: Floats) -> tuple[Floats, Floats]:
+    """Return the Cholesky factor of the matrix scaled to a unit diagonal, and the scale.
+
+    If rounding has made the matrix indefinite, growing multiples of the identity are added.
+    """
+    scale = np.sqrt(np.maximum(np.diagonal(matrix), np.finfo(np.float64).tiny))
+    scaled = matrix / scale[:, None] / scale[None, :]
+    for jitter in (0.0, 1e-15, 1e-13, 1e-11, 1e-9, 1e-6, 1.0):
+        scaled[np.diag_indices_from(scaled)] = 1.0 + jitter * len(scaled)
+        lower = algebra.cholesky(scaled)
         if lower is not None:
             return lower, scale
-    raise np.linalg.LinAlgError("a table of squares that has no factor")
-
-
-# Of a feature that others leave so little of, moments can say nothing.
-_RANK_TOLERANCE = 1e-13
+    raise np.linalg.LinAlgError("the Newton system has no Cholesky factor")
 
 
 class LadProblem:
-    """A problem's rows of positive weight, followed by one row for every feature with a penalty l1.
+    """Least absolute deviations with l1 as extra rows, in centred and scaled features.
 
-    `y` and `s` are targets and weights of all of them, `l2` the penalties of `v`, the weights in these units.
-    Features that others without a penalty make up are left out: they weigh nothing.
+    The rows are those of the problem, followed by one row l1ⱼ eⱼ with target zero per feature with l1. `y`
+    and `s` are the targets and weights of all rows; `l2` are the penalties of `v`, the weights in these
+    units, the intercept last. Constant features, and unpenalised ones that depend linearly on others, have
+    weight zero.
     """
 
     def __init__(self, problem: Problem, moments: Moments) -> None:
@@ -161,18 +177,18 @@ class LadProblem:
         self.feature_indices = _independent_features(problem, moments, self.scale)
         self.has_intercept = problem.has_intercept
         self.width = len(self.feature_indices) + self.has_intercept
-        units = self.scale[self.feature_indices]
-        self.l1 = np.append(problem.l1[self.feature_indices] / units, [0.0] * self.has_intercept)
-        self.l2 = np.append(problem.l2[self.feature_indices] / units**2, [0.0] * self.has_intercept)
+        scale = self.scale[self.feature_indices]
+        self.l1 = np.append(problem.l1[self.feature_indices] / scale, [0.0] * self.has_intercept)
+        self.l2 = np.append(problem.l2[self.feature_indices] / scale**2, [0.0] * self.has_intercept)
         self.l1_indices: Longs = np.flatnonzero(self.l1 > 0)
         y = problem.y if problem.offset is None else problem.y - problem.offset
         s = np.ones(len(y)) if problem.weights is None else problem.weights
-        more = len(self.l1_indices)
-        self.y, self.s = np.append(y - moments.mean_y, np.zeros(more)), np.append(s, np.ones(more))
+        n_extra = len(self.l1_indices)
+        self.y, self.s = np.append(y - moments.mean_y, np.zeros(n_extra)), np.append(s, np.ones(n_extra))
         self.mean_y = moments.mean_y
 
     def times(self, v: Floats) -> Floats:
-        """Return what the weights make of every row."""
+        """Return X v for all rows."""
         w = self.unscale_weights(v)
         scores = self.X.times(w) - self.mean @ w
         if self.has_intercept:
@@ -180,78 +196,73 @@ class LadProblem:
         return np.append(scores, self.l1[self.l1_indices] * v[self.l1_indices])
 
     def transposed_times(self, a: Floats) -> Floats:
-        """Return the sum of all rows, each times its number."""
-        found = self.data_transposed_times(a[: self.X.n_rows])
-        found[self.l1_indices] += self.l1[self.l1_indices] * a[self.X.n_rows :]
-        return found
+        """Return Xᵀ a over all rows."""
+        out = self.data_transposed_times(a[: self.X.n_rows])
+        out[self.l1_indices] += self.l1[self.l1_indices] * a[self.X.n_rows :]
+        return out
 
     def data_transposed_times(self, a: Floats) -> Floats:
-        """Return the sum of the problem's own rows, each times its number."""
+        """Return Xᵀ a over the data rows alone."""
         total = float(a.sum())
-        inside = (self.X.transposed_times(a) - total * self.mean) / self.scale
-        return np.append(inside[self.feature_indices], [total] * self.has_intercept)
+        out = (self.X.transposed_times(a) - total * self.mean) / self.scale
+        return np.append(out[self.feature_indices], [total] * self.has_intercept)
 
     def weighted_gram(self, theta: Floats) -> Floats:
-        """Return the sum of all rows' squares and products, each times its number."""
+        """Return Xᵀ diag(theta) X over all rows."""
         n, d = self.X.n_rows, self.X.width
         root = np.sqrt(theta[:n])
-        table, spare, sums = np.zeros((d, d)), np.empty((d, d)), np.zeros(d)
-        for which, block in row_blocks(self.X, self.mean if self.has_intercept else None, root):
-            table += np.matmul(block.T, block, out=spare)
-            sums += block.T @ root[which]
-        found = np.empty((self.width, self.width))
-        inside = len(self.feature_indices)
-        units = self.scale[self.feature_indices]
-        found[:inside, :inside] = (
-            table[np.ix_(self.feature_indices, self.feature_indices)] / units[:, None] / units[None, :]
-        )
+        gram, buffer, sums = np.zeros((d, d)), np.empty((d, d)), np.zeros(d)
+        for rows, block in row_blocks(self.X, self.mean if self.has_intercept else None, root):
+            gram += np.matmul(block.T, block, out=buffer)
+            sums += block.T @ root[rows]
+        out = np.empty((self.width, self.width))
+        features, k = self.feature_indices, len(self.feature_indices)
+        scale = self.scale[features]
+        out[:k, :k] = gram[np.ix_(features, features)] / scale[:, None] / scale[None, :]
         if self.has_intercept:
-            found[inside, :inside] = found[:inside, inside] = sums[self.feature_indices] / units
-            found[inside, inside] = theta[:n].sum()
-        found[self.l1_indices, self.l1_indices] += np.square(self.l1[self.l1_indices]) * theta[n:]
-        return found
+            out[k, :k] = out[:k, k] = sums[features] / scale
+            out[k, k] = theta[:n].sum()
+        out[self.l1_indices, self.l1_indices] += np.square(self.l1[self.l1_indices]) * theta[n:]
+        return out
 
-    def dense_rows(self, which: Longs) -> Floats:
-        """Return some rows as an array."""
-        n = self.X.n_rows
-        found = np.zeros((len(which), self.width))
-        own = which < n
+    def dense_rows(self, indices: Longs) -> Floats:
+        """Return a subset of all rows as an array."""
+        n, features = self.X.n_rows, self.feature_indices
+        out = np.zeros((len(indices), self.width))
+        is_data = indices < n
         mask = np.zeros(n, dtype=np.bool_)
-        mask[which[own]] = True
-        rows = (
-            to_dense(self.X.select_rows(mask), self.mean)[:, self.feature_indices]
-            / self.scale[self.feature_indices]
-        )
-        found[own, : len(self.feature_indices)] = rows[np.argsort(np.argsort(which[own]))]
+        mask[indices[is_data]] = True
+        rows = to_dense(self.X.select_rows(mask), self.mean)[:, features] / self.scale[features]
+        out[is_data, : len(features)] = rows[np.argsort(np.argsort(indices[is_data]))]
         if self.has_intercept:
-            found[own, -1] = 1.0
-        features = self.l1_indices[which[~own] - n]
-        found[np.flatnonzero(~own), features] = self.l1[features]
-        return found
+            out[is_data, -1] = 1.0
+        l1_features = self.l1_indices[indices[~is_data] - n]
+        out[np.flatnonzero(~is_data), l1_features] = self.l1[l1_features]
+        return out
 
     def unscale_weights(self, v: Floats) -> Floats:
-        """Return the weights in the features' own units."""
+        """Return the weights of all features in their own units."""
         w = np.zeros(self.X.width)
         w[self.feature_indices] = v[: len(self.feature_indices)] / self.scale[self.feature_indices]
         return w
 
     def intercept(self, v: Floats) -> float:
-        """Return the bias in the targets' own units."""
+        """Return the intercept for the uncentred features and targets."""
         if not self.has_intercept:
             return 0.0
         return float(self.mean_y + v[-1] - self.mean @ self.unscale_weights(v))
 
     def objective(self, v: Floats, residuals: Floats) -> float:
-        """Return what is minimised."""
+        """Return Σ sᵢ |rᵢ| + ½ Σ l2ⱼ vⱼ²."""
         return float(self.s @ np.abs(residuals) + 0.5 * (self.l2 @ np.square(v)))
 
 
 def _independent_features(problem: Problem, moments: Moments, scale: Floats) -> Longs:
-    """Return the features that are neither constant nor made up of others without a penalty."""
-    useful = moments.std > 0
-    free = np.flatnonzero(useful & (problem.l1 == 0) & (problem.l2 == 0))
+    """Return the features that are neither constant nor, if unpenalised, linearly dependent on others."""
+    is_used = moments.std > 0
+    free = np.flatnonzero(is_used & (problem.l1 == 0) & (problem.l2 == 0))
     if len(free):
-        table = moments.gram[np.ix_(free, free)] / scale[free, None] / scale[None, free]
-        order, adds = algebra.pivoted_qr(table)
-        useful[free[order[adds <= _RANK_TOLERANCE * len(free) * adds.max()]]] = False
-    return np.flatnonzero(useful)
+        gram = moments.gram[np.ix_(free, free)] / scale[free, None] / scale[None, free]
+        order, norms = algebra.pivoted_qr(gram)
+        is_used[free[order[norms <= _RANK_TOLERANCE * len(free) * norms.max()]]] = False
+    return np.flatnonzero(is_used)

@@ -1,7 +1,10 @@
-"""Least absolute deviations: interior points, then the exact corner they lead to, with the dual as proof.
+"""Least absolute deviations: interior point method, crossover to an exact vertex, certificate from the dual.
 
-Without a penalty l2 some solution leaves as many rows without a residual as there are weights: once the
-interior points tell which, the weights are those of a square system of equations, exact to rounding.
+    minimise  Σ sᵢ |yᵢ − xᵢ·w − b| + Σ l1ⱼ |wⱼ| + ½ Σ l2ⱼ wⱼ²
+
+Without l2 this is a linear program: some solution is a vertex, which has as many zero residuals as weights.
+Once the interior point shows which rows these are, the weights solve a square system and are exact to
+rounding.
 """
 
 from __future__ import annotations
@@ -15,21 +18,16 @@ from weigh import algebra
 from weigh.features.blocks import Floats, Longs
 from weigh.learn.linear.interior_point import InteriorPoint, LadProblem, solve_interior_point
 from weigh.learn.linear.least_squares import fit_least_squares_from_moments
-from weigh.learn.linear.matrix import DenseMatrix, to_dense
+from weigh.learn.linear.matrix import EPS, DenseMatrix, to_dense
 from weigh.learn.linear.moments import Moments
-from weigh.learn.linear.problem import Problem, Solution
+from weigh.learn.linear.problem import CONDITION_TOLERANCE, MAX_DENSE_CELLS, Problem, Solution
 
-# Below this the products of a block of rows are too small to be shared among threads.
-_MAX_SINGLE_THREAD_WIDTH = 500
-
-
-_MAX_DENSE_CELLS = 50_000_000
-_CONDITION_TOLERANCE = 1e-9
-_EPS = float(np.finfo(np.float64).eps)
+_MAX_SINGLE_THREAD_WIDTH = 500  # up to it products of row blocks are too small to share among threads
+_ZERO_TOLERANCE = 1e-12
 
 
 def solve_lad(problem: Problem, tol: float = 1e-9, max_iter: int = 100) -> Solution:
-    """Return the weights of least absolute deviations, to a gap of tol times what the best constant costs."""
+    """Minimise the absolute loss; stops when the gap is at most tol times the loss of the best constant."""
     with algebra.single_thread_blas() if problem.X.width <= _MAX_SINGLE_THREAD_WIDTH else nullcontext():
         return _solve(problem.drop_zero_weights(), tol, max_iter)
 
@@ -38,122 +36,119 @@ def _solve(problem: Problem, tol: float, max_iter: int) -> Solution:
     moments = Moments.from_problem(problem)
     if _is_ill_conditioned(problem, moments):
         return _solve_by_qr(problem, moments, tol, max_iter)
-    rows = LadProblem(problem, moments)
-    constant, cost = fit_constant(rows)
-    if not cost:
-        b = np.asarray(rows.mean_y + constant)
+    lad = LadProblem(problem, moments)
+    constant, null_loss = fit_constant(lad)
+    if not null_loss:
+        b = np.asarray(lad.mean_y + constant)
         return Solution(np.zeros(problem.X.width), b, 0.0, 0.0, 0, "a constant that fits all rows")
-    at, steps = solve_interior_point(rows, _initial_weights(rows, moments), 0.1 * tol * cost, max_iter)
-    r = rows.y - rows.times(at.v)
-    v, objective, method = at.v, rows.objective(at.v, r), "interior points"
-    bound = lad_dual_bound(rows, at.a)
-    if not (rows.l2 > 0).any() and rows.width:
-        corner = crossover_to_vertex(rows, at)
-        if corner is not None and corner.objective <= objective * (1 + 1e-12):
-            v, objective, method = corner.v, corner.objective, "interior points, then the corner they lead to"
-            bound = max(bound, lad_dual_bound(rows, corner.a))
+    start = _initial_weights(lad, moments)
+    point, iterations = solve_interior_point(lad, start, 0.1 * tol * null_loss, max_iter)
+    residuals = lad.y - lad.times(point.v)
+    v, objective, method = point.v, lad.objective(point.v, residuals), "interior point"
+    bound = lad_dual_bound(lad, point.a)
+    if not (lad.l2 > 0).any() and lad.width:
+        vertex = crossover_to_vertex(lad, point)
+        if vertex is not None and vertex.objective <= objective * (1 + 1e-12):
+            v, objective, method = vertex.v, vertex.objective, "interior point, crossover to a vertex"
+            bound = max(bound, lad_dual_bound(lad, vertex.a))
     gap = max(objective - bound, 0.0)
-    left = problem.X.width - len(rows.feature_indices)
-    if left:
-        method += f"; {left} features that are constant or repeat others weigh nothing"
-    return Solution(rows.unscale_weights(v), np.asarray(rows.intercept(v)), objective, gap, steps, method)
+    n_dropped = problem.X.width - len(lad.feature_indices)
+    if n_dropped:
+        method += f"; weight zero for {n_dropped} constant or linearly dependent features"
+    return Solution(lad.unscale_weights(v), np.asarray(lad.intercept(v)), objective, gap, iterations, method)
 
 
 def _is_ill_conditioned(problem: Problem, moments: Moments) -> bool:
-    """Whether features without any penalty are so alike that their moments cannot tell them apart."""
+    """Check whether unpenalised features are so collinear that their moments lose too many digits."""
     if problem.l1.any() or problem.l2.any() or not 0 < problem.X.width < problem.X.n_rows:
         return False
-    if problem.X.n_rows * problem.X.width > _MAX_DENSE_CELLS or not (moments.std > 0).all():
+    if problem.X.n_rows * problem.X.width > MAX_DENSE_CELLS or not (moments.std > 0).all():
         return False
-    size = np.sqrt(np.diagonal(moments.gram))
-    table = moments.gram / size[:, None] / size[None, :]
-    lower = algebra.cholesky(table)
-    return (
-        lower is None or algebra.reciprocal_condition(lower, algebra.one_norm(table)) < _CONDITION_TOLERANCE
-    )
+    norms = np.sqrt(np.diagonal(moments.gram))
+    gram = moments.gram / norms[:, None] / norms[None, :]
+    lower = algebra.cholesky(gram)
+    return lower is None or algebra.reciprocal_condition(lower, algebra.one_norm(gram)) < CONDITION_TOLERANCE
 
 
 def _solve_by_qr(problem: Problem, moments: Moments, tol: float, max_iter: int) -> Solution:
-    """Solve over orthogonal features that make up the same scores, and go back."""
+    """Solve in the orthonormal columns of a QR decomposition of the centred rows, and transform back."""
     rows = to_dense(problem.X, moments.mean_x)
-    size = np.sqrt(np.square(rows).sum(axis=0))
-    order, adds = algebra.pivoted_qr(rows / size)
-    kept = np.sort(order[adds > _EPS * max(rows.shape) * adds.max()])
-    Q, R = algebra.qr(rows[:, kept] / size[kept])
-    straight = replace(
+    norms = np.sqrt(np.square(rows).sum(axis=0))
+    order, added_norms = algebra.pivoted_qr(rows / norms)
+    kept = np.sort(order[added_norms > EPS * max(rows.shape) * added_norms.max()])
+    Q, R = algebra.qr(rows[:, kept] / norms[kept])
+    orthogonal = replace(
         problem, X=DenseMatrix(Q * np.sqrt(len(Q))), l1=np.zeros(len(kept)), l2=np.zeros(len(kept))
     )
-    found = solve_lad(straight, tol, max_iter)
+    solution = solve_lad(orthogonal, tol, max_iter)
     w = np.zeros(problem.X.width)
-    w[kept] = algebra.solve_triangular(R.T, found.w * np.sqrt(len(Q)), transposed=True) / size[kept]
-    b = np.asarray(found.b - moments.mean_x @ w) if problem.has_intercept else found.b
-    return replace(found, w=w, b=b, method=f"{found.method}, over orthogonal features")
+    w[kept] = algebra.solve_triangular(R.T, solution.w * np.sqrt(len(Q)), transposed=True) / norms[kept]
+    b = np.asarray(solution.b - moments.mean_x @ w) if problem.has_intercept else solution.b
+    return replace(solution, w=w, b=b, method=f"{solution.method}, over orthogonal features")
 
 
-def lad_dual_bound(rows: LadProblem, a: Floats) -> float:
-    """Return a lower bound of the objective: the dual's value at a point made feasible.
+def lad_dual_bound(lad: LadProblem, a: Floats) -> float:
+    """Return the dual objective, a lower bound on the minimum, at the dual point a made feasible.
 
-    A feature without a penalty asks that Σ aᵢ xᵢⱼ = 0, one with l1 alone that it is at most l1 in size; with
-    l2 it costs ½ (|Σ aᵢ xᵢⱼ| − l1)₊² / l2.
+    With v = Xᵀa over the data rows, feasibility means |aᵢ| ≤ sᵢ, vⱼ = 0 for unpenalised features and |vⱼ| ≤
+    l1ⱼ for features with l1 alone. Features with l2 cost ½ (|vⱼ| − l1ⱼ)₊² / l2ⱼ.
     """
-    n = rows.X.n_rows
-    prices, s = np.clip(a[:n], -rows.s[:n], rows.s[:n]), rows.s[:n]
-    free = np.flatnonzero((rows.l1 == 0) & (rows.l2 == 0))
+    n = lad.X.n_rows
+    a, s = np.clip(a[:n], -lad.s[:n], lad.s[:n]), lad.s[:n]
+    free = np.flatnonzero((lad.l1 == 0) & (lad.l2 == 0))
     if len(free):
-        prices = prices - _feasibility_correction(rows, prices, free)
-    pull = np.abs(rows.data_transposed_times(prices))
-    bounded = (rows.l1 > 0) & (rows.l2 == 0)
-    over = max(
-        float((np.abs(prices) / s).max(initial=1.0)),
-        float((pull[bounded] / rows.l1[bounded]).max(initial=1.0)),
+        a = a - _feasibility_correction(lad, a, free)
+    v = np.abs(lad.data_transposed_times(a))
+    has_l1_only = (lad.l1 > 0) & (lad.l2 == 0)
+    excess = max(
+        float((np.abs(a) / s).max(initial=1.0)),
+        float((v[has_l1_only] / lad.l1[has_l1_only]).max(initial=1.0)),
     )
-    prices, pull = prices / over, pull / over
-    soft = rows.l2 > 0
-    cost = float((np.square(np.maximum(pull[soft] - rows.l1[soft], 0.0)) / rows.l2[soft]).sum()) / 2
-    return float(rows.y[:n] @ prices) - cost
+    a, v = a / excess, v / excess
+    has_l2 = lad.l2 > 0
+    cost = float((np.square(np.maximum(v[has_l2] - lad.l1[has_l2], 0.0)) / lad.l2[has_l2]).sum()) / 2
+    return float(lad.y[:n] @ a) - cost
 
 
-def _feasibility_correction(rows: LadProblem, prices: Floats, free: Longs) -> Floats:
-    """Return the least change, where prices are free to change, that makes them orthogonal to features."""
-    n = rows.X.n_rows
-    room = rows.s[:n] * (1 - np.square(prices / rows.s[:n])) + 1e-12 * rows.s[:n]
-    theta = np.append(room, np.zeros(len(rows.y) - n))
-    table = rows.weighted_gram(theta)[np.ix_(free, free)]
-    scale = np.sqrt(np.diagonal(table))
-    lower = algebra.cholesky(table / scale[:, None] / scale[None, :])
+def _feasibility_correction(lad: LadProblem, a: Floats, free: Longs) -> Floats:
+    """Return the weighted least-squares correction that makes a orthogonal to the unpenalised features.
+
+    Rows are weighted by their distance from the bounds, so that a stays within them as far as possible.
+    """
+    n = lad.X.n_rows
+    slack = lad.s[:n] * (1 - np.square(a / lad.s[:n])) + 1e-12 * lad.s[:n]
+    theta = np.append(slack, np.zeros(len(lad.y) - n))
+    gram = lad.weighted_gram(theta)[np.ix_(free, free)]
+    scale = np.sqrt(np.diagonal(gram))
+    lower = algebra.cholesky(gram / scale[:, None] / scale[None, :])
     if lower is None:
         return np.zeros(n)
-    v = np.zeros(rows.width)
-    v[free] = algebra.cholesky_solve(lower, rows.data_transposed_times(prices)[free] / scale) / scale
-    return np.asarray(room * rows.times(v)[:n])
+    v = np.zeros(lad.width)
+    v[free] = algebra.cholesky_solve(lower, lad.data_transposed_times(a)[free] / scale) / scale
+    return np.asarray(slack * lad.times(v)[:n])
 
 
-def fit_constant(rows: LadProblem) -> tuple[float, float]:
-    """Return the weighted median of the targets, or zero without a bias, and what it costs."""
-    y, s = rows.y[: rows.X.n_rows], rows.s[: rows.X.n_rows]
+def fit_constant(lad: LadProblem) -> tuple[float, float]:
+    """Return the weighted median of the targets, zero without an intercept, and its loss."""
+    y, s = lad.y[: lad.X.n_rows], lad.s[: lad.X.n_rows]
     constant = 0.0
-    if rows.has_intercept and len(y):
+    if lad.has_intercept and len(y):
         order = np.argsort(y)
         middle = int(np.searchsorted(np.cumsum(s[order]), s.sum() / 2))
         constant = float(y[order[min(middle, len(y) - 1)]])
     return constant, float(s @ np.abs(y - constant))
 
 
-def _initial_weights(rows: LadProblem, moments: Moments) -> Floats:
-    w = (
-        fit_least_squares_from_moments(moments).w
-        if not rows.l2.any() and not rows.l1.any()
-        else np.zeros(moments.width)
-    )
-    return np.append((w * rows.scale)[rows.feature_indices], [0.0] * rows.has_intercept)
-
-
-_ZERO_TOLERANCE = 1e-12
+def _initial_weights(lad: LadProblem, moments: Moments) -> Floats:
+    """Return the least-squares weights, or zeros if there is a penalty."""
+    is_penalised = lad.l2.any() or lad.l1.any()
+    w = np.zeros(moments.width) if is_penalised else fit_least_squares_from_moments(moments).w
+    return np.append((w * lad.scale)[lad.feature_indices], [0.0] * lad.has_intercept)
 
 
 @dataclass(frozen=True, eq=False)
 class Vertex:
-    """Weights, the rows they meet, the prices of all rows, and what the weights cost."""
+    """Weights v with zero residuals on the rows `basis`, with dual variables a, residuals and objective."""
 
     v: Floats
     basis: Longs
@@ -162,80 +157,83 @@ class Vertex:
     objective: float
 
 
-def crossover_to_vertex(rows: LadProblem, at: InteriorPoint, most: int = 50) -> Vertex | None:
-    """Return the corner next to an interior point, or better ones along the edges that go down from it."""
-    corner = _nearest_vertex(rows, at)
-    for _ in range(most):
-        if corner is None:
+def crossover_to_vertex(lad: LadProblem, point: InteriorPoint, max_pivots: int = 50) -> Vertex | None:
+    """Return a vertex near an interior point, improved by simplex pivots; None if there is none."""
+    vertex = _nearest_vertex(lad, point)
+    for _ in range(max_pivots):
+        if vertex is None:
             return None
-        basis = _pivot(rows, corner)
-        found = None if basis is None else _vertex_of_basis(rows, basis)
-        if found is None or found.objective >= corner.objective:
-            return corner
-        corner = found
-    return corner
+        basis = _pivot(lad, vertex)
+        new = None if basis is None else _vertex_of_basis(lad, basis)
+        if new is None or new.objective >= vertex.objective:
+            return vertex
+        vertex = new
+    return vertex
 
 
-def _nearest_vertex(rows: LadProblem, at: InteriorPoint) -> Vertex | None:
-    """Return the corner of the independent rows whose prices are farthest from their limits."""
-    theta = at.theta
-    several = min(len(theta), 3 * rows.width + 20)
-    likely = np.sort(np.argpartition(-theta, several - 1)[:several])
-    root = np.sqrt(theta[likely] / theta[likely].max())
-    order, adds = algebra.pivoted_qr((rows.dense_rows(likely) * root[:, None]).T)
-    if len(adds) < rows.width or not adds[rows.width - 1] > 0:
+def _nearest_vertex(lad: LadProblem, point: InteriorPoint) -> Vertex | None:
+    """Return the vertex of the independent rows whose dual variables are farthest from their bounds."""
+    theta = point.theta
+    n_candidates = min(len(theta), 3 * lad.width + 20)
+    candidates = np.sort(np.argpartition(-theta, n_candidates - 1)[:n_candidates])
+    root = np.sqrt(theta[candidates] / theta[candidates].max())
+    order, norms = algebra.pivoted_qr((lad.dense_rows(candidates) * root[:, None]).T)
+    if len(norms) < lad.width or not norms[lad.width - 1] > 0:
         return None
-    return _vertex_of_basis(rows, likely[order[: rows.width]])
+    return _vertex_of_basis(lad, candidates[order[: lad.width]])
 
 
-def _vertex_of_basis(rows: LadProblem, basis: Longs) -> Vertex | None:
-    table = rows.dense_rows(basis)
-    v = algebra.solve(table, rows.y[basis])
+def _vertex_of_basis(lad: LadProblem, basis: Longs) -> Vertex | None:
+    B = lad.dense_rows(basis)
+    v = algebra.solve(B, lad.y[basis])
     if v is None or not np.isfinite(v).all():
         return None
-    r = rows.y - rows.times(v)
-    r[np.abs(r) <= _ZERO_TOLERANCE * (np.abs(rows.y) + float(np.abs(rows.y).mean()))] = 0.0
+    r = lad.y - lad.times(v)
+    r[np.abs(r) <= _ZERO_TOLERANCE * (np.abs(lad.y) + float(np.abs(lad.y).mean()))] = 0.0
     r[basis] = 0.0
-    a = rows.s * np.sign(r)
-    prices = algebra.solve(table.T, -rows.transposed_times(a))
-    if prices is None:
+    a = lad.s * np.sign(r)
+    a_basis = algebra.solve(B.T, -lad.transposed_times(a))
+    if a_basis is None:
         return None
-    a[basis] = prices
-    return Vertex(v, basis, a, r, rows.objective(v, r))
+    a[basis] = a_basis
+    return Vertex(v, basis, a, r, lad.objective(v, r))
 
 
-def _pivot(rows: LadProblem, corner: Vertex) -> Longs | None:
-    """Return the rows of a lower corner: one whose price is over its limit gives way; None if none does."""
-    basis = corner.basis
-    over = np.abs(corner.a[basis]) / rows.s[basis]
-    table = rows.dense_rows(basis)
-    for leaving in np.argsort(-over)[:8].tolist():
-        if over[leaving] <= 1 + _ZERO_TOLERANCE:
+def _pivot(lad: LadProblem, vertex: Vertex) -> Longs | None:
+    """Exchange a basis row whose dual variable exceeds its bound; return None if the vertex is optimal."""
+    basis = vertex.basis
+    excess = np.abs(vertex.a[basis]) / lad.s[basis]
+    B = lad.dense_rows(basis)
+    for leaving in np.argsort(-excess)[:8].tolist():
+        if excess[leaving] <= 1 + _ZERO_TOLERANCE:
             return None
-        price, s = corner.a[basis[leaving]], rows.s[basis[leaving]]
-        side = np.zeros(len(basis))
-        side[leaving] = -np.sign(price)
-        way = algebra.solve(table, side)
-        if way is None:
+        a, s = vertex.a[basis[leaving]], lad.s[basis[leaving]]
+        rhs = np.zeros(len(basis))
+        rhs[leaving] = -np.sign(a)
+        direction = algebra.solve(B, rhs)
+        if direction is None:
             continue
-        entering = _entering_row(rows, corner, way, s - abs(price))
+        entering = _entering_row(lad, vertex, direction, s - abs(a))
         if entering is not None:
-            found = basis.copy()
-            found[leaving] = entering
-            return found
+            new_basis = basis.copy()
+            new_basis[leaving] = entering
+            return new_basis
     return None
 
 
-def _entering_row(rows: LadProblem, corner: Vertex, way: Floats, slope: float) -> int | None:
-    """Return the row at which the objective stops falling along a way; None if it does not fall."""
-    speed = rows.times(way)
-    speed[corner.basis] = 0.0
-    gain = 2 * rows.s * np.abs(speed)
-    touching = corner.residuals == 0
-    slope += float(gain[touching].sum()) / 2
+def _entering_row(lad: LadProblem, vertex: Vertex, direction: Floats, slope: float) -> int | None:
+    """Return the row at which the objective stops falling along an edge; None if it does not fall.
+
+    The slope grows by 2 sᵢ |xᵢ·direction| where the residual of row i changes its sign.
+    """
+    speed = lad.times(direction)
+    speed[vertex.basis] = 0.0
+    slope_change = 2 * lad.s * np.abs(speed)
+    is_zero = vertex.residuals == 0
+    slope += float(slope_change[is_zero].sum()) / 2
     if slope >= 0:
         return None
-    ahead = np.flatnonzero(~touching & (corner.residuals * speed > 0))
-    order = ahead[np.argsort(corner.residuals[ahead] / speed[ahead])]
-    stop = int(np.searchsorted(np.cumsum(gain[order]), -slope))
+    ahead = np.flatnonzero(~is_zero & (vertex.residuals * speed > 0))
+    order = ahead[np.argsort(vertex.residuals[ahead] / speed[ahead])]
+    stop = int(np.searchsorted(np.cumsum(slope_change[order]), -slope))
     return int(order[stop]) if stop < len(order) else None

@@ -1,4 +1,7 @@
-"""The weights along a path of penalties, from strong to weak, each fit beginning where the last one ended."""
+"""Regularisation paths: solutions and cross-validation for the penalties scale · (l1, l2) at many scales.
+
+Scales descend, and each solution starts from the one before.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from weigh.learn.linear.cross_validation import ValidationCurve, consecutive_fol
 from weigh.learn.linear.lasso import lasso_lambda_max, lasso_path, lasso_path_from_moments, prefers_gram
 from weigh.learn.linear.logistic import l1_logistic_path, logistic_lambda_max, solve_logistic
 from weigh.learn.linear.losses import make_loss
+from weigh.learn.linear.matrix import EPS
 from weigh.learn.linear.moments import Moments
 from weigh.learn.linear.problem import Problem, Solution
 from weigh.learn.linear.ridge import RowEigendecomposition, default_scales, ridge_path
@@ -23,7 +27,7 @@ from weigh.model.parallel import available_cores
 
 @dataclass(frozen=True, eq=False)
 class SolutionPath:
-    """Weights [k, d] or [k, d, classes], biases and gaps for k scales of a penalty."""
+    """Weights [k, d] or [k, d, classes], intercepts and gaps for k scales of a penalty."""
 
     scales: Floats
     weights: Floats
@@ -31,29 +35,32 @@ class SolutionPath:
     gaps: Floats
 
     @classmethod
-    def from_solutions(cls, scales: Floats, found: list[Solution]) -> SolutionPath:
-        """Return the track of solutions."""
-        W, b = (np.array([getattr(each, name) for each in found]) for name in ("w", "b"))
-        return cls(scales, W, b, np.array([each.gap for each in found]))
+    def from_solutions(cls, scales: Floats, solutions: list[Solution]) -> SolutionPath:
+        """Stack the solutions of the scales."""
+        W, b = (
+            np.array([solution.w for solution in solutions]),
+            np.array([solution.b for solution in solutions]),
+        )
+        return cls(scales, W, b, np.array([solution.gap for solution in solutions]))
 
 
 class LinearPathSolver:
-    """Squared loss along the penalties scale · (l1, l2)."""
+    """Path of squared loss, from moments, from the rows' eigendecomposition or by a working set."""
 
     def __init__(self, problem: Problem, l1: Floats, l2: Floats, tol: float, max_iter: int) -> None:
         self.problem, self.l1, self.l2 = problem, l1, l2
         self.tol, self.max_iter = tol, max_iter
-        # Fewer rows than features: rows by rows is the smaller table.
+        # With fewer rows than features A Aᵀ is the smaller matrix.
         self.uses_rows = not l1.any() and problem.X.n_rows < problem.X.width
         self.uses_moments = not self.uses_rows if not l1.any() else prefers_gram(problem.X)
         if not l1.any() and needs_conjugate_gradient(problem.X):
             raise errors.DataError(
-                f"{problem.X.n_rows:,} rows of {problem.X.width:,} features are too many for ridge at many "
-                f"strengths at once. Give one: Penalty(l2=...)."
+                f"{problem.X.n_rows:,} rows of {problem.X.width:,} features are too many for a path of ridge "
+                f"penalties. Give one penalty: Penalty(l2=...)."
             )
 
     def make_scales(self, n: int, ratio: float, moments: Moments | None = None) -> Floats:
-        """Return n scales, falling: of lasso from the least that leaves no weight."""
+        """Return n descending scales; with l1 they start where all penalised weights become zero."""
         if self.l1.any():
             largest = lasso_lambda_max(self.problem.with_penalties(self.l1, np.zeros_like(self.l2)))
             return np.asarray((largest or 1.0) * np.geomspace(1.0, ratio, n))
@@ -61,137 +68,141 @@ class LinearPathSolver:
         return default_scales(squares, self.l2, n)
 
     def _feature_squares(self) -> Floats:
-        """Return the sum of squares of every feature, from its mean if there is a bias."""
+        """Return the sum of squares of each feature, centred if there is an intercept."""
         X, s = self.problem.X, self.problem.weights
         s = np.ones(X.n_rows) if s is None else s
-        found = X.squared_times(s)
+        squares = X.squared_times(s)
         if self.problem.has_intercept:
-            found -= np.square(X.transposed_times(s)) / s.sum()
-        return np.maximum(found, 0.0)
+            squares -= np.square(X.transposed_times(s)) / s.sum()
+        return np.maximum(squares, 0.0)
 
     def solve(self, scales: Floats, moments: Moments | None = None) -> SolutionPath:
-        """Return the weights of all scales."""
+        """Return the solutions at all scales."""
         if self.uses_rows and moments is None:
             return self._solve_by_rows(scales)
-        path = (self.l1, self.l2, scales, self.tol, self.max_iter)
+        arguments = (self.l1, self.l2, scales, self.tol, self.max_iter)
         if not self.uses_moments:
-            return SolutionPath.from_solutions(scales, lasso_path(self.problem, *path))
+            return SolutionPath.from_solutions(scales, lasso_path(self.problem, *arguments))
         moments = Moments.from_problem(self.problem) if moments is None else moments
         if self.l1.any():
-            W, gaps = lasso_path_from_moments(moments, *path)
+            W, gaps = lasso_path_from_moments(moments, *arguments)
         else:
             W = ridge_path(moments, self.l2, scales)
             gaps = self._gaps(scales, W, moments.cross - W @ moments.gram, moments.yy)
         return SolutionPath(scales, W, moments.intercept(W.T), gaps)
 
     def _solve_by_rows(self, scales: Floats) -> SolutionPath:
-        spectrum, problem = RowEigendecomposition(self.problem, self.l2), self.problem
-        W = spectrum.weights(scales)
-        b = spectrum.mean_y - W @ spectrum.mean_x
-        o = 0.0 if problem.offset is None else problem.offset[:, None]
-        left = problem.y[:, None] - o - b - problem.X.times(np.ascontiguousarray(W.T))
-        left *= 1.0 if problem.weights is None else problem.weights[:, None]
-        yy = float(np.square(spectrum.target).sum())
-        return SolutionPath(scales, W, b, self._gaps(scales, W, problem.X.transposed_times(left).T, yy))
+        decomposition, problem = RowEigendecomposition(self.problem, self.l2), self.problem
+        W = decomposition.weights(scales)
+        b = decomposition.mean_y - W @ decomposition.mean_x
+        residuals = _residuals(problem, W, b)
+        residuals *= 1.0 if problem.weights is None else problem.weights[:, None]
+        yy = float(np.square(decomposition.target).sum())
+        return SolutionPath(scales, W, b, self._gaps(scales, W, problem.X.transposed_times(residuals).T, yy))
 
-    def _gaps(self, scales: Floats, W: Floats, pulls: Floats, yy: float) -> Floats:
-        """Return how far ridge may be above its minimum, at least what sums of such a size are rounded by.
+    def _gaps(self, scales: Floats, W: Floats, correlations: Floats, yy: float) -> Floats:
+        """Bound objective − minimum of ridge by ½ Σ gⱼ² / l2ⱼ, at least the rounding of sums of this size.
 
-        Weights without a penalty are fitted exactly.
+        `correlations` [k, d] are Xᵀr. Unpenalised weights are fitted exactly.
         """
-        held = self.l2 > 0
-        l2 = scales[:, None] * self.l2[held]
-        gaps = 0.5 * (np.square(pulls[:, held] - l2 * W[:, held]) / l2).sum(axis=1)
-        return np.asarray(np.maximum(gaps, 0.5 * float(np.finfo(np.float64).eps) * yy))
+        penalised = self.l2 > 0
+        l2 = scales[:, None] * self.l2[penalised]
+        gaps = 0.5 * (np.square(correlations[:, penalised] - l2 * W[:, penalised]) / l2).sum(axis=1)
+        return np.asarray(np.maximum(gaps, 0.5 * EPS * yy))
 
     def cross_validate(self, scales: Floats, folds: int) -> ValidationCurve:
-        """Judge every scale on folds of consecutive rows, each by what the others teach."""
-        places = consecutive_folds(self.problem.X.n_rows, folds)
+        """Cross-validate every scale on folds of consecutive rows."""
+        bounds = consecutive_folds(self.problem.X.n_rows, folds)
         if self.uses_moments:
             return self.cross_validate_moments(
-                scales, [Moments.from_problem(self.problem.slice_rows(*fold)) for fold in places]
+                scales, [Moments.from_problem(self.problem.slice_rows(*fold)) for fold in bounds]
             )
 
-        def error(fold: tuple[int, int]) -> tuple[Floats, float]:
-            rest = np.ones(self.problem.X.n_rows, dtype=bool)
-            rest[slice(*fold)] = False
-            own = (self.problem.select_rows(rest), self.l1, self.l2, self.tol, self.max_iter)
-            track = LinearPathSolver(*own).solve(scales)
-            out = self.problem.slice_rows(*fold)
-            o = 0.0 if out.offset is None else out.offset[:, None]
-            left = out.y[:, None] - o - track.intercepts - out.X.times(np.ascontiguousarray(track.weights.T))
-            s = np.ones(len(left)) if out.weights is None else out.weights
-            return s @ np.square(left), out.total_weight
+        def held_out_error(fold: tuple[int, int]) -> tuple[Floats, float]:
+            in_training = np.ones(self.problem.X.n_rows, dtype=bool)
+            in_training[slice(*fold)] = False
+            training = self.problem.select_rows(in_training)
+            path = LinearPathSolver(training, self.l1, self.l2, self.tol, self.max_iter).solve(scales)
+            held_out = self.problem.slice_rows(*fold)
+            residuals = _residuals(held_out, path.weights, path.intercepts)
+            s = np.ones(len(residuals)) if held_out.weights is None else held_out.weights
+            return s @ np.square(residuals), held_out.total_weight
 
-        return _validation_curve(scales, [error(fold) for fold in places])
+        return _validation_curve(scales, [held_out_error(fold) for fold in bounds])
 
     def cross_validate_moments(self, scales: Floats, folds: list[Moments]) -> ValidationCurve:
-        """Judge every scale from the moments of the folds alone."""
-        everything = reduce(Moments.plus, folds)
+        """Cross-validate every scale from the moments of the folds alone."""
+        total = reduce(Moments.plus, folds)
 
-        def error(fold: Moments) -> tuple[Floats, float]:
-            track = self.solve(scales, everything.minus(fold))
-            return fold.squared_error(
-                np.ascontiguousarray(track.weights.T), track.intercepts
-            ), fold.total_weight
+        def held_out_error(fold: Moments) -> tuple[Floats, float]:
+            path = self.solve(scales, total.minus(fold))
+            error = fold.squared_error(np.ascontiguousarray(path.weights.T), path.intercepts)
+            return error, fold.total_weight
 
         with ThreadPoolExecutor(available_cores()) as pool:
-            return _validation_curve(scales, list(pool.map(error, folds)))
+            return _validation_curve(scales, list(pool.map(held_out_error, folds)))
+
+
+def _residuals(problem: Problem, W: Floats, b: Floats) -> Floats:
+    """Return the residuals [n, k] of weights [k, d] and intercepts [k]."""
+    o = 0.0 if problem.offset is None else problem.offset[:, None]
+    return np.asarray(problem.y[:, None] - o - b - problem.X.times(np.ascontiguousarray(W.T)))
 
 
 class LogisticPathSolver:
-    """Log loss along the penalties scale · (l1, l2)."""
+    """Path of log loss."""
 
     def __init__(
-        self, problem: Problem, l1: Floats, l2: Floats, classes: int, tol: float, max_iter: int
+        self, problem: Problem, l1: Floats, l2: Floats, n_classes: int, tol: float, max_iter: int
     ) -> None:
-        self.problem, self.l1, self.l2, self.classes = problem, l1, l2, classes
+        self.problem, self.l1, self.l2, self.n_classes = problem, l1, l2, n_classes
         self.tol, self.max_iter = tol, max_iter
 
     def make_scales(self, n: int, ratio: float) -> Floats:
-        """Return n scales, falling: with l1 from the least that leaves no weight."""
+        """Return n descending scales; with l1 they start where all penalised weights become zero."""
         if self.l1.any():
             none = np.zeros_like(self.l2)
-            largest = logistic_lambda_max(self.problem.with_penalties(self.l1, none), self.classes)
+            largest = logistic_lambda_max(self.problem.with_penalties(self.l1, none), self.n_classes)
             return np.asarray((largest or 1.0) * np.geomspace(1.0, ratio, n))
         s = np.ones(self.problem.X.n_rows) if self.problem.weights is None else self.problem.weights
-        sums = self.problem.X.squared_times(s)
-        held = self.l2 > 0
-        size = float((sums[held] / self.l2[held]).mean()) / 4 if held.any() else 1.0
-        return np.asarray((size or 1.0) * np.geomspace(1e2, 1e2 * min(ratio, 1e-6), n))
+        squares = self.problem.X.squared_times(s)
+        penalised = self.l2 > 0
+        curvature = float((squares[penalised] / self.l2[penalised]).mean()) / 4 if penalised.any() else 1.0
+        return np.asarray((curvature or 1.0) * np.geomspace(1e2, 1e2 * min(ratio, 1e-6), n))
 
     def solve(self, scales: Floats) -> SolutionPath:
-        """Return the weights of all scales."""
+        """Return the solutions at all scales."""
         if self.l1.any():
-            path = (self.problem, self.l1, self.l2, scales, self.classes, self.tol, self.max_iter)
-            return SolutionPath.from_solutions(scales, l1_logistic_path(*path))
-        found: list[Solution] = []
+            arguments = (self.problem, self.l1, self.l2, scales, self.n_classes, self.tol, self.max_iter)
+            return SolutionPath.from_solutions(scales, l1_logistic_path(*arguments))
+        solutions: list[Solution] = []
         for scale in scales.tolist():
             problem = self.problem.with_penalties(self.l1 * scale, self.l2 * scale)
-            start = found[-1] if found else None
-            found.append(solve_logistic(problem, self.classes, self.tol, self.max_iter, start))
-        return SolutionPath.from_solutions(scales, found)
+            start = solutions[-1] if solutions else None
+            solutions.append(solve_logistic(problem, self.n_classes, self.tol, self.max_iter, start))
+        return SolutionPath.from_solutions(scales, solutions)
 
     def cross_validate(self, scales: Floats, folds: int) -> ValidationCurve:
-        """Judge every scale on folds that rows of every class are dealt to in turn."""
+        """Cross-validate every scale on stratified folds."""
 
-        def error(held: Mask) -> tuple[Floats, float]:
-            rest = self.problem.select_rows(~held)
-            own = (rest, self.l1, self.l2, self.classes, self.tol, self.max_iter)
-            track = LogisticPathSolver(*own).solve(scales)
-            out = self.problem.select_rows(held)
-            return self._validation_losses(out, track), out.total_weight
+        def held_out_loss(mask: Mask) -> tuple[Floats, float]:
+            training = self.problem.select_rows(~mask)
+            arguments = (training, self.l1, self.l2, self.n_classes, self.tol, self.max_iter)
+            path = LogisticPathSolver(*arguments).solve(scales)
+            held_out = self.problem.select_rows(mask)
+            return self._validation_losses(held_out, path), held_out.total_weight
 
+        masks = stratified_folds(self.problem.y, folds)
         with ThreadPoolExecutor(available_cores()) as pool:
-            return _validation_curve(scales, list(pool.map(error, stratified_folds(self.problem.y, folds))))
+            return _validation_curve(scales, list(pool.map(held_out_loss, masks)))
 
-    def _validation_losses(self, problem: Problem, track: SolutionPath) -> Floats:
-        loss = make_loss(problem, self.classes)
-        pairs = zip(track.weights, track.intercepts, strict=True)
+    def _validation_losses(self, problem: Problem, path: SolutionPath) -> Floats:
+        loss = make_loss(problem, self.n_classes)
+        pairs = zip(path.weights, path.intercepts, strict=True)
         width = problem.X.width
         return np.array([loss.value(problem.X.times(w.reshape(width, -1)) + b) for w, b in pairs])
 
 
-def _validation_curve(scales: Floats, found: list[tuple[Floats, float]]) -> ValidationCurve:
-    sums, totals = (np.array(each) for each in zip(*found, strict=True))
+def _validation_curve(scales: Floats, folds: list[tuple[Floats, float]]) -> ValidationCurve:
+    sums, totals = (np.array(values) for values in zip(*folds, strict=True))
     return ValidationCurve.from_fold_sums(scales, sums, totals)

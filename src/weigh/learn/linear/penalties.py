@@ -1,4 +1,4 @@
-"""A learner's prior as penalties of its features."""
+"""Priors of a learner as penalties l1 and l2 of its features."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ ColumnPriors = Mapping[str, WeightPrior | None]
 
 
 def check_prior(prior: Any, owner: str) -> WeightPrior | ColumnPriors | None:
-    """Return the prior that is meant: one for all columns, or one by column; refuse what is none."""
+    """Return a valid prior, one for all columns or one per column; raise ParameterError otherwise."""
     if isinstance(prior, Mapping):
-        found = {str(name): check_weight_prior(own, owner, "prior") for name, own in prior.items()}
-        if any(own is not None and own.is_scale_automatic for own in found.values()):
+        priors = {str(name): check_weight_prior(value, owner, "prior") for name, value in prior.items()}
+        if any(value is not None and value.is_scale_automatic for value in priors.values()):
             raise errors.ParameterError(
-                f"{owner}: a scale is chosen for all columns at once. Give one prior with scale='cv' or "
-                f"'evidence', or a number for every column."
+                f"{owner}: scale='cv' and scale='evidence' choose one scale for all columns. Give one prior "
+                "for all columns, or a number for every column."
             )
-        return found
+        return priors
     return check_weight_prior(prior, owner, "prior")
 
 
 @dataclass(frozen=True, eq=False)
 class FeaturePriors:
-    """The prior of every feature, in the numbers of the gathered rows.
+    """The prior of every feature, by its index in the training data.
 
-    `groups` are features with the same prior; `units` are what counts as one unit of each feature: a
-    penalty is on weight × unit. Features without a prior are in no group.
+    `groups` are the features that share a prior; features without a prior are in no group. `feature_scales`
+    are the units of the features: a penalty applies to weight × unit.
     """
 
     groups: list[tuple[WeightPrior, Longs]]
@@ -45,116 +45,110 @@ class FeaturePriors:
     def from_prior(
         cls,
         prior: WeightPrior | ColumnPriors | None,
-        rest: WeightPrior | None,
-        rows: TrainingData,
-        units: Floats,
+        default: WeightPrior | None,
+        data: TrainingData,
+        feature_scales: Floats,
         owner: str,
     ) -> FeaturePriors:
-        """Return the priors of gathered rows; `rest` is that of columns a mapping does not name."""
+        """Assign a prior to every feature; `default` is for the columns that a mapping does not name."""
 
         def names() -> Sequence[str]:
-            return rows.feature_names
+            return data.feature_names
 
         if not isinstance(prior, Mapping):
-            every = np.arange(len(units))
-            return cls([] if prior is None else [(prior, every)], units, names)
-        columns = rows.column_features
+            every = np.arange(len(feature_scales))
+            return cls([] if prior is None else [(prior, every)], feature_scales, names)
+        columns = data.column_features
         unknown = [name for name in prior if name not in {column for column, _ in columns}]
         if unknown:
             raise errors.unknown_column_error(
                 unknown[0],
                 [column for column, _ in columns],
-                f"{owner}: prior names what is no column; the table",
+                f"{owner}: prior names an unknown column: the table",
             )
-        gathered: dict[int, tuple[WeightPrior, list[Longs]]] = {}
-        for column, places in columns:
-            own = prior.get(column, rest)
-            if own is not None:
-                gathered.setdefault(id(own), (own, []))[1].append(places)
-        return cls([(own, np.concatenate(places)) for own, places in gathered.values()], units, names)
+        groups: dict[int, tuple[WeightPrior, list[Longs]]] = {}
+        for column, indices in columns:
+            column_prior = prior.get(column, default)
+            if column_prior is not None:
+                groups.setdefault(id(column_prior), (column_prior, []))[1].append(indices)
+        return cls([(p, np.concatenate(parts)) for p, parts in groups.values()], feature_scales, names)
 
-    def select(self, kept: Longs) -> FeaturePriors:
-        """Return the priors of some features only, which get new numbers in their order."""
-        if len(kept) == len(self.feature_scales):
+    def select(self, indices: Longs) -> FeaturePriors:
+        """Return the priors of a subset of the features, renumbered in its order."""
+        if len(indices) == len(self.feature_scales):
             return self
-        numbers = np.full(len(self.feature_scales), -1)
-        numbers[kept] = np.arange(len(kept))
-        groups = [(prior, numbers[places][numbers[places] >= 0]) for prior, places in self.groups]
+        new_index = np.full(len(self.feature_scales), -1)
+        new_index[indices] = np.arange(len(indices))
+        groups = [(prior, new_index[group][new_index[group] >= 0]) for prior, group in self.groups]
 
         def names() -> Sequence[str]:
             every = self.names()
-            return [every[at] for at in kept.tolist()]
+            return [every[index] for index in indices.tolist()]
 
-        return FeaturePriors(groups, self.feature_scales[kept], names)
+        return FeaturePriors(groups, self.feature_scales[indices], names)
 
     @property
     def prior_to_tune(self) -> WeightPrior | None:
-        """The prior whose scale is to be chosen, if there is one."""
+        """The prior whose scale is to be estimated from the data, if any."""
         return next((prior for prior, _ in self.groups if prior.is_scale_automatic), None)
 
     def penalties(self, sigma: float = 1.0) -> tuple[Floats, Floats]:
-        """Return l1 and l2 of every feature, beside a loss with this noise."""
-        l1, l2 = np.zeros_like(self.feature_scales), np.zeros_like(self.feature_scales)
-        for prior, places in self.groups:
-            one, two = prior.penalty(sigma)
-            l1[places], l2[places] = (
-                one * self.feature_scales[places],
-                two * np.square(self.feature_scales[places]),
-            )
-        return l1, l2
+        """Return l1 and l2 of every feature for noise of standard deviation sigma."""
+        return self._scaled_penalties([prior.penalty(sigma) for prior, _ in self.groups])
 
     def unit_penalties(self) -> tuple[Floats, Floats]:
-        """Return l1 and l2 of every feature for the scale 1 of the prior whose scale is chosen."""
+        """Return l1 and l2 of every feature at scale 1 of the prior to tune."""
+        return self._scaled_penalties([prior.shape for prior, _ in self.groups])
+
+    def _scaled_penalties(self, group_penalties: list[tuple[float, float]]) -> tuple[Floats, Floats]:
         l1, l2 = np.zeros_like(self.feature_scales), np.zeros_like(self.feature_scales)
-        for prior, places in self.groups:
-            one, two = prior.shape
-            l1[places], l2[places] = (
-                one * self.feature_scales[places],
-                two * np.square(self.feature_scales[places]),
-            )
+        for (_, indices), (group_l1, group_l2) in zip(self.groups, group_penalties, strict=True):
+            scales = self.feature_scales[indices]
+            l1[indices], l2[indices] = group_l1 * scales, group_l2 * np.square(scales)
         return l1, l2
 
     def standardise_penalties(self, l1: Floats, l2: Floats) -> tuple[Floats, Floats]:
-        """Return penalties of weights times the units of their features."""
+        """Return the penalties of weights in units of their features."""
         return l1 / self.feature_scales, l2 / np.square(self.feature_scales)
 
     def common_standardised_penalties(self, l1: Floats, l2: Floats) -> tuple[float, float] | None:
-        """Return the penalties of a weight in units of its feature; None if those differ."""
-        both = self.standardise_penalties(l1, l2)
-        if not all(len(each) and np.allclose(each, each[0], rtol=1e-12) for each in both):
+        """Return the l1 and l2 that all features share in their units, or None if they differ."""
+        penalties = self.standardise_penalties(l1, l2)
+        if not all(len(values) and np.allclose(values, values[0], rtol=1e-12) for values in penalties):
             return None
-        # Without the digits that differ with the order of sums.
-        return float(f"{both[0][0]:.10g}"), float(f"{both[1][0]:.10g}")
+        # The last digits depend on the order of summation.
+        return float(f"{penalties[0][0]:.10g}"), float(f"{penalties[1][0]:.10g}")
 
     def check_centre_classes(self, classes: Sequence[Any]) -> None:
-        """Refuse an older model of other classes than these as the centre of a prior."""
+        """Raise ParameterError if a prior is centred at a model of other classes."""
         for prior, _ in self.groups:
             mean = 0.0 if prior.is_centred else getattr(prior, "mean", 0.0)
             older = getattr(getattr(mean, "model_", mean), "classes", None)
             if older is not None and list(older) != list(classes):
                 raise errors.ParameterError(
-                    f"The model that the prior is centred at has the classes {errors.quote_names(older)}; the "
-                    f"rows have {errors.quote_names(classes)}."
+                    f"The prior's mean is a model of the classes {errors.quote_names(older)}, but the rows "
+                    f"have the classes {errors.quote_names(classes)}. Give a model of the same classes, or "
+                    "a number."
                 )
 
-    def centres(self, classes: int = 1) -> Floats | None:
-        """Return where the weights are expected, [features] or [features, classes]; None if at zero."""
+    def centres(self, n_classes: int = 1) -> Floats | None:
+        """Return the prior means of the weights, [d] or [d, n_classes], or None if all are zero."""
         if all(prior.is_centred for prior, _ in self.groups):
             return None
-        shape = (len(self.feature_scales),) if classes == 1 else (len(self.feature_scales), classes)
+        shape = (len(self.feature_scales),) if n_classes == 1 else (len(self.feature_scales), n_classes)
         centre, names = np.zeros(shape), self.names()
-        for prior, places in self.groups:
-            found = prior.centre([names[at] for at in places.tolist()]).T
+        for prior, indices in self.groups:
+            mean = prior.centre([names[index] for index in indices.tolist()]).T
             is_number = prior.is_centred or isinstance(prior.mean, float)
-            if not is_number and found.shape[1:] != shape[1:]:
-                theirs = _describe_classes(found.shape[1] if found.ndim == 2 else 1)
+            if not is_number and mean.shape[1:] != shape[1:]:
+                theirs = _describe_classes(mean.shape[1] if mean.ndim == 2 else 1)
                 raise errors.ParameterError(
-                    f"The model that the prior is centred at has {theirs}; what is learned has "
-                    f"{_describe_classes(classes)}. Give a model of the same classes, or a number."
+                    f"The prior's mean is a model with {theirs}, but the model to learn has "
+                    f"{_describe_classes(n_classes)}. Give a model of the same classes, or a number."
                 )
-            centre[places] = found[:, None] if found.ndim < centre.ndim else found
+            centre[indices] = mean[:, None] if mean.ndim < centre.ndim else mean
         return centre
 
 
-def _describe_classes(classes: int) -> str:
-    return "one weight per feature" if classes == 1 else f"weights for {classes} classes"
+def _describe_classes(n_classes: int) -> str:
+    return "one weight per feature" if n_classes == 1 else f"weights for {n_classes} classes"

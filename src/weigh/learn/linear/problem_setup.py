@@ -1,4 +1,4 @@
-"""A learner's question to its rows: a problem for solvers, and their answer as weights of a model."""
+"""From training data to a regression problem, and from its solution to the weights of a model."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from weigh.text import format_quantity
 
 @dataclass(frozen=True, eq=False)
 class ProblemSetup:
-    """A problem without its penalties, and what it leaves out.
+    """A problem without its penalties, the priors of its features, and the map to the model's features.
 
-    Weights are learned as distances from their `centre`; features that are not `kept` are the offset's, whose
-    weight is one.
+    The problem's weights are relative to their `centre`, the prior means. `feature_indices` are its features
+    among those of the data; an offset column is not one of them and has weight one.
     """
 
     data: TrainingData
@@ -38,35 +38,34 @@ class ProblemSetup:
     feature_indices: Longs
 
     def full_weights(self, w: Floats) -> Floats:
-        """Return the weights of all features, [features] or [features, results]."""
+        """Return the weights of all features of the data, [features] or [features, outputs]."""
         full = np.ones((self.data.feature_index.width, *w.shape[1:]))
         full[self.feature_indices] = w if self.centre is None else w + self.centre
         return full
 
     @property
     def baseline_weights(self) -> Floats:
-        """The weights of all features where nothing was learned: their centres, and one of the offset."""
+        """Weights of all features before learning: the prior means, and one for the offset."""
         return self.full_weights(np.zeros(len(self.feature_indices)))
 
-    def build_terms(self, table: Floats) -> list[Any]:
-        """Return the terms of a model with the weights [features, results]."""
+    def build_terms(self, weights: Floats) -> list[Any]:
+        """Return the terms of a model with the weights [features, outputs]."""
         orders = self.data.feature_orders
-        return self.data.feature_index.build_terms(
-            orders, np.ascontiguousarray(table[np.concatenate(orders)])
-        )
+        ordered = np.ascontiguousarray(weights[np.concatenate(orders)])
+        return self.data.feature_index.build_terms(orders, ordered)
 
     @property
     def model_indices(self) -> Longs:
-        """Where the features of a model, in its order, are among those that were learned; −1 if nowhere."""
-        found = np.full(self.data.feature_index.width, -1)
-        found[self.feature_indices] = np.arange(len(self.feature_indices))
-        return found[np.concatenate(self.data.feature_orders)]
+        """Positions of the model's features, in its order, among the problem's; −1 for the offset."""
+        positions = np.full(self.data.feature_index.width, -1)
+        positions[self.feature_indices] = np.arange(len(self.feature_indices))
+        return positions[np.concatenate(self.data.feature_orders)]
 
 
 def set_up_problem(
-    rows: TrainingData,
+    data: TrainingData,
     prior: WeightPrior | ColumnPriors | None,
-    rest: WeightPrior | None,
+    default_prior: WeightPrior | None,
     *,
     bias: bool,
     scale: str | None,
@@ -75,76 +74,78 @@ def set_up_problem(
     classes: int = 1,
     units: Floats | None = None,
 ) -> ProblemSetup:
-    """Return the problem of gathered rows, and the prior of every feature in it.
+    """Set up the problem of training data and the prior of every feature.
 
-    `units` are the features' standard deviations, where the rows cannot tell them.
+    `default_prior` is for the columns that a mapping of priors does not name. `units` are the features'
+    standard deviations, if they cannot be computed from the rows.
     """
-    _warn_missing_numbers(rows)
-    X, o = rows.X, None
-    kept = np.arange(rows.feature_index.width)
+    _warn_missing_numbers(data)
+    X, o = data.X, None
+    indices = np.arange(data.feature_index.width)
     if offset is not None and classes > 1:
         raise errors.ParameterError(
-            f"{owner}: an offset is added to the log-odds of two classes; there are {classes:,}. Leave it "
-            f"out."
+            f"{owner}: offset is added to the log-odds of two classes, but there are {classes:,} classes. "
+            "Leave it out."
         )
     if offset is not None:
-        place = _offset_index(rows, offset, owner)
-        kept = np.delete(kept, place)
-        o = X.dense_columns(np.array([place]))[:, 0]
-        X = X.select_features(np.arange(X.width) != place)
+        offset_index = _offset_index(data, offset, owner)
+        indices = np.delete(indices, offset_index)
+        o = X.dense_columns(np.array([offset_index]))[:, 0]
+        X = X.select_features(np.arange(X.width) != offset_index)
     if scale is None:
-        units = np.ones(rows.feature_index.width)
-    units = _feature_scales(rows, column_means_and_stds(rows.X, rows.weights)[1] if units is None else units)
-    priors = FeaturePriors.from_prior(prior, rest, rows, units, owner).select(kept)
+        units = np.ones(data.feature_index.width)
+    scales = _feature_scales(data, column_means_and_stds(data.X, data.weights)[1] if units is None else units)
+    priors = FeaturePriors.from_prior(prior, default_prior, data, scales, owner).select(indices)
     centre = priors.centres(classes)
-    priors.check_centre_classes(rows.classes)
+    priors.check_centre_classes(data.classes)
     if centre is not None:
         shift = X.times(centre)
         o = shift if o is None else (o if shift.ndim == 1 else o[:, None]) + shift
     none = np.zeros(X.width)
-    y = np.asarray(rows.y, dtype=np.float64)
-    return ProblemSetup(rows, Problem(X, y, none, none, bias, rows.weights, o), priors, centre, kept)
+    y = np.asarray(data.y, dtype=np.float64)
+    return ProblemSetup(data, Problem(X, y, none, none, bias, data.weights, o), priors, centre, indices)
 
 
-def _warn_missing_numbers(rows: TrainingData) -> None:
-    if rows.n_missing:
-        one = "1 number is missing, and counts as zero. Fill it in"
-        many = f"{rows.n_missing:,} numbers are missing, and count as zero. Fill them in"
+def _warn_missing_numbers(data: TrainingData) -> None:
+    if data.n_missing:
+        one = "1 number is missing and counts as zero. Fill it in"
+        many = f"{data.n_missing:,} numbers are missing and count as zero. Fill them in"
         warnings.warn(
-            f"{one if rows.n_missing == 1 else many} before (by the column's mean, say), or leave such rows out.",
+            f"{one if data.n_missing == 1 else many} first (for example with the column's mean), or leave "
+            "such rows out.",
             errors.MissingNumbers,
             stacklevel=2,
         )
 
 
-def _offset_index(rows: TrainingData, offset: str, owner: str) -> int:
-    """Return the feature that is the offset."""
-    columns = dict(rows.column_features)
+def _offset_index(data: TrainingData, offset: str, owner: str) -> int:
+    """Return the index of the offset feature."""
+    columns = dict(data.column_features)
     if offset not in columns:
         raise errors.unknown_column_error(
-            offset, columns, f"{owner}: offset names what is no column; the table"
+            offset, columns, f"{owner}: offset names an unknown column: the table"
         )
     if len(columns[offset]) != 1 or len(columns) < 2:
         raise errors.ParameterError(
-            f"{owner}: offset must be a column of numbers beside others, got {offset!r}, which has "
-            f"{len(columns[offset]):,} features of {rows.feature_index.width:,}."
+            f"{owner}: offset must be a column of numbers beside other columns, got {offset!r}, which has "
+            f"{len(columns[offset]):,} of {data.feature_index.width:,} features."
         )
     return int(columns[offset][0])
 
 
-def _feature_scales(rows: TrainingData, spreads: Floats) -> Floats:
-    """Return what counts as one unit: of numbers their spread; flags, levels and words keep theirs."""
-    is_number = np.zeros(len(spreads), dtype=bool)
-    for part, places in zip(rows.schema.column_groups, rows.feature_orders, strict=True):
-        is_number[places] = isinstance(part.kind, Value)
-    return np.where(is_number & (spreads > 0), spreads, 1.0)
+def _feature_scales(data: TrainingData, stds: Floats) -> Floats:
+    """Return the unit of each feature: the standard deviation of numbers, one for flags, levels and words."""
+    is_number = np.zeros(len(stds), dtype=bool)
+    for group, indices in zip(data.schema.column_groups, data.feature_orders, strict=True):
+        is_number[indices] = isinstance(group.kind, Value)
+    return np.where(is_number & (stds > 0), stds, 1.0)
 
 
 NOISE_CONSTRAINT = "'normal', 'laplace', Normal(σ) or Laplace(b)"
 
 
 def check_noise(noise: Any, owner: str) -> Normal | Laplace | str:
-    """Return the noise; refuse what is none, or has another centre than zero."""
+    """Return a valid noise distribution, centred at zero; raise ParameterError otherwise."""
     if isinstance(noise, str) and noise in ("normal", "laplace"):
         return noise
     if not isinstance(noise, Normal | Laplace) or noise.is_scale_automatic or not noise.is_centred:
@@ -155,7 +156,7 @@ def check_noise(noise: Any, owner: str) -> Normal | Laplace | str:
 def check_solver_parameters(
     owner: str, *, bias: Any, scale: Any, offset: Any, folds: Any, tol: Any, max_iter: Any
 ) -> None:
-    """Refuse the first of the settings that all solvers share that is none."""
+    """Raise ParameterError for the first invalid parameter of those that all solvers share."""
     check_bool(owner, "bias", bias)
     if not isinstance(scale, str | None) or scale not in (None, "unit"):
         raise errors.parameter_error(owner, "scale", "None or 'unit'", scale)
@@ -169,28 +170,29 @@ def check_solver_parameters(
 
 
 def optimality_certificate(solution: Solution, null: float, tol: float) -> Optimality:
-    """Return the proof of a solution; no gap is smaller than what sums of such a size are rounded by."""
+    """Return the certificate of a solution; its gap is at least the rounding error of the objective."""
     gap = max(solution.gap, float(np.finfo(np.float64).eps) * abs(solution.objective))
     return Optimality(solution.objective, gap, null, tol, solution.iterations, solution.method)
 
 
-def warn_unless_optimal(proof: Optimality, owner: str, max_iter: int) -> None:
-    """Warn of a fit whose proof is not good enough, and say what to do."""
-    if not proof.converged:
+def warn_unless_optimal(certificate: Optimality, owner: str, max_iter: int) -> None:
+    """Warn if the gap of a fit is above its tolerance."""
+    if not certificate.converged:
+        iterations = format_quantity(certificate.iterations, "iteration")
         warnings.warn(
-            f"{owner} stopped with its objective up to {proof.gap:.3g} above the minimum, "
-            f"{proof.relative_gap:.1g} of the empty model's, where tol={proof.tol:g} was asked for "
-            f"({proof.method}, {format_quantity(proof.iterations, 'iteration')}). Raise max_iter={max_iter:,}, give "
-            f"a larger tol, a stronger prior, or scale='unit' if columns differ much in size.",
+            f"{owner} stopped with its objective up to {certificate.gap:.3g} above the minimum, "
+            f"{certificate.relative_gap:.1g} of the objective without features; tol={certificate.tol:g} was "
+            f"not reached ({certificate.method}, {iterations}). Raise max_iter={max_iter:,} or tol, give a "
+            "stronger prior, or set scale='unit' if the columns have very different scales.",
             errors.NotOptimal,
             stacklevel=3,
         )
 
 
 def format_prior(prior: WeightPrior | ColumnPriors | None) -> str:
-    """Return a prior in words."""
+    """Return a prior as text."""
     if isinstance(prior, Mapping):
-        return ", ".join(f"{name}: {own!r}" for name, own in prior.items())
+        return ", ".join(f"{name}: {value!r}" for name, value in prior.items())
     return repr(prior)
 
 

@@ -1,4 +1,4 @@
-"""The rows of a source gathered for solvers: one matrix, targets, weights."""
+"""Training data for solvers: the rows of a source as one design matrix, with targets and weights."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from weigh.source import Source
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """Rows in memory over the features of a space; `y` are numbers, or places among the classes.
+    """Design matrix in memory; `y` are numeric targets or class indices.
 
-    Features have the numbers of the space, which are not in the order of a model.
+    Features have the indices of `feature_index`, which are not in the order of a model.
     """
 
     schema: Schema
@@ -33,112 +33,109 @@ class TrainingData:
     weights: Floats | None
     classes: list[Any]
     n_missing: int
-    chunks: list[EncodedChunk]  # the pieces that the matrix may be a view of
+    chunks: list[EncodedChunk]  # keeps the memory that the matrix may be a view of
 
     @property
     def feature_orders(self) -> list[Longs]:
-        """The numbers of each part's features in the order of a model."""
+        """Feature indices of each column group, in the order of a model."""
         return self.feature_index.feature_orders()
 
     @property
     def feature_names(self) -> list[str]:
-        """The features' names by their numbers."""
-        orders, found = self.feature_orders, [""] * self.feature_index.width
+        """Feature names by feature index."""
+        orders, names = self.feature_orders, [""] * self.feature_index.width
         terms = self.feature_index.build_terms(orders, np.zeros((sum(map(len, orders)), 1)))
         for term, order in zip(terms, orders, strict=True):
-            for at, name in zip(order.tolist(), term.features().names, strict=True):
-                found[at] = name
-        return found
+            for index, name in zip(order.tolist(), term.features().names, strict=True):
+                names[index] = name
+        return names
 
     @property
     def column_features(self) -> list[tuple[str, Longs]]:
-        """Which features each column of the table has."""
-        found: list[tuple[str, Longs]] = []
-        for part, own in zip(self.schema.column_groups, self.feature_orders, strict=True):
-            together = part.kind.shares_block and len(part.names) == len(own)
-            names = part.names if together else [part.title]
-            places = own.reshape(-1, 1) if together else [own]
-            found += list(zip(names, places, strict=True))
-        return found
+        """Feature indices of each column of the table."""
+        columns: list[tuple[str, Longs]] = []
+        for group, order in zip(self.schema.column_groups, self.feature_orders, strict=True):
+            is_one_per_column = group.kind.shares_block and len(group.names) == len(order)
+            names = group.names if is_one_per_column else [group.title]
+            indices = order.reshape(-1, 1) if is_one_per_column else [order]
+            columns += list(zip(names, indices, strict=True))
+        return columns
 
 
 def read_dataset(
     schema: Schema, source: Source, *, measured: bool, keeps: bool = True, progress: Progress | None = None
 ) -> SourceDataset:
-    """Read all rows of a source for the first time; unless it `keeps` them a large file's are not held."""
-    prepared = fit_preprocessing(schema, schema.chunks(source)) if needs_first_pass(schema) else {}
-    space = FeatureIndex(schema, prepared, dense=True)
-    return SourceDataset(schema, source, space, measured=measured, keeps=keeps).read_all(progress)
+    """Read all rows of a source once; without `keeps`, the rows of a large file are not kept in memory.
+
+    `measured` means that the targets are numbers, not classes.
+    """
+    preprocessing = fit_preprocessing(schema, schema.chunks(source)) if needs_first_pass(schema) else {}
+    feature_index = FeatureIndex(schema, preprocessing, dense=True)
+    return SourceDataset(schema, source, feature_index, measured=measured, keeps=keeps).read_all(progress)
 
 
 def load_training_data(
     schema: Schema, source: Source, *, measured: bool, progress: Progress | None = None
 ) -> TrainingData:
     """Read all rows of a source into memory."""
-    return build_training_data(
-        schema, read_dataset(schema, source, measured=measured, progress=progress), measured=measured
-    )
+    dataset = read_dataset(schema, source, measured=measured, progress=progress)
+    return build_training_data(schema, dataset, measured=measured)
 
 
-def build_training_data(schema: Schema, reading: SourceDataset, *, measured: bool) -> TrainingData:
-    """Return the rows that a reading has kept."""
-    space, held = reading.feature_index, list(reading.chunks())
-    classes = [] if measured else reading.classes()
-    places = None if measured else reading.class_indices(classes)
-    targets = [part.targets if places is None else places[part.targets] for part in held]
+def build_training_data(schema: Schema, dataset: SourceDataset, *, measured: bool) -> TrainingData:
+    """Return the cached rows of a dataset as training data."""
+    feature_index, chunks = dataset.feature_index, list(dataset.chunks())
+    classes = [] if measured else dataset.classes()
+    class_indices = None if measured else dataset.class_indices(classes)
+    targets = [c.targets if class_indices is None else class_indices[c.targets] for c in chunks]
     weights = None
-    if reading.is_weighted:
+    if dataset.is_weighted:
         weights = np.concatenate(
-            [_unit_weights(part) if part.weights is None else part.weights for part in held]
+            [np.ones(len(c.targets)) if c.weights is None else c.weights for c in chunks]
         )
-    X = stack_chunks(held, space.width)
-    return TrainingData(
-        schema, space, X, concatenate_views(targets), weights, classes, reading.n_missing, held
-    )
+    X, y = stack_chunks(chunks, feature_index.width), concatenate_views(targets)
+    return TrainingData(schema, feature_index, X, y, weights, classes, dataset.n_missing, chunks)
 
 
-def _unit_weights(part: EncodedChunk) -> Floats:
-    return np.ones(len(part.targets))
-
-
-def stack_chunks(held: list[EncodedChunk], width: int) -> Matrix:
-    """Return encoded rows as one matrix, a view of them where they lie one after the other."""
-    if held[0].dense is not None:
-        return DenseMatrix(concatenate_views([part.dense for part in held]))
-    rows = [part.rows for part in held]
-    sizes = np.concatenate([np.diff(each.indptr) for each in rows])
+def stack_chunks(chunks: list[EncodedChunk], width: int) -> Matrix:
+    """Return encoded chunks as one matrix, a view if they are contiguous in memory."""
+    if chunks[0].dense is not None:
+        return DenseMatrix(concatenate_views([chunk.dense for chunk in chunks]))
+    rows = [chunk.rows for chunk in chunks]
+    sizes = np.concatenate([np.diff(part.indptr) for part in rows])
     indptr: Longs = np.zeros(len(sizes) + 1, dtype=np.int64)
     np.cumsum(sizes, out=indptr[1:])
-    indices = [each.indices[each.indptr[0] : each.indptr[-1]] for each in rows]
+    indices = [part.indices[part.indptr[0] : part.indptr[-1]] for part in rows]
     values: list[Any] = [
-        None if each.values is None else each.values[each.indptr[0] : each.indptr[-1]] for each in rows
+        None if part.values is None else part.values[part.indptr[0] : part.indptr[-1]] for part in rows
     ]
-    if all(each is None for each in values):
+    if all(part is None for part in values):
         return SparseMatrix(indptr, concatenate_views(indices), None, width)
     filled = [
-        np.ones(len(index)) if each is None else each for each, index in zip(values, indices, strict=True)
+        np.ones(len(index)) if part is None else part for part, index in zip(values, indices, strict=True)
     ]
     return SparseMatrix(indptr, concatenate_views(indices), concatenate_views(filled), width)
 
 
 def concatenate_views(pieces: Sequence[Any]) -> Any:
-    """Return the pieces as one array; it is a view if they are consecutive rows of one."""
+    """Return the pieces as one array, without a copy if they are consecutive rows of one array."""
     first = pieces[0]
     if len(pieces) == 1:
         return first
-    begin = _data_address(first)
+    address = _data_address(first)
     for piece in pieces:
-        same = piece.dtype == first.dtype and piece.strides == first.strides
-        # Without a common owner nothing would keep the memory of the later pieces.
-        if not same or _data_address(piece) != begin or _memory_owner(piece) is not _memory_owner(first):
+        has_same_layout = piece.dtype == first.dtype and piece.strides == first.strides
+        # Without a common owner nothing would keep the memory of the later pieces alive.
+        has_same_owner = _memory_owner(piece) is _memory_owner(first)
+        if not (has_same_layout and _data_address(piece) == address and has_same_owner):
             return np.concatenate(pieces)
-        begin += len(piece) * piece.strides[0]
+        address += len(piece) * piece.strides[0]
     shape = (sum(map(len, pieces)), *first.shape[1:])
     return np.lib.stride_tricks.as_strided(first, shape, first.strides, writeable=False)
 
 
 def _memory_owner(array: Any) -> Any:
-    """Return the object whose memory an array is a view of."""
+    """Return the object that owns the memory of an array."""
     while getattr(array, "base", None) is not None:
         array = array.base
     return array
@@ -148,29 +145,30 @@ def _data_address(array: Any) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def compress_dataset(schema: Schema, reading: SourceDataset, bias: bool) -> tuple[TrainingData, Moments]:
-    """Return as many rows as there are features, and one, for which squared loss is what it is for all.
+def compress_dataset(schema: Schema, dataset: SourceDataset, bias: bool) -> tuple[TrainingData, Moments]:
+    """Compress a dataset to width + 1 rows with the same squared loss for all weights.
 
-    With a bias they are counted from the means, so none is left to learn. Of the whole its moments are
-    returned, from the means in any case.
+    The rows are a square root of the moments of (X, y), from an eigendecomposition. With a bias they are
+    centred, so the compressed problem has no intercept. Also returns the centred moments of the whole
+    dataset.
     """
-    whole = Moments.from_batches(_iter_batches(reading))
-    counted = whole if bias else whole.without_intercept()
-    table = np.empty((whole.width + 1, whole.width + 1))
-    table[:-1, :-1] = counted.gram
-    table[-1, :-1] = table[:-1, -1] = counted.cross
-    table[-1, -1] = counted.yy
-    size = np.sqrt(np.maximum(np.diagonal(table), 0.0))
-    size[size == 0] = 1.0
-    # Scaled, so that columns of small numbers keep their digits beside those of large ones.
-    values, vectors = algebra.eigh(table / size[:, None] / size[None, :])
-    rows = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * size
+    moments = Moments.from_batches(_iter_batches(dataset))
+    used = moments if bias else moments.without_intercept()
+    gram = np.empty((moments.width + 1, moments.width + 1))
+    gram[:-1, :-1] = used.gram
+    gram[-1, :-1] = gram[:-1, -1] = used.cross
+    gram[-1, -1] = used.yy
+    scale = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
+    scale[scale == 0] = 1.0
+    # Scaling keeps the digits of columns of small numbers beside columns of large ones.
+    values, vectors = algebra.eigh(gram / scale[:, None] / scale[None, :])
+    rows = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * scale
     X = DenseMatrix(np.ascontiguousarray(rows[:, :-1]))
     y = np.ascontiguousarray(rows[:, -1])
-    return TrainingData(schema, reading.feature_index, X, y, None, [], reading.n_missing, []), whole
+    return TrainingData(schema, dataset.feature_index, X, y, None, [], dataset.n_missing, []), moments
 
 
-def _iter_batches(reading: SourceDataset) -> Iterator[tuple[Matrix, Floats, Floats | None]]:
-    for part in reading.chunks():
-        if len(part.targets):
-            yield stack_chunks([part], reading.feature_index.width), part.targets, part.weights
+def _iter_batches(dataset: SourceDataset) -> Iterator[tuple[Matrix, Floats, Floats | None]]:
+    for chunk in dataset.chunks():
+        if len(chunk.targets):
+            yield stack_chunks([chunk], dataset.feature_index.width), chunk.targets, chunk.weights

@@ -1,4 +1,9 @@
-"""Squared loss with l1 and many features: those that pull are solved for, and all are looked at at last."""
+"""Working-set solver for lasso and elastic net with many features.
+
+The problem is solved on a small set of features; after each solution all features are checked against their
+optimality condition |qⱼ| ≤ l1ⱼ, and the worst violators join the set. The duality gap is that of the full
+problem.
+"""
 
 from __future__ import annotations
 
@@ -16,181 +21,188 @@ from weigh.learn.linear.matrix import Matrix, SparseMatrix
 from weigh.learn.linear.problem import CentredProblem, Solution
 from weigh.model.parallel import available_cores
 
-# The first working set has so many features; above so many there is no Gram matrix of them.
-_MIN_GROWTH, _MAX_GRAM_FEATURES = 100, 3_000
+_MIN_GROWTH = 100  # features that may always join the working set at once
+_MAX_GRAM_FEATURES = 3_000  # a larger working set has no Gram matrix
+_CONSTANT_TOLERANCE = 1e-13  # of the raw squares: smaller centred squares are rounding
 _METHOD = "working set, coordinate descent"
 
 
 class WorkingSetSolver:
-    """Features that are solved for, kept from one solution of a path to the next."""
+    """Solver whose working set is kept from one solution of a path to the next."""
 
-    def __init__(self, rows: CentredProblem) -> None:
-        self.problem = rows
-        self._features = make_working_features(rows.X, rows)
+    def __init__(self, problem: CentredProblem) -> None:
+        self.problem = problem
+        self._features = make_working_features(problem.X, problem)
         self._columns: _core.ColumnSubset | None = None
 
     def solve(self, l1: Floats, l2: Floats, tol: float, max_iter: int, start: Floats | None) -> Solution:
-        """Return the weights of least objective; see `solve_lasso`."""
-        rows = self.problem
+        """Minimise until the gap is at most tol times the null objective; see `solve_lasso`."""
+        problem = self.problem
         w = np.zeros(len(l1)) if start is None else start
         self._add(np.flatnonzero((w != 0) | (l1 == 0)))
-        null, w = self._initialise(l1, l2, w, start is None)
-        bound, sweeps, stalled = -np.inf, 0, 0
+        null_objective, w = self._initialise(l1, l2, w, start is None)
+        bound, sweeps, n_stalled = -np.inf, 0, 0
         while True:
-            r = rows.target - self._features.times(w) if w.any() else rows.target
-            q = rows.residual_correlations(r) if w.any() else rows.cross
-            rr = rows.dot(r, r)
+            r = problem.target - self._features.times(w) if w.any() else problem.target
+            q = problem.residual_correlations(r) if w.any() else problem.cross
+            rr = problem.dot(r, r)
             objective = rr / 2 + float(l1 @ np.abs(w) + l2 @ np.square(w) / 2)
-            past, bound = bound, max(bound, lasso_dual_bound(rr, rows.dot(rows.target, r), q, l1, l2))
+            new_bound = lasso_dual_bound(rr, problem.dot(problem.target, r), q, l1, l2)
+            old_bound, bound = bound, max(bound, new_bound)
             gap = max(0.0, objective - bound)
-            added = self._grow(np.abs(q) - l1, int(np.count_nonzero(w)))
-            stalled = 0 if added or bound > past else stalled + 1
-            if gap <= tol * null or sweeps >= max_iter or stalled > 5:
-                return Solution(w, np.asarray(rows.intercept(w)), objective, gap, sweeps, _METHOD)
-            inner = max(0.3 * tol, 0.01 * gap / null) if added else 0.1 * tol
-            w, done = self._solve_inner(w, r, q, l1, l2, inner, max_iter - sweeps)
+            has_grown = self._grow(np.abs(q) - l1, int(np.count_nonzero(w)))
+            n_stalled = 0 if has_grown or bound > old_bound else n_stalled + 1
+            if gap <= tol * null_objective or sweeps >= max_iter or n_stalled > 5:
+                return Solution(w, np.asarray(problem.intercept(w)), objective, gap, sweeps, _METHOD)
+            inner_tol = max(0.3 * tol, 0.01 * gap / null_objective) if has_grown else 0.1 * tol
+            w, done = self._solve_inner(w, r, q, l1, l2, inner_tol, max_iter - sweeps)
             sweeps += done
 
     def _initialise(self, l1: Floats, l2: Floats, w: Floats, is_cold: bool) -> tuple[float, Floats]:
-        """Return what the model without l1 costs, and weights to begin with."""
-        others = np.flatnonzero(l1 == 0)
-        if not len(others):
+        """Return the objective with all l1 weights zero, and the weights to start from."""
+        free = np.flatnonzero(l1 == 0)
+        if not len(free):
             return self.problem.yy / 2, w
-        loss = self._features.gram_loss(others)
-        point = solve_gram_lasso(loss, l1[others], l2[others], tol=0.0, max_iter=1)
-        null = (loss.yy - loss.cross @ point.w) / 2
+        loss = self._features.gram_loss(free)
+        point = solve_gram_lasso(loss, l1[free], l2[free], tol=0.0, max_iter=1)
+        null_objective = (loss.yy - loss.cross @ point.w) / 2
         if is_cold:
             w = w.copy()
-            w[others] = point.w
-        return float(null), w
+            w[free] = point.w
+        return float(null_objective), w
 
-    def _grow(self, excess: Floats, support: int) -> bool:
-        """Add the features that pull most; return whether there were any."""
-        excess[self._features.indices] = 0.0
-        pulling = np.flatnonzero(excess > 0)
-        if not len(pulling):
+    def _grow(self, violation: Floats, support_size: int) -> bool:
+        """Add the features of largest violation |qⱼ| − l1ⱼ > 0; return whether there were any."""
+        violation[self._features.indices] = 0.0
+        violating = np.flatnonzero(violation > 0)
+        if not len(violating):
             return False
-        most = max(_MIN_GROWTH, support)
-        if len(pulling) > most:
-            pulling = pulling[np.argpartition(-excess[pulling], most)[:most]]
-        self._add(pulling)
+        max_growth = max(_MIN_GROWTH, support_size)
+        if len(violating) > max_growth:
+            violating = violating[np.argpartition(-violation[violating], max_growth)[:max_growth]]
+        self._add(violating)
         return True
 
-    def _add(self, new: Longs) -> None:
-        new = np.setdiff1d(new, self._features.indices)
+    def _add(self, indices: Longs) -> None:
+        new = np.setdiff1d(indices, self._features.indices)
         if len(new):
             self._features.add(new)
             self._columns = None
 
     def _solve_inner(
-        self, w: Floats, r: Floats, q: Floats, l1: Floats, l2: Floats, tol: float, most: int
+        self, w: Floats, r: Floats, q: Floats, l1: Floats, l2: Floats, tol: float, max_sweeps: int
     ) -> tuple[Floats, int]:
-        which = self._features.indices
-        if len(which) > _MAX_GRAM_FEATURES:
-            return self._descend_columns(w, r, q, l1, l2, most)
+        """Solve on the working set; return all weights and the number of sweeps."""
+        working = self._features.indices
+        if len(working) > _MAX_GRAM_FEATURES:
+            return self._descend_columns(w, r, q, l1, l2, max_sweeps)
+        loss = self._features.gram_loss(working)
         point = solve_gram_lasso(
-            self._features.gram_loss(which), l1[which], l2[which], tol=tol, max_iter=most, start=w[which]
+            loss, l1[working], l2[working], tol=tol, max_iter=max_sweeps, start=w[working]
         )
-        there = np.zeros_like(w)
-        there[which] = point.w
-        return there, point.sweeps
+        new_w = np.zeros_like(w)
+        new_w[working] = point.w
+        return new_w, point.sweeps
 
     def _descend_columns(
-        self, w: Floats, r: Floats, q: Floats, l1: Floats, l2: Floats, most: int
+        self, w: Floats, r: Floats, q: Floats, l1: Floats, l2: Floats, max_sweeps: int
     ) -> tuple[Floats, int]:
-        rows, which = self.problem, self._features.indices
+        problem, working = self.problem, self._features.indices
         if self._columns is None:
-            self._columns = build_columns(rows.X, which)
-        h = np.ones(rows.X.n_rows) if rows.weights is None else rows.weights
+            self._columns = build_columns(problem.X, working)
+        h = np.ones(problem.X.n_rows) if problem.weights is None else problem.weights
         settings = _core.CoordinateDescentSettings(
-            rows.has_intercept, True, 1e-3, min(most, 50), available_cores(), 0
+            problem.has_intercept, True, 1e-3, min(max_sweeps, 50), available_cores(), 0
         )
-        found = w[which]
-        every = np.arange(len(which), dtype=np.int32)
+        w_working = w[working]
+        every = np.arange(len(working), dtype=np.int32)
         done, _ = _core.coordinate_descent_columns(
-            self._columns, every, l1[which], l2[which], h, rows.weighted(r), q[which], settings, found
+            self._columns,
+            every,
+            l1[working],
+            l2[working],
+            h,
+            problem.weighted(r),
+            q[working],
+            settings,
+            w_working,
         )
-        there = np.zeros_like(w)
-        there[which] = found
-        return self._refit_unpenalised_weights(there, l1, l2), done
+        new_w = np.zeros_like(w)
+        new_w[working] = w_working
+        return self._refit_unpenalised_weights(new_w, l1, l2), done
 
     def _refit_unpenalised_weights(self, w: Floats, l1: Floats, l2: Floats) -> Floats:
-        """Fit the weights without l1 to what the others leave: the bound counts on it."""
-        others = np.flatnonzero(l1 == 0)
-        if len(others):
-            loss = self._features.gram_loss(others)
-            left = (
-                self.problem.residual_correlations(self.problem.target - self._features.times(w))[others]
-                + loss.gram @ w[others]
-            )
-            loss = replace(loss, cross=left)
-            w[others] = solve_gram_lasso(loss, l1[others], l2[others], tol=0.0, max_iter=1).w
+        """Fit the weights without l1 to the residual of the others, as the dual bound requires."""
+        free = np.flatnonzero(l1 == 0)
+        if len(free):
+            loss = self._features.gram_loss(free)
+            residual = self.problem.target - self._features.times(w)
+            cross = self.problem.residual_correlations(residual)[free] + loss.gram @ w[free]
+            loss = replace(loss, cross=cross)
+            w[free] = solve_gram_lasso(loss, l1[free], l2[free], tol=0.0, max_iter=1).w
         return w
 
 
-# A feature whose squares around the mean are so small a part of all its squares is constant but for rounding.
-_CONSTANT_TOLERANCE = 1e-13
-
-
 class WorkingFeatures(Protocol):
-    """Features in the order in which they came."""
+    """The features of a working set, in the order in which they joined."""
 
     indices: Longs
 
     def add(self, new: Longs) -> None:
-        """Take in features that are not yet there."""
+        """Add features that are not in the set."""
 
     def times(self, w: Floats) -> Floats:
-        """Return (xᵢ − m)·w for weights that are zero but for the features held."""
+        """Return (xᵢ − m)·w for weights that are zero outside the set."""
 
-    def gram_loss(self, which: Longs) -> GramLoss:
-        """Return the squared loss of some of the features; constant ones have no part in it."""
+    def gram_loss(self, indices: Longs) -> GramLoss:
+        """Return the squared loss of features in the set, with zeros for constant features."""
 
 
 class DenseWorkingFeatures:
-    """Features as columns around their means, side by side."""
+    """Working set stored as centred columns, with their Gram matrix extended at each addition."""
 
-    def __init__(self, rows: CentredProblem) -> None:
+    def __init__(self, problem: CentredProblem) -> None:
         self.indices: Longs = np.zeros(0, np.int64)
-        self._problem = rows
-        self._columns = np.zeros((0, rows.X.n_rows))
+        self._problem = problem
+        self._columns = np.zeros((0, problem.X.n_rows))
         self._gram = np.zeros((0, 0))
 
     def add(self, new: Longs) -> None:
-        """Take in features that are not yet there."""
-        rows = self._problem
-        columns = np.asarray(rows.X.dense_columns(new).T - rows.mean_x[new, None])
-        weighted = rows.weighted(columns)
-        own = weighted @ columns.T
-        around, middle = np.diagonal(own), rows.total_weight * rows.mean_x[new] ** 2
-        constant = around <= _CONSTANT_TOLERANCE * (around + middle)
-        if rows.has_intercept and constant.any():
-            columns[constant], own[constant], own[:, constant] = 0.0, 0.0, 0.0
-            weighted = rows.weighted(columns)
-        between = self._columns @ weighted.T
-        self._gram = np.block([[self._gram, between], [between.T, own]])
+        """Add features that are not in the set."""
+        problem = self._problem
+        columns = np.asarray(problem.X.dense_columns(new).T - problem.mean_x[new, None])
+        weighted = problem.weighted(columns)
+        new_gram = weighted @ columns.T
+        centred_squares = np.diagonal(new_gram)
+        mean_squares = problem.total_weight * problem.mean_x[new] ** 2
+        is_constant = centred_squares <= _CONSTANT_TOLERANCE * (centred_squares + mean_squares)
+        if problem.has_intercept and is_constant.any():
+            columns[is_constant], new_gram[is_constant], new_gram[:, is_constant] = 0.0, 0.0, 0.0
+            weighted = problem.weighted(columns)
+        coupling = self._columns @ weighted.T
+        self._gram = np.block([[self._gram, coupling], [coupling.T, new_gram]])
         self._columns = np.concatenate([self._columns, columns])
         self.indices = np.concatenate([self.indices, new])
 
     def times(self, w: Floats) -> Floats:
-        """Return (xᵢ − m)·w for weights that are zero but for the features held."""
+        """Return (xᵢ − m)·w for weights that are zero outside the set."""
         return np.asarray(w[self.indices] @ self._columns)
 
-    def gram_loss(self, which: Longs) -> GramLoss:
-        """Return the squared loss of some of the features; constant ones have no part in it."""
-        return _restrict_gram_loss(self.indices, which, self._gram, self._problem)
+    def gram_loss(self, indices: Longs) -> GramLoss:
+        """Return the squared loss of features in the set, with zeros for constant features."""
+        return _restrict_gram_loss(self.indices, indices, self._gram, self._problem)
 
 
 class SparseWorkingFeatures:
-    """Features that stay where they are; the matrix is made anew when there are more."""
+    """Working set that stays in the sparse matrix; its Gram matrix is recomputed after additions."""
 
-    def __init__(self, rows: CentredProblem) -> None:
+    def __init__(self, problem: CentredProblem) -> None:
         self.indices: Longs = np.zeros(0, np.int64)
-        self._problem = rows
+        self._problem = problem
         self._gram: Floats | None = None
 
     def add(self, new: Longs) -> None:
-        """Take in features that are not yet there."""
+        """Add features that are not in the set."""
         self.indices = np.concatenate([self.indices, new])
         self._gram = None
 
@@ -198,42 +210,43 @@ class SparseWorkingFeatures:
         """Return (xᵢ − m)·w."""
         return self._problem.times(w)
 
-    def gram_loss(self, which: Longs) -> GramLoss:
-        """Return the squared loss of some of the features; constant ones have no part in it."""
+    def gram_loss(self, indices: Longs) -> GramLoss:
+        """Return the squared loss of features in the set, with zeros for constant features."""
         if self._gram is None:
             self._gram = self._compute_gram()
-        return _restrict_gram_loss(self.indices, which, self._gram, self._problem)
+        return _restrict_gram_loss(self.indices, indices, self._gram, self._problem)
 
     def _compute_gram(self) -> Floats:
-        rows, size = self._problem, len(self.indices)
-        X, mean, gram = rows.X, rows.mean_x[self.indices], np.empty((size, size))
+        problem, size = self._problem, len(self.indices)
+        X, mean, gram = problem.X, problem.mean_x[self.indices], np.empty((size, size))
         assert isinstance(X, SparseMatrix)
-        places = position_lookup(self.indices, X.width)
+        positions = position_lookup(self.indices, X.width)
         _core.sparse_weighted_gram(
-            X.indptr, X.indices, X.values, places, rows.weights, available_cores(), gram
+            X.indptr, X.indices, X.values, positions, problem.weights, available_cores(), gram
         )
-        if rows.has_intercept:
-            raw = np.diagonal(gram).copy()
-            gram -= rows.total_weight * np.outer(mean, mean)
-            constant = np.diagonal(gram) <= _CONSTANT_TOLERANCE * raw
-            gram[constant], gram[:, constant] = 0.0, 0.0
+        if problem.has_intercept:
+            raw_diagonal = np.diagonal(gram).copy()
+            gram -= problem.total_weight * np.outer(mean, mean)
+            is_constant = np.diagonal(gram) <= _CONSTANT_TOLERANCE * raw_diagonal
+            gram[is_constant], gram[:, is_constant] = 0.0, 0.0
         return gram
 
 
 @singledispatch
-def make_working_features(X: Matrix, rows: CentredProblem) -> WorkingFeatures:
-    """Return an empty set of features of rows."""
-    return DenseWorkingFeatures(rows)
+def make_working_features(X: Matrix, problem: CentredProblem) -> WorkingFeatures:
+    """Return an empty working set for the storage of X."""
+    return DenseWorkingFeatures(problem)
 
 
 @make_working_features.register
-def _(X: SparseMatrix, rows: CentredProblem) -> WorkingFeatures:
-    return SparseWorkingFeatures(rows)
+def _(X: SparseMatrix, problem: CentredProblem) -> WorkingFeatures:
+    return SparseWorkingFeatures(problem)
 
 
-def _restrict_gram_loss(held: Longs, which: Longs, gram: Floats, rows: CentredProblem) -> GramLoss:
-    if which is not held:
-        place = np.argsort(held)[np.searchsorted(np.sort(held), which)]
-        gram = gram[np.ix_(place, place)]
-    cross = np.where(np.diagonal(gram) > 0, rows.cross[which], 0.0)
-    return GramLoss(gram, cross, rows.yy)
+def _restrict_gram_loss(working: Longs, indices: Longs, gram: Floats, problem: CentredProblem) -> GramLoss:
+    """Return the loss of `indices` from the Gram matrix of the working set."""
+    if indices is not working:
+        positions = np.argsort(working)[np.searchsorted(np.sort(working), indices)]
+        gram = gram[np.ix_(positions, positions)]
+    cross = np.where(np.diagonal(gram) > 0, problem.cross[indices], 0.0)
+    return GramLoss(gram, cross, problem.yy)
