@@ -92,8 +92,8 @@ def test_noise_of_few_rows_is_told_by_the_prior() -> None:
     with pytest.raises(errors.DataError) as refused:
         weigh.LinearRegression(weigh.Laplace(1)).fit(wide, y)
     assert str(refused.value) == (
-        "6 rows of 10 features cannot tell how large the noise is, and the prior's strength depends on it. "
-        "State it, as in noise=Normal(1.0), or give the penalty itself: Penalty(l1=..., l2=...)."
+        "The noise, which the prior's strength depends on, cannot be estimated from 6 rows of 10 features. "
+        "State it, for example noise=Normal(1.0), or give the penalty itself: Penalty(l1=..., l2=...)."
     )
 
 
@@ -157,8 +157,8 @@ def test_an_older_model_of_classes_is_no_centre() -> None:
     with pytest.raises(errors.ParameterError) as refused:
         weigh.LinearRegression(weigh.Normal(1, mean=older)).fit(X, Y)
     assert str(refused.value) == (
-        "The model that the prior is centred at has weights for 3 classes; what is learned has one weight "
-        "per feature. Give a model of the same classes, or a number."
+        "The prior's mean is a model with weights for 3 classes, but the model to learn has one weight per "
+        "feature. Give a model of the same classes, or a number."
     )
 
 
@@ -180,7 +180,7 @@ def test_an_offset_is_taken_from_the_targets_and_has_the_weight_one(prior: Any) 
     [
         (
             "e",
-            "LinearRegression: offset names what is no column; the table has no column 'e'; it has 'a', "
+            "LinearRegression: offset names an unknown column: the table has no column 'e'; it has 'a', "
             "'b', 'c', 'd'.",
         ),
         (3, "LinearRegression: offset must be the name of a column, or None, got 3."),
@@ -197,8 +197,8 @@ def test_an_offset_must_be_one_number() -> None:
     with pytest.raises(errors.ParameterError) as refused:
         weigh.LinearRegression(offset="grade").fit(table, "y")
     assert str(refused.value) == (
-        "LinearRegression: offset must be a column of numbers beside others, got 'grade', which has 3 "
-        "features of 4."
+        "LinearRegression: offset must be a column of numbers beside other columns, got 'grade', "
+        "which has 3 of 4 features."
     )
 
 
@@ -452,16 +452,16 @@ def test_missing_numbers_count_as_zero_with_a_warning() -> None:
     with pytest.warns(errors.MissingNumbers) as told:
         found = weigh.LinearRegression().fit(holed, Y)
     assert str(told[0].message) == (
-        "2 numbers are missing, and count as zero. Fill them in before (by the column's mean, say), or leave "
-        "such rows out."
+        "2 numbers are missing and count as zero. Fill them in first (for example with the column's mean), "
+        "or leave such rows out."
     )
     check(found, ridge(0.0, rows=np.nan_to_num(holed)))
     holed[3] = X[3]
     with pytest.warns(errors.MissingNumbers) as told:
         weigh.LinearRegression().fit(holed, Y)
     assert str(told[0].message) == (
-        "1 number is missing, and counts as zero. Fill it in before (by the column's mean, say), or leave "
-        "such rows out."
+        "1 number is missing and counts as zero. Fill it in first (for example with the column's mean), or "
+        "leave such rows out."
     )
 
 
@@ -481,9 +481,9 @@ def test_a_fit_that_is_not_optimal_says_so() -> None:
     assert not proof.converged
     assert str(told[0].message) == (
         f"LinearRegression stopped with its objective up to {proof.gap:.3g} above the minimum, "
-        f"{proof.relative_gap:.1g} of the empty model's, where tol=1e-08 was asked for ({proof.method}, 1 "
-        f"iteration). Raise max_iter=1, give a larger tol, a stronger prior, or scale='unit' if columns "
-        f"differ much in size."
+        f"{proof.relative_gap:.1g} of the objective without features; tol=1e-08 was not reached "
+        f"({proof.method}, 1 iteration). Raise max_iter=1 or tol, give a stronger prior, or set scale='unit' "
+        f"if the columns have very different scales."
     )
     assert dict(found.summary().facts)["certificate"].startswith("NOT optimal: ")
 
@@ -507,8 +507,8 @@ def test_a_fit_that_is_not_optimal_says_so() -> None:
         ({"bias": "yes"}, "bias must be True or False, got 'yes'."),
         (
             {"prior": {"a": weigh.Normal("cv")}},
-            "a scale is chosen for all columns at once. Give one prior with scale='cv' or 'evidence', or a "
-            "number for every column.",
+            "scale='cv' and scale='evidence' choose one scale for all columns. Give one prior for all "
+            "columns, or a number for every column.",
         ),
         (
             {"prior": weigh.Normal("cv"), "noise": "laplace"},
@@ -516,11 +516,11 @@ def test_a_fit_that_is_not_optimal_says_so() -> None:
         ),
         (
             {"prior": weigh.Normal("evidence"), "noise": weigh.Normal(1)},
-            "the evidence chooses the scale of the prior and the noise together. Leave noise='normal'.",
+            "scale='evidence' estimates the scale of the prior and the noise together. Leave noise='normal'.",
         ),
         (
             {"prior": weigh.Laplace("cv"), "folds": "loo"},
-            "folds='loo' has a formula for Normal priors only. Give a number of folds.",
+            "folds='loo' is available for Normal priors only. Give a number of folds.",
         ),
     ],
 )
@@ -534,7 +534,7 @@ def test_a_prior_of_no_column_is_refused() -> None:
     with pytest.raises(errors.ColumnError) as refused:
         fitted({"a": 1.0, "bb": 1.0})
     assert str(refused.value) == (
-        "LinearRegression: prior names what is no column; the table has no column 'bb'; it has 'a', 'b', "
+        "LinearRegression: prior names an unknown column: the table has no column 'bb'; it has 'a', 'b', "
         "'c', 'd'. Did you mean 'b'?"
     )
 
@@ -573,7 +573,7 @@ def test_constant_and_repeated_columns_share_what_there_is() -> None:
     found = weigh.LinearRegression().fit(rows, Y)
     w, b = ridge(0.0, rows=X[:, :1])
     check(found, (np.array([w[0] / 2, 0.0, w[0] / 2]), b), rtol=1e-8)
-    assert "rank 1 of 3 features, so of all solutions the one of least norm" in found.certificate_.method
+    assert "rank 1 of 3 features, solution of minimum norm" in found.certificate_.method
 
 
 def test_the_summary_names_the_penalty_in_other_packages() -> None:

@@ -132,8 +132,8 @@ def test_an_older_model_of_other_classes_is_no_centre() -> None:
         with pytest.raises(errors.ParameterError) as refused:
             weigh.LogisticRegression(weigh.Normal(1, mean=older)).fit(X, y)
         assert str(refused.value) == (
-            f"The model that the prior is centred at has {theirs}; what is learned has {ours}. Give a model "
-            f"of the same classes, or a number."
+            f"The prior's mean is a model with {theirs}, but the model to learn has {ours}. Give a model of "
+            "the same classes, or a number."
         )
 
 
@@ -255,8 +255,8 @@ def test_a_class_of_one_row_has_no_folds(prior: Any) -> None:
     with pytest.raises(errors.DataError) as refused:
         weigh.LogisticRegression(prior).fit(X, np.arange(N) == 3)
     assert str(refused.value) == (
-        "A class has one row only, and none is left to learn it from while that row is held out. Give more "
-        "rows of it, leave it out, or give the prior's scale as a number."
+        "A class has only one row, so no row is left to learn it from when that row is held out. Give more "
+        "rows of this class, leave it out, or give the prior's scale as a number."
     )
 
 
@@ -353,7 +353,7 @@ def test_explanations_sum_to_the_log_odds(method: str) -> None:
 )
 def test_a_saved_model_says_the_same(given: dict[str, Any], classes: int, tmp_path: Path) -> None:
     if "offset" in given and classes > 2:
-        with pytest.raises(errors.ParameterError, match="log-odds of two classes; there are 3"):
+        with pytest.raises(errors.ParameterError, match="log-odds of two classes, but there are 3 classes"):
             weigh.LogisticRegression(columns={"body": "text"}, **given).fit(mixed(classes), "late")
         return
     table = mixed(classes)
@@ -504,8 +504,8 @@ def test_classes_that_a_plane_separates_have_no_weights_without_a_prior() -> Non
     with pytest.raises(errors.DataError) as refused:
         weigh.LogisticRegression(None).fit(X, y)
     assert str(refused.value) == (
-        "Some plane separates the classes, so without a prior the weights have no maximum: they grow for "
-        "ever, and the fit only gets better. Give prior=1."
+        "A plane separates the classes, so without a prior the weights have no finite optimum. Give a prior, "
+        "for example prior=1."
     )
     assert weigh.LogisticRegression().fit(X, y).score(X, y) > 0.95
 
@@ -515,8 +515,8 @@ def test_a_feature_that_only_one_class_has_is_named() -> None:
     with pytest.raises(errors.DataError) as refused:
         weigh.LogisticRegression(None).fit(table, "late")
     assert str(refused.value) == (
-        "Some features have values that only occur with one class ('alarm'), so without a prior their "
-        "weights have no maximum: they grow for ever. Give prior=1, or leave them out."
+        "Some features have values that occur with one class only ('alarm'), so without a prior their "
+        "weights have no finite optimum. Give a prior, for example prior=1, or leave these features out."
     )
     weigh.LogisticRegression({"alarm": 1.0, **dict.fromkeys(NAMES)}).fit(table, "late")
 
@@ -536,9 +536,9 @@ def test_a_fit_that_is_not_optimal_says_so() -> None:
     proof = found.certificate_
     assert str(told[0].message) == (
         f"LogisticRegression stopped with its objective up to {proof.gap:.3g} above the minimum, "
-        f"{proof.relative_gap:.1g} of the empty model's, where tol=1e-09 was asked for (Newton, 1 iteration"
-        f"). Raise max_iter=1, give a larger tol, a stronger prior, or scale='unit' if columns differ much "
-        f"in size."
+        f"{proof.relative_gap:.1g} of the objective without features; tol=1e-09 was not reached (Newton, 1 "
+        "iteration). Raise max_iter=1 or tol, give a stronger prior, or set scale='unit' if the columns "
+        "have very different scales."
     )
     assert found.n_iter_ == 1
 
@@ -549,8 +549,8 @@ def test_missing_numbers_count_as_zero_with_a_warning() -> None:
     with pytest.warns(errors.MissingNumbers) as told:
         found = weigh.LogisticRegression(**TIGHT).fit(holed, CODES)
     assert str(told[0].message) == (
-        "2 numbers are missing, and count as zero. Fill them in before (by the column's mean, say), or leave "
-        "such rows out."
+        "2 numbers are missing and count as zero. Fill them in first (for example with the column's mean), "
+        "or leave such rows out."
     )
     check(found, least(1.0, rows=np.nan_to_num(holed)))
 
@@ -611,5 +611,6 @@ def test_an_older_model_whose_classes_have_other_names_is_no_centre() -> None:
     with pytest.raises(errors.ParameterError) as refused:
         weigh.LogisticRegression(weigh.Normal(1, mean=older)).fit([[0.0], [1.0], [2.0]], ["a", "b", "b"])
     assert str(refused.value) == (
-        "The model that the prior is centred at has the classes 'no', 'yes'; the rows have 'a', 'b'."
+        "The prior's mean is a model of the classes 'no', 'yes', but the rows have the classes 'a', 'b'. "
+        "Give a model of the same classes, or a number."
     )

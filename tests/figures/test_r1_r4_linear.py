@@ -55,7 +55,7 @@ def test_more_features_than_rows_interpolate_and_it_is_said() -> None:
     found = fitted(rows=wide, y=y)
     np.testing.assert_allclose(found.predict(wide), y, rtol=1e-9)
     np.testing.assert_allclose(found.coef_, np.linalg.pinv(wide) @ y, rtol=1e-8)
-    told = "rank 6 of 10 features, so of all solutions the one of least norm"
+    told = "rank 6 of 10 features, solution of minimum norm"
     assert told in " ".join(str(found.certificate_).split())
 
 

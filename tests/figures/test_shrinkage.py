@@ -34,7 +34,7 @@ def test_more_features_than_rows_interpolate_without_a_prior() -> None:
     X, y, none = draw.normal(size=(6, 10)), draw.normal(size=6), np.zeros(10)
     found = solve_least_squares(Problem(DenseMatrix(X), y, none, none, has_intercept=False))
     np.testing.assert_allclose(X @ found.w, y, rtol=1e-10)
-    assert "rank 6 of 10 features, so of all solutions the one of least norm" in found.method
+    assert "rank 6 of 10 features, solution of minimum norm" in found.method
     np.testing.assert_allclose(found.w, np.linalg.pinv(X) @ y, rtol=1e-9)
 
 

@@ -188,7 +188,7 @@ def test_a_file_that_is_not_held_has_no_folds(tmp_path: Path) -> None:
     with pytest.raises(errors.DataError) as refused:
         linear(weigh.open(path, label="price"), None, prior=weigh.Normal("cv"))
     assert str(refused.value) == (
-        "Cross-validation needs the rows in memory, and the file is too large to be held. Choose by "
+        "Cross-validation needs the rows in memory, and the file is too large for that. Use "
         "scale='evidence', or give a number."
     )
 

@@ -175,8 +175,8 @@ def test_a_model_that_fits_all_rows_exactly_is_summarised_and_saved_without_a_po
     with pytest.raises(errors.DataError) as error:
         model.posterior  # noqa: B018
     assert str(error.value) == (
-        "The weights fit all 10 rows, so the residuals tell nothing of the noise: state it, as in "
-        "noise=Normal(1.0), or give more rows."
+        "The weights fit all 10 rows, so the noise cannot be estimated from the residuals. State it, for "
+        "example noise=Normal(1.0), or give more rows."
     )
     assert all(line.error is None for line in model.summary().lines)
     model.save(tmp_path / "m.weigh")

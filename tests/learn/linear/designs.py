@@ -1,4 +1,4 @@
-"""Rows for tests of regression: dense and sparse forms of one table, and problems made of them."""
+"""Problems for tests of regression, from dense and sparse rows."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Floats = NDArray[np.float64]
 law = settings(max_examples=60, derandomize=True, deadline=None, database=None)
 
 
-def sparse(X: Floats) -> SparseMatrix:
-    """Return an array in compressed rows."""
+def to_sparse(X: Floats) -> SparseMatrix:
+    """Return an array as compressed sparse rows."""
     rows, columns = np.nonzero(X)
     indptr = np.searchsorted(rows, np.arange(len(X) + 1)).astype(np.int64)
     return SparseMatrix(indptr, columns.astype(np.int32), X[rows, columns], X.shape[1])
 
 
-def problem(
+def make_problem(
     X: Floats | Matrix,
     y: Floats,
     l2: Floats | float = 0.0,
@@ -34,19 +34,19 @@ def problem(
     weights: Floats | None = None,
     offset: Floats | None = None,
 ) -> Problem:
-    """Return a problem; one number as a penalty is that of every feature."""
+    """Return a problem; a penalty may be one number for all features."""
     rows: Matrix = DenseMatrix(X) if isinstance(X, np.ndarray) else X
-    l1, l2 = (np.full(rows.width, each) if np.isscalar(each) else np.asarray(each) for each in (l1, l2))
+    l1, l2 = (np.full(rows.width, p) if np.isscalar(p) else np.asarray(p) for p in (l1, l2))
     return Problem(rows, y, l1, l2, bias, weights, offset)
 
 
 def centred(X: Floats, weights: Floats, *, bias: bool) -> Floats:
-    """Return rows from their weighted means, or as they are."""
+    """Return rows minus their weighted means, or unchanged without a bias."""
     return X - (weights @ X / weights.sum() if bias else 0.0)
 
 
 def classical(source: Problem | Moments) -> Posterior:
-    """Return what least squares without a prior tell of their own errors, from rows or from moments."""
+    """Return the classical posterior of least squares, from rows or from moments."""
     if isinstance(source, Moments):
         return classical_posterior(
             fit_least_squares_from_moments(source),

@@ -1,4 +1,4 @@
-"""Logistic regression with penalties l2: the same optimum as other solvers, and the proof of it."""
+"""Logistic regression with l2: the optimum of other solvers, and a valid gap."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from tests.learn.linear.problems import compressed, minimum, objective, random_problem
+from tests.learn.linear.designs import to_sparse
+from tests.learn.linear.problems import minimum, objective, random_problem
 from weigh.learn.linear.logistic import gradient, null_model, solve_logistic
 from weigh.learn.linear.losses import SoftmaxLoss
 from weigh.learn.linear.matrix import DenseMatrix
@@ -20,8 +21,8 @@ from weigh.learn.linear.problem import Problem, Solution
 CLASSES = [2, 3]
 
 
-def peer(problem: Problem, classes: int) -> float:
-    """Return scikit-learn's objective."""
+def scikit_learn_objective(problem: Problem, classes: int) -> float:
+    """Return the objective of scikit-learn's solution."""
     assert isinstance(problem.X, DenseMatrix)
     model = LogisticRegression(
         C=1 / problem.l2[0],
@@ -38,37 +39,35 @@ def peer(problem: Problem, classes: int) -> float:
 @pytest.mark.parametrize("classes", CLASSES)
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
-def test_the_optimum_is_scikit_learns(classes: int, bias: bool, weighted: bool) -> None:
+def test_the_optimum_equals_scikit_learns(classes: int, bias: bool, weighted: bool) -> None:
     problem = random_problem(1, classes=classes, bias=bias, weighted=weighted, l2=0.7)
-    found = solve_logistic(problem, classes, tol=1e-13)
-    assert found.objective == pytest.approx(peer(problem, classes), rel=1e-10)
-    assert found.objective == pytest.approx(objective(problem, classes, found.w, found.b), rel=1e-14)
-    assert found.gap <= 1e-12 * found.objective
+    result = solve_logistic(problem, classes, tol=1e-13)
+    assert result.objective == pytest.approx(scikit_learn_objective(problem, classes), rel=1e-10)
+    assert result.objective == pytest.approx(objective(problem, classes, result.w, result.b), rel=1e-14)
+    assert result.gap <= 1e-12 * result.objective
 
 
 @pytest.mark.parametrize("classes", CLASSES)
 @pytest.mark.parametrize("sparse", [True, False])
-def test_the_optimum_with_offset_and_uneven_penalties_is_that_of_a_general_method(
-    classes: int, sparse: bool
-) -> None:
+def test_the_optimum_with_offset_and_uneven_penalties_equals_that_of_bfgs(classes: int, sparse: bool) -> None:
     problem = random_problem(
         2, classes=classes, weighted=True, offset=True, l2=[0, 0.5, 2, 30, 0], sparse=sparse
     )
-    found = solve_logistic(problem, classes, tol=1e-13)
-    assert found.objective == pytest.approx(minimum(problem, classes), rel=1e-9)
-    assert found.gap <= 1e-11 * found.objective
+    result = solve_logistic(problem, classes, tol=1e-13)
+    assert result.objective == pytest.approx(minimum(problem, classes), rel=1e-9)
+    assert result.gap <= 1e-11 * result.objective
 
 
 @pytest.mark.parametrize("classes", CLASSES)
-def test_rows_with_all_zeros_and_compressed_rows_have_the_same_optimum(classes: int) -> None:
+def test_dense_and_sparse_rows_have_the_same_optimum(classes: int) -> None:
     dense, sparse = (random_problem(3, classes=classes, sparse=sparse) for sparse in (False, True))
-    found = [solve_logistic(each, classes, tol=1e-13) for each in (dense, sparse)]
-    np.testing.assert_allclose(found[0].w, found[1].w, rtol=1e-7, atol=1e-9)
-    np.testing.assert_allclose(found[0].b, found[1].b, rtol=1e-7, atol=1e-9)
+    results = [solve_logistic(p, classes, tol=1e-13) for p in (dense, sparse)]
+    np.testing.assert_allclose(results[0].w, results[1].w, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(results[0].b, results[1].b, rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("classes", CLASSES)
-def test_a_weight_is_a_number_of_rows(classes: int) -> None:
+def test_an_integer_weight_equals_repeated_rows(classes: int) -> None:
     problem = random_problem(4, classes=classes, weighted=True, offset=True)
     assert isinstance(problem.X, DenseMatrix)
     assert problem.weights is not None
@@ -81,12 +80,12 @@ def test_a_weight_is_a_number_of_rows(classes: int) -> None:
         weights=None,
         offset=np.repeat(problem.offset, times, axis=0),
     )
-    found = [solve_logistic(each, classes, tol=1e-13) for each in (problem, repeated)]
-    assert found[0].objective == pytest.approx(found[1].objective, rel=1e-12)
-    np.testing.assert_allclose(found[0].w, found[1].w, rtol=1e-6, atol=1e-9)
+    results = [solve_logistic(p, classes, tol=1e-13) for p in (problem, repeated)]
+    assert results[0].objective == pytest.approx(results[1].objective, rel=1e-12)
+    np.testing.assert_allclose(results[0].w, results[1].w, rtol=1e-6, atol=1e-9)
 
 
-def test_two_classes_are_a_softmax_whose_columns_share_the_weight() -> None:
+def test_binary_logistic_regression_is_a_symmetric_softmax() -> None:
     problem = random_problem(5)
     two = solve_logistic(problem, 2, tol=1e-13)
     loss = SoftmaxLoss(problem, 2)
@@ -95,11 +94,11 @@ def test_two_classes_are_a_softmax_whose_columns_share_the_weight() -> None:
     assert loss.value(problem.X.times(halves) + biases) == pytest.approx(
         objective(problem.with_penalties(problem.l1, 0 * problem.l2), 2, two.w, two.b), rel=1e-13
     )
-    slopes = problem.X.transposed_times(
+    grad = problem.X.transposed_times(
         loss.score_gradient(loss.probabilities(problem.X.times(halves) + biases))
     )
-    # At the optimum with penalty l2 the loss has the slopes −l2 w, which are those of 2 · l2 on both halves.
-    np.testing.assert_allclose(slopes, -2 * problem.l2[:, None] * halves, atol=1e-9)
+    # At the optimum the loss has the gradient −l2 w, which is that of the penalty 2 · l2 on both halves.
+    np.testing.assert_allclose(grad, -2 * problem.l2[:, None] * halves, atol=1e-9)
 
 
 @pytest.mark.parametrize("classes", CLASSES)
@@ -108,21 +107,21 @@ def test_the_gradient_equals_finite_differences(classes: int) -> None:
     rng = np.random.default_rng(0)
     shape = () if classes == 2 else (classes,)
     w, b = rng.normal(size=(5, *shape)), rng.normal(size=shape)
-    slopes, slope = gradient(problem, classes, w, b)
+    w_grad, b_grad = gradient(problem, classes, w, b)
 
-    def along(dw: Any, db: Any) -> float:
+    def finite_difference(dw: Any, db: Any) -> float:
         step = 1e-6
         ahead = objective(problem, classes, w + step * dw, b + step * db)
         return (ahead - objective(problem, classes, w - step * dw, b - step * db)) / (2 * step)
 
-    for at in np.ndindex(w.shape):
+    for index in np.ndindex(w.shape):
         unit = np.zeros_like(w)
-        unit[at] = 1
-        assert along(unit, 0.0) == pytest.approx(slopes[at], rel=1e-6, abs=1e-6)
-    for at in np.ndindex(shape):
+        unit[index] = 1
+        assert finite_difference(unit, 0.0) == pytest.approx(w_grad[index], rel=1e-6, abs=1e-6)
+    for index in np.ndindex(shape):
         unit = np.zeros(shape)
-        unit[at] = 1
-        assert along(np.zeros_like(w), unit) == pytest.approx(slope[at], rel=1e-6, abs=1e-6)
+        unit[index] = 1
+        assert finite_difference(np.zeros_like(w), unit) == pytest.approx(b_grad[index], rel=1e-6, abs=1e-6)
 
 
 @given(
@@ -133,7 +132,7 @@ def test_the_gradient_equals_finite_differences(classes: int) -> None:
     strength=st.sampled_from([0.01, 1.0, 100.0]),
     passes=st.integers(0, 3),
 )
-def test_the_gap_bounds_what_the_objective_is_above_its_minimum(
+def test_the_gap_bounds_the_suboptimality(
     seed: int, classes: int, bias: bool, sparse: bool, strength: float, passes: int
 ) -> None:
     problem = random_problem(seed, 40, 3, classes, bias=bias, sparse=sparse, offset=True, l2=strength)
@@ -143,55 +142,55 @@ def test_the_gap_bounds_what_the_objective_is_above_its_minimum(
 
 
 @pytest.mark.parametrize("classes", CLASSES)
-def test_a_run_begun_at_the_optimum_stays_there(classes: int) -> None:
+def test_a_warm_start_at_the_optimum_stays_there(classes: int) -> None:
     problem = random_problem(7, classes=classes)
-    found = solve_logistic(problem, classes, tol=1e-13)
-    again = solve_logistic(problem, classes, tol=1e-10, start=found)
+    result = solve_logistic(problem, classes, tol=1e-13)
+    again = solve_logistic(problem, classes, tol=1e-10, start=result)
     assert again.iterations == 0
-    np.testing.assert_allclose(again.w, found.w, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(again.w, result.w, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("classes", CLASSES)
-def test_the_model_without_features_predicts_how_often_classes_occur(classes: int) -> None:
+def test_the_null_model_predicts_class_frequencies(classes: int) -> None:
     problem = random_problem(8, classes=classes, weighted=True)
-    found = null_model(problem, classes)
+    result = null_model(problem, classes)
     assert problem.weights is not None
     shares = np.bincount(problem.y.astype(int), problem.weights) / problem.total_weight
-    scores = np.stack([np.zeros(()), found.b]) if classes == 2 else found.b
+    scores = np.stack([np.zeros(()), result.b]) if classes == 2 else result.b
     np.testing.assert_allclose(np.exp(scores) / np.exp(scores).sum(), shares, rtol=1e-9)
-    assert found.objective == pytest.approx(
+    assert result.objective == pytest.approx(
         -problem.total_weight * (shares * np.log(shares)).sum(), rel=1e-12
     )
-    assert not found.w.any()
+    assert not result.w.any()
 
 
-def test_without_bias_the_model_without_features_knows_nothing() -> None:
+def test_the_null_model_without_intercept_predicts_one_half() -> None:
     problem = random_problem(8, bias=False)
     assert null_model(problem, 2).objective == pytest.approx(120 * np.log(2), rel=1e-14)
 
 
-def test_many_features_are_solved_too_by_newton_and_by_the_dual() -> None:
+def test_newton_cg_and_dual_ascent_agree_on_many_features() -> None:
     problem = random_problem(9, 60, 2500, bias=True, l2=3.0)
     by_newton = solve_logistic(problem, 2, tol=1e-11)
     assert isinstance(problem.X, DenseMatrix)
-    by_dual = solve_logistic(replace(problem, X=compressed(problem.X.array)), 2, tol=1e-11)
+    by_dual = solve_logistic(replace(problem, X=to_sparse(problem.X.array)), 2, tol=1e-11)
     assert by_newton.method == "Newton by conjugate gradients"
     assert by_dual.method == "dual coordinate ascent"
     assert by_newton.objective == pytest.approx(by_dual.objective, rel=1e-9)
-    for found in (by_newton, by_dual):
-        assert found.gap <= 1e-11 * 60
+    for result in (by_newton, by_dual):
+        assert result.gap <= 1e-11 * 60
 
 
-def test_many_weights_of_several_classes_are_solved_by_conjugate_gradients() -> None:
+def test_many_weights_of_several_classes_are_solved_by_newton_cg() -> None:
     problem = random_problem(12, 100, 800, 3, l2=2.0)
-    found = solve_logistic(problem, 3, tol=1e-11)
-    assert found.method == "Newton by conjugate gradients"
-    assert found.objective == pytest.approx(peer(problem, 3), rel=1e-9)
-    assert found.gap <= 1e-11 * 200
-    np.testing.assert_allclose(found.w.sum(axis=1), 0, atol=1e-6)
+    result = solve_logistic(problem, 3, tol=1e-11)
+    assert result.method == "Newton by conjugate gradients"
+    assert result.objective == pytest.approx(scikit_learn_objective(problem, 3), rel=1e-9)
+    assert result.gap <= 1e-11 * 200
+    np.testing.assert_allclose(result.w.sum(axis=1), 0, atol=1e-6)
 
 
-def test_more_exactness_than_numbers_have_is_not_waited_for() -> None:
+def test_solvers_stop_at_rounding_level_with_zero_tolerance() -> None:
     sparse = solve_logistic(random_problem(13, 60, 2100, l2=5.0, sparse=True), 2, tol=0.0)
     dense = solve_logistic(random_problem(13, 60, 4, l2=5.0), 2, tol=0.0)
     assert sparse.iterations < 200
@@ -199,14 +198,14 @@ def test_more_exactness_than_numbers_have_is_not_waited_for() -> None:
     assert max(sparse.gap / sparse.objective, dense.gap / dense.objective) < 1e-12
 
 
-def test_a_hopeless_dual_hands_over_to_newton() -> None:
+def test_slow_dual_ascent_hands_over_to_newton() -> None:
     problem = random_problem(10, 300, 2500, l2=1e-7, sparse=True)
-    found = solve_logistic(problem, 2, tol=1e-9)
-    assert found.method == "Newton by conjugate gradients"
-    assert found.gap <= 1e-9 * 300
+    result = solve_logistic(problem, 2, tol=1e-9)
+    assert result.method == "Newton by conjugate gradients"
+    assert result.gap <= 1e-9 * 300
 
 
-def test_a_solution_is_of_the_right_shape() -> None:
+def test_solutions_have_the_documented_shapes() -> None:
     two: Solution = solve_logistic(random_problem(11), 2)
     three = solve_logistic(random_problem(11, classes=3), 3)
     assert (two.w.shape, two.b.shape) == ((5,), ())

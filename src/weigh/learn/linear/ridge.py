@@ -1,8 +1,9 @@
 """Ridge regression in closed form, for one penalty or for a path, from moments or from the rows.
 
 The primal solution is w = (gram + diag(l2))⁻¹ cross. With more features than rows the dual system is smaller:
-with penalised features A = √s (X − m) diag(l2)^−½ and unpenalised features M, the residuals α solve (A Aᵀ +
-I) α + M u = √s (y − ȳ), Mᵀ α = 0, and w = diag(l2)^−½ Aᵀ α.
+with penalised features A = √s (X − m) diag(l2)^−½ and unpenalised features M, the residuals α solve
+
+    (A Aᵀ + I) α + M u = √s (y − ȳ),   Mᵀ α = 0,   and   w = diag(l2)^−½ Aᵀ α.
 
 A path has the penalties ½ Σ scale · directionⱼ wⱼ².
 """
