@@ -357,7 +357,7 @@ class ColumnSubproblem:
         return new_w, intercept_step + further_step
 
     def _working_columns(self, q: Floats, w: Floats, l1: Floats) -> _core.ColumnSubset:
-        """Return the columns of the working set, enlarged if it lacks a feature that may become non-zero."""
+        """Return the columns of the working set, adding features that may become non-zero."""
         is_present = np.zeros(len(w), dtype=bool)
         is_present[self._working_set] = True
         is_needed = (np.abs(q) > l1) | (w != 0) | (l1 == 0)

@@ -147,7 +147,7 @@ class DualCoordinateAscent:
         l2 = np.append(problem.l2, 0.0) if problem.has_intercept else problem.l2
         objective = loss.value(S + b) + problem.penalty(w)
         W = np.append(w, b) if problem.has_intercept else w
-        # Without an intercept the point is feasible as it is, and Xᵀ r is known.
+        # Without an intercept the point is already feasible, and Xᵀ r is known.
         v = None if problem.has_intercept else -(problem.l2 * w)[:, None]
         gap = max(0.0, objective - dual_lower_bound(loss, X, l2, p, v))
         return SolverResult(W[:, None], objective, gap, iterations, "dual coordinate ascent")

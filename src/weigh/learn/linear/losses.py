@@ -165,7 +165,7 @@ def _xlogx(p: Floats) -> Floats:
         return np.where(p > 0, p * np.log(p), 0.0)
 
 
-# Relative to a unit diagonal: smaller eigenvalues cannot be told from zero.
+# Relative to a unit diagonal: smaller eigenvalues count as zero.
 MIN_CURVATURE = 1e-12
 
 
