@@ -15,7 +15,7 @@ from weigh.priors import exact
 @given(st.fractions(min_value=Fraction(1, 1000), max_value=1000))
 def test_json_and_source_lose_nothing(number: Fraction) -> None:
     assert exact.fraction_from_json(exact.fraction_to_json(number)) == number
-    assert exact.to_fraction(eval(exact.fraction_source(number), {"Fraction": Fraction})) == number
+    assert exact.to_fraction(eval(exact.fraction_repr(number), {"Fraction": Fraction})) == number
 
 
 @given(st.floats(min_value=1e-290, max_value=1e290))

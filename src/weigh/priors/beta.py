@@ -44,7 +44,7 @@ class Beta(PriorDisplay):
             object.__setattr__(self, name, number)
 
     def __repr__(self) -> str:
-        return f"Beta({exact.fraction_source(self.a)}, {exact.fraction_source(self.b)})"
+        return f"Beta({exact.fraction_repr(self.a)}, {exact.fraction_repr(self.b)})"
 
     def __str__(self) -> str:
         by_mode, by_mean = self.equivalents().values()

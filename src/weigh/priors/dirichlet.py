@@ -75,11 +75,11 @@ class Dirichlet(PriorDisplay):
 
     def __repr__(self) -> str:
         if not self._parameters and self.rest is not None:
-            return f"Dirichlet({exact.fraction_source(self.rest)})"
+            return f"Dirichlet({exact.fraction_repr(self.rest)})"
         if not self.is_named:
-            return f"Dirichlet([{', '.join(map(exact.fraction_source, self._parameters.values()))}])"
-        pairs = (f"{value!r}: {exact.fraction_source(b)}" for value, b in self._parameters.items())
-        rest = "None" if self.rest is None else exact.fraction_source(self.rest)
+            return f"Dirichlet([{', '.join(map(exact.fraction_repr, self._parameters.values()))}])"
+        pairs = (f"{value!r}: {exact.fraction_repr(b)}" for value, b in self._parameters.items())
+        rest = "None" if self.rest is None else exact.fraction_repr(self.rest)
         return f"Dirichlet({{{', '.join(pairs)}}}{'' if rest == '1' else f', rest={rest}'})"
 
     def __str__(self) -> str:

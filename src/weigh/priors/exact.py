@@ -81,7 +81,7 @@ def format_fraction(number: Fraction) -> str:
     return _exact_decimal(number) or str(number)
 
 
-def fraction_source(number: Fraction) -> str:
+def fraction_repr(number: Fraction) -> str:
     """A short exact text that Python reads back: '2', '0.05' or 'Fraction(1, 3)'."""
     return _exact_decimal(number) or repr(number)
 

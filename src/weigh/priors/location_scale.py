@@ -46,11 +46,11 @@ class LocationScalePrior(PriorDisplay, ABC):
 
     def __repr__(self) -> str:
         scale = self.scale if isinstance(self.scale, str) else exact.to_fraction(self.scale)
-        shown = repr(scale) if isinstance(scale, str | None) else exact.fraction_source(scale)
+        shown = repr(scale) if isinstance(scale, str | None) else exact.fraction_repr(scale)
         if self.is_centred:
             return f"{type(self).__name__}({shown})"
         mean = exact.to_fraction(self.mean)
-        at = repr(self.mean) if mean is None else exact.fraction_source(mean)
+        at = repr(self.mean) if mean is None else exact.fraction_repr(mean)
         return f"{type(self).__name__}({shown}, mean={at})"
 
     def __str__(self) -> str:
@@ -108,7 +108,7 @@ class LocationScalePrior(PriorDisplay, ABC):
 
     def plot(self) -> Any:
         """Return a picture of the density of a weight; around an older model, of the interval of each."""
-        return plot_weight_prior(self, () if isinstance(self.mean, float) else mean_names(self.mean))
+        return plot_weight_prior(self, () if isinstance(self.mean, float) else mean_feature_names(self.mean))
 
     def to_json(self) -> dict[str, object]:
         """The scale and the centre as plain JSON, exactly."""
@@ -177,7 +177,7 @@ def mean_values(mean: Any) -> float | Floats:
     return mean if isinstance(mean, float) else np.asarray(_underlying_model(mean).coef, dtype=np.float64)
 
 
-def mean_names(mean: Any) -> list[str]:
+def mean_feature_names(mean: Any) -> list[str]:
     """The names of an older model's weights, in the order of `position` laid flat."""
     model = _underlying_model(mean)
     rows = np.atleast_2d(mean_values(mean)).shape[0]

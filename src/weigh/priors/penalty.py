@@ -48,7 +48,7 @@ class Penalty(PriorDisplay):
 
     def __repr__(self) -> str:
         given = (("l1", self.l1), ("l2", self.l2))
-        told = (f"{name}={exact.fraction_source(Fraction(str(number)))}" for name, number in given if number)
+        told = (f"{name}={exact.fraction_repr(Fraction(str(number)))}" for name, number in given if number)
         return f"Penalty({', '.join(told)})"
 
     def __str__(self) -> str:

@@ -60,7 +60,7 @@ class Bernoulli:
 
     @property
     def _buckets(self) -> HashBuckets | None:
-        return HashBuckets.of(self.counts.present.table) if self.is_hashed else None
+        return HashBuckets.from_counts(self.counts.present.table) if self.is_hashed else None
 
     @cached_property
     def known_counts(self) -> Any:

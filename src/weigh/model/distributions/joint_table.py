@@ -114,7 +114,7 @@ class JointTable:
 
     @cached_property
     def _index(self) -> CellIndex:
-        return CellIndex.of(self.cells[self.complete_cells], self.sizes)
+        return CellIndex.from_codes(self.cells[self.complete_cells], self.sizes)
 
     @cached_property
     def _log_probabilities_by_cell(self) -> Floats:
@@ -142,8 +142,8 @@ class JointTable:
         if len(codes) and not state.any():
             return self._log_probabilities_in_state(codes, state[0])
         logs = np.empty((len(codes), len(self._discounted_counts)))
-        patterns = CellIndex.of(state, [3] * len(self.sizes))
-        for at, example in enumerate(patterns.first_positions()):
+        patterns = CellIndex.from_codes(state, [3] * len(self.sizes))
+        for at, example in enumerate(patterns.row_positions()):
             rows = np.flatnonzero(patterns.ids == at)
             logs[rows] = self._log_probabilities_in_state(codes[rows], state[example])
         return logs
@@ -186,10 +186,10 @@ class JointTable:
 
     def _sum_matching_cells(self, codes: Ints, cells: Ints, known: Any, weights: Floats) -> Floats:
         """Return the weights [rows, classes] of all cells that agree with the rows."""
-        wanted = CellIndex.of(codes, [self.sizes[j] for j in np.flatnonzero(known)])
+        wanted = CellIndex.from_codes(codes, [self.sizes[j] for j in np.flatnonzero(known)])
         at = wanted.find(cells)
         hit = at >= 0
-        sums = [np.bincount(at[hit], own[hit], wanted.n) for own in weights]
+        sums = [np.bincount(at[hit], own[hit], wanted.n_distinct) for own in weights]
         return np.column_stack(sums).astype(np.float64)[wanted.ids]
 
     def _log_with_prior(self, counts: Floats, cells: int) -> Floats:

@@ -125,7 +125,7 @@ class Multinomial:
 
     @property
     def _buckets(self) -> HashBuckets | None:
-        return HashBuckets.of(self.counts.table) if self.is_hashed else None
+        return HashBuckets.from_counts(self.counts.table) if self.is_hashed else None
 
     @cached_property
     def _pseudo_total(self) -> Fraction:

@@ -36,20 +36,20 @@ class ClassPrior:
         priors.check_prior(self.prior, self.owner, "class_prior")
 
     @property
-    def is_stated(self) -> bool:
+    def is_fixed(self) -> bool:
         """Whether the probabilities were given and not counted."""
         return isinstance(self.prior, Mapping) or self.prior == "uniform"
 
     @cached_property
     def exact_probabilities(self) -> list[Fraction]:
         """The probabilities as fractions."""
-        if self.is_stated:
+        if self.is_fixed:
             return exact_class_prior(self.prior, self.classes, self.owner)
         return priors.exact_estimates(self._counts, self._pseudo_counts)
 
     def check(self) -> None:
         """Refuse probabilities that do not fit the classes."""
-        if self.is_stated and len(self.classes):
+        if self.is_fixed and len(self.classes):
             exact_class_prior(self.prior, self.classes, self.owner)
 
     @cached_property
@@ -68,7 +68,7 @@ class ClassPrior:
 
     def factor(self, c: int) -> Factor:
         """Return P(class c) with its arithmetic."""
-        if self.is_stated or any(a < 0 for a in self._pseudo_counts):
+        if self.is_fixed or any(a < 0 for a in self._pseudo_counts):
             return Factor("class", "", "", self.exact_probabilities[c]).in_lowest_terms()
         total, pseudo = sum(self._counts, Fraction(0)), sum(self._pseudo_counts, Fraction(0))
         return smoothed_ratio("class", "", self._counts[c], self._pseudo_counts[c], total, pseudo)

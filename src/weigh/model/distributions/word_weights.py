@@ -25,7 +25,7 @@ class HashBuckets:
     used: Longs
 
     @classmethod
-    def of(cls, table: CountArray) -> HashBuckets:
+    def from_counts(cls, table: CountArray) -> HashBuckets:
         """Return the buckets of counts [classes, buckets] that hold anything."""
         return cls(table.shape[1], np.flatnonzero(table.any(axis=0)))
 

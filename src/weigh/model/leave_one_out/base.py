@@ -29,7 +29,7 @@ class VocabularyCounts:
     in_vocabulary: Mask
 
     @classmethod
-    def of(cls, part: Any, tally: Any = None) -> VocabularyCounts:
+    def from_distribution(cls, part: Any, tally: Any = None) -> VocabularyCounts:
         """Return the words of a distribution; buckets are those in use."""
         tally = part.counts if tally is None else tally
         kept = select_vocabulary(part.part.kind, tally.table)

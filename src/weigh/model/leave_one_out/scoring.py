@@ -189,15 +189,15 @@ def _select_rows(columns: Sequence[CategoryBlock], rows: Longs) -> list[Category
 
 
 def _log_probabilities_without(table: JointTable, codes: Ints, rows: LeftOutRows) -> Floats:
-    index = CellIndex.of(table.cells, table.sizes)
-    own = table.counts.table[rows.classes, index.first_positions()[index.find(codes)]].astype(np.float64)
+    index = CellIndex.from_codes(table.cells, table.sizes)
+    own = table.counts.table[rows.classes, index.row_positions()[index.find(codes)]].astype(np.float64)
     change = table.discount_counts(own - rows.weights) - table.discount_counts(own)
     asked = codes.copy()
     if not table.nonnegative_pseudo_count:
         asked[_vanishing_levels(table, codes, rows)] = MISSING
     logs = np.empty((rows.n_rows, len(table.counts.table)))
-    patterns = CellIndex.of((asked == MISSING).astype(np.int32), [2] * asked.shape[1])
-    for number, example in enumerate(patterns.first_positions().tolist()):
+    patterns = CellIndex.from_codes((asked == MISSING).astype(np.int32), [2] * asked.shape[1])
+    for number, example in enumerate(patterns.row_positions().tolist()):
         chosen = np.flatnonzero(patterns.ids == number)
         known = asked[example] != MISSING
         logs[chosen] = _log_ratios_without(table, asked[chosen], known, rows.select(chosen), change[chosen])
@@ -276,7 +276,7 @@ def log_class_priors(belief: ClassPrior, rows: LeftOutRows) -> Floats:
         found = np.zeros((rows.n_rows, len(belief.classes)))
         found[:] = np.log(1.0 / np.maximum(1, len(belief.classes) - rows.leaves_class_empty))[:, None]
         return found
-    if belief.is_stated:
+    if belief.is_fixed:
         return np.tile(belief.log_probabilities, (rows.n_rows, 1))
     pseudo = np.array([float(a) for a in priors.pseudo_counts(belief.prior, list(belief.classes))])
     counts = np.tile(belief.rows.astype(np.float64), (rows.n_rows, 1))

@@ -19,7 +19,7 @@ from weigh.model.leave_one_out.base import LeftOutRows, VocabularyCounts, entry_
 
 def add_bernoulli(part: Bernoulli, block: SparseBlock | TextBlock, rows: LeftOutRows, scores: Floats) -> None:
     """Add to each row's scores what its flags say where the row was never counted."""
-    _BernoulliCounts.of(part).add(block, rows, scores)
+    _BernoulliCounts.from_distribution(part).add(block, rows, scores)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,12 +30,12 @@ class _BernoulliCounts:
     unpruned: Bernoulli
 
     @classmethod
-    def of(cls, part: Bernoulli) -> _BernoulliCounts:
+    def from_distribution(cls, part: Bernoulli) -> _BernoulliCounts:
         kind = part.part.kind
         if isinstance(kind, BagOfWordsKind):
             kind = replace(kind, min_count=1, max_words=None)
         every = replace(part, part=replace(part.part, kind=kind))
-        return cls(VocabularyCounts.of(part, part.counts.present), every)
+        return cls(VocabularyCounts.from_distribution(part, part.counts.present), every)
 
     @cached_property
     def _pseudo(self) -> Floats:
@@ -185,7 +185,7 @@ def add_multinomial(
     part: Multinomial, block: SparseBlock | TextBlock, rows: LeftOutRows, scores: Floats
 ) -> None:
     """Add to each row's scores what its words say where the row was never counted."""
-    words = VocabularyCounts.of(part)
+    words = VocabularyCounts.from_distribution(part)
     entries = words.lookup.entries(block)
     counts = _MultinomialCounts(part, words)
     for start, stop in _row_batches(entries.indptr, MAX_BATCH_CELLS // (len(part.table) + 1)):
