@@ -13,7 +13,7 @@ TABLE = {"x": ["a", "b", "b"], "t": ["one two", "two", "three"], "y": [0, 1, 1]}
 def test_a_word_that_is_a_flag_has_a_posterior_of_its_own():
     model = weigh.NaiveBayes({"t": weigh.Text(counts=False)}).fit(TABLE, "y").model_
     assert model.posterior("t: two", 1) == weigh.Beta(2, 2)
-    with pytest.raises(errors.Unsupported, match="Column 't' has a probability for every word"):
+    with pytest.raises(errors.Unsupported, match="Column 't' has a separate probability for each word"):
         model.posterior("t", 1)
 
 
