@@ -30,7 +30,7 @@ class JointTable:
     Missing values are marginalised: n_cell is then the number of rows in all m matching cells, and a becomes
     a·m. An unseen level counts as one additional level of its column, which increases M; without a prior it
     is treated as missing. Training rows with missing values are used if the queried columns are known;
-    n_class is the number of such rows. A negative pseudo-count is subtracted from the cells that occurred, down to 0.
+    n_class is the number of such rows. A negative pseudo-count reduces the cells that occurred, down to 0.
     """
 
     columns: Mapping[str, Kind]
