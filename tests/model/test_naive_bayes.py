@@ -66,5 +66,5 @@ def test_a_file_that_names_a_class_twice_is_damaged(tmp_path):
     model = weigh.NaiveBayes().fit(TABLE, "y").model_
     meta, arrays = model.to_store()
     store.write(tmp_path / "m.weigh", {"model": model.type_name, **meta, "classes": [0, 0]}, arrays)
-    with pytest.raises(errors.ModelFileError, match="list of names 'classes' has a name twice"):
+    with pytest.raises(errors.ModelFileError, match="list of names 'classes' has duplicate"):
         weigh.load(tmp_path / "m.weigh")

@@ -162,7 +162,7 @@ def write_tampered_file(tmp_path: Any, old: bytes, new: bytes) -> Any:
         (b"w0000w0001", b"w0001w0000", "its list of names 'part0' is not in order"),
         (b"w0000w0001", b"w0000w0000", "its list of names 'part0' is not in order"),
         (b"w0000w0001", b"w000\xffw0001", "a list of names is not UTF-8"),
-        (b"w0000w0001", b"w000\xc3\xa90001", "a list of names cuts a character in two"),
+        (b"w0000w0001", b"w000\xc3\xa90001", "a list of names splits a UTF-8 character"),
     ],
 )
 def test_a_file_with_tampered_words_is_rejected(tmp_path: Any, old: bytes, new: bytes, message: str) -> None:
