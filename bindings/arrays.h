@@ -1,4 +1,4 @@
-// NumPy arrays in and out: the only place where memory changes hands.
+// Conversion between NumPy arrays and views; the only place where ownership of memory is transferred.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -15,13 +15,16 @@
 #include <utility>
 #include <vector>
 
-#include "weigh/extent.h"
+#include "weigh/value_scan.h"
 #include "weigh/views.h"
+#include "weigh/zeroed_array.h"
 
 namespace nb = nanobind;
 
 template <class T>
 using Vector = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using MutableVector = nb::ndarray<T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Column = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::device::cpu>;
 template <class T>
@@ -32,7 +35,12 @@ std::span<const T> span_of(const Vector<T>& array) {
     return {array.data(), array.shape(0)};
 }
 
-// An array that may be left out, as an empty span.
+template <class T>
+std::span<T> span_of(const MutableVector<T>& array) {
+    return {array.data(), array.shape(0)};
+}
+
+// An optional array; empty span if it is None.
 inline std::span<const double> span_of(const std::optional<Vector<double>>& array) {
     return array ? span_of(*array) : std::span<const double>{};
 }
@@ -47,7 +55,7 @@ std::span<T> cells_of(const Table<T>& array) {
     return {array.data(), array.shape(0) * array.shape(1)};
 }
 
-// Hand a vector's memory to NumPy; it is freed with the array.
+// Transfer a vector to NumPy, which frees it with the array.
 template <class T>
 nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
     auto owned = std::make_unique<std::vector<T>>(std::move(values));
@@ -57,7 +65,7 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
     return nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, owner);
 }
 
-// The same for a vector that holds the rows of a table.
+// The same for the row-major cells of a table.
 template <class T>
 nb::ndarray<nb::numpy, T, nb::ndim<2>> to_numpy(std::vector<T>&& values, std::size_t rows, std::size_t columns) {
     auto owned = std::make_unique<std::vector<T>>(std::move(values));
@@ -66,7 +74,7 @@ nb::ndarray<nb::numpy, T, nb::ndim<2>> to_numpy(std::vector<T>&& values, std::si
     return nb::ndarray<nb::numpy, T, nb::ndim<2>>(data, {rows, columns}, owner);
 }
 
-// The bytes of a string, handed over likewise.
+// The same for the bytes of a string.
 inline nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> to_numpy(std::string&& bytes) {
     auto owned = std::make_unique<std::string>(std::move(bytes));
     auto* data = reinterpret_cast<std::uint8_t*>(owned->data());
@@ -75,41 +83,49 @@ inline nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> to_numpy(std::string&& 
     return nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>(data, {size}, owner);
 }
 
-// Lets other threads run Python while a loop is under way, if it is long: handing the lock over and
-// waiting for it again costs more than a few thousand steps.
-class Unlocked {
+// The same for the cells of a zeroed array.
+template <class Cell>
+nb::ndarray<nb::numpy, Cell, nb::ndim<2>> to_numpy_table(weigh::ZeroedArray<Cell>&& cells, std::size_t rows,
+                                                         std::size_t columns) {
+    auto owned = std::make_unique<weigh::ZeroedArray<Cell>>(std::move(cells));
+    Cell* data = owned->data();
+    nb::capsule owner(owned.release(), [](void* p) noexcept { delete static_cast<weigh::ZeroedArray<Cell>*>(p); });
+    return nb::ndarray<nb::numpy, Cell, nb::ndim<2>>(data, {rows, columns}, owner);
+}
+
+// Releases the GIL during a long loop. For short loops, reacquiring it costs more than it gains.
+class ScopedGilRelease {
 public:
-    explicit Unlocked(std::size_t steps) {
-        if (steps >= kLong) release_.emplace();
+    explicit ScopedGilRelease(std::size_t steps) {
+        if (steps >= kMinSteps) release_.emplace();
     }
 
 private:
-    static constexpr std::size_t kLong = 20'000;
+    static constexpr std::size_t kMinSteps = 20'000;
     std::optional<nb::gil_scoped_release> release_;
 };
 
-// Sizes are checked once here, so that the core may trust its views.
-inline void require(bool claim, const char* message) {
-    if (!claim) throw std::invalid_argument(message);
+// Arguments are validated here, so that the core can trust its views.
+inline void require(bool condition, const char* message) {
+    if (!condition) throw std::invalid_argument(message);
 }
 
 inline void require_below(weigh::Codes codes, std::size_t bound, const char* message) {
-    std::int32_t largest = -1;  // a plain loop, which compilers turn into vector instructions
+    std::int32_t largest = -1;  // a loop that compilers vectorise
     for (const std::int32_t code : codes) largest = std::max(largest, code);
     require(largest < static_cast<std::int64_t>(bound), message);
 }
 
 inline weigh::SparseRows sparse_of(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
-                                   const std::optional<Vector<double>>& values, std::size_t rows,
-                                   std::size_t width) {
+                                   const std::optional<Vector<double>>& values, std::size_t rows, std::size_t width) {
     const weigh::SparseRows sparse{span_of(indptr), span_of(indices), span_of(values)};
-    require(indptr.shape(0) == rows + 1, "indptr must have one entry more than there are rows");
+    require(indptr.shape(0) == rows + 1, "indptr must have one more entry than there are rows");
     require(!values || values->shape(0) == indices.shape(0), "values and indices differ in length");
     require(std::is_sorted(sparse.indptr.begin(), sparse.indptr.end()) && sparse.indptr.front() >= 0 &&
                 sparse.indptr.back() <= static_cast<std::int64_t>(indices.shape(0)),
-            "indptr must rise from 0 to the number of entries");
-    const std::int64_t largest = weigh::largest_of(sparse.indices);
+            "indptr must ascend from 0 to the number of entries");
+    const std::int64_t largest = weigh::max_index(sparse.indices);
     require(largest >= -1, "an index is negative");
-    require(largest < static_cast<std::int64_t>(width), "an index lies outside the table");
+    require(largest < static_cast<std::int64_t>(width), "an index is out of range");
     return sparse;
 }

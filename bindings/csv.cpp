@@ -21,14 +21,12 @@ constexpr std::array<const char*, 8> kKinds{"skip", "number", "text", "integer",
 constexpr std::array<const char*, 5> kFaults{"none", "ragged", "unfit", "not_utf8", "open_quote"};
 
 csv::Kind kind_of(const std::string& name) {
-    const auto found = std::find(kKinds.begin(), kKinds.end(), name);
-    require(found != kKinds.end(), "there is no such kind of column");
-    return static_cast<csv::Kind>(found - kKinds.begin());
+    const auto scan = std::find(kKinds.begin(), kKinds.end(), name);
+    require(scan != kKinds.end(), "unknown column kind");
+    return static_cast<csv::Kind>(scan - kKinds.begin());
 }
 
-std::string_view view_of(const Bytes& data) {
-    return {reinterpret_cast<const char*>(data.data()), data.shape(0)};
-}
+std::string_view view_of(const Bytes& data) { return {reinterpret_cast<const char*>(data.data()), data.shape(0)}; }
 
 nb::list to_list(const csv::Texts& texts) {
     nb::list list;
@@ -44,7 +42,7 @@ nb::object values_of(csv::Column& column) {
         case csv::Kind::integer:
         case csv::Kind::flag: return nb::cast(to_numpy(std::move(column.integers)));
         case csv::Kind::text:
-            return nb::make_tuple(to_numpy(std::move(column.sizes)), to_numpy(std::move(column.spilled)));
+            return nb::make_tuple(to_numpy(std::move(column.sizes)), to_numpy(std::move(column.unescaped)));
         default: return to_list(column.texts);
     }
 }
@@ -56,39 +54,40 @@ nb::object to_python(const csv::Error& error) {
 }
 
 nb::tuple parse_csv(const Bytes& data, const std::vector<std::string>& kinds, char delimiter, bool quotes,
-                    const std::vector<std::string>& missing, std::size_t most) {
+                    const std::vector<std::string>& missing, std::size_t max_records) {
     csv::Table table;
     {
         std::vector<csv::Kind> wanted;
         for (const auto& name : kinds) wanted.push_back(kind_of(name));
-        nb::gil_scoped_release unlocked;
-        table = csv::parse(view_of(data), wanted, {delimiter, quotes, missing}, most);
+        nb::gil_scoped_release released;
+        table = csv::parse(view_of(data), wanted, {delimiter, quotes, missing}, max_records);
     }
     nb::list columns;
     for (auto& column : table.columns) {
         const char* kind = kKinds[static_cast<std::size_t>(column.kind)];
         const nb::object values = values_of(column);
-        if (column.kind == csv::Kind::text) columns.append(nb::make_tuple(kind, to_numpy(std::move(column.begins)), values));
+        if (column.kind == csv::Kind::text)
+            columns.append(nb::make_tuple(kind, to_numpy(std::move(column.begins)), values));
         else columns.append(nb::make_tuple(kind, to_numpy(std::move(column.codes)), values));
     }
     return nb::make_tuple(table.records, columns, to_python(table.error));
 }
 
-nb::tuple cut_csv(const Bytes& data, char delimiter, bool quotes, std::size_t most, bool closed) {
-    csv::Cut found;
+nb::tuple scan_csv_records(const Bytes& data, char delimiter, bool quotes, std::size_t max_records, bool at_end) {
+    csv::RecordScan scan;
     {
-        nb::gil_scoped_release unlocked;
-        found = csv::cut(view_of(data), delimiter, quotes, most, closed);
+        nb::gil_scoped_release released;
+        scan = csv::scan_records(view_of(data), delimiter, quotes, max_records, at_end);
     }
-    return nb::make_tuple(found.end, found.records);
+    return nb::make_tuple(scan.end, scan.records);
 }
 
 }  // namespace
 
 void bind_csv(nb::module_& m) {
     m.def("parse_csv", &parse_csv, "data"_a, "kinds"_a, "delimiter"_a, "quotes"_a, "missing"_a, "max_records"_a,
-          "Return (records, [(kind, codes, values) of every column], None or what is wrong: (fault, record, "
-          "offset, column, fields, text)). Of texts it is (kind, begins, (sizes, spilled)).");
-    m.def("scan_csv_records", &cut_csv, "data"_a, "delimiter"_a, "quotes"_a, "max_records"_a, "at_end"_a,
-          "Return (end of the last whole record or of the first `most`, number of records up to there).");
+          "Return (records, [(kind, codes, values) of every column], None or the first error: (fault, record, "
+          "offset, column, fields, text)). For texts: (kind, begins, (sizes, unescaped)).");
+    m.def("scan_csv_records", &scan_csv_records, "data"_a, "delimiter"_a, "quotes"_a, "max_records"_a, "at_end"_a,
+          "Return (end of the last complete record, number of records up to there), at most `max_records`.");
 }

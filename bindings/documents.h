@@ -1,4 +1,4 @@
-// Documents on their way from Python: views of its memory, and what keeps that memory alive.
+// Documents from Python: views of its memory, and the objects that keep it alive.
 #pragma once
 
 #include <string>
@@ -7,18 +7,18 @@
 #include "arrays.h"
 #include "weigh/documents.h"
 
-class HeldDocuments {
+class DocumentsBinding {
 public:
     std::vector<weigh::Text> texts;
-    std::vector<std::int64_t> indptr;  // not empty: rows are lists of tokens
+    std::vector<std::int64_t> indptr;  // if not empty, rows are lists of tokens
     std::vector<double> values;
-    std::vector<std::int64_t> odd;  // rows that hold neither a text nor a sign that there is none
+    std::vector<std::int64_t> invalid_rows;  // rows with values that are neither text nor missing
     nb::object owner;
 
     weigh::Documents view() const { return {texts, indptr, values}; }
     std::size_t rows() const { return view().rows(); }
-    // A measure of the work, to tell whether the lock should be handed over meanwhile.
-    std::size_t units() const {
+    // Estimate of the work, to decide whether to release the GIL.
+    std::size_t work_units() const {
         std::size_t units = texts.size();
         for (const auto& text : texts) units += text.size;
         return units;

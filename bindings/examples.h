@@ -1,11 +1,11 @@
-// Labelled rows that learners go through in an order.
+// Labelled examples from Python.
 #pragma once
 
 #include "arrays.h"
-#include "weigh/online.h"
+#include "weigh/examples.h"
 
-// Examples are views of arrays, which live as long as they do.
-class HeldExamples {
+// Views of NumPy arrays, which are kept alive with them.
+class ExamplesBinding {
 public:
     void add(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
              const std::optional<Vector<double>>& values, const Vector<std::int32_t>& labels,
@@ -17,7 +17,7 @@ public:
             labels_ = std::max(labels_, static_cast<std::size_t>(label) + 1);
         }
         append(examples_, rows, span_of(labels), span_of(weights));
-        held_.push_back({indices, values, weights});
+        arrays_.push_back({indices, values, weights});
         width_ = std::max(width_, width);
     }
 
@@ -26,14 +26,14 @@ public:
     std::size_t width() const { return width_; }
     std::size_t labels() const { return labels_; }
 
-    // The rows of some examples, in the given order.
-    nb::tuple taken(const Vector<std::int64_t>& places) const {
+    // The rows of selected examples, in the given order.
+    nb::tuple select(const Vector<std::int64_t>& positions) const {
         std::vector<std::int64_t> indptr{0};
         std::vector<std::int32_t> indices;
         std::vector<double> values;
-        for (const std::int64_t place : span_of(places)) {
-            require(place >= 0 && static_cast<std::size_t>(place) < size(), "there is no such example");
-            const weigh::Example& example = examples_[static_cast<std::size_t>(place)];
+        for (const std::int64_t position : span_of(positions)) {
+            require(position >= 0 && static_cast<std::size_t>(position) < size(), "an example index is out of range");
+            const weigh::Example& example = examples_[static_cast<std::size_t>(position)];
             indices.insert(indices.end(), example.indices, example.indices + example.size);
             for (std::uint32_t j = 0; j < example.size; ++j) values.push_back(example.values ? example.values[j] : 1.0);
             indptr.push_back(static_cast<std::int64_t>(indices.size()));
@@ -42,21 +42,21 @@ public:
     }
 
 private:
-    struct Held {
+    struct Arrays {
         Vector<std::int32_t> indices;
         std::optional<Vector<double>> values, weights;
     };
     std::vector<weigh::Example> examples_;
-    std::vector<Held> held_;
+    std::vector<Arrays> arrays_;
     std::size_t width_ = 0, labels_ = 0;
 };
 
-// The order of a pass, empty if there is none.
-inline std::span<const std::int64_t> places_of(const std::optional<Vector<std::int64_t>>& order, std::size_t size) {
+// Check the order of a pass; empty if there is none.
+inline std::span<const std::int64_t> check_order(const std::optional<Vector<std::int64_t>>& order, std::size_t size) {
     if (!order) return {};
-    const auto places = span_of(*order);
-    require(places.size() == size, "the order has as many places as there are examples");
-    for (const std::int64_t place : places)
-        require(place >= 0 && static_cast<std::size_t>(place) < size, "the order has a wrong place");
-    return places;
+    const auto positions = span_of(*order);
+    require(positions.size() == size, "order must have one entry per example");
+    for (const std::int64_t position : positions)
+        require(position >= 0 && static_cast<std::size_t>(position) < size, "the order has a wrong place");
+    return positions;
 }

@@ -17,7 +17,7 @@ nb::tuple tuple_of(const Items& items, Function function) {
     return nb::tuple(list);
 }
 
-// The names of the bits that are set.
+// Names of the bits that are set.
 template <class Names>
 nb::tuple names_of(std::uint64_t bits, const Names& names) {
     nb::list list;
@@ -45,7 +45,7 @@ nb::tuple part(const mail::Part& each, std::string_view text) {
 nb::tuple read_mail(const nb::bytes& raw, std::size_t text_bytes) {
     mail::Message message;
     {
-        nb::gil_scoped_release unlocked;
+        nb::gil_scoped_release released;
         mail::Limits limits;
         limits.text_bytes = text_bytes;
         mail::Reader(limits).read({raw.c_str(), raw.size()}, message);
@@ -61,7 +61,7 @@ nb::tuple read_mail(const nb::bytes& raw, std::size_t text_bytes) {
 
 void bind_mail(nb::module_& m) {
     m.def("read_mail", &read_mail, "raw"_a, "text_bytes"_a,
-          "Return what is in one raw message: headers (name, value), parts (type, charset, encoding, disposition, "
+          "Parse a raw message; return headers (name, value), parts (type, charset, encoding, disposition, "
           "file, size, depth, text), text, hidden text, links (url, host, origin, traits), tags, attributes (name, "
           "value), flags.");
     m.attr("MAIL_FLAGS") = names_of(~std::uint64_t{0}, mail::kFlagNames);

@@ -19,63 +19,64 @@ mail::Pairs pairs_of(std::string_view name) {
     if (name == "none") return mail::Pairs::none;
     if (name == "pairs") return mail::Pairs::pairs;
     if (name == "sparse") return mail::Pairs::sparse;
-    throw std::invalid_argument("pairs are none, pairs or sparse");
+    throw std::invalid_argument("pairs must be 'none', 'pairs' or 'sparse'");
 }
 
 std::string_view view_of(nb::handle bytes) {
     return {PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
 }
 
-nb::bytes bytes_of(const std::string& print) { return nb::bytes(print.data(), print.size()); }
+nb::bytes bytes_of(const std::string& hashed) { return nb::bytes(hashed.data(), hashed.size()); }
 nb::bytes bytes_of(const mail::Identity& identity) { return nb::bytes(identity.data(), sizeof identity); }
 
-std::vector<std::string> prints_of(const nb::list& contents, const mail::FeatureSettings& settings, std::size_t threads,
-                                   std::vector<mail::Identity>* identities) {
-    // The tuple keeps the bytes alive while others may change the list.
-    const nb::tuple held(contents);
+std::vector<std::string> hash_contents(const nb::list& contents, const mail::FeatureSettings& settings,
+                                       std::size_t threads, std::vector<mail::Identity>* identities) {
+    // The tuple keeps the bytes alive if the list is changed concurrently.
+    const nb::tuple owners(contents);
     std::vector<std::string_view> views;
-    views.reserve(held.size());
-    for (nb::handle each : held) {
-        if (!PyBytes_Check(each.ptr())) throw nb::type_error("contents are bytes");
+    views.reserve(owners.size());
+    for (nb::handle each : owners) {
+        if (!PyBytes_Check(each.ptr())) throw nb::type_error("contents must be bytes");
         views.push_back(view_of(each));
     }
-    nb::gil_scoped_release unlocked;
-    return mail::prints(views, settings, threads, identities);
+    nb::gil_scoped_release released;
+    return mail::hash_features(views, settings, threads, identities);
 }
 
-nb::list mail_prints(const nb::list& contents, std::string_view pairs, std::size_t characters, std::uint64_t salt,
-                     std::size_t threads) {
+nb::list hash_mail_features(const nb::list& contents, std::string_view pairs, std::size_t characters,
+                            std::uint64_t salt, std::size_t threads) {
     nb::list found;
-    for (const std::string& print : prints_of(contents, {pairs_of(pairs), characters, salt}, threads, nullptr))
-        found.append(bytes_of(print));
+    for (const std::string& hashed : hash_contents(contents, {pairs_of(pairs), characters, salt}, threads, nullptr))
+        found.append(bytes_of(hashed));
     return found;
 }
 
-nb::list mail_identified(const nb::list& contents, std::string_view pairs, std::size_t characters, std::uint64_t salt,
-                         std::size_t threads) {
+nb::list hash_mail_features_with_ids(const nb::list& contents, std::string_view pairs, std::size_t characters,
+                                     std::uint64_t salt, std::size_t threads) {
     std::vector<mail::Identity> identities;
     const mail::FeatureSettings settings{pairs_of(pairs), characters, salt};
-    const std::vector<std::string> prints = prints_of(contents, settings, threads, &identities);
+    const std::vector<std::string> hash_features = hash_contents(contents, settings, threads, &identities);
     nb::list found;
-    for (std::size_t at = 0; at < prints.size(); ++at)
-        found.append(nb::make_tuple(bytes_of(identities[at]), bytes_of(prints[at])));
+    for (std::size_t at = 0; at < hash_features.size(); ++at)
+        found.append(nb::make_tuple(bytes_of(identities[at]), bytes_of(hash_features[at])));
     return found;
 }
 
-// Runs of bytes may begin or end within a character.
+// Byte n-grams may begin or end within a character.
 nb::object text_of(std::string_view name) {
     return nb::steal(PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()), "backslashreplace"));
 }
 
-nb::list mail_features(const nb::bytes& content, std::string_view pairs, std::size_t characters, std::uint64_t salt) {
+nb::list extract_mail_features(const nb::bytes& content, std::string_view pairs, std::size_t characters,
+                               std::uint64_t salt) {
     const mail::FeatureSettings settings{pairs_of(pairs), characters, salt};
     std::vector<mail::Feature> features;
     {
-        nb::gil_scoped_release unlocked;
-        mail::Canonical canonical;
+        nb::gil_scoped_release released;
+        mail::Canonicalizer canonical;
         mail::Message message;
-        mail::Reader().read(canonical.of({content.c_str(), content.size()}), message);
-        mail::Features(settings).name(message, features);
+        mail::Reader().read(canonical.canonicalize({content.c_str(), content.size()}), message);
+        mail::FeatureExtractor(settings).list(message, features);
     }
     nb::list found;
     for (const mail::Feature& each : features)
@@ -86,11 +87,11 @@ nb::list mail_features(const nb::bytes& content, std::string_view pairs, std::si
 }  // namespace
 
 void bind_mail_features(nb::module_& m) {
-    m.attr("MAIL_MAX_FEATURES") = mail::kMostFeatures;
-    m.def("hash_mail_features", &mail_prints, "contents"_a, "pairs"_a, "characters"_a, "salt"_a, "threads"_a,
-          "Return the print of each raw message: the keys of its features, each view's sorted.");
-    m.def("hash_mail_features_with_ids", &mail_identified, "contents"_a, "pairs"_a, "characters"_a, "salt"_a, "threads"_a,
-          "Return what each raw message is known by, the same wherever it lies, and its print.");
-    m.def("extract_mail_features", &mail_features, "content"_a, "pairs"_a, "characters"_a, "salt"_a,
-          "Return the features of one raw message: view, name and key of each.");
+    m.attr("MAIL_MAX_FEATURES") = mail::kMaxFeatures;
+    m.def("hash_mail_features", &hash_mail_features, "contents"_a, "pairs"_a, "characters"_a, "salt"_a, "threads"_a,
+          "Return the serialized feature keys of each raw message, sorted within each view.");
+    m.def("hash_mail_features_with_ids", &hash_mail_features_with_ids, "contents"_a, "pairs"_a, "characters"_a,
+          "salt"_a, "threads"_a, "Return (identity, serialized feature keys) of each raw message.");
+    m.def("extract_mail_features", &extract_mail_features, "content"_a, "pairs"_a, "characters"_a, "salt"_a,
+          "Return (view, name, key) of the features of one raw message.");
 }

@@ -1,53 +1,51 @@
 #include <nanobind/nanobind.h>
 
-void bind_assembly(nanobind::module_& m);
+void bind_csr_builder(nanobind::module_& m);
 void bind_count(nanobind::module_& m);
 void bind_csv(nanobind::module_& m);
-void bind_descend(nanobind::module_& m);
+void bind_coordinate_descent(nanobind::module_& m);
 void bind_documents(nanobind::module_& m);
-void bind_dual(nanobind::module_& m);
+void bind_logistic_dual(nanobind::module_& m);
 void bind_encode(nanobind::module_& m);
-void bind_gradient(nanobind::module_& m);
+void bind_sgd(nanobind::module_& m);
 void bind_mail(nanobind::module_& m);
 void bind_mail_features(nanobind::module_& m);
 void bind_mail_ledger(nanobind::module_& m);
-void bind_numbering(nanobind::module_& m);
-void bind_online(nanobind::module_& m);
-void bind_products(nanobind::module_& m);
-void bind_replay(nanobind::module_& m);
+void bind_name_indexer(nanobind::module_& m);
+void bind_perceptron(nanobind::module_& m);
+void bind_sparse_products(nanobind::module_& m);
 void bind_score(nanobind::module_& m);
-void bind_shares(nanobind::module_& m);
 void bind_spelling(nanobind::module_& m);
-void bind_sums(nanobind::module_& m);
+void bind_exact_sums(nanobind::module_& m);
 void bind_svmlight(nanobind::module_& m);
-void bind_tokens(nanobind::module_& m);
+void bind_tokenizer(nanobind::module_& m);
 void bind_unicode(nanobind::module_& m);
 void bind_vocabulary(nanobind::module_& m);
 void bind_word_counts(nanobind::module_& m);
 
 NB_MODULE(_core, m) {
-    m.doc() = "Loops that touch every value: reading, splitting, counting, encoding, exact sums, scoring, perceptrons, stochastic gradient.";
-    bind_assembly(m);
+    m.doc() =
+        "Native kernels: parsing, tokenizing, counting, encoding, exact sums, scoring, perceptrons, "
+        "stochastic gradient.";
+    bind_csr_builder(m);
     bind_count(m);
     bind_csv(m);
-    bind_descend(m);
+    bind_coordinate_descent(m);
     bind_documents(m);
-    bind_dual(m);
+    bind_logistic_dual(m);
     bind_encode(m);
-    bind_gradient(m);
+    bind_sgd(m);
     bind_mail(m);
     bind_mail_features(m);
     bind_mail_ledger(m);
-    bind_numbering(m);
-    bind_online(m);
-    bind_products(m);
-    bind_replay(m);
+    bind_name_indexer(m);
+    bind_perceptron(m);
+    bind_sparse_products(m);
     bind_score(m);
-    bind_shares(m);
     bind_spelling(m);
-    bind_sums(m);
+    bind_exact_sums(m);
     bind_svmlight(m);
-    bind_tokens(m);
+    bind_tokenizer(m);
     bind_unicode(m);
     bind_vocabulary(m);
     bind_word_counts(m);

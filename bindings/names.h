@@ -1,4 +1,4 @@
-// Names end to end, as NumPy arrays of their bytes and their offsets.
+// Concatenated names as NumPy arrays of bytes and offsets.
 #pragma once
 
 #include <utility>
@@ -10,7 +10,7 @@ inline weigh::NamesView names_of(const Vector<std::uint8_t>& text, const Vector<
     const auto ends = span_of(offsets);
     require(!ends.empty() && ends.front() >= 0 && std::is_sorted(ends.begin(), ends.end()) &&
                 ends.back() <= static_cast<std::int64_t>(text.shape(0)),
-            "offsets must rise and stay within the text");
+            "offsets must ascend within the text");
     return {{reinterpret_cast<const char*>(text.data()), text.shape(0)}, ends};
 }
 

@@ -7,45 +7,39 @@ using namespace nb::literals;
 namespace {
 
 using Weights = Vector<double>;
-using Cells = nb::ndarray<const double, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-std::span<const double> cells_in(const Cells& table) {
-    return {table.data(), table.shape(0) * table.shape(1)};
-}
-
-void score_codes(const Vector<std::int32_t>& codes, const Cells& table, const Table<double>& scores) {
-    const Unlocked unlocked(scores.shape(0));
+void score_codes(const Vector<std::int32_t>& codes, const Table<const double>& table, const Table<double>& scores) {
+    const ScopedGilRelease released(scores.shape(0));
     require(codes.shape(0) == scores.shape(0), "codes and scores differ in length");
     require(table.shape(1) == scores.shape(1), "table and scores differ in classes");
-    require_below(span_of(codes), table.shape(0), "a code lies outside the table");
-    weigh::score_codes(span_of(codes), cells_in(table), table.shape(1), cells_of(scores));
+    require_below(span_of(codes), table.shape(0), "a code is out of range");
+    weigh::score_codes(span_of(codes), cells_of(table), table.shape(1), cells_of(scores));
 }
 
 void score_linear(const Column<double>& values, const Weights& weights, const Table<double>& scores) {
-    const Unlocked unlocked(scores.shape(0));
+    const ScopedGilRelease released(scores.shape(0));
     require(values.shape(0) == scores.shape(0), "values and scores differ in length");
     require(weights.shape(0) == scores.shape(1), "weights and scores differ in classes");
     weigh::score_linear(strided_of(values), span_of(weights), cells_of(scores));
 }
 
 void score_sparse(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
-                  const std::optional<Vector<double>>& values, const Cells& table,
+                  const std::optional<Vector<double>>& values, const Table<const double>& table,
                   const Table<double>& scores) {
-    const Unlocked unlocked(scores.shape(0));
+    const ScopedGilRelease released(scores.shape(0));
     require(table.shape(1) == scores.shape(1), "table and scores differ in classes");
     const auto rows = sparse_of(indptr, indices, values, scores.shape(0), table.shape(0));
-    weigh::score_sparse(rows, cells_in(table), table.shape(1), cells_of(scores));
+    weigh::score_sparse(rows, cells_of(table), table.shape(1), cells_of(scores));
 }
 
-void score_gaussian(const Column<double>& values, const Weights& mean, const Weights& steepness,
+void score_gaussian(const Column<double>& values, const Weights& mean, const Weights& inverse_std,
                     const Weights& constant, const Table<double>& scores) {
-    const Unlocked unlocked(scores.shape(0));
+    const ScopedGilRelease released(scores.shape(0));
     require(values.shape(0) == scores.shape(0), "values and scores differ in length");
-    require(mean.shape(0) == scores.shape(1) && steepness.shape(0) == scores.shape(1) &&
+    require(mean.shape(0) == scores.shape(1) && inverse_std.shape(0) == scores.shape(1) &&
                 constant.shape(0) == scores.shape(1),
             "parameters and scores differ in classes");
-    weigh::score_gaussian(strided_of(values), span_of(mean), span_of(steepness), span_of(constant),
-                          cells_of(scores));
+    weigh::score_gaussian(strided_of(values), span_of(mean), span_of(inverse_std), span_of(constant), cells_of(scores));
 }
 
 }  // namespace
@@ -55,8 +49,8 @@ void bind_score(nb::module_& m) {
           "Add table[code] to every row's scores.");
     m.def("score_linear", &score_linear, "values"_a, "weights"_a, "scores"_a.noconvert(),
           "Add value × weights to every row's scores.");
-    m.def("score_sparse", &score_sparse, "indptr"_a, "indices"_a, "values"_a.none(), "table"_a,
-          "scores"_a.noconvert(), "Add value × table[index] to every row's scores, for every entry.");
+    m.def("score_sparse", &score_sparse, "indptr"_a, "indices"_a, "values"_a.none(), "table"_a, "scores"_a.noconvert(),
+          "Add value × table[index] to every row's scores, for every entry.");
     m.def("score_gaussian", &score_gaussian, "values"_a, "mean"_a, "inverse_std"_a, "constant"_a,
-          "scores"_a.noconvert(), "Add constant − ½ ((value − mean) · steepness)² to every row's scores.");
+          "scores"_a.noconvert(), "Add constant − ½ ((value − mean) · inverse_std)² to every row's scores.");
 }

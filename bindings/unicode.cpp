@@ -19,5 +19,5 @@ nb::bytes fold(const nb::bytes& text, bool lower, bool strip_accents) {
 void bind_unicode(nb::module_& m) {
     m.attr("UNICODE_VERSION") = weigh::unicode::kVersion;
     m.def("fold", &fold, "text"_a, "lower"_a, "strip_accents"_a,
-          "Return UTF-8 in lower case, without accents; bytes that are no UTF-8 become U+FFFD.");
+          "Return UTF-8 text in lower case, without accents; invalid bytes become U+FFFD.");
 }

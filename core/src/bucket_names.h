@@ -1,5 +1,5 @@
-// Names for buckets, by a rule that no order of the texts can change: the shortest token wins, and
-// among equally short ones that of the smallest hash.
+// Names for hash buckets, independent of the order of the input: the shortest token wins, on ties the one with the
+// smallest hash.
 #pragma once
 
 #include <cstdint>
@@ -7,46 +7,47 @@
 #include <string_view>
 #include <vector>
 
-#include "weigh/key.h"
+#include "weigh/text_key.h"
 
 namespace weigh {
 
 class BucketNames {
 public:
-    static constexpr std::uint64_t kNone = 0;
+    static constexpr std::uint64_t kNoRank = 0;
 
-    explicit BucketNames(std::size_t buckets) : places_(buckets, kNowhere) {}
+    explicit BucketNames(std::size_t buckets) : offsets_(buckets, kNoOffset) {}
 
-    // The greater, the better a token's claim; none has the rank `kNone`.
+    // Priority of a token as the name of its bucket; `kNoRank` for tokens that cannot be names.
     static std::uint64_t rank(std::uint64_t hash, std::size_t size) {
-        return size == 0 || size > kLongest ? kNone : ((kLongest + 1 - size) << kHashBits) | (~hash >> (64 - kHashBits));
+        return size == 0 || size > kMaxLength ? kNoRank
+                                              : ((kMaxLength + 1 - size) << kHashBits) | (~hash >> (64 - kHashBits));
     }
 
-    void put(std::size_t bucket, std::string_view name) {
-        std::uint32_t& place = places_[bucket];
-        // A better name is never longer: it fits where the old one was.
-        if (place == kNowhere) {
-            place = static_cast<std::uint32_t>(letters_.size());
-            letters_.push_back('\0');
-            letters_.append(name);
+    void set(std::size_t bucket, std::string_view name) {
+        std::uint32_t& offset = offsets_[bucket];
+        // A better name is never longer, so it fits in the old one's place.
+        if (offset == kNoOffset) {
+            offset = static_cast<std::uint32_t>(bytes_.size());
+            bytes_.push_back('\0');
+            bytes_.append(name);
         }
-        letters_[place] = static_cast<char>(name.size());
-        name.copy(letters_.data() + place + 1, name.size());
+        bytes_[offset] = static_cast<char>(name.size());
+        name.copy(bytes_.data() + offset + 1, name.size());
     }
 
     std::string_view operator[](std::size_t bucket) const {
-        const std::uint32_t place = places_[bucket];
-        if (place == kNowhere) return {};
-        return {letters_.data() + place + 1, static_cast<unsigned char>(letters_[place])};
+        const std::uint32_t offset = offsets_[bucket];
+        if (offset == kNoOffset) return {};
+        return {bytes_.data() + offset + 1, static_cast<unsigned char>(bytes_[offset])};
     }
 
 private:
-    static constexpr std::uint64_t kLongest = 63;
+    static constexpr std::uint64_t kMaxLength = 63;
     static constexpr int kHashBits = 57;
-    static constexpr std::uint32_t kNowhere = 0xFFFFFFFF;
+    static constexpr std::uint32_t kNoOffset = 0xFFFFFFFF;
 
-    std::vector<std::uint32_t> places_;
-    std::string letters_;  // of each name its size, then itself
+    std::vector<std::uint32_t> offsets_;
+    std::string bytes_;  // length byte and bytes of each name
 };
 
 }  // namespace weigh

@@ -1,27 +1,114 @@
 #include "weigh/csv.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
 #include <deque>
 #include <memory>
 
 #include "csv_columns.h"
-#include "csv_scan.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 namespace weigh::csv {
+
+// Iterates over the positions of any of three characters, 64 bytes at a time.
+class Scanner {
+public:
+    Scanner(std::string_view data, char a, char b, char c) : data_(data), wanted_{a, b, c} { load_window(0); }
+
+    // The next position, or the size of the data.
+    std::size_t next() {
+        while (hits_ == 0) {
+            if (data_.size() - base_ <= kWindow) return data_.size();
+            load_window(base_ + kWindow);
+        }
+        const auto first = static_cast<std::size_t>(std::countr_zero(hits_));
+        hits_ &= hits_ - 1;
+        return base_ + first;
+    }
+
+    // Skip the positions before `at`, which must not be before the last one.
+    void skip(std::size_t at) {
+        if (at - base_ < kWindow) hits_ &= ~std::uint64_t{0} << (at - base_);
+        else load_window(at);
+    }
+
+private:
+    static constexpr std::size_t kWindow = 64;
+
+    void load_window(std::size_t base) {
+        base_ = base;
+        if (data_.size() - base >= kWindow) {
+            hits_ = matches(data_.data() + base);
+            return;
+        }
+        std::array<char, kWindow> tail{};
+        const std::size_t rest = data_.size() - base;
+        if (rest != 0) std::memcpy(tail.data(), data_.data() + base, rest);
+        hits_ = matches(tail.data()) & ((std::uint64_t{1} << rest) - 1);
+    }
+
+#ifdef __SSE2__
+    std::uint64_t matches(const char* from) const {
+        const __m128i a = _mm_set1_epi8(wanted_[0]), b = _mm_set1_epi8(wanted_[1]), c = _mm_set1_epi8(wanted_[2]);
+        std::uint64_t scan = 0;
+        for (int part = 0; part < 4; ++part) {
+            const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 16 * part));
+            const __m128i any = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, a), _mm_cmpeq_epi8(bytes, b)),
+                                             _mm_cmpeq_epi8(bytes, c));
+            scan |= static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm_movemask_epi8(any))) << (16 * part);
+        }
+        return scan;
+    }
+#else
+    std::uint64_t matches(const char* from) const {
+        std::uint64_t scan = 0;
+        for (std::size_t i = 0; i < kWindow; ++i)
+            scan |= std::uint64_t{from[i] == wanted_[0] || from[i] == wanted_[1] || from[i] == wanted_[2]} << i;
+        return scan;
+    }
+#endif
+
+    std::string_view data_;
+    std::array<char, 3> wanted_;
+    std::size_t base_ = 0;
+    std::uint64_t hits_ = 0;
+};
+
+inline bool is_line_end(char c) { return c == '\n' || c == '\r'; }
+
+// The position after the closing quote of a quoted field, or npos if there is none; `open` is the position of the
+// opening quote.
+inline std::size_t after_closing_quote(std::string_view data, std::size_t open) {
+    for (std::size_t at = open + 1;; at += 2) {
+        at = data.find('"', at);
+        if (at == std::string_view::npos) return at;
+        if (at + 1 == data.size() || data[at + 1] != '"') return at + 1;
+    }
+}
+
 namespace {
 
 class Parser {
 public:
-    Parser(std::string_view data, std::span<const Kind> kinds, const Dialect& dialect, std::size_t most)
-        : data_(data), delimiter_(dialect.delimiter), quotes_(dialect.quotes), most_(most), ends_(data, dialect.delimiter, '\n', '\r') {
-        for (const Kind kind : kinds) readers_.push_back(reader(kind, dialect.missing, data));
+    Parser(std::string_view data, std::span<const Kind> kinds, const Dialect& dialect, std::size_t max_records)
+        : data_(data),
+          delimiter_(dialect.delimiter),
+          quotes_(dialect.quotes),
+          max_records_(max_records),
+          field_ends_(data, dialect.delimiter, '\n', '\r') {
+        for (const Kind kind : kinds) readers_.push_back(make_reader(kind, dialect.missing, data));
         batch_ = std::clamp<std::size_t>(kBatchFields / std::max<std::size_t>(kinds.size(), 1), 1, kBatchRecords);
         fields_.resize(batch_ * kinds.size());
         begins_.resize(batch_);
     }
 
     Table parse() {
-        while (error_.fault == Fault::none && records_ < most_ && begin_record()) store(split());
+        while (error_.fault == Fault::none && records_ < max_records_ && begin_record()) store_batch(split_batch());
         resize(records_);
         Table table{records_, {}, std::move(error_)};
         for (auto& each : readers_) table.columns.push_back(each->finish());
@@ -32,20 +119,20 @@ private:
     static constexpr std::size_t kBatchRecords = 64, kBatchFields = 2048;
 
     bool begin_record() {
-        if (at_ < data_.size() && ends_line(data_[at_])) {
-            while (at_ < data_.size() && ends_line(data_[at_])) ++at_;
-            ends_.skip(at_);
+        if (at_ < data_.size() && is_line_end(data_[at_])) {
+            while (at_ < data_.size() && is_line_end(data_[at_])) ++at_;
+            field_ends_.skip(at_);
         }
         return at_ < data_.size();
     }
 
-    // Find the fields of some records, and return how many records these are.
-    std::size_t split() {
-        const std::size_t most = std::min(batch_, most_ - records_);
-        unquoted_.clear();
-        for (std::size_t record = 0; record < most; ++record)
+    // Split a batch of records into fields; return the number of records.
+    std::size_t split_batch() {
+        const std::size_t max_records = std::min(batch_, max_records_ - records_);
+        unescaped_.clear();
+        for (std::size_t record = 0; record < max_records; ++record)
             if (!begin_record() || !split_record(record)) return record;
-        return most;
+        return max_records;
     }
 
     bool split_record(std::size_t record) {
@@ -65,43 +152,43 @@ private:
         return false;
     }
 
-    // Hand the fields over, column by column; the first record that does not fit ends everything.
-    void store(std::size_t count) {
-        make_room(records_ + count);
+    // Store the fields column by column, up to the first invalid record.
+    void store_batch(std::size_t count) {
+        reserve(records_ + count);
         for (std::size_t column = 0; column < readers_.size(); ++column) {
             const std::span<const Field> fields(fields_.data() + column * batch_, count);
-            const Taken taken = readers_[column]->take(records_, fields);
-            if (taken.fault == Fault::none) continue;
-            count = taken.count;
-            error_ = {taken.fault, records_ + count, begins_[count], column, 0, std::string(fields[count].text())};
+            const StoreResult result = readers_[column]->store(records_, fields);
+            if (result.fault == Fault::none) continue;
+            count = result.count;
+            error_ = {result.fault, records_ + count, begins_[count], column, 0, std::string(fields[count].text())};
         }
         records_ += count;
     }
 
-    // The field that begins here; afterwards `at_` is at the delimiter or the end of line behind it.
+    // Read the field at `at_`; afterwards `at_` is at the delimiter or line end that follows it.
     Field plain_field() {
         const std::size_t begin = at_;
-        at_ = ends_.next();
+        at_ = field_ends_.next();
         return field(begin, at_ - begin);
     }
 
     Field field(std::size_t begin, std::size_t size) const {
-        return {data_.data() + begin, size, data_.size() - begin >= kRoom};
+        return {data_.data() + begin, size, data_.size() - begin >= kPaddedBytes};
     }
 
     Field quoted_field() {
-        const std::size_t open = at_, close = behind_quotes(data_, open);
+        const std::size_t open = at_, close = after_closing_quote(data_, open);
         if (close == std::string_view::npos) {
             error_.fault = Fault::open_quote;
             at_ = data_.size();
             return {};
         }
-        ends_.skip(close);
-        at_ = ends_.next();
+        field_ends_.skip(close);
+        at_ = field_ends_.next();
         const std::string_view inner = data_.substr(open + 1, close - open - 2);
         const std::string_view rest = data_.substr(close, at_ - close);
         if (rest.empty() && inner.find('"') == std::string_view::npos) return field(open + 1, inner.size());
-        std::string& text = unquoted_.emplace_back();
+        std::string& text = unescaped_.emplace_back();
         for (std::size_t i = 0; i < inner.size(); ++i) {
             text.push_back(inner[i]);
             if (inner[i] == '"') ++i;
@@ -110,12 +197,12 @@ private:
         return {text.data(), text.size(), false};
     }
 
-    void make_room(std::size_t records) {
-        if (records <= room_) return;
-        // A record takes two bytes at least: its first field or delimiter, and its end.
-        const std::size_t wanted = most_ == kAll ? std::max<std::size_t>(2 * records, 1024) : most_;
-        room_ = std::min(wanted, data_.size() / 2 + 1);
-        resize(room_);
+    void reserve(std::size_t records) {
+        if (records <= capacity_) return;
+        // A record takes at least two bytes: its first field or delimiter, and its line end.
+        const std::size_t wanted = max_records_ == kNoLimit ? std::max<std::size_t>(2 * records, 1024) : max_records_;
+        capacity_ = std::min(wanted, data_.size() / 2 + 1);
+        resize(capacity_);
     }
 
     void resize(std::size_t records) {
@@ -125,41 +212,41 @@ private:
     std::string_view data_;
     char delimiter_;
     bool quotes_;
-    std::size_t most_;
-    Scanner ends_;
-    std::vector<std::unique_ptr<Reader>> readers_;
-    std::size_t batch_ = 1;             // records that are split before they are stored
-    std::vector<Field> fields_;         // of these records, column by column
-    std::vector<std::size_t> begins_;   // where these records begin
-    std::deque<std::string> unquoted_;  // fields that had doubled quotes
+    std::size_t max_records_;
+    Scanner field_ends_;
+    std::vector<std::unique_ptr<ColumnReader>> readers_;
+    std::size_t batch_ = 1;              // records per batch
+    std::vector<Field> fields_;          // fields of the batch, column by column
+    std::vector<std::size_t> begins_;    // offsets of the records of the batch
+    std::deque<std::string> unescaped_;  // fields with doubled quotes
     std::size_t at_ = 0;
-    std::size_t records_ = 0, room_ = 0;
+    std::size_t records_ = 0, capacity_ = 0;
     Error error_;
 };
 
 }  // namespace
 
-Table parse(std::string_view data, std::span<const Kind> kinds, const Dialect& dialect, std::size_t most) {
-    return Parser(data, kinds, dialect, most).parse();
+Table parse(std::string_view data, std::span<const Kind> kinds, const Dialect& dialect, std::size_t max_records) {
+    return Parser(data, kinds, dialect, max_records).parse();
 }
 
-Cut cut(std::string_view data, char delimiter, bool quotes, std::size_t most, bool closed) {
+RecordScan scan_records(std::string_view data, char delimiter, bool quotes, std::size_t max_records, bool at_end) {
     Scanner marks(data, quotes ? '"' : '\n', '\n', '\r');
-    Cut found;
-    std::size_t begin = 0, at = 0;  // of the record, and of the mark in it
-    while (found.records < most && (at = marks.next()) < data.size()) {
+    RecordScan scan;
+    std::size_t begin = 0, at = 0;  // offsets of the record and of the current special character
+    while (scan.records < max_records && (at = marks.next()) < data.size()) {
         if (data[at] == '"') {
             if (at != begin && data[at - 1] != delimiter) continue;
-            const std::size_t behind = behind_quotes(data, at);
-            if (behind == std::string_view::npos) break;
-            marks.skip(behind);
+            const std::size_t after = after_closing_quote(data, at);
+            if (after == std::string_view::npos) break;
+            marks.skip(after);
             continue;
         }
-        if (at > begin) ++found.records;
-        begin = found.end = at + 1;
+        if (at > begin) ++scan.records;
+        begin = scan.end = at + 1;
     }
-    if (closed && found.records < most && begin < data.size()) return {data.size(), found.records + 1};
-    return found;
+    if (at_end && scan.records < max_records && begin < data.size()) return {data.size(), scan.records + 1};
+    return scan;
 }
 
 }  // namespace weigh::csv

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kZeros = 0x3030303030303030ULL;
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trim(std::string_view text) {
     const auto blank = [](char c) { return c == ' ' || c == '\t'; };
     while (!text.empty() && blank(text.front())) text.remove_prefix(1);
     while (!text.empty() && blank(text.back())) text.remove_suffix(1);
@@ -22,27 +22,28 @@ std::string_view trimmed(std::string_view text) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Up to eight digits at once: padded with zeros from the left, then added in pairs.
-bool to_short(std::string_view text, double& number) {
+// Parse up to eight digits at once (SWAR): left-pad with zeros, then combine pairs.
+bool parse_short_integer(std::string_view text, double& number) {
     std::uint64_t digits = 0;
     std::memcpy(&digits, text.data(), 8);
     const std::size_t unused = 64 - 8 * text.size();
     digits <<= unused;
     if (unused != 0) digits |= kZeros >> (64 - unused);
-    // A digit keeps its upper half 3 also with 6 added; one test of both halves would let ".", "-" by.
+    // The upper nibble of a digit is 3, also after adding 6. Checking both excludes "." and "-".
     constexpr std::uint64_t kUpper = 0xF0F0F0F0F0F0F0F0ULL;
     if ((digits & kUpper) != kZeros || ((digits + 0x0606060606060606ULL) & kUpper) != kZeros) return false;
     digits -= kZeros;
     digits = digits * 10 + (digits >> 8);
     digits = ((digits & 0x000000FF000000FFULL) * 0x000F424000000064ULL +
-              ((digits >> 16) & 0x000000FF000000FFULL) * 0x0000271000000001ULL) >> 32;
+              ((digits >> 16) & 0x000000FF000000FFULL) * 0x0000271000000001ULL) >>
+             32;
     number = static_cast<double>(static_cast<std::uint32_t>(digits));
     return true;
 }
 
-// Digits with a point among them, at most 15: whole number and power of ten are both exact, so
-// that their quotient is rounded once, as it must be.
-bool to_decimal(std::string_view text, double& number) {
+// Parse at most 15 digits with an optional decimal point: the integer and the power of ten are exact, so that the
+// quotient is correctly rounded.
+bool parse_decimal(std::string_view text, double& number) {
     static constexpr std::array<double, 16> kPowers{1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                                     1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
     const bool negative = !text.empty() && text.front() == '-';
@@ -67,8 +68,8 @@ bool to_decimal(std::string_view text, double& number) {
     return true;
 }
 
-// Whether a number beyond the range of doubles is too large rather than too small.
-bool is_huge(std::string_view text) {
+// Whether a number outside the range of doubles is an overflow rather than an underflow.
+bool is_overflow(std::string_view text) {
     const std::size_t mark = text.find_first_of("eE");
     const std::string_view digits = text.substr(0, mark);
     const std::size_t first = digits.find_first_of("123456789");
@@ -77,30 +78,30 @@ bool is_huge(std::string_view text) {
     return mark == std::string_view::npos ? first < point : !minus;
 }
 
-bool to_any_number(std::string_view text, double& number) {
-    text = trimmed(text);
+bool parse_general(std::string_view text, double& number) {
+    text = trim(text);
     if (text.starts_with('+')) {
         text.remove_prefix(1);
         if (text.starts_with('-')) return false;
     }
-    if (to_decimal(text, number)) return true;
+    if (parse_decimal(text, number)) return true;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (end != text.data() + text.size()) return false;
     if (problem == std::errc::result_out_of_range) {
-        const double size = is_huge(text) ? std::numeric_limits<double>::infinity() : 0.0;
+        const double size = is_overflow(text) ? std::numeric_limits<double>::infinity() : 0.0;
         number = text.starts_with('-') ? -size : size;
         return true;
     }
     return problem == std::errc{};
 }
 
-// Bytes of the character that begins here, 0 if it is none.
-std::size_t character(const unsigned char* at, std::size_t left) {
+// Size in bytes of the UTF-8 character at `at`, 0 if invalid.
+std::size_t utf8_size(const unsigned char* at, std::size_t left) {
     const unsigned char lead = at[0];
     if (lead < 0x80) return 1;
     const std::size_t size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
     if (lead < 0xC2 || lead > 0xF4 || size > left) return 0;
-    // Overlong forms, surrogates and code points beyond the last show in the second byte.
+    // Overlong forms, surrogates and code points above U+10FFFF are detected by the second byte.
     const unsigned char low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
     const unsigned char high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
     if (at[1] < low || at[1] > high) return 0;
@@ -111,22 +112,22 @@ std::size_t character(const unsigned char* at, std::size_t left) {
 
 }  // namespace
 
-bool to_number(std::string_view text, bool roomy, double& number) {
+bool parse_number(std::string_view text, bool is_padded, double& number) {
     if constexpr (std::endian::native == std::endian::little) {
-        if (roomy && text.size() <= 8 && !text.empty() && to_short(text, number)) return true;
+        if (is_padded && text.size() <= 8 && !text.empty() && parse_short_integer(text, number)) return true;
     }
-    return to_any_number(text, number);
+    return parse_general(text, number);
 }
 
-std::optional<std::int64_t> to_integer(std::string_view text) {
-    text = trimmed(text);
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+    text = trim(text);
     std::int64_t number = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (problem != std::errc{} || end != text.data() + text.size()) return std::nullopt;
     return number;
 }
 
-std::optional<std::int64_t> to_flag(std::string_view text) {
+std::optional<std::int64_t> parse_bool(std::string_view text) {
     if (text == "true" || text == "True" || text == "TRUE" || text == "1") return 1;
     if (text == "false" || text == "False" || text == "FALSE" || text == "0") return 0;
     return std::nullopt;
@@ -139,7 +140,7 @@ bool is_utf8(std::string_view text) {
             std::uint64_t eight = 0;
             std::memcpy(&eight, at, 8);
             eight &= 0x8080808080808080ULL;
-            // How many of the eight bytes come before the first beyond ASCII; other machines count none.
+            // Number of leading ASCII bytes; big-endian machines take the slow path.
             const std::size_t plain = eight == 0 ? 8
                                       : std::endian::native == std::endian::little
                                           ? static_cast<std::size_t>(std::countr_zero(eight)) / 8
@@ -148,7 +149,7 @@ bool is_utf8(std::string_view text) {
             left -= plain;
             if (plain == 8) continue;
         }
-        const std::size_t size = character(at, left);
+        const std::size_t size = utf8_size(at, left);
         if (size == 0) return false;
         at += size;
         left -= size;

@@ -1,4 +1,4 @@
-// Texts as values: numbers, truth values, and whether bytes are text at all.
+// Parses field texts as numbers and booleans, and validates UTF-8.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace weigh::csv {
 
-// A number in decimal notation, "inf" or "nan", blanks around it allowed. `roomy` says that 8 bytes may
-// be read from the text's beginning on, which spares short numbers a loop.
-bool to_number(std::string_view text, bool roomy, double& number);
+// Parse a decimal number, "inf" or "nan", with optional blanks around it. `is_padded` means that 8 bytes can be read
+// from the beginning of the text, which allows a fast path for short integers.
+bool parse_number(std::string_view text, bool is_padded, double& number);
 
-// A whole number that fits into 64 bits, without a plus sign, blanks around it allowed.
-std::optional<std::int64_t> to_integer(std::string_view text);
+// Parse a 64-bit integer without a plus sign, with optional blanks around it.
+std::optional<std::int64_t> parse_integer(std::string_view text);
 
 // 1 for "true" and "1", 0 for "false" and "0"; also True, TRUE, False, FALSE.
-std::optional<std::int64_t> to_flag(std::string_view text);
+std::optional<std::int64_t> parse_bool(std::string_view text);
 
 bool is_utf8(std::string_view text);
 

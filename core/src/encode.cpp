@@ -2,16 +2,15 @@
 
 #include "weigh/dictionary.h"
 
-
 namespace weigh {
 namespace {
 
 constexpr std::int32_t kEmpty = -1;
 
-// Open addressing over the codes; the keys themselves live in `distinct`.
-class Buckets {
+// Open-addressing hash table of codes; the keys are stored in `distinct`.
+class KeyTable {
 public:
-    explicit Buckets(std::vector<std::int64_t>& distinct) : distinct_(distinct), slots_(256, kEmpty) {}
+    explicit KeyTable(std::vector<std::int64_t>& distinct) : distinct_(distinct), slots_(256, kEmpty) {}
 
     std::int32_t code(std::int64_t key) {
         if (distinct_.size() * 2 >= slots_.size()) grow();
@@ -27,8 +26,7 @@ private:
     std::size_t find(std::int64_t key) const {
         const std::size_t mask = slots_.size() - 1;
         std::size_t at = mix(static_cast<std::uint64_t>(key)) & mask;
-        while (slots_[at] != kEmpty && distinct_[static_cast<std::size_t>(slots_[at])] != key)
-            at = (at + 1) & mask;
+        while (slots_[at] != kEmpty && distinct_[static_cast<std::size_t>(slots_[at])] != key) at = (at + 1) & mask;
         return at;
     }
 
@@ -48,8 +46,8 @@ EncodedStrings encode(const Strings<Offset>& strings) {
     result.codes.assign(strings.offsets.size() - 1, -1);
     Dictionary dictionary;
     for (std::size_t i = 0; i < result.codes.size(); ++i) {
-        const std::size_t bit = strings.bit + i;
-        if (strings.valid && !(strings.valid[bit / 8] >> (bit % 8) & 1)) continue;
+        const std::size_t bit = strings.bit_offset + i;
+        if (strings.validity && !(strings.validity[bit / 8] >> (bit % 8) & 1)) continue;
         const auto start = static_cast<std::size_t>(strings.offsets[i]);
         const auto word = strings.text.substr(start, static_cast<std::size_t>(strings.offsets[i + 1]) - start);
         std::int32_t& code = dictionary.code(word, start + 16 <= strings.text.size());
@@ -67,13 +65,13 @@ EncodedStrings encode(const Strings<Offset>& strings) {
 EncodedStrings encode_strings(const Strings<std::int32_t>& strings) { return encode(strings); }
 EncodedStrings encode_strings(const Strings<std::int64_t>& strings) { return encode(strings); }
 
-Encoded encode_keys(Strided<std::int64_t> keys) {
-    Encoded result;
+EncodedKeys encode_keys(Strided<std::int64_t> keys) {
+    EncodedKeys result;
     result.codes.resize(keys.size);
-    Buckets buckets(result.distinct);
+    KeyTable table(result.distinct);
     for (std::size_t i = 0; i < keys.size; ++i) {
-        // Sorted and constant columns repeat the value before: spare them the look-up.
-        result.codes[i] = i > 0 && keys[i] == keys[i - 1] ? result.codes[i - 1] : buckets.code(keys[i]);
+        // Fast path for sorted and constant columns, which repeat the previous value.
+        result.codes[i] = i > 0 && keys[i] == keys[i - 1] ? result.codes[i - 1] : table.code(keys[i]);
     }
     return result;
 }

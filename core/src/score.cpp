@@ -6,20 +6,19 @@
 
 namespace weigh {
 namespace {
-constexpr double kFar = 1e150;  // beyond this the square of a distance may not exist
+constexpr double kMaxSquared = 1e150;  // squares of larger distances may overflow
 
-// ½ z², and beyond kFar something that still grows with z: however far off a value is, no class may
-// become impossible, for all would be, and the nearer class must stay ahead.
+// ½ z², extrapolated logarithmically beyond kMaxSquared: the penalty must stay finite, or all classes would become
+// impossible, and strictly increasing, so that the nearest class wins.
 double penalty(double z) {
     const double distance = std::min(std::abs(z), std::numeric_limits<double>::max());
-    if (distance <= kFar) return 0.5 * distance * distance;
-    return 0.5 * kFar * kFar * (1.0 + std::log(distance / kFar));
+    if (distance <= kMaxSquared) return 0.5 * distance * distance;
+    return 0.5 * kMaxSquared * kMaxSquared * (1.0 + std::log(distance / kMaxSquared));
 }
 
-}
+}  // namespace
 
-void score_codes(Codes codes, std::span<const double> table, std::size_t classes,
-                 std::span<double> scores) {
+void score_codes(Codes codes, std::span<const double> table, std::size_t classes, std::span<double> scores) {
     for (std::size_t i = 0; i < codes.size(); ++i) {
         if (codes[i] < 0) continue;
         const double* weights = table.data() + static_cast<std::size_t>(codes[i]) * classes;
@@ -51,16 +50,15 @@ void score_sparse(const SparseRows& rows, std::span<const double> table, std::si
     }
 }
 
-void score_gaussian(Strided<double> values, std::span<const double> mean,
-                    std::span<const double> steepness, std::span<const double> constant,
-                    std::span<double> scores) {
+void score_gaussian(Strided<double> values, std::span<const double> mean, std::span<const double> inverse_std,
+                    std::span<const double> constant, std::span<double> scores) {
     const std::size_t classes = mean.size();
     for (std::size_t i = 0; i < values.size; ++i) {
         const double x = values[i];
         if (std::isnan(x)) continue;
         double* score = scores.data() + i * classes;
         for (std::size_t c = 0; c < classes; ++c) {
-            score[c] += constant[c] - penalty((x - mean[c]) * steepness[c]);
+            score[c] += constant[c] - penalty((x - mean[c]) * inverse_std[c]);
         }
     }
 }

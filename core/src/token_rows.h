@@ -1,4 +1,4 @@
-// Documents as sparse rows, token by token.
+// Builders of sparse rows from tokens.
 #pragma once
 
 #include <algorithm>
@@ -11,88 +11,88 @@
 
 namespace weigh {
 
-// Rows of numbered tokens, each number once per row and in order.
-class RowBuilder {
+// Builds rows with ascending, unique indices.
+class SortedRowBuilder {
 public:
-    RowBuilder(std::size_t rows) { rows_.indptr.reserve(rows + 1), rows_.indptr.push_back(0); }
+    SortedRowBuilder(std::size_t rows) { rows_.indptr.reserve(rows + 1), rows_.indptr.push_back(0); }
 
-    void add(std::int32_t number, double value) {
-        // A row may be a whole book: what repeats is added up before it takes much room.
-        if (row_.size() >= most_) {
-            unite();
-            most_ = std::max(kMost, 2 * row_.size());
+    void add(std::int32_t index, double value) {
+        // A document may be very long: merge duplicates before they take much memory.
+        if (row_.size() >= limit_) {
+            merge_duplicates();
+            limit_ = std::max(kMinLimit, 2 * row_.size());
         }
-        row_.push_back({number, value});
+        row_.push_back({index, value});
     }
 
     void end_row() {
-        unite();
+        merge_duplicates();
         for (const Entry& entry : row_) {
-            rows_.indices.push_back(entry.number);
+            rows_.indices.push_back(entry.index);
             rows_.values.push_back(entry.value);
         }
         row_.clear();
         rows_.indptr.push_back(static_cast<std::int64_t>(rows_.indices.size()));
     }
 
-    TokenRows finish() { return std::move(rows_); }
+    CsrRows finish() { return std::move(rows_); }
 
 private:
-    static constexpr std::size_t kMost = 1 << 20;
+    static constexpr std::size_t kMinLimit = 1 << 20;
 
     struct Entry {
-        std::int32_t number;
+        std::int32_t index;
         double value;
     };
 
-    // Sort the row's entries, those of the same number made one.
-    void unite() {
-        std::sort(row_.begin(), row_.end(), [](const Entry& a, const Entry& b) { return a.number < b.number; });
+    // Sort the entries of the row, and add up those with the same index.
+    void merge_duplicates() {
+        std::sort(row_.begin(), row_.end(), [](const Entry& a, const Entry& b) { return a.index < b.index; });
         std::size_t kept = 0;
         for (const Entry& entry : row_) {
-            if (kept > 0 && row_[kept - 1].number == entry.number) row_[kept - 1].value += entry.value;
+            if (kept > 0 && row_[kept - 1].index == entry.index) row_[kept - 1].value += entry.value;
             else row_[kept++] = entry;
         }
         row_.resize(kept);
     }
 
-    TokenRows rows_;
+    CsrRows rows_;
     std::vector<Entry> row_;
-    std::size_t most_ = kMost;
+    std::size_t limit_ = kMinLimit;
 };
 
-// The same in order of first appearance, which costs no sorting and, unlike the numbers, depends on
-// nothing but the document. One may make many batches of rows: its memory is used again.
-class SeenBuilder {
+// Builds rows with unique indices in order of first appearance, which needs no sorting and depends on nothing but the
+// document. Its memory is reused between batches.
+class FirstSeenRowBuilder {
 public:
-    void prefetch(std::size_t number) const {
-        if (number < seen_.size()) __builtin_prefetch(&seen_[number]);
+    void prefetch(std::size_t index) const {
+        if (index < last_seen_.size()) __builtin_prefetch(&last_seen_[index]);
     }
 
-    void add(std::int32_t number, double value) {
-        const auto at = static_cast<std::size_t>(number);
-        if (at >= seen_.size()) seen_.resize(std::max(at + 1, 2 * seen_.size()));
-        Seen& seen = seen_[at];
-        if (seen.row == row_) {
-            values_[seen.place] += value;
+    void add(std::int32_t index, double value) {
+        const auto at = static_cast<std::size_t>(index);
+        if (at >= last_seen_.size()) last_seen_.resize(std::max(at + 1, 2 * last_seen_.size()));
+        LastSeen& last = last_seen_[at];
+        if (last.row == row_) {
+            values_[last.position] += value;
             return;
         }
-        seen = {row_, static_cast<std::uint32_t>(indices_.size())};
-        indices_.push_back(number);
+        last = {row_, static_cast<std::uint32_t>(indices_.size())};
+        indices_.push_back(index);
         values_.push_back(value);
     }
 
     void end_row() {
         ends_.push_back(static_cast<std::int64_t>(indices_.size()));
         if (++row_ == 0) {
-            std::fill(seen_.begin(), seen_.end(), Seen{});
+            std::fill(last_seen_.begin(), last_seen_.end(), LastSeen{});
             row_ = 1;
         }
     }
 
-    // The rows so far, in memory of just their size.
-    TokenRows finish() {
-        TokenRows rows{ends_, indices_, values_};
+    // Return the rows so far in exactly sized arrays.
+    CsrRows finish() {
+        CsrRows rows{ends_, indices_, values_};
         ends_.assign(1, 0);
         indices_.clear();
         values_.clear();
@@ -100,23 +100,24 @@ public:
     }
 
 private:
-    struct Seen {
-        std::uint32_t row = 0, place = 0;
+    struct LastSeen {
+        std::uint32_t row = 0, position = 0;
     };
-    std::vector<Seen> seen_;  // of each number, in which row it was last, and where it was put
+    std::vector<LastSeen> last_seen_;  // last row and position of each index
     std::uint32_t row_ = 1;
     std::vector<std::int64_t> ends_{0};
     std::vector<std::int32_t> indices_;
     std::vector<double> values_;
 };
 
-// Rows of documents; `number` puts the numbers of some tokens into the row under way.
-template <class Builder, class Number>
-TokenRows rows_of(const Documents& documents, const TokenSettings& settings, Builder& builder, const Number& number) {
+// Tokenize documents into rows; add_tokens(tokens, builder) adds a batch of tokens to the current row.
+template <class Builder, class AddTokens>
+CsrRows build_rows(const Documents& documents, const TokenSettings& settings, Builder& builder,
+                   const AddTokens& add_tokens) {
     Tokenizer tokenizer(settings);
-    const Tokenizer::Consume take = [&](std::span<const Token> tokens) { number(tokens, builder); };
+    const Tokenizer::Consume take = [&](std::span<const Token> tokens) { add_tokens(tokens, builder); };
     for (std::size_t row = 0; row < documents.rows(); ++row) {
-        tokenizer.each(documents, row, take);
+        tokenizer.for_each_token(documents, row, take);
         builder.end_row();
     }
     return builder.finish();

@@ -2,14 +2,55 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <numeric>
 
 #include "bucket_names.h"
-#include "count_rows.h"
 
 namespace weigh {
+
+// A growing table of counts, `width` cells per row, all zero at first. The rows are in blocks that never move, so
+// that growing copies nothing.
+template <class Cell>
+class CountTable {
+public:
+    std::size_t rows() const { return rows_; }
+    std::size_t width() const { return width_; }
+
+    Cell* operator[](std::size_t row) const {
+        return blocks_[row >> shift_].data() + (row & ((std::size_t{1} << shift_) - 1)) * width_;
+    }
+
+    void prefetch(std::size_t row, std::size_t cell) const { __builtin_prefetch((*this)[row] + cell, 1); }
+
+    // Ensure a minimum number of rows and of cells per row.
+    void ensure_size(std::size_t rows, std::size_t width) {
+        if (width > width_) widen(width);
+        // Small tables stay in the first block and touch little of it, so do not use huge pages for it.
+        while (blocks_.size() << shift_ < rows) blocks_.emplace_back(width_ << shift_, !blocks_.empty());
+        rows_ = std::max(rows_, rows);
+    }
+
+private:
+    static constexpr std::size_t kBlockBytes = std::size_t{8} << 20;
+
+    void widen(std::size_t width) {
+        CountTable wider;
+        wider.width_ = width;
+        const std::size_t fitting = std::max<std::size_t>(kBlockBytes / (width * sizeof(Cell)), 1);
+        wider.shift_ = static_cast<int>(std::bit_width(fitting)) - 1;
+        wider.ensure_size(rows_, width);
+        for (std::size_t row = 0; row < rows_ && width_ != 0; ++row)
+            std::memcpy(wider[row], (*this)[row], width_ * sizeof(Cell));
+        *this = std::move(wider);
+    }
+
+    std::vector<ZeroedArray<Cell>> blocks_;
+    int shift_ = 0;  // log2 of the rows per block
+    std::size_t rows_ = 0, width_ = 0;
+};
 
 class WordCounts::Impl {
 public:
@@ -18,196 +59,197 @@ public:
           tokenizer_(settings.tokens),
           vocabulary_(settings.buckets),
           names_(settings.buckets),
-          head_(vocabulary_.is_hashed() ? kRankCells : 0) {
-        near_.reach(settings.buckets, head_);
+          header_cells_(vocabulary_.is_hashed() ? kRankCells : 0) {
+        narrow_.ensure_size(settings.buckets, header_cells_);
     }
 
     void add(const Documents& documents, Codes classes, std::size_t n_classes, std::span<const double> weights) {
-        reach_classes(n_classes);
-        const bool is_whole = weights.empty() && documents.values.empty();
+        ensure_classes(n_classes);
+        const bool is_unweighted = weights.empty() && documents.values.empty();
         std::size_t row = 0;
         const Tokenizer::Consume take = [&](std::span<const Token> tokens) {
             const auto c = static_cast<std::size_t>(classes[row]);
-            if (is_whole) return take_whole(find(tokens, c), c);
-            take_weighted(find(tokens, c), tokens, c, weights.empty() ? 1.0 : weights[row]);
+            if (is_unweighted) return add_counts(find_or_add(tokens, c), c);
+            add_weighted(find_or_add(tokens, c), tokens, c, weights.empty() ? 1.0 : weights[row]);
         };
         for (; row < documents.rows(); ++row) {
-            // A row without weight must leave no trace, not even the names of its words.
+            // A row of zero weight must leave no trace, not even new names.
             if (classes[row] < 0 || (!weights.empty() && weights[row] == 0)) continue;
             ++document_;
-            tokenizer_.each(documents, row, take);
+            tokenizer_.for_each_token(documents, row, take);
         }
     }
 
-    void join(const Impl& other, std::span<const std::int64_t> places, std::size_t n_classes) {
-        reach_classes(n_classes);
-        // Wide counts are a table of their own: used only if the narrow one cannot hold both.
-        const bool fits = other.far_.rows() == 0 && gathered_ + other.gathered_ <= settings_.most;
-        gathered_ = fits ? gathered_ + other.gathered_ : settings_.most + 1;
+    void merge(const Impl& other, std::span<const std::int64_t> class_map, std::size_t n_classes) {
+        ensure_classes(n_classes);
+        // Add to the wide table only if the narrow one cannot hold both counts.
+        const bool fits = other.wide_.rows() == 0 && narrow_total_ + other.narrow_total_ <= settings_.max_count;
+        narrow_total_ = fits ? narrow_total_ + other.narrow_total_ : settings_.max_count + 1;
         if (vocabulary_.is_hashed()) {
-            for (std::size_t k = 0; k < other.near_.rows(); ++k) {
+            for (std::size_t k = 0; k < other.narrow_.rows(); ++k) {
                 if (const std::uint64_t rank = other.rank(k); rank > this->rank(k)) set_name(k, rank, other.names_[k]);
-                join_row(other, k, k, places);
+                merge_row(other, k, k, class_map);
             }
             return;
         }
         const Names names = other.vocabulary_.names();
         const NamesView view{names.text, names.offsets};
         for (std::size_t k = 0; k < view.size(); ++k) {
-            const std::size_t number = vocabulary_.number({key_of(view[k], false), view[k]});
-            reach_words(number + 1);
-            join_row(other, k, number, places);
+            const std::size_t index = vocabulary_.find_or_add({key_of(view[k], false), view[k]});
+            ensure_words(index + 1);
+            merge_row(other, k, index, class_map);
         }
     }
 
-    WordTable table(std::span<const std::int64_t> places) const {
+    WordTable table(std::span<const std::int64_t> class_map) const {
         WordTable table;
-        table.classes = places.size();
-        std::vector<std::int32_t> order(near_.rows());
+        table.classes = class_map.size();
+        std::vector<std::int32_t> order(narrow_.rows());
         std::iota(order.begin(), order.end(), 0);
         if (vocabulary_.is_hashed()) {
-            for (std::size_t k = 0; k < near_.rows(); ++k) table.names.add(names_[k]);
+            for (std::size_t k = 0; k < narrow_.rows(); ++k) table.names.add(names_[k]);
         } else {
             const Names names = vocabulary_.names();
-            order = sorted_order({names.text, names.offsets});
-            table.names = taken({names.text, names.offsets}, order);
+            order = argsort_names({names.text, names.offsets});
+            table.names = take_names({names.text, names.offsets}, order);
         }
         table.words = order.size();
-        const auto put = [&]<class Cell>(Cell, const auto& value) {
-            table.cells = filled<Cell>(order, places, value);
+        const auto fill = [&]<class Cell>(Cell, const auto& value) {
+            table.cells = transpose<Cell>(order, class_map, value);
         };
-        const auto count = [&](std::size_t k, std::size_t c) { return whole(k, c); };
-        const std::int64_t most = largest();
+        const auto count = [&](std::size_t k, std::size_t c) { return count_at(k, c); };
+        const std::int64_t max_count = largest_count();
         if (weighted_.rows() != 0)
-            put(double{}, [&](auto k, auto c) { return static_cast<double>(whole(k, c)) + extra(k, c); });
-        else if (most <= std::numeric_limits<std::uint8_t>::max()) put(std::uint8_t{}, count);
-        else if (most <= std::numeric_limits<std::uint16_t>::max()) put(std::uint16_t{}, count);
-        else if (most <= std::numeric_limits<std::uint32_t>::max()) put(std::uint32_t{}, count);
-        else put(std::int64_t{}, count);
+            fill(double{}, [&](auto k, auto c) { return static_cast<double>(count_at(k, c)) + weighted_at(k, c); });
+        else if (max_count <= std::numeric_limits<std::uint8_t>::max()) fill(std::uint8_t{}, count);
+        else if (max_count <= std::numeric_limits<std::uint16_t>::max()) fill(std::uint16_t{}, count);
+        else if (max_count <= std::numeric_limits<std::uint32_t>::max()) fill(std::uint32_t{}, count);
+        else fill(std::int64_t{}, count);
         return table;
     }
 
 private:
     static constexpr std::size_t kBatch = 128, kRankCells = 2;
-    using Numbers = std::span<const std::size_t>;
+    using Indices = std::span<const std::size_t>;
 
-    void reach_classes(std::size_t n_classes) {
+    void ensure_classes(std::size_t n_classes) {
         classes_ = std::max(classes_, n_classes);
-        near_.reach(settings_.buckets, head_ + classes_);
+        narrow_.ensure_size(settings_.buckets, header_cells_ + classes_);
     }
 
-    void reach_words(std::size_t words) {
-        if (words > near_.rows()) near_.reach(words, near_.width());
+    void ensure_words(std::size_t n_words) {
+        if (n_words > narrow_.rows()) narrow_.ensure_size(n_words, narrow_.width());
     }
 
-    // The numbers of tokens, with the memory of their counts on its way.
-    Numbers find(std::span<const Token> tokens, std::size_t c) {
+    // The indices of tokens, with their counts prefetched.
+    Indices find_or_add(std::span<const Token> tokens, std::size_t c) {
         for (const Token& token : tokens) vocabulary_.prefetch(token.key);
         for (std::size_t i = 0; i < tokens.size(); ++i) {
-            numbers_[i] = vocabulary_.number(tokens[i]);
-            reach_words(numbers_[i] + 1);
-            near_.prefetch(numbers_[i], 0);
-            near_.prefetch(numbers_[i], head_ + c);
+            indices_[i] = vocabulary_.find_or_add(tokens[i]);
+            ensure_words(indices_[i] + 1);
+            narrow_.prefetch(indices_[i], 0);
+            narrow_.prefetch(indices_[i], header_cells_ + c);
         }
-        if (head_ != 0) name(tokens);
-        return {numbers_.data(), tokens.size()};
+        if (header_cells_ != 0) update_names(tokens);
+        return {indices_.data(), tokens.size()};
     }
 
-    void name(std::span<const Token> tokens) {
+    void update_names(std::span<const Token> tokens) {
         for (std::size_t i = 0; i < tokens.size(); ++i) {
             const std::uint64_t rank = BucketNames::rank(tokens[i].key.hash, tokens[i].text.size());
-            if (rank > this->rank(numbers_[i])) set_name(numbers_[i], rank, tokens[i].text);
+            if (rank > this->rank(indices_[i])) set_name(indices_[i], rank, tokens[i].text);
         }
     }
 
-    std::uint64_t rank(std::size_t number) const {
+    std::uint64_t rank(std::size_t index) const {
         std::uint64_t rank = 0;
-        std::memcpy(&rank, near_[number], sizeof rank);
+        std::memcpy(&rank, narrow_[index], sizeof rank);
         return rank;
     }
 
-    void set_name(std::size_t number, std::uint64_t rank, std::string_view name) {
-        std::memcpy(near_[number], &rank, sizeof rank);
-        names_.put(number, name);
+    void set_name(std::size_t index, std::uint64_t rank, std::string_view name) {
+        std::memcpy(narrow_[index], &rank, sizeof rank);
+        names_.set(index, name);
     }
 
-    void take_whole(Numbers numbers, std::size_t c) {
-        if (gathered_ + numbers.size() > settings_.most) drain();
-        gathered_ += numbers.size();
-        for (const std::size_t number : numbers)
-            if (!settings_.presence || is_first(number)) ++near_[number][head_ + c];
+    void add_counts(Indices indices, std::size_t c) {
+        if (narrow_total_ + indices.size() > settings_.max_count) flush_to_wide();
+        narrow_total_ += indices.size();
+        for (const std::size_t index : indices)
+            if (!settings_.presence || is_first(index)) ++narrow_[index][header_cells_ + c];
     }
 
-    void take_weighted(Numbers numbers, std::span<const Token> tokens, std::size_t c, double weight) {
-        weighted_.reach(near_.rows(), classes_);
-        for (std::size_t i = 0; i < numbers.size(); ++i)
-            if (!settings_.presence || is_first(numbers[i]))
-                weighted_[numbers[i]][c] += settings_.presence ? weight : weight * tokens[i].value;
+    void add_weighted(Indices indices, std::span<const Token> tokens, std::size_t c, double weight) {
+        weighted_.ensure_size(narrow_.rows(), classes_);
+        for (std::size_t i = 0; i < indices.size(); ++i)
+            if (!settings_.presence || is_first(indices[i]))
+                weighted_[indices[i]][c] += settings_.presence ? weight : weight * tokens[i].value;
     }
 
     // Whether this is the token's first occurrence in its document.
-    bool is_first(std::size_t number) {
-        if (number >= last_seen_.size()) last_seen_.resize(std::max(number + 1, 2 * last_seen_.size()), 0);
-        if (last_seen_[number] == document_) return false;
-        last_seen_[number] = document_;
+    bool is_first(std::size_t index) {
+        if (index >= last_seen_.size()) last_seen_.resize(std::max(index + 1, 2 * last_seen_.size()), 0);
+        if (last_seen_[index] == document_) return false;
+        last_seen_[index] = document_;
         return true;
     }
 
-    // Move what was gathered into the wide counts.
-    void drain() {
-        far_.reach(near_.rows(), classes_);
-        for (std::size_t k = 0; k < near_.rows(); ++k) {
-            for (std::size_t c = 0; c < near_.width() - head_; ++c) {
-                far_[k][c] += near_[k][head_ + c];
-                near_[k][head_ + c] = 0;
+    // Move the narrow counts to the wide table.
+    void flush_to_wide() {
+        wide_.ensure_size(narrow_.rows(), classes_);
+        for (std::size_t k = 0; k < narrow_.rows(); ++k) {
+            for (std::size_t c = 0; c < narrow_.width() - header_cells_; ++c) {
+                wide_[k][c] += narrow_[k][header_cells_ + c];
+                narrow_[k][header_cells_ + c] = 0;
             }
         }
-        gathered_ = 0;
+        narrow_total_ = 0;
     }
 
-    void join_row(const Impl& other, std::size_t from, std::size_t to, std::span<const std::int64_t> places) {
-        const std::size_t known = std::min(places.size(), other.near_.width() - head_);
-        const std::uint32_t* theirs = other.near_[from] + head_;
-        if (gathered_ <= settings_.most) {
-            std::uint32_t* ours = near_[to] + head_;
-            for (std::size_t c = 0; c < known; ++c) ours[places[c]] += theirs[c];
+    void merge_row(const Impl& other, std::size_t from, std::size_t to, std::span<const std::int64_t> class_map) {
+        const std::size_t n_classes = std::min(class_map.size(), other.narrow_.width() - header_cells_);
+        const std::uint32_t* other_counts = other.narrow_[from] + header_cells_;
+        if (narrow_total_ <= settings_.max_count) {
+            std::uint32_t* own_counts = narrow_[to] + header_cells_;
+            for (std::size_t c = 0; c < n_classes; ++c) own_counts[class_map[c]] += other_counts[c];
         } else {
-            far_.reach(near_.rows(), classes_);
-            for (std::size_t c = 0; c < known; ++c) far_[to][places[c]] += other.whole(from, c);
+            wide_.ensure_size(narrow_.rows(), classes_);
+            for (std::size_t c = 0; c < n_classes; ++c) wide_[to][class_map[c]] += other.count_at(from, c);
         }
         if (other.weighted_.rows() == 0) return;
-        weighted_.reach(near_.rows(), classes_);
-        for (std::size_t c = 0; c < known; ++c) weighted_[to][places[c]] += other.extra(from, c);
+        weighted_.ensure_size(narrow_.rows(), classes_);
+        for (std::size_t c = 0; c < n_classes; ++c) weighted_[to][class_map[c]] += other.weighted_at(from, c);
     }
 
-    std::int64_t whole(std::size_t k, std::size_t c) const {
-        std::int64_t count = head_ + c < near_.width() ? near_[k][head_ + c] : 0;
-        if (k < far_.rows() && c < far_.width()) count += far_[k][c];
+    std::int64_t count_at(std::size_t k, std::size_t c) const {
+        std::int64_t count = header_cells_ + c < narrow_.width() ? narrow_[k][header_cells_ + c] : 0;
+        if (k < wide_.rows() && c < wide_.width()) count += wide_[k][c];
         return count;
     }
 
-    std::int64_t largest() const {
-        std::int64_t most = 0;
-        for (std::size_t k = 0; k < near_.rows(); ++k)
-            for (std::size_t c = 0; c < near_.width() - head_; ++c) most = std::max(most, whole(k, c));
-        return most;
+    std::int64_t largest_count() const {
+        std::int64_t max_count = 0;
+        for (std::size_t k = 0; k < narrow_.rows(); ++k)
+            for (std::size_t c = 0; c < narrow_.width() - header_cells_; ++c)
+                max_count = std::max(max_count, count_at(k, c));
+        return max_count;
     }
 
-    double extra(std::size_t k, std::size_t c) const {
+    double weighted_at(std::size_t k, std::size_t c) const {
         return k < weighted_.rows() && c < weighted_.width() ? weighted_[k][c] : 0.0;
     }
 
-    // Turn rows of words into rows of classes, a few words at a time: one that is written to `places`
-    // rows at once would touch as many pages for every word.
+    // Transpose to class-major order in blocks of words: writing all classes of one word at a time would touch a page
+    // per class for every word.
     template <class Cell, class Value>
-    static Zeroed<Cell> filled(std::span<const std::int32_t> order, std::span<const std::int64_t> places,
-                               const Value& value) {
-        constexpr std::size_t kStep = 64;
-        Zeroed<Cell> cells(order.size() * places.size());
-        for (std::size_t first = 0; first < order.size(); first += kStep) {
-            const std::size_t last = std::min(first + kStep, order.size());
-            for (std::size_t c = 0; c < places.size(); ++c) {
-                Cell* row = cells.data() + static_cast<std::size_t>(places[c]) * order.size();
+    static ZeroedArray<Cell> transpose(std::span<const std::int32_t> order, std::span<const std::int64_t> class_map,
+                                       const Value& value) {
+        constexpr std::size_t kBlock = 64;
+        ZeroedArray<Cell> cells(order.size() * class_map.size());
+        for (std::size_t first = 0; first < order.size(); first += kBlock) {
+            const std::size_t last = std::min(first + kBlock, order.size());
+            for (std::size_t c = 0; c < class_map.size(); ++c) {
+                Cell* row = cells.data() + static_cast<std::size_t>(class_map[c]) * order.size();
                 for (std::size_t at = first; at < last; ++at)
                     row[at] = static_cast<Cell>(value(static_cast<std::size_t>(order[at]), c));
             }
@@ -219,15 +261,15 @@ private:
     Tokenizer tokenizer_;
     Vocabulary vocabulary_;
     BucketNames names_;
-    std::size_t head_;  // cells before the counts: the rank of the bucket's name
+    std::size_t header_cells_;  // cells before the counts: the rank of the bucket's name
     std::size_t classes_ = 0;
-    CountRows<std::uint32_t> near_;
-    CountRows<std::int64_t> far_;
-    CountRows<double> weighted_;
-    std::uint64_t gathered_ = 0;  // how much has been added to `near_` since it was drained
+    CountTable<std::uint32_t> narrow_;
+    CountTable<std::int64_t> wide_;
+    CountTable<double> weighted_;
+    std::uint64_t narrow_total_ = 0;  // number of increments since the narrow table was last flushed
     std::uint64_t document_ = 0;
-    std::vector<std::uint64_t> last_seen_;  // the document in which each token was seen last
-    std::array<std::size_t, kBatch> numbers_;
+    std::vector<std::uint64_t> last_seen_;  // the last document that contained each token
+    std::array<std::size_t, kBatch> indices_;
 };
 
 WordCounts::WordCounts(const CountSettings& settings) : impl_(std::make_unique<Impl>(settings)) {}
@@ -239,10 +281,10 @@ void WordCounts::add(const Documents& documents, Codes classes, std::size_t n_cl
     impl_->add(documents, classes, n_classes, weights);
 }
 
-void WordCounts::join(const WordCounts& other, std::span<const std::int64_t> places, std::size_t n_classes) {
-    impl_->join(*other.impl_, places, n_classes);
+void WordCounts::merge(const WordCounts& other, std::span<const std::int64_t> class_map, std::size_t n_classes) {
+    impl_->merge(*other.impl_, class_map, n_classes);
 }
 
-WordTable WordCounts::table(std::span<const std::int64_t> places) const { return impl_->table(places); }
+WordTable WordCounts::table(std::span<const std::int64_t> class_map) const { return impl_->table(class_map); }
 
 }  // namespace weigh

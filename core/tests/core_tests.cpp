@@ -1,4 +1,5 @@
-// The core against reference loops, on random shapes with empty rows, missing values and one class.
+// Tests of counting, encoding, scoring and exact sums against reference loops, with empty rows, missing values and
+// one class.
 #include <cmath>
 #include <limits>
 #include <map>
@@ -10,7 +11,7 @@
 #include "weigh/count.h"
 #include "weigh/encode.h"
 #include "weigh/score.h"
-#include "weigh/sums.h"
+#include "weigh/exact_sums.h"
 
 namespace {
 
@@ -32,7 +33,7 @@ std::vector<double> numbers(Random& random, std::size_t n) {
 
 weigh::Strided<double> column(const std::vector<double>& values) { return {values.data(), values.size(), 1}; }
 
-void counting_equals_the_plain_loop(Random& random, std::size_t n, int classes, int levels) {
+void counts_equal_a_reference_loop(Random& random, std::size_t n, int classes, int levels) {
     const auto c = codes(random, n, classes), k = codes(random, n, levels);
     const auto width = static_cast<std::size_t>(levels);
     const auto cells = static_cast<std::size_t>(classes) * width;
@@ -75,7 +76,7 @@ Matrix matrix(Random& random, std::size_t rows, int width) {
     return result;
 }
 
-void sparse_rows_equal_the_dense_loop(Random& random, std::size_t n, int classes, int width) {
+void sparse_counts_and_scores_equal_a_dense_loop(Random& random, std::size_t n, int classes, int width) {
     const auto rows = matrix(random, n, width);
     const auto c = codes(random, n, classes);
     const auto wide = static_cast<std::size_t>(width), many = static_cast<std::size_t>(classes);
@@ -99,8 +100,8 @@ void sparse_rows_equal_the_dense_loop(Random& random, std::size_t n, int classes
     EXPECT(scores == expected_scores);
 }
 
-void codes_number_values_by_first_appearance(Random& random, std::size_t n, std::int64_t distinct) {
-    // Every other element is not part of the column.
+void codes_are_assigned_by_first_appearance(Random& random, std::size_t n, std::int64_t distinct) {
+    // Every other element is outside the column.
     std::vector<std::int64_t> keys(2 * n);
     for (auto& key : keys) key = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(distinct)) - 2;
     const auto encoded = weigh::encode_keys({keys.data(), n, 2});
@@ -114,7 +115,7 @@ void codes_number_values_by_first_appearance(Random& random, std::size_t n, std:
 }
 
 template <class Offset>
-void strings_number_like_values(Random& random, std::size_t n, std::size_t before) {
+void strings_are_encoded_by_first_appearance(Random& random, std::size_t n, std::size_t before) {
     const std::vector<std::string> words{"", "a", "ab", "b", "\xc3\xa9t\xc3\xa9", std::string(300, 'x')};
     std::string text(before, '?');
     std::vector<Offset> offsets{static_cast<Offset>(before)};
@@ -136,7 +137,7 @@ void strings_number_like_values(Random& random, std::size_t n, std::size_t befor
     for (const auto& [word, code] : seen) EXPECT(encoded.distinct[code] == word);
 }
 
-void missing_values_add_no_score(Random& random, std::size_t n, std::size_t classes) {
+void missing_values_contribute_no_score(Random& random, std::size_t n, std::size_t classes) {
     const auto values = numbers(random, n);
     const auto levels = codes(random, n, 4);
     const std::vector<double> mean(classes, 0.5), steep(classes, 2.0), constant(classes, -1.0), slope(classes, 3.0);
@@ -157,7 +158,7 @@ void missing_values_add_no_score(Random& random, std::size_t n, std::size_t clas
     EXPECT(scores == expected);
 }
 
-void no_number_is_impossible() {
+void extreme_values_keep_scores_finite() {
     std::vector<double> scores(1);
     const std::vector<double> far{1e308}, mean{-1e308}, steep{1e300}, constant{0.0};
     weigh::score_gaussian(column(far), mean, steep, constant, scores);
@@ -170,50 +171,51 @@ weigh::ClassSums sums_of(const std::vector<double>& values, const std::vector<do
 }
 
 bool same(const weigh::ExactSums& first, const weigh::ExactSums& second) {
-    return first.digits == second.digits && first.length == second.length && first.base == second.base;
+    return first.limbs == second.limbs && first.length == second.length && first.base == second.base;
 }
 
-void exact_sums_do_not_depend_on_order(Random& random) {
+void exact_sums_are_independent_of_order(Random& random) {
     std::vector<double> values{1e100, 1.0, -1e100, 5e-324, -0.0, kMissing, 3e-160, 1e150, 0.1};
-    for (int i = 0; i < 200; ++i) values.push_back(std::ldexp(static_cast<double>(random() >> 11), static_cast<int>(random() % 200) - 100));
+    for (int i = 0; i < 200; ++i)
+        values.push_back(std::ldexp(static_cast<double>(random() >> 11), static_cast<int>(random() % 200) - 100));
     const auto forwards = sums_of(values);
     const auto backwards = sums_of({values.rbegin(), values.rend()});
     EXPECT(same(forwards.first, backwards.first));
     EXPECT(same(forwards.second, backwards.second));
-    EXPECT(forwards.known[0] == static_cast<double>(values.size() - 1));
+    EXPECT(forwards.total_weights[0] == static_cast<double>(values.size() - 1));
 }
 
-void what_is_added_and_taken_away_leaves_nothing() {
+void opposite_values_cancel_exactly() {
     const auto sums = sums_of({1e100, 0.1, 3e-200, -7.25, -1e100, -0.1, -3e-200, 7.25});
-    EXPECT(sums.first.digits.empty() && sums.first.length == 0);
-    EXPECT(!sums.second.digits.empty());
+    EXPECT(sums.first.limbs.empty() && sums.first.length == 0);
+    EXPECT(!sums.second.limbs.empty());
 }
 
-void a_weight_is_a_repeated_row() {
+void an_integer_weight_equals_repeated_rows() {
     const auto weighted = sums_of({0.1, -2.5, 1e20}, {3.0, 1.0, 2.0});
     const auto repeated = sums_of({0.1, 0.1, 0.1, -2.5, 1e20, 1e20});
     EXPECT(same(weighted.first, repeated.first));
     EXPECT(same(weighted.second, repeated.second));
-    EXPECT(weighted.known == repeated.known);
+    EXPECT(weighted.total_weights == repeated.total_weights);
 }
 
-void extremes_stay_within_their_limbs() {
+void extreme_exponents_fit_the_limbs() {
     const double least = 5e-324, greatest = std::numeric_limits<double>::max();
-    const std::vector<double> values{least, -least, greatest, greatest, -greatest, 1.0, kMissing,
-                                     std::numeric_limits<double>::infinity()};
-    EXPECT(sums_of(values).known[0] == 6.0);
-    EXPECT(sums_of(values, std::vector<double>(values.size(), greatest)).known[0] > 0);
-    EXPECT(sums_of(values, std::vector<double>(values.size(), least)).known[0] > 0);
+    const std::vector<double> values{least,     -least, greatest, greatest,
+                                     -greatest, 1.0,    kMissing, std::numeric_limits<double>::infinity()};
+    EXPECT(sums_of(values).total_weights[0] == 6.0);
+    EXPECT(sums_of(values, std::vector<double>(values.size(), greatest)).total_weights[0] > 0);
+    EXPECT(sums_of(values, std::vector<double>(values.size(), least)).total_weights[0] > 0);
     EXPECT(sums_of({}).first.length == 0);
 }
 
-void carrying_finds_one_form() {
-    // −2^32 in two limbs, and the same with room on both sides.
-    const auto narrow = weigh::carried({0, -1, 0, 0}, 4, 0);
-    const auto wide = weigh::carried({0, 0, 0, -1, 0, 0, 0}, 7, -2);
+void propagating_carries_gives_a_normal_form() {
+    // −2^32 in two limbs, and the same with unused limbs on both sides.
+    const auto narrow = weigh::propagate_carries({0, -1, 0, 0}, 4, 0);
+    const auto wide = weigh::propagate_carries({0, 0, 0, -1, 0, 0, 0}, 7, -2);
     EXPECT(same(narrow, wide));
-    EXPECT(narrow.length == 1 && narrow.base == 1 && narrow.digits[0] == -1);
-    EXPECT(weigh::carried({}, 0, 0).length == 0);
+    EXPECT(narrow.length == 1 && narrow.base == 1 && narrow.limbs[0] == -1);
+    EXPECT(weigh::propagate_carries({}, 0, 0).length == 0);
 }
 
 }  // namespace
@@ -222,21 +224,21 @@ int main() {
     Random random(1);
     for (std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{17}, std::size_t{1000}}) {
         for (int classes : {1, 2, 5}) {
-            counting_equals_the_plain_loop(random, n, classes, 3);
-            sparse_rows_equal_the_dense_loop(random, n, classes, 8);
-            missing_values_add_no_score(random, n, static_cast<std::size_t>(classes));
+            counts_equal_a_reference_loop(random, n, classes, 3);
+            sparse_counts_and_scores_equal_a_dense_loop(random, n, classes, 8);
+            missing_values_contribute_no_score(random, n, static_cast<std::size_t>(classes));
         }
         for (std::size_t before : {std::size_t{0}, std::size_t{3}, std::size_t{13}}) {
-            strings_number_like_values<std::int32_t>(random, n, before);
-            strings_number_like_values<std::int64_t>(random, n, before);
+            strings_are_encoded_by_first_appearance<std::int32_t>(random, n, before);
+            strings_are_encoded_by_first_appearance<std::int64_t>(random, n, before);
         }
-        for (std::int64_t distinct : {1, 10, 100'000}) codes_number_values_by_first_appearance(random, n, distinct);
+        for (std::int64_t distinct : {1, 10, 100'000}) codes_are_assigned_by_first_appearance(random, n, distinct);
     }
-    no_number_is_impossible();
-    exact_sums_do_not_depend_on_order(random);
-    what_is_added_and_taken_away_leaves_nothing();
-    a_weight_is_a_repeated_row();
-    extremes_stay_within_their_limbs();
-    carrying_finds_one_form();
-    return told();
+    extreme_values_keep_scores_finite();
+    exact_sums_are_independent_of_order(random);
+    opposite_values_cancel_exactly();
+    an_integer_weight_equals_repeated_rows();
+    extreme_exponents_fit_the_limbs();
+    propagating_carries_gives_a_normal_form();
+    return report();
 }

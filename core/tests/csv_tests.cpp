@@ -1,4 +1,4 @@
-// The CSV reader against a plain state machine, and on random bytes, in buffers without a spare byte.
+// Tests of the CSV parser against a reference state machine and on random bytes, in exactly sized buffers.
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,15 +12,15 @@ namespace csv = weigh::csv;
 
 using Records = std::vector<std::vector<std::string>>;
 
-// On the heap and of the exact size, so that the sanitizer sees every byte read beyond it.
+// Exactly sized heap memory, so that the sanitizer detects out-of-bounds reads.
 struct Exact {
     explicit Exact(const std::string& text) : bytes(text.begin(), text.end()) { bytes.shrink_to_fit(); }
     std::string_view view() const { return {bytes.data(), bytes.size()}; }
     std::vector<char> bytes;
 };
 
-// One character at a time; nothing if a quote is never closed.
-std::optional<Records> plain_records(std::string_view data) {
+// Reference parser, one character at a time; nullopt if a quote is never closed.
+std::optional<Records> reference_records(std::string_view data) {
     Records records;
     std::vector<std::string> fields{""};
     bool begins = true, quoted = false, blank = true;
@@ -50,8 +50,8 @@ std::optional<Records> plain_records(std::string_view data) {
     return records;
 }
 
-std::string random_text(Random& random, std::string_view signs, std::size_t most) {
-    std::string text(random() % (most + 1), ' ');
+std::string random_text(Random& random, std::string_view signs, std::size_t max_records) {
+    std::string text(random() % (max_records + 1), ' ');
     for (auto& c : text) c = signs[random() % signs.size()];
     return text;
 }
@@ -60,45 +60,47 @@ std::string value(const csv::Column& column, std::size_t record, std::string_vie
     if (column.kind == csv::Kind::text) {
         const std::int64_t begin = column.begins[record], size = column.sizes[record];
         if (size < 0) return {};
-        return std::string((begin >= 0 ? data : column.spilled).substr(begin >= 0 ? begin : ~begin, size));
+        return std::string((begin >= 0 ? data : column.unescaped).substr(begin >= 0 ? begin : ~begin, size));
     }
     const auto code = column.codes[record];
     return code < 0 ? std::string() : std::string(column.texts[static_cast<std::size_t>(code)]);
 }
 
-void fields_equal_the_plain_machine(Random& random) {
+void fields_equal_the_reference_parser(Random& random) {
     const Exact data(random_text(random, "aab,,\"\n\r", 200));
-    const auto expected = plain_records(data.view());
+    const auto expected = reference_records(data.view());
     const std::size_t width = expected && !expected->empty() ? expected->front().size() : 1;
     for (const auto kind : {csv::Kind::string, csv::Kind::text}) {
         const std::vector<csv::Kind> kinds(width, kind);
-        const auto table = csv::parse(data.view(), kinds, {}, csv::kAll);
+        const auto table = csv::parse(data.view(), kinds, {}, csv::kNoLimit);
         if (table.error.fault == csv::Fault::none) EXPECT(expected && table.records == expected->size());
         if (!expected) continue;
         for (std::size_t r = 0; r < table.records; ++r)
-            for (std::size_t k = 0; k < width; ++k) EXPECT(value(table.columns[k], r, data.view()) == (*expected)[r][k]);
+            for (std::size_t k = 0; k < width; ++k)
+                EXPECT(value(table.columns[k], r, data.view()) == (*expected)[r][k]);
         if (table.error.fault == csv::Fault::ragged)
             EXPECT((*expected)[table.records].size() == table.error.fields && table.error.fields != width);
     }
 }
 
-void cuts_lose_no_record(Random& random) {
+void chunks_split_at_record_ends_lose_no_record(Random& random) {
     const Exact data(random_text(random, "ab,\"\n", 300));
-    const auto expected = plain_records(data.view());
+    const auto expected = reference_records(data.view());
     if (!expected) return;
     std::size_t found = 0;
     for (std::size_t at = 0, size = 1 + random() % 40; at < data.bytes.size();) {
         const Exact window(std::string(data.view().substr(at, size)));
-        const auto cut = csv::cut(window.view(), ',', true, 1 + random() % 5, at + size >= data.bytes.size());
-        found += cut.records;
-        at += cut.end;
-        if (cut.end == 0) size *= 2;
+        const auto scan_records =
+            csv::scan_records(window.view(), ',', true, 1 + random() % 5, at + size >= data.bytes.size());
+        found += scan_records.records;
+        at += scan_records.end;
+        if (scan_records.end == 0) size *= 2;
     }
     EXPECT(found == expected->size());
 }
 
-// Without quotes a record is a line and a field what lies between commas.
-void quotes_may_mean_nothing(Random& random) {
+// Without quoting, a record is a line and a field is the text between commas.
+void quotes_are_ordinary_characters_if_disabled(Random& random) {
     const Exact data(random_text(random, "ab,\"\n", 200));
     std::vector<std::string> lines(1);
     for (const char c : data.view()) {
@@ -106,21 +108,22 @@ void quotes_may_mean_nothing(Random& random) {
         else lines.back() += c;
     }
     std::erase(lines, "");
-    const auto cut = csv::cut(data.view(), ',', false, csv::kAll, true);
-    EXPECT(cut.records == lines.size());
+    const auto scan_records = csv::scan_records(data.view(), ',', false, csv::kNoLimit, true);
+    EXPECT(scan_records.records == lines.size());
     const std::vector<csv::Kind> kinds{csv::Kind::text};
-    const auto table = csv::parse(data.view(), kinds, {';', false, {}}, csv::kAll);
+    const auto table = csv::parse(data.view(), kinds, {';', false, {}}, csv::kNoLimit);
     EXPECT(table.records == lines.size() && table.error.fault == csv::Fault::none);
     for (std::size_t r = 0; r < table.records; ++r) EXPECT(value(table.columns[0], r, data.view()) == lines[r]);
 }
 
-void any_bytes_are_read_or_refused(Random& random) {
-    const std::vector<csv::Kind> all{csv::Kind::skip, csv::Kind::number, csv::Kind::text, csv::Kind::integer,
+void arbitrary_bytes_are_parsed_or_rejected(Random& random) {
+    const std::vector<csv::Kind> all{csv::Kind::skip, csv::Kind::number, csv::Kind::text,   csv::Kind::integer,
                                      csv::Kind::real, csv::Kind::flag,   csv::Kind::string, csv::Kind::any};
     std::vector<csv::Kind> kinds(random() % 5);
     for (auto& kind : kinds) kind = all[random() % all.size()];
     const Exact data(random_text(random, "019-.einftrueNa,,,\n\n\" \xC3\xA9\xF0", 120));
-    const auto table = csv::parse(data.view(), kinds, {',', true, {"?", "1"}}, random() % 2 ? csv::kAll : random() % 9);
+    const auto table =
+        csv::parse(data.view(), kinds, {',', true, {"?", "1"}}, random() % 2 ? csv::kNoLimit : random() % 9);
     EXPECT(table.columns.size() == kinds.size());
     for (const auto& column : table.columns) {
         const std::size_t values = column.integers.size() + column.reals.size() + column.texts.size();
@@ -130,25 +133,25 @@ void any_bytes_are_read_or_refused(Random& random) {
     }
 }
 
-// Texts of up to 8, up to 16 and more bytes are told apart in different ways.
-void many_values_keep_their_codes(const std::string& stem) {
+// Texts of up to 8, up to 16 and more bytes use different code paths.
+void many_distinct_values_keep_their_codes(const std::string& stem) {
     std::string text;
     for (int round = 0; round < 2; ++round)
         for (int i = 0; i < 5000; ++i) text += stem + std::to_string(i) + "\n";
     const Exact data(text);
     const std::vector<csv::Kind> kinds{csv::Kind::string};
-    const auto table = csv::parse(data.view(), kinds, {}, csv::kAll);
+    const auto table = csv::parse(data.view(), kinds, {}, csv::kNoLimit);
     EXPECT(table.records == 10000 && table.columns[0].texts.size() == 5000);
     bool same = true;
     for (std::size_t i = 0; i < 10000; ++i) same = same && table.columns[0].codes[i] == static_cast<int>(i % 5000);
     EXPECT(same);
 }
 
-void kinds_are_found() {
+void kinds_are_inferred() {
     const auto found = [](const char* text) {
         const Exact data(text);
         const std::vector<csv::Kind> kinds{csv::Kind::any};
-        return csv::parse(data.view(), kinds, {}, csv::kAll).columns[0].kind;
+        return csv::parse(data.view(), kinds, {}, csv::kNoLimit).columns[0].kind;
     };
     EXPECT(found("1\n-2\n007\n") == csv::Kind::integer);
     EXPECT(found("1\n2.5\nnan\n") == csv::Kind::real);
@@ -162,12 +165,12 @@ void kinds_are_found() {
 int main() {
     Random random(1);
     for (int round = 0; round < 5000; ++round) {
-        fields_equal_the_plain_machine(random);
-        cuts_lose_no_record(random);
-        quotes_may_mean_nothing(random);
-        any_bytes_are_read_or_refused(random);
+        fields_equal_the_reference_parser(random);
+        chunks_split_at_record_ends_lose_no_record(random);
+        quotes_are_ordinary_characters_if_disabled(random);
+        arbitrary_bytes_are_parsed_or_rejected(random);
     }
-    for (const char* stem : {"", "eight by", "value number by "}) many_values_keep_their_codes(stem);
-    kinds_are_found();
-    return told();
+    for (const char* stem : {"", "eight by", "value number by "}) many_distinct_values_keep_their_codes(stem);
+    kinds_are_inferred();
+    return report();
 }

@@ -1,4 +1,4 @@
-// Claims that are counted: each test program ends by telling how many held.
+// Counted assertions; each test program prints how many passed and failed.
 #pragma once
 
 #include <cstdio>
@@ -6,14 +6,14 @@
 
 inline int passed = 0, failed = 0;
 
-inline void expect(bool holds, const char* claim, int line) {
-    if (!holds) std::printf("line %d: %s\n", line, claim);
-    ++(holds ? passed : failed);
+inline void expect(bool is_true, const char* claim, int line) {
+    if (!is_true) std::printf("line %d: %s\n", line, claim);
+    ++(is_true ? passed : failed);
 }
 #define EXPECT(claim) expect((claim), #claim, __LINE__)
 
-// What a test program returns.
-inline int told() {
+// Print the totals; return the exit code of the test program.
+inline int report() {
     std::printf("%d passed, %d failed\n", passed, failed);
     return failed ? 1 : 0;
 }

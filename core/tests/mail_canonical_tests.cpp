@@ -1,4 +1,4 @@
-// What is left of a message so that it is known again, and what it is known by.
+// Tests of canonical messages and their identities.
 #include <string>
 #include <string_view>
 
@@ -8,18 +8,18 @@
 namespace {
 
 using namespace std::string_view_literals;
-using weigh::mail::Canonical;
-using weigh::mail::identity_of;
+using weigh::mail::Canonicalizer;
+using weigh::mail::compute_identity;
 
 constexpr std::string_view kPlain = "Subject: hello\n\nFirst line\n\nStatus: of things";
 
-// One for all, so that what is left of a message would show in the next one.
-std::string left_of(std::string_view content) {
-    static Canonical canonical;
-    return std::string(canonical.of(content));
+// A shared instance, so that state left over from a previous message would show.
+std::string canonical_form(std::string_view content) {
+    static Canonicalizer canonical;
+    return std::string(canonical.canonicalize(content));
 }
 
-void what_mailboxes_write_is_left_out() {
+void mailbox_annotations_are_removed() {
     for (const std::string_view content : {
              "Subject: hello\n\nFirst line\n\nStatus: of things\n\n"sv,
              "Subject: hello\r\n\r\nFirst line\r\n\r\nStatus: of things\r\n"sv,
@@ -29,34 +29,46 @@ void what_mailboxes_write_is_left_out() {
              "Subject: hello\n\nFirst line\n\nStatus: of things"sv,
              "Subject: hello\r\nX-Spam-: 1\r\n 2\r\n\r\nFirst line\n\nStatus: of things\n"sv,
          }) {
-        EXPECT(left_of(content) == kPlain);
+        EXPECT(canonical_form(content) == kPlain);
     }
 }
 
-void all_else_stays() {
+void everything_else_is_unchanged() {
     for (const std::string_view content : {
-             ""sv, "From me"sv, " "sv, "\n x"sv, "\nStatus: body"sv, ">From me"sv, "a: b\n>From me"sv, "a: b\n\nx >From me\n >From me\n>Fromage\n>> From me"sv,
-              "\nFrom me"sv, "Status : 1"sv, "Statu"sv, "\r\rx\r"sv, "a\0b"sv,
+             ""sv,
+             "From me"sv,
+             " "sv,
+             "\n x"sv,
+             "\nStatus: body"sv,
+             ">From me"sv,
+             "a: b\n>From me"sv,
+             "a: b\n\nx >From me\n >From me\n>Fromage\n>> From me"sv,
+             "\nFrom me"sv,
+             "Status : 1"sv,
+             "Statu"sv,
+             "\r\rx\r"sv,
+             "a\0b"sv,
          }) {
-        EXPECT(left_of(content) == content);
+        EXPECT(canonical_form(content) == content);
     }
-    EXPECT(left_of("From me\nFrom you\n") == "From you");
-    EXPECT(left_of("a: b\n\n>From me\n>>>From you\nFrom all") == "a: b\n\nFrom me\nFrom you\nFrom all");
-    EXPECT(left_of("From me\nStatus: O\n\n>From me") == "\nFrom me");
-    EXPECT(left_of("a\r\r\nb") == "a\r\nb");
-    EXPECT(left_of("X-Weigh: ham") == "" && left_of("\n\n\n") == "");
+    EXPECT(canonical_form("From me\nFrom you\n") == "From you");
+    EXPECT(canonical_form("a: b\n\n>From me\n>>>From you\nFrom all") == "a: b\n\nFrom me\nFrom you\nFrom all");
+    EXPECT(canonical_form("From me\nStatus: O\n\n>From me") == "\nFrom me");
+    EXPECT(canonical_form("a\r\r\nb") == "a\r\nb");
+    EXPECT(canonical_form("X-Weigh: ham") == "" && canonical_form("\n\n\n") == "");
 }
 
-void what_needs_no_change_is_not_copied() {
-    Canonical canonical;
-    EXPECT(canonical.of(kPlain).data() == kPlain.data());
+void canonical_input_is_not_copied() {
+    Canonicalizer canonical;
+    EXPECT(canonical.canonicalize(kPlain).data() == kPlain.data());
 }
 
-void identities_are_of_bytes_and_salt() {
-    EXPECT(identity_of("a", 1) == identity_of("a", 1));
-    EXPECT(identity_of("a", 1) != identity_of("b", 1) && identity_of("a", 1) != identity_of("a", 2));
+void identities_depend_on_bytes_and_salt() {
+    EXPECT(compute_identity("a", 1) == compute_identity("a", 1));
+    EXPECT(compute_identity("a", 1) != compute_identity("b", 1) &&
+           compute_identity("a", 1) != compute_identity("a", 2));
     for (const std::uint64_t salt : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0}}) {
-        const auto identity = identity_of(kPlain, salt);
+        const auto identity = compute_identity(kPlain, salt);
         EXPECT(identity[0] != identity[1]);
     }
 }
@@ -64,9 +76,9 @@ void identities_are_of_bytes_and_salt() {
 }  // namespace
 
 int main() {
-    what_mailboxes_write_is_left_out();
-    all_else_stays();
-    what_needs_no_change_is_not_copied();
-    identities_are_of_bytes_and_salt();
-    return told();
+    mailbox_annotations_are_removed();
+    everything_else_is_unchanged();
+    canonical_input_is_not_copied();
+    identities_depend_on_bytes_and_salt();
+    return report();
 }

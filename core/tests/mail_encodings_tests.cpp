@@ -1,21 +1,21 @@
-// Transfer encodings and charsets: known texts, random bytes there and back, nothing read beyond the end.
+// Tests of transfer encodings and charsets: known texts, round trips of random bytes, no out-of-bounds reads.
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "expect.h"
 #include "weigh/mail/charset.h"
-#include "weigh/mail/transfer.h"
+#include "weigh/mail/transfer_encoding.h"
 
 namespace {
 
 namespace mail = weigh::mail;
-using mail::Reading;
+using mail::DecodeResult;
 using namespace std::string_view_literals;
 
-constexpr std::size_t kAll = 1 << 20;
+constexpr std::size_t kNoLimit = 1 << 20;
 
-// What is read lies in memory of exactly its size, so that a sanitizer sees a byte too many.
+// Run `read` on a copy in exactly sized memory, so that the sanitizer detects out-of-bounds reads.
 template <class Read>
 std::string with_exact(std::string_view text, Read read) {
     const std::vector<char> exact(text.begin(), text.end());
@@ -25,18 +25,18 @@ std::string with_exact(std::string_view text, Read read) {
     return out.substr(5);
 }
 
-std::string from_base64(std::string_view text, std::size_t most = kAll) {
-    return with_exact(text, [&](std::string_view exact, std::string& out) { mail::decode_base64(exact, most, out); });
+std::string from_base64(std::string_view text, std::size_t max_bytes = kNoLimit) {
+    return with_exact(text,
+                      [&](std::string_view exact, std::string& out) { mail::decode_base64(exact, max_bytes, out); });
 }
 
-std::string from_quoted(std::string_view text, std::size_t most = kAll) {
-    return with_exact(text, [&](std::string_view exact, std::string& out) {
-        mail::decode_quoted_printable(exact, most, out);
-    });
+std::string from_quoted(std::string_view text, std::size_t max_bytes = kNoLimit) {
+    return with_exact(
+        text, [&](std::string_view exact, std::string& out) { mail::decode_quoted_printable(exact, max_bytes, out); });
 }
 
-std::string from_charset(std::string_view text, std::string_view charset, Reading expected = Reading::good) {
-    mail::Charsets charsets;
+std::string from_charset(std::string_view text, std::string_view charset, DecodeResult expected = DecodeResult::good) {
+    mail::CharsetDecoder charsets;
     return with_exact(text, [&](std::string_view exact, std::string& out) {
         EXPECT(charsets.append(exact, charset, out) == expected);
     });
@@ -74,45 +74,46 @@ std::string bytes(Random& random, std::size_t n) {
     return result;
 }
 
-void bytes_come_back(Random& random, std::size_t n) {
+void encoded_bytes_are_decoded(Random& random, std::size_t n) {
     const std::string data = bytes(random, n);
     EXPECT(from_base64(to_base64(data, 1 + random() % 20)) == data);
     EXPECT(from_quoted(to_quoted(data, random)) == data);
-    const std::size_t most = random() % (n + 1);
-    EXPECT(from_base64(to_base64(data, 19), most) == data.substr(0, most));
-    EXPECT(from_quoted(to_quoted(data, random), most) == data.substr(0, most));
+    const std::size_t max_bytes = random() % (n + 1);
+    EXPECT(from_base64(to_base64(data, 19), max_bytes) == data.substr(0, max_bytes));
+    EXPECT(from_quoted(to_quoted(data, random), max_bytes) == data.substr(0, max_bytes));
     EXPECT(from_base64(data).size() <= n && from_quoted(data).size() <= n);
 }
 
-void damage_is_told() {
+void invalid_input_is_reported() {
     std::string out;
-    EXPECT(mail::decode_base64("QUJD\r\nRA==", kAll, out) && mail::decode_base64("", kAll, out));
-    EXPECT(!mail::decode_base64("QUJD!", kAll, out) && !mail::decode_base64("QUJDR", kAll, out));
-    EXPECT(mail::decode_quoted_printable("a=3D=\n=", kAll, out) && !mail::decode_quoted_printable("1=2", kAll, out));
+    EXPECT(mail::decode_base64("QUJD\r\nRA==", kNoLimit, out) && mail::decode_base64("", kNoLimit, out));
+    EXPECT(!mail::decode_base64("QUJD!", kNoLimit, out) && !mail::decode_base64("QUJDR", kNoLimit, out));
+    EXPECT(mail::decode_quoted_printable("a=3D=\n=", kNoLimit, out) &&
+           !mail::decode_quoted_printable("1=2", kNoLimit, out));
     EXPECT(from_quoted("=") == "" && from_quoted("=4") == "=4");
     EXPECT(from_quoted("a=\rb") == "ab" && from_quoted("== ") == "= ");
 }
 
-void charsets_are_known_by_name() {
+void charsets_are_found_by_name() {
     EXPECT(from_charset("caf\xE9 \x80", "ISO-8859-1") == "caf\u00e9 \u20ac");
     EXPECT(from_charset("\xA4", "iso_8859-15") == "\u20ac" && from_charset("\xC0", "KOI8-R") == "\u044e");
     EXPECT(from_charset("\xB1", "latin2") == "\u0105" && from_charset("\xE0", "cp1251") == "\u0430");
     EXPECT(from_charset("\xC3\xA9", "") == "\u00e9" && from_charset("\xE9", "") == "\u00e9");
-    EXPECT(from_charset("\xE9", "us-ascii", Reading::wrong_bytes) == "\u00e9");
-    EXPECT(from_charset("\xE9", "no such thing", Reading::unknown_charset) == "\u00e9");
-    EXPECT(from_charset("\xC3(", "UTF8", Reading::wrong_bytes) == "\ufffd(");
-    EXPECT(from_charset("\xED\xA0\xBD", "utf-8", Reading::wrong_bytes) == "\ufffd\ufffd\ufffd");
+    EXPECT(from_charset("\xE9", "us-ascii", DecodeResult::invalid_bytes) == "\u00e9");
+    EXPECT(from_charset("\xE9", "no such thing", DecodeResult::unknown_charset) == "\u00e9");
+    EXPECT(from_charset("\xC3(", "UTF8", DecodeResult::invalid_bytes) == "\ufffd(");
+    EXPECT(from_charset("\xED\xA0\xBD", "utf-8", DecodeResult::invalid_bytes) == "\ufffd\ufffd\ufffd");
     EXPECT(from_charset("\xEF\xBF\xBD", "utf-8") == "\ufffd");
     EXPECT(from_charset("\xFE\xFF\0a"sv, "utf-16") == "a" && from_charset("a\0"sv, "utf-16") == "a");
     EXPECT(from_charset("\xD8\x3D\xDE\x00"sv, "utf-16be") == "\U0001f600");
-    EXPECT(from_charset("\xD8\x3D\0a"sv, "utf-16be", Reading::wrong_bytes) == "\ufffda");
+    EXPECT(from_charset("\xD8\x3D\0a"sv, "utf-16be", DecodeResult::invalid_bytes) == "\ufffda");
 }
 
-void any_bytes_become_utf8(Random& random, std::size_t n) {
+void arbitrary_bytes_become_valid_utf8(Random& random, std::size_t n) {
     const std::string data = bytes(random, n);
     for (const auto charset :
          {"utf-8", "utf-16", "koi8-u", "gb18030", "big5", "shift_jis", "iso-2022-jp", "euc-kr", "x"}) {
-        mail::Charsets charsets;
+        mail::CharsetDecoder charsets;
         std::string once, twice;
         charsets.append(data, charset, once);
         charsets.append("reset", charset, twice);
@@ -125,11 +126,11 @@ void any_bytes_become_utf8(Random& random, std::size_t n) {
 
 int main() {
     Random random(1);
-    damage_is_told();
-    charsets_are_known_by_name();
+    invalid_input_is_reported();
+    charsets_are_found_by_name();
     for (std::size_t n = 0; n < 200; ++n) {
-        bytes_come_back(random, n);
-        any_bytes_become_utf8(random, n);
+        encoded_bytes_are_decoded(random, n);
+        arbitrary_bytes_become_valid_utf8(random, n);
     }
-    return told();
+    return report();
 }

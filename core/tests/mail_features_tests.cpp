@@ -1,4 +1,4 @@
-// The features of mail: their names, prints that agree with them, limits, and memory that is used again.
+// Tests of mail features: names, hashed features, limits, and reuse of memory.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -19,7 +19,7 @@ std::vector<mail::Feature> features_of(std::string_view raw, const mail::Feature
     mail::Message message;
     mail::Reader().read(raw, message);
     std::vector<mail::Feature> found;
-    mail::Features(settings).name(message, found);
+    mail::FeatureExtractor(settings).list(message, found);
     return found;
 }
 
@@ -28,31 +28,31 @@ bool has(const std::vector<mail::Feature>& features, View view, std::string_view
                        [&](const auto& each) { return each.view == view && each.name == name; });
 }
 
-std::uint64_t number(std::string_view print, std::size_t at, std::size_t bytes) {
+std::uint64_t load_number(std::string_view hashed, std::size_t at, std::size_t size) {
     std::uint64_t found = 0;
-    for (std::size_t byte = 0; byte < bytes; ++byte)
-        found |= std::uint64_t{static_cast<unsigned char>(print[at + byte])} << (8 * byte);
+    for (std::size_t byte = 0; byte < size; ++byte)
+        found |= std::uint64_t{static_cast<unsigned char>(hashed[at + byte])} << (8 * byte);
     return found;
 }
 
-std::vector<std::uint64_t> keys_of(std::string_view print, View view) {
-    const std::size_t headers = number(print, 0, 4), body = number(print, 4, 4);
-    EXPECT(print.size() == 8 + 8 * (headers + body));
+std::vector<std::uint64_t> keys_of(std::string_view bytes, View view) {
+    const std::size_t headers = load_number(bytes, 0, 4), body = load_number(bytes, 4, 4);
+    EXPECT(bytes.size() == 8 + 8 * (headers + body));
     std::vector<std::uint64_t> keys;
     const bool is_first = view == View::headers;
     const std::size_t begin = is_first ? 0 : headers, end = is_first ? headers : headers + body;
-    for (std::size_t i = begin; i < end; ++i) keys.push_back(number(print, 8 + 8 * i, 8));
+    for (std::size_t i = begin; i < end; ++i) keys.push_back(load_number(bytes, 8 + 8 * i, 8));
     return keys;
 }
 
-// The published values of SipHash-1-3 for the key 00 01 02 .. 0f and texts 00 01 02 .., as CPython and Rust have them.
-void the_hash_is_the_published_one() {
+// Published values of SipHash-1-3 for the key 00 01 02 .. 0f and the texts 00 01 02 .., as in CPython and Rust.
+void siphash_has_its_published_values() {
     const mail::KeyedHash hash(0x0706050403020100ULL, 0x0F0E0D0C0B0A0908ULL);
     std::string text;
-    for (const std::uint64_t expected : {
-             0xABAC0158050FC4DCULL, 0xC9F49BF37D57CA93ULL, 0x82CB9B024DC7D44DULL, 0x8BF80AB8E7DDF7FBULL,
-             0xCF75576088D38328ULL, 0xDEF9D52F49533B67ULL, 0xC50D2B50C59F22A7ULL, 0xD3927D989BB11140ULL,
-             0x369095118D299A8EULL, 0x25A48EB36C063DE4ULL}) {
+    for (const std::uint64_t expected :
+         {0xABAC0158050FC4DCULL, 0xC9F49BF37D57CA93ULL, 0x82CB9B024DC7D44DULL, 0x8BF80AB8E7DDF7FBULL,
+          0xCF75576088D38328ULL, 0xDEF9D52F49533B67ULL, 0xC50D2B50C59F22A7ULL, 0xD3927D989BB11140ULL,
+          0x369095118D299A8EULL, 0x25A48EB36C063DE4ULL}) {
         EXPECT(hash(text) == expected);
         text.push_back(static_cast<char>(text.size()));
     }
@@ -66,7 +66,7 @@ constexpr std::string_view kMessage =
     "\n"
     "<p align=Center>Hello DEAR friend http://www.example.com/a-b?c <span style='display:none'>secret</span></p>";
 
-void names_tell_where_they_come_from() {
+void names_have_the_prefix_of_their_source() {
     const auto found = features_of(kMessage);
     for (const std::string_view name :
          {"has:from", "from:Ann", "from:Ann ann@shop.example.com", "domain:shop.example.com", "domain:example.com",
@@ -80,7 +80,7 @@ void names_tell_where_they_come_from() {
     EXPECT(!has(found, View::body, "secret"));
 }
 
-void pairs_reach_as_far_as_wanted() {
+void pairs_have_the_maximum_distance() {
     constexpr std::string_view kLetters = "\na b c d e f";
     const auto none = features_of(kLetters, {mail::Pairs::none, 0, 0});
     const auto sparse = features_of(kLetters, {mail::Pairs::sparse, 0, 0});
@@ -90,53 +90,53 @@ void pairs_reach_as_far_as_wanted() {
     EXPECT(!has(sparse, View::body, "a _ _ _ _ f"));
 }
 
-std::string damaged(Random& random) {
+std::string random_damaged_message(Random& random) {
     std::string raw(kMessage);
     for (std::size_t n = random() % 30; n-- > 0;) raw[random() % raw.size()] = static_cast<char>(random());
     return raw.substr(0, random() % 5 ? raw.size() : random() % raw.size());
 }
 
-// What `used` knows of earlier messages must not show.
-void prints_are_the_sorted_keys_of_the_names(Random& random) {
+// State of `used` from earlier messages must not show.
+void hashed_features_are_the_sorted_keys_of_the_names(Random& random) {
     const mail::FeatureSettings settings{mail::Pairs::sparse, 3, 99};
-    mail::Features used(settings);
+    mail::FeatureExtractor used(settings);
     mail::Reader reader;
     mail::Message message;
-    std::string print;
+    std::string bytes;
     for (int time = 0; time < 500; ++time) {
-        const std::string raw = damaged(random);
+        const std::string raw = random_damaged_message(random);
         reader.read(raw, message);
-        used.print(message, print);
+        used.hash(message, bytes);
         const auto features = features_of(raw, settings);
         for (const View view : {View::headers, View::body}) {
             std::vector<std::uint64_t> expected;
             for (const mail::Feature& each : features)
                 if (each.view == view) expected.push_back(each.key);
             std::sort(expected.begin(), expected.end());
-            EXPECT(keys_of(print, view) == expected);
+            EXPECT(keys_of(bytes, view) == expected);
             EXPECT(std::adjacent_find(expected.begin(), expected.end()) == expected.end());
         }
     }
 }
 
-void threads_change_nothing(Random& random) {
+void results_do_not_depend_on_threads(Random& random) {
     std::vector<std::string> raws;
-    for (int i = 0; i < 200; ++i) raws.push_back(damaged(random));
+    for (int i = 0; i < 200; ++i) raws.push_back(random_damaged_message(random));
     const std::vector<std::string_view> contents(raws.begin(), raws.end());
-    const auto alone = mail::prints(contents, {}, 1);
-    for (const std::size_t threads : {0, 2, 7, 500}) EXPECT(mail::prints(contents, {}, threads) == alone);
-    EXPECT(mail::prints({}, {}, 4).empty());
+    const auto alone = mail::hash_features(contents, {}, 1);
+    for (const std::size_t threads : {0, 2, 7, 500}) EXPECT(mail::hash_features(contents, {}, threads) == alone);
+    EXPECT(mail::hash_features({}, {}, 4).empty());
 }
 
-void views_are_bounded() {
+void the_number_of_features_is_limited() {
     std::string raw = "Subject:";
     for (int i = 0; i < 30000; ++i) raw += " h" + std::to_string(i);
     raw += "\n\n";
     for (int i = 0; i < 30000; ++i) raw += " b" + std::to_string(i);
     const std::string_view content = raw;
-    const std::string print = mail::prints({&content, 1}, {mail::Pairs::sparse, 4, 0}, 1)[0];
-    EXPECT(number(print, 0, 4) == mail::kMostFeatures && number(print, 4, 4) == mail::kMostFeatures);
-    const auto body = keys_of(print, View::body);
+    const std::string bytes = mail::hash_features({&content, 1}, {mail::Pairs::sparse, 4, 0}, 1)[0];
+    EXPECT(load_number(bytes, 0, 4) == mail::kMaxFeatures && load_number(bytes, 4, 4) == mail::kMaxFeatures);
+    const auto body = keys_of(bytes, View::body);
     EXPECT(std::is_sorted(body.begin(), body.end()) && std::adjacent_find(body.begin(), body.end()) == body.end());
 }
 
@@ -144,11 +144,11 @@ void views_are_bounded() {
 
 int main() {
     Random random(1);
-    the_hash_is_the_published_one();
-    names_tell_where_they_come_from();
-    pairs_reach_as_far_as_wanted();
-    prints_are_the_sorted_keys_of_the_names(random);
-    threads_change_nothing(random);
-    views_are_bounded();
-    return told();
+    siphash_has_its_published_values();
+    names_have_the_prefix_of_their_source();
+    pairs_have_the_maximum_distance();
+    hashed_features_are_the_sorted_keys_of_the_names(random);
+    results_do_not_depend_on_threads(random);
+    the_number_of_features_is_limited();
+    return report();
 }

@@ -1,4 +1,4 @@
-// The ledger of the mail filter: what it learns, what it stores, and what it refuses.
+// Tests of the ledger: learning, the file format, and rejected input.
 #include "weigh/mail/ledger.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kNames[] = {"naive-bayes", "logistic", "perceptron"};
 
 template <class Function>
-bool refuses(Function function) {
+bool is_rejected(Function function) {
     try {
         function();
     } catch (const std::invalid_argument&) {
@@ -32,60 +32,60 @@ bool refuses(Function function) {
 }
 
 template <class Number>
-void put(std::string& bytes, Number number) {
+void append_number(std::string& bytes, Number number) {
     for (std::size_t byte = 0; byte < sizeof number; ++byte)
         bytes.push_back(static_cast<char>(number >> (8 * byte) & 0xFF));
 }
 
-std::string print_of(const std::set<std::uint64_t>& headers, const std::set<std::uint64_t>& body) {
+std::string serialize_features(const std::set<std::uint64_t>& headers, const std::set<std::uint64_t>& body) {
     std::string bytes;
-    put(bytes, static_cast<std::uint32_t>(headers.size()));
-    put(bytes, static_cast<std::uint32_t>(body.size()));
+    append_number(bytes, static_cast<std::uint32_t>(headers.size()));
+    append_number(bytes, static_cast<std::uint32_t>(body.size()));
     for (const auto* view : {&headers, &body})
-        for (const std::uint64_t key : *view) put(bytes, key);
+        for (const std::uint64_t key : *view) append_number(bytes, key);
     return bytes;
 }
 
-std::string image_of(const Ledger& ledger, std::string_view note) {
+std::string serialize_ledger(const Ledger& ledger, std::string_view note) {
     std::string image;
-    ledger.image(note, [&](std::size_t size) {
+    ledger.serialize(note, [&](std::size_t size) {
         image.resize(size, '?');
         return image.data();
     });
     return image;
 }
 
-// Prints of keys from a small world, and their labels.
-struct Mails {
+// Random hashed features with keys from a small range, and their labels.
+struct RandomMessages {
     std::vector<std::string> bytes;
-    std::vector<Print> prints;
+    std::vector<HashedFeatures> messages;
     std::string spam;
 
-    Mails(Random& random, std::size_t number, std::uint64_t world) {
+    RandomMessages(Random& random, std::size_t number, std::uint64_t world) {
         for (std::size_t at = 0; at < number; ++at) {
             std::set<std::uint64_t> views[kViews];
             for (auto& view : views)
                 for (std::uint64_t more = random() % 12; more > 0; --more) view.insert(1 + random() % world);
-            bytes.push_back(print_of(views[0], views[1]));
+            bytes.push_back(serialize_features(views[0], views[1]));
             spam.push_back(static_cast<char>(random() % 2));
         }
-        for (const std::string& each : bytes) prints.emplace_back(each);
+        for (const std::string& each : bytes) messages.emplace_back(each);
     }
 };
 
-std::vector<double> judged(const Ledger& ledger, std::span<const Print> prints) {
-    std::vector<double> scores(prints.size());
-    ledger.judge(prints, scores);
+std::vector<double> scores_of(const Ledger& ledger, std::span<const HashedFeatures> messages) {
+    std::vector<double> scores(messages.size());
+    ledger.judge(messages, scores);
     return scores;
 }
 
-class Temporary {
+class TemporaryFile {
 public:
-    Temporary() {
+    TemporaryFile() {
         const std::string name = "weigh-ledger-" + std::to_string(std::random_device()());
         path_ = (std::filesystem::temp_directory_path() / name).string();
     }
-    ~Temporary() { std::filesystem::remove(path_); }
+    ~TemporaryFile() { std::filesystem::remove(path_); }
     const std::string& path() const { return path_; }
     void write(const std::string& bytes) const { std::ofstream(path_, std::ios::binary) << bytes; }
     std::string read() const {
@@ -97,126 +97,127 @@ private:
     std::string path_;
 };
 
-void prints_are_checked() {
-    EXPECT(refuses([] { Print(""); }));
-    EXPECT(refuses([] { Print(std::string(7, '\0')); }));
-    EXPECT(Print(print_of({}, {})).size() == 0);
-    const std::string good = print_of({1, 5}, {2, ~std::uint64_t{0}});
-    EXPECT(Print(good)[0].size() == 2 && Print(good)[1][1] == ~std::uint64_t{0});
-    for (std::size_t size = 0; size < good.size(); ++size) EXPECT(refuses([&] { Print(good.substr(0, size)); }));
-    EXPECT(refuses([&] { Print(good + "x"); }));
-    EXPECT(refuses([] { Print(print_of({0, 1}, {})); }));
-    std::string falls = print_of({}, {}), twice;
+void hashed_features_are_validated() {
+    EXPECT(is_rejected([] { HashedFeatures(""); }));
+    EXPECT(is_rejected([] { HashedFeatures(std::string(7, '\0')); }));
+    EXPECT(HashedFeatures(serialize_features({}, {})).size() == 0);
+    const std::string good = serialize_features({1, 5}, {2, ~std::uint64_t{0}});
+    EXPECT(HashedFeatures(good)[0].size() == 2 && HashedFeatures(good)[1][1] == ~std::uint64_t{0});
+    for (std::size_t size = 0; size < good.size(); ++size)
+        EXPECT(is_rejected([&] { HashedFeatures(good.substr(0, size)); }));
+    EXPECT(is_rejected([&] { HashedFeatures(good + "x"); }));
+    EXPECT(is_rejected([] { HashedFeatures(serialize_features({0, 1}, {})); }));
+    std::string falls = serialize_features({}, {}), twice;
     falls[0] = 2;
     twice = falls;
-    put(falls, std::uint64_t{5});
-    put(falls, std::uint64_t{4});
-    put(twice, std::uint64_t{5});
-    put(twice, std::uint64_t{5});
-    EXPECT(refuses([&] { Print{falls}; }));
-    EXPECT(refuses([&] { Print{twice}; }));
-    // Numbers of keys whose sum of bytes would not fit 32 bits.
-    EXPECT(refuses([] { Print(std::string(8, '\xFF')); }));
+    append_number(falls, std::uint64_t{5});
+    append_number(falls, std::uint64_t{4});
+    append_number(twice, std::uint64_t{5});
+    append_number(twice, std::uint64_t{5});
+    EXPECT(is_rejected([&] { HashedFeatures{falls}; }));
+    EXPECT(is_rejected([&] { HashedFeatures{twice}; }));
+    // Key counts whose total size would overflow 32 bits.
+    EXPECT(is_rejected([] { HashedFeatures(std::string(8, '\xFF')); }));
 }
 
-void counts_do_not_know_the_order() {
+void counts_are_independent_of_order() {
     Random random(1);
-    const Mails mails(random, 200, 500);
-    Ledger forward(learner_named("naive-bayes")), backward(learner_named("naive-bayes"));
-    forward.learn(mails.prints, mails.spam);
-    for (std::size_t at = mails.prints.size(); at-- > 0;)
-        backward.learn({&mails.prints[at], 1}, std::string_view(mails.spam).substr(at, 1));
-    EXPECT(image_of(forward, "") == image_of(backward, ""));
+    const RandomMessages mails(random, 200, 500);
+    Ledger forward(learner_by_name("naive-bayes")), backward(learner_by_name("naive-bayes"));
+    forward.learn(mails.messages, mails.spam);
+    for (std::size_t at = mails.messages.size(); at-- > 0;)
+        backward.learn({&mails.messages[at], 1}, std::string_view(mails.spam).substr(at, 1));
+    EXPECT(serialize_ledger(forward, "") == serialize_ledger(backward, ""));
 }
 
-void unlearned_is_never_learned() {
+void unlearning_undoes_learning() {
     Random random(2);
-    const Mails kept(random, 50, 300), gone(random, 80, 3000);
-    Ledger plain(learner_named("naive-bayes")), changed(learner_named("naive-bayes"));
-    plain.learn(kept.prints, kept.spam);
-    changed.learn(gone.prints, gone.spam);
-    changed.learn(kept.prints, kept.spam);
-    EXPECT(image_of(plain, "") != image_of(changed, ""));
-    changed.unlearn(gone.prints, gone.spam);
-    EXPECT(image_of(plain, "") == image_of(changed, ""));
+    const RandomMessages kept(random, 50, 300), gone(random, 80, 3000);
+    Ledger plain(learner_by_name("naive-bayes")), changed(learner_by_name("naive-bayes"));
+    plain.learn(kept.messages, kept.spam);
+    changed.learn(gone.messages, gone.spam);
+    changed.learn(kept.messages, kept.spam);
+    EXPECT(serialize_ledger(plain, "") != serialize_ledger(changed, ""));
+    changed.unlearn(gone.messages, gone.spam);
+    EXPECT(serialize_ledger(plain, "") == serialize_ledger(changed, ""));
     EXPECT(plain.features() == changed.features());
-    changed.unlearn(kept.prints, kept.spam);
-    EXPECT(image_of(changed, "") == image_of(Ledger(learner_named("naive-bayes")), ""));
+    changed.unlearn(kept.messages, kept.spam);
+    EXPECT(serialize_ledger(changed, "") == serialize_ledger(Ledger(learner_by_name("naive-bayes")), ""));
 }
 
-void refused_batches_change_nothing() {
+void rejected_batches_change_nothing() {
     Random random(3);
-    const Mails mails(random, 20, 100), others(random, 5, 1000);
-    Ledger ledger(learner_named("naive-bayes"));
-    ledger.learn(mails.prints, mails.spam);
-    const std::string before = image_of(ledger, "");
-    std::vector<Print> mixed = mails.prints;
-    mixed.push_back(others.prints[0]);
+    const RandomMessages mails(random, 20, 100), others(random, 5, 1000);
+    Ledger ledger(learner_by_name("naive-bayes"));
+    ledger.learn(mails.messages, mails.spam);
+    const std::string before = serialize_ledger(ledger, "");
+    std::vector<HashedFeatures> mixed = mails.messages;
+    mixed.push_back(others.messages[0]);
     std::string labels = mails.spam + others.spam[0];
-    EXPECT(refuses([&] { ledger.unlearn(mixed, labels); }));
-    EXPECT(image_of(ledger, "") == before);
-    EXPECT(refuses([&] { ledger.learn(mixed, mails.spam); }));
+    EXPECT(is_rejected([&] { ledger.unlearn(mixed, labels); }));
+    EXPECT(serialize_ledger(ledger, "") == before);
+    EXPECT(is_rejected([&] { ledger.learn(mixed, mails.spam); }));
     labels.back() = 2;
-    EXPECT(refuses([&] { ledger.learn(mixed, labels); }));
-    EXPECT(image_of(ledger, "") == before);
+    EXPECT(is_rejected([&] { ledger.learn(mixed, labels); }));
+    EXPECT(serialize_ledger(ledger, "") == before);
     for (const std::string_view name : {"logistic", "perceptron"}) {
-        Ledger ordered(learner_named(name));
-        ordered.learn(mails.prints, mails.spam);
-        EXPECT(refuses([&] { ordered.unlearn(mails.prints, mails.spam); }));
+        Ledger sorted(learner_by_name(name));
+        sorted.learn(mails.messages, mails.spam);
+        EXPECT(is_rejected([&] { sorted.unlearn(mails.messages, mails.spam); }));
     }
-    EXPECT(refuses([] { learner_named("none"); }));
+    EXPECT(is_rejected([] { learner_by_name("none"); }));
 }
 
-void evidence_adds_up() {
+void contributions_sum_to_the_score() {
     Random random(4);
-    const Mails learned(random, 100, 200), asked(random, 50, 400);
+    const RandomMessages learned(random, 100, 200), asked(random, 50, 400);
     for (const std::string_view name : kNames) {
-        Ledger ledger(learner_named(name));
-        ledger.learn(learned.prints, learned.spam);
-        const std::vector<double> scores = judged(ledger, asked.prints);
+        Ledger ledger(learner_by_name(name));
+        ledger.learn(learned.messages, learned.spam);
+        const std::vector<double> scores = scores_of(ledger, asked.messages);
         for (std::size_t at = 0; at < scores.size(); ++at) {
             double sum = 0;
-            for (const Contribution& part : ledger.evidence(asked.prints[at])) sum += part.nats;
+            for (const Contribution& part : ledger.evidence(asked.messages[at])) sum += part.nats;
             EXPECT(std::abs(sum - scores[at]) < 1e-9);
-            EXPECT(judged(ledger, {&asked.prints[at], 1})[0] == scores[at]);
+            EXPECT(scores_of(ledger, {&asked.messages[at], 1})[0] == scores[at]);
         }
     }
 }
 
-void files_hold_what_was_learned() {
+void files_restore_the_ledger() {
     Random random(5);
-    const Mails first(random, 100, 1000), later(random, 3000, 100000);
-    const Temporary file;
+    const RandomMessages first(random, 100, 1000), later(random, 3000, 100000);
+    const TemporaryFile file;
     for (const std::string_view name : kNames) {
-        Ledger ledger(learner_named(name));
-        ledger.learn(first.prints, first.spam);
-        const std::string image = image_of(ledger, "a note");
+        Ledger ledger(learner_by_name(name));
+        ledger.learn(first.messages, first.spam);
+        const std::string image = serialize_ledger(ledger, "a note");
         file.write(image);
         Ledger opened = Ledger::open(file.path(), true);
         EXPECT(opened.note() == "a note" && opened.learner().name() == name);
-        EXPECT(image_of(opened, "a note") == image);
-        EXPECT(judged(opened, later.prints) == judged(ledger, later.prints));
+        EXPECT(serialize_ledger(opened, "a note") == image);
+        EXPECT(scores_of(opened, later.messages) == scores_of(ledger, later.messages));
         // Far more than the file has room for.
-        opened.learn(later.prints, later.spam);
-        ledger.learn(later.prints, later.spam);
-        EXPECT(image_of(opened, "") == image_of(ledger, ""));
+        opened.learn(later.messages, later.spam);
+        ledger.learn(later.messages, later.spam);
+        EXPECT(serialize_ledger(opened, "") == serialize_ledger(ledger, ""));
         EXPECT(file.read() == image);
     }
 }
 
-void short_files_are_refused() {
+void truncated_files_are_rejected() {
     Random random(6);
-    const Mails mails(random, 10, 30);
-    const Temporary file;
-    Ledger ledger(learner_named("naive-bayes"));
-    ledger.learn(mails.prints, mails.spam);
-    const std::string image = image_of(ledger, "note");
+    const RandomMessages mails(random, 10, 30);
+    const TemporaryFile file;
+    Ledger ledger(learner_by_name("naive-bayes"));
+    ledger.learn(mails.messages, mails.spam);
+    const std::string image = serialize_ledger(ledger, "note");
     for (std::size_t size = 0; size < image.size(); ++size) {
         file.write(image.substr(0, size));
-        EXPECT(refuses([&] { Ledger::open(file.path(), false); }));
+        EXPECT(is_rejected([&] { Ledger::open(file.path(), false); }));
     }
     file.write(image + "x");
-    EXPECT(refuses([&] { Ledger::open(file.path(), false); }));
+    EXPECT(is_rejected([&] { Ledger::open(file.path(), false); }));
     bool is_system = false;
     try {
         Ledger::open(file.path() + "-none", false);
@@ -226,82 +227,82 @@ void short_files_are_refused() {
     EXPECT(is_system);
 }
 
-// Whatever byte is damaged: a file is refused, or judged by and learned on within its bounds.
-void damaged_files_are_survived() {
+// For any damaged byte, the file is rejected, or it can be used without out-of-bounds accesses.
+void damaged_files_are_rejected_or_harmless() {
     Random random(7);
-    const Mails mails(random, 10, 30), more(random, 60, 5000);
-    const Temporary file;
+    const RandomMessages mails(random, 10, 30), more(random, 60, 5000);
+    const TemporaryFile file;
     for (const std::string_view name : kNames) {
-        Ledger ledger(learner_named(name));
-        ledger.learn(mails.prints, mails.spam);
-        const std::string image = image_of(ledger, "note");
-        const std::size_t slots = image.size() - 4 - 16 * Slots::capacity_for(ledger.features());
+        Ledger ledger(learner_by_name(name));
+        ledger.learn(mails.messages, mails.spam);
+        const std::string image = serialize_ledger(ledger, "note");
+        const std::size_t slots = image.size() - 4 - 16 * RowTable::capacity_for(ledger.features());
         for (std::size_t at = 0; at < image.size(); ++at) {
             std::string bad = image;
             bad[at] = static_cast<char>(bad[at] ^ (at % 2 ? 0xFF : 1 << random() % 8));
             file.write(bad);
-            EXPECT(refuses([&] { Ledger::open(file.path(), true); }));
+            EXPECT(is_rejected([&] { Ledger::open(file.path(), true); }));
             const bool in_slots = at >= slots && at < image.size() - 4;
-            EXPECT(in_slots != refuses([&] { Ledger::open(file.path(), false); }));
+            EXPECT(in_slots != is_rejected([&] { Ledger::open(file.path(), false); }));
             if (!in_slots) continue;
             Ledger opened = Ledger::open(file.path(), false);
-            opened.learn(more.prints, more.spam);
-            for (const double score : judged(opened, mails.prints)) EXPECT(std::isfinite(score));
-            image_of(opened, "");
+            opened.learn(more.messages, more.spam);
+            for (const double score : scores_of(opened, mails.messages)) EXPECT(std::isfinite(score));
+            serialize_ledger(opened, "");
         }
     }
 }
 
-// Slots that are all taken, of the same key even: no search ends by a free one.
-void full_files_are_survived() {
+// All slots are occupied, even by the same key, so that no search ends at a free slot.
+void full_tables_are_handled() {
     Random random(8);
-    const Mails mails(random, 10, 30), more(random, 20, 5000);
-    const Temporary file;
+    const RandomMessages mails(random, 10, 30), more(random, 20, 5000);
+    const TemporaryFile file;
     for (const std::string_view name : kNames) {
-        Ledger ledger(learner_named(name));
-        ledger.learn(mails.prints, mails.spam);
-        std::string image = image_of(ledger, "");
-        const std::size_t slots = image.size() - 16 * Slots::capacity_for(ledger.features());
+        Ledger ledger(learner_by_name(name));
+        ledger.learn(mails.messages, mails.spam);
+        std::string image = serialize_ledger(ledger, "");
+        const std::size_t slots = image.size() - 16 * RowTable::capacity_for(ledger.features());
         for (const bool same : {false, true}) {
             for (std::size_t at = slots; at < image.size(); ++at)
                 image[at] = same ? '\xFF' : static_cast<char>(random());
             file.write(image);
             Ledger opened = Ledger::open(file.path(), false);
-            for (const double score : judged(opened, more.prints)) EXPECT(std::isfinite(score));
-            opened.learn(more.prints, more.spam);
-            for (const double score : judged(opened, more.prints)) EXPECT(std::isfinite(score));
-            image_of(opened, "");
+            for (const double score : scores_of(opened, more.messages)) EXPECT(std::isfinite(score));
+            opened.learn(more.messages, more.spam);
+            for (const double score : scores_of(opened, more.messages)) EXPECT(std::isfinite(score));
+            serialize_ledger(opened, "");
         }
     }
 }
 
-void tables_keep_their_load() {
+void the_load_factor_is_bounded() {
     Random random(9);
-    const Mails mails(random, 2000, ~std::uint64_t{0} >> 1);
-    Ledger ledger(learner_named("naive-bayes"));
-    ledger.learn(mails.prints, mails.spam);
+    const RandomMessages mails(random, 2000, ~std::uint64_t{0} >> 1);
+    Ledger ledger(learner_by_name("naive-bayes"));
+    ledger.learn(mails.messages, mails.spam);
     for (std::size_t keys : {0, 1, 9, 10, 19, 20, 1000, 614, 615})
-        EXPECT(5 * keys <= 3 * Slots::capacity_for(keys) && std::has_single_bit(Slots::capacity_for(keys)));
-    EXPECT(Slots::capacity_for(9) == 16 && Slots::capacity_for(10) == 32);
+        EXPECT(5 * keys <= 3 * RowTable::capacity_for(keys) && std::has_single_bit(RowTable::capacity_for(keys)));
+    EXPECT(RowTable::capacity_for(9) == 16 && RowTable::capacity_for(10) == 32);
     std::set<std::uint64_t> keys;
-    for (const Print& print : mails.prints)
+    for (const HashedFeatures& message : mails.messages)
         for (std::size_t view = 0; view < kViews; ++view)
-            for (std::size_t at = 0; at < print[view].size(); ++at) keys.insert(print[view][at]);
+            for (std::size_t at = 0; at < message[view].size(); ++at) keys.insert(message[view][at]);
     EXPECT(ledger.features() == keys.size());
 }
 
 }  // namespace
 
 int main() {
-    prints_are_checked();
-    counts_do_not_know_the_order();
-    unlearned_is_never_learned();
-    refused_batches_change_nothing();
-    evidence_adds_up();
-    files_hold_what_was_learned();
-    short_files_are_refused();
-    damaged_files_are_survived();
-    full_files_are_survived();
-    tables_keep_their_load();
-    return told();
+    hashed_features_are_validated();
+    counts_are_independent_of_order();
+    unlearning_undoes_learning();
+    rejected_batches_change_nothing();
+    contributions_sum_to_the_score();
+    files_restore_the_ledger();
+    truncated_files_are_rejected();
+    damaged_files_are_rejected_or_harmless();
+    full_tables_are_handled();
+    the_load_factor_is_bounded();
+    return report();
 }

@@ -1,4 +1,4 @@
-// The reader of mail: a message with everything in it, damaged ones, and memory that is used again.
+// Tests of the mail reader: a message with all features, damaged messages, and reuse of memory.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +12,7 @@ namespace {
 namespace mail = weigh::mail;
 using mail::Flag;
 
-// What is read lies in memory of exactly its size, so that a sanitizer sees a byte too many.
+// Read a copy in exactly sized memory, so that the sanitizer detects out-of-bounds reads.
 void read_exact(mail::Reader& reader, std::string_view raw, mail::Message& message) {
     const std::vector<char> exact(raw.begin(), raw.end());
     reader.read({exact.data(), exact.size()}, message);
@@ -47,7 +47,7 @@ constexpr std::string_view kWhole =
     "--out er--\r\n"
     "nor this\r\n";
 
-void a_message_is_read() {
+void all_parts_of_a_message_are_read() {
     mail::Reader reader;
     mail::Message message;
     read_exact(reader, kWhole, message);
@@ -62,15 +62,15 @@ void a_message_is_read() {
     const mail::Link& link = message.links[1];
     EXPECT(link.host == "10.0.0.1" && link.origin == mail::Origin::href);
     EXPECT(link.has(mail::Trait::numeric) && link.has(mail::Trait::port) && link.has(mail::Trait::disguised));
-    for (const Flag flag : {Flag::hidden_text, Flag::attachment, Flag::executable_attachment, Flag::disguised_link,
-                            Flag::missing_date})
+    for (const Flag flag :
+         {Flag::hidden_text, Flag::attachment, Flag::executable_attachment, Flag::disguised_link, Flag::missing_date})
         EXPECT(message.flags.has(flag));
-    for (const Flag flag : {Flag::html_only, Flag::unclosed_multipart, Flag::wrong_charset, Flag::missing_from,
-                            Flag::broken_header})
+    for (const Flag flag :
+         {Flag::html_only, Flag::unclosed_multipart, Flag::wrong_charset, Flag::missing_from, Flag::broken_header})
         EXPECT(!message.flags.has(flag));
 }
 
-bool are_same(const mail::Message& a, const mail::Message& b) {
+bool are_equal(const mail::Message& a, const mail::Message& b) {
     bool same = a.text == b.text && a.hidden == b.hidden && a.flags.bits() == b.flags.bits() && a.tags == b.tags;
     same &= a.headers.size() == b.headers.size() && a.parts.size() == b.parts.size();
     same &= a.links.size() == b.links.size();
@@ -82,12 +82,12 @@ bool are_same(const mail::Message& a, const mail::Message& b) {
     return same;
 }
 
-bool is_whole(std::string_view text) {
+bool is_valid_utf8(std::string_view text) {
     std::string copy;
     return mail::append_utf8(text, copy);
 }
 
-std::string damaged(Random& random) {
+std::string random_damaged_message(Random& random) {
     constexpr std::string_view kSigns = "\r\n-=?<>\"'&;:/@ \t%\xFF\xC3";
     std::string raw(kWhole);
     for (std::size_t n = random() % 20; n-- > 0;) {
@@ -98,26 +98,27 @@ std::string damaged(Random& random) {
     return random() % 4 ? raw : raw.substr(0, random() % raw.size());
 }
 
-void damage_is_survived_and_memory_forgets(Random& random) {
+void damaged_messages_are_read_without_leftover_state(Random& random) {
     mail::Reader used;
     mail::Message into;
     for (int time = 0; time < 3000; ++time) {
-        const std::string raw = damaged(random);
+        const std::string raw = random_damaged_message(random);
         mail::Reader fresh;
         mail::Message expected;
         read_exact(used, raw, into);
         read_exact(fresh, raw, expected);
-        EXPECT(are_same(into, expected));
-        EXPECT(is_whole(into.text) && is_whole(into.hidden));
-        for (const mail::Header& header : into.headers) EXPECT(is_whole(header.name) && is_whole(header.value));
-        for (const mail::Link& link : into.links) EXPECT(is_whole(link.url) && is_whole(link.host));
+        EXPECT(are_equal(into, expected));
+        EXPECT(is_valid_utf8(into.text) && is_valid_utf8(into.hidden));
+        for (const mail::Header& header : into.headers)
+            EXPECT(is_valid_utf8(header.name) && is_valid_utf8(header.value));
+        for (const mail::Link& link : into.links) EXPECT(is_valid_utf8(link.url) && is_valid_utf8(link.host));
         for (const mail::Part& part : into.parts) EXPECT(part.begin <= part.end && part.end <= into.text.size());
         for (const mail::Part& part : into.parts)
-            EXPECT(is_whole(part.type) && is_whole(part.charset) && is_whole(part.file));
+            EXPECT(is_valid_utf8(part.type) && is_valid_utf8(part.charset) && is_valid_utf8(part.file));
     }
 }
 
-void limits_hold() {
+void limits_are_enforced() {
     mail::Reader reader({.text_bytes = 10, .header_bytes = 20, .headers = 3, .parts = 2, .links = 1, .depth = 1});
     mail::Message message;
     read_exact(reader, kWhole, message);
@@ -134,8 +135,8 @@ void limits_hold() {
 
 int main() {
     Random random(1);
-    a_message_is_read();
-    limits_hold();
-    damage_is_survived_and_memory_forgets(random);
-    return told();
+    all_parts_of_a_message_are_read();
+    limits_are_enforced();
+    damaged_messages_are_read_without_leftover_state(random);
+    return report();
 }

@@ -1,4 +1,4 @@
-// The reader of contexts: what it finds, how it thins, and any bytes at all.
+// Tests of the context reader: features, sampling, and arbitrary bytes.
 #include <algorithm>
 #include <stdexcept>
 #include <string>
@@ -19,7 +19,7 @@ const std::vector<Strings> kSets{{"its", "it's"}, {"a", "\u00E9"}, {"a_b", "a7",
 constexpr std::size_t kAll = 1 << 20;
 
 Strings context(const spelling::Reader& reader, std::size_t set, std::size_t i) {
-    const spelling::Columns& columns = reader.set(set).columns;
+    const spelling::OccurrenceColumns& columns = reader.set(set).columns;
     const Strings names = weigh::tests::strings_of(reader.names());
     Strings found;
     for (std::int64_t at = columns.indptr[i]; at < columns.indptr[i + 1]; ++at)
@@ -27,13 +27,13 @@ Strings context(const spelling::Reader& reader, std::size_t set, std::size_t i) 
     return found;
 }
 
-void contexts_have_their_features() {
+void contexts_have_the_expected_features() {
     spelling::Reader reader(kSets, 2, kAll);
     EXPECT(reader.read("No. The Dogs shook It\u2019s own own tail", {7, 100, 1000}) == 8);
     EXPECT(context(reader, 0, 0) == (Strings{"before:shook", "after:own", "before:dogs shook", "after:own own",
                                              "around:shook _ own", "before2:dogs", "after2:own", "ending-before:ook",
                                              "capital", "near:shook", "near:dogs", "near:own"}));
-    const spelling::Columns& columns = reader.set(0).columns;
+    const spelling::OccurrenceColumns& columns = reader.set(0).columns;
     EXPECT(columns.members == std::vector<std::int32_t>{1});
     EXPECT(columns.documents == std::vector<std::int32_t>{7});
     EXPECT(columns.at == std::vector<std::int64_t>{104});
@@ -42,17 +42,17 @@ void contexts_have_their_features() {
     EXPECT(reader.set(1).columns.members.empty());
 }
 
-void nothing_is_seen_beyond_a_paragraph_or_a_piece() {
+void contexts_end_at_paragraphs_and_chunks() {
     spelling::Reader reader(kSets, 6, kAll);
     reader.read("x\n\nits\n\ny", {});
     reader.read("its", {});
     for (const std::size_t i : {0, 1})
-        EXPECT(context(reader, 0, i) == (Strings{"before:\u00B6", "after:\u00B6", "before:\u00B6 \u00B6",
-                                                 "after:\u00B6 \u00B6", "around:\u00B6 _ \u00B6", "before2:\u00B6",
-                                                 "after2:\u00B6"}));
+        EXPECT(context(reader, 0, i) ==
+               (Strings{"before:\u00B6", "after:\u00B6", "before:\u00B6 \u00B6", "after:\u00B6 \u00B6",
+                        "around:\u00B6 _ \u00B6", "before2:\u00B6", "after2:\u00B6"}));
 }
 
-void words_that_hang_on_others_are_left_out_but_counted() {
+void parts_of_compounds_are_counted_but_not_sampled() {
     spelling::Reader reader(kSets, 6, kAll);
     EXPECT(reader.read("its-own its", {}) == 3);
     EXPECT(reader.set(0).columns.at == std::vector<std::int64_t>{2});
@@ -65,22 +65,22 @@ std::vector<std::int32_t> taken_of(std::int32_t count, std::uint64_t stride) {
     return taken;
 }
 
-void a_full_set_keeps_half_of_its_occurrences() {
-    for (const std::size_t most : {1, 2, 3, 8}) {
-        spelling::Reader reader(kSets, 6, most);
+void a_full_sample_is_halved() {
+    for (const std::size_t max_occurrences : {1, 2, 3, 8}) {
+        spelling::Reader reader(kSets, 6, max_occurrences);
         for (std::int32_t n = 0; n < 50; ++n) {
             reader.read("w" + std::to_string(n) + " its", {n, 0, 0});
-            const spelling::Kept& kept = reader.set(0);
+            const spelling::OccurrenceSample& kept = reader.set(0);
             EXPECT(kept.columns.documents == taken_of(n + 1, kept.stride()));
-            EXPECT(kept.columns.documents.size() <= most);
-            EXPECT(kept.stride() == 1 || taken_of(n + 1, kept.stride() / 2).size() > most);
+            EXPECT(kept.columns.documents.size() <= max_occurrences);
+            EXPECT(kept.stride() == 1 || taken_of(n + 1, kept.stride() / 2).size() > max_occurrences);
             for (std::size_t i = 0; i < kept.columns.documents.size(); ++i)
                 EXPECT(context(reader, 0, i)[0] == "before:w" + std::to_string(kept.columns.documents[i]));
         }
     }
 }
 
-void words_that_alternate_are_both_kept() {
+void alternating_words_are_both_sampled() {
     spelling::Reader reader(kSets, 6, 64);
     for (int n = 0; n < 1000; ++n) reader.read("its it's", {});
     const std::vector<std::int32_t>& members = reader.set(0).columns.members;
@@ -88,7 +88,7 @@ void words_that_alternate_are_both_kept() {
     EXPECT(first > 8 && static_cast<std::size_t>(first) + 8 < members.size());
 }
 
-void a_word_in_two_sets_is_refused() {
+void a_word_in_two_sets_is_rejected() {
     bool refused = false;
     try {
         spelling::Reader(std::vector<Strings>{{"its"}, {"it", "its"}}, 6, kAll);
@@ -98,7 +98,7 @@ void a_word_in_two_sets_is_refused() {
     EXPECT(refused);
 }
 
-void any_bytes_are_read(Random& random) {
+void arbitrary_bytes_are_read(Random& random) {
     for (int round = 0; round < 2000; ++round) {
         spelling::Reader reader(kSets, below(random, 8), 2 + below(random, 5));
         for (int piece = 0; piece < 4; ++piece) {
@@ -109,7 +109,7 @@ void any_bytes_are_read(Random& random) {
         }
         const auto names = static_cast<std::int32_t>(reader.names().offsets.size()) - 1;
         for (std::size_t set = 0; set < reader.size(); ++set) {
-            const spelling::Columns& columns = reader.set(set).columns;
+            const spelling::OccurrenceColumns& columns = reader.set(set).columns;
             EXPECT(columns.indptr.size() == columns.members.size() + 1);
             EXPECT(columns.indptr.back() == static_cast<std::int64_t>(columns.features.size()));
             for (const std::int32_t feature : columns.features) EXPECT(feature >= 0 && feature < names);
@@ -121,12 +121,12 @@ void any_bytes_are_read(Random& random) {
 
 int main() {
     Random random(1);
-    contexts_have_their_features();
-    nothing_is_seen_beyond_a_paragraph_or_a_piece();
-    words_that_hang_on_others_are_left_out_but_counted();
-    a_full_set_keeps_half_of_its_occurrences();
-    words_that_alternate_are_both_kept();
-    a_word_in_two_sets_is_refused();
-    any_bytes_are_read(random);
-    return told();
+    contexts_have_the_expected_features();
+    contexts_end_at_paragraphs_and_chunks();
+    parts_of_compounds_are_counted_but_not_sampled();
+    a_full_sample_is_halved();
+    alternating_words_are_both_sampled();
+    a_word_in_two_sets_is_rejected();
+    arbitrary_bytes_are_read(random);
+    return report();
 }

@@ -1,4 +1,4 @@
-// Tokens of running text: their kinds and names, words that hang on neighbours, and any bytes at all.
+// Tests of prose tokens: kinds, names, compounds, and arbitrary bytes.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -19,7 +19,7 @@ using weigh::tests::Strings;
 std::vector<spelling::Token> tokens_of(std::string_view text) {
     std::vector<spelling::Token> found;
     spelling::Token token;
-    for (spelling::Tokens tokens(text); tokens.next(token);) found.push_back(token);
+    for (spelling::TokenScanner tokens(text); tokens.next(token);) found.push_back(token);
     return found;
 }
 
@@ -60,9 +60,9 @@ void paragraphs_end_with_separators_and_headings_with_their_line() {
     EXPECT(names_of("\x1D \x1D a\nb") == (Strings{end, end, "a", "b"}));
 }
 
-void every_bad_byte_is_a_mark() {
-    for (const std::string_view bad : {"\x80\x80"sv, "\xC3\xC3"sv, "\xE2\x82"sv, "\xED\xA0\x80"sv,
-                                       "\xF4\x90\x80\x80"sv}) {
+void every_invalid_byte_is_a_mark() {
+    for (const std::string_view bad :
+         {"\x80\x80"sv, "\xC3\xC3"sv, "\xE2\x82"sv, "\xED\xA0\x80"sv, "\xF4\x90\x80\x80"sv}) {
         const auto found = tokens_of(bad);
         EXPECT(found.size() == bad.size());
         for (const auto& token : found) EXPECT(token.raw.size() == 1 && token.kind == Kind::mark);
@@ -71,23 +71,24 @@ void every_bad_byte_is_a_mark() {
     EXPECT(names_of("\uFFFD\uFFFD") == Strings{"\uFFFD"});
 }
 
-bool is_joined(std::string_view text) {
+bool is_part_of_compound(std::string_view text) {
     const std::size_t at = text.find("its");
-    return spelling::is_joined(text, text.substr(at, 3));
+    return spelling::is_part_of_compound(text, text.substr(at, 3));
 }
 
-void words_hang_on_neighbours() {
-    for (const std::string_view text : {"its-own", "an-its", "its/", "@its", "its.py", "a:its", "its:3", "\u2011its",
-                                        "its\u2010", "\u00E9.its", "-its", "\\its", "its\u0301", "a\u0300its",
-                                        "its\u00ADelf", "its\u200D", "[b]its", "(b)its", "its(elf)", "b{its}"})
-        EXPECT(is_joined(text));
-    for (const std::string_view text : {"its", "its--own", "own--its", "its. Own", "its.", "own. its", ".its", ":its",
-                                        "'its'", "\u2014its\u2014", "\x80.its", "its.\x80", "its.\xC3",
-                                        "(its)", "see [its] own", "\x1A{its}\x1A", "its\u200B", "its\u02FF"})
-        EXPECT(!is_joined(text));
+void compounds_are_detected() {
+    for (const std::string_view text :
+         {"its-own",      "an-its",    "its/",       "@its",   "its.py",   "a:its",     "its:3",
+          "\u2011its",    "its\u2010", "\u00E9.its", "-its",   "\\its",    "its\u0301", "a\u0300its",
+          "its\u00ADelf", "its\u200D", "[b]its",     "(b)its", "its(elf)", "b{its}"})
+        EXPECT(is_part_of_compound(text));
+    for (const std::string_view text :
+         {"its", "its--own", "own--its", "its. Own", "its.", "own. its", ".its", ":its", "'its'", "\u2014its\u2014",
+          "\x80.its", "its.\x80", "its.\xC3", "(its)", "see [its] own", "\x1A{its}\x1A", "its\u200B", "its\u02FF"})
+        EXPECT(!is_part_of_compound(text));
 }
 
-void capitals_are_what_lower_case_changes() {
+void capitals_are_letters_that_lower_case_changes() {
     using spelling::begins_with_capital, spelling::is_in_capitals;
     for (const std::string_view word : {"Its", "ITS", "\u00C9t\u00E9", "\u01C5"}) EXPECT(begins_with_capital(word));
     for (const std::string_view word : {"its", "iTS", "1A", "_A", "\u00E9T"}) EXPECT(!begins_with_capital(word));
@@ -97,15 +98,15 @@ void capitals_are_what_lower_case_changes() {
         EXPECT(!is_in_capitals(word));
 }
 
-// Whether all from `at` to `end` is blank; `at` moves there.
-bool are_blanks(const char*& at, const char* end) {
+// Whether everything from `at` to `end` is white space; moves `at` to `end`.
+bool skip_white_space(const char*& at, const char* end) {
     bool are = true;
     while (at != end) are = weigh::unicode::is_space(weigh::unicode::decode(at, end)) && are;
     return are;
 }
 
-// Bytes of exactly their size, so that a sanitizer sees one too many.
-void tokens_and_blanks_are_the_whole_text(Random& random) {
+// Uses exactly sized memory, so that the sanitizer detects out-of-bounds reads.
+void tokens_and_white_space_cover_the_text(Random& random) {
     std::string scratch;
     for (int round = 0; round < 3000; ++round) {
         const std::string made = weigh::tests::random_text(random, below(random, 80));
@@ -114,13 +115,13 @@ void tokens_and_blanks_are_the_whole_text(Random& random) {
         const char* at = bytes.data();
         for (const auto& token : tokens_of(text)) {
             EXPECT(!token.raw.empty());
-            EXPECT(are_blanks(at, token.raw.data()));
+            EXPECT(skip_white_space(at, token.raw.data()));
             at += token.raw.size();
             EXPECT(!spelling::name_of(token, scratch).empty());
-            spelling::is_joined(text, token.raw);
+            spelling::is_part_of_compound(text, token.raw);
             spelling::begins_with_capital(token.raw), spelling::is_in_capitals(token.raw);
         }
-        EXPECT(are_blanks(at, bytes.data() + bytes.size()));
+        EXPECT(skip_white_space(at, bytes.data() + bytes.size()));
     }
 }
 
@@ -132,9 +133,9 @@ int main() {
     marks_are_runs_of_one_character();
     paragraphs_end_with_blank_lines_and_pilcrows();
     paragraphs_end_with_separators_and_headings_with_their_line();
-    every_bad_byte_is_a_mark();
-    words_hang_on_neighbours();
-    capitals_are_what_lower_case_changes();
-    tokens_and_blanks_are_the_whole_text(random);
-    return told();
+    every_invalid_byte_is_a_mark();
+    compounds_are_detected();
+    capitals_are_letters_that_lower_case_changes();
+    tokens_and_white_space_cover_the_text(random);
+    return report();
 }

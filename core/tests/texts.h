@@ -1,4 +1,4 @@
-// Random texts, and the tokens they have by definition, for the tests of whatever splits texts.
+// Random texts and a reference tokenizer, shared by the tests of text processing.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "expect.h"
-#include "weigh/tokens.h"
+#include "weigh/tokenizer.h"
 #include "weigh/vocabulary.h"
 
 namespace weigh::tests {
@@ -20,9 +20,9 @@ using Strings = std::vector<std::string>;
 
 inline std::size_t below(Random& random, std::size_t n) { return static_cast<std::size_t>(random() % n); }
 
-// Letters, blanks and signs of one to four bytes; or any bytes at all.
+// Letters, white space and other characters of one to four bytes; or arbitrary bytes.
 inline std::string random_text(Random& random, std::size_t size) {
-    static const std::array<std::string_view, 14> kSigns{
+    static const std::array<std::string_view, 14> kCharacters{
         "a",    "B", "_", " ",        "\t",           "\xE3\x80\x80",     ".",
         "\0"sv, "7", "-", "\xC3\x89", "\xE4\xB8\xAD", "\xF0\x9D\x90\x80", "\xF0\x9F\x98\x80"};
     const bool any = below(random, 4) == 0;
@@ -32,17 +32,16 @@ inline std::string random_text(Random& random, std::size_t size) {
             text += static_cast<char>(random());
             continue;
         }
-        for (std::size_t n = below(random, 6); n-- > 0;) text += kSigns[below(random, 3)];
-        text += kSigns[below(random, kSigns.size())];
+        for (std::size_t n = below(random, 6); n-- > 0;) text += kCharacters[below(random, 3)];
+        text += kCharacters[below(random, kCharacters.size())];
     }
     return text;
 }
 
-// Texts in memory of exactly their size, so that a sanitizer sees a byte too many; no value is a missing
-// text.
-class Held {
+// Texts in exactly sized memory, so that the sanitizer detects out-of-bounds reads; nullopt is a missing text.
+class ExactTexts {
 public:
-    explicit Held(const std::vector<std::optional<std::string>>& texts) {
+    explicit ExactTexts(const std::vector<std::optional<std::string>>& texts) {
         for (const auto& text : texts) {
             bytes_.push_back(text ? std::vector<char>(text->begin(), text->end()) : std::vector<char>());
             if (text) texts_.push_back({bytes_.back().empty() ? "" : bytes_.back().data(), text->size()});
@@ -71,13 +70,12 @@ inline bool is_space(const std::string& character) {
     return unicode::is_space(unicode::decode(at, at + character.size()));
 }
 
-inline void add_runs(Strings& found, const Strings& units, std::string_view between,
-                     const TokenSettings& settings) {
-    for (std::size_t n = settings.low; n <= std::min(settings.high, units.size()); ++n) {
+inline void add_ngrams(Strings& found, const Strings& units, std::string_view between, const TokenSettings& settings) {
+    for (std::size_t n = settings.min_n; n <= std::min(settings.max_n, units.size()); ++n) {
         for (std::size_t begin = 0; begin + n <= units.size(); ++begin) {
-            std::string run = units[begin];
-            for (std::size_t i = 1; i < n; ++i) run.append(between).append(units[begin + i]);
-            found.push_back(run);
+            std::string ngram = units[begin];
+            for (std::size_t i = 1; i < n; ++i) ngram.append(between).append(units[begin + i]);
+            found.push_back(ngram);
         }
     }
 }
@@ -87,8 +85,8 @@ inline Strings words_of(const Strings& characters, const TokenSettings& settings
     std::string word;
     std::size_t length = 0;
     const auto end_word = [&] {
-        const auto& stops = settings.stop_words;
-        if (length >= settings.min_length && std::find(stops.begin(), stops.end(), word) == stops.end())
+        const auto& stop_words = settings.stop_words;
+        if (length >= settings.min_length && std::find(stop_words.begin(), stop_words.end(), word) == stop_words.end())
             words.push_back(word);
         word.clear(), length = 0;
     };
@@ -98,34 +96,33 @@ inline Strings words_of(const Strings& characters, const TokenSettings& settings
         else end_word();
     }
     end_word();
-    add_runs(found, words, " ", settings);
+    add_ngrams(found, words, " ", settings);
     return found;
 }
 
-// The same tokens as the tokenizer's, in another order: the text is split as its definition says.
-inline Strings plain_tokens(std::string_view text, const TokenSettings& settings) {
+// Reference implementation of the tokenizer, with the tokens in a different order.
+inline Strings reference_tokens(std::string_view text, const TokenSettings& settings) {
     std::string folded;
     unicode::fold(text, settings.folding, folded);
     const Strings characters = characters_of(folded);
     if (settings.unit == Unit::words) return words_of(characters, settings);
     Strings found, units;
-    const bool within = settings.unit == Unit::characters_within_words;
+    const bool is_within_words = settings.unit == Unit::characters_within_words;
     for (std::size_t i = 0; i <= characters.size(); ++i) {
         const bool at_end = i == characters.size();
-        if (!within) {
-            if (at_end) add_runs(found, units, "", settings);
-            else if (i == 0 || !is_space(characters[i]) || !is_space(characters[i - 1]))
-                units.push_back(characters[i]);
+        if (!is_within_words) {
+            if (at_end) add_ngrams(found, units, "", settings);
+            else if (i == 0 || !is_space(characters[i]) || !is_space(characters[i - 1])) units.push_back(characters[i]);
             else units.back().assign(1, ' ');
         } else if (!at_end && !is_space(characters[i])) {
             units.push_back(characters[i]);
         } else if (!units.empty()) {
             units.insert(units.begin(), " ");
             units.push_back(" ");
-            add_runs(found, units, "", settings);
+            add_ngrams(found, units, "", settings);
             std::string whole;
             for (const auto& unit : units) whole += unit;
-            if (units.size() < settings.low) found.push_back(whole);
+            if (units.size() < settings.min_n) found.push_back(whole);
             units.clear();
         }
     }
@@ -137,8 +134,8 @@ inline TokenSettings random_settings(Random& random) {
     settings.unit = static_cast<Unit>(below(random, 3));
     settings.folding = {below(random, 2) == 0, below(random, 2) == 0};
     settings.min_length = 1 + below(random, 3);
-    settings.low = 1 + below(random, 4);
-    settings.high = settings.low + below(random, 3);
+    settings.min_n = 1 + below(random, 4);
+    settings.max_n = settings.min_n + below(random, 3);
     if (below(random, 2) == 0) settings.stop_words = {"aa", "ab", "\xC3\xA9", "a_", std::string(20, 'a')};
     return settings;
 }

@@ -1,4 +1,4 @@
-// Unicode against plain definitions: known letters, every code point there and back, random bytes.
+// Tests of Unicode functions: known characters, round trips of all code points, random bytes.
 #include <array>
 #include <string>
 #include <string_view>
@@ -22,7 +22,7 @@ std::string encoded(std::u32string_view text) {
     return result;
 }
 
-// What is read lies in memory of exactly its size, so that a sanitizer sees a byte too many.
+// Fold a copy in exactly sized memory, so that the sanitizer detects out-of-bounds reads.
 std::u32string decoded(std::string_view text) {
     const std::vector<char> exact(text.begin(), text.end());
     std::u32string result;
@@ -40,7 +40,7 @@ std::u32string folded(std::string_view text, Folding folding) {
 
 std::u32string folded(std::u32string_view text, Folding folding) { return folded(encoded(text), folding); }
 
-void letters_numbers_and_spaces_are_told_apart() {
+void characters_are_classified() {
     EXPECT(unicode::kVersion == "14.0.0"sv);
     for (const char32_t c : U"azAZ09_\u00aa\u00b2\u00bd\u00e9\u0416\u0663\u4e2d\uac00\U0001d7ce\U0002a6d6"sv)
         EXPECT(unicode::is_word(c) && !unicode::is_space(c));
@@ -52,13 +52,14 @@ void letters_numbers_and_spaces_are_told_apart() {
         EXPECT(!unicode::is_space(c) && !unicode::is_word(c));
 }
 
-void every_code_point_comes_back() {
+void every_code_point_round_trips() {
     bool same = true;
     for (char32_t c = 0; c < 0x110000; ++c) {
         std::string bytes;
         unicode::append(bytes, c);
         const char* at = bytes.data();
-        same &= unicode::decode(at, bytes.data() + bytes.size()) == c && at == bytes.data() + bytes.size();
+        same &= unicode::decode(at, bytes.data() + bytes.size()) == c &&
+                at == bytes.data() + bytes.size();
     }
     EXPECT(same);
     EXPECT(encoded(U"a\u00e9\u4e2d\U0001f600") == "a\xC3\xA9\xE4\xB8\xAD\xF0\x9F\x98\x80");
@@ -77,13 +78,13 @@ void each_maximal_subpart_is_replaced_once() {
     EXPECT(decoded("\xF5\x80\x80\x80\xFF") == U"\ufffd\ufffd\ufffd\ufffd\ufffd");
 }
 
-void a_surrogate_is_kept_if_it_is_whole() {
+void complete_surrogates_are_kept() {
     EXPECT(decoded("\xED\xA0\xBD\xED\xB8\x80") == (std::u32string{0xD83D, 0xDE00}));
     EXPECT(decoded("\xED\xA0") == U"\ufffd\ufffd" && decoded("\xED\xBFz") == U"\ufffd\ufffdz");
     EXPECT(folded("\xED\xA0\xBD"sv, kBoth) == std::u32string{0xD83D});
 }
 
-void lower_case_is_full() {
+void lower_case_uses_full_mappings() {
     EXPECT(folded(U"ABC xyz \u00c0\u0416\u1e9e\u212a\u023a\U00010400", kLower) ==
            U"abc xyz \u00e0\u0436\u00dfk\u2c65\U00010428");
     EXPECT(folded(U"\u0130I", kLower) == U"i\u0307i" && folded(U"\u0130I", kBoth) == U"ii");
@@ -92,10 +93,9 @@ void lower_case_is_full() {
            U"@az[`az{ and so on, past sixteen @az[`az{");
 }
 
-void a_sigma_is_final_after_a_letter_and_before_none() {
+void a_final_sigma_follows_a_letter_and_precedes_none() {
     EXPECT(folded(U"\u03a3", kLower) == U"\u03c3" && folded(U"A\u03a3", kLower) == U"a\u03c2");
-    EXPECT(folded(U"\u039f\u03a3\u03a3\u039f\u03a3 \u03a3", kBoth) ==
-           U"\u03bf\u03c3\u03c3\u03bf\u03c2 \u03c3");
+    EXPECT(folded(U"\u039f\u03a3\u03a3\u039f\u03a3 \u03a3", kBoth) == U"\u03bf\u03c3\u03c3\u03bf\u03c2 \u03c3");
     EXPECT(folded(U"A'\u0301\u03a3.\u0301", kLower) == U"a'\u0301\u03c2.\u0301");
     EXPECT(folded(U"A\u03a3.\u0301b", kLower) == U"a\u03c3.\u0301b");
     EXPECT(folded(U"\U00010400\u03a3\U00010400", kLower) == U"\U00010428\u03c3\U00010428");
@@ -104,7 +104,7 @@ void a_sigma_is_final_after_a_letter_and_before_none() {
     EXPECT(folded("A\xCE\xA3\xCC"sv, kLower) == U"a\u03c2\ufffd");
 }
 
-void accents_vanish_and_letters_stay() {
+void accents_are_stripped() {
     EXPECT(folded(U"\u00c9t\u00e9 e\u0301 \u00f8\u00df", kBare) == U"Ete e \u00f8\u00df");
     EXPECT(folded(U"\u00c9t\u00e9", kBoth) == U"ete" && folded(U"\u0344\u0f73", kBare).empty());
     EXPECT(folded(U"\ufb01\u2460\uff21\U0001d400\u3392", kBare) == U"fi1AAMHz");
@@ -113,7 +113,7 @@ void accents_vanish_and_letters_stay() {
     EXPECT(folded(U"\uac00\ud7a3", kLower) == U"\uac00\ud7a3");
 }
 
-void a_text_may_grow() {
+void folded_text_may_be_longer() {
     for (const std::size_t n : {std::size_t{1}, std::size_t{1000}}) {
         EXPECT(folded(std::u32string(n, U'\ufdfa'), kBare).size() == 18 * n);
         EXPECT(folded(std::u32string(n, U'\ud7a3') + U"!", kBoth).size() == 3 * n + 1);
@@ -122,7 +122,7 @@ void a_text_may_grow() {
     }
 }
 
-void texts_of_every_width_become_the_same(Random& random, std::size_t n) {
+void all_encodings_give_the_same_utf8(Random& random, std::size_t n) {
     std::vector<unsigned char> narrow(n);
     for (auto& c : narrow) c = static_cast<unsigned char>(random() % 8 ? random() % 128 : random() % 256);
     const std::vector<std::uint16_t> two(narrow.begin(), narrow.end());
@@ -135,7 +135,7 @@ void texts_of_every_width_become_the_same(Random& random, std::size_t n) {
     EXPECT(from_one == expected && from_two == expected && from_four == expected);
 }
 
-void two_and_four_bytes_hold_all_their_code_points() {
+void ucs2_and_ucs4_cover_all_code_points() {
     std::vector<std::uint16_t> two;
     std::vector<std::uint32_t> four;
     for (std::uint32_t c = 0; c < 0x110000; ++c) {
@@ -149,26 +149,25 @@ void two_and_four_bytes_hold_all_their_code_points() {
     EXPECT(from_four == encoded(std::u32string(four.begin(), four.end())));
 }
 
-std::string bytes(Random& random, std::size_t n) {
+std::string random_bytes(Random& random, std::size_t n) {
     constexpr std::string_view kLikely = "A'.\x80\x9F\xA0\xA3\xBF\xC2\xCC\xCE\xD0\xE0\xE1\xED\xEF\xF0\xF4";
     std::string result(n, ' ');
-    for (char& byte : result)
-        byte = random() % 2 ? static_cast<char>(random()) : kLikely[random() % kLikely.size()];
+    for (char& byte : result) byte = random() % 2 ? static_cast<char>(random()) : kLikely[random() % kLikely.size()];
     return result;
 }
 
-void folding_nothing_is_decoding(Random& random, std::size_t n) {
-    const std::string text = bytes(random, n);
+void folding_without_options_only_decodes(Random& random, std::size_t n) {
+    const std::string text = random_bytes(random, n);
     EXPECT(folded(text, kNothing) == decoded(text));
 }
 
-void folding_wrong_bytes_is_folding_their_replacements(Random& random, std::size_t n) {
-    const std::string text = bytes(random, n);
+void invalid_bytes_fold_like_their_replacements(Random& random, std::size_t n) {
+    const std::string text = random_bytes(random, n);
     const std::string whole = encoded(decoded(text));
     for (const Folding folding : kFoldings) EXPECT(folded(text, folding) == folded(whole, folding));
 }
 
-void texts_without_sigma_fold_letter_by_letter(Random& random, std::size_t n) {
+void text_without_sigma_folds_character_by_character(Random& random, std::size_t n) {
     std::u32string text;
     for (std::size_t i = 0; i < n; ++i) {
         const auto c = static_cast<char32_t>(random() % (random() % 2 ? 0x800 : 0x30000));
@@ -185,20 +184,20 @@ void texts_without_sigma_fold_letter_by_letter(Random& random, std::size_t n) {
 
 int main() {
     Random random(1);
-    letters_numbers_and_spaces_are_told_apart();
-    every_code_point_comes_back();
+    characters_are_classified();
+    every_code_point_round_trips();
     each_maximal_subpart_is_replaced_once();
-    a_surrogate_is_kept_if_it_is_whole();
-    lower_case_is_full();
-    a_sigma_is_final_after_a_letter_and_before_none();
-    accents_vanish_and_letters_stay();
-    a_text_may_grow();
-    two_and_four_bytes_hold_all_their_code_points();
+    complete_surrogates_are_kept();
+    lower_case_uses_full_mappings();
+    a_final_sigma_follows_a_letter_and_precedes_none();
+    accents_are_stripped();
+    folded_text_may_be_longer();
+    ucs2_and_ucs4_cover_all_code_points();
     for (std::size_t n = 0; n < 200; ++n) {
-        texts_of_every_width_become_the_same(random, n);
-        folding_nothing_is_decoding(random, n);
-        folding_wrong_bytes_is_folding_their_replacements(random, n);
-        texts_without_sigma_fold_letter_by_letter(random, n);
+        all_encodings_give_the_same_utf8(random, n);
+        folding_without_options_only_decodes(random, n);
+        invalid_bytes_fold_like_their_replacements(random, n);
+        text_without_sigma_folds_character_by_character(random, n);
     }
-    return told();
+    return report();
 }

@@ -1,4 +1,4 @@
-// Counts and scores of tokens against maps and sums, on random texts and random bytes.
+// Tests of token counts and scores against maps and sums, on random texts and bytes.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -35,12 +35,12 @@ Batch random_batch(Random& random, std::size_t rows, std::size_t classes, bool w
     return batch;
 }
 
-void count_plainly(Cells& cells, const Batch& batch, const CountSettings& settings,
-                   std::span<const std::int64_t> places) {
+void count_reference(Cells& cells, const Batch& batch, const CountSettings& settings,
+                     std::span<const std::int64_t> places) {
     for (std::size_t i = 0; i < batch.texts.size(); ++i) {
         if (!batch.texts[i] || batch.classes[i] < 0) continue;
         std::set<std::string> seen;
-        for (const auto& token : plain_tokens(*batch.texts[i], settings.tokens)) {
+        for (const auto& token : reference_tokens(*batch.texts[i], settings.tokens)) {
             const std::string bucket = std::to_string(key_of(token, false).hash & (settings.buckets - 1));
             const std::string& name = settings.buckets ? bucket : token;
             if (settings.presence && !seen.insert(name).second) continue;
@@ -50,20 +50,20 @@ void count_plainly(Cells& cells, const Batch& batch, const CountSettings& settin
     }
 }
 
-void counts_are_those_of_a_map(Random& random, std::size_t n) {
+void counts_equal_a_map(Random& random, std::size_t n) {
     CountSettings settings{random_settings(random), n % 3 == 0 ? 8u : 0u, n % 2 == 0};
-    if (n % 5 == 0) settings.most = 128;
+    if (n % 5 == 0) settings.max_count = 128;
     const std::vector<std::int64_t> places{2, 0, 1}, identity{0, 1, 2};
     WordCounts whole(settings);
     Cells cells;
     for (std::size_t part = 0; part < 4; ++part) {
         const Batch batch = random_batch(random, n, 3, part == 1 && n % 4 == 0);
-        const Held held(batch.texts);
+        const ExactTexts held(batch.texts);
         WordCounts other(settings);
         WordCounts& counts = part % 2 == 0 ? whole : other;
         counts.add(held.view(), batch.classes, 3, batch.weights);
-        if (part % 2 != 0) whole.join(other, places, 3);
-        count_plainly(cells, batch, settings, part % 2 == 0 ? identity : places);
+        if (part % 2 != 0) whole.merge(other, places, 3);
+        count_reference(cells, batch, settings, part % 2 == 0 ? identity : places);
     }
     const WordTable table = whole.table(identity);
     const Strings names = strings_of(table.names);
@@ -81,13 +81,13 @@ void counts_are_those_of_a_map(Random& random, std::size_t n) {
     EXPECT(found == cells);
 }
 
-void scores_are_the_sums_over_the_sparse_rows(Random& random, std::size_t n) {
+void scores_equal_sums_over_sparse_rows(Random& random, std::size_t n) {
     const TokenSettings settings = random_settings(random);
     const Batch batch = random_batch(random, n, 1, false);
-    const Held held(batch.texts);
+    const ExactTexts held(batch.texts);
     Vocabulary vocabulary(n % 2 == 0 ? 16 : 0);
-    const TokenRows rows = learn_tokens(held.view(), settings, vocabulary);
-    const TokenRows again = find_tokens(held.view(), settings, vocabulary);
+    const CsrRows rows = find_or_add_tokens(held.view(), settings, vocabulary);
+    const CsrRows again = find_tokens(held.view(), settings, vocabulary);
     EXPECT(rows.indptr == again.indptr && rows.indices == again.indices && rows.values == again.values);
     std::vector<double> table(vocabulary.size() * 2), scores(2 * n, 1.0);
     for (double& cell : table) cell = static_cast<double>(below(random, 9));
@@ -107,8 +107,8 @@ void scores_are_the_sums_over_the_sparse_rows(Random& random, std::size_t n) {
 int main() {
     Random random(2);
     for (std::size_t n = 0; n < 60; ++n) {
-        counts_are_those_of_a_map(random, n);
-        scores_are_the_sums_over_the_sparse_rows(random, n);
+        counts_equal_a_map(random, n);
+        scores_equal_sums_over_sparse_rows(random, n);
     }
-    return told();
+    return report();
 }

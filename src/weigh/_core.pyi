@@ -79,6 +79,46 @@ def count_sparse(
     | None,
     table: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
 ) -> None: ...
+@overload
+def smoothed_log_probabilities(
+    counts: Annotated[
+        NDArray[numpy.uint8], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    pseudocount: float,
+    totals: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
+@overload
+def smoothed_log_probabilities(
+    counts: Annotated[
+        NDArray[numpy.uint16], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    pseudocount: float,
+    totals: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
+@overload
+def smoothed_log_probabilities(
+    counts: Annotated[
+        NDArray[numpy.uint32], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    pseudocount: float,
+    totals: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
+@overload
+def smoothed_log_probabilities(
+    counts: Annotated[
+        NDArray[numpy.int64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    pseudocount: float,
+    totals: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
 def parse_csv(
     data: NDArray[numpy.uint8],
     kinds: Sequence[str],
@@ -473,6 +513,43 @@ def perceptron_pass(
     float,
     tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float64]],
 ]: ...
+def add_perceptron_votes(
+    update_indptr: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    update_indices: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    update_values: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    plus: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    minus: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    amounts: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    survival_counts: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    bias: bool,
+    one_vs_rest: bool,
+    indptr: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    indices: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    values: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ]
+    | None,
+    width: int,
+    votes: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
+) -> None: ...
 def sparse_times(
     indptr: Annotated[
         NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
@@ -551,43 +628,6 @@ def sparse_weighted_gram(
     threads: int,
     out: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
 ) -> None: ...
-def add_perceptron_votes(
-    update_indptr: Annotated[
-        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-    update_indices: Annotated[
-        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-    update_values: Annotated[
-        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-    plus: Annotated[
-        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-    minus: Annotated[
-        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-    amounts: Annotated[
-        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-    survival_counts: Annotated[
-        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-    bias: bool,
-    one_vs_rest: bool,
-    indptr: Annotated[
-        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-    indices: Annotated[
-        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-    values: Annotated[
-        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ]
-    | None,
-    width: int,
-    votes: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
-) -> None: ...
 def score_codes(
     codes: Annotated[
         NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
@@ -633,46 +673,6 @@ def score_gaussian(
     ],
     scores: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
 ) -> None: ...
-@overload
-def smoothed_log_probabilities(
-    counts: Annotated[
-        NDArray[numpy.uint8], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
-    ],
-    pseudocount: float,
-    totals: Annotated[
-        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
-@overload
-def smoothed_log_probabilities(
-    counts: Annotated[
-        NDArray[numpy.uint16], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
-    ],
-    pseudocount: float,
-    totals: Annotated[
-        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
-@overload
-def smoothed_log_probabilities(
-    counts: Annotated[
-        NDArray[numpy.uint32], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
-    ],
-    pseudocount: float,
-    totals: Annotated[
-        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
-@overload
-def smoothed_log_probabilities(
-    counts: Annotated[
-        NDArray[numpy.int64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
-    ],
-    pseudocount: float,
-    totals: Annotated[
-        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
-    ],
-) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
 
 class ContextReader:
     def __init__(self, sets: Sequence[Sequence[str]], window: int, max_occurrences: int) -> None: ...

@@ -33,15 +33,15 @@ def _suggestion() -> Any:
 
 
 RESULTS: dict[str, Callable[[], Any]] = {
-    "Curve": lambda: measure_learning_curve(
+    "SpellingCurve": lambda: measure_learning_curve(
         _documents(1, 2, 3), _documents(4), SETS, ["logistic"], sizes=[1_000, 5_000]
     ),
-    "Directions": lambda: evaluate_directions(_speller(), _documents(5)),
+    "DirectionEvaluation": lambda: evaluate_directions(_speller(), _documents(5)),
     "LearnerComparison": lambda: compare_learners(
         _documents(1, 2), _documents(4), SETS, ["logistic", "memory"]
     ),
     "Speller": _speller,
     "Suggestion": _suggestion,
-    "Swaps": lambda: evaluate_swaps(_speller(), [(EVIL, text(3_000, 6))]),
+    "SwapEvaluation": lambda: evaluate_swaps(_speller(), [(EVIL, text(3_000, 6))]),
 }
 WITHOUT_PICTURE: dict[str, Callable[[], Any]] = {"ConfusionSets": lambda: ConfusionSets(SETS, EVIL)}

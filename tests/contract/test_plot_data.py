@@ -167,8 +167,7 @@ def wide() -> Any:
         (silent, "No feature speaks for any class, so there is nothing to draw."),
         (
             wide,
-            "A picture shows at most 400 cells, the table has 441. Draw a part of it, such as "
-            ".marginal('n').",
+            "A plot shows at most 400 cells; the table has 441. Plot a part of it, such as .marginal('n').",
         ),
         (
             lambda: weigh.Normal("cv"),

@@ -122,7 +122,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Evidence": lambda: bayes().explain(TABLE)[0],
     "Explanation": _explanation,
     "Flip": lambda: weigh.flip(bayes(), {name: column[:1] for name, column in TABLE.items()}),
-    "Heaviest": lambda: weigh.strongest(logistic()),
+    "LargestWeights": lambda: weigh.strongest(logistic()),
     "LearningCurve": lambda: weigh.learning_curve(weigh.NaiveBayes(), TABLE, LABEL, repeats=2),
     "MailAudit": _mail_audit,
     "Margin": lambda: weigh.margin(APART, LABEL),
@@ -133,14 +133,14 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "ProbabilityTable": lambda: _joint().model_.to_table(),
     "Regions": lambda: weigh.regions(bayes(), TABLE, cells=20),
     "RegressionEvaluation": lambda: weigh.evaluate(linear(), REGRESSION, LABEL),
-    "Slopes": lambda: weigh.strongest(linear()),
-    "Strongest": lambda: weigh.strongest(bayes()),
+    "LargestRegressionWeights": lambda: weigh.strongest(linear()),
+    "StrongestFeatures": lambda: weigh.strongest(bayes()),
     "StrongestWords": _strongest_words,
     "Summary": lambda: linear().summary(),
     "Surface": lambda: weigh.surface(linear(), REGRESSION, LABEL, cells=20),
     "Trace": lambda: weigh.trace(weigh.Perceptron(max_iter=2), APART, LABEL),
-    "Trial": _trial,
-    "Tuned": _tuned,
+    "MailEvaluation": _trial,
+    "TuningResult": _tuned,
     "Unfamiliar": lambda: weigh.unfamiliar(bayes(), _table(40, 9.0)),
     "Verification": lambda: weigh.verify(bayes(), TABLE, LABEL),
     **spelling_results.RESULTS,
@@ -149,22 +149,22 @@ RESULTS: dict[str, Callable[[], Any]] = {
 WITHOUT_PICTURE: dict[str, Callable[[], Any]] = {
     "Certificate": lambda: perceptron().certificate_,
     "Equivalents": lambda: weigh.Normal(1).equivalents("linear", n=10),
-    "Learned": lambda: LearnResult(1, 2, 3),
+    "LearnResult": lambda: LearnResult(1, 2, 3),
     "Message": _message,
     "Optimality": lambda: linear().certificate_,
-    "Status": lambda: StoreStatus(EVIL, A, A, 4, True, 0, 2, 3, 4, 5),
+    "StoreStatus": lambda: StoreStatus(EVIL, A, A, 4, True, 0, 2, 3, 4, 5),
     "TraitTable": lambda: compared().traits(),
-    "Unlearned": lambda: UnlearnResult(1, 2, 3),
+    "UnlearnResult": lambda: UnlearnResult(1, 2, 3),
     "Verdict": lambda: _explanation().verdict,
     **spelling_results.WITHOUT_PICTURE,
 }
 # Parts of results, which are shown with them and by themselves.
 PARTS: dict[str, Callable[[], Any]] = {
-    "Confusion": lambda: example("Evaluation").confusion,
+    "ConfusionMatrix": lambda: example("Evaluation").confusion,
     "Diagnosis": lambda: example("LearningCurve").curves[0].diagnosis,
     "Explained": lambda: bayes().explain(TABLE),
     "Measure": lambda: example("Evaluation").measure("accuracy"),
-    "Reliability": lambda: example("Evaluation").reliability,
+    "ReliabilityTable": lambda: example("Evaluation").reliability,
 }
 BELIEFS = [
     weigh.Beta(2, 3),
@@ -232,7 +232,7 @@ def test_a_part_of_a_result_is_shown_without_harm(name: str) -> None:
     assert repr(part) == str(part)
 
 
-@pytest.mark.parametrize("name", ["Evidence", "Heaviest", "Strongest", "Unfamiliar", "Verification"])
+@pytest.mark.parametrize("name", ["Evidence", "LargestWeights", "StrongestFeatures", "Unfamiliar", "Verification"])
 def test_a_result_without_a_notebook_is_shown_as_it_prints(name: str) -> None:
     assert repr(example(name)) == str(example(name))
 
@@ -301,7 +301,7 @@ def shown_classes() -> list[str]:
 
 
 def test_every_class_that_is_shown_or_drawn_has_an_example_here() -> None:
-    beliefs = {type(each).__name__ for each in BELIEFS} | {"Belief", "Scaled"}
+    beliefs = {type(each).__name__ for each in BELIEFS} | {"PriorDisplay", "LocationScalePrior"}
     models = {name.split()[0] for name in MODELS}
     pages = {"Report"}  # a page of its own, with tests in a browser
     shown = shown_classes()

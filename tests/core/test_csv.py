@@ -1,4 +1,4 @@
-"""The native CSV reader against its twin in plain Python, on random tables and random bytes."""
+"""The native CSV parser against Python's csv module, on random tables and random bytes."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ def as_bytes(data: bytes) -> Any:
     return np.frombuffer(data, dtype=np.uint8)
 
 
-def parse(data: bytes, kinds: list[str], missing: tuple[str, ...] = (), most: int = ALL) -> Any:
-    return _core.parse_csv(as_bytes(data), kinds, ",", True, missing, most)
+def parse(data: bytes, kinds: list[str], missing: tuple[str, ...] = (), max_records: int = ALL) -> Any:
+    return _core.parse_csv(as_bytes(data), kinds, ",", True, missing, max_records)
 
 
-def cut(data: bytes, most: int = ALL, closed: bool = False) -> tuple[int, int]:
-    end, records = _core.scan_csv_records(as_bytes(data), ",", True, most, closed)
+def scan_records(data: bytes, max_records: int = ALL, at_end: bool = False) -> tuple[int, int]:
+    end, records = _core.scan_csv_records(as_bytes(data), ",", True, max_records, at_end)
     return end, records
 
 
 def column(data: str, kind: str, *missing: str) -> Any:
-    """The kind found and the rows of a file of one column."""
+    """Return the inferred kind and the values of a file with one column."""
     _, [(found, codes, values)], fault = parse(data.encode(), [kind], missing)
     assert fault is None, fault
     if found == "number":
@@ -43,8 +43,8 @@ def column(data: str, kind: str, *missing: str) -> Any:
     return found, [values[code] for code in codes.tolist()]
 
 
-def twin(data: bytes) -> list[list[Cell]]:
-    """Records by Python's own reader; it takes a line of nothing for no record, too."""
+def reference_records(data: bytes) -> list[list[Cell]]:
+    """Return the records that Python's csv module reads; it also skips empty lines."""
     text = io.StringIO(data.decode(), newline="")
     return [[field or None for field in record] for record in csv.reader(text) if record]
 
@@ -68,16 +68,16 @@ def random_table(rng: random.Random) -> bytes:
 
 
 @pytest.mark.parametrize("seed", range(300))
-def test_fields_are_those_of_pythons_own_reader(seed: int) -> None:
+def test_fields_equal_those_of_the_csv_module(seed: int) -> None:
     data = random_table(random.Random(seed))
-    expected = twin(data)
+    expected = reference_records(data)
     for kind in ("string", "text"):
         records, columns, fault = parse(data, [kind] * len(expected[0]))
         assert (records, fault) == (len(expected), None)
         for at, (_, codes, values) in enumerate(columns):
             if kind == "text":
-                sizes, spilled = values
-                rows = TextColumn(codes, sizes, np.frombuffer(data, np.uint8), spilled).to_pylist()
+                sizes, unescaped = values
+                rows = TextColumn(codes, sizes, np.frombuffer(data, np.uint8), unescaped).to_pylist()
             else:
                 rows = [[*values, None][code] for code in codes.tolist()]
                 assert len(set(values)) == len(values)
@@ -85,16 +85,16 @@ def test_fields_are_those_of_pythons_own_reader(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(300))
-def test_pieces_between_cuts_are_the_whole(seed: int) -> None:
+def test_chunks_split_at_record_ends_cover_all_records(seed: int) -> None:
     rng = random.Random(seed)
     data = random_table(rng)
-    expected = twin(data)
+    expected = reference_records(data)
     size, found, at = rng.randint(1, 200), 0, 0
     while at < len(data):
-        closed = at + size >= len(data)
-        most = rng.randint(1, 9)
-        end, records = cut(data[at : at + size], most, closed)
-        assert records <= most
+        at_end = at + size >= len(data)
+        max_records = rng.randint(1, 9)
+        end, records = scan_records(data[at : at + size], max_records, at_end)
+        assert records <= max_records
         if end == 0:
             size *= 2
             continue
@@ -105,14 +105,14 @@ def test_pieces_between_cuts_are_the_whole(seed: int) -> None:
     assert found == len(expected)
 
 
-def test_a_cut_is_behind_the_last_whole_record() -> None:
-    assert cut(b"1,2\n3,4\n5") == (8, 2)
-    assert cut(b"1,2\n3,4\n5", closed=True) == (9, 3)
-    assert cut(b'1,"\n2\n') == (0, 0)
-    assert cut(b'1\n2,"\n",3\n4') == (10, 2)
-    assert cut(b'1,5" pipe\n2\n') == (12, 2)
-    assert cut(b"\n\r\n1\n\n2\n", most=1) == (5, 1)
-    assert cut(b"") == cut(b"", closed=True) == (0, 0)
+def test_a_scan_ends_after_the_last_complete_record() -> None:
+    assert scan_records(b"1,2\n3,4\n5") == (8, 2)
+    assert scan_records(b"1,2\n3,4\n5", at_end=True) == (9, 3)
+    assert scan_records(b'1,"\n2\n') == (0, 0)
+    assert scan_records(b'1\n2,"\n",3\n4') == (10, 2)
+    assert scan_records(b'1,5" pipe\n2\n') == (12, 2)
+    assert scan_records(b"\n\r\n1\n\n2\n", max_records=1) == (5, 1)
+    assert scan_records(b"") == scan_records(b"", at_end=True) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_cut_is_behind_the_last_whole_record() -> None:
         (["?", "?"], "string", [None, None]),
     ],
 )
-def test_the_narrowest_kind_is_found(values: list[str], kind: str, expected: list[Any]) -> None:
+def test_the_narrowest_kind_is_inferred(values: list[str], kind: str, expected: list[Any]) -> None:
     assert column("\n".join(values), "any", "?") == (kind, expected)
 
 
@@ -147,7 +147,7 @@ def test_equal_values_share_a_code() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_numbers_are_rounded_like_pythons(seed: int) -> None:
+def test_numbers_are_rounded_as_in_python(seed: int) -> None:
     rng = random.Random(seed)
     texts = [str(rng.randrange(10 ** rng.randint(1, 20))) for _ in range(200)]
     texts += [
@@ -177,26 +177,26 @@ def test_markers_may_be_numbers() -> None:
         (b'1,2\n3,"4\n', ["number", "skip"], ("open_quote", 1, 4, 0, 0, b"")),
     ],
 )
-def test_faults_are_told_with_their_place(data: bytes, kinds: list[str], fault: tuple[Any, ...]) -> None:
-    told = parse(data, kinds)[2]
-    assert told[:3] == fault[:3]
-    assert fault[0] == "open_quote" or told[3:] == fault[3:]
+def test_errors_have_record_offset_and_column(data: bytes, kinds: list[str], fault: tuple[Any, ...]) -> None:
+    reported = parse(data, kinds)[2]
+    assert reported[:3] == fault[:3]
+    assert fault[0] == "open_quote" or reported[3:] == fault[3:]
 
 
-def test_utf8_is_judged_like_pythons_decoder() -> None:
+def test_utf8_validation_equals_that_of_python() -> None:
     rng = random.Random(1)
     edges = bytes.fromhex("00 41 7f 80 8f 90 9f a0 bf c1 c2 df e0 ed ef f0 f4 f5")
     for _ in range(3000):
         data = b"abcdefgh"[: rng.randint(1, 8)] + bytes(rng.choices(edges, k=rng.randint(1, 5)))
         try:
             data.decode()
-            legal = True
+            is_valid = True
         except UnicodeDecodeError:
-            legal = False
-        assert (parse(data + b"\n", ["text"])[2] is None) == legal
+            is_valid = False
+        assert (parse(data + b"\n", ["text"])[2] is None) == is_valid
 
 
-def test_random_bytes_are_read_or_refused() -> None:
+def test_random_bytes_are_parsed_or_rejected() -> None:
     rng = random.Random(2)
     kinds = ["skip", "number", "text", "integer", "flag", "string", "any"]
     signs = b'",\n\r1x-.e\xc3\xa9\x00 '
@@ -204,7 +204,7 @@ def test_random_bytes_are_read_or_refused() -> None:
         length = rng.randint(0, 150)
         data = rng.randbytes(length) if rng.random() < 0.3 else bytes(rng.choices(signs, k=length))
         asked = rng.choices(kinds, k=rng.randint(0, 4))
-        end, n = cut(data, closed=True)
+        end, n = scan_records(data, at_end=True)
         records, columns, fault = parse(data, asked, ("?", "1"), rng.choice([0, 1, 5, ALL]))
         assert end <= len(data)
         assert records <= n
@@ -214,6 +214,6 @@ def test_random_bytes_are_read_or_refused() -> None:
         assert fault is None or fault[2] <= len(data)
 
 
-def test_unknown_kinds_are_refused() -> None:
-    with pytest.raises(ValueError, match="no such kind"):
+def test_unknown_kinds_are_rejected() -> None:
+    with pytest.raises(ValueError, match="unknown column kind"):
         parse(b"1\n", ["decimal"])

@@ -1,4 +1,4 @@
-"""The stored stub says what the native module offers; `make stubs` rewrites it."""
+"""The stub of the native module is up to date; `make stubs` rewrites it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 STUB = Path(weigh.__file__).parent / "_core.pyi"
 
 
-def generated(path: Path) -> str:
+def generate_stub(path: Path) -> str:
     """Return the stub as `make stubs` would write it."""
     command = ["nanobind.stubgen", "--quiet", "--exclude-docstrings", "--module", "weigh._core"]
     run(*command, "--pattern-file", str(ROOT / "bindings" / "stubs.pat"), "--output-file", str(path))
@@ -31,22 +31,22 @@ def run(*arguments: str) -> None:
     subprocess.run([sys.executable, "-m", *arguments], check=True, timeout=60)
 
 
-def test_the_stub_equals_what_the_module_generates(tmp_path: Path) -> None:
+def test_the_stub_equals_the_generated_one(tmp_path: Path) -> None:
     pytest.importorskip("nanobind")
     pytest.importorskip("ruff")
-    assert STUB.read_text() == generated(tmp_path / "_core.pyi")
+    assert STUB.read_text() == generate_stub(tmp_path / "_core.pyi")
 
 
-def test_the_stub_names_everything_the_module_offers() -> None:
-    offered = {name for name in dir(_core) if not name.startswith("_")}
-    found = set()
+def test_the_stub_declares_all_exports() -> None:
+    exports = {name for name in dir(_core) if not name.startswith("_")}
+    declared = set()
     for node in ast.parse(STUB.read_text()).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found.add(node.name)
+            declared.add(node.name)
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            found.add(node.target.id)
-    assert found == offered
+            declared.add(node.target.id)
+    assert declared == exports
 
 
-def test_the_package_says_that_it_is_typed() -> None:
+def test_the_package_is_marked_as_typed() -> None:
     assert (STUB.parent / "py.typed").exists()

@@ -1,4 +1,4 @@
-"""Lower case and accents, against Python's own, for every character and for bytes that are none."""
+"""Lower case and accent removal against Python, for every character and for invalid bytes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 FOLDINGS = [(lower, strip) for lower in (False, True) for strip in (False, True)]
-# The sigma is lowered by what stands around it; no other character looks beyond itself.
+# Only the lower case of sigma depends on its context.
 CONTEXTS: list[Callable[[str], str]] = [
     lambda c: c,
     lambda c: f"aΣ{c}",
@@ -30,34 +30,36 @@ LETTERS = "abXYZ .,'’ΑΣσςΣΣİIıÀéÜßПриМИР각힣ㄱ中ǅȺKﷺ
 EDGES = b"A\x80\x8f\x90\x9f\xa0\xa3\xbf\xc0\xc2\xce\xe0\xe1\xed\xef\xf0\xf4\xf5\xff"
 
 
-def folded(text: str, lower: bool, strip: bool) -> bytes:
-    """The text as Python folds it."""
+def fold_reference(text: str, lower: bool, strip: bool) -> bytes:
+    """Return the text as folded by Python."""
     text = text.lower() if lower else text
     if strip:
         text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     return text.encode("utf-8", "surrogatepass")
 
 
-def replaced(error: UnicodeError) -> tuple[str, int]:
-    """U+FFFD for what is wrong, but a whole surrogate as it is."""
+def replace_invalid(error: UnicodeError) -> tuple[str, int]:
+    """Replace invalid bytes by U+FFFD, but keep encoded surrogates."""
     assert isinstance(error, UnicodeDecodeError)
     try:
         sign = error.object[error.start : error.start + 3].decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
         return "\ufffd", error.end
-    is_half = len(sign) == 1 and "\ud800" <= sign <= "\udfff"
-    return (sign, error.start + 3) if is_half else ("\ufffd", error.end)
+    is_surrogate = len(sign) == 1 and "\ud800" <= sign <= "\udfff"
+    return (sign, error.start + 3) if is_surrogate else ("\ufffd", error.end)
 
 
-codecs.register_error("keep-surrogates", replaced)
+codecs.register_error("keep-surrogates", replace_invalid)
 
 
 def check(text: str, lower: bool, strip: bool) -> None:
-    assert _core.fold(text.encode("utf-8", "surrogatepass"), lower, strip) == folded(text, lower, strip)
+    assert _core.fold(text.encode("utf-8", "surrogatepass"), lower, strip) == fold_reference(
+        text, lower, strip
+    )
 
 
 @pytest.mark.parametrize(("lower", "strip"), FOLDINGS)
-def test_every_character_is_folded_as_python_folds_it(lower: bool, strip: bool) -> None:
+def test_every_character_is_folded_as_in_python(lower: bool, strip: bool) -> None:
     contexts = CONTEXTS if lower and not strip else CONTEXTS[:1]
     for start in range(0, 0x110000, 4096):
         signs = [chr(c) for c in range(start, start + 4096)]
@@ -66,7 +68,7 @@ def test_every_character_is_folded_as_python_folds_it(lower: bool, strip: bool) 
 
 
 @pytest.mark.parametrize(("lower", "strip"), FOLDINGS)
-def test_every_mark_is_sorted_and_dropped_as_python_does_it(lower: bool, strip: bool) -> None:
+def test_combining_marks_are_handled_as_in_python(lower: bool, strip: bool) -> None:
     marks = [chr(c) for c in range(0x110000) if unicodedata.combining(chr(c))]
     rng = random.Random(3)
     for _ in range(300):
@@ -78,25 +80,27 @@ def test_every_mark_is_sorted_and_dropped_as_python_does_it(lower: bool, strip: 
 
 
 @pytest.mark.parametrize(("lower", "strip"), FOLDINGS)
-def test_random_texts_are_folded_as_python_folds_them(lower: bool, strip: bool) -> None:
+def test_random_texts_are_folded_as_in_python(lower: bool, strip: bool) -> None:
     rng = random.Random(1)
     for _ in range(3000):
         check("".join(rng.choices(LETTERS, k=rng.randint(0, 80))), lower, strip)
 
 
 @pytest.mark.parametrize(("lower", "strip"), FOLDINGS)
-def test_wrong_bytes_are_replaced_as_python_replaces_them(lower: bool, strip: bool) -> None:
+def test_invalid_bytes_are_replaced_as_in_python(lower: bool, strip: bool) -> None:
     rng = random.Random(2)
     for n in range(6000):
         pool = EDGES if n % 2 else bytes(range(256))
         data = bytes(rng.choices(pool, k=rng.randint(0, 40)))
-        assert _core.fold(data, lower, strip) == folded(data.decode("utf-8", "keep-surrogates"), lower, strip)
+        assert _core.fold(data, lower, strip) == fold_reference(
+            data.decode("utf-8", "keep-surrogates"), lower, strip
+        )
 
 
-def test_every_text_of_two_and_three_edge_bytes_is_folded() -> None:
+def test_all_sequences_of_three_boundary_bytes_are_folded_as_in_python() -> None:
     for a in EDGES:
         for b in EDGES:
             for c in EDGES:
                 data = bytes([a, b, c])
-                expected = folded(data.decode("utf-8", "keep-surrogates"), True, True)
+                expected = fold_reference(data.decode("utf-8", "keep-surrogates"), True, True)
                 assert _core.fold(data, True, True) == expected

@@ -87,7 +87,7 @@ def test_noise_of_few_rows_is_told_by_the_prior() -> None:
     assert found.model_.fit.sigma_by == "evidence"
     assert (
         dict(found.summary().facts)["noise, standard deviation"]
-        == f"{found.model_.fit.sigma:.6g} (chosen by the evidence)"
+        == f"{found.model_.fit.sigma:.6g} (chosen by marginal likelihood)"
     )
     with pytest.raises(errors.DataError) as refused:
         weigh.LinearRegression(weigh.Laplace(1)).fit(wide, y)
@@ -579,7 +579,7 @@ def test_constant_and_repeated_columns_share_what_there_is() -> None:
 def test_the_summary_names_the_penalty_in_other_packages() -> None:
     summary = fitted(weigh.Penalty(l2=3)).summary()
     assert str(summary.equivalents["Ridge"]) == "Ridge(alpha=3)"
-    assert "The same penalty elsewhere" in str(summary)
+    assert "The same penalty in other packages" in str(summary)
     assert summary.to_dict()["equivalents"] is not None
     assert fitted().summary().equivalents is None
     assert fitted({"a": 1.0}).summary().equivalents is None

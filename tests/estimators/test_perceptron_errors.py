@@ -84,7 +84,7 @@ def test_rows_of_no_weight_are_no_rows() -> None:
 
 def test_numbers_beyond_all_bounds() -> None:
     assert refusal(lambda: weigh.Perceptron().fit(X * 1e200, Y)) == (
-        "A value has the size 2e+200; beyond 1e+100 the square of a number is none any more. "
+        "A value has the magnitude 2e+200; squares of numbers above 1e+100 overflow. "
         "Divide the columns by their largest values."
     )
     assert refusal(lambda: weigh.Perceptron().fit(np.where(X[:, :1] == 2, np.inf, X), Y)) == (
@@ -140,8 +140,8 @@ def test_scores_are_no_probabilities() -> None:
     learner = weigh.Perceptron().fit(X, Y)
     assert not hasattr(learner, "predict_proba")
     sentence = (
-        "A perceptron's scores are no probabilities, only their order has a meaning. "
-        "Ask for predict or scores, or train NaiveBayes for probabilities."
+        "A perceptron's scores are not probabilities; only their order is meaningful. Use predict or scores; "
+        "for probabilities, calibrate the model with weigh.calibrate or train NaiveBayes."
     )
     assert refusal(lambda: learner.model_.predict_proba(X)) == sentence
     assert refusal(lambda: learner.predict(X, weigh.Decision(unsure=0.9))) == sentence
@@ -150,7 +150,7 @@ def test_scores_are_no_probabilities() -> None:
 def test_votes_have_no_weights() -> None:
     learner = weigh.Perceptron("voted").fit(X, Y)
     sentence = (
-        "A vote of many planes has no weights of its own. Ask keep('averaged') or keep('last') for some."
+        "A voted perceptron has no single weight vector. Use keep('averaged') or keep('last') to get one."
     )
     assert refusal(lambda: learner.coef_) == sentence
     assert refusal(lambda: learner.intercept_) == sentence

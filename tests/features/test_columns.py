@@ -58,7 +58,7 @@ def test_fractions_and_unicode_survive():
     assert decoded(to_codes(objects("é", "日本", "é"), "x")) == ["é", "日本", "é"]
 
 
-def test_values_that_cannot_be_compared_are_refused():
+def test_values_that_cannot_be_compared_are_rejected():
     with pytest.raises(errors.ColumnError, match="a category needs strings"):
         to_codes(objects(["a"], ["b"]), "x")
 
@@ -72,12 +72,12 @@ def test_values_that_cannot_be_compared_are_refused():
         pa.array([1, None, 2.5, None]),
     ],
 )
-def test_numbers_of_any_storage_are_floats_with_gaps(column):
+def test_numbers_of_any_storage_become_floats_with_nan(column):
     numbers = to_numbers(column, "x", ("?",))
     assert np.array_equal(numbers, [1.0, np.nan, 2.5, np.nan], equal_nan=True)
 
 
-def test_what_is_no_number_is_told():
+def test_a_value_that_is_not_a_number_is_reported():
     with pytest.raises(errors.ColumnError, match="Column 'age' holds numbers, but one value is 'abc'"):
         to_numbers(objects(1, "abc"), "age")
     with pytest.raises(errors.ColumnError, match="Column 'age' contains infinity"):
@@ -88,12 +88,12 @@ def test_what_is_no_number_is_told():
     "column",
     [np.array([2**64 - 1, 1, 2**63], dtype=np.uint64), np.array([2**64 - 1, 1, 2**63], dtype=object)],
 )
-def test_integers_beyond_the_signed_ones_keep_their_value(column):
+def test_unsigned_integers_beyond_int64_keep_their_value(column):
     block = to_codes(column, "x")
     assert [block.levels[code] for code in block.codes] == [2**64 - 1, 1, 2**63]
 
 
-def test_a_whole_number_beyond_all_floats_is_refused_by_name():
+def test_an_integer_beyond_the_range_of_floats_is_rejected_with_its_column():
     with pytest.raises(errors.ColumnError, match="'x' holds a whole number beyond"):
         to_numbers(np.array([10**400, 1], dtype=object), "x")
 

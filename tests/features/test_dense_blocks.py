@@ -33,7 +33,7 @@ MATRICES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("which", MATRICES)
-def test_columns_of_one_matrix_are_that_matrix_without_a_copy(which: str) -> None:
+def test_columns_of_one_matrix_are_encoded_without_a_copy(which: str) -> None:
     matrix = MATRICES[which]
     for table in (columns_of(matrix), MatrixColumns(matrix, [f"x{j}" for j in range(matrix.shape[1])])):
         found = find_base_matrix(table, list(table))
@@ -41,7 +41,7 @@ def test_columns_of_one_matrix_are_that_matrix_without_a_copy(which: str) -> Non
         assert np.shares_memory(found, matrix)
 
 
-def test_views_of_columns_cannot_be_written_to() -> None:
+def test_views_of_columns_are_read_only() -> None:
     found = find_base_matrix(columns_of(X), ["x0", "x1"])
     with pytest.raises(ValueError, match="read-only"):
         found[0, 0] = 1
@@ -60,18 +60,18 @@ OTHERS: dict[str, tuple[dict[str, Any], list[str]]] = {
 
 
 @pytest.mark.parametrize("which", OTHERS)
-def test_other_columns_are_no_matrix(which: str) -> None:
+def test_unrelated_columns_have_no_base_matrix(which: str) -> None:
     assert find_base_matrix(*OTHERS[which]) is None
 
 
-def test_some_columns_of_a_matrix_are_in_the_order_asked_for() -> None:
+def test_a_subset_of_matrix_columns_keeps_the_requested_order() -> None:
     table = MatrixColumns(X, ["a", "b", "c", "d"])
     for names in (["b", "c"], ["d", "c", "b"], ["a", "c"]):
         places = ["abcd".index(name) for name in names]
         np.testing.assert_array_equal(find_base_matrix(table, names), X[:, places])
 
 
-def test_gaps_are_zeros_that_are_counted_row_by_row() -> None:
+def test_missing_values_are_zeros_and_counted_per_row() -> None:
     matrix = np.array([[1.0, np.nan], [np.nan, np.nan], [2.0, 3.0]])
     grid = clean_dense_block(DenseBlock(matrix, ["a", "b"]))
     np.testing.assert_array_equal(grid.matrix, [[1, 0], [0, 0], [2, 3]])
@@ -86,7 +86,7 @@ def test_gaps_are_zeros_that_are_counted_row_by_row() -> None:
     assert whole.matrix is X
 
 
-def test_a_grid_in_compressed_rows_has_the_same_numbers() -> None:
+def test_a_dense_block_has_the_same_values_in_sparse_rows() -> None:
     matrix = np.array([[0.0, 2.0], [0.0, 0.0], [3.0, 4.0]])
     entries = DenseBlock(np.asfortranarray(matrix), ["a", "b"]).to_sparse()
     assert entries.indptr.tolist() == [0, 1, 1, 3]
@@ -96,7 +96,7 @@ def test_a_grid_in_compressed_rows_has_the_same_numbers() -> None:
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_numbers_that_cannot_be_weighed_are_refused(order: Any) -> None:
+def test_numbers_whose_squares_overflow_or_underflow_are_rejected(order: Any) -> None:
     wrong = np.array([[1.0, 2.0, 3.0], [1.0, np.inf, np.nan]], order=order)
     with pytest.raises(errors.ColumnError) as refused:
         clean_dense_block(DenseBlock(wrong, ["a", "b", "c"]))
@@ -104,6 +104,6 @@ def test_numbers_that_cannot_be_weighed_are_refused(order: Any) -> None:
         "Column 'b' contains infinity (inf). Replace it by a finite number, or by NaN if the value is "
         "missing."
     )
-    for size, said in ((1e101, "beyond 1e+100"), (1e-101, "below 1e-100")):
+    for size, said in ((1e101, "above 1e+100"), (1e-101, "below 1e-100")):
         with pytest.raises(errors.DataError, match=said.replace("+", r"\+")):
             clean_dense_block(DenseBlock(np.full((2, 2), size), ["a", "b"]))

@@ -26,29 +26,31 @@ def test_a_function_of_the_rows_becomes_a_column():
     assert [row.feature for row in model.explain({"subject": "hi"})[0].table] == ["class prior", "shouting"]
 
 
-def test_the_function_is_given_again_when_a_model_is_loaded(tmp_path):
+def test_the_function_must_be_passed_again_when_a_model_is_loaded(tmp_path):
     model = weigh.NaiveBayes(COLUMNS).fit(MAILS, "kind").model_
     model.save(tmp_path / "m.weigh")
     again = weigh.load(tmp_path / "m.weigh", derived={"shouting": shouting})
     assert again.predict({"subject": "HELLO THERE"}).tolist() == ["spam"]
-    with pytest.raises(errors.ColumnError, match="derived by a function that the model file does not hold"):
+    with pytest.raises(
+        errors.ColumnError, match="derived by a function that is not stored in the model file"
+    ):
         weigh.load(tmp_path / "m.weigh").predict({"subject": "HELLO THERE"})
     with pytest.raises(errors.ColumnError, match="has no column 'other'"):
         weigh.load(tmp_path / "m.weigh", derived={"other": shouting})
 
 
-def test_a_function_must_give_one_value_per_row():
+def test_a_function_must_return_one_value_per_row():
     columns = {"subject": "skip", "bad": weigh.Derived(lambda rows: [1], "flag")}
-    with pytest.raises(errors.ColumnError, match="gave an array of shape \\(1,\\) for 4 rows"):
+    with pytest.raises(errors.ColumnError, match="returned an array of shape \\(1,\\) for 4 rows"):
         weigh.NaiveBayes(columns).fit(MAILS, "kind")
 
 
 def test_a_derived_column_cannot_take_the_name_of_another():
-    with pytest.raises(errors.ColumnError, match="has the name of a column of the table"):
+    with pytest.raises(errors.ColumnError, match="has the name of an existing column"):
         weigh.NaiveBayes({"subject": weigh.Derived(shouting, "flag")}).fit(MAILS, "kind")
 
 
-def test_a_lag_looks_back_over_the_edges_of_chunks(monkeypatch):
+def test_a_lag_looks_back_into_the_previous_chunk(monkeypatch):
     rng = np.random.default_rng(0)
     signal = rng.normal(size=200)
     table = {"signal": signal, "up": np.append(0.0, signal[:-1]) > 0}

@@ -20,7 +20,7 @@ def coded(*values: Any) -> DictionaryColumn:
     return DictionaryColumn(CODES, list(values))
 
 
-def test_codes_and_values_are_taken_as_they_are() -> None:
+def test_codes_and_values_are_used_without_conversion() -> None:
     codes, values = encode_column(coded("p", "q"), "a")
     assert codes is CODES
     assert values == ["p", "q"]
@@ -48,7 +48,7 @@ def test_objects_have_the_narrowest_faithful_type() -> None:
     assert to_objects(DictionaryColumn(np.array([-1, -1], dtype=np.int32), [])).tolist() == [None, None]
 
 
-def test_kinds_go_by_the_values() -> None:
+def test_kinds_are_inferred_from_the_values() -> None:
     many = DictionaryColumn(np.arange(30, dtype=np.int32), list(range(30)))
     texts = DictionaryColumn(np.arange(30, dtype=np.int32), [f"words of {i}" for i in range(30)])
     assert infer_kind(coded(True, False), "a", Number()) == Flag()
@@ -56,5 +56,5 @@ def test_kinds_go_by_the_values() -> None:
     assert infer_kind(many, "a", Number()) == Number()
     assert infer_kind(coded("p", "q"), "a", Number()) == Category()
     assert infer_kind(texts, "a", Number()) == Text()
-    with pytest.raises(ColumnError, match="no values at all"):
+    with pytest.raises(ColumnError, match="has no values"):
         infer_kind(DictionaryColumn(np.array([-1], dtype=np.int32), []), "a", Number())

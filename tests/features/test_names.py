@@ -21,7 +21,7 @@ WORDS = sorted({word for text in MULTILINGUAL for word in text.split()} | {"", "
 
 @same
 @given(ANY)
-def test_names_come_back_as_they_went_in(words: list[str]) -> None:
+def test_names_round_trip(words: list[str]) -> None:
     names = NameArray.from_strings(words)
     assert len(names) == len(words)
     assert list(names) == words
@@ -34,13 +34,13 @@ def test_names_come_back_as_they_went_in(words: list[str]) -> None:
     assert pickle.loads(pickle.dumps(names)) == names
 
 
-def test_a_name_beyond_the_last_is_refused() -> None:
+def test_an_index_out_of_range_raises() -> None:
     for at in (2, -3):
         with pytest.raises(IndexError):
             NameArray.from_strings(["a", "b"])[at]
 
 
-def test_names_that_differ_only_in_where_they_end_differ() -> None:
+def test_names_with_a_common_prefix_are_distinct() -> None:
     assert NameArray.from_strings(["ab", "c"]) != NameArray.from_strings(["a", "bc"])
     assert NameArray.from_strings(["ab"]) != ["ab", ""]
     assert NameArray.from_strings([]) == []
@@ -56,7 +56,7 @@ def test_names_are_sorted_as_python_sorts_strings(words: list[str]) -> None:
     assert names.are_sorted == (words == sorted(set(words)))
 
 
-def test_long_common_beginnings_are_told_apart_when_sorting() -> None:
+def test_names_with_long_common_prefixes_are_sorted_correctly() -> None:
     words = ["prefix" * 5 + end for end in ("", "\0", "a", "é", "中", "😀", "aa")] + [
         "prefix",
         "prefi\0",
@@ -69,7 +69,7 @@ def test_long_common_beginnings_are_told_apart_when_sorting() -> None:
 
 @same
 @given(ANY, ANY)
-def test_two_sorted_lists_are_merged_with_the_places_of_both(first: list[str], second: list[str]) -> None:
+def test_merging_sorted_names_returns_the_positions_of_both(first: list[str], second: list[str]) -> None:
     ours, theirs = sorted(set(first)), sorted(set(second))
     names, places, others = NameArray.from_strings(ours).merge_sorted(NameArray.from_strings(theirs))
     both = sorted({*ours, *theirs})
@@ -78,7 +78,7 @@ def test_two_sorted_lists_are_merged_with_the_places_of_both(first: list[str], s
     assert others.tolist() == [both.index(word) for word in theirs]
 
 
-def test_a_name_is_found_where_it_is() -> None:
+def test_find_returns_the_index_of_a_name() -> None:
     names = NameArray.from_strings(WORDS)
     assert [names.find(word) for word in WORDS] == list(range(len(WORDS)))
     assert all(word in names for word in WORDS)
@@ -89,14 +89,14 @@ def test_a_name_is_found_where_it_is() -> None:
     assert "a" not in NameArray.from_strings([])
 
 
-def test_a_vocabulary_gives_the_names_back_under_their_numbers() -> None:
+def test_a_vocabulary_returns_its_names_by_number() -> None:
     names = NameArray.from_strings(WORDS)
     vocabulary = _core.Vocabulary.from_names(names.text, names.offsets)
     assert len(vocabulary) == len(WORDS)
     assert NameArray(*vocabulary.names()) == names
 
 
-def test_a_vocabulary_refuses_a_name_that_occurs_twice() -> None:
+def test_a_vocabulary_rejects_duplicate_names() -> None:
     names = NameArray.from_strings(["b", "a", "b"])
     with pytest.raises(ValueError, match=r"^a name occurs twice$"):
         _core.Vocabulary.from_names(names.text, names.offsets)
@@ -106,7 +106,7 @@ REFUSED: list[list[int]] = [[], [0, 3, 2], [0, 4], [-1, 3], [0, -1, 3]]
 
 
 @pytest.mark.parametrize("offsets", REFUSED)
-def test_offsets_that_are_none_are_refused(offsets: list[int]) -> None:
+def test_invalid_offsets_are_rejected(offsets: list[int]) -> None:
     text = np.frombuffer(b"abc", np.uint8)
     for ask in (_core.argsort_names, _core.are_names_sorted, _core.Vocabulary.from_names):
         with pytest.raises(ValueError, match="offsets"):
@@ -114,6 +114,6 @@ def test_offsets_that_are_none_are_refused(offsets: list[int]) -> None:
 
 
 @pytest.mark.parametrize("number", [-1, 2])
-def test_numbers_of_no_name_are_refused(number: int) -> None:
+def test_numbers_without_a_name_are_rejected(number: int) -> None:
     with pytest.raises(ValueError, match=r"^a number is"):
         NameArray.from_strings(["a", "b"]).take(np.array([number]))

@@ -21,7 +21,7 @@ def test_checking_many_columns_takes_no_longer_per_column():
     assert time.perf_counter() - start < 5
 
 
-def test_text_files_are_asked_for_texts_only_where_all_levels_were_texts():
+def test_text_files_are_read_as_strings_only_if_all_levels_were_strings():
     schema = infer_schema(rows({"a": ["1", "x"], "b": [1, 2], "x": [0.5, 1.5], "y": [0, 1]}, "y"))
     levels = {"a": ["1", "x"], "b": [1, 2], "x": ["x ≤ 1", "x > 1"], "y": ["no", "yes"]}
     assert schema.level_storage(levels) == {"a": "string", "b": "mixed", "y": "string"}

@@ -38,12 +38,12 @@ def test_integers_with_at_most_twenty_values_are_categories(wrap):
     assert kind_of(wrap(list(range(21)) * 3)) == Number()
 
 
-def test_integers_with_gaps_stay_integers():
+def test_integers_with_missing_values_stay_integers():
     assert kind_of(objects(1, None, 2)) == Category()
     assert kind_of(pa.array([1, None, 2])) == Category()
 
 
-def test_the_kind_of_numbers_is_the_one_asked_for():
+def test_numbers_get_the_requested_kind():
     assert infer_kind(np.array([0.5, 1.5]), "x", Number(bins=4)) == Number(bins=4)
 
 
@@ -69,13 +69,13 @@ def test_lists_of_strings_are_tokens():
     assert kind_of(pa.array([["a", "b"], ["c"]])) == Tokens()
 
 
-def test_arrow_dictionaries_are_judged_by_their_values():
+def test_arrow_dictionaries_are_inferred_from_their_values():
     assert kind_of(pa.array(["a", "b", "a", "a"]).dictionary_encode()) == Category()
 
 
 @pytest.mark.parametrize("empty", [objects(None, None), np.array([np.nan, np.nan]), pa.nulls(2)])
-def test_a_column_without_values_is_refused(empty):
-    with pytest.raises(errors.ColumnError, match="Column 'x' has no values at all in the first rows"):
+def test_a_column_without_values_is_rejected(empty):
+    with pytest.raises(errors.ColumnError, match="Column 'x' has no values in the first rows"):
         kind_of(empty)
 
 
@@ -89,9 +89,11 @@ def test_integers_beyond_64_bits_are_categories_or_numbers_like_others():
     assert kind_of(np.array([2**63 + 1, 1], dtype=np.uint64)) == Category()
 
 
-def test_a_word_among_numbers_is_told():
+def test_a_word_among_numbers_causes_a_warning():
     column = objects("39", "50", "?", "38", "53", "28", "?")
-    with pytest.warns(errors.OddValues, match="Column 'x' holds numbers but for '\\?'.*missing=\\['\\?'\\]"):
+    with pytest.warns(
+        errors.OddValues, match="Column 'x' contains numbers except for '\\?'.*missing=\\['\\?'\\]"
+    ):
         assert kind_of(column) == Category()
     assert kind_of(objects("a1", "2", "3", "4", "5", "b", "c")) == Category()
 
@@ -102,7 +104,7 @@ def test_even_values_are_cut_into_equal_counts():
     assert np.bincount(codes).tolist() == [25, 25, 25, 25]
 
 
-def test_a_value_that_fills_a_bin_gets_one_of_its_own():
+def test_a_value_that_fills_a_bin_gets_its_own_bin():
     values = np.concatenate([np.zeros(900), np.arange(1.0, 101.0)])
     cuts = find_cuts(values, 5, "x")
     assert cuts[0] == 0.5
@@ -111,7 +113,7 @@ def test_a_value_that_fills_a_bin_gets_one_of_its_own():
     assert (codes[900:] > 0).all()
 
 
-def test_cuts_of_huge_numbers_exist():
+def test_cuts_of_huge_numbers_are_finite():
     assert find_cuts(np.array([-1e308, 1e308]), 2, "x") == (0.0,)
     assert find_cuts(np.array([1.6e308, 1.7e308]), 2, "x")[0] == pytest.approx(1.65e308)
 
@@ -121,7 +123,7 @@ def test_one_distinct_value_cannot_be_cut():
         find_cuts(np.array([3.0, 3.0, np.nan]), 5, "x")
 
 
-def test_a_cut_belongs_to_the_bin_on_its_left_and_missing_to_none():
+def test_bins_are_closed_on_the_right_and_missing_values_have_none():
     block = to_bins(np.array([1.0, 2.0, 2.5, np.nan]), (2.0,))
     assert block.codes.tolist() == [0, 0, 1, -1]
     assert block.levels == ["x ≤ 2", "x > 2"]

@@ -62,32 +62,32 @@ SHARED = ("counts", "min_count", "max_words", "buckets")
 
 
 @pytest.mark.parametrize(("name", "value", "told"), REFUSED)
-def test_a_setting_that_means_nothing_is_refused(name: str, value: Any, told: str) -> None:
+def test_invalid_settings_are_rejected(name: str, value: Any, told: str) -> None:
     with pytest.raises(errors.ParameterError) as error:
         weigh.Text(**{name: value})
     assert str(error.value) == told
 
 
 @pytest.mark.parametrize(("name", "value", "told"), [each for each in REFUSED if each[0] in SHARED])
-def test_tokens_refuse_the_same_in_their_own_name(name: str, value: Any, told: str) -> None:
+def test_tokens_reject_the_same_settings_under_their_own_name(name: str, value: Any, told: str) -> None:
     with pytest.raises(errors.ParameterError) as error:
         weigh.Tokens(**{name: value})
     assert str(error.value) == told.replace("Text:", "Tokens:")
 
 
-def test_numbers_beyond_every_machine_word_are_numbers() -> None:
+def test_settings_larger_than_a_machine_word_are_accepted() -> None:
     assert split("one two", weigh.Text(ngrams=(1, 2**70))) == ["one", "two", "one two"]
     assert split("one two", weigh.Text(min_length=2**70)) == []
 
 
-def test_numbers_of_numpy_are_numbers() -> None:
+def test_numpy_integers_are_accepted() -> None:
     given = weigh.Text(
         np.bool_(True), ngrams=(np.int64(1), np.int32(2)), min_length=np.int8(3), buckets=np.int64(8)
     )
     assert given == weigh.Text(ngrams=(1, 2), min_length=3, buckets=8)
 
 
-def test_runs_may_be_given_as_a_list() -> None:
+def test_ngrams_may_be_a_list() -> None:
     assert weigh.Text(ngrams=[1, 2]) == weigh.Text(ngrams=(1, 2))
     assert hash(weigh.Text(ngrams=[1, 2])) == hash(weigh.Text(ngrams=(1, 2)))
 
@@ -120,20 +120,19 @@ def test_the_version_of_unicode_is_written_with_the_kind() -> None:
     assert "unicode" not in weigh.Tokens().to_json()
 
 
-def test_counts_say_which_distribution_is_meant() -> None:
+def test_counts_decides_the_distribution() -> None:
     assert (weigh.Text().family, weigh.Text(counts=False).family) == ("multinomial", "bernoulli")
 
 
-def test_equal_counts_are_cut_in_the_order_of_the_alphabet() -> None:
+def test_words_of_equal_counts_are_pruned_in_alphabetical_order() -> None:
     nb = weigh.NaiveBayes(weigh.Text(max_words=2)).fit(["cc bb aa", "aa dd", "bb cc dd"], [0, 1, 0])
     assert list(nb.model_.distributions[0].words) == ["aa", "bb"]
 
 
 @pytest.mark.parametrize("limit", [{"min_count": 2}, {"max_words": 5}])
-def test_buckets_are_never_cut(limit: dict[str, int]) -> None:
+def test_buckets_are_never_pruned(limit: dict[str, int]) -> None:
     with pytest.raises(errors.ParameterError) as told:
         weigh.Text(buckets=8, **limit)
     assert str(told.value) == (
-        "Text: buckets must be None with min_count or max_words: a bucket is no word that could be left out, "
-        "got 8."
+        "Text: buckets must be None with min_count or max_words, because buckets cannot be pruned, got 8."
     )

@@ -90,7 +90,7 @@ def test_an_array_of_fixed_width_gives_the_same_words() -> None:
 
 
 @pytest.mark.parametrize("texts", [WHOLE, GAPPY], ids=["whole", "with gaps"])
-def test_texts_as_bytes_where_they_lie_give_the_same_words(texts: list[Any]) -> None:
+def test_text_spans_in_a_buffer_give_the_same_words(texts: list[Any]) -> None:
     block = encode_texts(as_texts(texts), "body", KIND, [])
     assert known(block, len(texts)) == [text is not None for text in texts]
     assert rows_of(block) == [sorted(set(row)) for row in expected(texts)]
@@ -126,13 +126,13 @@ def test_every_file_gives_the_same_words(ending: str, tmp_path: Path) -> None:
     assert [sorted(row) for row in split_all(weigh.open(path), KIND)] == expected(WHOLE)
 
 
-def test_half_pairs_are_kept_as_they_are() -> None:
+def test_lone_surrogates_are_kept() -> None:
     text = "half\ud800 \udc00pair"
     assert split(text, weigh.Text(chars=True)) == list(text)
     assert split(text, weigh.Text()) == ["half", "pair"]
 
 
-def test_markers_of_missing_values_are_no_texts() -> None:
+def test_markers_of_missing_values_are_not_texts() -> None:
     for column in (
         np.array(["NA", "one two", "NA two", "été"], dtype=object),
         pa.array(["NA", "one two", "NA two", "été"]),
@@ -188,7 +188,7 @@ def test_lists_of_every_storage_give_the_same_names(storage: str) -> None:
     assert found == [row or [] for row in LISTS]
 
 
-def test_lists_where_they_lie_give_the_same_names() -> None:
+def test_list_spans_in_a_buffer_give_the_same_names() -> None:
     block = encode_tokens(as_lists(LISTS), "tags", weigh.Tokens(), [])
     assert known(block, 5) == [True, True, False, True, True]
     assert rows_of(block) == [sorted(set(row or ())) for row in LISTS]
@@ -234,31 +234,31 @@ def test_a_missing_text_is_neither_present_nor_absent() -> None:
 
 
 TOLD_TEXT = (
-    "Column 'body' holds text, but one value is 3. Turn it into a string, or give the column another kind, "
+    "Column 'body' contains text, but one value is 3. Convert it to a string, or give the column another kind, "
     "such as columns={'body': 'category'}."
 )
-TOLD_LIST = "Column 'tags' holds lists of names, but one value is {}. Give every row a list of strings."
+TOLD_LIST = "Column 'tags' contains lists of tokens, but one value is {}. Give every row a list of strings."
 
 
-def test_what_is_no_text_is_told() -> None:
+def test_a_value_that_is_not_text_is_reported() -> None:
     with pytest.raises(errors.ColumnError) as told:
         weigh.NaiveBayes({"body": "text"}).fit({"body": ["a b", 3], "y": [0, 1]}, "y")
     assert str(told.value) == TOLD_TEXT
 
 
 @pytest.mark.parametrize("odd", [[1], ["a", None], 7, "plain"])
-def test_what_is_no_list_of_names_is_told(odd: Any) -> None:
+def test_a_value_that_is_not_a_list_of_names_is_reported(odd: Any) -> None:
     with pytest.raises(errors.ColumnError) as told:
         weigh.NaiveBayes({"tags": "tokens"}).fit({"tags": [["a"], odd], "y": [0, 1]}, "y")
     assert str(told.value) == TOLD_LIST.format(repr(odd))
 
 
-def test_no_text_has_ngrams_longer_than_itself() -> None:
+def test_a_text_has_no_ngrams_longer_than_itself() -> None:
     runs = split("one two three", weigh.Text(ngrams=(2, 10**12)))
     assert sorted(runs) == ["one two", "one two three", "two three"]
 
 
-def test_texts_outlive_changes_of_the_array_they_came_from() -> None:
+def test_texts_are_unaffected_by_changes_of_their_array() -> None:
     given = np.array([f"word{i} other{i}" for i in range(1000)], dtype=object)
     block = weigh.Text().encode({"text": given}, ["text"], ())
     expected = block.to_sparse().names

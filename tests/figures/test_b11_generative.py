@@ -70,7 +70,7 @@ def test_without_a_stated_length_no_words_can_be_drawn() -> None:
     model = BayesModel.from_parameters(
         class_prior="uniform", columns={"text": {"a": {"lion": 1}}}, kinds={"text": "text"}
     )
-    with pytest.raises(Unsupported, match="How many words a row has was not stated"):
+    with pytest.raises(Unsupported, match="The number of words per row was not stated"):
         model.sample(3)
 
 

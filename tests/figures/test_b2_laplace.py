@@ -53,7 +53,7 @@ def test_high_given_no_is_1_of_18() -> None:
     counts = {"Yes": {"Low": 10, "Medium": 13, "High": 17}, "No": {"Low": 2, "Medium": 13, "High": 0}}
     model = BayesModel.from_counts(columns={"X1": counts})
     each: Any = model.distributions[0]
-    assert each.exact(model.classes.index("No"))[each.levels.index("High")] == F(1, 18)
+    assert each.exact_probabilities(model.classes.index("No"))[each.levels.index("High")] == F(1, 18)
 
 
 def test_any_pseudo_count_per_column_and_value(spam_table: Any, new_mail: Any, worked: Any) -> None:
@@ -79,9 +79,9 @@ def test_plus_one_is_map_under_dirichlet_2_and_the_posterior_mean_under_dirichle
     for at, each in enumerate(model.distributions):
         plus_one: Any = each
         for c in range(2):
-            assert as_mode.distributions[at].exact(c) == plus_one.exact(c)
+            assert as_mode.distributions[at].exact_probabilities(c) == plus_one.exact_probabilities(c)
             mean = as_mean.posterior(plus_one.name, model.classes[c]).mean
-            assert [mean[level] for level in plus_one.levels] == plus_one.exact(c)
+            assert [mean[level] for level in plus_one.levels] == plus_one.exact_probabilities(c)
 
 
 def test_a_tie_goes_to_the_first_class_and_so_does_the_linear_form() -> None:

@@ -64,7 +64,7 @@ def part_of(column: str, scores: Any, model: Any, row: Row) -> Any:
     """Return the scores without what a column adds, by its contributions."""
     blocks = model.schema.encode(next(model.chunks(table([row]))))
     for term, part, block in zip(
-        (d.weights for d in model.distributions), model.schema.parts, blocks, strict=True
+        (d.weights for d in model.distributions), model.schema.column_groups, blocks, strict=True
     ):
         if column in part.names:
             found = [c.logs for c in term.contributions(block, 0) if _is_of(c.feature, column)]

@@ -256,5 +256,5 @@ def test_a_calibrated_model_says_who_leaves_rows_out() -> None:
     rows = {"x": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "y": ["a", "b", "a", "b", "b", "b"]}
     some = {name: values[1:] for name, values in rows.items()}
     calibrated = weigh.calibrate(weigh.NaiveBayes().fit(rows, "y"), some)
-    with pytest.raises(errors.Unsupported, match=r"Ask model\.uncalibrated\.left_out_scores\(rows\)"):
+    with pytest.raises(errors.Unsupported, match=r"Use model\.uncalibrated\.left_out_scores\(rows\)"):
         calibrated.left_out_scores(rows)

@@ -1,4 +1,4 @@
-"""Verdicts: ties, costs, other priors, and 'unsure'."""
+"""Verdicts: ties, misclassification costs, other class priors and 'unsure'."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def model():
     return weigh.NaiveBayes().fit(TABLE, "y").model_
 
 
-def test_at_a_tie_the_first_class_wins_even_when_rounding_says_otherwise():
+def test_the_first_class_wins_a_tie_within_rounding():
     scores = np.array([[np.log(0.1) + np.log(0.3), np.log(0.3) + np.log(0.1) + 1e-16], [0.0, 1.0]])
     assert best_class(scores).tolist() == [0, 1]
     assert best_class(scores, "last").tolist() == [1, 1]
@@ -31,7 +31,7 @@ def test_an_expensive_error_is_avoided(model):
     assert model.predict({"x": "b"}, careful).tolist() == ["ham"]
 
 
-def test_unsure_costs_what_it_is_said_to_cost(model):
+def test_unsure_is_chosen_if_it_costs_less_than_the_expected_error(model):
     risk = 1 - 5 / 7
     assert model.predict({"x": "b"}, weigh.Decision(unsure=risk - 0.01)).tolist() == ["unsure"]
     assert model.predict({"x": "b"}, weigh.Decision(unsure=risk + 0.01)).tolist() == ["spam"]
@@ -45,7 +45,7 @@ def test_another_class_prior_replaces_the_trained_one(model):
 
 
 @pytest.mark.parametrize(
-    ("decision", "words"),
+    ("decision", "message"),
     [
         ({"class_prior": {"ham": 0.5}}, "must give each of the classes 'ham', 'spam' a probability"),
         ({"class_prior": {"ham": 0.5, "spam": 0.6}}, "and they must sum to 1"),
@@ -53,15 +53,15 @@ def test_another_class_prior_replaces_the_trained_one(model):
         ({"costs": {("ham", "eggs"): 1}}, "costs name the class 'eggs'; the model has 'ham', 'spam'"),
     ],
 )
-def test_a_decision_that_does_not_fit_the_model_is_refused(model, decision, words):
-    with pytest.raises(errors.ParameterError, match=words):
+def test_a_decision_that_does_not_match_the_model_is_rejected(model, decision, message):
+    with pytest.raises(errors.ParameterError, match=message):
         model.predict({"x": "b"}, weigh.Decision(**decision))
 
 
-@pytest.mark.parametrize("wrong", [{"unsure": -1}, {"costs": {("a", "b"): -1}}, {"costs": {"a": 1}}])
-def test_impossible_costs_are_refused(wrong):
+@pytest.mark.parametrize("settings", [{"unsure": -1}, {"costs": {("a", "b"): -1}}, {"costs": {"a": 1}}])
+def test_invalid_costs_are_rejected(settings):
     with pytest.raises(errors.ParameterError):
-        weigh.Decision(**wrong)
+        weigh.Decision(**settings)
 
 
 def test_a_stated_class_prior_is_checked_when_fitting():
@@ -71,7 +71,7 @@ def test_a_stated_class_prior_is_checked_when_fitting():
         weigh.NaiveBayes(class_prior={"ham": 1.0}).fit(TABLE, "y")
 
 
-def test_classes_that_a_prior_names_exist_without_rows():
+def test_a_class_named_by_the_prior_exists_without_rows():
     prior = {"eggs": 0.2, "ham": 0.4, "spam": 0.4}
     nb = weigh.NaiveBayes(class_prior=prior).fit(TABLE, "y")
     assert nb.classes_.tolist() == ["eggs", "ham", "spam"]

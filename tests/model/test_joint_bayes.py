@@ -1,4 +1,4 @@
-"""The joint model: files, samples, refusals, and all kinds of columns."""
+"""The joint model: files, samples, errors and all kinds of columns."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ def fitted(**settings: Any) -> Any:
 
 
 @parametrize_with_checks([weigh.JointBayes(), weigh.JointBayes(prior=0.5, class_prior="uniform")])
-def test_the_learner_keeps_the_contract(estimator: Any, check: Any) -> None:
+def test_the_estimator_passes_the_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-def test_levels_are_seen_declared_or_bins() -> None:
+def test_levels_are_observed_declared_or_bins() -> None:
     columns = KINDS | {"colour": weigh.Category(levels=("red", "blue", "grey"))}
     model = weigh.JointBayes(columns=columns).fit(TABLE, "y").model_
     assert model.table.levels == [["blue", "grey", "red"], [0, 1], ["x ≤ 1", "1 < x ≤ 2", "x > 2"]]
     assert model.n_cells == 18
 
 
-def test_only_the_cells_that_occurred_are_kept() -> None:
+def test_only_cells_that_occurred_are_stored() -> None:
     part = fitted().counts.parts[0]
     assert part.codes.shape == (7, 3)
     assert part.table.sum(axis=1).tolist() == [4, 4]
 
 
-def test_rows_that_lacked_a_value_count_where_only_others_are_asked_for() -> None:
+def test_training_rows_with_missing_values_count_for_queries_without_them() -> None:
     model = fitted(prior=None, class_prior="uniform")
     complete = {"colour": "red", "flag": True, "size": 0.7}
     assert np.exp(model.scores(complete)[0]) == pytest.approx([1 / 2 / 2, 0])
@@ -64,17 +64,17 @@ def test_rows_that_lacked_a_value_count_where_only_others_are_asked_for() -> Non
 
 @pytest.mark.parametrize("prior", [1.0, None, 0.25, weigh.Dirichlet(3), weigh.Dirichlet(0.5)])
 @pytest.mark.parametrize("class_prior", [None, "uniform", {"a": 0.9, "b": 0.1}, 2])
-def test_a_model_file_gives_the_model_back(prior: Any, class_prior: Any, tmp_path: Any) -> None:
+def test_a_model_is_saved_and_loaded(prior: Any, class_prior: Any, tmp_path: Any) -> None:
     model = fitted(prior=prior, class_prior=class_prior)
     model.save(tmp_path / "joint.weigh")
-    again = weigh.load(tmp_path / "joint.weigh")
-    assert isinstance(again, weigh.JointModel)
-    assert again.to_bytes() == model.to_bytes()
+    loaded = weigh.load(tmp_path / "joint.weigh")
+    assert isinstance(loaded, weigh.JointModel)
+    assert loaded.to_bytes() == model.to_bytes()
     rows = {"colour": ["red"], "flag": [True], "size": [0.7]}
-    assert again.predict_proba(rows).tolist() == model.predict_proba(rows).tolist()
+    assert loaded.predict_proba(rows).tolist() == model.predict_proba(rows).tolist()
 
 
-def test_a_file_whose_cells_name_no_level_is_refused(tmp_path: Any) -> None:
+def test_a_file_whose_cells_name_unknown_levels_is_rejected(tmp_path: Any) -> None:
     model = fitted()
     part = model.counts.parts[0]
     part.codes[0, 0] = 7
@@ -83,12 +83,12 @@ def test_a_file_whose_cells_name_no_level_is_refused(tmp_path: Any) -> None:
         weigh.load(tmp_path / "bad.weigh")
 
 
-def test_dirichlet_below_1_takes_away_from_cells_and_never_below_0() -> None:
+def test_dirichlet_below_1_discounts_cells_but_never_below_0() -> None:
     model = fitted(prior=weigh.Dirichlet(0.5))
     table = model.to_table()
-    counted = fitted(prior=None).to_table()
+    unsmoothed = fitted(prior=None).to_table()
     assert {cell for cell, p in table._cells.items() if p} == {
-        cell for cell, p in counted._cells.items() if p
+        cell for cell, p in unsmoothed._cells.items() if p
     }
     assert table.probability(y="a", colour="red", flag=1, size="x > 2") == Fraction(1, 2) * Fraction(1, 2)
     row = {"colour": "blue", "flag": False, "size": 1.5}
@@ -97,8 +97,8 @@ def test_dirichlet_below_1_takes_away_from_cells_and_never_below_0() -> None:
     assert "3/4" in model.explain(row)[0].worked()
 
 
-def test_scores_agree_with_the_table_of_all_probabilities() -> None:
-    complete = {name: [column[at] for at in (0, 1, 2, 3, 7)] for name, column in TABLE.items()}
+def test_scores_agree_with_the_probability_table() -> None:
+    complete = {name: [column[i] for i in (0, 1, 2, 3, 7)] for name, column in TABLE.items()}
     model = weigh.JointBayes(columns=KINDS, prior=0.5).fit(complete, "y").model_
     table = model.to_table()
     for colour, flag, size in itertools.product(["red", "blue", None], [0, 1, None], [0.5, 1.5, 9.0, None]):
@@ -123,7 +123,7 @@ def test_columns_stay_in_the_order_of_the_table() -> None:
     assert list(fitted().table.columns) == ["colour", "flag", "size"]
 
 
-def test_numbers_that_are_found_are_cut_into_ten_bins_or_at_their_only_value() -> None:
+def test_inferred_numbers_are_cut_into_ten_bins_or_at_their_only_value() -> None:
     X = np.column_stack([np.arange(100.0), np.full(100, 3.0)])
     model = weigh.JointBayes().fit(X, np.arange(100) > 49).model_
     assert [len(levels) for levels in model.table.levels] == [10, 2]
@@ -132,15 +132,15 @@ def test_numbers_that_are_found_are_cut_into_ten_bins_or_at_their_only_value() -
 
 def test_a_sample_recovers_the_table() -> None:
     model = weigh.JointBayes(prior=1).fit(TABLE, "y").model_.with_prior(2, "uniform")
-    drawn = model.sample(40_000, seed=3)
-    found = weigh.JointBayes(prior=None, columns="category").fit(drawn, "y").model_.to_table()
+    sample = model.sample(40_000, seed=3)
+    estimate = weigh.JointBayes(prior=None, columns="category").fit(sample, "y").model_.to_table()
     for cell, p in model.to_table()._cells.items():
-        assert float(found._cells.get(cell, 0)) == pytest.approx(float(p), abs=0.006)
+        assert float(estimate._cells.get(cell, 0)) == pytest.approx(float(p), abs=0.006)
 
 
-def test_a_sample_without_a_prior_draws_only_what_occurred() -> None:
-    drawn = fitted(prior=None).sample(500)
-    cells = set(zip(drawn["colour"], drawn["flag"], drawn["size"], drawn["y"], strict=True))
+def test_a_sample_without_a_prior_has_only_cells_that_occurred() -> None:
+    sample = fitted(prior=None).sample(500)
+    cells = set(zip(sample["colour"], sample["flag"], sample["size"], sample["y"], strict=True))
     assert cells == {
         ("red", 1, "x ≤ 1", "a"),
         ("red", 1, "x > 2", "a"),
@@ -149,7 +149,7 @@ def test_a_sample_without_a_prior_draws_only_what_occurred() -> None:
     }
 
 
-def test_a_declared_class_without_rows_has_the_priors_shares() -> None:
+def test_a_declared_class_without_rows_has_the_probabilities_of_the_prior() -> None:
     learner = weigh.JointBayes(class_prior="uniform", columns=KINDS)
     learner.partial_fit(TABLE, "y", classes=["a", "b", "c"])
     assert learner.classes_.tolist() == ["a", "b", "c"]
@@ -158,7 +158,7 @@ def test_a_declared_class_without_rows_has_the_priors_shares() -> None:
     assert learner.model_.with_prior(None, "uniform").scores(rows)[0, 2] == pytest.approx(np.log(1 / 3 / 5))
 
 
-def test_labels_beyond_the_declared_classes_leave_no_model() -> None:
+def test_undeclared_labels_are_rejected_without_a_model() -> None:
     learner = weigh.JointBayes(columns=KINDS)
     with pytest.raises(errors.LabelError, match="not among the classes 'a'"):
         learner.partial_fit(TABLE, "y", classes=["a"])
@@ -176,7 +176,7 @@ def test_a_thousand_columns_neither_overflow_nor_underflow() -> None:
     assert learner.n_parameters_ == 3 * (5**1000 - 1) + 2
 
 
-def test_many_chunks_of_many_cells_are_grouped_on_the_way() -> None:
+def test_cells_of_many_chunks_are_grouped_while_merging() -> None:
     rng = np.random.default_rng(0)
     X = rng.integers(0, 9, size=(30_000, 5))
     y = rng.integers(0, 2, size=30_000)
@@ -190,21 +190,21 @@ def test_many_chunks_of_many_cells_are_grouped_on_the_way() -> None:
     assert task.finish(total).to_bytes() == run(task, source).to_bytes()
 
 
-def test_the_index_numbers_rows_in_order_and_finds_them_again() -> None:
+def test_the_cell_index_numbers_distinct_rows_in_order_and_finds_them() -> None:
     rng = np.random.default_rng(1)
     for sizes in ([3, 2], [1], [2**20, 2**20, 2**20, 2**20]):
         codes = np.array([rng.integers(-1, min(size, 4), 50) for size in sizes], dtype=np.int32).T
         index = CellIndex.from_codes(codes, sizes)
         distinct = sorted(set(map(tuple, codes.tolist())))
-        assert [tuple(codes[at]) for at in index.row_positions()] == distinct
+        assert [tuple(codes[i]) for i in index.row_positions()] == distinct
         assert index.ids.tolist() == [distinct.index(tuple(row)) for row in codes.tolist()]
         others = np.array([rng.integers(-1, min(size, 4), 50) for size in sizes], dtype=np.int32).T
-        found = [distinct.index(tuple(row)) if tuple(row) in distinct else -1 for row in others.tolist()]
-        assert index.find(others).tolist() == found
+        expected = [distinct.index(tuple(row)) if tuple(row) in distinct else -1 for row in others.tolist()]
+        assert index.find(others).tolist() == expected
 
 
 @pytest.mark.parametrize(
-    ("columns", "told"),
+    ("columns", "message"),
     [
         (
             {"size": "number"},
@@ -214,35 +214,35 @@ def test_the_index_numbers_rows_in_order_and_finds_them_again() -> None:
         ({"colour": "text"}, r"Column 'colour' is of kind 'text'.*or use NaiveBayes"),
     ],
 )
-def test_columns_that_cannot_be_tabulated_are_refused_with_advice(columns: Any, told: str) -> None:
-    with pytest.raises(errors.ColumnError, match=told):
+def test_columns_of_unsuitable_kinds_are_rejected_with_advice(columns: Any, message: str) -> None:
+    with pytest.raises(errors.ColumnError, match=message):
         weigh.JointBayes(columns=columns).fit(TABLE, "y")
 
 
 @pytest.mark.parametrize(
     "prior", [0, -1, "one", weigh.Beta(2, 2), weigh.Dirichlet([1, 2]), weigh.Dirichlet({"red": 2})]
 )
-def test_priors_that_are_not_one_number_per_cell_are_refused(prior: Any) -> None:
+def test_priors_that_are_not_one_number_per_cell_are_rejected(prior: Any) -> None:
     with pytest.raises(errors.ParameterError, match="JointBayes: prior must be a number above zero, None"):
         weigh.JointBayes(prior=prior).fit(TABLE, "y")
 
 
-def test_a_class_prior_is_checked_in_the_name_of_its_owner() -> None:
+def test_class_prior_errors_name_the_learner() -> None:
     with pytest.raises(errors.ParameterError, match="JointBayes: class_prior must"):
         weigh.JointBayes(class_prior={"a": 1, "b": 2}).fit(TABLE, "y")
 
 
-def test_a_class_that_the_class_prior_names_exists_without_rows() -> None:
+def test_a_class_named_by_the_class_prior_exists_without_rows() -> None:
     learner = weigh.JointBayes(columns=KINDS, class_prior={"a": 0.5, "b": 0.25, "c": 0.25})
-    some = {name: column[::2] for name, column in TABLE.items()}
-    rest = {name: column[1::2] for name, column in TABLE.items()}
-    learner.partial_fit(some, "y").partial_fit(rest, "y")
+    even = {name: column[::2] for name, column in TABLE.items()}
+    odd = {name: column[1::2] for name, column in TABLE.items()}
+    learner.partial_fit(even, "y").partial_fit(odd, "y")
     assert learner.classes_.tolist() == ["a", "b", "c"]
-    whole = weigh.JointBayes(columns=KINDS, class_prior={"a": 0.5, "b": 0.25, "c": 0.25}).fit(TABLE, "y")
-    assert learner.model_.to_bytes() == whole.model_.to_bytes()
+    batch = weigh.JointBayes(columns=KINDS, class_prior={"a": 0.5, "b": 0.25, "c": 0.25}).fit(TABLE, "y")
+    assert learner.model_.to_bytes() == batch.model_.to_bytes()
 
 
-def test_skipping_everything_is_refused() -> None:
+def test_skipping_all_columns_is_rejected() -> None:
     with pytest.raises(errors.DataError, match="nothing to learn from"):
         weigh.JointBayes(columns="skip").fit(TABLE, "y")
 
@@ -261,13 +261,13 @@ def test_rows_never_learned_cannot_be_forgotten() -> None:
 
 def test_other_models_and_other_columns_do_not_merge() -> None:
     model = fitted()
-    with pytest.raises(errors.MergeError, match="A joint model can merge only another, got BayesModel"):
+    with pytest.raises(errors.MergeError, match="only with another joint model, got BayesModel"):
         model.merge(weigh.NaiveBayes().fit(TABLE, "y").model_)
     with pytest.raises(errors.MergeError, match=r"columns=first\.schema"):
         model.merge(weigh.JointBayes(columns={"size": "skip"}).fit(TABLE, "y").model_)
 
 
-def test_large_tables_and_linear_forms_are_refused() -> None:
+def test_large_tables_and_linear_forms_are_rejected() -> None:
     wide = weigh.JointBayes().fit(np.arange(400.0).reshape(40, 10) % 37, np.arange(40) % 2).model_
     with pytest.raises(errors.Unsupported, match=r"about 10\^10 cells"):
         wide.to_table()

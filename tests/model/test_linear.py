@@ -1,4 +1,4 @@
-"""The linear form of naive Bayes: weights, files, refusals."""
+"""The linear form of naive Bayes: weights, files and errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def model():
     return weigh.NaiveBayes(COLUMNS).fit(TABLE, "y").model_
 
 
-def test_the_linear_form_decides_alike_also_with_gaps_and_unseen_values(model):
+def test_the_linear_form_makes_the_same_decisions_with_missing_and_unseen_values(model):
     rows = {
         "colour": ["red", "pink", None],
         "big": [None, True, False],
@@ -42,26 +42,26 @@ def test_contributions_of_the_linear_form_sum_to_its_score(model):
     evidence = linear.explain(row)[0]
     scores = dict(zip(linear.classes, linear.scores(row)[0], strict=True))
     assert evidence.total == pytest.approx(scores[evidence.verdict] - scores[evidence.runner_up])
-    with pytest.raises(errors.Unsupported, match="keeps weights, not counts"):
+    with pytest.raises(errors.Unsupported, match="has weights, not counts"):
         evidence.worked()
 
 
-def test_a_linear_model_survives_its_file(model, tmp_path):
+def test_a_linear_model_is_saved_and_loaded(model, tmp_path):
     linear = model.linear()
     linear.save(tmp_path / "l.weigh")
-    again = weigh.load(tmp_path / "l.weigh")
-    assert again.to_bytes() == linear.to_bytes()
-    assert again.features == linear.features
-    assert np.array_equal(again.coef, linear.coef)
-    assert np.array_equal(again.scores(TABLE), linear.scores(TABLE))
+    loaded = weigh.load(tmp_path / "l.weigh")
+    assert loaded.to_bytes() == linear.to_bytes()
+    assert loaded.features == linear.features
+    assert np.array_equal(loaded.coef, linear.coef)
+    assert np.array_equal(loaded.scores(TABLE), linear.scores(TABLE))
 
 
-def test_a_spread_of_its_own_in_each_class_is_not_linear():
+def test_a_different_spread_in_each_class_is_not_linear():
     with pytest.raises(errors.Unsupported, match="Column 'size' has its own spread"):
         weigh.NaiveBayes().fit(TABLE, "y").model_.linear()
 
 
-def test_a_probability_of_zero_has_no_weight():
+def test_a_probability_of_zero_has_no_finite_weight():
     table = {"x": ["a", "b", "b"], "y": [0, 1, 1]}
     linear = weigh.NaiveBayes(prior=None).fit(table, "y").model_.linear()
     with pytest.raises(errors.Unsupported, match="A probability of zero has no finite weight"):

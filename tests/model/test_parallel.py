@@ -1,4 +1,4 @@
-"""Many chunks at once, results in order."""
+"""The ordered parallel map."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ def test_a_single_item_starts_no_thread():
     assert list(map_in_order(lambda _: threading.current_thread(), [1])) == [threading.main_thread()]
 
 
-def test_nothing_gives_nothing_and_errors_pass_through():
+def test_no_items_give_no_results_and_errors_propagate():
     assert list(map_in_order(lambda item: item, [])) == []
     with pytest.raises(ZeroDivisionError):
         list(map_in_order(lambda item: 1 // item, [1, 2, 0]))
 
 
-def test_only_a_few_items_are_held_at_once():
-    taken: list[int] = []
+def test_only_a_few_items_are_consumed_ahead():
+    consumed: list[int] = []
 
     def items():
         for item in range(100):
-            taken.append(item)
+            consumed.append(item)
             yield item
 
     results = map_in_order(lambda item: item, items())
     next(results)
     next(results)
-    assert len(taken) < 40
+    assert len(consumed) < 40

@@ -1,4 +1,4 @@
-"""Files of perceptrons: all four kinds come back, and what is cut or tampered with is refused."""
+"""Files of all four kinds of perceptrons; truncated and tampered files are rejected."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ TABLE = {
     "class": ["spam", "ham", "spam", "spam", "ham", "late", "ham", "late"],
 }
 KINDS = {"size": "number", "colour": "category", "known": "flag", "body": "text"}
-NEW = {name: [*values, *values[:2]] for name, values in TABLE.items() if name != "class"} | {
+NEW_ROWS = {name: [*values, *values[:2]] for name, values in TABLE.items() if name != "class"} | {
     "colour": ["red", "blue", None, "never", "green", "red", "blue", "green", "red", "never"]
 }
-KEPT = ("last", "averaged", "lazy", "voted")
+HYPOTHESES = ("last", "averaged", "lazy", "voted")
 SETTINGS: dict[str, dict[str, Any]] = {
     "plain": {},
     "recorded": {"record": True},
@@ -36,52 +36,52 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-def learned(keep: str = "averaged", **settings: Any) -> Any:
+def fitted(keep: str = "averaged", **settings: Any) -> Any:
     return weigh.Perceptron(keep, **({"columns": KINDS, "max_iter": 3} | settings)).fit(TABLE, "class").model_
 
 
-@pytest.mark.parametrize("keep", KEPT)
-@pytest.mark.parametrize("which", SETTINGS)
-def test_a_model_comes_back_as_it_was(keep: str, which: str, tmp_path: Path) -> None:
-    model = learned(keep, **SETTINGS[which])
+@pytest.mark.parametrize("keep", HYPOTHESES)
+@pytest.mark.parametrize("case", SETTINGS)
+def test_a_model_is_saved_and_loaded(keep: str, case: str, tmp_path: Path) -> None:
+    model = fitted(keep, **SETTINGS[case])
     model.save(tmp_path / "m.weigh")
-    again = weigh.load(tmp_path / "m.weigh")
-    assert type(again) is type(model)
-    assert again.to_bytes() == model.to_bytes()
-    assert again.certificate == model.certificate
-    assert again.features == model.features
-    np.testing.assert_array_equal(again.scores(NEW), model.scores(NEW))
-    assert [str(e) for e in again.explain(NEW)] == [str(e) for e in model.explain(NEW)]
+    loaded = weigh.load(tmp_path / "m.weigh")
+    assert type(loaded) is type(model)
+    assert loaded.to_bytes() == model.to_bytes()
+    assert loaded.certificate == model.certificate
+    assert loaded.features == model.features
+    np.testing.assert_array_equal(loaded.scores(NEW_ROWS), model.scores(NEW_ROWS))
+    assert [str(e) for e in loaded.explain(NEW_ROWS)] == [str(e) for e in model.explain(NEW_ROWS)]
     if model.record is not None:
-        for other in KEPT:
-            assert again.keep(other).to_bytes() == model.keep(other).to_bytes()
+        for other in HYPOTHESES:
+            assert loaded.keep(other).to_bytes() == model.keep(other).to_bytes()
 
 
-def test_what_was_not_recorded_cannot_be_kept() -> None:
-    with pytest.raises(errors.Unsupported) as refused:
-        learned("lazy").keep("voted")
-    assert str(refused.value) == (
-        "Only the lazy hypothesis of the run was kept. Train with record=True to have all of them."
+def test_other_hypotheses_need_a_record() -> None:
+    with pytest.raises(errors.Unsupported) as error:
+        fitted("lazy").keep("voted")
+    assert str(error.value) == (
+        "Only the lazy hypothesis of the run was kept. Train with record=True to keep all of them."
     )
     with pytest.raises(errors.ParameterError):
-        learned("voted").keep("best")
-    model = learned("lazy")
+        fitted("voted").keep("best")
+    model = fitted("lazy")
     assert model.keep("lazy") is model
 
 
 @pytest.mark.parametrize("keep", ["averaged", "voted"])
-def test_a_file_cut_anywhere_is_refused(keep: str, tmp_path: Path) -> None:
-    content, path = learned(keep).to_bytes(), tmp_path / "m.weigh"
+def test_a_truncated_file_is_rejected(keep: str, tmp_path: Path) -> None:
+    content, path = fitted(keep).to_bytes(), tmp_path / "m.weigh"
     for size in [*range(64), *range(64, len(content), 97), len(content) - 1]:
         path.write_bytes(content[:size])
         with pytest.raises(errors.ModelFileError):
             weigh.load(path)
 
 
-def test_a_file_with_a_changed_byte_is_refused(tmp_path: Path) -> None:
-    content, path = learned("voted").to_bytes(), tmp_path / "m.weigh"
-    for at in range(0, len(content), 41):
-        path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+def test_a_file_with_a_changed_byte_is_rejected(tmp_path: Path) -> None:
+    content, path = fitted("voted").to_bytes(), tmp_path / "m.weigh"
+    for i in range(0, len(content), 41):
+        path.write_bytes(content[:i] + bytes([content[i] ^ 1]) + content[i + 1 :])
         with pytest.raises(errors.ModelFileError):
             weigh.load(path)
 
@@ -89,77 +89,77 @@ def test_a_file_with_a_changed_byte_is_refused(tmp_path: Path) -> None:
 Change = Callable[[dict[str, Any], dict[str, Any]], Any]
 
 
-def filled(name: str, value: float) -> Change:
+def fill(name: str, value: float) -> Change:
     return lambda meta, arrays: arrays[name].__setitem__(slice(None), value)
 
 
-def shortened(name: str) -> Change:
+def shorten(name: str) -> Change:
     return lambda meta, arrays: arrays.update({name: arrays[name][:-1]})
 
 
-def described(**changes: Any) -> Change:
+def update(**changes: Any) -> Change:
     return lambda meta, arrays: meta.update(changes)
 
 
-FACTS = {"mistakes": 1, "updates": 1, "examples": 1, "passes": 1, "converged": False, "radius": 1.0}
-HOSTILE: dict[str, Change] = {
-    "a column beyond the classes": filled("record.plus", 5),
-    "half an update": filled("record.plus", -1),
-    "a feature beyond all": filled("record.indices", 99),
-    "a negative feature": filled("record.indices", -1),
-    "a negative life": filled("record.lives", -1),
-    "an endless amount": filled("record.amounts", np.inf),
-    "an amount that is no number": filled("record.amounts", np.nan),
-    "an endless value": filled("record.values", np.inf),
-    "a value that is no number": filled("record.values", np.nan),
-    "rows that fall": lambda meta, arrays: arrays["record.indptr"].__setitem__(1, 10**9),
-    "a life too few": shortened("record.lives"),
-    "a value too few": shortened("record.values"),
-    "a column too few": shortened("record.minus"),
-    "numbers of another type": lambda meta, arrays: arrays.update(
+CERTIFICATE = {"mistakes": 1, "updates": 1, "examples": 1, "passes": 1, "converged": False, "radius": 1.0}
+DAMAGES: dict[str, Change] = {
+    "a column beyond the classes": fill("record.plus", 5),
+    "half an update": fill("record.plus", -1),
+    "a feature beyond the width": fill("record.indices", 99),
+    "a negative feature": fill("record.indices", -1),
+    "a negative survival count": fill("record.lives", -1),
+    "an infinite amount": fill("record.amounts", np.inf),
+    "an amount of NaN": fill("record.amounts", np.nan),
+    "an infinite value": fill("record.values", np.inf),
+    "a value of NaN": fill("record.values", np.nan),
+    "a decreasing indptr": lambda meta, arrays: arrays["record.indptr"].__setitem__(1, 10**9),
+    "too few survival counts": shorten("record.lives"),
+    "too few values": shorten("record.values"),
+    "too few columns": shorten("record.minus"),
+    "an array of another dtype": lambda meta, arrays: arrays.update(
         {"record.plus": arrays["record.plus"].astype(np.int64)}
     ),
-    "no such hypothesis": described(kept="best"),
-    "another hypothesis": described(kept="last"),
+    "an unknown hypothesis": update(kept="best"),
+    "another hypothesis": update(kept="last"),
     "no record": lambda meta, arrays: meta.pop("record"),
-    "a record of another width": described(record=[99, 3, True, False]),
-    "a record of half a sentence": described(record=[1]),
-    "a divisor of zero": described(divisor=0.0),
-    "a divisor that is a word": described(divisor="ten"),
+    "a record of another width": update(record=[99, 3, True, False]),
+    "an incomplete record": update(record=[1]),
+    "a divisor of zero": update(divisor=0.0),
+    "a divisor that is text": update(divisor="ten"),
     "no certificate": lambda meta, arrays: meta.pop("certificate"),
-    "a certificate of words": described(certificate=FACTS | {"mistakes": "many"}),
-    "a certificate without radius": described(certificate=FACTS | {"radius": None}),
-    "a certificate of other facts": described(certificate=FACTS | {"colour": "red"}),
-    "weights that no perceptron learns": lambda meta, arrays: (
+    "a certificate with text": update(certificate=CERTIFICATE | {"mistakes": "many"}),
+    "a certificate without a radius": update(certificate=CERTIFICATE | {"radius": None}),
+    "a certificate with an unknown field": update(certificate=CERTIFICATE | {"colour": "red"}),
+    "weights of another type of model": lambda meta, arrays: (
         meta.update({"part2.type": "FlagWeights"}),
         arrays.update({f"part2.{state}": arrays["part2.table"] for state in ("present", "absent")}),
     ),
-    "endless weights": filled("base", np.inf),
-    "weights endlessly below zero": filled("base", -np.inf),
+    "infinite weights": fill("base", np.inf),
+    "weights of minus infinity": fill("base", -np.inf),
 }
 
 
-@pytest.mark.parametrize("case", HOSTILE)
-def test_a_file_that_contradicts_itself_is_refused(case: str, tmp_path: Path) -> None:
-    model, path = learned("voted"), tmp_path / "m.weigh"
+@pytest.mark.parametrize("case", DAMAGES)
+def test_a_tampered_file_is_rejected(case: str, tmp_path: Path) -> None:
+    model, path = fitted("voted"), tmp_path / "m.weigh"
     meta, arrays = model.to_store()
     meta = json.loads(json.dumps({"model": model.type_name, **meta}))
     arrays = {name: np.array(array) for name, array in arrays.items()}
     path.write_bytes(store.to_bytes(meta, arrays))
     assert weigh.load(path).to_bytes() == model.to_bytes()
-    HOSTILE[case](meta, arrays)
+    DAMAGES[case](meta, arrays)
     path.write_bytes(store.to_bytes(meta, arrays))
     with pytest.raises(errors.ModelFileError, match="is damaged: "):
         weigh.load(path)
 
 
-def test_a_single_plane_is_not_taken_for_votes(tmp_path: Path) -> None:
-    model, path = learned("averaged", record=True), tmp_path / "m.weigh"
+def test_a_single_hypothesis_is_not_loaded_as_voted(tmp_path: Path) -> None:
+    model, path = fitted("averaged", record=True), tmp_path / "m.weigh"
     meta, arrays = model.to_store()
     path.write_bytes(store.to_bytes({"model": model.type_name, **meta, "kept": "voted"}, arrays))
-    with pytest.raises(errors.ModelFileError) as refused:
+    with pytest.raises(errors.ModelFileError) as error:
         weigh.load(path)
-    assert str(refused.value) == (
-        f"{path} is damaged: its hypothesis is 'voted', which does not suit it. Copy it again from its "
+    assert str(error.value) == (
+        f"{path} is damaged: its hypothesis 'voted' does not match its model type. Copy it again from its "
         f"origin, or save the model again."
     )

@@ -45,7 +45,7 @@ def test_numbers_are_read_exactly_in_every_form() -> None:
     assert ProbabilityTable(["x"], {0: np.float32(0.1), 1: "0.9"}).probability(x=0) == Fraction(1, 10)
 
 
-def test_what_is_not_named_is_summed_out() -> None:
+def test_unnamed_variables_are_summed_out() -> None:
     assert TABLE.probability() == 1
     assert TABLE.probability(G="D") == Fraction(1, 5)
     assert TABLE.probability({"G": "D"}, H=True) == Fraction(1, 10)
@@ -56,15 +56,15 @@ def test_what_is_not_named_is_summed_out() -> None:
 def test_marginals_and_conditionals_are_tables() -> None:
     assert TABLE.marginal("H").to_dict() == {"H": [False, True], "P": [0.25, 0.75]}
     assert TABLE.marginal("H", "G").variables == ("H", "G")
-    worked = TABLE.conditional("G", given={"H": True})
-    assert worked.to_dict(exactly=True)["P"] == ["2/5", "4/15", "1/5", "2/15"]
+    conditional = TABLE.conditional("G", given={"H": True})
+    assert conditional.to_dict(exactly=True)["P"] == ["2/5", "4/15", "1/5", "2/15"]
 
 
-def test_a_conditional_keeps_values_that_became_impossible() -> None:
+def test_a_conditional_keeps_impossible_values() -> None:
     table = ProbabilityTable(["a", "b"], {("x", 0): 0.5, ("y", 0): 0.25, ("y", 1): 0.25})
-    found = table.conditional("a", given={"b": 1})
-    assert found.values == (("x", "y"),)
-    assert found.probability(a="x") == 0
+    conditional = table.conditional("a", given={"b": 1})
+    assert conditional.values == (("x", "y"),)
+    assert conditional.probability(a="x") == 0
     assert table.n_parameters == 3
 
 
@@ -78,7 +78,7 @@ def test_independence_is_exact() -> None:
     assert not ProbabilityTable(["a", "b"], {("x", 0): 0.5, ("y", 1): 0.5}).independent("a", "b")
 
 
-def test_independence_can_hold_only_given_a_third() -> None:
+def test_variables_can_be_independent_only_given_a_third() -> None:
     cells = {}
     for z, p in ((0, Fraction(1, 10)), (1, Fraction(9, 10))):
         for x in (0, 1):
@@ -96,13 +96,13 @@ def test_chain_rule_and_total_probability(weights: list[int]) -> None:
     total = sum(weights)
     cells = {key: Fraction(w, total) for key, w in zip(keys, weights, strict=True)}
     table = ProbabilityTable(["a", "b"], cells)
-    summed = Fraction(0)
+    marginal = Fraction(0)
     for b in (0, 1):
         if table.probability(b=b):
-            chained = table.probability(a="x", given={"b": b}) * table.probability(b=b)
-            assert chained == table.probability(a="x", b=b)
-            summed += chained
-    assert summed == table.probability(a="x") == table.marginal("a").probability(a="x")
+            joint = table.probability(a="x", given={"b": b}) * table.probability(b=b)
+            assert joint == table.probability(a="x", b=b)
+            marginal += joint
+    assert marginal == table.probability(a="x") == table.marginal("a").probability(a="x")
 
 
 def test_impossible_evidence_is_named() -> None:
@@ -113,34 +113,34 @@ def test_impossible_evidence_is_named() -> None:
         table.conditional("a", given={"b": 1})
 
 
-def test_a_sum_that_is_not_one_is_refused() -> None:
+def test_a_sum_that_is_not_one_is_rejected() -> None:
     with pytest.raises(DataError, match=r"must sum to 1; these sum to 0.9"):
         ProbabilityTable(["a"], {0: 0.5, 1: 0.4})
     with pytest.raises(DataError, match="these sum to 0"):
         ProbabilityTable(["a"], {})
 
 
-def test_rounded_probabilities_are_divided_by_their_sum_and_it_is_said() -> None:
+def test_rounded_probabilities_are_divided_by_their_sum_with_a_note() -> None:
     table = ProbabilityTable(["a"], dict.fromkeys(range(3), 1 / 3))
     assert table.probability(a=0) == Fraction(1, 3)
     assert table.given_total == Fraction("0.9999999999999999")
-    assert str(table).endswith("The probabilities given sum to 1-1.0e-16; each was divided by that.")
+    assert str(table).endswith("The probabilities sum to 1-1.0e-16; each was divided by this sum.")
     assert "divided" not in str(TABLE)
 
 
 @pytest.mark.parametrize("bad", [-0.1, math.nan, math.inf, None, True, "a tenth", "1e9999999999"])
-def test_a_probability_that_is_no_number_from_zero_is_refused(bad: object) -> None:
+def test_an_invalid_probability_is_rejected(bad: object) -> None:
     with pytest.raises(DataError, match=r"probability of cell \('x',\) must be a number"):
         ProbabilityTable(["a"], {"x": bad, "y": 0.5})
 
 
 @pytest.mark.parametrize("bad", [math.nan, np.nan, ["x"], ("x", ["y"])])
-def test_a_value_that_cannot_be_told_apart_is_refused(bad: object) -> None:
+def test_a_value_without_identity_is_rejected(bad: object) -> None:
     with pytest.raises(DataError, match="cannot have the value"):
         ProbabilityTable.from_rows(["a"], [(bad, 1)])
 
 
-def test_cells_of_the_wrong_length_or_given_twice_are_refused() -> None:
+def test_cells_of_the_wrong_length_and_duplicate_cells_are_rejected() -> None:
     with pytest.raises(DataError, match=r"has 1 values, but the table has 2 variables, 'a', 'b'"):
         ProbabilityTable(["a", "b"], {"x": 1})
     with pytest.raises(DataError, match="given twice"):
@@ -155,7 +155,7 @@ def test_variables_must_be_a_list_of_names(names: object) -> None:
         ProbabilityTable(names, {"x": 1})
 
 
-def test_columns_must_fit_together() -> None:
+def test_missing_unequal_and_duplicate_columns_are_rejected() -> None:
     with pytest.raises(ColumnError, match="'a' has 1 rows, but 'P' has 2"):
         ProbabilityTable.from_columns({"a": [1], "P": [0.5, 0.5]})
     with pytest.raises(ColumnError, match="has no column 'P'; it has 'a', 'p'"):
@@ -164,7 +164,7 @@ def test_columns_must_fit_together() -> None:
         ProbabilityTable(["a", "a"], {("x", "y"): 1})
 
 
-def test_unknown_variables_and_values_are_told_with_a_hint() -> None:
+def test_errors_for_unknown_variables_and_values_have_a_hint() -> None:
     table = ProbabilityTable(["grade"], {"good": 0.5, "poor": 0.5})
     with pytest.raises(ColumnError, match=r"no column 'grad'; it has 'grade'. Did you mean 'grade'"):
         table.probability(grad="good")
@@ -181,7 +181,7 @@ def test_the_table_prints_aligned() -> None:
     assert repr(TABLE) == "<ProbabilityTable of G, H: 8 cells>"
 
 
-def test_a_long_table_prints_its_beginning() -> None:
+def test_a_long_table_prints_its_first_cells() -> None:
     table = ProbabilityTable(["n"], {n: Fraction(1, 100) for n in range(100)})
     assert len(str(table).splitlines()) == 62
     assert str(table).endswith("... and 40 more cells")
@@ -202,11 +202,11 @@ def test_html_escapes_everything() -> None:
     assert "&quot;&amp;" in text
 
 
-def test_a_dict_reads_back_exactly() -> None:
+def test_an_exact_dict_can_be_read_back() -> None:
     thirds = ProbabilityTable(["a"], {"x": "1/3", "y": "2/3"})
     for table in (TABLE, thirds):
-        plain = json.loads(json.dumps(table.to_dict(exactly=True)))
-        assert ProbabilityTable.from_columns(plain) == table
+        data = json.loads(json.dumps(table.to_dict(exactly=True)))
+        assert ProbabilityTable.from_columns(data) == table
     with pytest.raises(ParameterError, match="probability must be other than the variables 'a'"):
         thirds.to_dict(probability="a")
 

@@ -1,4 +1,4 @@
-"""The threshold: the best of all cuts, its ties, missing values, files and refusals."""
+"""The threshold model: optimal cuts, ties, missing values, files and errors."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ ROWS = st.lists(st.tuples(NUMBERS, NUMBERS, st.sampled_from("abc")), min_size=1,
 
 
 @parametrize_with_checks([weigh.Threshold()])
-def test_the_learner_keeps_the_contract(estimator: Any, check: Any) -> None:
+def test_the_estimator_passes_the_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
 def brute_force(columns: list[list[float]], y: list[Any], weights: list[int]) -> tuple[Any, ...]:
-    """Return (errors, column, width, low) of the best cut, trying every one of them."""
-    found = []
+    """Return (mistakes, column, −width, low, high) of the best of all cuts."""
+    cuts = []
     for j, column in enumerate(columns):
         values = sorted({x for x, w in zip(column, weights, strict=True) if x is not None and w})
         for low, high in zip(values, [*values[1:], np.inf], strict=True):
             sides: dict[Any, Counter[Any]] = {True: Counter(), False: Counter(), None: Counter()}
             for x, label, w in zip(column, y, weights, strict=True):
                 sides[None if x is None else x > low][label] += w
-            wrong = sum(side.total() - max(side.values(), default=0) for side in sides.values())
-            # A cut above all values parts nothing: only a column without any other cut has it.
+            mistakes = sum(side.total() - max(side.values(), default=0) for side in sides.values())
+            # A cut above all values does not split the rows; only constant columns use it.
             if high < np.inf or len(values) == 1:
-                found.append((wrong, j, -(high - low), low, high))
-    return min(found)
+                cuts.append((mistakes, j, -(high - low), low, high))
+    return min(cuts)
 
 
 @settings(max_examples=150, derandomize=True, deadline=None, database=None)
@@ -58,13 +58,13 @@ def test_no_other_cut_is_better(rows: list[tuple[Any, ...]], data: Any) -> None:
             return
     learner = weigh.Threshold(columns={"u": "number", "v": "number"})
     learner.fit({"u": columns[0], "v": columns[1]}, y, sample_weight=weights)
-    wrong, j, _, low, high = brute_force(columns, y, weights)
-    assert learner.model_.mistakes == wrong
+    mistakes, j, _, low, high = brute_force(columns, y, weights)
+    assert learner.model_.mistakes == mistakes
     assert learner.column_ == "uv"[j]
     assert learner.interval_ == (low, high)
     assert low <= learner.threshold_ < high
-    said = learner.predict({"u": columns[0], "v": columns[1]})
-    assert sum(w for a, b, w in zip(said, y, weights, strict=True) if a != b) == wrong
+    predicted = learner.predict({"u": columns[0], "v": columns[1]})
+    assert sum(w for a, b, w in zip(predicted, y, weights, strict=True) if a != b) == mistakes
 
 
 def test_ties_go_to_the_first_column_then_the_widest_then_the_lowest_interval() -> None:
@@ -81,7 +81,7 @@ def test_either_orientation_and_many_classes() -> None:
     assert stump.predict({"x": [0, 9]}).tolist() == ["c", "b"]
 
 
-def test_missing_values_say_the_majority_of_missing_rows_or_of_all() -> None:
+def test_missing_values_predict_the_majority_of_missing_rows_or_of_all_rows() -> None:
     with_gaps = weigh.Threshold().fit({"x": [1.0, 2.0, None, None]}, ["a", "b", "c", "c"])
     assert with_gaps.predict({"x": [None]}).tolist() == ["c"]
     without = weigh.Threshold().fit({"x": [1.0, 2.0, 3.0]}, ["a", "b", "b"])
@@ -89,14 +89,14 @@ def test_missing_values_say_the_majority_of_missing_rows_or_of_all() -> None:
     assert "missing" in str(without.explain({"x": None})[0])
 
 
-def test_flags_codes_and_numbers_take_part_and_strings_do_not() -> None:
+def test_flags_codes_and_numbers_are_candidates_and_strings_are_not() -> None:
     table = {"name": ["a", "b", "c", "d"], "on": [True, False, True, False], "code": [1, 2, 3, 4]}
     assert weigh.Threshold().fit(table, [1, 0, 1, 0]).column_ == "on"
     assert weigh.Threshold().fit(table, [0, 0, 1, 1]).column_ == "code"
     assert weigh.Threshold(columns={"on": "category"}).fit(table, [1, 0, 1, 0]).column_ == "code"
 
 
-def test_derived_columns_take_part(tmp_path: Any) -> None:
+def test_derived_columns_are_candidates(tmp_path: Any) -> None:
     table = {"a": [1.0, 2.0, 3.0, 4.0], "b": [1.0, 3.0, 2.0, 9.0]}
     columns = {
         "more": weigh.Derived(lambda rows: rows["a"] - rows["b"], "number"),
@@ -105,8 +105,8 @@ def test_derived_columns_take_part(tmp_path: Any) -> None:
     stump = weigh.Threshold(columns=columns).fit(table, [0, 0, 1, 0])
     assert (stump.column_, stump.threshold_) == ("more", 0.5)
     stump.model_.save(tmp_path / "cut.weigh")
-    again = weigh.load(tmp_path / "cut.weigh", derived={"more": lambda rows: rows["a"] - rows["b"]})
-    assert again.predict(table).tolist() == [0, 0, 1, 0]
+    loaded = weigh.load(tmp_path / "cut.weigh", derived={"more": lambda rows: rows["a"] - rows["b"]})
+    assert loaded.predict(table).tolist() == [0, 0, 1, 0]
 
 
 def test_storage_does_not_matter() -> None:
@@ -135,7 +135,7 @@ def test_the_order_of_rows_threads_and_chunks_does_not_matter() -> None:
     assert (shuffled.column, shuffled.interval) == (one.column, one.interval)
 
 
-def test_whole_weights_are_repeated_rows() -> None:
+def test_integer_weights_equal_repeated_rows() -> None:
     X, y, weights = [[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1], [3, 0, 1, 2]
     weighted = weigh.Threshold().fit(X, y, sample_weight=weights)
     repeated = weigh.Threshold().fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
@@ -158,14 +158,14 @@ def test_only_the_column_that_is_cut_is_needed_to_predict() -> None:
         [-5e-324, 0.0],
     ],
 )
-def test_the_cut_lies_in_its_interval_at_the_ends_of_the_numbers(values: list[float]) -> None:
+def test_the_cut_lies_in_its_interval_for_extreme_floats(values: list[float]) -> None:
     stump = weigh.Threshold().fit({"x": values}, ["a", "b"])
     assert stump.interval_ == tuple(values)
     assert values[0] <= stump.threshold_ < values[1]
     assert stump.predict({"x": values}).tolist() == ["a", "b"]
 
 
-def test_a_column_that_does_not_vary_is_cut_above_its_value() -> None:
+def test_a_constant_column_is_cut_at_its_value() -> None:
     stump = weigh.Threshold().fit({"x": [2.0, 2.0, 2.0]}, ["a", "b", "b"])
     assert (stump.threshold_, stump.interval_) == (2.0, (2.0, np.inf))
     assert stump.predict({"x": [-5.0, 2.0, 7.0]}).tolist() == ["b", "b", "b"]
@@ -177,27 +177,27 @@ def test_contributions_sum_to_the_score() -> None:
     model = weigh.Threshold().fit({"x": [1.0, 2.0, None, 4.0]}, ["a", "b", "b", "c"]).model_
     rows = {"x": [0.0, 3.0, None]}
     for evidence, score in zip(model.explain(rows), model.scores(rows), strict=True):
-        named = dict(zip(model.classes, score, strict=True))
-        assert evidence.total == pytest.approx(named[evidence.verdict] - named[evidence.runner_up])
+        by_class = dict(zip(model.classes, score, strict=True))
+        assert evidence.total == pytest.approx(by_class[evidence.verdict] - by_class[evidence.runner_up])
         assert len(evidence.table) == 2
         assert sum(evidence.probabilities.values()) == pytest.approx(1)
     assert np.exp(model.scores(rows)).sum(axis=1) == pytest.approx([1, 1, 1])
 
 
-def test_a_model_file_gives_the_model_back(tmp_path: Any) -> None:
+def test_a_model_is_saved_and_loaded(tmp_path: Any) -> None:
     for table in (
         {"x": [1.0, 2.0, None], "s": ["u", "v", "w"]},
         {"x": [1.0, 1.0, 1.0], "s": ["u", "v", "w"]},
     ):
         model = weigh.Threshold().fit(table, [True, False, True]).model_
         model.save(tmp_path / "cut.weigh")
-        again = weigh.load(tmp_path / "cut.weigh")
-        assert isinstance(again, weigh.ThresholdModel)
-        assert again.to_bytes() == model.to_bytes()
-        assert (again.column, again.cut, again.interval) == (model.column, model.cut, model.interval)
+        loaded = weigh.load(tmp_path / "cut.weigh")
+        assert isinstance(loaded, weigh.ThresholdModel)
+        assert loaded.to_bytes() == model.to_bytes()
+        assert (loaded.column, loaded.cut, loaded.interval) == (model.column, model.cut, model.interval)
 
 
-def test_a_file_with_a_cut_outside_its_interval_is_refused(tmp_path: Any) -> None:
+def test_a_file_with_a_cut_outside_its_interval_is_rejected(tmp_path: Any) -> None:
     model = weigh.Threshold().fit({"x": [1.0, 2.0]}, ["a", "b"]).model_
     object.__setattr__(model, "cut", 3.0)
     model.save(tmp_path / "bad.weigh")
@@ -211,22 +211,22 @@ def test_a_stored_model_predicts_without_scikit_learn_or_scipy(tmp_path: Any) ->
         f"import sys, weigh; m = weigh.load({str(tmp_path / 'cut.weigh')!r}); m.predict({{'x': 1.0}});"
         "print([n for n in ('sklearn', 'scipy', 'pyarrow', 'pandas') if n in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == "[]"
 
 
-def test_a_table_without_numbers_is_refused() -> None:
+def test_a_table_without_numbers_is_rejected() -> None:
     with pytest.raises(errors.DataError, match=r"no numeric column to cut; the columns are 's'.*NaiveBayes"):
         weigh.Threshold().fit({"s": ["a", "b"]}, [0, 1])
 
 
-def test_a_string_among_the_numbers_is_told_at_prediction() -> None:
+def test_a_string_in_a_numeric_column_is_an_error_in_predict() -> None:
     stump = weigh.Threshold().fit({"x": [1.0, 2.0]}, ["a", "b"])
     with pytest.raises(errors.ColumnError, match="Column 'x' holds numbers, but one value is 'many'"):
         stump.predict({"x": ["many"]})
 
 
-def test_a_hundred_thousand_rows_of_thirty_columns_are_cut_at_once() -> None:
+def test_a_hundred_thousand_rows_of_thirty_columns_are_fitted_quickly() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100_000, 30))
     y = X[:, 7] + rng.normal(size=100_000) > 0.3

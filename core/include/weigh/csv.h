@@ -1,9 +1,8 @@
-// Comma-separated text into columns.
+// Parses delimiter-separated text into columns.
 //
-// A record ends at \n, \r\n or \r; blank lines are no records. A field that begins with '"' runs to
-// the next '"' that is not doubled, over ends of lines too; what follows up to the delimiter is
-// appended to it. A '"' elsewhere is a character like any other, and everywhere in files without
-// `quotes`. The bytes are UTF-8, without a byte order mark.
+// A record ends at \n, \r\n or \r; blank lines are ignored. A field that begins with '"' extends to the next '"' that
+// is not doubled, across line ends; text between the closing quote and the delimiter is appended to it. A '"'
+// elsewhere, or in files without `quotes`, is an ordinary character. The input is UTF-8 without a byte order mark.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +15,19 @@
 
 namespace weigh::csv {
 
-inline constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+inline constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
-// What a column is read as. All but `skip`, `number` and `text` are coded: one code per record and
-// the distinct values in order of first appearance. A `text` stays where it is.
+// How a column is read. All kinds except `skip`, `number` and `text` are encoded: one code per record and the
+// distinct values in order of first appearance. A `text` is a span of the input.
 enum class Kind { skip, number, text, integer, real, flag, string, any };
 
 struct Dialect {
     char delimiter = ',';
     bool quotes = true;
-    std::vector<std::string> missing;  // fields that mean "missing"; the empty one always does
+    std::vector<std::string> missing;  // fields that mean "missing", in addition to the empty one
 };
 
-// Texts one after the other: text k is bytes[offsets[k]] .. bytes[offsets[k + 1]].
+// Concatenated texts: text k is bytes[offsets[k]] .. bytes[offsets[k + 1]].
 struct Texts {
     std::vector<std::size_t> offsets{0};
     std::string bytes;
@@ -43,8 +42,8 @@ struct Texts {
     }
 };
 
-// One column; which members are filled goes by its kind, which for `any` is the one found:
-// `integer`, `flag` or `real` if all values are such, else `string`.
+// One column. Its kind determines which members are used. For `any` the kind is inferred: `integer`, `flag` or `real`
+// if all values are valid, else `string`.
 struct Column {
     Kind kind = Kind::skip;
     std::vector<double> numbers;         // number: per record, NaN is missing
@@ -52,39 +51,39 @@ struct Column {
     std::vector<std::int64_t> integers;  // distinct values of integers and flags
     std::vector<double> reals;           // distinct values of reals
     Texts texts;                         // distinct values of strings
-    std::vector<std::int64_t> begins;    // text: where in the data, or (~begin) in `spilled`
+    std::vector<std::int64_t> begins;    // text: offset in the data, or ~offset in `unescaped`
     std::vector<std::int64_t> sizes;     // text: -1 is missing
-    std::string spilled;                 // texts that had doubled quotes
+    std::string unescaped;               // texts with doubled quotes
 };
 
 enum class Fault { none, ragged, unfit, not_utf8, open_quote };
 
-// What is wrong with a record, if anything.
+// The first invalid record, if any.
 struct Error {
     Fault fault = Fault::none;
     std::size_t record = 0;  // counted from 0
     std::size_t offset = 0;  // where the record begins
     std::size_t column = 0;
-    std::size_t fields = 0;  // ragged: how many fields the record has
+    std::size_t fields = 0;  // ragged: number of fields of the record
     std::string text;        // unfit: the value
 };
 
 struct Table {
     std::size_t records = 0;
     std::vector<Column> columns;
-    Error error;  // the first one; reading stopped there
+    Error error;  // the first one; parsing stopped there
 };
 
-// Read at most `most` records of one field per kind.
-Table parse(std::string_view data, std::span<const Kind> kinds, const Dialect& dialect, std::size_t most);
+// Parse at most `max_records` records with one field per kind.
+Table parse(std::string_view data, std::span<const Kind> kinds, const Dialect& dialect, std::size_t max_records);
 
-struct Cut {
-    std::size_t end = 0;  // just behind the last whole record
+struct RecordScan {
+    std::size_t end = 0;  // end of the last complete record
     std::size_t records = 0;
 };
 
-// Find the end of the last whole record, or of the first `most`. `closed` says that nothing follows
-// the data, so that its last record is whole even without an end of line.
-Cut cut(std::string_view data, char delimiter, bool quotes, std::size_t most, bool closed);
+// Find the end of the last complete record, or of record `max_records`. `at_end` means that the data ends here, so
+// that the last record is complete even without a line end.
+RecordScan scan_records(std::string_view data, char delimiter, bool quotes, std::size_t max_records, bool at_end);
 
 }  // namespace weigh::csv

@@ -1,4 +1,4 @@
-// Lines `label index:value ...` into sparse rows; what follows '#' in a line is a comment.
+// Parses svmlight lines `label index:value ...` into sparse rows. A '#' starts a comment.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace weigh::svmlight {
 
-// Some lines (or words) of a text: line i is text[begins[i]] .. text[ends[i]], without its end of line.
+// Lines (or words) of a text: line i is text[begins[i]] .. text[ends[i]], without its line end.
 struct Lines {
     std::string_view text;
     std::span<const std::int64_t> begins;
@@ -21,17 +21,17 @@ struct Lines {
     }
 };
 
-// What the ends of lines tell, if their indices ascend; -1 where there is no index.
-struct Extent {
-    std::int64_t smallest = -1;
-    std::int64_t largest = -1;
-    bool whole_labels = true;  // whether all labels look like whole numbers
+// Index range and label type of lines whose indices ascend; -1 means that there is no index.
+struct LineScan {
+    std::int64_t min_index = -1;
+    std::int64_t max_index = -1;
+    bool integer_labels = true;  // whether all labels are written as integers
 };
 
-Extent scan(const Lines& lines);
+LineScan scan(const Lines& lines);
 
-// Read words that are finite numbers, up to the first that is none; return how many there were.
-std::size_t read_numbers(const Lines& words, std::span<double> numbers);
+// Parse words as finite numbers up to the first failure; return how many were parsed.
+std::size_t parse_numbers(const Lines& words, std::span<double> numbers);
 
 enum class Fault { none, label, index, order, value, beyond };
 
@@ -40,11 +40,11 @@ struct Rows {
     std::vector<std::int64_t> indptr{0};
     std::vector<std::int32_t> indices;
     std::vector<double> values;
-    Fault fault = Fault::none;  // the first one; reading stopped there
-    std::size_t place = 0;      // where the word with the fault begins
+    Fault fault = Fault::none;  // the first one; parsing stopped there
+    std::size_t position = 0;   // offset of the offending word
 };
 
-// Read all lines; the first column has the index `base`, and there are `width` columns.
+// Parse all lines; the first column has the index `base`, and there are `width` columns.
 Rows parse(const Lines& lines, std::int64_t base, std::int64_t width);
 
 }  // namespace weigh::svmlight

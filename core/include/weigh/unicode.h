@@ -1,4 +1,4 @@
-// Unicode for texts in UTF-8: classes of characters, lower case, accents; the same as Python's.
+// Character classes, case folding and accent removal for UTF-8, with the same results as Python.
 #pragma once
 
 #include <cstddef>
@@ -12,53 +12,53 @@ inline constexpr const char* kVersion = "14.0.0";
 
 inline constexpr char32_t kReplacement = 0xFFFD;
 
-// What is not ASCII; callers use the functions below.
-namespace wide {
+// Slow paths for non-ASCII characters; call the functions below instead.
+namespace non_ascii {
 
 bool is_word(char32_t c);
 bool is_space(char32_t c);
 
-inline bool continues(char byte) { return (byte & 0xC0) == 0x80; }
+inline bool is_continuation(char byte) { return (byte & 0xC0) == 0x80; }
 
 inline char32_t decode(const char*& at, const char* end) {
     const char32_t first = static_cast<unsigned char>(*at++);
-    if (first < 0xC2 || first > 0xF4 || at == end || !continues(*at)) return kReplacement;
+    if (first < 0xC2 || first > 0xF4 || at == end || !is_continuation(*at)) return kReplacement;
     const char32_t second = *at & 0x3F;
     if (first < 0xE0) return ++at, (first & 0x1F) << 6 | second;
     if ((first == 0xE0 && second < 0x20) || (first == 0xF0 && second < 0x10)) return kReplacement;
     if (first == 0xF4 && second >= 0x10) return kReplacement;
-    // A surrogate that is cut short is no subpart of anything: its bytes are wrong one by one.
-    if (first == 0xED && second >= 0x20 && (end - at < 2 || !continues(at[1]))) return kReplacement;
-    if (++at == end || !continues(*at)) return kReplacement;
+    // A truncated surrogate is not a valid subpart: each of its bytes is an error of its own.
+    if (first == 0xED && second >= 0x20 && (end - at < 2 || !is_continuation(at[1]))) return kReplacement;
+    if (++at == end || !is_continuation(*at)) return kReplacement;
     const char32_t low = second << 6 | (*at++ & 0x3F);
     if (first < 0xF0) return (first & 0x0F) << 12 | low;
-    if (at == end || !continues(*at)) return kReplacement;
+    if (at == end || !is_continuation(*at)) return kReplacement;
     return (first & 0x07) << 18 | low << 6 | (*at++ & 0x3F);
 }
 
-}  // namespace wide
+}  // namespace non_ascii
 
-// Whether `\w` matches: a letter, a number of any kind, or the underscore.
+// Whether the regular expression `\w` matches: a letter, a number of any kind, or the underscore.
 inline bool is_word(char32_t c) {
-    if (c >= 0x80) return wide::is_word(c);
+    if (c >= 0x80) return non_ascii::is_word(c);
     return (c | 0x20) - U'a' < 26 || c - U'0' < 10 || c == U'_';
 }
 
 inline bool is_space(char32_t c) {
-    if (c >= 0x80) return wide::is_space(c);
+    if (c >= 0x80) return non_ascii::is_space(c);
     return c == U' ' || c - 0x09 < 5 || c - 0x1C < 4;
 }
 
-// The code point at `at`, which is before `end` and moves behind it. Bytes that are no UTF-8 give U+FFFD,
-// one for each maximal subpart; a surrogate that is spelled out is taken as it is.
+// Decode the code point at `at` (before `end`) and advance. Invalid UTF-8 gives U+FFFD for each maximal subpart;
+// encoded surrogates are returned as they are.
 inline char32_t decode(const char*& at, const char* end) {
     const auto first = static_cast<unsigned char>(*at);
-    if (first >= 0x80) return wide::decode(at, end);
+    if (first >= 0x80) return non_ascii::decode(at, end);
     ++at;
     return first;
 }
 
-// Write UTF-8, of surrogates too, and return the place behind; what is beyond U+10FFFF becomes U+FFFD.
+// Encode as UTF-8, surrogates included, and return the end; values above U+10FFFF become U+FFFD.
 inline char* encode(char* to, char32_t c) {
     if (c > 0x10FFFF) c = kReplacement;
     const auto lead = [&](char32_t marker, int shift) { *to++ = static_cast<char>(marker | c >> shift); };
@@ -71,21 +71,21 @@ inline char* encode(char* to, char32_t c) {
 
 void append(std::string& out, char32_t c);
 
-// Texts of one, two or four bytes for each code point; surrogates are never joined.
+// Append texts with one, two or four bytes per code point; surrogate pairs are not combined.
 void append_latin1(std::string& out, const unsigned char* from, std::size_t size);
 void append_ucs2(std::string& out, const std::uint16_t* from, std::size_t size);
 void append_ucs4(std::string& out, const std::uint32_t* from, std::size_t size);
 
-// Lower case of ASCII; what is not ASCII stays.
-inline char small(char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c | 0x20 : c); }
+// Lower case of ASCII letters; other characters are unchanged.
+inline char to_lower_ascii(char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c | 0x20 : c); }
 
 struct Folding {
-    bool lower = true;           // full lower case, with the final sigma
-    bool strip_accents = false;  // then the compatibility decomposition without combining characters
+    bool lower = true;           // full lower case mapping, including final sigma
+    bool strip_accents = false;  // then NFKD without combining characters
 };
 
-// Replace `out`, which `text` is no part of, by the folded text. Bytes that are no UTF-8 become U+FFFD, as
-// `decode` does it, also when nothing is to be folded.
+// Replace `out`, which must not alias `text`, by the folded text. Invalid UTF-8 becomes U+FFFD as in `decode`, even
+// if no folding is requested.
 void fold(std::string_view text, Folding folding, std::string& out);
 
 }  // namespace weigh::unicode

@@ -1,16 +1,17 @@
-// Borrowed views of other people's memory: nothing here owns or copies.
+// Non-owning views of arrays, and the sparse row format.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace weigh {
 
-// Class or level numbers, one per row; a negative one means "missing".
+// Class or level codes, one per row; negative means missing.
 using Codes = std::span<const std::int32_t>;
 
-// A column whose neighbours may be far apart, as in a column of a row-major matrix.
+// A one-dimensional array with a stride, such as a column of a row-major matrix.
 template <class T>
 struct Strided {
     const T* data = nullptr;
@@ -20,14 +21,21 @@ struct Strided {
     const T& operator[](std::size_t i) const { return data[static_cast<std::ptrdiff_t>(i) * stride]; }
 };
 
-// Compressed sparse rows: row i owns entries indptr[i] .. indptr[i + 1].
+// Compressed sparse rows (CSR): row i has the entries indptr[i] .. indptr[i + 1].
 struct SparseRows {
     std::span<const std::int64_t> indptr;
     std::span<const std::int32_t> indices;
-    std::span<const double> values;  // empty: every entry counts one
+    std::span<const double> values;  // empty means that all are 1
 
     std::size_t rows() const { return indptr.empty() ? 0 : indptr.size() - 1; }
     double value(std::size_t entry) const { return values.empty() ? 1.0 : values[entry]; }
+};
+
+// Sparse rows in the same format that own their arrays.
+struct CsrRows {
+    std::vector<std::int64_t> indptr;
+    std::vector<std::int32_t> indices;
+    std::vector<double> values;
 };
 
 }  // namespace weigh

@@ -1,4 +1,4 @@
-// A vocabulary: tokens and their numbers, known by name or only by bucket.
+// Vocabulary: indices for tokens by name or by hash bucket.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +9,12 @@
 #include <string_view>
 #include <vector>
 
-#include "weigh/tokens.h"
+#include "weigh/tokenizer.h"
+#include "weigh/views.h"
 
 namespace weigh {
 
-// Names end to end, as model files hold them: name k is text[offsets[k]] .. text[offsets[k + 1]].
+// Concatenated names, as in model files: name k is text[offsets[k]] .. text[offsets[k + 1]].
 struct Names {
     std::string text;
     std::vector<std::int64_t> offsets{0};
@@ -35,17 +36,17 @@ struct NamesView {
     }
 };
 
-// Numbers for tokens. With buckets (a power of two) a token's number is its hash's last bits, or the
-// place that is given to that bucket; else numbers are given in order of first appearance.
+// Indices for tokens. With buckets (a power of two), the index is the low bits of the hash, optionally remapped;
+// otherwise indices are assigned in order of first appearance.
 class Vocabulary {
 public:
     static constexpr std::int32_t kUnknown = Dictionary::kNew;
 
     explicit Vocabulary(std::size_t buckets = 0) : buckets_(buckets), size_(buckets) {}
-    // One place for every bucket; a negative one means that the bucket is unknown.
-    explicit Vocabulary(std::span<const std::int32_t> places)
-        : buckets_(places.size()), places_(places.begin(), places.end()) {
-        for (const std::int32_t place : places) size_ = std::max(size_, static_cast<std::size_t>(place + 1));
+    // The index of every bucket; a negative one means that the bucket is unknown.
+    explicit Vocabulary(std::span<const std::int32_t> index_map)
+        : buckets_(index_map.size()), index_map_(index_map.begin(), index_map.end()) {
+        for (const std::int32_t index : index_map) size_ = std::max(size_, static_cast<std::size_t>(index + 1));
     }
 
     bool is_hashed() const { return buckets_ != 0; }
@@ -53,76 +54,69 @@ public:
 
     void prefetch(const Key& key) const {
         if (!is_hashed()) dictionary_.prefetch(key);
-        else if (!places_.empty()) __builtin_prefetch(&places_[bucket(key)]);
+        else if (!index_map_.empty()) __builtin_prefetch(&index_map_[bucket(key)]);
     }
 
-    // The token's number; a token that is new gets the next one.
-    std::size_t number(const Token& token) {
+    // The index of the token; a new token gets the next one.
+    std::size_t find_or_add(const Token& token) {
         if (is_hashed()) return bucket(token.key);
         std::int32_t& code = dictionary_.code(token.key, token.text);
         if (code == Dictionary::kNew) {
-            if (dictionary_.size() > kMost) throw std::length_error("there are too many different tokens");
+            if (dictionary_.size() > kMaxTokens) throw std::length_error("there are too many distinct tokens");
             code = static_cast<std::int32_t>(dictionary_.size() - 1);
         }
         return static_cast<std::size_t>(code);
     }
 
-    // The token's number, or `kUnknown`.
+    // The index of the token, or `kUnknown`.
     std::int32_t find(const Token& token) const {
         if (!is_hashed()) return dictionary_.find(token.key, token.text);
-        if (places_.empty()) return static_cast<std::int32_t>(bucket(token.key));
-        const std::int32_t place = places_[bucket(token.key)];
-        return place < 0 ? kUnknown : place;
+        if (index_map_.empty()) return static_cast<std::int32_t>(bucket(token.key));
+        const std::int32_t index = index_map_[bucket(token.key)];
+        return index < 0 ? kUnknown : index;
     }
 
-    // Number the names 0, 1, ...; false if one of them occurs twice.
+    // Assign the indices 0, 1, ... to the names; false if a name occurs twice.
     bool add_all(NamesView names);
 
-    // The names by number.
+    // The names by index.
     Names names() const;
 
 private:
-    static constexpr std::size_t kMost = 0x7FFFFFFF;
+    static constexpr std::size_t kMaxTokens = 0x7FFFFFFF;
 
     std::size_t bucket(const Key& key) const { return key.hash & (buckets_ - 1); }
 
     std::size_t buckets_;
     std::size_t size_ = 0;
-    std::vector<std::int32_t> places_;
+    std::vector<std::int32_t> index_map_;
     Dictionary dictionary_;
 };
 
-// The numbers that put names into the order of their code points.
-std::vector<std::int32_t> sorted_order(NamesView names);
+// The permutation that sorts names by code points.
+std::vector<std::int32_t> argsort_names(NamesView names);
 
-// The names with the given numbers.
-Names taken(NamesView names, std::span<const std::int32_t> order);
+// The names with the given indices.
+Names take_names(NamesView names, std::span<const std::int32_t> order);
 
-// Two sorted lists of names as one, and the places of the first's and of the second's names in it.
+// Two sorted lists of names merged, and the positions of both lists' names in the result.
 struct MergedNames {
     Names names;
     std::vector<std::int64_t> first, second;
 };
-MergedNames merged(NamesView first, NamesView second);
+MergedNames merge_names(NamesView first, NamesView second);
 
-// Of two lists of names of buckets the better name of each: the shorter one, of equally short ones
-// that of the smaller hash; an empty one is none.
-Names shorter(NamesView first, NamesView second);
+// The preferred name of every bucket from two lists: the shorter one, on ties the one with the smaller hash. An empty
+// name means none.
+Names select_shorter_names(NamesView first, NamesView second);
 
-// Documents as sparse rows over a vocabulary, every token once per row, in order of their numbers.
-struct TokenRows {
-    std::vector<std::int64_t> indptr;
-    std::vector<std::int32_t> indices;
-    std::vector<double> values;
-};
+// Tokenize documents into rows over the vocabulary, with ascending indices; unknown tokens are skipped.
+CsrRows find_tokens(const Documents& documents, const TokenSettings& settings, const Vocabulary& vocabulary);
 
-// The tokens that the vocabulary knows; with `kUnknown` ones passed over.
-TokenRows find_tokens(const Documents& documents, const TokenSettings& settings, const Vocabulary& vocabulary);
+// The same, adding new tokens to the vocabulary.
+CsrRows find_or_add_tokens(const Documents& documents, const TokenSettings& settings, Vocabulary& vocabulary);
 
-// The same, with new tokens taken into the vocabulary.
-TokenRows learn_tokens(const Documents& documents, const TokenSettings& settings, Vocabulary& vocabulary);
-
-// scores[i] += Σ value · table[number] over the row's known tokens; the table is token-major.
+// scores[i] += Σ value · table[index] over the known tokens of the row; the table is token-major.
 void score_tokens(const Documents& documents, const TokenSettings& settings, const Vocabulary& vocabulary,
                   std::span<const double> table, std::size_t classes, std::span<double> scores);
 

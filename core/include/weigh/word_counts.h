@@ -1,4 +1,4 @@
-// Counting tokens by class, straight from the documents, with no matrix in between.
+// Counts tokens by class directly from documents, without an intermediate matrix.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,20 @@ namespace weigh {
 
 struct CountSettings {
     TokenSettings tokens;
-    std::size_t buckets = 0;   // zero: every token has a name and a row of its own
-    bool presence = false;     // count documents that have a token, not its occurrences
-    // Counts are gathered in 32 bits and moved into 64 before they can overflow.
-    std::uint64_t most = 0xFFFFFFFF;
+    std::size_t buckets = 0;  // zero means one row per token
+    bool presence = false;    // count documents that contain a token, not its occurrences
+    // Counts are accumulated in 32 bits and moved to 64 bits before they can overflow.
+    std::uint64_t max_count = 0xFFFFFFFF;
 };
 
-// All counts: one name and one column per token, in the order of the names' code points; with
-// buckets one column per bucket, whose name is that of the shortest token seen in it (of at most 63
-// bytes; a bucket with none such has no name).
+// All counts: one name and one column per token, sorted by code points. With buckets, one column per bucket, named
+// after its shortest token of at most 63 bytes; a bucket without one has no name.
 struct WordTable {
     Names names;
     std::size_t classes = 0, words = 0;
-    // Class-major, in the narrowest type that holds all counts; doubles if rows had weights or tokens
-    // had values.
-    std::variant<Zeroed<std::uint8_t>, Zeroed<std::uint16_t>, Zeroed<std::uint32_t>, Zeroed<std::int64_t>,
-                 Zeroed<double>>
+    // Class-major, in the narrowest type that holds all counts; doubles if rows have weights or tokens have values.
+    std::variant<ZeroedArray<std::uint8_t>, ZeroedArray<std::uint16_t>, ZeroedArray<std::uint32_t>,
+                 ZeroedArray<std::int64_t>, ZeroedArray<double>>
         cells;
 };
 
@@ -39,14 +37,14 @@ public:
     WordCounts(WordCounts&&) noexcept;
     ~WordCounts();
 
-    // Count documents; row i belongs to classes[i], an empty weights span means one each.
+    // Count documents; row i belongs to classes[i], an empty `weights` span means unit weights.
     void add(const Documents& documents, Codes classes, std::size_t n_classes, std::span<const double> weights);
 
-    // Take over the counts of others with the same settings, whose class c is places[c] here.
-    void join(const WordCounts& other, std::span<const std::int64_t> places, std::size_t n_classes);
+    // Add the counts of another instance with the same settings, whose class c is class_map[c] here.
+    void merge(const WordCounts& other, std::span<const std::int64_t> class_map, std::size_t n_classes);
 
-    // The table, its class c in row places[c].
-    WordTable table(std::span<const std::int64_t> places) const;
+    // The counts, with class c in row class_map[c].
+    WordTable table(std::span<const std::int64_t> class_map) const;
 
 private:
     class Impl;

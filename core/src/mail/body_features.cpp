@@ -3,23 +3,23 @@
 #include "ascii.h"
 #include "feature_views.h"
 #include "weigh/unicode.h"
-#include "words.h"
+#include "word_splitter.h"
 
 namespace weigh::mail {
 namespace {
 
-constexpr std::size_t kLongestType = 40;
-constexpr std::size_t kFewLetters = 20;  // shouting takes more
+constexpr std::size_t kMaxTypeBytes = 40;
+constexpr std::size_t kMinLetters = 20;  // minimum for the "shouting" flag
 
-// What is behind the host of an address.
+// The path, query and fragment of a URL.
 std::string_view path_of(std::string_view url) {
     const std::size_t mark = url.find("//");
-    const std::size_t begin = mark == kNowhere ? 0 : mark + 2;
+    const std::size_t begin = mark == kNotFound ? 0 : mark + 2;
     const std::size_t end = url.find_first_of("/\\?#", begin);
-    return end == kNowhere ? std::string_view{} : url.substr(end);
+    return end == kNotFound ? std::string_view{} : url.substr(end);
 }
 
-// Whether a word begins or ends with the sign of dollars, pounds or euros.
+// Whether a word begins or ends with a dollar, pound or euro sign.
 bool is_price(std::string_view word) {
     constexpr std::string_view kPound = "\u00a3", kEuro = "\u20ac";
     if (word.starts_with('$') || word.ends_with('$')) return true;
@@ -32,7 +32,7 @@ bool is_shouting(std::string_view text) {
         letters += is_letter(c);
         capitals += c >= 'A' && c <= 'Z';
     }
-    return letters > kFewLetters && 2 * capitals > letters;
+    return letters > kMinLetters && 2 * capitals > letters;
 }
 
 }  // namespace
@@ -49,20 +49,20 @@ void BodyFeatures::read(const Message& message) {
     names_.add_words(message.hidden);
     if (characters_ == 0) return;
     names_.begin("chars:");
-    names_.add_runs(message.text, characters_);
+    names_.add_character_ngrams(message.text, characters_);
 }
 
 void BodyFeatures::add_structure(const Message& message) {
     names_.begin("part:");
     for (const Part& part : message.parts) {
         scratch_ = part.type;
-        cut_at(scratch_, kLongestType);
+        truncate_utf8(scratch_, kMaxTypeBytes);
         names_.add(scratch_);
     }
     names_.begin("flag:");
     for (std::size_t i = 0; i < kFlags; ++i) {
         const Flag flag = static_cast<Flag>(i);
-        if (!is_of_headers(flag) && message.flags.has(flag)) names_.add(kFlagNames[i]);
+        if (!is_header_flag(flag) && message.flags.has(flag)) names_.add(kFlagNames[i]);
     }
     if (is_shouting(message.text)) names_.add("shouting");
     names_.begin("tag:");
@@ -82,7 +82,7 @@ void BodyFeatures::add_attributes(const Message& message) {
 void BodyFeatures::add_links(const Message& message) {
     names_.begin("url:");
     for (const Link& link : message.links) {
-        if (link.has(Trait::numeric)) names_.add_machine(link.host);
+        if (link.has(Trait::numeric)) names_.add_ip_address(link.host);
         else names_.add_host(link.host);
     }
     names_.begin("path:");
@@ -94,24 +94,24 @@ void BodyFeatures::add_links(const Message& message) {
 }
 
 void BodyFeatures::add_text(std::string_view text) {
-    // What is not ASCII may change its length in lower case, and is lowered word by word.
+    // Lower-casing non-ASCII text may change its length, so it is done word by word.
     lowered_ = text;
-    make_lower(lowered_);
+    lower_in_place(lowered_);
     pairs_.begin("");
-    Words words(text, arena_);
+    WordSplitter words(text, arena_);
     for (std::string_view word; !set.is_full() && words.next(word);) {
         set.add(word);
-        add_figures(word);
-        if (words.is_long()) pairs_.take(word, set);
-        else if (words.is_wide()) pairs_.take(folded(word), set);
+        add_number_flags(word);
+        if (words.is_long()) pairs_.add(word, set);
+        else if (words.has_non_ascii()) pairs_.add(folded(word), set);
         else {
             const auto begin = static_cast<std::size_t>(word.data() - text.data());
-            pairs_.take(std::string_view(lowered_).substr(begin, word.size()), set);
+            pairs_.add(std::string_view(lowered_).substr(begin, word.size()), set);
         }
     }
 }
 
-void BodyFeatures::add_figures(std::string_view word) {
+void BodyFeatures::add_number_flags(std::string_view word) {
     if (word.ends_with("!!")) set.add("flag:exclaiming");
     const bool is_percent = word.ends_with('%');
     if (!is_percent && !is_price(word)) return;

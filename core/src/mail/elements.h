@@ -1,4 +1,4 @@
-// The elements of HTML, and what matters of them for reading their text.
+// HTML elements and how they affect text extraction.
 #pragma once
 
 #include <array>
@@ -9,20 +9,20 @@ namespace weigh::mail {
 
 enum Manner : std::uint8_t {
     kInline = 0,
-    kBlock = 1,    // stands on lines of its own
-    kVoid = 2,     // has no end
-    kCell = 4,     // of a table: apart from its neighbour
-    kRaw = 8,      // what is inside is no HTML
-    kScope = 16,   // inner ends do not reach beyond it
-    kSimilar = 32  // begins where one of its kind ends
+    kBlock = 1,  // on lines of its own
+    kVoid = 2,  // no end tag
+    kCell = 4,  // table cell, separated from its neighbours
+    kRaw = 8,  // content is not HTML
+    kScope = 16,  // end tags inside do not close elements outside
+    kSimilar = 32  // closes an open element of the same kind
 };
 
 struct Element {
     std::string_view name;
-    std::uint8_t manner;
+    std::uint8_t behaviour;
 };
 
-// In order of their names.
+// Sorted by name.
 inline constexpr std::array kElements{
     Element{"a", kInline},                 Element{"abbr", kInline},              Element{"acronym", kInline},
     Element{"address", kBlock},            Element{"applet", kInline},            Element{"area", kVoid},
@@ -66,7 +66,7 @@ inline constexpr std::array kElements{
 
 };
 
-// Where an element is in the list, by its name in lower case; the list's size if HTML has none.
-std::size_t element_at(std::string_view name);
+// The index of an element by its lower case name; the size of the list if it is unknown.
+std::size_t find_element(std::string_view name);
 
 }  // namespace weigh::mail

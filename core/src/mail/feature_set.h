@@ -1,4 +1,4 @@
-// The features of one view of a message, each once.
+// Set of the features of one view of a message.
 #pragma once
 
 #include <algorithm>
@@ -16,21 +16,21 @@ namespace weigh::mail {
 
 class FeatureSet {
 public:
-    // The same name is another feature in the other view.
+    // The view is part of the hash key, so that a name means different features in different views.
     FeatureSet(View view, std::uint64_t salt)
-        : view_(view), hash_(salt, mix(salt, static_cast<std::uint64_t>(view))), slots_(kFew) {}
+        : view_(view), hash_(salt, mix(salt, static_cast<std::uint64_t>(view))), slots_(kInitialSlots) {}
 
-    // `names` may be null; it gets the features themselves.
+    // If `names` is not null, it receives the features.
     void begin(std::vector<Feature>* names) {
         names_ = names;
         keys_.clear();
-        if (slots_.size() > kFew) slots_.resize(kFew);
+        if (slots_.size() > kInitialSlots) slots_.resize(kInitialSlots);
         std::fill(slots_.begin(), slots_.end(), 0);
     }
 
     void add(std::string_view name) {
-        const std::uint64_t hash = hash_(name), key = hash != 0 ? hash : 1;  // zero is a free slot
-        std::uint64_t& slot = slots_[place(key)];
+        const std::uint64_t hash = hash_(name), key = hash != 0 ? hash : 1;  // zero marks a free slot
+        std::uint64_t& slot = slots_[find_slot(key)];
         if (slot == key || is_full()) return;
         slot = key;
         keys_.push_back(key);
@@ -38,11 +38,12 @@ public:
         if (2 * keys_.size() > slots_.size()) grow();
     }
 
-    bool is_full() const { return keys_.size() >= kMostFeatures; }
+    bool is_full() const { return keys_.size() >= kMaxFeatures; }
 
     std::size_t size() const { return keys_.size(); }
 
-    // The keys in order. They are evenly spread, so that their first bits tell where they belong.
+    // The sorted keys. Keys are uniformly distributed, so that a bucket sort by their leading bits is almost
+    // complete.
     std::span<const std::uint64_t> sorted() {
         const auto bits = static_cast<int>(std::bit_width(keys_.size()));
         starts_.assign((std::size_t{1} << bits) + 1, 0);
@@ -53,7 +54,7 @@ public:
         for (std::size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
         sorted_.resize(keys_.size());
         for (const std::uint64_t key : keys_) sorted_[starts_[bucket(key)]++] = key;
-        const auto at = [&](std::size_t place) { return sorted_.begin() + static_cast<std::ptrdiff_t>(place); };
+        const auto at = [&](std::size_t position) { return sorted_.begin() + static_cast<std::ptrdiff_t>(position); };
         std::size_t begin = 0;
         for (const std::uint32_t end : starts_) {
             if (end > begin + 1) std::sort(at(begin), at(end));
@@ -63,9 +64,9 @@ public:
     }
 
 private:
-    static constexpr std::size_t kFew = 4096;
+    static constexpr std::size_t kInitialSlots = 4096;
 
-    std::size_t place(std::uint64_t key) const {
+    std::size_t find_slot(std::uint64_t key) const {
         const std::size_t mask = slots_.size() - 1;
         std::size_t at = key & mask;
         while (slots_[at] != 0 && slots_[at] != key) at = (at + 1) & mask;
@@ -74,7 +75,7 @@ private:
 
     void grow() {
         slots_.assign(2 * slots_.size(), 0);
-        for (const std::uint64_t key : keys_) slots_[place(key)] = key;
+        for (const std::uint64_t key : keys_) slots_[find_slot(key)] = key;
     }
 
     View view_;

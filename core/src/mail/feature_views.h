@@ -1,22 +1,54 @@
-// What the two views of a message see in it.
+// Feature extraction for the two views of a message, headers and body.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "feature_set.h"
-#include "neighbours.h"
 #include "weigh/mail/message.h"
 
 namespace weigh::mail {
 
-// Adds names that begin with what they are about.
-class Prefixed {
+// Adds word pairs: "a b" for adjacent words, "a _ b" for words with one in between, and so on, up to a distance.
+class WordPairs {
 public:
-    static constexpr std::size_t kLookedAt = 16000;  // bytes at the start of a text, for runs
+    explicit WordPairs(Pairs pairs) : max_distance_(static_cast<std::size_t>(pairs)) {}
 
-    Prefixed(FeatureSet& features, Arena& arena) : features_(features), arena_(arena) {}
+    // Start a new sequence of words; all names begin with the prefix.
+    void begin(std::string_view prefix) {
+        name_ = prefix;
+        prefix_ = prefix.size();
+        count_ = 0;
+    }
+
+    // Add the next word, which must stay valid until the next `begin`.
+    void add(std::string_view word, FeatureSet& features) {
+        for (std::size_t distance = 1; distance <= std::min(max_distance_, count_); ++distance) {
+            name_.resize(prefix_);
+            name_ += recent_[(count_ - distance) % recent_.size()];
+            for (std::size_t between = 1; between < distance; ++between) name_ += " _";
+            name_ += ' ';
+            name_ += word;
+            features.add(name_);
+        }
+        recent_[count_++ % recent_.size()] = word;
+    }
+
+private:
+    std::size_t max_distance_, prefix_ = 0, count_ = 0;
+    std::string name_;
+    std::array<std::string_view, 8> recent_;
+};
+
+// Adds features whose names begin with a prefix for their category.
+class PrefixedFeatures {
+public:
+    static constexpr std::size_t kMaxScannedBytes = 16000;  // bytes at the start of a text that are used for n-grams
+
+    PrefixedFeatures(FeatureSet& features, Arena& arena) : features_(features), arena_(arena) {}
 
     void begin(std::string_view prefix) {
         name_ = prefix;
@@ -29,17 +61,17 @@ public:
         features_.add(name_);
     }
 
-    // Add the names of the words.
+    // Add all words of a text.
     void add_words(std::string_view text);
 
-    // Add a host in lower case, and the domains it is in.
+    // Add a lower case host and its parent domains.
     void add_host(std::string_view host);
 
-    // Add the numeric address of a machine, and the networks it is in.
-    void add_machine(std::string_view address);
+    // Add an IP address and its networks.
+    void add_ip_address(std::string_view address);
 
-    // Add all runs of so many bytes at the start of a text; blanks count as one space.
-    void add_runs(std::string_view text, std::size_t size);
+    // Add all byte n-grams at the start of a text, with white space collapsed.
+    void add_character_ngrams(std::string_view text, std::size_t size);
 
 private:
     FeatureSet& features_;
@@ -64,13 +96,13 @@ private:
     void add_header(const Header& header);
     void add_words(std::string_view value);
     void add_domains(std::string_view value);
-    void add_runs(const Message& message);
+    void add_character_ngrams(const Message& message);
 
-    Arena arena_;  // words that are no part of the message
-    Prefixed names_;
-    Neighbours pairs_;
+    Arena arena_;  // words that are not substrings of the message
+    PrefixedFeatures names_;
+    WordPairs pairs_;
     std::size_t characters_;
-    std::string scratch_, held_, before_, host_;
+    std::string scratch_, value_scratch_, previous_name_, host_;
 };
 
 class BodyFeatures {
@@ -90,17 +122,17 @@ private:
     void add_attributes(const Message& message);
     void add_links(const Message& message);
     void add_text(std::string_view text);
-    void add_figures(std::string_view word);
+    void add_number_flags(std::string_view word);
     std::string_view folded(std::string_view word);
 
     Arena arena_;  // words that are no part of the message
-    Prefixed names_;
-    Neighbours pairs_;
+    PrefixedFeatures names_;
+    WordPairs pairs_;
     std::size_t characters_;
     std::string scratch_, lowered_;
 };
 
-// Whether a flag is about the headers: those are seen in their view.
-inline bool is_of_headers(Flag flag) { return flag <= Flag::broken_header || flag == Flag::cut_headers; }
+// Whether a flag belongs to the headers view.
+inline bool is_header_flag(Flag flag) { return flag <= Flag::broken_header || flag == Flag::cut_headers; }
 
 }  // namespace weigh::mail

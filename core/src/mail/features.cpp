@@ -6,7 +6,7 @@
 #include <exception>
 #include <thread>
 
-#include "../parts.h"
+#include "../parallel.h"
 #include "feature_views.h"
 #include "weigh/mail/reader.h"
 
@@ -28,7 +28,7 @@ void append_keys(std::span<const std::uint64_t> keys, std::string& out) {
 
 }  // namespace
 
-struct Features::Scratch {
+struct FeatureExtractor::Scratch {
     explicit Scratch(const FeatureSettings& settings) : headers(settings), body(settings) {}
 
     void read(const Message& message, std::vector<Feature>* names) {
@@ -42,12 +42,12 @@ struct Features::Scratch {
     BodyFeatures body;
 };
 
-Features::Features(const FeatureSettings& settings) : scratch_(std::make_unique<Scratch>(settings)) {}
-Features::~Features() = default;
-Features::Features(Features&&) noexcept = default;
-Features& Features::operator=(Features&&) noexcept = default;
+FeatureExtractor::FeatureExtractor(const FeatureSettings& settings) : scratch_(std::make_unique<Scratch>(settings)) {}
+FeatureExtractor::~FeatureExtractor() = default;
+FeatureExtractor::FeatureExtractor(FeatureExtractor&&) noexcept = default;
+FeatureExtractor& FeatureExtractor::operator=(FeatureExtractor&&) noexcept = default;
 
-void Features::print(const Message& message, std::string& out) {
+void FeatureExtractor::hash(const Message& message, std::string& out) {
     scratch_->read(message, nullptr);
     FeatureSet &headers = scratch_->headers.set, &body = scratch_->body.set;
     out.clear();
@@ -58,30 +58,30 @@ void Features::print(const Message& message, std::string& out) {
     append_keys(body.sorted(), out);
 }
 
-void Features::name(const Message& message, std::vector<Feature>& out) {
+void FeatureExtractor::list(const Message& message, std::vector<Feature>& out) {
     out.clear();
     scratch_->read(message, &out);
 }
 
-std::vector<std::string> prints(std::span<const std::string_view> contents, const FeatureSettings& settings,
-                                std::size_t threads, std::vector<Identity>* identities) {
+std::vector<std::string> hash_features(std::span<const std::string_view> contents, const FeatureSettings& settings,
+                                       std::size_t threads, std::vector<Identity>* identities) {
     std::vector<std::string> found(contents.size());
     if (identities != nullptr) identities->resize(contents.size());
     if (threads == 0) threads = std::max(std::thread::hardware_concurrency(), 1U);
     const std::size_t parts = std::clamp<std::size_t>(contents.size(), 1, threads);
     std::vector<std::exception_ptr> failures(parts);
     std::atomic<std::size_t> next = 0;
-    in_parts(parts, [&](std::size_t part) {
+    parallel_for(parts, [&](std::size_t part) {
         try {
-            Canonical canonical;
+            Canonicalizer canonical;
             Reader reader;
             Message message;
-            Features features(settings);
+            FeatureExtractor features(settings);
             for (std::size_t i; (i = next++) < contents.size();) {
-                const std::string_view content = canonical.of(contents[i]);
-                if (identities != nullptr) (*identities)[i] = identity_of(content, settings.salt);
+                const std::string_view content = canonical.canonicalize(contents[i]);
+                if (identities != nullptr) (*identities)[i] = compute_identity(content, settings.salt);
                 reader.read(content, message);
-                features.print(message, found[i]);
+                features.hash(message, found[i]);
             }
         } catch (...) {
             failures[part] = std::current_exception();

@@ -1,4 +1,4 @@
-// The pieces of HTML that are no text: tags with their names and attributes, comments, raw elements.
+// HTML markup: tags with attributes, comments, raw elements.
 #pragma once
 
 #include <array>
@@ -8,39 +8,38 @@
 namespace weigh::mail {
 
 struct Attribute {
-    std::string_view name, value;  // as they stand there, without quotes
+    std::string_view name, value;  // as written, without quotes
 };
 
 struct Tag {
-    static constexpr std::size_t kMost = 32;
+    static constexpr std::size_t kMaxAttributes = 32;
 
     std::string_view name;
-    std::array<Attribute, kMost> attributes;
+    std::array<Attribute, kMaxAttributes> attributes;
     std::size_t count = 0;
     bool is_end = false;
-    std::size_t behind = 0;  // where the text goes on; the source's size if the tag is never closed
+    std::size_t end = 0;  // position after the tag; the size of the source if it is unterminated
 };
 
-// Read the tag whose '<' is at `at`, and behind which a letter or "/" and a letter stand.
+// Read the tag whose '<' is at `at`, followed by a letter or by "/" and a letter.
 void read_tag(std::string_view source, std::size_t at, Tag& tag);
 
-// The positions behind comments, declarations and the like.
-class Comments {
+// Finds the ends of comments and declarations.
+class CommentScanner {
 public:
-    explicit Comments(std::string_view source) : source_(source) {}
+    explicit CommentScanner(std::string_view source) : source_(source) {}
 
-    // Behind the one whose '<' is at `at`. One that is never closed ends with its first '>': programs that
-    // hide all that follows and such that show it are both in use.
-    std::size_t behind(std::size_t at);
+    // The position of the end tag of a raw element, from `at` on; the size of the source if there is none.
+    std::size_t skip(std::size_t at);
 
 private:
-    std::size_t behind_sign(std::size_t at) const;
+    std::size_t after_angle_bracket(std::size_t at) const;
 
     std::string_view source_;
-    bool is_open_ = false;  // no further comment is closed
+    bool is_unterminated_ = false;  // no further comment is terminated
 };
 
 // The position of the tag that ends a raw element, from `at` on; the source's size if there is none.
-std::size_t end_of_raw(std::string_view source, std::size_t at, std::string_view name);
+std::size_t find_raw_end(std::string_view source, std::size_t at, std::string_view name);
 
 }  // namespace weigh::mail

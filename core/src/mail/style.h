@@ -1,4 +1,4 @@
-// How text looks, as far as it tells whether anybody can see it.
+// Inline CSS, as far as it determines whether text is visible.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@ using Colour = std::int32_t;  // 0xRRGGBB
 inline constexpr Colour kNoColour = -1;
 
 struct Style {
-    Colour ink = 0x000000, ground = 0xFFFFFF;
-    bool is_undisplayed = false, is_invisible = false, is_tiny = false;
+    Colour text_colour = 0x000000, background = 0xFFFFFF;
+    bool is_not_displayed = false, is_invisible = false, is_tiny = false;
 
-    bool hides() const;
+    bool is_hidden() const;
 };
 
-// "#fff", "#ffffff", "ffffff", "rgb(255, 255, 255)" and the common names; else kNoColour.
-Colour colour_of(std::string_view text);
+// Parse "#fff", "#ffffff", "ffffff", "rgb(255, 255, 255)" or a common colour name; else return kNoColour.
+Colour parse_colour(std::string_view text);
 
 // Apply the declarations of a style attribute.
-void apply(std::string_view declarations, Style& style);
+void apply_declarations(std::string_view declarations, Style& style);
 
 }  // namespace weigh::mail

@@ -6,32 +6,32 @@
 namespace weigh::spelling {
 namespace {
 
-// Numbers are mixed: every second one as it is would lose a word of a text in which two words alternate.
-bool is_taken(std::uint64_t number, std::uint64_t stride) { return mix(number) % stride == 0; }
+// Sequence numbers are hashed: plain subsampling would lose a word where two words alternate.
+bool is_sampled(std::uint64_t number, std::uint64_t stride) { return mix(number) % stride == 0; }
 
 template <class T>
-void keep_rows(std::vector<T>& values, const std::vector<std::size_t>& rows) {
+void select_rows(std::vector<T>& values, const std::vector<std::size_t>& rows) {
     for (std::size_t i = 0; i < rows.size(); ++i) values[i] = values[rows[i]];
     values.resize(rows.size());
 }
 
 }  // namespace
 
-bool Kept::takes_next() {
-    const std::uint64_t number = met_++;
-    while (is_taken(number, stride_)) {
-        if (columns.members.size() < most_) return true;
-        thin(number);
+bool OccurrenceSample::accept_next() {
+    const std::uint64_t number = n_seen_++;
+    while (is_sampled(number, stride_)) {
+        if (columns.members.size() < max_occurrences_) return true;
+        halve(number);
     }
     return false;
 }
 
-void Kept::thin(std::uint64_t met) {
+void OccurrenceSample::halve(std::uint64_t n_seen) {
     std::vector<std::size_t> rows;
     std::size_t row = 0;
-    for (std::uint64_t number = 0; number < met; ++number) {
-        if (!is_taken(number, stride_)) continue;
-        if (is_taken(number, 2 * stride_)) rows.push_back(row);
+    for (std::uint64_t number = 0; number < n_seen; ++number) {
+        if (!is_sampled(number, stride_)) continue;
+        if (is_sampled(number, 2 * stride_)) rows.push_back(row);
         ++row;
     }
     stride_ *= 2;
@@ -43,15 +43,15 @@ void Kept::thin(std::uint64_t met) {
         indptr[i] = end;
         end += size;
     }
-    keep_rows(members, rows), keep_rows(documents, rows), keep_rows(at, rows);
-    keep_rows(begins, rows), keep_rows(sizes, rows);
+    select_rows(members, rows), select_rows(documents, rows), select_rows(at, rows);
+    select_rows(begins, rows), select_rows(sizes, rows);
     indptr.resize(rows.size() + 1);
     indptr.back() = end;
     features.resize(static_cast<std::size_t>(end));
 }
 
-Reader::Reader(std::span<const std::vector<std::string>> sets, std::size_t window, std::size_t most)
-    : sets_(sets.size(), Kept(most)), contexts_(window) {
+Reader::Reader(std::span<const std::vector<std::string>> sets, std::size_t window, std::size_t max_occurrences)
+    : sets_(sets.size(), OccurrenceSample(max_occurrences)), contexts_(window) {
     for (std::size_t set = 0; set < sets.size(); ++set) {
         for (std::size_t i = 0; i < sets[set].size(); ++i) {
             std::int32_t& code = codes_.code(sets[set][i], false);
@@ -62,45 +62,45 @@ Reader::Reader(std::span<const std::vector<std::string>> sets, std::size_t windo
     }
 }
 
-std::int64_t Reader::read(std::string_view piece, const Place& place) {
+std::int64_t Reader::read(std::string_view chunk, const ChunkPosition& position) {
     paragraph_.clear();
-    found_.clear();
+    matches_.clear();
     std::int64_t words = 0;
     Token token;
-    for (Tokens tokens(piece); tokens.next(token);) {
+    for (TokenScanner tokens(chunk); tokens.next(token);) {
         if (token.kind == Kind::paragraph) {
-            end_paragraph(piece, place);
+            end_paragraph(chunk, position);
             continue;
         }
-        if (token.kind == Kind::word) look_at(token, piece, words++);
+        if (token.kind == Kind::word) check_word(token, chunk, words++);
         paragraph_.push_back(token);
     }
-    end_paragraph(piece, place);
+    end_paragraph(chunk, position);
     return words;
 }
 
-void Reader::look_at(const Token& word, std::string_view piece, std::int64_t at) {
+void Reader::check_word(const Token& word, std::string_view chunk, std::int64_t at) {
     const std::string_view name = name_of(word, scratch_);
     const std::int32_t code = codes_.find(key_of(name, false), name);
-    if (code == Dictionary::kNew || is_joined(piece, word.raw)) return;
-    found_.push_back({paragraph_.size(), members_[static_cast<std::size_t>(code)], at});
+    if (code == Dictionary::kNew || is_part_of_compound(chunk, word.raw)) return;
+    matches_.push_back({paragraph_.size(), members_[static_cast<std::size_t>(code)], at});
 }
 
-void Reader::end_paragraph(std::string_view piece, const Place& place) {
-    for (const Found& found : found_) {
-        Kept& kept = sets_[found.member.set];
-        if (!kept.takes_next()) continue;
-        const std::string_view raw = paragraph_[found.token].raw;
-        Columns& to = kept.columns;
-        contexts_.add(paragraph_, found.token, to.features);
+void Reader::end_paragraph(std::string_view chunk, const ChunkPosition& position) {
+    for (const Match& match : matches_) {
+        OccurrenceSample& sample = sets_[match.member.set];
+        if (!sample.accept_next()) continue;
+        const std::string_view raw = paragraph_[match.token].raw;
+        OccurrenceColumns& to = sample.columns;
+        contexts_.add(paragraph_, match.token, to.features);
         to.indptr.push_back(static_cast<std::int64_t>(to.features.size()));
-        to.members.push_back(found.member.number);
-        to.documents.push_back(place.document);
-        to.at.push_back(place.words + found.at);
-        to.begins.push_back(place.begin + (raw.data() - piece.data()));
+        to.members.push_back(match.member.number);
+        to.documents.push_back(position.document);
+        to.at.push_back(position.words + match.at);
+        to.begins.push_back(position.begin + (raw.data() - chunk.data()));
         to.sizes.push_back(static_cast<std::int32_t>(raw.size()));
     }
-    found_.clear();
+    matches_.clear();
     paragraph_.clear();
 }
 

@@ -180,7 +180,9 @@ def _predict_batches(model: Any, source: Any, decision: Any, watch: Any) -> Iter
 def _unfamiliar_rows(watch: Any, chunk: Any) -> dict[int, list[str]]:
     if watch is None:
         return {}
-    return {row.row - chunk.first_row: [str(reason) for reason in row.reasons] for row in watch.flag_rows(chunk)}
+    return {
+        row.row - chunk.first_row: [str(reason) for reason in row.reasons] for row in watch.flag_rows(chunk)
+    }
 
 
 class _CsvWriter:

@@ -226,7 +226,9 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
         """How many iterations the solver made."""
         check_is_fitted(self)
         return (
-            int(self._training_state.state.passes) if hasattr(self, "_training_state") else self.certificate_.iterations
+            int(self._training_state.state.passes)
+            if hasattr(self, "_training_state")
+            else self.certificate_.iterations
         )
 
     def __sklearn_tags__(self) -> Tags:

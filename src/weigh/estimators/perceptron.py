@@ -122,7 +122,8 @@ class Perceptron(OnlineClassifier):
         """Learn from labelled rows; y is one label per row or the name of the label column."""
         source = self._source(X, y, sample_weight, to_markers(self.missing, type(self).__name__))
         self._fit_online(
-            source, self._training_state.copy() if self.warm_start and hasattr(self, "_training_state") else None
+            source,
+            self._training_state.copy() if self.warm_start and hasattr(self, "_training_state") else None,
         )
         return self
 

@@ -1,4 +1,4 @@
-"""Features: a schema of kinds, and the blocks that columns are encoded into."""
+"""Schemas and kinds of columns, and the blocks that columns are encoded into."""
 
 from weigh.features.blocks import CategoryBlock, DenseBlock, Level, NumberBlock, NumberedNames, SparseBlock
 from weigh.features.kind_registry import Derived, Lag, to_kind

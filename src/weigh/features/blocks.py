@@ -1,7 +1,7 @@
 """Blocks: encoded columns, each with the names of its own values.
 
-A block knows only its own rows: level 3 of one block may be level 0 of the next. Whoever joins
-blocks (counting, scoring) matches them by name.
+A block knows only its own rows: level 3 of one block may be level 0 of the next. Code that joins
+blocks (counting, scoring) matches levels by name.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class ConstantSequence(Sequence[T]):
-    """One item many times, without storing it more than once."""
+    """A sequence that repeats one item and stores it once."""
 
     def __init__(self, item: T, times: int) -> None:
         self.item = item
@@ -40,14 +40,14 @@ class ConstantSequence(Sequence[T]):
         return ConstantSequence(self.item, len(numbers)) if isinstance(numbers, range) else self.item
 
     def count(self, value: object) -> int:
-        """Return how often a value occurs: always or never."""
+        """Return how often a value occurs: in all places or in none."""
         return self.times if value == self.item else 0
 
 
 class NumberedNames(Sequence[str]):
     """The names x0, x1, ... of the columns of a bare matrix, without storing them.
 
-    Files that number their columns themselves may begin with another number than 0.
+    The first number is `start`: files that number their columns may begin at 1.
     """
 
     def __init__(self, width: int, start: int = 0) -> None:
@@ -87,15 +87,15 @@ class CategoryBlock:
     def n_rows(self) -> int:
         return len(self.codes)
 
-    def where(self, kept: Mask) -> CategoryBlock:
-        """Return some of the rows, with their own levels only."""
-        used, codes = np.unique(self.codes[kept], return_inverse=True)
-        missing = int(np.searchsorted(used, 0))  # whether the first is the code of what is missing
-        levels = [self.levels[code] for code in used[missing:].tolist()]
-        return CategoryBlock((codes - missing).astype(np.int32), levels)
+    def where(self, mask: Mask) -> CategoryBlock:
+        """Return the selected rows, with only their levels."""
+        used, codes = np.unique(self.codes[mask], return_inverse=True)
+        n_missing = int(np.searchsorted(used, 0))  # 1 if the code -1 occurs
+        levels = [self.levels[code] for code in used[n_missing:].tolist()]
+        return CategoryBlock((codes - n_missing).astype(np.int32), levels)
 
     def row(self, i: int) -> CategoryBlock:
-        """Return one row as a block of its own, with its own level only."""
+        """Return one row as a block, with only its level."""
         code = int(self.codes[i])
         return CategoryBlock(
             np.array([min(code, 0)], dtype=np.int32), [self.levels[code]] if code >= 0 else []
@@ -112,21 +112,21 @@ class NumberBlock:
     def n_rows(self) -> int:
         return len(self.values)
 
-    def where(self, kept: Mask) -> NumberBlock:
-        """Return some of the rows."""
-        return NumberBlock(self.values[kept])
+    def where(self, mask: Mask) -> NumberBlock:
+        """Return the selected rows."""
+        return NumberBlock(self.values[mask])
 
     def row(self, i: int) -> NumberBlock:
-        """Return one row as a block of its own."""
+        """Return one row as a block."""
         return NumberBlock(self.values[i : i + 1].copy())
 
 
 @dataclass(frozen=True)
 class SparseBlock:
-    """Many sparse columns in compressed rows: flags, counts, words.
+    """Many sparse columns in compressed sparse rows: flags, counts, words.
 
-    `values` None means one each. `missing` marks single cells without a value (flags);
-    `known` marks rows that have a value at all (text may be missing as a whole).
+    `values` None means that every entry is 1. `missing` marks single missing cells (of flags); `known` marks
+    the rows that have a value (a text may be missing as a whole).
     """
 
     indptr: Longs
@@ -140,18 +140,18 @@ class SparseBlock:
     def n_rows(self) -> int:
         return len(self.indptr) - 1
 
-    def where(self, kept: Mask) -> SparseBlock:
-        """Return some of the rows; names that are no columns are cut down to those they have."""
+    def where(self, mask: Mask) -> SparseBlock:
+        """Return the selected rows."""
         sizes = np.diff(self.indptr)
-        entries = np.repeat(kept, sizes)
-        indptr = np.concatenate([[0], np.cumsum(sizes[kept])]).astype(np.int64)
+        entries = np.repeat(mask, sizes)
+        indptr = np.concatenate([[0], np.cumsum(sizes[mask])]).astype(np.int64)
         start, stop = int(self.indptr[0]), int(self.indptr[-1])
         indices = self.indices[start:stop][entries]
         values = None if self.values is None else self.values[start:stop][entries]
         return SparseBlock(indptr, indices, values, self.names)
 
     def row(self, i: int) -> SparseBlock:
-        """Return one row as a block of its own; listed names are cut down to those it has."""
+        """Return one row as a block, with only its names unless they are numbered."""
         start, stop = int(self.indptr[i]), int(self.indptr[i + 1])
         indices, names = self.indices[start:stop], self.names
         if not isinstance(names, NumberedNames):
@@ -166,9 +166,9 @@ class SparseBlock:
 
 @dataclass(frozen=True)
 class DenseBlock:
-    """Many numbers side by side [rows, columns]; what is missing is zero.
+    """Number columns side by side [rows, columns]; missing values are zero.
 
-    `missing` counts, for every row, the numbers that it lacks; None means that it lacks none.
+    `missing` is the number of missing values of each row; None means that there are none.
     """
 
     matrix: Floats
@@ -179,32 +179,32 @@ class DenseBlock:
     def n_rows(self) -> int:
         return len(self.matrix)
 
-    def where(self, kept: Mask) -> DenseBlock:
-        """Return some of the rows."""
-        return DenseBlock(self.matrix[kept], self.names, None if self.missing is None else self.missing[kept])
+    def where(self, mask: Mask) -> DenseBlock:
+        """Return the selected rows."""
+        return DenseBlock(self.matrix[mask], self.names, None if self.missing is None else self.missing[mask])
 
     def row(self, i: int) -> DenseBlock:
-        """Return one row as a block of its own."""
+        """Return one row as a block."""
         missing = None if self.missing is None else self.missing[i : i + 1]
         return DenseBlock(self.matrix[i : i + 1], self.names, missing)
 
-    def count_missing(self, kept: Mask | None = None) -> int:
-        """Return how many numbers are missing, in all rows or in some."""
+    def count_missing(self, mask: Mask | None = None) -> int:
+        """Return how many values are missing, in all rows or in the selected ones."""
         if self.missing is None:
             return 0
-        return int(self.missing.sum() if kept is None else self.missing[kept].sum())
+        return int(self.missing.sum() if mask is None else self.missing[mask].sum())
 
     def to_sparse(self) -> SparseBlock:
-        """Return what is not zero, in compressed rows."""
+        """Return the non-zero values in compressed sparse rows."""
         matrix = np.ascontiguousarray(self.matrix)
         return _compress_rows(matrix != 0, matrix, self.names)
 
 
 def sparse_from_dense(matrix: npt.NDArray[np.float64], names: Sequence[str], *, flags: bool) -> SparseBlock:
-    """Compress a dense matrix; flags keep no values but remember their missing cells."""
+    """Compress a dense matrix; flags have no values but keep their missing cells."""
     if flags:
-        gaps = np.isnan(matrix)
-        missing = _compress_rows(gaps, None, names) if gaps.any() else None
+        is_missing = np.isnan(matrix)
+        missing = _compress_rows(is_missing, None, names) if is_missing.any() else None
         entries = _compress_rows(matrix > 0, None, names)
         return SparseBlock(entries.indptr, entries.indices, None, names, missing)
     filled = np.nan_to_num(matrix, nan=0.0)

@@ -1,6 +1,6 @@
-"""One column in, one array out: the only place where missing and odd values are decided.
+"""Conversion of columns to arrays: the only place that handles missing and malformed values.
 
-A column is a NumPy array (of any type), a coded column or an Arrow array. Missing are: null, None,
+A column is a NumPy array of any type, a dictionary-encoded column or an Arrow array. Missing are null, None,
 NaN, and the markers that the user named.
 """
 
@@ -35,7 +35,7 @@ def to_objects(column: Column) -> npt.NDArray[Any]:
     if is_arrow(column):
         return np.asarray(column.to_numpy(zero_copy_only=False))
     if isinstance(column, (TextColumn, ListColumn)):
-        # One by one, for NumPy would make a table of lists that are equally long.
+        # One by one: NumPy would turn lists of equal length into a matrix.
         values = np.empty(len(column), dtype=object)
         for row, value in enumerate(column.to_pylist()):
             values[row] = value
@@ -53,7 +53,7 @@ def _decode_dictionary(column: DictionaryColumn) -> npt.NDArray[Any]:
 
 
 def to_numbers(column: Column, name: str, markers: Collection[object] = ()) -> Floats:
-    """Return the column as floats, missing as NaN; anything else is a told error."""
+    """Return the column as floats, missing values as NaN; raise ColumnError for anything else."""
     if isinstance(column, (TextColumn, ListColumn)):
         column = to_objects(column)
     if isinstance(column, DictionaryColumn):
@@ -77,7 +77,7 @@ def to_codes(column: Column, name: str, markers: Collection[object] = ()) -> Cat
     if set(map(type, values)) in ({str}, {int}) and not set(markers).intersection(values):
         return CategoryBlock(codes, values)
     levels: list[Level] = []
-    place: dict[Level, int] = {}
+    index: dict[Level, int] = {}
     lookup = np.empty(len(values) + 1, dtype=np.int32)
     lookup[-1] = -1
     for at, value in enumerate(values):
@@ -85,17 +85,17 @@ def to_codes(column: Column, name: str, markers: Collection[object] = ()) -> Cat
             lookup[at] = -1
             continue
         level = _canonical_level(value, name)
-        if level not in place:
-            place[level] = len(levels)
+        if level not in index:
+            index[level] = len(levels)
             levels.append(level)
-        lookup[at] = place[level]
+        lookup[at] = index[level]
     if len(levels) == len(values):
         return CategoryBlock(codes, levels)
     return CategoryBlock(lookup[codes], levels)
 
 
 def to_bins(numbers: Floats, cuts: Sequence[float]) -> CategoryBlock:
-    """Return numbers as codes of the intervals between cuts; a cut belongs to the left of it."""
+    """Return the codes of the intervals between cuts; intervals are closed on the right."""
     codes = np.searchsorted(np.asarray(cuts), numbers, side="left").astype(np.int32)
     codes[np.isnan(numbers)] = -1
     return CategoryBlock(codes, bin_names(cuts))
@@ -103,9 +103,9 @@ def to_bins(numbers: Floats, cuts: Sequence[float]) -> CategoryBlock:
 
 def bin_names(cuts: Sequence[float]) -> list[Level]:
     """Name the intervals between cuts, from the left."""
-    words = [str(int(cut)) if cut == int(cut) and abs(cut) < 1e15 else repr(cut) for cut in cuts]
-    inner = [f"{low} < x ≤ {high}" for low, high in itertools.pairwise(words)]
-    return [f"x ≤ {words[0]}", *inner, f"x > {words[-1]}"]
+    labels = [str(int(cut)) if cut == int(cut) and abs(cut) < 1e15 else repr(cut) for cut in cuts]
+    inner = [f"{low} < x ≤ {high}" for low, high in itertools.pairwise(labels)]
+    return [f"x ≤ {labels[0]}", *inner, f"x > {labels[-1]}"]
 
 
 def encode_column(column: Column, name: str) -> tuple[Ints, list[Any]]:
@@ -143,13 +143,13 @@ def encode_column(column: Column, name: str) -> tuple[Ints, list[Any]]:
 
 
 def read_utf8(column: Column, name: str, read: Callable[[Column], T]) -> T:
-    """Return read(column); bytes that Arrow calls text and are none are told."""
+    """Return read(column), or raise ColumnError if an Arrow string is not valid UTF-8."""
     try:
         return read(column)
     except UnicodeDecodeError as cause:
         raise errors.ColumnError(
-            f"Column {name!r} holds bytes that are no UTF-8: {cause.object[:40]!r}. Decode them as what they "
-            f"are, or take them as texts, columns={{{name!r}: 'text'}}, in which such bytes part words."
+            f"Column {name!r} contains bytes that are not valid UTF-8: {cause.object[:40]!r}. Decode them "
+            f"with their encoding, or use columns={{{name!r}: 'text'}}, where invalid bytes separate words."
         ) from None
 
 
@@ -166,9 +166,9 @@ def _encode_strings(column: Column) -> tuple[Ints, list[Any]]:
     valid, offsets, text = column.buffers()
     ends = np.frombuffer(offsets, dtype=_OFFSET_TYPES[str(column.type)])
     ends = ends[column.offset : column.offset + len(column) + 1]
-    letters = np.frombuffer(text if text is not None else b"", dtype=np.uint8)
+    data = np.frombuffer(text if text is not None else b"", dtype=np.uint8)
     bits = None if valid is None else np.frombuffer(valid, dtype=np.uint8)
-    return _core.encode_strings(ends, letters, bits, column.offset)
+    return _core.encode_strings(ends, data, bits, column.offset)
 
 
 def _encode_floats(column: Floats) -> tuple[Ints, list[Any]]:

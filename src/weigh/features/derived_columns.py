@@ -1,4 +1,4 @@
-"""Columns made from other columns: functions of the rows, and lags."""
+"""Derived columns: functions of other columns, and lags."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from weigh.source.chunk import Chunk, Column, is_arrow, slice_column
 
 
 class DerivedInput(Mapping[str, Any]):
-    """What a derived column's function sees: `rows["name"]` is a NumPy array."""
+    """The argument of a derived column's function: `rows["name"]` is a NumPy array."""
 
     def __init__(self, chunk: Chunk) -> None:
         self._columns = chunk.columns
@@ -25,7 +25,7 @@ class DerivedInput(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if name not in self._columns:
             raise errors.unknown_column_error(name, self._columns, "The table")
-        # A view that cannot be written to: the array may be the caller's own.
+        # A read-only view, because the array may belong to the caller.
         values = to_objects(self._columns[name]).view()
         values.flags.writeable = False
         return values
@@ -38,21 +38,21 @@ class DerivedInput(Mapping[str, Any]):
 
 
 def derive_column(chunk: Chunk, name: str, kind: Kind) -> Column:
-    """Return the column that a derived kind makes of a chunk."""
+    """Compute a derived column of a chunk."""
     if isinstance(kind, Lag):
         return _lag_column(chunk, kind)
     if not isinstance(kind, Derived) or kind.function is None:
         raise errors.ColumnError(
-            f"Column {name!r} is derived by a function that the model file does not hold. Give it "
+            f"Column {name!r} is derived by a function that is not stored in the model file. Pass it "
             f"again: weigh.load(path, derived={{{name!r}: function}})."
         )
-    made: Any = kind.function(DerivedInput(chunk))
-    column = made if is_arrow(made) else np.asarray(made)
+    values: Any = kind.function(DerivedInput(chunk))
+    column = values if is_arrow(values) else np.asarray(values)
     shape = (len(column),) if is_arrow(column) else column.shape
     if shape != (chunk.n_rows,):
         raise errors.ColumnError(
-            f"The function of column {name!r} gave an array of shape {shape} for {chunk.n_rows:,} "
-            f"rows; it must give one value per row."
+            f"The function of column {name!r} returned an array of shape {shape} for {chunk.n_rows:,} "
+            f"rows; it must return one value per row."
         )
     return column
 
@@ -67,24 +67,24 @@ def _lag_column(chunk: Chunk, kind: Lag) -> Column:
     return shifted
 
 
-def add_derived_columns(chunks: Iterable[Chunk], made: Mapping[str, Kind]) -> Iterator[Chunk]:
+def add_derived_columns(chunks: Iterable[Chunk], derived: Mapping[str, Kind]) -> Iterator[Chunk]:
     """Add the derived columns to every chunk.
 
-    A lag looks back over the chunk's edge, so that where a table was cut does not show.
+    Lags look back into the previous chunk, so the result does not depend on the chunk size.
     """
-    back = max((kind.by for kind in made.values() if isinstance(kind, Lag)), default=0)
+    max_lag = max((kind.by for kind in derived.values() if isinstance(kind, Lag)), default=0)
     tail: Chunk | None = None
     for chunk in chunks:
-        whole = _concatenate_chunks(tail, chunk) if tail is not None and back else chunk
-        before = whole.n_rows - chunk.n_rows
-        extra = {}
-        for name, kind in made.items():
+        whole = _concatenate_chunks(tail, chunk) if tail is not None and max_lag else chunk
+        n_before = whole.n_rows - chunk.n_rows
+        columns = {}
+        for name, kind in derived.items():
             if isinstance(kind, Lag):
-                extra[name] = slice_column(derive_column(whole, name, kind), before, whole.n_rows)
+                columns[name] = slice_column(derive_column(whole, name, kind), n_before, whole.n_rows)
             else:
-                extra[name] = derive_column(chunk, name, kind)
-        yield replace(chunk, columns={**chunk.columns, **extra})
-        tail = whole.slice(whole.n_rows - back, whole.n_rows)
+                columns[name] = derive_column(chunk, name, kind)
+        yield replace(chunk, columns={**chunk.columns, **columns})
+        tail = whole.slice(whole.n_rows - max_lag, whole.n_rows)
 
 
 def _concatenate_chunks(first: Chunk, second: Chunk) -> Chunk:

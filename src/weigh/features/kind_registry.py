@@ -1,4 +1,4 @@
-"""Kinds of columns that are made from other columns, and all kinds read back from plain data."""
+"""Kinds of derived columns, and lookup of all kinds by name and from JSON."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from weigh.features.validation import check_integer
 
 @dataclass(frozen=True)
 class Derived(Kind):
-    """A column made from the others by `function(rows)`, where `rows["name"]` is a NumPy array.
+    """A column computed from the others by `function(rows)`, where `rows["name"]` is a NumPy array.
 
-    The name and the kind are saved with a model; the function is not, and is given again when the
+    The name and the kind are saved with a model. The function is not, and is passed again when the
     model is loaded: ``weigh.load(path, derived={"name": function})``.
     """
 
@@ -36,7 +36,7 @@ class Derived(Kind):
 
 @dataclass(frozen=True)
 class Lag(Kind):
-    """The value that another column had `by` rows before; missing in the first rows."""
+    """The value of another column `by` rows earlier; missing in the first rows."""
 
     name: ClassVar[str] = "lag"
     column: str
@@ -61,9 +61,9 @@ def kind_from_json(data: Mapping[str, Any]) -> Kind:
     version = settings.pop("unicode", _core.UNICODE_VERSION)
     if version != _core.UNICODE_VERSION:
         raise errors.ModelFileError(
-            f"The model's words were found by Unicode {version}, and this weigh knows Unicode "
-            f"{_core.UNICODE_VERSION}: some texts would be split otherwise. Use the weigh that made the "
-            f"model, or train it again."
+            f"The model's text was tokenised with Unicode {version}, and this version of weigh uses Unicode "
+            f"{_core.UNICODE_VERSION}: some texts would be split differently. Use the version of weigh that "
+            f"trained the model, or train it again."
         )
     inner = kind_from_json(data["of"]) if "of" in data else None
     if name == Derived.name and inner:
@@ -78,16 +78,16 @@ KINDS_BY_NAME: dict[str, type[Kind]] = {
 }
 
 
-def to_kind(given: object, owner: str) -> Kind:
+def to_kind(value: object, owner: str) -> Kind:
     """Return the kind that a user named, as an object or by its lower-case name."""
-    if isinstance(given, Kind):
-        return given
-    if isinstance(given, str) and given in KINDS_BY_NAME:
-        return KINDS_BY_NAME[given]()
-    if isinstance(given, type) and issubclass(given, Kind) and given in KINDS_BY_NAME.values():
-        return given()
-    near = errors.did_you_mean(given, KINDS_BY_NAME) if isinstance(given, str) else ""
+    if isinstance(value, Kind):
+        return value
+    if isinstance(value, str) and value in KINDS_BY_NAME:
+        return KINDS_BY_NAME[value]()
+    if isinstance(value, type) and issubclass(value, Kind) and value in KINDS_BY_NAME.values():
+        return value()
+    near = errors.did_you_mean(value, KINDS_BY_NAME) if isinstance(value, str) else ""
     known = errors.quote_names(KINDS_BY_NAME, len(KINDS_BY_NAME))
     raise errors.ParameterError(
-        f"{owner}: a kind must be one of {known} or such an object, got {given!r}.{near}"
+        f"{owner}: a kind must be one of {known} or a kind object, got {value!r}.{near}"
     )

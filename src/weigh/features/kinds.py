@@ -44,24 +44,24 @@ class Kind:
     supports_sparse: ClassVar[bool] = False  # whether that block can be read from a sparse matrix directly
 
     def __repr__(self) -> str:
-        # There are many settings, and nearly all of them at their defaults.
-        given = [f for f in fields(self) if getattr(self, f.name) != f.default]
-        return f"{type(self).__name__}({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in given)})"
+        # Nearly all of the many settings have their defaults.
+        changed = [f for f in fields(self) if getattr(self, f.name) != f.default]
+        return f"{type(self).__name__}({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in changed)})"
 
     @property
     def family(self) -> str:
         """The distribution that naive Bayes gives such a column within a class."""
         raise errors.Unsupported(
-            f"A {self.name} column has no distribution within a class, which naive Bayes would need; "
-            f"perceptrons take it. For naive Bayes say 'number', 'count' or 'category'."
+            f"A {self.name} column has no distribution within a class, so naive Bayes cannot use it; "
+            f"perceptrons can. For naive Bayes use 'number', 'count' or 'category'."
         )
 
     def encode(self, columns: ColumnMap, names: Sequence[str], missing: MarkerTuple) -> Block:
-        """Return the block of the named columns: one, or all of them for a kind that gathers."""
-        raise errors.Unsupported(f"A {self.name} column has no values of its own.")
+        """Return the block of the named columns: several if the kind shares a block, otherwise one."""
+        raise errors.Unsupported(f"A {self.name} column has no values.")
 
     def features(self, names: Sequence[str]) -> Sequence[str]:
-        """Return the names of the block that the named columns form, for a kind that gathers."""
+        """Return the names of the features in the block of the named columns, if the kind shares a block."""
         return names
 
     def to_json(self) -> dict[str, Any]:
@@ -80,8 +80,8 @@ class Kind:
 class Category(Kind):
     """One of several values without order.
 
-    `levels` declares the possible values; left out, they are the values seen, and grow. Learners of
-    weights have one feature per level, but none for the level that the others are weighed `against`.
+    `levels` declares the possible values; by default they are the values seen so far. Linear models have
+    one feature per level, except for the reference level `against`.
     """
 
     name: ClassVar[str] = "category"
@@ -93,11 +93,11 @@ class Category(Kind):
             raise errors.parameter_error("Category", "against", "one of the levels, or None", self.against)
         if self.levels is None:
             return
-        given: Any = self.levels
-        levels = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else ()
+        value: Any = self.levels
+        levels = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else ()
         plain = all(isinstance(level, (str, int, float)) and level == level for level in levels)
         if not levels or not plain or len(set(levels)) < len(levels):
-            must = "distinct values, one at least: strings or numbers"
+            must = "at least one value, all distinct, strings or numbers"
             raise errors.parameter_error("Category", "levels", must, self.levels)
         if self.against is not None and self.against not in levels:
             raise errors.parameter_error("Category", "against", "one of the levels, or None", self.against)
@@ -154,14 +154,13 @@ class Count(Kind):
 
 @dataclass(frozen=True, repr=False)
 class Number(Kind):
-    """A measured number, normally distributed within each class.
+    """A number, normally distributed within each class.
 
-    `spread`: "own" = each class its own standard deviation, "shared" = one for all classes, a
-    number = that standard deviation. `floor`: no class is believed to be narrower than this share
-    of the whole column's standard deviation. `bins`: instead of a normal curve, a histogram: the
-    number of equally filled bins (cut at quantiles of the first rows) or the cuts themselves.
-    `scale`: "unit" lets learners of weights see the number centred and in standard deviations of the
-    training rows; None as it is.
+    `spread`: "own" = one standard deviation per class, "shared" = one for all classes, a number = that
+    standard deviation. `floor`: lower bound of a class's standard deviation, as a fraction of the whole
+    column's. `bins`: a histogram instead of a normal density: the number of equally filled bins (cut at
+    quantiles of the first rows) or the cuts themselves. `scale`: "unit" standardises the number for
+    linear models; None does not.
     """
 
     name: ClassVar[str] = "number"
@@ -191,10 +190,10 @@ class Number(Kind):
         elif bins is not None:
             if not isinstance(bins, Iterable):
                 raise errors.parameter_error("Number", "bins", "a whole number, or the cuts themselves", bins)
-            must = "finite cuts in rising order"
+            must = "finite cuts in increasing order"
             cuts = tuple(check_finite("Number", "bins", cut, must) for cut in bins)
-            rising = all(a < b for a, b in itertools.pairwise(cuts))
-            if not cuts or not rising:
+            is_increasing = all(a < b for a, b in itertools.pairwise(cuts))
+            if not cuts or not is_increasing:
                 raise errors.parameter_error("Number", "bins", must, self.bins)
             object.__setattr__(self, "bins", cuts)
 
@@ -211,18 +210,18 @@ class Number(Kind):
 
 @dataclass(frozen=True, repr=False)
 class Value(Kind):
-    """A number that is weighed as it is; all such columns form one block."""
+    """A number for linear models, without a distribution; all such columns share one block."""
 
     name: ClassVar[str] = "value"
     shares_block: ClassVar[bool] = True
     supports_sparse: ClassVar[bool] = True
 
     def encode(self, columns: ColumnMap, names: Sequence[str], missing: MarkerTuple) -> Block:
-        """Return the values of all columns; a missing one adds nothing, like zero."""
-        together = None if missing else find_base_matrix(columns, names)
-        if together is None:
-            together = number_matrix(columns, names, missing)
-        return clean_dense_block(DenseBlock(together, names))
+        """Return the values of all columns; a missing value contributes nothing, like zero."""
+        matrix = None if missing else find_base_matrix(columns, names)
+        if matrix is None:
+            matrix = number_matrix(columns, names, missing)
+        return clean_dense_block(DenseBlock(matrix, names))
 
 
 @dataclass(frozen=True, repr=False)
@@ -233,9 +232,9 @@ class Skip(Kind):
 
 
 def number_matrix(columns: ColumnMap, names: Sequence[str], missing: MarkerTuple) -> Any:
-    """Return columns of numbers side by side, missing ones as NaN."""
+    """Return number columns as a matrix, missing values as NaN."""
     numbers = [to_numbers(columns[name], name, missing) for name in names]
-    # Column by column, for that is how they lie in memory.
+    # In Fortran order, because columns are contiguous.
     matrix = np.empty((len(numbers[0]), len(numbers)), order="F")
     for j, column in enumerate(numbers):
         matrix[:, j] = column
@@ -243,9 +242,9 @@ def number_matrix(columns: ColumnMap, names: Sequence[str], missing: MarkerTuple
 
 
 def find_base_matrix(table: Mapping[str, Any], names: Sequence[str]) -> Any:
-    """Return the matrix whose columns have these names, or None if they were not cut from one of numbers.
+    """Return the number matrix that these columns are views of, or None if there is none.
 
-    A table of thousands of columns costs little as a matrix, and much one column at a time.
+    Thousands of columns are cheap to encode as one matrix and expensive one at a time.
     """
     if isinstance(table, MatrixColumns) and len(names) == len(table):
         return table.matrix
@@ -265,7 +264,7 @@ def find_base_matrix(table: Mapping[str, Any], names: Sequence[str]) -> Any:
         ) != begin + at * step:
             return None
     shape, strides = (len(first), len(columns)), (*first.strides, step)
-    # Each column is a view of the base, so all places between the first and the last are inside it.
+    # Every column is a view of the base, so all addresses between the first and the last are valid.
     return np.lib.stride_tricks.as_strided(first, shape, strides, writeable=False)
 
 
@@ -273,17 +272,17 @@ def _data_address(column: Any) -> int:
     return int(column.__array_interface__["data"][0])
 
 
-MAX_PRODUCTS = 1_000_000  # features that are made of a table
+MAX_PRODUCTS = 1_000_000
 MAX_DEGREE = 100
 SUPERSCRIPTS = {1: "", 2: "²", 3: "³"}
 
 
 @dataclass(frozen=True, repr=False)
 class Products(Kind):
-    """Numbers, and all products of up to `degree` of them: x, y, x², x·y, y² for the degree 2.
+    """Numbers and all products of up to `degree` of them: x, y, x², x·y, y² for degree 2.
 
-    `powers=False` leaves out products of a column with itself, which add nothing for columns of zeros
-    and ones: x, y, x·y. A product of which one factor is missing is missing.
+    `powers=False` leaves out powers, which add nothing for 0/1 columns: x, y, x·y. A product with a missing
+    factor is missing.
     """
 
     name: ClassVar[str] = "products"
@@ -299,28 +298,28 @@ class Products(Kind):
 
     def features(self, names: Sequence[str]) -> Sequence[str]:
         """Return the names of all products."""
-        return [_product_name([names[j] for j in places]) for places in self._factor_indices(len(names))]
+        return [_product_name([names[j] for j in factors]) for factors in self._factor_indices(len(names))]
 
     def encode(self, columns: ColumnMap, names: Sequence[str], missing: MarkerTuple) -> Block:
         """Return the products of all columns."""
         matrix: Floats = number_matrix(columns, names, missing)
         with np.errstate(over="ignore"):
-            made = np.column_stack(
-                [matrix[:, places].prod(axis=1) for places in self._factor_indices(len(names))]
+            products = np.column_stack(
+                [matrix[:, factors].prod(axis=1) for factors in self._factor_indices(len(names))]
             )
-        if np.isinf(made).any():
+        if np.isinf(products).any():
             raise errors.ColumnError(
-                "A product of columns is too large for a number. Divide the columns by their largest values."
+                "A product of columns overflows. Divide the columns by their largest values."
             )
-        return check_sparse_block(sparse_from_dense(made, self.features(names), flags=False))
+        return check_sparse_block(sparse_from_dense(products, self.features(names), flags=False))
 
     def _factor_indices(self, width: int) -> list[list[int]]:
-        """Return the columns of each product."""
-        made = sum(comb(width + (k - 1) * self.powers, k) for k in range(1, self.degree + 1))
-        if made > MAX_PRODUCTS:
+        """Return the column indices of each product."""
+        n_products = sum(comb(width + (k - 1) * self.powers, k) for k in range(1, self.degree + 1))
+        if n_products > MAX_PRODUCTS:
             raise errors.ColumnError(
-                f"Products of degree {self.degree} make {made:,} features of {width:,} columns; {MAX_PRODUCTS:,} are "
-                f"the most. Take a lower degree, or fewer columns."
+                f"Products of degree {self.degree} of {width:,} columns are {n_products:,} features; at most "
+                f"{MAX_PRODUCTS:,} are allowed. Use a lower degree, or fewer columns."
             )
         return _enumerate_factors(width, self.degree, self.powers)
 
@@ -328,7 +327,7 @@ class Products(Kind):
 @lru_cache(maxsize=16)
 def _enumerate_factors(width: int, degree: int, powers: bool) -> list[list[int]]:
     choose = combinations_with_replacement if powers else combinations
-    return [list(places) for k in range(1, degree + 1) for places in choose(range(width), k)]
+    return [list(factors) for k in range(1, degree + 1) for factors in choose(range(width), k)]
 
 
 def _product_name(factors: Sequence[str]) -> str:

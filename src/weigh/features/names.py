@@ -1,4 +1,4 @@
-"""Names end to end: a million words in two arrays, read without making a million strings."""
+"""Vocabularies as two arrays (bytes and offsets), read without creating a string per name."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Bytes = npt.NDArray[np.uint8]
 
 
 class LazyNames(Sequence[str]):
-    """Names that are no strings yet: each is made where it is asked for."""
+    """A sequence of names whose strings are created on access."""
 
     @abstractmethod
     def _name(self, k: int) -> str:
-        """Make one of them."""
+        """Return the name with number k."""
 
     @overload
     def __getitem__(self, at: int) -> str: ...
@@ -86,7 +86,7 @@ class NameArray(LazyNames):
 
     @cached_property
     def are_sorted(self) -> bool:
-        """Whether the names rise, so that none occurs twice."""
+        """Whether the names are strictly increasing."""
         return _core.are_names_sorted(self.text, self.offsets)
 
     def argsort(self) -> Ints:
@@ -94,13 +94,13 @@ class NameArray(LazyNames):
         return _core.argsort_names(self.text, self.offsets)
 
     def take(self, numbers: npt.NDArray[Any]) -> NameArray:
-        """Return some of the names."""
+        """Return the names with these numbers."""
         return NameArray(*_core.take_names(self.text, self.offsets, numbers.astype(np.int32)))
 
     def merge_sorted(self, other: NameArray) -> tuple[NameArray, Longs, Longs]:
-        """Return the sorted names of both, and where each of ours and of theirs stands among them.
+        """Return the sorted union, and the positions of our and of the other names in it.
 
-        Both must be sorted.
+        Both arrays must be sorted.
         """
         text, offsets, ours, theirs = _core.merge_names(self.text, self.offsets, other.text, other.offsets)
         return NameArray(text, offsets), ours, theirs

@@ -1,7 +1,7 @@
-"""The schema: every column's kind, found once and then frozen.
+"""The schema: the kind of every column, inferred once and then frozen.
 
-Levels and vocabularies are not part of it: they live with the counts, where merging and
-forgetting make them appear and vanish.
+Levels and vocabularies are not part of it. They belong to the counts, where merging and forgetting add and
+remove them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from weigh.source.base import CHUNK_ROWS, ChunkReader, as_chunk_readers
 from weigh.source.chunk import rename_columns
 from weigh.source.missing import Marker
 
-DOCUMENTS_PER_CHUNK = 4_096  # texts that are read at a time
+DOCUMENTS_PER_CHUNK = 4_096
 MAX_PRODUCT_CELLS = 1_000_000
 
 
@@ -40,18 +40,18 @@ class ColumnGroup:
 
     @property
     def title(self) -> str:
-        """The column's name, or a word for a group of columns."""
+        """The column's name, or the plural of the kind for several columns."""
         return self.names[0] if len(self.names) == 1 else f"{self.kind.name.removesuffix('s')}s"
 
     @property
     def features(self) -> Sequence[str]:
-        """The names of the block that the columns form, for a kind that gathers."""
+        """The names of the features in the group's block, if the kind shares a block."""
         return self.kind.features(self.names)
 
 
 @dataclass(frozen=True)
 class Schema:
-    """Names and kinds of the columns a model reads."""
+    """Names and kinds of the columns that a model reads."""
 
     names: Sequence[str]
     kinds: Sequence[kd.Kind]
@@ -80,8 +80,8 @@ class Schema:
     @property
     def is_uniform(self) -> bool:
         """Whether this is a bare matrix whose columns all have one kind."""
-        one = self.kinds.count(self.kinds[0]) == len(self.kinds)
-        return isinstance(self.names, NumberedNames) and not self.made and one
+        has_one_kind = self.kinds.count(self.kinds[0]) == len(self.kinds)
+        return isinstance(self.names, NumberedNames) and not self.made and has_one_kind
 
     @property
     def accepts_sparse(self) -> bool:
@@ -90,17 +90,17 @@ class Schema:
 
     @cached_property
     def chunk_rows(self) -> int:
-        """How many rows are read at a time: fewer where each may be a whole document, or many products."""
+        """Rows per chunk: fewer if a row may be a whole document or has many products."""
         widest = max((len(p.features) for p in self.column_groups if isinstance(p.kind, Products)), default=1)
-        most = (
+        max_rows = (
             DOCUMENTS_PER_CHUNK
-            if any(isinstance(part.kind, BagOfWordsKind) for part in self.column_groups)
+            if any(isinstance(group.kind, BagOfWordsKind) for group in self.column_groups)
             else CHUNK_ROWS
         )
-        return max(1, min(most, MAX_PRODUCT_CELLS // widest))
+        return max(1, min(max_rows, MAX_PRODUCT_CELLS // widest))
 
     def storage(self) -> Mapping[str, str]:
-        """Return what every column holds, for sources that can read it as such."""
+        """Return the kind of every column, for sources that can read it accordingly."""
         return self._storage
 
     @cached_property
@@ -109,65 +109,65 @@ class Schema:
             return {}
         wanted = {name: kind.name for name, kind in zip(self.names, self.kinds, strict=True)}
         if self.made:
-            # A derived column may read any other, also one that is itself left out.
+            # A derived column may read any other, even a skipped one.
             wanted = {name: word for name, word in wanted.items() if word != "skip"}
         return wanted
 
     def level_storage(self, levels: Mapping[str, Sequence[Any]]) -> dict[str, str]:
-        """Return how text files shall store columns whose levels are known, so that they match.
+        """Return how text files must store columns whose levels are known, so that the levels match.
 
-        A file's own rows cannot tell: a short one may hold only digits where training had words,
-        and one odd value makes text of what were whole numbers.
+        The rows of a file cannot decide this: a short file may contain only digits where the training data
+        had words, and one malformed value would turn integers into strings.
         """
-        own = levels.keys() - {self.label}
-        pairs = zip(self.names, self.kinds, strict=True) if own else ()
-        spelled = {name for name, kind in pairs if isinstance(kind, kd.Category)} | {self.label}
+        features = levels.keys() - {self.label}
+        pairs = zip(self.names, self.kinds, strict=True) if features else ()
+        categories = {name for name, kind in pairs if isinstance(kind, kd.Category)} | {self.label}
         return {
-            name: "string" if all(isinstance(level, str) for level in seen) else "mixed"
-            for name, seen in levels.items()
-            if len(seen) and name in spelled
+            name: "string" if all(isinstance(level, str) for level in known) else "mixed"
+            for name, known in levels.items()
+            if len(known) and name in categories
         }
 
     def chunks(self, source: Source) -> Iterator[Chunk]:
-        """Read a source chunk by chunk, columns checked, in this schema's names."""
+        """Read a source chunk by chunk, with its columns checked and renamed to this schema's names."""
         source = self.align_source(source)
         by_name = self.named and source.named
         chunks = (self._rename_columns(c, by_name) for c in source.chunks(self.storage(), self.chunk_rows))
         return add_derived_columns(chunks, self.made) if self.made else chunks
 
     def chunk_readers(self, source: Source) -> Iterator[ChunkReader]:
-        """Read like `chunks`, but leave making each chunk to whoever calls it, in any thread."""
+        """Like `chunks`, but yield functions that read one chunk each, in any thread."""
         if self.made:
-            # A lag looks back into the chunk before, so these can only be made in order.
+            # A lag looks back into the previous chunk, so these chunks must be read in order.
             return as_chunk_readers(self.chunks(source))
         source = self.align_source(source)
         by_name = self.named and source.named
-        pieces = source.chunk_readers(self.storage(), self.chunk_rows)
-        return (self._renaming_reader(piece, by_name) for piece in pieces)
+        readers = source.chunk_readers(self.storage(), self.chunk_rows)
+        return (self._renaming_reader(reader, by_name) for reader in readers)
 
     def align_source(self, source: Source) -> Source:
-        """Return the source with columns that its format left out because they are empty, checked."""
+        """Check a source, after adding columns that its format omits because they are empty."""
         source = source.with_columns(self.names)
         self.check(source)
         return source
 
-    def _renaming_reader(self, piece: ChunkReader, by_name: bool) -> ChunkReader:
-        return lambda: self._rename_columns(piece(), by_name)
+    def _renaming_reader(self, reader: ChunkReader, by_name: bool) -> ChunkReader:
+        return lambda: self._rename_columns(reader(), by_name)
 
     def check(self, source: Source) -> None:
-        """Refuse a source whose columns are not this schema's."""
+        """Raise ColumnError if the columns of a source differ from this schema's."""
         if self.named and source.named:
             given, known = set(source.names), self._accepted_names
-            lacking = [n for n in self._required_names if n not in given]
-            if lacking:
+            absent = [n for n in self._required_names if n not in given]
+            if absent:
                 raise errors.ColumnError(
-                    f"The rows lack the column {errors.quote_names(lacking)} that the model was trained on; "
-                    f"they have {errors.quote_names(source.names)}. Give None where a value is missing."
+                    f"The rows lack the column {errors.quote_names(absent)} that the model was trained on; "
+                    f"they have {errors.quote_names(source.names)}. Use None for missing values."
                 )
-            beyond = [n for n in source.names if n not in known]
-            if beyond:
+            extra = [n for n in source.names if n not in known]
+            if extra:
                 raise errors.ColumnError(
-                    f"The rows have the column {errors.quote_names(beyond)} that the model was not trained "
+                    f"The rows have the column {errors.quote_names(extra)} that the model was not trained "
                     f"on; it knows {errors.quote_names(self.names)}. Drop the column, or train again with it."
                 )
         elif source.width != len(self.names):
@@ -186,7 +186,7 @@ class Schema:
         return frozenset({*self.names, self.label})
 
     def _rename_columns(self, chunk: Chunk, by_name: bool) -> Chunk:
-        """Put a chunk's columns under this schema's names: by name, or in their order."""
+        """Match a chunk's columns to this schema's names, by name or by position."""
         if chunk.sparse is not None:
             if self.accepts_sparse:
                 return chunk
@@ -198,10 +198,10 @@ class Schema:
         return replace(chunk, columns=rename_columns(chunk.columns, self.names))
 
     def encode(self, chunk: Chunk) -> list[Block]:
-        """Return one block per part for a chunk that `chunks` gave."""
+        """Return one block per column group for a chunk from `chunks`."""
         if chunk.sparse is not None:
             return [encode_sparse_matrix(chunk.sparse, self.kinds[0], self.names)]
-        return [part.kind.encode(chunk.columns, part.names, self.missing) for part in self.column_groups]
+        return [group.kind.encode(chunk.columns, group.names, self.missing) for group in self.column_groups]
 
     def to_json(self) -> dict[str, Any]:
         """Return the schema as plain data."""
@@ -239,7 +239,7 @@ class Schema:
 
 
 def encode_sparse_matrix(matrix: Any, kind: Kind, names: Sequence[str]) -> SparseBlock:
-    """Return the entries of a sparse matrix whose columns are all flags, all counts or all values."""
+    """Return the block of a sparse matrix whose columns are all flags, all counts or all values."""
     values = np.ascontiguousarray(matrix.data, dtype=np.float64)
     indices = matrix.indices.astype(np.int32, copy=False)
     indptr = matrix.indptr.astype(np.int64, copy=False)
@@ -248,7 +248,7 @@ def encode_sparse_matrix(matrix: Any, kind: Kind, names: Sequence[str]) -> Spars
         at = int(indices[np.argmin(np.isfinite(values))])
         raise errors.ColumnError(
             f"Column {names[at]!r} of the sparse matrix contains NaN or infinity. Entries of a sparse "
-            f"matrix cannot be missing: leave absent entries out."
+            f"matrix cannot be missing: leave such entries out."
         )
     if isinstance(kind, Value):
         check_magnitude(largest)
@@ -268,11 +268,11 @@ def encode_sparse_matrix(matrix: Any, kind: Kind, names: Sequence[str]) -> Spars
 
 
 def drop_zeros(entries: SparseBlock) -> SparseBlock:
-    """Return only the entries that are not zero."""
+    """Remove explicit zeros."""
     return _select_entries(entries, np.asarray(entries.values != 0))
 
 
-def _select_entries(entries: SparseBlock, kept: Mask) -> SparseBlock:
-    before = np.concatenate([[0], np.cumsum(kept)])[entries.indptr].astype(np.int64)
-    values = None if entries.values is None else entries.values[kept]
-    return SparseBlock(before, entries.indices[kept], values, entries.names)
+def _select_entries(entries: SparseBlock, mask: Mask) -> SparseBlock:
+    indptr = np.concatenate([[0], np.cumsum(mask)])[entries.indptr].astype(np.int64)
+    values = None if entries.values is None else entries.values[mask]
+    return SparseBlock(indptr, entries.indices[mask], values, entries.names)

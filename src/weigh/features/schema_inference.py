@@ -1,4 +1,4 @@
-"""Finding the kinds of columns from their types and first rows."""
+"""Inference of kinds and schemas from column types and the first rows."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ from weigh.source import Chunk, Source
 from weigh.source.chunk import Column, DictionaryColumn, ListColumn, TextColumn, is_arrow, rename_columns
 from weigh.source.missing import Marker
 
-MIN_NUMERALS = 4  # distinct ones, to speak of a column of numbers
-MAX_INSPECTED_VALUES = 200  # distinct values
+MIN_NUMERALS = 4  # distinct numerals that make a string column look numeric
+MAX_INSPECTED_VALUES = 200
 MAX_INTEGER_LEVELS = 20  # integers with more distinct values than this are numbers
 
 
 def infer_kind(column: Column, name: str, number: Number) -> Kind:
-    """Return the kind of a column from its type and its first rows.
+    """Infer the kind of a column from its type and its first rows.
 
     Booleans are flags; strings are categories, or text when most of them have several words and
     are distinct; floats are numbers; integers are numbers, or categories with few distinct
     values; lists of strings are tokens.
     """
-    found = _storage_type(column)
-    if found == "flag":
+    storage = _storage_type(column)
+    if storage == "flag":
         return Flag()
-    if found == "float":
+    if storage == "float":
         return number
-    if found == "integer":
+    if storage == "integer":
         return _kind_of_integers(column, name, number)
-    if found == "string":
+    if storage == "string":
         return _kind_of_strings(column, name)
-    if found == "list":
+    if storage == "list":
         return Tokens()
-    if found == "nothing":
+    if storage == "nothing":
         raise errors.ColumnError(
-            f"Column {name!r} has no values at all in the first rows, so its kind cannot be found. "
-            f"Leave it out with columns={{{name!r}: 'skip'}}, or say its kind."
+            f"Column {name!r} has no values in the first rows, so its kind cannot be inferred. "
+            f"Leave it out with columns={{{name!r}: 'skip'}}, or state its kind."
         )
     raise errors.ColumnError(
-        f"Column {name!r} is of type {found}, which has no kind of its own. Leave it out with "
-        f"columns={{{name!r}: 'skip'}}, or turn it into numbers or strings."
+        f"Column {name!r} has the type {storage}, for which there is no kind. Leave it out with "
+        f"columns={{{name!r}: 'skip'}}, or convert it to numbers or strings."
     )
 
 
@@ -120,18 +120,18 @@ def _kind_of_strings(column: Column, name: str) -> Kind:
     codes, values = encode_column(column, name)
     _warn_of_odd_values(values, name)
     known = codes[codes >= 0]
-    several = np.fromiter((_has_several_words(v) for v in values), dtype=bool, count=len(values))
-    is_wordy = 2 * several[known].sum() > len(known)
+    has_several_words = np.fromiter((_has_several_words(v) for v in values), dtype=bool, count=len(values))
+    is_text = 2 * has_several_words[known].sum() > len(known)
     if 2 * len(values) <= len(known):
-        if is_wordy and len(values) > MAX_INSPECTED_VALUES:
+        if is_text and len(values) > MAX_INSPECTED_VALUES:
             warnings.warn(
-                f"Column {name!r} was taken for a category of {len(values):,} values or more, most of them "
-                f"of several words. If that is running text, say columns={{{name!r}: 'text'}}.",
+                f"Column {name!r} is treated as a category of at least {len(values):,} values, most of them "
+                f"with several words. If it is running text, use columns={{{name!r}: 'text'}}.",
                 errors.OddValues,
                 stacklevel=2,
             )
         return Category()
-    return Text() if is_wordy else Category()
+    return Text() if is_text else Category()
 
 
 def _has_several_words(value: Any) -> bool:
@@ -139,12 +139,12 @@ def _has_several_words(value: Any) -> bool:
 
 
 def _warn_of_odd_values(values: list[Any], name: str) -> None:
-    """Warn of a column that would hold numbers but for one or two words."""
+    """Warn if a column would be numeric except for one or two distinct words."""
     odd = [value for value in values[:MAX_INSPECTED_VALUES] if not _is_numeral(value)]
     if 1 <= len(odd) <= 2 and len(values) >= MIN_NUMERALS + len(odd):
         warnings.warn(
-            f"Column {name!r} holds numbers but for {errors.quote_names(odd)}, and was taken for a category. If "
-            f"that means missing, say missing={odd!r}.",
+            f"Column {name!r} contains numbers except for {errors.quote_names(odd)}, so it is treated as a "
+            f"category. If that means missing, use missing={odd!r}.",
             errors.OddValues,
             stacklevel=2,
         )
@@ -158,35 +158,35 @@ def _is_numeral(value: Any) -> bool:
     return True
 
 
-MAX_INFERRED_COLUMNS = 1000  # a sparse matrix wider than this must be given its kind
+MAX_INFERRED_COLUMNS = 1000  # wider sparse matrices need a stated kind
 MAX_PREFIX_CELLS = 10_000_000
 
 
 def infer_schema(
     source: Source, columns: object = "auto", number: Number | None = None, missing: Sequence[Marker] = ()
 ) -> Schema:
-    """Return the schema of a source.
+    """Infer the schema of a source.
 
-    `columns` is "auto", one kind for all columns, a mapping from names to kinds (the others are
-    found), or a schema found before.
+    `columns` is "auto", one kind for all columns, a mapping from names to kinds (the others are inferred), or
+    an existing schema.
     """
     if isinstance(columns, Schema):
         return replace(columns, label=source.label or columns.label)
     names = source.names if source.named else NumberedNames(source.width, source.start)
-    given, made = _parse_kinds(columns, names, source.named)
-    marks = tuple(dict.fromkeys([*missing, *source.missing]))
-    schema = Schema(names, (), source.named, source.label, marks, made)
-    if isinstance(given, Kind) and not (isinstance(given, Number) and isinstance(given.bins, int)):
-        return replace(schema, kinds=ConstantSequence(given, len(names)))
-    prefix = _read_prefix(source, names, given)
-    found = []
+    stated, derived = _parse_kinds(columns, names, source.named)
+    markers = tuple(dict.fromkeys([*missing, *source.missing]))
+    schema = Schema(names, (), source.named, source.label, markers, derived)
+    if isinstance(stated, Kind) and not (isinstance(stated, Number) and isinstance(stated.bins, int)):
+        return replace(schema, kinds=ConstantSequence(stated, len(names)))
+    prefix = _read_prefix(source, names, stated)
+    kinds = []
     for name in names:
-        kind = given if isinstance(given, Kind) else given.get(name)
+        kind = stated if isinstance(stated, Kind) else stated.get(name)
         if kind is None and name in source.kinds:
             kind = to_kind(source.kinds[name], "the source")
         kind = kind or infer_kind(prefix.columns[name], name, number or Number())
-        found.append(_resolve_bins(kind, prefix, name, schema.missing))
-    return replace(schema, kinds=found, made=_resolve_derived_bins(made, prefix, schema.missing))
+        kinds.append(_resolve_bins(kind, prefix, name, schema.missing))
+    return replace(schema, kinds=kinds, made=_resolve_derived_bins(derived, prefix, schema.missing))
 
 
 def _parse_kinds(
@@ -196,8 +196,8 @@ def _parse_kinds(
         return {}, {}
     if not isinstance(columns, Mapping):
         return to_kind(columns, "columns"), {}
-    given: dict[str, Kind] = {}
-    made: dict[str, Kind] = {}
+    stated: dict[str, Kind] = {}
+    derived: dict[str, Kind] = {}
     known = set(names)
     for key, value in columns.items():
         name = f"x{key}" if isinstance(key, int) and not named else str(key)
@@ -205,35 +205,35 @@ def _parse_kinds(
         if isinstance(kind, (Derived, Lag)):
             if name in known:
                 raise errors.ColumnError(
-                    f"The derived column {name!r} has the name of a column of the table. Give it another."
+                    f"The derived column {name!r} has the name of an existing column. Choose another name."
                 )
-            made[name] = kind
+            derived[name] = kind
         elif name not in known:
             raise errors.unknown_column_error(name, names[:50], "The table")
         else:
-            given[name] = kind
-    return given, made
+            stated[name] = kind
+    return stated, derived
 
 
-def _read_prefix(source: Source, names: Sequence[str], given: object) -> Chunk:
+def _read_prefix(source: Source, names: Sequence[str], stated: object) -> Chunk:
     if source.names or not source.width:
         prefix = source.prefix()
         if source.named:
             return prefix
         return replace(prefix, columns=rename_columns(prefix.columns, names))
-    if source.width > MAX_INFERRED_COLUMNS and not isinstance(given, Kind):
+    if source.width > MAX_INFERRED_COLUMNS and not isinstance(stated, Kind):
         raise errors.DataError(
-            f"A sparse matrix of {source.width:,} columns was given without their kind. Say "
+            f"A sparse matrix of {source.width:,} columns needs a stated kind. Use "
             f"columns='count' (how often words occur), 'flag' (whether they occur) or 'number'."
         )
     prefix = source.prefix(max(1, min(10_000, MAX_PREFIX_CELLS // source.width)))
-    wide: Any = prefix.sparse
-    dense = wide.toarray()
+    sparse: Any = prefix.sparse
+    dense = sparse.toarray()
     return replace(prefix, columns={name: dense[:, j] for j, name in enumerate(names)}, sparse=None)
 
 
 def _resolve_bins(kind: Kind, prefix: Chunk, name: str, missing: tuple[Marker, ...]) -> Kind:
-    """Replace a number of bins by the cuts that the first rows give."""
+    """Replace a number of bins by cuts at quantiles of the first rows."""
     if not isinstance(kind, Number) or not isinstance(kind.bins, int):
         return kind
     values = to_numbers(prefix.columns[name], name, missing)
@@ -241,22 +241,22 @@ def _resolve_bins(kind: Kind, prefix: Chunk, name: str, missing: tuple[Marker, .
 
 
 def _resolve_derived_bins(
-    made: Mapping[str, Kind], prefix: Chunk, missing: tuple[Marker, ...]
+    derived: Mapping[str, Kind], prefix: Chunk, missing: tuple[Marker, ...]
 ) -> dict[str, Kind]:
-    finished: dict[str, Any] = {}
-    for name, kind in made.items():
+    resolved: dict[str, Any] = {}
+    for name, kind in derived.items():
         column = derive_column(prefix, name, kind)
         extended = replace(prefix, columns={name: column})
         if isinstance(kind, (Derived, Lag)):
-            finished[name] = replace(kind, kind=_resolve_bins(kind.kind, extended, name, missing))
-    return finished
+            resolved[name] = replace(kind, kind=_resolve_bins(kind.kind, extended, name, missing))
+    return resolved
 
 
 def find_cuts(values: Floats, bins: int, name: str) -> tuple[float, ...]:
-    """Return the cuts of a column into about equally filled bins, from its first values.
+    """Return cuts that divide the first values of a column into about equally filled bins.
 
-    A value that would fill a whole bin gets one of its own (a column that is mostly zero keeps its
-    zeros apart); the others are cut into equal counts. Cuts lie midway between neighbours.
+    A value that would fill a whole bin gets its own (such as the zeros of a column that is mostly zero); the
+    others are divided into equal counts. Cuts lie midway between neighbouring values.
     """
     distinct, times = np.unique(values[~np.isnan(values)], return_counts=True)
     if len(distinct) < 2:
@@ -265,12 +265,12 @@ def find_cuts(values: Floats, bins: int, name: str) -> tuple[float, ...]:
             f"{bins} bins. Give the cuts themselves, or columns={{{name!r}: 'number'}}."
         )
     heavy, share = _find_heavy_values(times, bins)
-    # Halves first: the sum of two large numbers may not exist.
+    # Halve before adding: the sum of two large numbers may overflow.
     return tuple(float(distinct[i] / 2 + distinct[i + 1] / 2) for i in _bin_ends(times, heavy, share))
 
 
 def _bin_ends(times: Any, heavy: Any, share: float) -> Iterator[int]:
-    """Yield the last value of every bin but the last: where a bin is full, or a heavy one begins."""
+    """Yield the index of the last value of every bin but the last."""
     filled = np.cumsum(np.where(heavy, 0, times))
     borders = np.append(np.flatnonzero(heavy[:-1] | heavy[1:]), len(times))
     end, before = -1, 0
@@ -284,13 +284,13 @@ def _bin_ends(times: Any, heavy: Any, share: float) -> Iterator[int]:
 
 
 def _find_heavy_values(times: Any, bins: int) -> tuple[Any, float]:
-    """Return which values fill a bin alone, and how many rows each other bin shall hold."""
+    """Return which values fill a bin alone, and the number of rows of each other bin."""
     heavy = np.zeros(len(times), dtype=bool)
     while True:
-        left = max(bins - int(heavy.sum()), 1)
-        share = float(times[~heavy].sum() / left)
+        n_left = max(bins - int(heavy.sum()), 1)
+        share = float(times[~heavy].sum() / n_left)
         new = ~heavy & (times >= share)
-        if left == 1 or not new.any():
-            # With every value in a bin of its own nothing is left to share.
+        if n_left == 1 or not new.any():
+            # If every value has its own bin, no rows are left.
             return heavy, share or np.inf
         heavy |= new

@@ -1,4 +1,4 @@
-"""Kinds of columns whose values are made of many words: running text, and lists of names."""
+"""Kinds of columns that hold bags of words: running text and lists of tokens."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ from weigh.features.words import Block, encode_texts, encode_tokens
 
 TOKEN_UNITS = {False: "words", True: "characters", "words": "characters within words"}
 MAX_BUCKETS = 2**26
-MAX_NATIVE_LENGTH = 2**31  # beyond any text, within any machine word
+MAX_NATIVE_LENGTH = 2**31  # longer than any text, and fits a machine word
 
 
 @dataclass(frozen=True, repr=False)
 class BagOfWordsKind(Kind):
-    """What text and tokens have in common: how their words are counted and which are kept.
+    """Base of text and tokens: how words are counted and which are kept.
 
-    `counts=False` looks only at which words occur (Bernoulli), else at how often (multinomial).
-    Words seen fewer than `min_count` times, and all but the `max_words` most frequent, are kept in
-    the counts and left out of the finished model. With `buckets` (a power of two) words are not
-    told apart by name but sorted into so many buckets by a hash: memory stays the same however many
-    words there are, and words that share a bucket share its counts.
+    `counts=False` uses only which words occur (Bernoulli), otherwise how often (multinomial). Words that
+    occur fewer than `min_count` times, and all but the `max_words` most frequent, stay in the counts and are
+    left out of the finished model. With `buckets` (a power of two) words are hashed into that many buckets:
+    memory does not depend on the vocabulary, and words in the same bucket share its counts.
     """
 
     counts: bool = True
@@ -41,7 +40,7 @@ class BagOfWordsKind(Kind):
             check_integer(owner, "max_words", self.max_words, 1)
         if self.buckets is not None:
             if self.min_count > 1 or self.max_words is not None:
-                must = "None with min_count or max_words: a bucket is no word that could be left out"
+                must = "None with min_count or max_words, because buckets cannot be pruned"
                 raise errors.parameter_error(owner, "buckets", must, self.buckets)
             number = check_integer(owner, "buckets", self.buckets, 2)
             if number & (number - 1) or number > MAX_BUCKETS:
@@ -66,13 +65,12 @@ class BagOfWordsKind(Kind):
 
 @dataclass(frozen=True, repr=False)
 class Text(BagOfWordsKind):
-    """Running text: its words, lower-cased, as `CountVectorizer` finds them.
+    """Running text: lower-cased words, tokenised like `CountVectorizer`.
 
-    `ngrams=(1, 2)` adds pairs of neighbours. `chars=True` takes runs of characters instead of words,
-    `chars="words"` those within words only, with a blank at both ends; `ngrams` then says how many
-    characters. Words shorter than `min_length` and `stop_words` (a list, or "english") are left out
-    before neighbours are joined; `lowercase=False` keeps capitals, `strip_accents=True` turns é
-    into e.
+    `ngrams=(1, 2)` adds bigrams. `chars=True` uses character n-grams instead of words, `chars="words"` only
+    those within words, padded with blanks; `ngrams` is then the range of lengths. Words shorter than
+    `min_length` and `stop_words` (a list, or "english") are removed before n-grams are formed;
+    `lowercase=False` keeps capitals, `strip_accents=True` turns é into e.
     """
 
     name: ClassVar[str] = "text"
@@ -85,12 +83,12 @@ class Text(BagOfWordsKind):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given: Any = self.ngrams
-        if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
-            raise errors.parameter_error("Text", "ngrams", "two numbers, 1 <= low <= high", given)
-        low, high = (check_integer("Text", "ngrams", n, 1) for n in given)
+        value: Any = self.ngrams
+        if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
+            raise errors.parameter_error("Text", "ngrams", "two numbers, 1 <= low <= high", value)
+        low, high = (check_integer("Text", "ngrams", n, 1) for n in value)
         if low > high:
-            raise errors.parameter_error("Text", "ngrams", "two numbers, 1 <= low <= high", given)
+            raise errors.parameter_error("Text", "ngrams", "two numbers, 1 <= low <= high", value)
         object.__setattr__(self, "ngrams", (low, high))
         check_integer("Text", "min_length", self.min_length, 1)
         check_bool("Text", "lowercase", self.lowercase)
@@ -100,13 +98,13 @@ class Text(BagOfWordsKind):
         self._check_stop_words()
 
     def _check_stop_words(self) -> None:
-        given: Any = self.stop_words
-        if given == "english":
+        value: Any = self.stop_words
+        if value == "english":
             return
-        plain = isinstance(given, Iterable) and not isinstance(given, str)
-        words = tuple(given) if plain else (None,)
+        is_list = isinstance(value, Iterable) and not isinstance(value, str)
+        words = tuple(value) if is_list else (None,)
         if not all(isinstance(word, str) for word in words):
-            raise errors.parameter_error("Text", "stop_words", "a list of words, or 'english'", given)
+            raise errors.parameter_error("Text", "stop_words", "a list of words, or 'english'", value)
         object.__setattr__(self, "stop_words", tuple(sorted(set(words))))
 
     def to_native(self) -> _core.TokenSettings:
@@ -119,11 +117,11 @@ class Text(BagOfWordsKind):
         )
 
     def _fold_word(self, word: str) -> bytes:
-        """Return a stop word as texts are folded, or it would never be met."""
+        """Fold a stop word like the texts, so that it can match."""
         return _core.fold(word.encode("utf-8", "surrogatepass"), self.lowercase, self.strip_accents)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the kind as plain data, with the version of Unicode that says what a letter is."""
+        """Return the kind as plain data, with the Unicode version of the tokeniser."""
         return super().to_json() | {"unicode": _core.UNICODE_VERSION}
 
     def encode(self, columns: ColumnMap, names: Sequence[str], missing: MarkerTuple) -> Block:
@@ -133,16 +131,16 @@ class Text(BagOfWordsKind):
 
 @dataclass(frozen=True, repr=False)
 class Tokens(BagOfWordsKind):
-    """Lists of ready-made names, counted like the words of a text."""
+    """Lists of ready-made tokens, counted like the words of a text."""
 
     name: ClassVar[str] = "tokens"
 
     def encode(self, columns: ColumnMap, names: Sequence[str], missing: MarkerTuple) -> Block:
-        """Return the names in the lists of one column."""
+        """Return the tokens of one column."""
         return encode_tokens(columns[names[0]], names[0], self, missing)
 
 
-# Kept here and not with the kind, which must remain plain data: it is compared, copied and pickled.
+# Cached outside the kind, which must remain plain data: it is compared, copied and pickled.
 @lru_cache(maxsize=64)
 def _cached_token_settings(kind: BagOfWordsKind) -> _core.TokenSettings:
     return kind.to_native()

@@ -1,4 +1,4 @@
-"""Texts, and lists of ready-made names: split where they are counted or scored, not before."""
+"""Blocks of texts and token lists, which are tokenised where they are counted or scored."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from weigh.source.chunk import Column, ListColumn, TextColumn, is_arrow, slice_c
 
 
 class TokeniserKind(Protocol):
-    """What a block must know of its kind: how to split, and whether to count."""
+    """The part of a kind that a block needs: how to tokenise, and whether to count."""
 
     @property
     def token_settings(self) -> _core.TokenSettings:
@@ -31,11 +31,10 @@ class TokeniserKind(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class TextBlock:
-    """A column of texts, or of lists of names, as a block that is not split yet.
+    """A column of texts or of token lists as a block that is not tokenised yet.
 
-    Counting and scoring split it natively; `entries` makes sparse rows of it for whoever needs
-    them. Texts that are `marks` are missing. `known` marks rows that have a value at all; None
-    means that all have.
+    Counting and scoring tokenise it natively; `to_sparse` returns sparse rows. Texts equal to one of
+    `markers` are missing. `known` marks the rows that have a value; None means all.
     """
 
     column: Column
@@ -43,21 +42,21 @@ class TextBlock:
     markers: tuple[str, ...]
     documents: _core.Documents
     known: npt.NDArray[np.bool_] | None
-    missing: None = None  # no single word can be missing
+    missing: None = None  # single words cannot be missing
 
     @classmethod
-    def from_column(cls, column: Column, kind: TokeniserKind, marks: tuple[str, ...] = ()) -> TextBlock:
+    def from_column(cls, column: Column, kind: TokeniserKind, markers: tuple[str, ...] = ()) -> TextBlock:
         """Return the block of a column of texts or lists."""
         if isinstance(column, ListColumn):
             names = _to_documents(column.names, [])
             lists = _core.Documents.from_token_lists(names, column.indptr, column.values)
-            return cls(column, kind, marks, lists, column.known)
-        documents = _to_documents(column, list(marks))
+            return cls(column, kind, markers, lists, column.known)
+        documents = _to_documents(column, list(markers))
         known = documents.present
-        return cls(column, kind, marks, documents, None if known is None else known.astype(bool))
+        return cls(column, kind, markers, documents, None if known is None else known.astype(bool))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Documents are views of the column's memory, and mean nothing elsewhere.
+        # Documents are views of the column's memory, which another process does not have.
         return TextBlock.from_column, (self.column, self.kind, self.markers)
 
     @property
@@ -69,24 +68,24 @@ class TextBlock:
     def n_rows(self) -> int:
         return len(self.documents)
 
-    def where(self, kept: Mask) -> TextBlock:
-        """Return some of the rows."""
+    def where(self, mask: Mask) -> TextBlock:
+        """Return the selected rows."""
         if isinstance(self.column, ListColumn):
-            return TextBlock.from_column(_filter_lists(self.column, kept), self.kind, self.markers)
-        return TextBlock.from_column(to_objects(self.column)[kept], self.kind, self.markers)
+            return TextBlock.from_column(_filter_lists(self.column, mask), self.kind, self.markers)
+        return TextBlock.from_column(to_objects(self.column)[mask], self.kind, self.markers)
 
     def row(self, i: int) -> TextBlock:
-        """Return one row as a block of its own."""
+        """Return one row as a block."""
         return TextBlock.from_column(slice_column(self.column, i, i + 1), self.kind, self.markers)
 
     def to_sparse(self) -> SparseBlock:
-        """Return the words as sparse rows with names of their own, in order of first appearance."""
+        """Return the words as sparse rows, with their names in order of first appearance."""
         vocabulary = _core.Vocabulary(0)
         indptr, indices, values = vocabulary.find_or_add(self.documents, self.settings)
         return self._sparse_block(indptr, indices, values, NameArray(*vocabulary.names()))
 
     def look_up(self, vocabulary: _core.Vocabulary, names: Sequence[str]) -> SparseBlock:
-        """Return the words that a vocabulary knows, under its numbers."""
+        """Return the words of a vocabulary as sparse rows, numbered by the vocabulary."""
         return self._sparse_block(*vocabulary.find(self.documents, self.settings), names)
 
     def _sparse_block(self, indptr: Longs, indices: Any, values: Floats, names: Sequence[str]) -> SparseBlock:
@@ -95,21 +94,21 @@ class TextBlock:
     def count_known_words(self, vocabulary: _core.Vocabulary) -> list[tuple[int, float, str]]:
         """Return number, count and name of the known words of all rows, by number.
 
-        The names are those that occur here: a bucket that several words share has them all.
+        The names are those that occur in this block: a bucket lists all of its words.
         """
-        own = self.to_sparse()
-        amounts = np.bincount(own.indices, own.values, minlength=len(own.names)).tolist()
-        told: dict[int, tuple[float, str]] = {}
-        for word, amount in zip(own.names, amounts, strict=True):
+        words = self.to_sparse()
+        counts = np.bincount(words.indices, words.values, minlength=len(words.names)).tolist()
+        totals: dict[int, tuple[float, str]] = {}
+        for word, count in zip(words.names, counts, strict=True):
             for number in vocabulary.find(_single_list_document([word]), self.settings)[1].tolist():
-                before, named = told.get(number, (0.0, ""))
-                together = before + amount if self.kind.counts else 1.0
-                told[number] = together, f"{named} / {word}" if named else word
-        return [(number, *told[number]) for number in sorted(told)]
+                total, names = totals.get(number, (0.0, ""))
+                total = total + count if self.kind.counts else 1.0
+                totals[number] = total, f"{names} / {word}" if names else word
+        return [(number, *totals[number]) for number in sorted(totals)]
 
 
 def as_sparse_block(block: SparseBlock | DenseBlock | TextBlock) -> SparseBlock:
-    """Return the sparse rows of a block of columns or words."""
+    """Return a block as sparse rows."""
     return block if isinstance(block, SparseBlock) else block.to_sparse()
 
 
@@ -117,20 +116,22 @@ Block = CategoryBlock | NumberBlock | SparseBlock | DenseBlock | TextBlock
 
 
 def encode_texts(column: Column, name: str, kind: TokeniserKind, markers: Collection[object]) -> TextBlock:
-    """Return a column of texts as words; a missing text is a row that is not known."""
-    words = TextBlock.from_column(column, kind, tuple(mark for mark in markers if isinstance(mark, str)))
+    """Return the block of a column of texts; rows with a missing text are not known."""
+    words = TextBlock.from_column(
+        column, kind, tuple(marker for marker in markers if isinstance(marker, str))
+    )
     if words.documents.invalid_rows:
         for value in to_objects(column)[words.documents.invalid_rows]:
             if not is_missing(value, markers):
                 raise errors.ColumnError(
-                    f"Column {name!r} holds text, but one value is {value!r}. Turn it into a string, or "
+                    f"Column {name!r} contains text, but one value is {value!r}. Convert it to a string, or "
                     f"give the column another kind, such as columns={{{name!r}: 'category'}}."
                 )
     return words
 
 
 def encode_tokens(column: Column, name: str, kind: TokeniserKind, markers: Collection[object]) -> TextBlock:
-    """Return a column of lists as words; a missing list is a row that is not known."""
+    """Return the block of a column of token lists; rows with a missing list are not known."""
     lists = column if isinstance(column, ListColumn) else _to_list_column(column, name, markers)
     if lists.values is not None:
         check_non_negative(np.array([lists.values.min(initial=0.0)]), [name])
@@ -143,7 +144,7 @@ def _to_documents(column: Column, marks: list[str]) -> _core.Documents:
         return _core.Documents.from_spans(column.starts, column.sizes, column.data, column.overflow, marks)
     if is_arrow(column) and str(column.type) in _ARROW_READERS:
         return _ARROW_READERS[str(column.type)](column, marks)
-    # An array of our own: strings are read without Python's lock, and must outlive changes of the given one.
+    # A copy: strings are read without the GIL, and the caller may change the array.
     return _core.Documents.from_objects(np.array(to_objects(column), dtype=object), marks)
 
 
@@ -157,9 +158,9 @@ def _documents_from_arrow_strings(column: Column, marks: list[str], offset_type:
 
 def _documents_from_arrow_views(column: Column, marks: list[str]) -> _core.Documents:
     valid, views, *texts = column.buffers()
-    held = np.frombuffer(views, dtype=np.uint8)[16 * column.offset : 16 * (column.offset + len(column))]
-    buffers = [_buffer_bytes(each) for each in texts]
-    return _core.Documents.from_string_views(held, buffers, _buffer_bitmap(valid), column.offset, marks)
+    records = np.frombuffer(views, dtype=np.uint8)[16 * column.offset : 16 * (column.offset + len(column))]
+    buffers = [_buffer_bytes(text) for text in texts]
+    return _core.Documents.from_string_views(records, buffers, _buffer_bitmap(valid), column.offset, marks)
 
 
 _ARROW_READERS: dict[str, Callable[[Column, list[str]], _core.Documents]] = {
@@ -178,13 +179,13 @@ def _buffer_bitmap(buffer: Any) -> npt.NDArray[np.uint8] | None:
 
 
 def _single_list_document(names: list[str]) -> _core.Documents:
-    """One row that is a list of names."""
+    """Return one row with a list of tokens."""
     texts = _to_documents(np.array(names, dtype=object), [])
     return _core.Documents.from_token_lists(texts, np.array([0, len(names)]), None)
 
 
 def _to_list_column(column: Column, name: str, markers: Collection[object]) -> ListColumn:
-    """Return lists of strings end to end."""
+    """Return a column of lists of strings as one flat list with row offsets."""
     rows = read_utf8(column, name, to_pylist)
     known = np.array([not is_missing(row, markers) for row in rows], dtype=bool)
     flat: list[str] = []
@@ -198,16 +199,17 @@ def _to_list_column(column: Column, name: str, markers: Collection[object]) -> L
     return ListColumn(indptr, texts, None, None if known.all() else known)
 
 
-def _filter_lists(lists: ListColumn, kept: Mask) -> ListColumn:
+def _filter_lists(lists: ListColumn, mask: Mask) -> ListColumn:
     sizes = np.diff(lists.indptr)
-    names = np.repeat(kept, sizes)
-    texts = to_objects(lists.names)[int(lists.indptr[0]) : int(lists.indptr[-1])][names]
+    entry_mask = np.repeat(mask, sizes)
+    start, stop = int(lists.indptr[0]), int(lists.indptr[-1])
+    texts = to_objects(lists.names)[start:stop][entry_mask]
     packed = NameArray.from_strings(texts)
     return ListColumn(
-        np.concatenate([[0], np.cumsum(sizes[kept])]).astype(np.int64),
+        np.concatenate([[0], np.cumsum(sizes[mask])]).astype(np.int64),
         TextColumn(packed.offsets[:-1], np.diff(packed.offsets), packed.text),
-        None if lists.values is None else lists.values[int(lists.indptr[0]) : int(lists.indptr[-1])][names],
-        None if lists.known is None else lists.known[kept],
+        None if lists.values is None else lists.values[start:stop][entry_mask],
+        None if lists.known is None else lists.known[mask],
     )
 
 
@@ -216,5 +218,6 @@ def _check_name_list(row: object, name: str) -> list[str]:
     if all(isinstance(word, str) for word in names):
         return names
     raise errors.ColumnError(
-        f"Column {name!r} holds lists of names, but one value is {row!r}. Give every row a list of strings."
+        f"Column {name!r} contains lists of tokens, but one value is {row!r}. Give every row a list of "
+        "strings."
     )

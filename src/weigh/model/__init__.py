@@ -1,4 +1,4 @@
-"""Models: frozen objects that read rows, give scores and explain them."""
+"""Models: immutable objects that score rows and explain the scores."""
 
 from weigh.model.base import Model
 from weigh.model.calibrated import CalibratedModel

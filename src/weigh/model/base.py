@@ -1,4 +1,7 @@
-"""What all classifiers share: one scoring hook, and everything that follows from scores."""
+"""Base classes of all models, and the tables of their HTML display.
+
+A classifier implements one scoring hook; predictions, probabilities and explanations follow from the scores.
+"""
 
 from __future__ import annotations
 
@@ -25,27 +28,27 @@ from weigh.source.base import ChunkReader, constant_reader
 from weigh.text import format_float, html_paragraph, html_table, truncate
 
 Result = TypeVar("Result")
-MAX_OUTPUT_VALUES = 4_000_000  # results held at once: rows × results of each
+MAX_OUTPUT_VALUES = 4_000_000  # rows × outputs of a chunk, which bounds memory
 
 
 class BaseModel(ABC):
-    """A frozen model: reads rows, knows no training rows; `results` says how many numbers a row gets."""
+    """A frozen model, without its training rows."""
 
     type_name: ClassVar[str]
     schema: Schema
 
     @abstractmethod
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what a model file holds: plain data, and arrays."""
+        """Return the content of a model file: JSON metadata and arrays."""
 
     @property
     def n_outputs(self) -> int:
-        """How many numbers a row gets."""
+        """The number of outputs per row."""
         return 1
 
     @property
     def uncalibrated(self) -> BaseModel:
-        """The model as it was learned; a calibrated one has another inside."""
+        """The model without its calibration."""
         return self
 
     @property
@@ -55,32 +58,33 @@ class BaseModel(ABC):
 
     @property
     def levels(self) -> Mapping[str, Sequence[Level]]:
-        """The values that columns of categories are known to have; empty if the model keeps none."""
+        """The known levels of each categorical column; empty if the model stores none."""
         return {}
 
     @property
     def label_levels(self) -> Mapping[str, Sequence[Any]]:
-        """The classes under the name of their column; empty where labels are no classes."""
+        """The classes by the name of the label column; empty if the labels are not classes."""
         return {}
 
     @cached_property
     def storage(self) -> dict[str, str]:
-        """How text files must be read to match what was learned, for `Source.stored`."""
+        """The column types with which text files must be read to match training, for `with_storage`."""
         return self.schema.level_storage({**self.levels, **self.label_levels})
 
     def chunks(self, rows: Any) -> Iterator[Chunk]:
-        """Read rows of any storage, a few at a time, in the schema's names."""
-        return (chunk for piece in self._pieces(rows) for chunk in self._split_chunk(piece()))
+        """Yield rows of any storage in chunks with the schema's column names."""
+        return (chunk for read in self._chunk_readers(rows) for chunk in self._split_chunk(read()))
 
     def map_chunks(self, work: Callable[[Chunk], Result], rows: Any) -> Iterator[Result]:
-        """Yield work(chunk) for all chunks of rows, in order, read and worked on by all cores."""
+        """Yield work(chunk) for all chunks of rows, in order; reading and work use all cores."""
 
-        def done(piece: ChunkReader) -> list[Result]:
-            return [work(chunk) for chunk in self._split_chunk(piece())]
+        def read_and_work(read: ChunkReader) -> list[Result]:
+            return [work(chunk) for chunk in self._split_chunk(read())]
 
-        return (result for results in map_in_order(done, self._pieces(rows)) for result in results)
+        batches = map_in_order(read_and_work, self._chunk_readers(rows))
+        return (result for results in batches for result in results)
 
-    def _pieces(self, rows: Any) -> Iterator[ChunkReader]:
+    def _chunk_readers(self, rows: Any) -> Iterator[ChunkReader]:
         if isinstance(rows, Chunk):
             return iter([constant_reader(rows)])
         return self.schema.chunk_readers(
@@ -88,38 +92,38 @@ class BaseModel(ABC):
         )
 
     def _split_chunk(self, chunk: Chunk) -> list[Chunk]:
-        """Return a chunk in parts whose results do not take too much memory."""
+        """Split a chunk so that each part has at most `MAX_OUTPUT_VALUES` outputs."""
         step = max(1, MAX_OUTPUT_VALUES // max(1, self.n_outputs))
         if chunk.n_rows <= step:
             return [chunk]
         return [chunk.slice(start, start + step) for start in range(0, chunk.n_rows, step)]
 
     def display_tables(self) -> Iterator[DisplayTable]:
-        """Yield what the model is as small tables, for its display."""
+        """Yield the tables of the model's HTML display."""
         yield column_table(self.schema)
 
     def _repr_html_(self) -> str:
         return model_html(repr(self)[1:-1], self.display_tables())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file, at once or not at all."""
+        """Write the model to a file atomically."""
         meta, arrays = self.to_store()
         store.write(path, {"model": self.type_name, **meta}, arrays)
 
     def to_bytes(self) -> bytes:
-        """Return the bytes that `save` writes: equal models, equal bytes."""
+        """Return the bytes that `save` writes; equal models have equal bytes."""
         meta, arrays = self.to_store()
         return store.to_bytes({"model": self.type_name, **meta}, arrays)
 
 
 class Model(BaseModel):
-    """A frozen classifier: reads rows, gives scores; knows no training rows.
+    """A frozen classifier, without its training rows.
 
-    Scores are logarithms: the greatest wins, and at a tie the class that `tie` names ("first" or
-    "last" in the order of `classes`). `generative` says whether a score is log p(x, class).
+    Scores are logarithms. The class with the highest score wins; `tie` says which of several wins ("first"
+    or "last" in the order of `classes`). `is_generative` says whether a score is log p(x, class).
     """
 
-    has_probabilities: ClassVar[bool] = True  # whether scores, normalised, are probabilities
+    has_probabilities: ClassVar[bool] = True  # whether normalised scores are probabilities
 
     @property
     @abstractmethod
@@ -129,11 +133,11 @@ class Model(BaseModel):
     @property
     @abstractmethod
     def log_prior(self) -> Floats:
-        """The logarithm of each class's prior probability."""
+        """The log prior probability of each class."""
 
     @abstractmethod
     def score_chunk(self, chunk: Chunk) -> Floats:
-        """Return the scores [rows, classes] of a chunk in the schema's names."""
+        """Return the scores [rows, classes] of a chunk with the schema's column names."""
 
     @abstractmethod
     def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
@@ -146,17 +150,17 @@ class Model(BaseModel):
 
     @property
     def class_table_columns(self) -> dict[str, list[str]]:
-        """What the display tells of each class, by the title of its column."""
+        """Further columns of the class table of the HTML display, by their titles."""
         return {}
 
     def display_tables(self) -> Iterator[DisplayTable]:
-        """Yield what the model is as small tables, for its display."""
+        """Yield the tables of the model's HTML display."""
         yield class_table(self.classes, self.class_table_columns)
         yield from super().display_tables()
 
     @property
     def tie(self) -> str:
-        """Which class wins at a tie, in the order of `classes`."""
+        """The class that wins a tie: the "first" or "last" in the order of `classes`."""
         return "first"
 
     @property
@@ -166,32 +170,33 @@ class Model(BaseModel):
 
     @property
     def n_outputs(self) -> int:
-        """A row has one score per class."""
+        """The number of outputs per row: one score per class."""
         return len(self.classes)
 
     @property
     def label_levels(self) -> Mapping[str, Sequence[Any]]:
-        """The classes under the name of their column."""
+        """The classes by the name of the label column."""
         return {} if self.label is None else {self.label: self.classes}
 
     @cached_property
     def labels(self) -> Any:
-        """The classes as an array of their own type."""
+        """The classes as an array of the labels' type."""
         return label_array(self.classes)
 
-    def _pieces(self, rows: Any) -> Iterator[ChunkReader]:
+    def _chunk_readers(self, rows: Any) -> Iterator[ChunkReader]:
         if not self.classes:
             raise errors.Unsupported(
-                "This model knows no class, because it has forgotten all its rows. Let it learn some first."
+                "This model has no classes because it has forgotten all its rows. Train it on labelled rows "
+                "first."
             )
-        return super()._pieces(rows)
+        return super()._chunk_readers(rows)
 
     def scores(self, rows: Any) -> Floats:
-        """Return the score of every class for every row."""
+        """Return the scores [rows, classes]."""
         return np.concatenate(list(self.map_chunks(self.compute_scores, rows)))
 
     def compute_scores(self, chunk: Chunk) -> Floats:
-        """Return the scores of a chunk, refused where they decide nothing."""
+        """Return the scores of a chunk; raise ImpossibleEvidence if a row has −inf for every class."""
         scores = self.score_chunk(chunk)
         impossible = scores.max(axis=1) == -np.inf
         if impossible.any():
@@ -199,21 +204,21 @@ class Model(BaseModel):
         return scores
 
     def impossible_row_error(self, chunk: Chunk, row: int) -> errors.ImpossibleEvidence:
-        """Word the error of a row that no class can have."""
+        """Return the error for a row with probability zero in every class."""
         return errors.ImpossibleEvidence(
             f"Row {chunk.first_row + row:,} has probability 0 in every class. Train with a prior above 0."
         )
 
     def log_proba(self, rows: Any) -> Floats:
-        """Return the logarithm of every class's posterior probability."""
+        """Return the log posterior probabilities [rows, classes]."""
         return log_softmax(self.scores(rows))
 
     def predict_proba(self, rows: Any) -> Floats:
-        """Return every class's posterior probability."""
+        """Return the posterior probabilities [rows, classes]."""
         return np.exp(self.log_proba(rows))
 
     def predict(self, rows: Any, decision: Decision | None = None) -> Any:
-        """Return one verdict per row: the best class, or what `decision` says."""
+        """Return one verdict per row: the class with the highest score, or the choice of `decision`."""
         return np.concatenate(list(self.map_chunks(partial(self._verdicts, decision), rows)))
 
     def _verdicts(self, decision: Decision | None, chunk: Chunk) -> Any:
@@ -223,20 +228,20 @@ class Model(BaseModel):
         return decision.verdicts(scores, self.log_prior, self.classes)
 
     def best(self, scores: Floats) -> Any:
-        """Return the number of the best class of each row."""
+        """Return the index of each row's best class."""
         return best_class(scores, self.tie)
 
     def linear(self) -> Any:
-        """Return the linear function that decides alike, where there is one."""
-        raise errors.Unsupported(f"A {type(self).__name__} is no linear function of its features.")
+        """Return the linear model that makes the same decisions, if there is one."""
+        raise errors.Unsupported(f"A {type(self).__name__} is not a linear function of its features.")
 
     def explain(self, rows: Any) -> Explained:
         """Return the evidence for each row: named contributions that sum to the score."""
-        found = Explained()
+        explained = Explained()
         for chunk in self.chunks(rows):
-            self.compute_scores(chunk)  # what no class can have is refused here as in predict
-            found.extend(evidence.detach() for evidence in self.explain_chunk(chunk))
-        return found
+            self.compute_scores(chunk)  # raises the same error for impossible rows as predict
+            explained.extend(evidence.detach() for evidence in self.explain_chunk(chunk))
+        return explained
 
 
 MAX_DISPLAY_COLUMNS = 12
@@ -246,7 +251,7 @@ MAX_DISPLAY_WEIGHTS = 12
 
 @dataclass(frozen=True)
 class DisplayTable:
-    """One table: the first of its rows is the head; `bars` draw a number beside each other row."""
+    """One table of a display: the first row is the header; `bars` holds one number per other row."""
 
     title: str
     rows: Sequence[Sequence[str]]
@@ -255,55 +260,54 @@ class DisplayTable:
 
 
 def model_html(title: str, tables: Iterable[DisplayTable]) -> str:
-    """Return a model as HTML: side by side as far as there is room, below each other where there is none."""
-    drawn = "".join(f"<div>{html_table(t.title, t.rows, t.n_left_aligned, t.bars)}</div>" for t in tables)
+    """Return the tables of a model as HTML, side by side and wrapped to the width of the page."""
+    body = "".join(f"<div>{html_table(t.title, t.rows, t.n_left_aligned, t.bars)}</div>" for t in tables)
     return (
-        f'<div>{html_paragraph(title)}<div style="display:flex;flex-wrap:wrap;gap:0 2em">{drawn}</div></div>'
+        f'<div>{html_paragraph(title)}<div style="display:flex;flex-wrap:wrap;gap:0 2em">{body}</div></div>'
     )
 
 
 def column_table(schema: Schema) -> DisplayTable:
-    """Return the columns with their kinds, the first few of them."""
+    """Return a table of the first columns and their kinds."""
     pairs = zip(schema.names, schema.kinds, strict=True)
     rows = [[truncate(name, 40), kind.name] for name, kind in islice(pairs, MAX_DISPLAY_COLUMNS)]
-    made = [
+    derived = [
         [truncate(name, 40), f"{kind.name}, made"]
         for name, kind in islice(schema.made.items(), MAX_DISPLAY_COLUMNS)
     ]
     return DisplayTable(
         "Columns",
-        [["column", "kind"], *rows, *_remainder_row(len(schema.names), MAX_DISPLAY_COLUMNS, 2), *made],
+        [["column", "kind"], *rows, *_remainder_row(len(schema.names), MAX_DISPLAY_COLUMNS, 2), *derived],
         2,
     )
 
 
-def class_table(classes: Sequence[Any], facts: Mapping[str, Sequence[str]]) -> DisplayTable:
-    """Return the classes with what is known of them, the first few."""
-    values = [
+def class_table(classes: Sequence[Any], further_columns: Mapping[str, Sequence[str]]) -> DisplayTable:
+    """Return a table of the first classes with further columns."""
+    columns = [
         [truncate(label, 40) for label in classes[:MAX_DISPLAY_CLASSES]],
-        *(each[:MAX_DISPLAY_CLASSES] for each in facts.values()),
+        *(column[:MAX_DISPLAY_CLASSES] for column in further_columns.values()),
     ]
-    rows = [list(row) for row in zip(*values, strict=True)]
-    heads = ["class", *facts]
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    header = ["class", *further_columns]
     return DisplayTable(
-        "Classes", [heads, *rows, *_remainder_row(len(classes), MAX_DISPLAY_CLASSES, len(heads))]
+        "Classes", [header, *rows, *_remainder_row(len(classes), MAX_DISPLAY_CLASSES, len(header))]
     )
 
 
 def weight_table(title: str, names: Sequence[str], weights: Floats) -> DisplayTable:
-    """Return the heaviest weights, for or against, with bars."""
-    first = np.argsort(-np.abs(weights), kind="stable")[:MAX_DISPLAY_WEIGHTS].tolist()
-    rows = [[truncate(names[at], 40), format_float(float(weights[at]))] for at in first]
+    """Return a table of the weights with the largest absolute values, with bars."""
+    largest = np.argsort(-np.abs(weights), kind="stable")[:MAX_DISPLAY_WEIGHTS].tolist()
+    rows = [[truncate(names[i], 40), format_float(float(weights[i]))] for i in largest]
     more = _remainder_row(len(names), MAX_DISPLAY_WEIGHTS, 2)
-    return DisplayTable(
-        title, [["feature", "weight"], *rows, *more], 1, [*weights[first].tolist(), *[None] * len(more)]
-    )
+    bars = [*weights[largest].tolist(), *[None] * len(more)]
+    return DisplayTable(title, [["feature", "weight"], *rows, *more], 1, bars)
 
 
 def name_weights_by_class(names: Sequence[str], classes: Sequence[Any]) -> Iterator[str]:
-    """Yield the name of each weight of several classes, class by class."""
+    """Yield "class: feature" for each weight of a multiclass model, class by class."""
     return (f"{label}: {name}" for label in classes for name in names)
 
 
-def _remainder_row(number: int, shown: int, width: int) -> list[list[str]]:
-    return [[f"… and {number - shown:,} more", *[""] * (width - 1)]] if number > shown else []
+def _remainder_row(n_items: int, n_shown: int, n_columns: int) -> list[list[str]]:
+    return [[f"… and {n_items - n_shown:,} more", *[""] * (n_columns - 1)]] if n_items > n_shown else []

@@ -1,8 +1,8 @@
-"""Calibration maps: from scores to probabilities that mean what they say.
+"""Calibration maps from scores to probabilities, their storage and their plot.
 
-A map takes scores [rows, C] and gives log q [rows, C], of which every row's probabilities sum to one. Only
-differences of scores within a row matter, so that joint logarithms, log posteriors and the points of a
-perceptron are all welcome.
+A map takes scores [rows, C] and returns log q [rows, C]; the probabilities of each row sum to one. Only
+differences of scores within a row matter, so joint log-probabilities, log posteriors and perceptron scores
+are all valid inputs.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from weigh.model.decision import log_softmax
 from weigh.model.file import store
 from weigh.text import format_float, format_quantity
 
-FILE_KEY = "calibration"  # in a model file
+FILE_KEY = "calibration"
 
 
 @dataclass(frozen=True)
 class Temperature:
-    """log q(class) = score(class) / T − log of the sum over classes.
+    """Temperature scaling: log q = log_softmax(score / T).
 
-    A temperature above 1 makes a model less sure, one below 1 surer. The order of the classes stays, and
-    with it every verdict.
+    T > 1 makes the model less confident, T < 1 more confident. The order of the classes, and so every
+    verdict, stays the same.
     """
 
     method: ClassVar[str] = "temperature"
@@ -42,28 +42,28 @@ class Temperature:
 
     @property
     def slope(self) -> float:
-        """What a difference of scores is multiplied by."""
+        """The factor by which score differences are multiplied."""
         return 1.0 / self.T
 
     def apply(self, scores: Floats) -> Floats:
-        """Return the log-probabilities of scores."""
+        """Return log q [rows, C] for scores [rows, C]."""
         return log_softmax(_subtract_row_max(scores) * self.slope)
 
-    def supports_n_classes(self, classes: int) -> bool:
-        """Whether the map is one for so many classes; a temperature is for any."""
-        return classes > 0
+    def supports_n_classes(self, n_classes: int) -> bool:
+        """Return whether the map applies to this number of classes; a temperature applies to any."""
+        return n_classes > 0
 
     def to_dict(self) -> dict[str, Any]:
-        """The map for JSON."""
+        """Return the map as plain data for JSON."""
         return {"method": self.method, "T": self.T}
 
     def write_arrays(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
-        """Add the map to what a model file will hold."""
+        """Add the map to the content of a model file."""
         meta[FILE_KEY] = self.to_dict()
 
     @classmethod
-    def read_arrays(cls, stored: store.FileContent, classes: int) -> Temperature:
-        """Return the map that `put` added."""
+    def read_arrays(cls, stored: store.FileContent, n_classes: int) -> Temperature:
+        """Read the map that `write_arrays` added."""
         return cls(stored.meta[FILE_KEY]["T"])
 
     def __str__(self) -> str:
@@ -72,11 +72,11 @@ class Temperature:
 
 @dataclass(frozen=True)
 class Platt:
-    """log q(class) = slope · score(class) + shift(class) − log of the sum over classes.
+    """Platt scaling: log q = log_softmax(slope · score + shift), with one shift per class.
 
-    Of two classes this is Platt's logistic curve of the log-odds, or of a perceptron's score; of many
-    classes it has one slope for all and a shift of each. The slope is above zero, so that a greater score
-    never means less; the shifts move the cuts between classes, so that a verdict near a cut may change.
+    For two classes this is Platt's logistic function of the log-odds or of a perceptron's score. The slope is
+    positive, so q increases with the score. The shifts move the decision boundaries, so verdicts close to a
+    boundary may change.
     """
 
     method: ClassVar[str] = "platt"
@@ -88,28 +88,28 @@ class Platt:
     def __post_init__(self) -> None:
         if not _is_positive_scale(self.slope):
             raise errors.parameter_error("Platt", "slope", "a finite number above 0", self.slope)
-        if not self.shift or not all(_is_finite(each) for each in self.shift):
+        if not self.shift or not all(_is_finite(shift) for shift in self.shift):
             raise errors.parameter_error("Platt", "shift", "one finite number per class", self.shift)
 
     def apply(self, scores: Floats) -> Floats:
-        """Return the log-probabilities of scores."""
+        """Return log q [rows, C] for scores [rows, C]."""
         return log_softmax(_subtract_row_max(scores) * self.slope + np.array(self.shift))
 
-    def supports_n_classes(self, classes: int) -> bool:
-        """Whether the map is one for so many classes."""
-        return len(self.shift) == classes
+    def supports_n_classes(self, n_classes: int) -> bool:
+        """Return whether the map applies to this number of classes."""
+        return len(self.shift) == n_classes
 
     def to_dict(self) -> dict[str, Any]:
-        """The map for JSON."""
+        """Return the map as plain data for JSON."""
         return {"method": self.method, "slope": self.slope, "shift": list(self.shift)}
 
     def write_arrays(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
-        """Add the map to what a model file will hold."""
+        """Add the map to the content of a model file."""
         meta[FILE_KEY] = self.to_dict()
 
     @classmethod
-    def read_arrays(cls, stored: store.FileContent, classes: int) -> Platt:
-        """Return the map that `put` added."""
+    def read_arrays(cls, stored: store.FileContent, n_classes: int) -> Platt:
+        """Read the map that `write_arrays` added."""
         meta = stored.meta[FILE_KEY]
         return cls(meta["slope"], tuple(meta["shift"]))
 
@@ -120,42 +120,42 @@ class Platt:
 
 @dataclass(frozen=True)
 class IsotonicCurve:
-    """A rising line through knots, level before the first and after the last."""
+    """A non-decreasing piecewise linear function through knots, constant outside them."""
 
     x: tuple[float, ...]
     y: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        rising = all(a < b for a, b in zip(self.x, self.x[1:], strict=False))
-        never_falling = all(a <= b for a, b in zip(self.y, self.y[1:], strict=False))
-        if not self.x or len(self.x) != len(self.y) or not all(map(math.isfinite, self.x)) or not rising:
-            raise errors.parameter_error("Isotonic", "x", "finite numbers that rise, one per y", self.x)
-        if not all(0.0 < each < 1.0 for each in self.y) or not never_falling:
+        increasing = all(a < b for a, b in zip(self.x, self.x[1:], strict=False))
+        non_decreasing = all(a <= b for a, b in zip(self.y, self.y[1:], strict=False))
+        if not self.x or len(self.x) != len(self.y) or not all(map(math.isfinite, self.x)) or not increasing:
+            raise errors.parameter_error("Isotonic", "x", "increasing finite numbers, one per y", self.x)
+        if not all(0.0 < y < 1.0 for y in self.y) or not non_decreasing:
             raise errors.parameter_error(
-                "Isotonic", "y", "probabilities between 0 and 1 that never fall", self.y
+                "Isotonic", "y", "non-decreasing probabilities between 0 and 1", self.y
             )
 
     def evaluate(self, x: Floats) -> Floats:
-        """Return the height of the line at places, which may be infinite."""
+        """Return the function values at x, which may be infinite."""
         return np.interp(x, self.x, self.y)
 
     @classmethod
     def read_arrays(cls, stored: store.FileContent, name: str) -> IsotonicCurve:
-        """Return the line that a model file holds as an array [2, knots]."""
+        """Read a curve stored as an array [2, knots]."""
         array = stored.arrays.get(name)
         if array is None or array.dtype != np.float64 or array.ndim != 2 or len(array) != 2:
             raise store.damaged_file_error(
-                stored.path, f"its curve {name!r} is missing or of the wrong shape"
+                stored.path, f"its curve {name!r} is missing or has the wrong shape"
             )
         return cls(tuple(array[0].tolist()), tuple(array[1].tolist()))
 
 
 @dataclass(frozen=True)
 class Isotonic:
-    """q(class) = its curve at the class's log-odds against all others, divided by the sum over classes.
+    """Isotonic regression: q(class) ∝ curve(log-odds of the class against all others).
 
-    The curves rise, but otherwise have the form that the rows gave them. Two classes have one curve, that of
-    the second; more have one each. Verdicts may change, and rows that differed may become equal.
+    Two classes have one curve, that of the second class; more classes have one curve each. Verdicts may
+    change, and different scores may get equal probabilities.
     """
 
     method: ClassVar[str] = "isotonic"
@@ -165,38 +165,34 @@ class Isotonic:
     curves: tuple[IsotonicCurve, ...]
 
     def apply(self, scores: Floats) -> Floats:
-        """Return the log-probabilities of scores."""
+        """Return log q [rows, C] for scores [rows, C]."""
         odds = log_odds(scores)
         if len(self.curves) == 1:
             second = self.curves[0].evaluate(odds[:, 1])
             return np.log(np.column_stack([1.0 - second, second]))
-        heights = [curve.evaluate(odds[:, c]) for c, curve in enumerate(self.curves)]
-        return log_softmax(np.log(np.column_stack(heights))) if heights else np.zeros_like(scores)
+        q = [curve.evaluate(odds[:, c]) for c, curve in enumerate(self.curves)]
+        return log_softmax(np.log(np.column_stack(q))) if q else np.zeros_like(scores)
 
-    def supports_n_classes(self, classes: int) -> bool:
-        """Whether the map is one for so many classes."""
-        return len(self.curves) == n_isotonic_curves(classes)
+    def supports_n_classes(self, n_classes: int) -> bool:
+        """Return whether the map applies to this number of classes."""
+        return len(self.curves) == n_isotonic_curves(n_classes)
 
     def to_dict(self) -> dict[str, Any]:
-        """The map for JSON."""
+        """Return the map as plain data for JSON."""
         curves = [{"x": list(curve.x), "y": list(curve.y)} for curve in self.curves]
         return {"method": self.method, "curves": curves}
 
     def write_arrays(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
-        """Add the map to what a model file will hold: curves as arrays [2, knots]."""
+        """Add the map to the content of a model file, with the curves as arrays [2, knots]."""
         meta[FILE_KEY] = {"method": self.method}
-        for at, curve in enumerate(self.curves):
-            arrays[f"{FILE_KEY}.{at}"] = np.array([curve.x, curve.y])
+        for i, curve in enumerate(self.curves):
+            arrays[f"{FILE_KEY}.{i}"] = np.array([curve.x, curve.y])
 
     @classmethod
-    def read_arrays(cls, stored: store.FileContent, classes: int) -> Isotonic:
-        """Return the map that `put` added."""
-        return cls(
-            tuple(
-                IsotonicCurve.read_arrays(stored, f"{FILE_KEY}.{at}")
-                for at in range(n_isotonic_curves(classes))
-            )
-        )
+    def read_arrays(cls, stored: store.FileContent, n_classes: int) -> Isotonic:
+        """Read the map that `write_arrays` added."""
+        names = (f"{FILE_KEY}.{i}" for i in range(n_isotonic_curves(n_classes)))
+        return cls(tuple(IsotonicCurve.read_arrays(stored, name) for name in names))
 
     def __str__(self) -> str:
         return f"isotonic, {format_quantity(sum(len(curve.x) for curve in self.curves), 'knot')}"
@@ -204,35 +200,35 @@ class Isotonic:
 
 Calibration = Temperature | Platt | Isotonic
 CALIBRATION_TYPES: dict[str, type[Calibration]] = {
-    each.method: each for each in (Temperature, Platt, Isotonic)
+    calibration.method: calibration for calibration in (Temperature, Platt, Isotonic)
 }
 CALIBRATION_METHODS = tuple(CALIBRATION_TYPES)
 
 
-def n_isotonic_curves(classes: int) -> int:
-    """Return how many curves an isotonic map of so many classes has."""
-    return {1: 0, 2: 1}.get(classes, classes)
+def n_isotonic_curves(n_classes: int) -> int:
+    """Return the number of curves of an isotonic map."""
+    return {1: 0, 2: 1}.get(n_classes, n_classes)
 
 
 def log_odds(scores: Floats) -> Floats:
-    """Return every class's score minus the logarithm of the summed exponentials of the others'."""
+    """Return each class's log-odds against all others: score_c − log Σ_{k≠c} exp(score_k)."""
     if scores.shape[1] == 2:
         difference = scores[:, 1] - scores[:, 0]
         return np.column_stack([-difference, difference])
-    below = _subtract_row_max(scores)
-    parts = np.exp(below)
-    rows, best = np.arange(len(scores)), below.argmax(axis=1)
-    total = parts.sum(axis=1, keepdims=True)
-    rest = np.log(total) + np.log1p(-np.minimum(parts / total, 0.5))
-    # One minus the best's own share would have no digits left: its others are added up by themselves.
-    others = below.copy()
+    shifted = _subtract_row_max(scores)
+    weights = np.exp(shifted)
+    rows, best = np.arange(len(scores)), shifted.argmax(axis=1)
+    total = weights.sum(axis=1, keepdims=True)
+    log_others = np.log(total) + np.log1p(-np.minimum(weights / total, 0.5))
+    # For the best class 1 − share would cancel, so the other classes are summed directly.
+    others = shifted.copy()
     others[rows, best] = -np.inf
-    rest[rows, best] = _log_sum_exp(others)
-    return np.asarray(below - rest)
+    log_others[rows, best] = _log_sum_exp(others)
+    return np.asarray(shifted - log_others)
 
 
 def _log_sum_exp(scores: Floats) -> Floats:
-    """Return the logarithm of each row's summed exponentials."""
+    """Return log Σ exp(score) of each row."""
     top = scores.max(axis=1)
     top = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
@@ -240,7 +236,7 @@ def _log_sum_exp(scores: Floats) -> Floats:
 
 
 def _subtract_row_max(scores: Floats) -> Floats:
-    """Return how far each score is below its row's best: small numbers keep their digits."""
+    """Subtract each row's maximum, which keeps precision when scores are large."""
     return np.asarray(scores - scores.max(axis=1, keepdims=True))
 
 
@@ -252,71 +248,71 @@ def _is_positive_scale(value: object) -> bool:
     return isinstance(value, int | float) and _is_finite(value) and value > 0 and 1.0 / value < math.inf
 
 
-def read_calibration(stored: store.FileContent, classes: int) -> Calibration:
-    """Return the map that a model file holds, refused as damaged where it is none."""
+def read_calibration(stored: store.FileContent, n_classes: int) -> Calibration:
+    """Read the calibration of a model file."""
     method = stored.meta[FILE_KEY]["method"]
-    kind = CALIBRATION_TYPES.get(str(method))
-    if kind is None:
+    calibration_type = CALIBRATION_TYPES.get(str(method))
+    if calibration_type is None:
         raise store.damaged_file_error(stored.path, f"it has an unknown calibration, {method!r}")
     try:
-        found = kind.read_arrays(stored, classes)
+        calibration = calibration_type.read_arrays(stored, n_classes)
     except errors.ParameterError as cause:
-        raise store.damaged_file_error(stored.path, f"its calibration is none ({cause})") from None
-    if not found.supports_n_classes(classes):
-        raise store.damaged_file_error(stored.path, "its calibration is of another number of classes")
-    return found
+        raise store.damaged_file_error(stored.path, f"its calibration is invalid ({cause})") from None
+    if not calibration.supports_n_classes(n_classes):
+        raise store.damaged_file_error(stored.path, "its calibration is for another number of classes")
+    return calibration
 
 
 N_CURVE_POINTS = 201
-MAX_PLOTTED_LOG_ODDS = 6.0  # log-odds at the ends of a picture over scores
-MAX_PLOTTED_CURVES = 5  # curves, beside the diagonal
+MAX_PLOTTED_LOG_ODDS = 6.0  # log-odds at the ends of a plot over scores
+MAX_PLOTTED_CURVES = 5  # besides the diagonal
 
 
-def plot_calibration(found: Calibration, classes: Sequence[Any], probable: bool) -> Any:
-    """Draw a map: probabilities before and after, or of a model without any, scores and probabilities.
+def plot_calibration(calibration: Calibration, classes: Sequence[Any], has_probabilities: bool) -> Any:
+    """Plot probabilities after calibration against those before, or against scores if there are none.
 
-    A curve is that of one class, the others equally likely among themselves.
+    Each curve is that of one class; the other classes have equal scores.
     """
     from weigh.pictures import line_chart
 
-    shown = _classes_to_plot(found, len(classes))
-    title = f"Calibration by {found}"
-    if probable:
+    plotted = _classes_to_plot(calibration, len(classes))
+    title = f"Calibration by {calibration}"
+    if has_probabilities:
         odds = np.linspace(-8.0, 8.0, N_CURVE_POINTS)
         before = 1.0 / (1.0 + np.exp(-odds))
-        table = list(_curve_points(found, classes, shown, odds, before))
-        table += [{"series": "as it was", "x": end, "y": end, "fitted": True} for end in (0.0, 1.0)]
-        return line_chart(table, x="probability before", y="probability after", title=title)
-    leads = _score_grid(found, shown)
-    table = list(_curve_points(found, classes, shown, leads, leads))
-    return line_chart(table, x="lead of the class's score", y="probability", title=title)
+        points = list(_curve_points(calibration, classes, plotted, odds, before))
+        points += [{"series": "as it was", "x": end, "y": end, "fitted": True} for end in (0.0, 1.0)]
+        return line_chart(points, x="probability before", y="probability after", title=title)
+    scores = _score_grid(calibration)
+    points = list(_curve_points(calibration, classes, plotted, scores, scores))
+    return line_chart(points, x="lead of the class's score", y="probability", title=title)
 
 
-def _classes_to_plot(found: Calibration, classes: int) -> list[int]:
-    """Return the classes whose curves are drawn: of two the second, of many the first ones."""
-    if classes <= 2 or found.preserves_verdicts:
-        return [min(classes, 2) - 1]
-    return list(range(min(classes, MAX_PLOTTED_CURVES)))
+def _classes_to_plot(calibration: Calibration, n_classes: int) -> list[int]:
+    """Return the indices of the plotted classes: the second of two, the first few of many."""
+    if n_classes <= 2 or calibration.preserves_verdicts:
+        return [min(n_classes, 2) - 1]
+    return list(range(min(n_classes, MAX_PLOTTED_CURVES)))
 
 
-def _score_grid(found: Calibration, shown: Sequence[int]) -> Floats:
-    """Return the scores over which a curve goes from next to nothing to nearly one."""
-    if isinstance(found, Isotonic):
-        knots = [x for curve in found.curves for x in curve.x] or [0.0]
-        room = 0.05 * (max(knots) - min(knots)) or 1.0
-        return np.linspace(min(knots) - room, max(knots) + room, N_CURVE_POINTS)
-    return np.linspace(-MAX_PLOTTED_LOG_ODDS, MAX_PLOTTED_LOG_ODDS, N_CURVE_POINTS) / found.slope
+def _score_grid(calibration: Calibration) -> Floats:
+    """Return scores over which the curves cover nearly all of their range."""
+    if isinstance(calibration, Isotonic):
+        knots = [x for curve in calibration.curves for x in curve.x] or [0.0]
+        padding = 0.05 * (max(knots) - min(knots)) or 1.0
+        return np.linspace(min(knots) - padding, max(knots) + padding, N_CURVE_POINTS)
+    return np.linspace(-MAX_PLOTTED_LOG_ODDS, MAX_PLOTTED_LOG_ODDS, N_CURVE_POINTS) / calibration.slope
 
 
 def _curve_points(
-    found: Calibration, classes: Sequence[Any], shown: Sequence[int], odds: Floats, x: Floats
+    calibration: Calibration, classes: Sequence[Any], plotted: Sequence[int], odds: Floats, x: Floats
 ) -> Iterator[dict[str, Any]]:
-    everyone = len(classes) > 2 and len(shown) == 1
-    for c in shown:
+    is_same_for_all = len(classes) > 2 and len(plotted) == 1
+    for c in plotted:
         scores = np.zeros((len(odds), len(classes)))
-        # So many equal others have this much together.
+        # The other classes together have the score log(C − 1).
         scores[:, c] = odds + np.log(max(1, len(classes) - 1))
-        y = np.exp(found.apply(scores)[:, c])
-        name = "every class" if everyone else str(classes[c])
-        for at, after in zip(x.tolist(), y.tolist(), strict=True):
-            yield {"series": name, "x": at, "y": after}
+        q = np.exp(calibration.apply(scores)[:, c])
+        name = "every class" if is_same_for_all else str(classes[c])
+        for x_value, q_value in zip(x.tolist(), q.tolist(), strict=True):
+            yield {"series": name, "x": x_value, "y": q_value}

@@ -1,4 +1,4 @@
-"""Models made of counts: merging adds them, forgetting takes them away."""
+"""Base class of models that follow from counts: merging adds counts, forgetting subtracts them."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from weigh.source import Chunk, Source
 from weigh.source import rows as rows_of
 from weigh.text import format_count, format_percent
 
-UNCHANGED: Any = object()  # None is a prior too, so that "not given" needs a value of its own
+UNCHANGED: Any = object()  # None is a valid prior, so an omitted argument needs its own sentinel
 
 
 def explicit_settings(**settings: Any) -> dict[str, Any]:
-    """Return the settings that were given."""
+    """Return the settings that differ from the sentinel `UNCHANGED`."""
     return {name: value for name, value in settings.items() if value is not UNCHANGED}
 
 
 class CountModel(Model):
-    """A model that follows from counts and priors; `title` names it in messages."""
+    """A model computed from counts and priors; `title` names it in messages."""
 
     title: ClassVar[str]
     counts: BayesCounts
 
     @abstractmethod
     def count(self, chunks: Iterable[Chunk]) -> BayesCounts:
-        """Count the rows of some chunks, of one at least."""
+        """Count the rows of one or more chunks."""
 
     @abstractmethod
     def leave_one_out_chunk(self, chunk: Chunk) -> Floats:
-        """Return each row's scores from the model without it, for labelled rows that it has learned."""
+        """Return each row's leave-one-out scores [rows, classes]; the rows are labelled and were learned."""
 
     @abstractmethod
     def with_counts(self, counts: BayesCounts) -> Self:
@@ -45,7 +45,7 @@ class CountModel(Model):
 
     @property
     def has_rows(self) -> bool:
-        """Whether the counts are those of rows, and not stated numbers."""
+        """Whether the counts come from rows rather than from stated parameters."""
         return True
 
     @property
@@ -55,65 +55,63 @@ class CountModel(Model):
 
     @property
     def class_table_columns(self) -> dict[str, list[str]]:
-        """Rows and prior probability of each class."""
+        """Number of rows and prior probability of each class."""
+        if not self.classes:
+            return {}
         rows = {"rows": [format_count(n) for n in self.counts.rows.tolist()]} if self.has_rows else {}
-        return (
-            {**rows, "prior": [format_percent(p) for p in np.exp(self.log_prior).tolist()]}
-            if self.classes
-            else {}
-        )
+        return {**rows, "prior": [format_percent(p) for p in np.exp(self.log_prior).tolist()]}
 
     def merge(self, other: Self) -> Self:
-        """Return the model of both models' rows together."""
-        self._check_compatible(other, "merge")
+        """Return the model of the rows of both models."""
+        self._check_mergeable(other)
         return self.with_counts(self.counts.plus(other.counts).canonical())
 
     def learn(self, rows: Any, y: Any = None) -> Self:
-        """Return the model that has also seen these rows."""
+        """Return the model that has also learned these rows."""
         return self.with_counts(self._updated_counts(self._source(rows, y), 1).canonical())
 
     def forget(self, rows: Any, y: Any = None) -> Self:
-        """Return the model that has never seen these rows, which it must have seen."""
-        return self.with_counts(self._counts_without(self._source(rows, y)).canonical())
+        """Return the model without these rows, which it must have learned."""
+        return self.with_counts(self._subtract_rows(self._source(rows, y)).canonical())
 
     def left_out_scores(self, rows: Any, y: Any = None) -> Floats:
-        """Return for each row, all of them learned, the scores of the model that never saw it.
+        """Return the leave-one-out scores [rows, classes] of rows that the model has learned.
 
-        Row i is that of `forget(row i).scores(row i)`, from the counts and without learning anew: the
-        same bits for levels, counts and numbers, and to 1e-12 of the score for words and flags, which may
-        be added up in another order, for fractional weights, and for pseudo-counts such as 0.1. A
-        class whose only row it is has gone with it and scores −inf; where nothing is left at all, or
-        where all classes have probability zero, every score is −inf.
+        Row i equals `forget(row i).scores(row i)`, computed from the counts without refitting. The result is
+        bit-identical for levels, counts and numbers. It agrees to a relative 1e-12 for words and flags, which
+        are summed in another order, for fractional weights, and for pseudo-counts such as 0.1. A class whose
+        only row is left out scores −inf. All scores are −inf if no rows remain or all classes have
+        probability zero.
         """
         source = self._source(rows, y)
-        self._counts_without(source)
+        self._subtract_rows(source)
         chunks = (part for chunk in self.schema.chunks(source) for part in self._split_chunk(chunk))
         return np.concatenate([self.leave_one_out_chunk(chunk) for chunk in chunks])
 
     def has_learned(self, rows: Any, y: Any = None) -> bool | None:
-        """Whether these rows were learned, as far as counts can prove it.
+        """Return whether the model learned these rows, as far as the counts can prove it.
 
-        True where they are all that was learned: taking them away leaves nothing. False where it leaves less
-        than nothing. None where something is left, for other rows may have the same counts.
+        True if the rows have the same counts as the model, False if subtracting them gives negative counts,
+        and None otherwise, because other rows may have the same counts.
         """
         if not self.has_rows:
             return False
-        theirs = self.count(self.schema.chunks(self._source(rows, y)))
-        if _has_negative_counts(self.counts.plus(theirs, -1)):
+        row_counts = self.count(self.schema.chunks(self._source(rows, y)))
+        if _has_negative_counts(self.counts.plus(row_counts, -1)):
             return False
-        return None if _has_negative_counts(theirs.plus(self.counts, -1)) else True
+        return None if _has_negative_counts(row_counts.plus(self.counts, -1)) else True
 
-    def _counts_without(self, source: Source) -> BayesCounts:
+    def _subtract_rows(self, source: Source) -> BayesCounts:
         counts = self._updated_counts(source, -1)
         if _has_negative_counts(counts):
             raise errors.MergeError(
-                "These rows were not all learned by this model: taking them away leaves less than nothing. "
-                "The model is as it was."
+                "These rows were not all learned by this model: subtracting them makes some counts negative. "
+                "The model is unchanged."
             )
         return counts
 
     def _source(self, rows: Any, y: Any) -> Source:
-        """Return labelled rows as they were read when they were learned."""
+        """Return labelled rows, read as the training rows were."""
         if not (isinstance(rows, Source) and y is None):
             rows = rows_of(rows, self.label if y is None else y, missing=self.schema.missing)
         source: Source = rows.with_missing(self.schema.missing).with_storage(self.storage)
@@ -124,32 +122,36 @@ class CountModel(Model):
             raise errors.MergeError("A model from stated numbers has no rows; fit one from rows instead.")
         return self.counts.plus(self.count(self.schema.chunks(source)), sign)
 
-    def _check_compatible(self, other: Self, verb: str) -> None:
+    def _check_mergeable(self, other: Self) -> None:
         if not isinstance(other, type(self)):
-            raise errors.MergeError(f"A {self.title} can {verb} only another, got {type(other).__name__}.")
+            raise errors.MergeError(
+                f"A {self.title} can merge only with another {self.title}, got {type(other).__name__}."
+            )
         if not (self.has_rows and other.has_rows):
-            raise errors.MergeError(f"A model from stated numbers has no rows, so it cannot {verb}.")
+            raise errors.MergeError("A model from stated numbers has no rows, so it cannot merge.")
         if self.schema.to_json() != other.schema.to_json():
             raise errors.MergeError(
-                f"The models cannot {verb}: {_schema_difference(self.schema, other.schema)}. Train the second with "
-                f"the columns of the first: columns=first.schema."
+                f"The models cannot merge: {_schema_difference(self.schema, other.schema)}. Train the second "
+                f"with the columns of the first: columns=first.schema."
             )
 
 
 def _has_negative_counts(counts: BayesCounts) -> bool:
-    """Whether a difference of counts is below zero somewhere."""
-    # Judged before a class without rows vanishes, and what it owes with it. Fractional weights
-    # leave traces of rounding; whole counts leave none.
+    """Return whether a difference of counts is negative anywhere.
+
+    Call this before `canonical`, which drops classes without rows.
+    """
+    # Fractional weights leave rounding errors; whole counts do not.
     return counts.minimum() < (0 if counts.rows.dtype == np.int64 else -1e-9)
 
 
 def _schema_difference(first: Schema, second: Schema) -> str:
-    """Word what two schemas disagree on."""
+    """Describe the first difference between two schemas."""
     if len(first.names) != len(second.names):
         return f"the first has {len(first.names):,} columns, the second {len(second.names):,}"
-    ours, theirs = ({**dict(zip(s.names, s.kinds, strict=True)), **s.made} for s in (first, second))
-    for name in [*ours, *theirs]:
-        one, other = (kinds.get(name, "not there") for kinds in (ours, theirs))
-        if one != other:
-            return f"column {name!r} is {one} in the first and {other} in the second"
-    return "they differ in the order of their columns, their label column or what counts as missing"
+    kinds = [{**dict(zip(s.names, s.kinds, strict=True)), **s.made} for s in (first, second)]
+    for name in [*kinds[0], *kinds[1]]:
+        a, b = (kind_by_name.get(name, "missing") for kind_by_name in kinds)
+        if a != b:
+            return f"column {name!r} is {a} in the first and {b} in the second"
+    return "they differ in the order of their columns, their label column or their missing-value markers"

@@ -1,4 +1,4 @@
-"""How the weights of a regression came about: loss, prior, noise, rows."""
+"""Records of how weights were fitted: settings of a regression, and certificates of learners."""
 
 from __future__ import annotations
 
@@ -14,15 +14,22 @@ from weigh.text import format_float, format_quantity, html_table, text_table
 
 @dataclass(frozen=True)
 class Fit:
-    """The facts of a fit, so that a saved model can tell them.
+    """The settings and results of a regression fit, saved with the model.
 
-    `loss` is "squared", "absolute" or "log"; `prior` is what was given, in words. `l1` and `l2` are the
-    penalties of a weight, None where features have different ones. `sigma` is the standard deviation of
-    the noise (of absolute loss its mean size), `sigma_by` how it is known: "given", "estimated" or
-    "evidence"; `scale_by` the same of the prior's scale. `spread` is the standard deviation of the targets,
-    `n` the total weight of the rows, `method` "exact" or "online", `classes` their number, `scale` that of
-    the prior where the evidence chose it, `units` l1 and l2 of weights in standard deviations;
-    `is_centred` whether weights were expected at zero, `lost` the loss of all rows.
+    loss: "squared", "absolute" or "log".
+    prior: the prior as text.
+    l1, l2: the penalties of a weight, None if they differ between features.
+    n, rows: total weight and number of the rows.
+    sigma: the standard deviation of the noise; with absolute loss, its mean absolute value.
+    sigma_by, scale_by: the origin of `sigma` and of the prior's scale: "given", "estimated" or "evidence".
+    spread: the standard deviation of the targets.
+    evidence: the log marginal likelihood.
+    method: "exact" or "online".
+    classes: the number of classes.
+    scale: the scale of the prior if the marginal likelihood chose it.
+    units: l1 and l2 per standard deviation of a feature.
+    is_centred: whether the prior has mean zero.
+    lost: the total loss of the rows.
     """
 
     loss: str
@@ -47,51 +54,51 @@ class Fit:
 
     @property
     def task(self) -> str:
-        """The task by which other packages name their penalties."""
+        """The type of regression, which other packages' names of the penalty depend on."""
         return "logistic" if self.loss == "log" else "linear"
 
     def equivalents(self) -> Equivalents | None:
-        """Return what other packages call the penalty; None if features have different ones, or none."""
+        """Return the penalty in other packages' parameters; None if there is no single l1 and l2."""
         if self.l1 is None or self.l2 is None or self.loss == "absolute" or not (self.l1 or self.l2):
             return None
-        if self.classes > 2:  # most others learn one class against the rest
+        if self.classes > 2:  # most other packages fit one-vs-rest
             return None
-        found = Penalty(l1=self.l1, l2=self.l2).equivalents(self.task, self.n, 1.0, self.spread)
-        return replace(found, is_centred=self.is_centred)
+        equivalents = Penalty(l1=self.l1, l2=self.l2).equivalents(self.task, self.n, 1.0, self.spread)
+        return replace(equivalents, is_centred=self.is_centred)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Fit:
-        """Return the facts that `to_dict` gave; anything else raises a ValueError."""
+        """Read the output of `to_dict`; raise ValueError or TypeError if it is invalid."""
         units = data.get("units")
-        found = cls(**{**data, "units": None if units is None else tuple(units)})
-        some = (found.l1, found.l2, found.sigma, found.r2, found.evidence, found.scale, *(found.units or ()))
-        numbers = (found.n, found.rows, found.spread, found.classes, *(x for x in some if x is not None))
+        fit = cls(**{**data, "units": None if units is None else tuple(units)})
+        optional = (fit.l1, fit.l2, fit.sigma, fit.r2, fit.evidence, fit.scale, *(fit.units or ()))
+        numbers = (fit.n, fit.rows, fit.spread, fit.classes, *(x for x in optional if x is not None))
         if not all(isinstance(x, int | float) and math.isfinite(x) for x in numbers):
-            raise ValueError("the facts of the fit hold other things than numbers")
-        words = (found.loss, found.prior, found.sigma_by, found.scale_by, found.method)
-        if not all(isinstance(x, str) for x in words) or not isinstance(found.bias, bool):
-            raise ValueError("the facts of the fit hold other things than words")
-        return found
+            raise ValueError("a field of the fit is not a finite number")
+        texts = (fit.loss, fit.prior, fit.sigma_by, fit.scale_by, fit.method)
+        if not all(isinstance(x, str) for x in texts) or not isinstance(fit.bias, bool):
+            raise ValueError("a field of the fit has the wrong type")
+        return fit
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the facts as plain data."""
+        """Return the fields as plain data."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """The facts of a run.
+    """The statistics of a perceptron's training.
 
-    `mistakes` are wrong predictions while learning; `updates` also counts right ones within the
-    margin. `radius` is the largest length of a row, the bias's constant 1 included if there is a `bias`.
-    `converged` says that the last pass changed nothing, so that the last plane separates the rows; a run
-    over several batches is never called so, for its last pass has not seen all rows.
+    `mistakes` counts wrong predictions during training; `updates` also counts correct ones within the
+    margin. `radius` is the largest norm of a row, including the constant 1 of the bias if there is a `bias`.
+    `converged` means that the last pass made no update, so the last hyperplane separates the rows; it is
+    never true for several batches, because their last pass has not seen all rows.
 
-    Of two classes, `margin` is then the distance of the nearest row to the last plane, and
-    `augmented_margin` the same with the bias as part of the weight vector, which is the margin of the
-    mistake bound (radius / augmented_margin)². Both are 0 where the plane touches a row, and None for a run
-    that did not converge. Of several classes they are the least lead in lengths of all weights together.
-    `weighted` rows made steps of different sizes, for which there is no such bound.
+    For two classes, `margin` is the distance of the nearest row to the last hyperplane, and
+    `augmented_margin` the same with the bias as part of the weight vector; the mistake bound is
+    (radius / augmented_margin)². Both are 0 if a row lies on the hyperplane, and None without convergence.
+    For several classes they are the smallest score difference divided by the norm of all weights.
+    The bound does not apply to `weighted` rows, which take steps of different sizes.
     """
 
     mistakes: int
@@ -108,23 +115,19 @@ class Certificate:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Certificate:
-        """Return the facts that `to_dict` gave; others raise a ValueError."""
-        facts = cls(**data)
-        counts = (facts.mistakes, facts.updates, facts.examples, facts.passes, facts.batches)
-        margins = [each for each in (facts.margin, facts.augmented_margin) if each is not None]
-        whole = all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in counts)
-        numbers = all(isinstance(x, int | float) and math.isfinite(x) for x in (facts.radius, *margins))
-        if (
-            not whole
-            or not numbers
-            or not isinstance(facts.converged, bool)
-            or not isinstance(facts.bias, bool)
-        ):
-            raise ValueError("the certificate holds other things than numbers")
-        return facts
+        """Read the output of `to_dict`; raise ValueError or TypeError if it is invalid."""
+        run = cls(**data)
+        counts = (run.mistakes, run.updates, run.examples, run.passes, run.batches)
+        margins = [x for x in (run.margin, run.augmented_margin) if x is not None]
+        are_counts = all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in counts)
+        are_finite = all(isinstance(x, int | float) and math.isfinite(x) for x in (run.radius, *margins))
+        are_flags = isinstance(run.converged, bool) and isinstance(run.bias, bool)
+        if not (are_counts and are_finite and are_flags):
+            raise ValueError("a field of the certificate has the wrong type")
+        return run
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the facts as plain data."""
+        """Return the fields as plain data."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -135,8 +138,8 @@ class Certificate:
 
     @property
     def _title(self) -> str:
-        ended = "converged: the last pass changed nothing" if self.converged else "did not converge"
-        return f"{format_quantity(self.passes, 'pass', 'passes')}, {ended}"
+        outcome = "converged: the last pass changed nothing" if self.converged else "did not converge"
+        return f"{format_quantity(self.passes, 'pass', 'passes')}, {outcome}"
 
     def _rows(self) -> list[list[str]]:
         rows = [
@@ -158,11 +161,10 @@ LINE_WIDTH = 80
 
 @dataclass(frozen=True)
 class Optimality:
-    """The proof that comes with a fit.
+    """The certificate of optimality of a regression fit.
 
-    `objective` is the loss of all rows and the penalty together; its minimum is lower by at most
-    `gap`. `null` is the objective of the model without features, beside which the gap is judged: the fit
-    is `converged` if gap ≤ tol · null. `iterations` and `method` tell how the weights were found.
+    `objective` is the total loss plus the penalty; its minimum is lower by at most `gap`. `null` is the
+    objective of the null model (without features). The fit is `converged` if gap ≤ tol · null.
     """
 
     objective: float
@@ -174,7 +176,7 @@ class Optimality:
 
     @property
     def relative_gap(self) -> float:
-        """The gap as a share of the objective of the model without features."""
+        """The gap divided by the objective of the null model."""
         return self.gap / self.null if self.null > 0 else self.gap
 
     @property
@@ -184,20 +186,20 @@ class Optimality:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Optimality:
-        """Return the proof that `to_dict` gave; anything else raises a ValueError."""
-        found = cls(**data)
-        numbers = (found.objective, found.gap, found.null, found.tol)
-        plain = all(isinstance(x, int | float) and not isinstance(x, bool) for x in numbers)
-        if not plain or any(map(math.isnan, numbers)) or not isinstance(found.iterations, int):
-            raise ValueError("the certificate holds other things than numbers")
-        if found.gap < 0 or found.tol < 0:
-            raise ValueError("the certificate proves less than nothing")
-        if not isinstance(found.method, str):
-            raise ValueError("the certificate does not tell its method")
-        return found
+        """Read the output of `to_dict`; raise ValueError or TypeError if it is invalid."""
+        certificate = cls(**data)
+        numbers = (certificate.objective, certificate.gap, certificate.null, certificate.tol)
+        are_numbers = all(isinstance(x, int | float) and not isinstance(x, bool) for x in numbers)
+        if not are_numbers or any(map(math.isnan, numbers)) or not isinstance(certificate.iterations, int):
+            raise ValueError("a field of the certificate is not a number")
+        if certificate.gap < 0 or certificate.tol < 0:
+            raise ValueError("the certificate has a negative gap or tolerance")
+        if not isinstance(certificate.method, str):
+            raise ValueError("the certificate has no method")
+        return certificate
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the proof as plain data."""
+        """Return the fields as plain data."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -208,14 +210,15 @@ class Optimality:
 
     @property
     def _title(self) -> str:
-        said = "optimal" if self.converged else "NOT optimal"
-        steps = f"{self.method}, {self.iterations:,} iteration{'s' * (self.iterations != 1)}"
-        return f"{said} within the tolerance: {steps}"
+        status = "optimal" if self.converged else "NOT optimal"
+        return (
+            f"{status} within the tolerance: {self.method}, {format_quantity(self.iterations, 'iteration')}"
+        )
 
     def _rows(self) -> list[list[str]]:
         return [
             ["objective", f"{self.objective:.10g}"],
             ["above its minimum by at most", format_float(self.gap)],
-            ["as a share of the empty model's", format_float(self.relative_gap)],
+            ["relative to the null model", format_float(self.relative_gap)],
             ["tolerance", format_float(self.tol)],
         ]

@@ -1,11 +1,13 @@
-"""What is known of the weights after the rows: a normal curve around them.
+"""The posterior of a regression's weights, and the summary table of a fit.
+
+The posterior is normal,
 
     w ~ Normal(mean, covariance),   b | w ~ Normal(ȳ − m·w, σ²/N),
 
-where m are the means of the features and N is the rows' total weight, so a new row x has the variance
-σ² + σ²/N + (x − m)ᵀ covariance (x − m), least at the mean of the rows. Where the noise σ was estimated from
-residuals the normal curve becomes Student's. Of logistic regression the curve is Laplace's approximation at
-the mode, of log-odds, in which rows count as much as they are unsure: σ is 1, N is Σ p (1 − p).
+where m are the feature means and N is the total weight of the rows. The predictive variance of a new row x
+is σ² + σ²/N + (x − m)ᵀ covariance (x − m). If the noise σ was estimated from the residuals, Student's t
+replaces the normal distribution. Logistic regression uses the Laplace approximation at the mode, on the
+log-odds scale, with rows weighted by p (1 − p): σ is 1 and N is Σ p (1 − p).
 """
 
 from __future__ import annotations
@@ -34,12 +36,12 @@ from weigh.text import (
     truncate,
 )
 
-MAX_DISPLAY_WEIGHTS = 40  # weights that are printed and drawn
-MAX_SAVED_FEATURES = 1_000  # features, for a covariance has their square of numbers
+MAX_DISPLAY_WEIGHTS = 40  # printed and plotted
+MAX_SAVED_FEATURES = 1_000  # because the size of a covariance matrix is quadratic
 
 
 class PosteriorSource(Protocol):
-    """What can tell the posterior when it is asked for, which may cost more than the weights did."""
+    """An object that computes the posterior on demand, which may cost more than the fit."""
 
     def posterior(self) -> Posterior:
         """Return the posterior."""
@@ -47,9 +49,10 @@ class PosteriorSource(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """The weights' mean and covariance, the bias, and the noise; `dof` is endless if the noise is known.
+    """Mean and covariance of the weights, the intercept, and the noise.
 
-    `total` is the sum of the rows' weights, zero if there is no bias to learn.
+    `total` is the total weight N of the rows, or zero without an intercept. `dof` are the degrees of freedom,
+    infinite if the noise is known.
     """
 
     mean: Floats
@@ -63,79 +66,79 @@ class Posterior:
 
     @property
     def sd(self) -> Floats:
-        """The standard deviation of every weight."""
+        """The standard deviation of each weight."""
         return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
 
     @property
     def intercept_sd(self) -> float:
-        """The standard deviation of the bias, zero without one."""
+        """The standard deviation of the intercept; zero without one."""
         if not self.total:
             return 0.0
         return math.sqrt(self.sigma**2 / self.total + float(self.mean_x @ self.covariance @ self.mean_x))
 
     @property
     def intercept_covariance(self) -> Floats:
-        """The covariance of the bias with every weight."""
+        """The covariance of the intercept with each weight."""
         return -(self.covariance @ self.mean_x)
 
     @property
     def factor(self) -> Floats:
-        """A table F with F Fᵀ = covariance: lower triangular where that has full rank."""
+        """A matrix F with F Fᵀ = covariance: the Cholesky factor if the covariance has full rank."""
         scale = np.where(self.sd > 0, self.sd, 1.0)
-        unit = self.covariance / scale[:, None] / scale[None, :]
+        correlation = self.covariance / scale[:, None] / scale[None, :]
         try:
-            return np.asarray(scale[:, None] * np.linalg.cholesky(unit))
+            return np.asarray(scale[:, None] * np.linalg.cholesky(correlation))
         except np.linalg.LinAlgError:
-            values, vectors = np.linalg.eigh(unit)
+            values, vectors = np.linalg.eigh(correlation)
             return np.asarray(scale[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
-        """Return the limits between which every weight lies with a probability."""
-        reach = self.critical_value(level) * self.sd
-        return self.mean - reach, self.mean + reach
+        """Return the bounds of the central credible interval of each weight."""
+        half_width = self.critical_value(level) * self.sd
+        return self.mean - half_width, self.mean + half_width
 
     def intercept_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the limits between which the bias lies with a probability."""
-        reach = self.critical_value(level) * self.intercept_sd
-        return self.intercept - reach, self.intercept + reach
+        """Return the bounds of the central credible interval of the intercept."""
+        half_width = self.critical_value(level) * self.intercept_sd
+        return self.intercept - half_width, self.intercept + half_width
 
     def predictive_sd(self, rows: Floats, *, noise: bool = True) -> Floats:
-        """Return the standard deviation of new rows' targets, or without noise that of their means."""
-        away = rows - self.mean_x if self.total else rows
-        found = np.einsum("ij,ij->i", away @ self.covariance, away)
-        found += self.sigma**2 if noise else 0.0
-        found += self.sigma**2 / self.total if self.total else 0.0
-        return np.asarray(np.sqrt(found))
+        """Return the predictive standard deviation of new rows' targets, or of their means without noise."""
+        centred = rows - self.mean_x if self.total else rows
+        variance = np.einsum("ij,ij->i", centred @ self.covariance, centred)
+        variance += self.sigma**2 if noise else 0.0
+        variance += self.sigma**2 / self.total if self.total else 0.0
+        return np.asarray(np.sqrt(variance))
 
     def sample(self, n: int, seed: int = 0) -> tuple[Floats, Floats]:
-        """Draw n weights [n, d] and biases [n]; of Student's curve where the noise was estimated."""
-        draw = np.random.default_rng(seed)
+        """Draw weights [n, d] and intercepts [n], from Student's t if the noise was estimated."""
+        rng = np.random.default_rng(seed)
         factor = self.factor
-        away = draw.standard_normal((n, factor.shape[1])) @ factor.T
-        height = draw.standard_normal(n) * (self.sigma / math.sqrt(self.total) if self.total else 0.0)
+        offsets = rng.standard_normal((n, factor.shape[1])) @ factor.T
+        noise = rng.standard_normal(n) * (self.sigma / math.sqrt(self.total) if self.total else 0.0)
         if math.isfinite(self.dof):
-            stretch = np.sqrt(self.dof / draw.chisquare(self.dof, n))
-            away, height = away * stretch[:, None], height * stretch
-        return self.mean + away, self.intercept - away @ self.mean_x + height
+            scale = np.sqrt(self.dof / rng.chisquare(self.dof, n))
+            offsets, noise = offsets * scale[:, None], noise * scale
+        return self.mean + offsets, self.intercept - offsets @ self.mean_x + noise
 
     def critical_value(self, level: float) -> float:
-        """Return how many standard deviations to either side hold so much of the probability."""
+        """Return the half-width of a central interval in standard deviations."""
         if not isinstance(level, int | float) or not 0 < level < 1:
             raise errors.parameter_error("interval", "level", "a number between 0 and 1", level)
         return student_quantile(self.dof, (1 + level) / 2)
 
     def reorder(self, order: Any) -> Posterior:
-        """Return the same posterior of the features in another order."""
+        """Return the posterior with its features in another order."""
         covariance = self.covariance[np.ix_(order, order)]
         mean, mean_x = self.mean[order], self.mean_x[order]
         return Posterior(mean, self.intercept, covariance, mean_x, self.sigma, self.total, self.dof)
 
     def with_names(self, features: Sequence[str]) -> Posterior:
-        """Return the same posterior with the names of its features."""
+        """Return the posterior with the names of its features."""
         return replace(self, names=tuple(features))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return the posterior as plain data for JSON."""
         return {
             "features": list(self.names),
             "mean": self.mean.tolist(),
@@ -147,11 +150,11 @@ class Posterior:
         }
 
     def plot(self, level: float = 0.95) -> Any:
-        """Return a picture of the weights with their intervals, the surest to differ from zero first."""
+        """Plot the weights with their intervals, the most significant first."""
         from weigh.pictures import interval_chart
 
-        found = self._most_significant(level)
-        rows = [dict(zip(("name", "value", "low", "high"), each, strict=True)) for each in found]
+        weights = self._most_significant(level)
+        rows = [dict(zip(("name", "value", "low", "high"), weight, strict=True)) for weight in weights]
         return interval_chart(
             rows, f"weight, with its interval of {level:.0%}", "Posterior of the weights", mark=0.0
         )
@@ -164,34 +167,35 @@ class Posterior:
 
     @property
     def _title(self) -> str:
-        curve = (
+        family = (
             "normal" if math.isinf(self.dof) else f"Student's t, {format_count(self.dof)} degrees of freedom"
         )
-        return f"Posterior of {format_quantity(len(self.mean), 'weight')}: {curve}, noise {format_float(self.sigma)}"
+        n_weights = format_quantity(len(self.mean), "weight")
+        return f"Posterior of {n_weights}: {family}, noise {format_float(self.sigma)}"
 
     def _most_significant(self, level: float) -> list[tuple[str, float, float, float]]:
-        """Return name, mean and interval of the weights that are surest to differ from zero."""
-        names = self.names or [f"weight {at}" for at in range(len(self.mean))]
+        """Return name, mean and interval of the weights with the largest |mean| / sd."""
+        names = self.names or [f"weight {i}" for i in range(len(self.mean))]
         low, high = self.interval(level)
-        sure = np.abs(self.mean) / np.where(self.sd > 0, self.sd, 1.0)
-        order = np.argsort(-sure, kind="stable")[:MAX_DISPLAY_WEIGHTS].tolist()
-        return [(names[at], float(self.mean[at]), float(low[at]), float(high[at])) for at in order]
+        ratio = np.abs(self.mean) / np.where(self.sd > 0, self.sd, 1.0)
+        order = np.argsort(-ratio, kind="stable")[:MAX_DISPLAY_WEIGHTS].tolist()
+        return [(names[i], float(self.mean[i]), float(low[i]), float(high[i])) for i in order]
 
     def _rows(self) -> list[list[str]]:
-        found = [
+        rows = [
             [truncate(name, 40), *(f"{x:.5g}" for x in numbers)]
             for name, *numbers in self._most_significant(0.95)
         ]
-        hidden = len(self.mean) - len(found)
-        more = [[f"… and {hidden:,} more", "", "", ""]] if hidden else []
-        return [["feature", "mean", "95% from", "to"], *found, *more]
+        n_hidden = len(self.mean) - len(rows)
+        more = [[f"… and {n_hidden:,} more", "", "", ""]] if n_hidden else []
+        return [["feature", "mean", "95% from", "to"], *rows, *more]
 
     def posterior(self) -> Posterior:
-        """Return itself, which is known already."""
+        """Return itself: a computed posterior is also a `PosteriorSource`."""
         return self
 
     def write_arrays(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
-        """Add the posterior to what a model's file will hold."""
+        """Add the posterior to the content of a model file."""
         arrays |= {
             "posterior.mean": self.mean,
             "posterior.covariance": self.covariance,
@@ -202,32 +206,32 @@ class Posterior:
 
     @classmethod
     def read_arrays(cls, stored: store.FileContent, width: int) -> Posterior | None:
-        """Return the posterior of so many weights that `put` added, if it did."""
-        told = stored.meta.get("posterior")
-        if told is None:
+        """Read the posterior of `width` weights that `write_arrays` added; None if there is none."""
+        meta = stored.meta.get("posterior")
+        if meta is None:
             return None
         mean, mean_x = (read_floats(stored, f"posterior.{name}", width) for name in ("mean", "mean_x"))
         covariance = read_floats(stored, "posterior.covariance", width, width)
         intercept, sigma, total = read_floats(stored, "posterior.numbers", 3).tolist()
-        dof = math.inf if told["dof"] is None else float(told["dof"])
-        finite = all(np.isfinite(each).all() for each in (mean, mean_x, covariance))
-        if not finite or not (sigma >= 0 and total >= 0 and dof > 0 and math.isfinite(intercept)):
-            raise store.damaged_file_error(stored.path, "its posterior has impossible numbers")
+        dof = math.inf if meta["dof"] is None else float(meta["dof"])
+        is_finite = all(np.isfinite(array).all() for array in (mean, mean_x, covariance))
+        if not is_finite or not (sigma >= 0 and total >= 0 and dof > 0 and math.isfinite(intercept)):
+            raise store.damaged_file_error(stored.path, "its posterior has invalid numbers")
         return cls(mean, intercept, covariance, mean_x, sigma, total, dof)
 
 
-LINE_WIDTH, MIN_NAME_WIDTH = 80, 12  # of a line, and of a name in it
+LINE_WIDTH, MIN_NAME_WIDTH = 80, 12
 SIGMA_SOURCES = {
     "given": "as given",
     "estimated": "estimated from residuals",
-    "evidence": "chosen by the evidence",
-    "assumed": "assumed: that of the targets",
+    "evidence": "chosen by marginal likelihood",
+    "assumed": "assumed equal to that of the targets",
 }
 
 
 @dataclass(frozen=True)
 class WeightSummary:
-    """One weight: its standard error, how many of them it is from zero, and its interval."""
+    """One weight with its standard error, weight / error, two-sided p-value and interval."""
 
     feature: str
     weight: float
@@ -240,9 +244,10 @@ class WeightSummary:
 
 @dataclass(frozen=True)
 class Summary:
-    """All weights, the strongest first when printed; `tails` is the two-sided p-value of a weight of zero.
+    """The summary table of a fit: all weights, the fit's properties and the equivalent penalties.
 
-    The first line is that of the bias if it `has_bias`; it is printed however weak it is.
+    If it `has_bias`, the first line is that of the bias, which is always printed. Of many weights, those
+    with the largest ratio (or absolute value, without errors) are printed.
     """
 
     title: str
@@ -253,7 +258,7 @@ class Summary:
     has_bias: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return the summary as plain data for JSON."""
         return {
             "title": self.title,
             "level": self.level,
@@ -265,49 +270,50 @@ class Summary:
         }
 
     def _rows(self) -> list[list[str]]:
-        sure = any(line.error is not None for line in self.lines)
-        share = f"{self.level:.0%}"
-        heads = ["feature", "weight"] + (["std. error", "ratio", "p", f"{share} from", "to"] if sure else [])
+        has_errors = any(line.error is not None for line in self.lines)
+        error_columns = ["std. error", "ratio", "p", f"{self.level:.0%} from", "to"] if has_errors else []
+        header = ["feature", "weight", *error_columns]
         shown = self.lines
         if len(shown) > MAX_DISPLAY_WEIGHTS:
-            first = self.lines[:1] if self.has_bias else ()
-            rest = sorted(self.lines[len(first) :], key=lambda line: -abs(line.ratio or line.weight))
-            shown = (*first, *rest[: MAX_DISPLAY_WEIGHTS - len(first)])
-        rows = [heads] + [
-            [truncate(line.feature, 32), *map(_format_number, _numbers(line)[: None if sure else 1])]
+            bias = self.lines[:1] if self.has_bias else ()
+            shown = (*bias, *self._strongest()[: MAX_DISPLAY_WEIGHTS - len(bias)])
+        rows = [
+            [truncate(line.feature, 32), *map(_format_number, _numbers(line)[: len(header) - 1])]
             for line in shown
         ]
-        hidden = len(self.lines) - len(shown)
-        return rows + ([[f"… and {hidden:,} more", *[""] * (len(heads) - 1)]] if hidden else [])
+        n_hidden = len(self.lines) - len(shown)
+        more = [[f"… and {n_hidden:,} more", *[""] * (len(header) - 1)]] if n_hidden else []
+        return [header, *rows, *more]
+
+    def _strongest(self) -> list[WeightSummary]:
+        """Return the lines except the bias, strongest first."""
+        return sorted(self.lines[self.has_bias :], key=lambda line: -abs(line.ratio or line.weight))
 
     def __str__(self) -> str:
         rows = self._rows()
-        numbers = max(map(len, text_table([row[1:] for row in rows], left=0).splitlines()))
-        room = max(MIN_NAME_WIDTH, LINE_WIDTH - numbers - 4)
-        parts = [self.title, text_table([[truncate(row[0], room), *row[1:]] for row in rows], indent="  ")]
+        numbers_width = max(map(len, text_table([row[1:] for row in rows], left=0).splitlines()))
+        name_width = max(MIN_NAME_WIDTH, LINE_WIDTH - numbers_width - 4)
+        rows = [[truncate(row[0], name_width), *row[1:]] for row in rows]
+        parts = [self.title, text_table(rows, indent="  ")]
         parts.append(text_table([list(fact) for fact in self.facts], left=2, indent="  "))
         if self.equivalents is not None:
-            # What to mind with each of them is told by the equivalents themselves.
-            calls = [[each.package, str(each)] for each in self.equivalents.others]
-            told = text_table(calls, left=2, indent="    ")
-            parts.append(f"  The same penalty elsewhere (print .equivalents for what to mind):\n{told}")
+            calls = [[call.package, str(call)] for call in self.equivalents.others]
+            table = text_table(calls, left=2, indent="    ")
+            parts.append(f"  The same penalty in other packages (print .equivalents for caveats):\n{table}")
         return "\n\n".join(parts)
 
     __repr__ = __str__
 
     def plot(self) -> Any:
-        """Return a picture of the weights, with intervals where they are known; the bias is left out."""
+        """Plot the weights without the bias, with intervals if they are known."""
         from weigh.pictures import bar_chart, interval_chart
 
-        lines = sorted(self.lines[self.has_bias :], key=lambda line: -abs(line.ratio or line.weight))[
-            :MAX_DISPLAY_WEIGHTS
-        ]
+        lines = self._strongest()[:MAX_DISPLAY_WEIGHTS]
         if any(line.low is None for line in lines):
-            return bar_chart(
-                [{"name": each.feature, "value": each.weight} for each in lines], "weight", self.title
-            )
+            rows = [{"name": line.feature, "value": line.weight} for line in lines]
+            return bar_chart(rows, "weight", self.title)
         rows = [
-            {"name": each.feature, "value": each.weight, "low": each.low, "high": each.high} for each in lines
+            {"name": line.feature, "value": line.weight, "low": line.low, "high": line.high} for line in lines
         ]
         return interval_chart(rows, f"weight, with its interval of {self.level:.0%}", self.title, mark=0.0)
 
@@ -322,65 +328,72 @@ def build_summary(
     weights: Floats,
     intercept: float | None,
     fit: Fit,
-    proof: Optimality | None,
+    certificate: Optimality | None,
     posterior: Posterior | None,
     level: float,
 ) -> Summary:
-    """Return the summary of weights, with errors where there is a posterior."""
+    """Return the summary of the weights, with standard errors if there is a posterior."""
     check_level(level)
     lines = [] if intercept is None else [_weight_summary("bias", intercept, posterior, level, None)]
-    for at, (name, weight) in enumerate(zip(names, weights.tolist(), strict=True)):
-        lines.append(_weight_summary(name, weight, posterior, level, at))
-    facts = tuple(_fit_facts(fit, proof, posterior))
+    for i, (name, weight) in enumerate(zip(names, weights.tolist(), strict=True)):
+        lines.append(_weight_summary(name, weight, posterior, level, i))
+    facts = tuple(_fit_facts(fit, certificate, posterior))
     return Summary(title, tuple(lines), level, facts, fit.equivalents(), intercept is not None)
 
 
 def _weight_summary(
-    name: str, weight: float, posterior: Posterior | None, level: float, at: int | None
+    name: str, weight: float, posterior: Posterior | None, level: float, index: int | None
 ) -> WeightSummary:
+    """Summarise the weight with this index, or the intercept if the index is None."""
     if posterior is None:
         return WeightSummary(name, weight)
-    error = posterior.intercept_sd if at is None else float(math.sqrt(max(0.0, posterior.covariance[at, at])))
-    reach = posterior.critical_value(level) * error
+    if index is None:
+        error = posterior.intercept_sd
+    else:
+        error = math.sqrt(max(0.0, posterior.covariance[index, index]))
+    half_width = posterior.critical_value(level) * error
     ratio = weight / error if error else None
     tails = None if ratio is None else student_two_sided_p(posterior.dof, abs(ratio))
-    return WeightSummary(name, weight, error, ratio, tails, weight - reach, weight + reach)
+    return WeightSummary(name, weight, error, ratio, tails, weight - half_width, weight + half_width)
 
 
-def _fit_facts(fit: Fit, proof: Optimality | None, posterior: Posterior | None) -> list[tuple[str, str]]:
+def _fit_facts(
+    fit: Fit, certificate: Optimality | None, posterior: Posterior | None
+) -> list[tuple[str, str]]:
     facts = [
         ("rows", f"{fit.rows:,}" + ("" if fit.n == fit.rows else f", total weight {format_count(fit.n)}"))
     ]
-    chosen = "" if fit.scale_by == "given" else f", scale by {fit.scale_by}"
-    facts.append(("prior", fit.prior + chosen + ("" if fit.scale is None else f": {fit.scale:.6g}")))
+    scale_source = "" if fit.scale_by == "given" else f", scale by {fit.scale_by}"
+    facts.append(("prior", fit.prior + scale_source + ("" if fit.scale is None else f": {fit.scale:.6g}")))
     if fit.l1 is not None and fit.l2 is not None:
         facts.append(("penalty", f"l1 = {fit.l1:.6g}, l2 = {fit.l2:.6g}"))
     elif fit.units is not None:
         l1, l2 = fit.units
         facts.append(("penalty", f"l1 = {l1:.6g}, l2 = {l2:.6g} per standard deviation"))
-    sigma, by = fit.sigma, SIGMA_SOURCES.get(fit.sigma_by, "")
+    sigma, source = fit.sigma, SIGMA_SOURCES.get(fit.sigma_by, "")
     if sigma is None and posterior is not None and fit.loss == "squared":
-        sigma, by = posterior.sigma, SIGMA_SOURCES["estimated"]
+        sigma, source = posterior.sigma, SIGMA_SOURCES["estimated"]
     if sigma is not None:
-        word = "noise, mean size" if fit.loss == "absolute" else "noise, standard deviation"
-        facts.append((word, f"{sigma:.6g} ({by})"))
+        name = "noise, mean size" if fit.loss == "absolute" else "noise, standard deviation"
+        facts.append((name, f"{sigma:.6g} ({source})"))
     if posterior is not None and math.isfinite(posterior.dof):
         facts.append(("degrees of freedom", format_count(posterior.dof)))
     if fit.r2 is not None:
-        word = "R²" if fit.loss == "squared" else "share of the loss explained"
-        facts.append((word, f"{fit.r2:.6f}"))
+        name = "R²" if fit.loss == "squared" else "share of the loss explained"
+        facts.append((name, f"{fit.r2:.6f}"))
     if fit.evidence is not None:
         facts.append(("log evidence", f"{fit.evidence:.6g}"))
     if fit.method == "online":
-        facts.append(("found by", "steps from row to row (online), which prove nothing"))
-    if proof is not None:
-        said = "optimal" if proof.converged else "NOT optimal"
-        facts.append(("certificate", f"{said}: at most {format_float(proof.gap)} above the minimum"))
-        facts.append(("found by", proof.method))
+        facts.append(("found by", "online gradient steps, without a certificate"))
+    if certificate is not None:
+        status = "optimal" if certificate.converged else "NOT optimal"
+        facts.append(("certificate", f"{status}: at most {format_float(certificate.gap)} above the minimum"))
+        facts.append(("found by", certificate.method))
     return facts
 
 
 def _numbers(line: WeightSummary) -> list[float | None]:
+    """Return the numbers of a line in the order of the table's columns."""
     return [line.weight, line.error, line.ratio, line.tails, line.low, line.high]
 
 

@@ -1,4 +1,4 @@
-"""Linear models: one weight per feature and class, whoever found them."""
+"""Linear models: one weight per feature and class, and the storage of their terms in model files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from weigh import _core, errors
 from weigh.features import Schema
-from weigh.features.blocks import Floats
+from weigh.features.blocks import Floats, Ints, Longs
 from weigh.features.text_kinds import MAX_BUCKETS
 from weigh.model.base import BaseModel, DisplayTable, Model, name_weights_by_class, weight_table
 from weigh.model.distributions.weights import (
@@ -35,7 +35,7 @@ from weigh.source import Chunk
 
 
 class LinearPredictor(BaseModel):
-    """A model whose results are base + Σ weight(feature) · feature; missing values add nothing."""
+    """A model whose outputs are base + Σ weight(feature) · feature; missing values contribute nothing."""
 
     schema: Schema
     base: Floats
@@ -43,7 +43,7 @@ class LinearPredictor(BaseModel):
 
     @property
     def levels(self) -> dict[str, list[Any]]:
-        """The values that columns of categories are known to have."""
+        """The known levels of each categorical column."""
         return {term.name: term.known_levels() for term in self.terms if isinstance(term, LevelWeights)}
 
     @cached_property
@@ -53,37 +53,37 @@ class LinearPredictor(BaseModel):
     @property
     def features(self) -> list[str]:
         """The names of the features, in the order of `coef`."""
-        return [name for each in self._features for name in each.names]
+        return [name for part in self._features for name in part.names]
 
-    def table(self) -> tuple[Floats, Floats]:
-        """Return the weights [features, results], and the results when all features are zero."""
-        offsets = np.sum([each.offset for each in self._features], axis=0)
-        return np.concatenate([each.coef for each in self._features]), np.asarray(self.base + offsets)
+    def coefficients(self) -> tuple[Floats, Floats]:
+        """Return the weights [features, outputs] and the intercepts [outputs]."""
+        offsets = np.sum([part.offset for part in self._features], axis=0)
+        return np.concatenate([part.coef for part in self._features]), np.asarray(self.base + offsets)
 
     def linear_predictor(self, chunk: Chunk) -> Floats:
-        """Return the results [rows, results] of a chunk in the schema's names."""
+        """Return the outputs [rows, outputs] of a chunk."""
         blocks: list[Any] = self.schema.encode(chunk)
-        found = np.tile(self.base, (chunk.n_rows, 1))
+        outputs = np.tile(self.base, (chunk.n_rows, 1))
         for term, block in zip(self.terms, blocks, strict=True):
-            term.add(block, found)
-        return found
+            term.add(block, outputs)
+        return outputs
 
     def contributions(self, chunk: Chunk) -> Iterator[list[Contribution]]:
-        """Yield what each feature of a row adds, row by row."""
-        whole = self.schema.encode(chunk)
+        """Yield each row's contributions of its features."""
+        chunk_blocks = self.schema.encode(chunk)
         for row in range(chunk.n_rows):
-            blocks: list[Any] = [block.row(row) for block in whole]
+            blocks: list[Any] = [block.row(row) for block in chunk_blocks]
             pairs = zip(self.terms, blocks, strict=True)
-            yield [found for term, block in pairs for found in term.contributions(block, 0)]
+            yield [contribution for term, block in pairs for contribution in term.contributions(block, 0)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinearModel(Model, LinearPredictor):
     """score(class) = base(class) + Σ weight(feature, class) · feature.
 
-    A category is one feature per level (0 or 1), a flag one feature; missing values add nothing.
-    For two classes `coef` and `intercept` are those of the second class against the first, so a
-    positive score speaks for the second; a tie goes to the first.
+    A category is one 0/1 feature per level, a flag is one feature; missing values contribute nothing. For two
+    classes `coef` and `intercept` are the difference of the second class and the first, so a positive score
+    favours the second; the first wins a tie.
     """
 
     type_name: ClassVar[str] = "linear"
@@ -100,29 +100,29 @@ class LinearModel(Model, LinearPredictor):
 
     @property
     def log_prior(self) -> Floats:
-        """What every row's scores start from."""
+        """The base scores, to which each row's contributions are added."""
         return self.base
 
     @property
     def is_generative(self) -> bool:
-        """Linear scores are not joint probabilities."""
+        """Linear scores are not joint log-probabilities."""
         return False
 
     @cached_property
     def coef(self) -> Floats:
         """The weights: [features] for two classes, else [classes, features]."""
-        return self._class_difference(self.table()[0].T)
+        return self._class_difference(self.coefficients()[0].T)
 
     @cached_property
     def intercept(self) -> Floats:
         """The score when all features are zero: a number for two classes, else one per class."""
-        return self._class_difference(self.table()[1])
+        return self._class_difference(self.coefficients()[1])
 
-    def _class_difference(self, table: Floats) -> Floats:
+    def _class_difference(self, by_class: Floats) -> Floats:
         if len(self.class_list) != 2:
-            return np.asarray(table)
+            return np.asarray(by_class)
         with np.errstate(invalid="ignore"):
-            difference = np.asarray(table[1] - table[0])
+            difference = np.asarray(by_class[1] - by_class[0])
         if not np.isfinite(difference).all():
             raise errors.Unsupported(
                 "A probability of zero has no finite weight. Train with a prior above 0 (prior=1)."
@@ -130,44 +130,45 @@ class LinearModel(Model, LinearPredictor):
         return difference
 
     def display_tables(self) -> Iterator[DisplayTable]:
-        """Yield what the model is as small tables: of two classes, positive weights speak for the second."""
+        """Yield the tables of the model's HTML display: classes, columns and the largest weights."""
         yield from super().display_tables()
         try:
             weights, names = self.coef.ravel(), self.features
         except errors.Unsupported:
-            # Zero probabilities, and votes, have no weights to show.
-            return
-        many = len(self.class_list) != 2
-        title = "Heaviest weights" + ("" if many else f": positive for {self.class_list[-1]}")
-        yield weight_table(
-            title, list(name_weights_by_class(names, self.class_list)) if many else names, weights
-        )
+            return  # zero probabilities and voted perceptrons have no finite weights
+        if len(self.class_list) == 2:
+            yield weight_table(f"Largest weights: positive for {self.class_list[-1]}", names, weights)
+        else:
+            names = list(name_weights_by_class(names, self.class_list))
+            yield weight_table("Largest weights", names, weights)
 
     def linear(self) -> LinearModel:
-        """Return the model itself, which is linear."""
+        """Return the model itself, which is already linear."""
         return self
 
     def irrelevant(self, tolerance: float = 1e-12) -> list[str]:
-        """Return the features whose weight is zero: they speak for no class."""
+        """Return the features whose weights are equal for all classes."""
         spread = np.abs(self.coef) if self.coef.ndim == 1 else np.ptp(self.coef, axis=0)
         return [name for name, w in zip(self.features, spread, strict=True) if w <= tolerance]
 
     def score_chunk(self, chunk: Chunk) -> Floats:
-        """Return the scores of a chunk in the schema's names."""
+        """Return the scores [rows, classes] of a chunk."""
         return self.linear_predictor(chunk)
 
     def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
         """Yield the evidence for each row of a chunk."""
         verdicts = self.best(self.score_chunk(chunk)).tolist()
-        for found, verdict in zip(self.contributions(chunk), verdicts, strict=True):
-            yield self.make_evidence(found, verdict)
+        for contributions, verdict in zip(self.contributions(chunk), verdicts, strict=True):
+            yield self.make_evidence(contributions, verdict)
 
-    def make_evidence(self, found: Sequence[Contribution], verdict: int) -> Evidence:
-        """Return the evidence for a row's verdict from what its features add."""
-        return build_evidence(self.class_list, self.base, found, refuse_exact_products, verdict=verdict)
+    def make_evidence(self, contributions: Sequence[Contribution], verdict: int) -> Evidence:
+        """Return the evidence for a row's verdict from the contributions of its features."""
+        return build_evidence(
+            self.class_list, self.base, contributions, refuse_exact_products, verdict=verdict
+        )
 
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what a model file holds."""
+        """Return the content of a model file: JSON metadata and arrays."""
         arrays: dict[str, Any] = {"base": self.base}
         meta: dict[str, Any] = {"schema": self.schema.to_json()}
         store.write_names(arrays, meta, "classes", self.class_list)
@@ -176,47 +177,49 @@ class LinearModel(Model, LinearPredictor):
 
     @classmethod
     def from_store(cls, stored: store.FileContent, schema: Schema) -> LinearModel:
-        """Return the model that `to_store` described."""
+        """Read a model that `to_store` described."""
         classes = store.read_distinct_names(stored, "classes")
         base = read_floats(stored, "base", len(classes))
         return cls(schema, classes, base, read_terms(stored, schema, len(classes)))
 
 
 def refuse_exact_products() -> list[ClassProduct]:
-    """Refuse to work out fractions."""
-    raise errors.Unsupported("A linear model keeps weights, not counts: there are no fractions to work out.")
+    """Raise Unsupported: a linear model has no calculation in exact fractions."""
+    raise errors.Unsupported(
+        "A linear model has weights, not counts, so there is no calculation in exact fractions."
+    )
 
 
-# Terms whose weights were learned one by one, so that others can be put in their place.
+# Terms with freely trained weights, which `with_weights` can replace.
 TrainableTerm = LevelWeights | ScaledWeights | WordWeights
 ScoreTerm = TrainableTerm | FlagWeights | NumberWeights
 WORD_TERM_TYPES = {kind.__name__: kind for kind in (WordWeights, ValueWeights, GridWeights)}
 
 
 def write_terms(terms: Sequence[ScoreTerm], arrays: dict[str, Any], meta: dict[str, Any]) -> None:
-    """Add the terms of a model to what its file will hold."""
-    for at, term in enumerate(terms):
-        _write_term(term, arrays, meta, f"part{at}")
+    """Add the terms of a model to the content of its file."""
+    for i, term in enumerate(terms):
+        _write_term(term, arrays, meta, f"part{i}")
 
 
-def read_terms(stored: store.FileContent, schema: Schema, classes: int) -> list[ScoreTerm]:
-    """Return the terms that `put_terms` added."""
+def read_terms(stored: store.FileContent, schema: Schema, n_outputs: int) -> list[ScoreTerm]:
+    """Read the terms that `write_terms` added."""
     return [
         _read_term(
-            stored, f"part{at}", part.title, part.features if part.kind.shares_block else None, classes
+            stored, f"part{i}", part.title, part.features if part.kind.shares_block else None, n_outputs
         )
-        for at, part in enumerate(schema.column_groups)
+        for i, part in enumerate(schema.column_groups)
     ]
 
 
 def read_trainable_terms(
-    stored: store.FileContent, schema: Schema, results: int, base: Floats, owner: str
+    stored: store.FileContent, schema: Schema, n_outputs: int, base: Floats, owner: str
 ) -> list[TrainableTerm]:
-    """Return the terms of a model whose weights were learned one by one, all of them finite."""
-    found = read_terms(stored, schema, results)
-    terms = [term for term in found if isinstance(term, TrainableTerm)]
-    if len(terms) < len(found):
-        raise store.damaged_file_error(stored.path, f"it has weights that no {owner} learns")
+    """Read terms and check that their weights are trainable and finite; `owner` names the model."""
+    all_terms = read_terms(stored, schema, n_outputs)
+    terms = [term for term in all_terms if isinstance(term, TrainableTerm)]
+    if len(terms) < len(all_terms):
+        raise store.damaged_file_error(stored.path, f"it has weights of a type that no {owner} has")
     if not all(np.isfinite(table).all() for table in (base, *(term.features().coef for term in terms))):
         raise store.damaged_file_error(stored.path, "its weights are not all finite")
     return terms
@@ -245,64 +248,78 @@ def _write_term(term: ScoreTerm, arrays: dict[str, Any], meta: dict[str, Any], k
         arrays[f"{key}.table"] = term.table
 
 
-def _read_term(stored: store.FileContent, key: str, title: str, columns: Any, classes: int) -> ScoreTerm:
-    kind = stored.meta.get(f"{key}.type")
-    if kind == "NumberWeights":
-        return NumberWeights(
-            title, read_floats(stored, f"{key}.slope", classes), read_floats(stored, f"{key}.offset", classes)
-        )
-    if kind == "ScaledWeights":
+def _read_term(stored: store.FileContent, key: str, title: str, columns: Any, n_outputs: int) -> ScoreTerm:
+    term_type = stored.meta.get(f"{key}.type")
+    if term_type == "NumberWeights":
+        slope, offset = (read_floats(stored, f"{key}.{name}", n_outputs) for name in ("slope", "offset"))
+        return NumberWeights(title, slope, offset)
+    if term_type == "ScaledWeights":
         centre, unit = (float(stored.meta[f"{key}.{name}"]) for name in ("centre", "unit"))
         if not (np.isfinite(centre) and np.isfinite(unit) and unit > 0):
-            raise store.damaged_file_error(stored.path, f"its part {key!r} has an impossible scale")
-        return ScaledWeights(title, read_floats(stored, f"{key}.table", 1, classes), centre, unit)
+            raise store.damaged_file_error(stored.path, f"its part {key!r} has an invalid scale")
+        return ScaledWeights(title, read_floats(stored, f"{key}.table", 1, n_outputs), centre, unit)
     buckets = _read_buckets(stored, key)
-    get_names = store.read_distinct_names if buckets is None else store.read_names
-    names: Any = columns if columns is not None else get_names(stored, f"{key}.names")
+    read_names = store.read_distinct_names if buckets is None else store.read_names
+    names: Any = columns if columns is not None else read_names(stored, f"{key}.names")
     fixed = columns is not None
     if buckets is not None and len(buckets.used) != len(names):
-        raise store.damaged_file_error(stored.path, f"its part {key!r} has more buckets than names")
-    if kind == "LevelWeights":
-        table = read_floats(stored, f"{key}.table", len(names) + 1, classes)
+        raise store.damaged_file_error(
+            stored.path, f"its part {key!r} has different numbers of buckets and names"
+        )
+    if term_type == "LevelWeights":
+        table = read_floats(stored, f"{key}.table", len(names) + 1, n_outputs)
         return LevelWeights(title, names, table, stored.meta.get(f"{key}.against"))
-    if kind == "FlagWeights":
+    if term_type == "FlagWeights":
         present, absent = (
-            read_floats(stored, f"{key}.{state}", len(names), classes) for state in ("present", "absent")
+            read_floats(stored, f"{key}.{state}", len(names), n_outputs) for state in ("present", "absent")
         )
         return FlagWeights(title, names, present, absent, fixed, buckets)
-    if kind in WORD_TERM_TYPES:
-        return WORD_TERM_TYPES[kind](
-            title, names, read_floats(stored, f"{key}.table", len(names), classes), fixed, buckets
-        )
+    if term_type in WORD_TERM_TYPES:
+        table = read_floats(stored, f"{key}.table", len(names), n_outputs)
+        return WORD_TERM_TYPES[term_type](title, names, table, fixed, buckets)
     raise store.damaged_file_error(stored.path, f"its part {key!r} is of an unknown type")
 
 
 def _read_buckets(stored: store.FileContent, key: str) -> HashBuckets | None:
-    number, used = stored.meta.get(f"{key}.buckets"), stored.arrays.get(f"{key}.used")
-    if number is None:
+    n_buckets, used = stored.meta.get(f"{key}.buckets"), stored.arrays.get(f"{key}.used")
+    if n_buckets is None:
         return None
-    whole = isinstance(number, int) and 1 < number <= MAX_BUCKETS and not number & (number - 1)
-    fits = used is not None and used.dtype == np.int64 and used.ndim == 1
-    if not whole or used is None or not fits or (np.diff(used, prepend=-1, append=number) <= 0).any():
-        raise store.damaged_file_error(stored.path, f"its buckets {key!r} are not in order")
-    return HashBuckets(number, used)
+    is_power_of_two = (
+        isinstance(n_buckets, int) and 1 < n_buckets <= MAX_BUCKETS and not n_buckets & (n_buckets - 1)
+    )
+    is_vector = used is not None and used.dtype == np.int64 and used.ndim == 1
+    if (
+        not is_power_of_two
+        or used is None
+        or not is_vector
+        or (np.diff(used, prepend=-1, append=n_buckets) <= 0).any()
+    ):
+        raise store.damaged_file_error(stored.path, f"its buckets {key!r} are invalid")
+    return HashBuckets(n_buckets, used)
 
 
 def read_floats(stored: store.FileContent, name: str, *shape: int) -> Floats:
-    """Return a table of numbers of a stated shape."""
+    """Read an array of floats and check its shape."""
     array = stored.arrays.get(name)
     if array is None or array.dtype != np.float64 or array.shape != shape or not (array < np.inf).all():
-        raise store.damaged_file_error(stored.path, f"its table {name!r} is missing or of the wrong shape")
+        raise store.damaged_file_error(stored.path, f"its table {name!r} is missing or has the wrong shape")
     return array
 
 
-def dense_rows(terms: Sequence[TrainableTerm], blocks: Sequence[Any], n: int) -> Floats:
-    """Return the features [n, features] of n rows, as their weights were learned."""
-    assembly, first = _core.CsrBuilder(n), 0
-    for term, block in zip(terms, blocks, strict=True):
-        term.append_rows(assembly, block, first)
-        first += len(term.features().names)
-    indptr, indices, values = assembly.build()
-    dense = np.zeros((n, first))
-    dense[np.repeat(np.arange(n), np.diff(indptr)), indices] = values
+def dense_rows(terms: Sequence[TrainableTerm], blocks: Sequence[Any], n_rows: int) -> Floats:
+    """Return the design matrix [n_rows, features] of encoded rows."""
+    indptr, indices, values, n_features = sparse_rows(terms, blocks, n_rows)
+    dense = np.zeros((n_rows, n_features))
+    dense[np.repeat(np.arange(n_rows), np.diff(indptr)), indices] = values
     return dense
+
+
+def sparse_rows(
+    terms: Sequence[TrainableTerm], blocks: Sequence[Any], n_rows: int
+) -> tuple[Longs, Ints, Floats, int]:
+    """Return the design matrix of encoded rows in CSR form (indptr, indices, values) and its width."""
+    builder, n_features = _core.CsrBuilder(n_rows), 0
+    for term, block in zip(terms, blocks, strict=True):
+        term.append_rows(builder, block, n_features)
+        n_features += len(term.features().names)
+    return *builder.build(), n_features

@@ -1,4 +1,4 @@
-"""Logistic regression: scores whose softmax are the probabilities of the classes."""
+"""The logistic regression model."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from weigh import errors
 from weigh.features import Schema
 from weigh.features.blocks import Floats
+from weigh.model.base import name_weights_by_class
 from weigh.model.distributions.weights import Contribution
 from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.file import store
@@ -23,10 +24,10 @@ from weigh.text import format_percent
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LogisticModel(LinearModel):
-    """log P(class | row) = base(class) + Σ weight(feature, class) · feature − log of the sum over classes.
+    """P(class | row) = softmax of score(class) = base(class) + Σ weight(feature, class) · feature.
 
-    Of two classes the first has the score 0, so that the other's score is its log-odds. `shares` are the
-    shares of the classes among the training rows, which another class prior is weighed against.
+    With two classes, the first has the score 0 and the score of the second is its log-odds. `shares` are the
+    class frequencies of the training rows; a `Decision` with another class prior divides by them.
     """
 
     type_name: ClassVar[str] = "logistic"
@@ -38,7 +39,7 @@ class LogisticModel(LinearModel):
 
     @property
     def log_prior(self) -> Floats:
-        """The logarithm of each class's share among the training rows."""
+        """The log share of each class among the training rows."""
         return np.log(self.shares)
 
     @property
@@ -48,7 +49,7 @@ class LogisticModel(LinearModel):
 
     @cached_property
     def posterior(self) -> Posterior:
-        """How sure the weights are, by Laplace's approximation; refused where nothing tells it."""
+        """The Laplace approximation of the weights' posterior; raises Unsupported if there is none."""
         if self.posterior_source is not None:
             return self.posterior_source.posterior().with_names(self.features)
         raise errors.Unsupported(
@@ -57,33 +58,38 @@ class LogisticModel(LinearModel):
         )
 
     def linear(self) -> LogisticModel:
-        """Return the linear form, which a logistic regression has."""
+        """Return the model itself, which is already linear."""
         return self
 
     def summary(self, level: float = 0.95) -> Summary:
-        """Return the weights with their errors and intervals, and the penalties by other names.
+        """Return the weights with standard errors and intervals, and the equivalent penalties.
 
-        Of more than two classes every class has its own lines.
+        With more than two classes there is one line per class and feature.
         """
-        known = None if self.posterior_source is None else self.posterior
+        posterior = None if self.posterior_source is None else self.posterior
         names, coef, intercept = self.features, self.coef, self.intercept
         if len(self.class_list) == 2:
             title = f"Logistic regression: log-odds of {self.class_list[1]} against {self.class_list[0]}"
             bias = float(intercept) if self.fit.bias else None
-            return build_summary(title, names, coef, bias, self.fit, self.certificate, known, level)
+            return build_summary(title, names, coef, bias, self.fit, self.certificate, posterior, level)
         title = f"Logistic regression of {len(self.class_list):,} classes"
-        named = [f"{label}: {name}" for label in self.class_list for name in ("bias", *names)]
+        names = list(name_weights_by_class(["bias", *names], self.class_list))
         weights = np.column_stack([intercept, coef]).ravel()
-        return build_summary(title, named, weights, None, self.fit, self.certificate, None, level)
+        return build_summary(title, names, weights, None, self.fit, self.certificate, None, level)
 
-    def make_evidence(self, found: Sequence[Contribution], verdict: int) -> Evidence:
-        """Return the evidence for a row's verdict from what its features add."""
+    def make_evidence(self, contributions: Sequence[Contribution], verdict: int) -> Evidence:
+        """Return the evidence for a row's verdict from the contributions of its features."""
         return build_evidence(
-            self.class_list, self.base, found, refuse_exact_products, verdict=verdict, base="bias"
+            self.class_list,
+            self.base,
+            contributions,
+            refuse_exact_products,
+            verdict=verdict,
+            base_name="bias",
         )
 
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what a model file holds."""
+        """Return the content of a model file: JSON metadata and arrays."""
         meta, arrays = super().to_store()
         meta["fit"] = self.fit.to_dict()
         arrays["shares"] = self.shares
@@ -95,16 +101,16 @@ class LogisticModel(LinearModel):
 
     @classmethod
     def from_store(cls, stored: store.FileContent, schema: Schema) -> LogisticModel:
-        """Return the model that `to_store` described."""
+        """Read a model that `to_store` described."""
         classes = store.read_distinct_names(stored, "classes")
         base = read_floats(stored, "base", len(classes))
         terms = read_trainable_terms(stored, schema, len(classes), base, "logistic regression")
         shares = read_floats(stored, "shares", len(classes))
         if not ((shares > 0) & (shares <= 1)).all():
-            raise store.damaged_file_error(stored.path, "its class shares are no shares")
+            raise store.damaged_file_error(stored.path, "its class shares are not between 0 and 1")
         fit = Fit.from_dict(stored.meta["fit"])
-        proof = stored.meta.get("certificate")
-        certificate = None if proof is None else Optimality.from_dict(proof)
+        certificate_data = stored.meta.get("certificate")
+        certificate = None if certificate_data is None else Optimality.from_dict(certificate_data)
         width = sum(len(term.features().names) for term in terms)
-        known = Posterior.read_arrays(stored, width)
-        return cls(schema, classes, base, terms, shares, fit, certificate, known)
+        posterior = Posterior.read_arrays(stored, width)
+        return cls(schema, classes, base, terms, shares, fit, certificate, posterior)

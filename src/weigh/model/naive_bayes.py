@@ -1,4 +1,4 @@
-"""The naive Bayes model: counts, priors, and the scores that follow from them."""
+"""The naive Bayes model: scores from counts and priors, sampling, and the choice of distributions."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ from weigh.model.leave_one_out.scoring import leave_one_out_scores
 from weigh.model.linear import LinearModel
 from weigh.source import Chunk
 
-MAX_STRENGTH_TABLES = 6  # whose features the display lists
+MAX_STRENGTH_TABLES = 6  # with more classes the HTML display omits the strongest features
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BayesModel(CountModel):
     """score(class) = log P(class) + Σ log P(column's value | class), from exact counts.
 
-    `prior` smooths every column (or, as a mapping, each its own way; columns not named get 1),
-    `class_prior` the classes. Neither is in the counts: `with_prior` changes both at no cost.
-    `stated` marks a model made from stated numbers, which has no rows to merge or forget.
+    `prior` smooths the columns (a mapping sets it per column; columns without an entry get 1), `class_prior`
+    the classes. Neither is stored in the counts, so `with_prior` changes both without refitting.
+    `stated` marks a model from stated parameters, which has no rows to merge or forget.
     """
 
     type_name: ClassVar[str] = "naive-bayes"
@@ -73,7 +73,7 @@ class BayesModel(CountModel):
             must = "None for a model from stated numbers, which has no counts to smooth"
             raise errors.parameter_error("NaiveBayes", "prior", must, self.prior)
         if self.complement and min_pseudo_count(self.prior, self.schema.column_groups) <= 0:
-            must = "above 0 with complement=True, and each parameter of a Dirichlet, rest too, above 1"
+            must = "above 0 with complement=True, and every parameter of a Dirichlet (also its rest) above 1"
             raise errors.parameter_error("NaiveBayes", "prior", must, self.prior)
 
     @classmethod
@@ -85,12 +85,12 @@ class BayesModel(CountModel):
         kinds: Mapping[str, Any] | None = None,
         label: str | None = None,
     ) -> BayesModel:
-        """Return the model that follows from stated probabilities, means and spreads; no rows needed.
+        """Return a model with stated parameters instead of counted rows.
 
-        `columns` says for every column and class what holds there: {value: probability} for a
-        category, one probability for a flag, (mean, spread) for a number. Words are {word:
-        probability} under `kinds={column: "count"}` (one column per word), "text" or "tokens".
-        Floats are read by their decimal text, so that 0.1 is one tenth.
+        `columns` maps column and class to parameters: {value: probability} for a category, one
+        probability for a flag, (mean, standard deviation) for a number. Words have {word: probability}
+        with `kinds={column: "count"}` (one column per word), "text" or "tokens". Floats are read by
+        their decimal text, so 0.1 is exactly one tenth.
 
         >>> animals = BayesModel.from_parameters(
         ...     class_prior={"Horse": 0.05, "Dog": 0.95},
@@ -113,11 +113,11 @@ class BayesModel(CountModel):
         kinds: Mapping[str, Any] | None = None,
         label: str | None = None,
     ) -> BayesModel:
-        """Return the model of tables of counts, the same as if their rows had been learned.
+        """Return the model of stated counts, equal to one fitted to rows with these counts.
 
-        `columns` holds {column: {class: {value: count}}}, or (present, known) for a flag; words are
-        counted under `kinds={column: "count"}`, "text" or "tokens". The number of rows per class is
-        that of the first column, unless `class_counts` gives it.
+        `columns` is {column: {class: {value: count}}}, with (present, known) for a flag; words need
+        `kinds={column: "count"}`, "text" or "tokens". `class_counts` is the number of rows per class;
+        by default it is taken from the first column.
         """
         schema, counts = counts_from_tables(columns, class_counts, kinds, label)
         model = cls(schema, counts, prior, class_prior)
@@ -126,39 +126,41 @@ class BayesModel(CountModel):
 
     @property
     def is_generative(self) -> bool:
-        """Whether scores are joint log-probabilities; the complement's are not."""
+        """Whether scores are joint log-probabilities; complement scores are not."""
         return not self.complement
 
     @cached_property
     def class_distribution(self) -> ClassPrior:
-        """The classes' prior probabilities."""
+        """The prior distribution of the classes."""
         return ClassPrior(self.counts.classes, self.counts.rows, self.class_prior)
 
     @cached_property
     def log_prior(self) -> Floats:
-        """The logarithm of each class's prior probability; the complement uses none."""
+        """The log prior probability of each class; zero with `complement`, which uses no prior."""
         if self.complement and len(self.classes) > 1:
             return np.zeros(len(self.classes))
         return self.class_distribution.log_probabilities
 
     @property
     def levels(self) -> dict[str, list[Level]]:
-        """The values that columns of categories are known to have."""
-        return {each.name: each.levels for each in self.distributions if isinstance(each, Categorical)}
+        """The known levels of each categorical column."""
+        return {
+            column.name: column.levels for column in self.distributions if isinstance(column, Categorical)
+        }
 
     @cached_property
     def distributions(self) -> list[Distribution]:
-        """What each part is distributed like within the classes."""
+        """The distribution of each column group within the classes."""
         pairs = zip(self.schema.column_groups, self.counts.parts, strict=True)
         return [make_distribution(*pair, self.prior, self.counts.rows, self.complement) for pair in pairs]
 
     @cached_property
     def terms(self) -> list[Any]:
-        """What each part adds to the scores."""
-        return [each.weights for each in self.distributions]
+        """The additive terms of the scores, one per column group."""
+        return [distribution.weights for distribution in self.distributions]
 
     def score_chunk(self, chunk: Chunk) -> Floats:
-        """Return the scores of a chunk in the schema's names."""
+        """Return the scores [rows, classes] of a chunk."""
         return self._score(self.schema.encode(chunk), self.terms)
 
     def _score(self, blocks: Sequence[Block], terms: Sequence[Any]) -> Floats:
@@ -171,36 +173,37 @@ class BayesModel(CountModel):
 
     def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
         """Yield the evidence for each row of a chunk."""
-        whole = self.schema.encode(chunk)
+        chunk_blocks = self.schema.encode(chunk)
         for row in range(chunk.n_rows):
-            # A row by itself: evidence that is kept must not keep the whole chunk.
-            blocks = [block.row(row) for block in whole]
+            # The evidence refers to its blocks; single rows keep it from holding the whole chunk in memory.
+            blocks = [block.row(row) for block in chunk_blocks]
             pairs = zip(self.terms, blocks, strict=True)
-            found = [c for term, block in pairs for c in term.contributions(block, 0)]
-            yield build_evidence(self.classes, self.log_prior, found, partial(self._class_products, blocks))
+            contributions = [c for term, block in pairs for c in term.contributions(block, 0)]
+            class_products = partial(self._class_products, blocks)
+            yield build_evidence(self.classes, self.log_prior, contributions, class_products)
 
     def _class_products(self, blocks: Sequence[Block]) -> list[ClassProduct]:
         if self.complement:
             raise errors.Unsupported(
-                "The complement's scores are not a product of probabilities, so there is no such product to "
-                "work out. Train with complement=False."
+                "Complement scores are not products of probabilities, so there is no calculation to show. "
+                "Train with complement=False."
             )
         return [self._class_product(blocks, c) for c in range(len(self.classes))]
 
     def _class_product(self, blocks: Sequence[Block], c: int) -> ClassProduct:
         pairs: Any = zip(self.distributions, blocks, strict=True)
-        factors = [f for each, block in pairs for f in each.factors(block, 0, c)]
+        factors = [f for distribution, block in pairs for f in distribution.factors(block, 0, c)]
         factors = [self.class_distribution.factor(c), *factors]
         if self.stated:
             factors = [factor.in_lowest_terms() for factor in factors]
         return ClassProduct(self.classes[c], tuple(factors))
 
     def impossible_row_error(self, chunk: Chunk, row: int) -> errors.ImpossibleEvidence:
-        """Word the error of a row that no class can have, naming the columns that rule each out."""
+        """Return the error for a row with probability zero in every class, with the columns responsible."""
         return impossible_evidence_error(self, chunk, row)
 
     def display_tables(self) -> Iterator[DisplayTable]:
-        """Yield what the model is as small tables: classes, columns, and what speaks most for each class."""
+        """Yield the tables of the HTML display: classes, columns and the strongest features per class."""
         yield from super().display_tables()
         if 2 <= len(self.classes) <= MAX_STRENGTH_TABLES and not self.complement:
             yield from strength_tables(
@@ -208,15 +211,15 @@ class BayesModel(CountModel):
             )
 
     def with_prior(self, prior: Any = UNCHANGED, class_prior: Any = UNCHANGED) -> BayesModel:
-        """Return the same counts under other priors; what is not given stays."""
+        """Return the model with the same counts and other priors; omitted priors stay the same."""
         return replace(self, **explicit_settings(prior=prior, class_prior=class_prior))
 
     def count(self, chunks: Iterable[Chunk]) -> BayesCounts:
-        """Count the rows of some chunks."""
+        """Count the rows of one or more chunks."""
         return count_rows(chunks, self.schema)
 
     def leave_one_out_chunk(self, chunk: Chunk) -> Floats:
-        """Return each row's scores from the model without it, for labelled rows that it has learned."""
+        """Return each row's leave-one-out scores [rows, classes]; the rows are labelled and were learned."""
         return leave_one_out_scores(self, chunk)
 
     def with_counts(self, counts: BayesCounts) -> Self:
@@ -225,36 +228,35 @@ class BayesModel(CountModel):
 
     @property
     def has_rows(self) -> bool:
-        """Whether the counts are those of rows, and not stated numbers."""
+        """Whether the counts come from rows rather than from stated parameters."""
         return not self.stated
 
     def linear(self) -> LinearModel:
-        """Return the linear function that decides alike, where there is one (B12)."""
-        terms = [each.linear() if isinstance(each, Gaussian) else each.weights for each in self.distributions]
+        """Return the linear model that makes the same decisions, if there is one (B12)."""
+        terms = [d.linear() if isinstance(d, Gaussian) else d.weights for d in self.distributions]
         return LinearModel(self.schema, list(self.classes), self.log_prior, terms)
 
     def sample(self, n: int, seed: int = 0) -> dict[str, Any]:
-        """Draw n rows from the model, class first, then each column; a dict of columns."""
+        """Draw n rows as a dict of columns: first the class, then each column given the class."""
         return next(self.samples(n, seed, n))
 
     def samples(self, n: int, seed: int = 0, size: int = 10_000) -> Iterator[dict[str, Any]]:
-        """Draw n rows, at most `size` at a time: as many as wanted, in bounded memory."""
+        """Draw n rows in batches of at most `size`, in bounded memory."""
         return sample_rows(self, n, seed, size)
 
     def posterior(self, column: str, label: Any) -> Any:
-        """Return what is believed of a column's parameters in one class: mean, mode, interval.
+        """Return the posterior of a column's parameters in one class: mean, mode, interval.
 
-        A category gives a `Dirichlet`, a flag a `Beta`, a number its mean and spread. A word of a text
-        whose words are flags is asked for as "column: word".
+        It is a `Dirichlet` for a category, a `Beta` for a flag, and a `NormalPosterior` for a number. With
+        `Text(counts=False)`, a word is named "column: word".
         """
         if self.stated:
-            raise errors.Unsupported(
-                "Stated numbers are taken as certain: there is no doubt about them to show."
-            )
+            raise errors.Unsupported("Stated numbers are taken as certain, so they have no posterior.")
         c = self._class_index(label)
-        for each in self.distributions:
-            if column in each.part.names or column.startswith(f"{each.part.title}: "):
-                return each.posterior(c, column)
+        for distribution in self.distributions:
+            part = distribution.part
+            if column in part.names or column.startswith(f"{part.title}: "):
+                return distribution.posterior(c, column)
         raise errors.unknown_column_error(column, self.schema.names, "The model")
 
     def _class_index(self, label: Any) -> int:
@@ -265,22 +267,22 @@ class BayesModel(CountModel):
         return self.classes.index(label)
 
     def predictive_proba(self, rows: Any) -> Floats:
-        """Return posterior-predictive probabilities: parameters integrated out, not estimated."""
+        """Return posterior predictive probabilities: the parameters are integrated out."""
         if self.stated:
             return self.predict_proba(rows)
-        terms = [each.predictive() for each in self.distributions]
-        scored = [self._score(self.schema.encode(chunk), terms) for chunk in self.chunks(rows)]
-        return np.exp(log_softmax(np.concatenate(scored)))
+        terms = [distribution.predictive() for distribution in self.distributions]
+        scores = [self._score(self.schema.encode(chunk), terms) for chunk in self.chunks(rows)]
+        return np.exp(log_softmax(np.concatenate(scores)))
 
     @property
     def n_parameters(self) -> int:
-        """Free parameters: those of every column in every class, and of the class prior."""
-        each = sum(part.n_parameters for part in self.distributions)
-        shared = sum(part.n_shared_parameters for part in self.distributions)
-        return len(self.classes) * each + shared + len(self.classes) - 1
+        """The number of free parameters of all columns in all classes, and of the class prior."""
+        per_class = sum(distribution.n_parameters for distribution in self.distributions)
+        shared = sum(distribution.n_shared_parameters for distribution in self.distributions)
+        return len(self.classes) * per_class + shared + len(self.classes) - 1
 
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what a model file holds."""
+        """Return the content of a model file: JSON metadata and arrays."""
         arrays: dict[str, Any] = {}
         meta: dict[str, Any] = {
             "schema": self.schema.to_json(),
@@ -294,7 +296,7 @@ class BayesModel(CountModel):
 
     @classmethod
     def from_store(cls, stored: store.FileContent, schema: Schema) -> BayesModel:
-        """Return the model that `to_store` described."""
+        """Read a model that `to_store` described."""
         meta = stored.meta
         counts = BayesCounts.read_arrays(stored, schema)
         class_prior = ClassPrior.from_json(meta["class_prior"], counts.classes)
@@ -309,28 +311,28 @@ class BayesModel(CountModel):
 
 
 def impossible_evidence_error(model: BayesModel, chunk: Chunk, row: int) -> errors.ImpossibleEvidence:
-    """Word the error of a row that no class can have, naming the columns that rule each out."""
-    blocks = model.schema.encode(chunk)
+    """Return the error for a row with probability zero in every class, with the columns responsible."""
+    pairs = zip(model.terms, model.schema.encode(chunk), strict=True)
+    contributions = [c for term, block in pairs for c in term.contributions(block, row)]
     causes = []
     for c, label in enumerate(model.classes):
-        pairs = zip(model.terms, blocks, strict=True)
-        found = (f for term, block in pairs for f in term.contributions(block, row))
-        names = [f"{f.feature}={f.value}" for f in found if np.isneginf(f.logs[c])]
+        names = [f"{x.feature}={x.value}" for x in contributions if np.isneginf(x.logs[c])]
         causes.append(f"{label!r} by {errors.quote_names(names)}" if names else f"{label!r} by its prior")
     return errors.ImpossibleEvidence(
-        f"Row {chunk.first_row + row:,} has probability 0 in every class: {'; '.join(causes[:8])}. Such "
-        f"values never occurred there in training; a prior above 0 (prior=1) gives them a share."
+        f"Row {chunk.first_row + row:,} has probability 0 in every class, ruled out as follows: "
+        f"{'; '.join(causes[:8])}. These values never occurred in these classes in training. A prior above 0 "
+        f"(prior=1) gives them a positive probability."
     )
 
 
 def sample_rows(model: BayesModel, n: int, seed: int, size: int) -> Iterator[dict[str, Any]]:
-    """Yield n rows as dicts of columns, at most `size` rows at a time."""
+    """Yield n sampled rows as dicts of columns, at most `size` rows at a time."""
     for name, value in (("n", n), ("size", size)):
         if not isinstance(value, int) or value < 1:
             raise errors.parameter_error("sample", name, "a whole number of at least 1", value)
     if model.stated and any(part.kind.family == "multinomial" for part in model.schema.column_groups):
         raise errors.Unsupported(
-            "How many words a row has was not stated, so no rows can be drawn. Fit the model from rows, "
+            "The number of words per row was not stated, so rows cannot be sampled. Fit the model to rows, "
             "or use BayesModel.from_counts."
         )
     rng = np.random.default_rng(seed)
@@ -339,12 +341,11 @@ def sample_rows(model: BayesModel, n: int, seed: int, size: int) -> Iterator[dic
 
 
 def _sample_batch(model: BayesModel, rng: np.random.Generator, n: int) -> dict[str, Any]:
-    codes = rng.choice(
-        len(model.classes), size=n, p=np.exp(model.class_distribution.log_probabilities)
-    ).astype(np.int32)
+    class_probabilities = np.exp(model.class_distribution.log_probabilities)
+    codes = rng.choice(len(model.classes), size=n, p=class_probabilities).astype(np.int32)
     columns: dict[str, Any] = {}
-    for each in model.distributions:
-        columns |= each.sample(rng, codes)
+    for distribution in model.distributions:
+        columns |= distribution.sample(rng, codes)
     return columns | {model.label or "class": model.labels[codes]}
 
 
@@ -354,12 +355,12 @@ Distribution = Categorical | Multinomial | Bernoulli | Gaussian
 def make_distribution(
     part: ColumnGroup, counts: Any, priors: PriorSpec, rows: CountArray, complement: bool
 ) -> Distribution:
-    """Return what a part is distributed like, from its counts and the priors of all parts."""
-    prior, own = part_prior(priors, part)
+    """Return the distribution of a column group from its counts and the priors of all columns."""
+    prior, priors_by_name = part_prior(priors, part)
     if part.kind.family == "normal":
         return Gaussian(part, counts)
     if part.kind.family == "bernoulli":
-        return Bernoulli(part, counts, prior, own)
+        return Bernoulli(part, counts, prior, priors_by_name)
     if part.kind.family == "multinomial":
-        return Multinomial(part, counts, prior, rows, complement, own)
+        return Multinomial(part, counts, prior, rows, complement, priors_by_name)
     return Categorical(part, counts, prior)

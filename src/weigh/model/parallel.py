@@ -1,4 +1,4 @@
-"""Many chunks at once, results in order."""
+"""An ordered parallel map over chunks."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ Result = TypeVar("Result")
 
 
 def available_cores() -> int:
-    """Return how many cores this process may use, where the system can tell, else all there are."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def map_in_order(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """Yield work(item) for each item, in order, on all cores; only a few items are held at once.
+    """Yield work(item) for each item, in order, using all cores; few items are in memory at once.
 
-    The first item is done without any thread, so that a single row pays nothing.
+    The first item is processed without a thread, so a single row has no overhead.
     """
-    rest = iter(items)
-    for first in rest:
+    remaining = iter(items)
+    for first in remaining:
         yield work(first)
         break
-    second = next(rest, None)
+    second = next(remaining, None)
     if second is None:
         return
-    most = available_cores()
-    waiting: deque[Future[Result]] = deque()
-    with ThreadPoolExecutor(most) as pool:
-        waiting.append(pool.submit(work, second))
-        for item in rest:
-            waiting.append(pool.submit(work, item))
-            if len(waiting) > most + 1:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+    n_threads = available_cores()
+    pending: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(n_threads) as pool:
+        pending.append(pool.submit(work, second))
+        for item in remaining:
+            pending.append(pool.submit(work, item))
+            if len(pending) > n_threads + 1:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()

@@ -1,4 +1,7 @@
-"""Perceptrons: a plane for two classes, a weight vector for each of several."""
+"""Perceptron models, and the record of all hypotheses of a training run.
+
+Two classes have one hyperplane, several classes have one weight vector each.
+"""
 
 from __future__ import annotations
 
@@ -23,38 +26,39 @@ from weigh.model.linear import (
     read_floats,
     read_trainable_terms,
     refuse_exact_products,
+    sparse_rows,
 )
 from weigh.source import Chunk
 
 
 class ScoreOnlyModel(Model):
-    """A classifier without probabilities; only scores that are equal are a tie."""
+    """A classifier without probabilities; only exactly equal scores tie."""
 
     has_probabilities: ClassVar[bool] = False
 
     @property
     def tie(self) -> str:
-        """The second of two classes wins at a tie, as a score of zero speaks for it; else the first."""
+        """The second of two classes wins a tie, because a score of zero favours it; of several, the first."""
         return "last" if len(self.classes) == 2 else "first"
 
     @property
     def is_generative(self) -> bool:
-        """Scores are no joint probabilities."""
+        """Perceptron scores are not joint log-probabilities."""
         return False
 
     @property
     def log_prior(self) -> Floats:
-        """Refuse: there is no prior in scores."""
+        """Raise Unsupported: perceptron scores contain no class prior."""
         raise self._no_probabilities_error()
 
     def log_proba(self, rows: Any) -> Floats:
-        """Refuse: scores are no probabilities."""
+        """Raise Unsupported: perceptron scores are not probabilities."""
         raise self._no_probabilities_error()
 
     def _no_probabilities_error(self) -> errors.Unsupported:
         return errors.Unsupported(
-            "A perceptron's scores are no probabilities, only their order has a meaning. Ask for predict or "
-            "scores, or train NaiveBayes for probabilities."
+            "A perceptron's scores are not probabilities; only their order is meaningful. Use predict or "
+            "scores; for probabilities, calibrate the model with weigh.calibrate or train NaiveBayes."
         )
 
     def _verdicts(self, decision: Decision | None, chunk: Chunk) -> Any:
@@ -63,41 +67,40 @@ class ScoreOnlyModel(Model):
         return super()._verdicts(None, chunk)
 
     def compute_scores(self, chunk: Chunk) -> Floats:
-        """Return the scores of a chunk, refused where they decide nothing."""
+        """Return the scores of a chunk; raise DataError if one overflows."""
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self.score_chunk(chunk)
-        wrong = ~np.isfinite(scores).all(axis=1)
-        if wrong.any():
+        overflows = ~np.isfinite(scores).all(axis=1)
+        if overflows.any():
             raise errors.DataError(
-                f"Row {chunk.first_row + int(np.argmax(wrong)):,} has values so large that its score is no "
-                f"number any more. Divide the columns by their largest values, as in training."
+                f"Row {chunk.first_row + int(np.argmax(overflows)):,} has values so large that its score "
+                f"overflows. Scale the columns down, in the same way for training and prediction."
             )
         return scores
 
     def best(self, scores: Floats) -> Any:
-        """Return the number of the best class of each row; equal scores are a tie."""
+        """Return the index of each row's best class; only exactly equal scores tie."""
         return best_class(scores, self.tie, 0.0)
 
     def leads(self, scores: Floats) -> Floats:
-        """Return by how much each row's best class leads the next."""
+        """Return the difference between the two highest scores of each row."""
         if scores.shape[1] < 2:
             return scores[:, 0]
-        two = np.partition(scores, -2, axis=1)[:, -2:]
-        return np.asarray(two[:, 1] - two[:, 0])
+        top_two = np.partition(scores, -2, axis=1)[:, -2:]
+        return np.asarray(top_two[:, 1] - top_two[:, 0])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PerceptronModel(ScoreOnlyModel, LinearModel):
-    """score(class) = bias(class) + Σ weight(feature, class) · feature; the greatest score wins.
+    """score(class) = bias(class) + Σ weight(feature, class) · feature; the highest score wins.
 
-    Of two classes the first has the score 0, so that the other's score is that of the plane: zero or
-    more speaks for it. `kept` says which hypothesis of the run this is: the "last", the mean of all
-    ("averaged"), or the mean of those that followed an error ("lazy"). With a `record` of the run,
-    `keep` gives the others too, and "voted".
+    With two classes, the first has the score 0 and the second that of the hyperplane; it wins if its score
+    is ≥ 0. `kept` names the hypothesis of the training run: the "last", the mean of all ("averaged"), or the
+    mean of those after an error ("lazy"). With a `record` of the run, `keep` returns the others and "voted".
 
-    Base and terms are held in units of the `rate` and undivided: weights and scores are theirs times the
-    rate by `divisor`, the number of hypotheses that a mean is over, so that sums of whole numbers are
-    exact and ties are ties.
+    Base and terms are stored as undivided sums in units of the `rate`, so integer sums stay exact and ties
+    stay ties. Weights and scores are these sums times `rate` / `divisor`, where `divisor` is the number of
+    averaged hypotheses.
     """
 
     type_name: ClassVar[str] = "perceptron"
@@ -110,31 +113,31 @@ class PerceptronModel(ScoreOnlyModel, LinearModel):
     record: PerceptronRecord | None = None
 
     def keep(self, how: str) -> PerceptronModel:
-        """Return the same run's last, averaged, lazy or voted hypothesis."""
+        """Return the last, averaged, lazy or voted hypothesis of the same training run."""
         check_hypothesis(how)
         if how == self.kept:
             return self
         if self.record is None:
             raise errors.Unsupported(
-                f"Only the {self.kept} hypothesis of the run was kept. Train with record=True to have all of "
+                f"Only the {self.kept} hypothesis of the run was kept. Train with record=True to keep all of "
                 f"them."
             )
         if how == "voted":
             last = self.keep("last")
-            facts = how, self.certificate, self.rate, 1.0, self.record
-            return VotedModel(self.schema, self.class_list, last.base, last.terms, *facts)
-        table, biases, divisor = self.record.weights(how)
-        table, biases = to_class_columns(table), to_class_columns(biases)[0]
-        terms, first = [], 0
+            settings = how, self.certificate, self.rate, 1.0, self.record
+            return VotedModel(self.schema, self.class_list, last.base, last.terms, *settings)
+        weights, biases, divisor = self.record.weights(how)
+        weights, biases = to_class_columns(weights), to_class_columns(biases)[0]
+        terms, start = [], 0
         for term in self.terms:
             size = len(term.features().names)
-            terms.append(term.with_weights(np.ascontiguousarray(table[first : first + size])))
-            first += size
-        facts = how, self.certificate, self.rate, divisor, self.record
-        return PerceptronModel(self.schema, self.class_list, biases, terms, *facts)
+            terms.append(term.with_weights(np.ascontiguousarray(weights[start : start + size])))
+            start += size
+        settings = how, self.certificate, self.rate, divisor, self.record
+        return PerceptronModel(self.schema, self.class_list, biases, terms, *settings)
 
     def linear(self) -> PerceptronModel:
-        """Return the linear form, which a perceptron is."""
+        """Return the model itself, which is already linear."""
         return self
 
     @property
@@ -148,21 +151,21 @@ class PerceptronModel(ScoreOnlyModel, LinearModel):
         return self._rescale(super().intercept)
 
     def score_chunk(self, chunk: Chunk) -> Floats:
-        """Return the scores of a chunk in the schema's names."""
+        """Return the scores [rows, classes] of a chunk."""
         return self._rescale(super().score_chunk(chunk))
 
-    def _rescale(self, held: Floats) -> Floats:
-        return np.asarray(held * self.rate / self.divisor)
+    def _rescale(self, sums: Floats) -> Floats:
+        return np.asarray(sums * self.rate / self.divisor)
 
-    def make_evidence(self, found: Sequence[Contribution], verdict: int) -> Evidence:
-        """Return the evidence for a row's verdict from what its features add."""
+    def make_evidence(self, contributions: Sequence[Contribution], verdict: int) -> Evidence:
+        """Return the evidence for a row's verdict from the contributions of its features."""
         evidence = build_evidence(
-            self.class_list, self.base, found, refuse_exact_products, unit="points", verdict=verdict
+            self.class_list, self.base, contributions, refuse_exact_products, unit="points", verdict=verdict
         )
         return evidence.rescale(self.rate, self.divisor)
 
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what a model file holds."""
+        """Return the content of a model file: JSON metadata and arrays."""
         meta, arrays = super().to_store()
         meta |= {
             "kept": self.kept,
@@ -176,7 +179,7 @@ class PerceptronModel(ScoreOnlyModel, LinearModel):
 
     @classmethod
     def from_store(cls, stored: store.FileContent, schema: Schema) -> PerceptronModel:
-        """Return the model that `to_store` described."""
+        """Read a model that `to_store` described."""
         classes = store.read_distinct_names(stored, "classes")
         base = read_floats(stored, "base", len(classes))
         terms = read_trainable_terms(stored, schema, len(classes), base, "perceptron")
@@ -189,66 +192,64 @@ class PerceptronModel(ScoreOnlyModel, LinearModel):
             or kept not in HYPOTHESES
             or (kept == "voted" and record is None)
         ):
-            raise store.damaged_file_error(stored.path, f"its hypothesis is {kept!r}, which does not suit it")
+            raise store.damaged_file_error(
+                stored.path, f"its hypothesis {kept!r} does not match its model type"
+            )
         if not (0.0 < rate < np.inf and 1.0 <= divisor < np.inf):
-            raise store.damaged_file_error(stored.path, "its weights have an impossible rate or divisor")
+            raise store.damaged_file_error(stored.path, "its weights have an invalid rate or divisor")
         return cls(schema, classes, base, terms, kept, certificate, float(rate), float(divisor), record)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class VotedModel(PerceptronModel):
-    """Every hypothesis of a run decides, and its vote counts as long as it lived.
+    """A voted perceptron: every hypothesis votes with the number of examples it survived.
 
-    Scores are votes: of two classes those for the second minus those against it. The weights are
-    those of the run's last hypothesis.
+    Scores are votes; with two classes, those for the second class minus those against it. The stored weights
+    are those of the last hypothesis.
     """
 
     type_name: ClassVar[str] = "voted"
 
     def score_chunk(self, chunk: Chunk) -> Floats:
-        """Return the votes on a chunk's rows."""
+        """Return the votes [rows, classes] on the rows of a chunk."""
         assert self.record is not None
-        assembly, first = _core.CsrBuilder(chunk.n_rows), 0
-        blocks: list[Any] = self.schema.encode(chunk)
-        for term, block in zip(self.terms, blocks, strict=True):
-            term.append_rows(assembly, block, first)
-            first += len(term.features().names)
-        return to_class_columns(self.record.votes(*assembly.build()))
+        indptr, indices, values, _ = sparse_rows(self.terms, self.schema.encode(chunk), chunk.n_rows)
+        return to_class_columns(self.record.votes(indptr, indices, values))
 
     def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
-        """Yield the evidence for each row: all votes together, for hypotheses share no features."""
+        """Yield the evidence for each row: one contribution of all votes, which do not add by feature."""
         assert self.record is not None
         lives = self.record.lives
         title = f"{len(lives):,} hypotheses, {int(lives.sum()):,} votes"
-        none, scores = np.zeros(len(self.class_list)), self.score_chunk(chunk)
+        base, scores = np.zeros(len(self.class_list)), self.score_chunk(chunk)
         for votes, verdict in zip(scores, self.best(scores).tolist(), strict=True):
-            found = [Contribution(title, "", votes)]
+            contributions = [Contribution(title, "", votes)]
             yield build_evidence(
-                self.class_list, none, found, refuse_exact_products, unit="votes", verdict=verdict
+                self.class_list, base, contributions, refuse_exact_products, unit="votes", verdict=verdict
             )
 
     def linear(self) -> PerceptronModel:
-        """Refuse: votes are no linear function."""
+        """Raise Unsupported: votes are not a linear function of the features."""
         raise self._no_weights_error()
 
     def _no_weights_error(self) -> errors.Unsupported:
         return errors.Unsupported(
-            "A vote of many planes has no weights of its own. Ask keep('averaged') or keep('last') for some."
+            "A voted perceptron has no single weight vector. Use keep('averaged') or keep('last') to get one."
         )
 
     @property
     def coef(self) -> Floats:
-        """Refuse: votes are no linear function."""
+        """Raise Unsupported: votes have no single weight vector."""
         raise self._no_weights_error()
 
     @property
     def intercept(self) -> Floats:
-        """Refuse: votes are no linear function."""
+        """Raise Unsupported: votes have no single weight vector."""
         return self.coef
 
 
 def to_class_columns(table: Floats) -> Floats:
-    """Return columns as classes: one column is the second of two, and the first has nothing."""
+    """Return one column per class: a single column becomes that of the second of two classes."""
     table = np.atleast_2d(table)
     if table.shape[1] != 1:
         return np.ascontiguousarray(table)
@@ -269,12 +270,12 @@ RECORD_DTYPES = {
 
 @dataclass(frozen=True, eq=False)
 class PerceptronRecord:
-    """All hypotheses of a run, as the changes that lead from one to the next.
+    """All hypotheses of a training run, stored as the updates between them.
 
-    Update k adds `amounts[k]` times row k to the weights of column `plus[k]` and takes it from
-    column `minus[k]`; a negative column is none. The hypothesis before the first update decided on
-    `lives[0]` examples, the one after update k on `lives[k + 1]`, the example that made it included.
-    Two classes are one column; `separate` columns are classes against the rest.
+    Update k adds `amounts[k]` times row k (CSR arrays) to the weights of column `plus[k]` and subtracts it
+    from column `minus[k]`; a negative column number means no column. The hypothesis before the first update
+    classified `lives[0]` examples, the one after update k `lives[k + 1]`, including the updating example.
+    Two classes have one column; `separate` columns are trained one-vs-rest.
     """
 
     indptr: Longs
@@ -290,50 +291,51 @@ class PerceptronRecord:
     separate: bool = False
 
     def weights(self, how: str) -> tuple[Floats, Floats, float]:
-        """Return the last, averaged or lazy weights [features, columns] and biases, and their divisor."""
-        table, biases = np.zeros((self.width, self.columns)), np.zeros(self.columns)
+        """Return the last, averaged or lazy weights [features, columns], biases [columns] and the divisor."""
+        weights, biases = np.zeros((self.width, self.columns)), np.zeros(self.columns)
         for columns, sign in ((self.plus, 1.0), (self.minus, -1.0)):
-            shares = sign * self.amounts * self._update_multiplicities(how, columns)
-            here = columns >= 0
-            rows = np.repeat(np.arange(len(columns)), np.diff(self.indptr))
-            entries = here[rows]
-            at = (self.indices[entries], columns[rows[entries]])
-            np.add.at(table, at, shares[rows[entries]] * self.values[entries])
-            np.add.at(biases, columns[here], shares[here])
+            steps = sign * self.amounts * self._update_multiplicities(how, columns)
+            has_column = columns >= 0
+            update = np.repeat(np.arange(len(columns)), np.diff(self.indptr))
+            mask = has_column[update]
+            update = update[mask]
+            np.add.at(weights, (self.indices[mask], columns[update]), steps[update] * self.values[mask])
+            np.add.at(biases, columns[has_column], steps[has_column])
         biases = biases if self.bias else np.zeros(self.columns)
-        total = self._divisor(how)
-        if isinstance(total, float):
-            return table, biases, total
-        return table / total, biases / total, 1.0
+        divisor = self._divisor(how)
+        if isinstance(divisor, float):
+            return weights, biases, divisor
+        return weights / divisor, biases / divisor, 1.0
 
     def _update_multiplicities(self, how: str, columns: Ints) -> Floats:
-        """Return in how many of the hypotheses that are added up each update is."""
+        """Return the number of summed hypotheses that contain each update."""
         if how == "averaged":
             return np.asarray(self.lives[1:][::-1].cumsum()[::-1], dtype=np.float64)
         if how == "last":
             return np.ones(len(columns))
         if not self.separate:
             return np.arange(len(columns), 0, -1, dtype=np.float64)
-        shares = np.zeros(len(columns))
+        multiplicities = np.zeros(len(columns))
         for column in range(self.columns):
-            own = columns == column
-            after = (self.plus == column) | (self.minus == column)
-            shares[own] = after[::-1].cumsum()[::-1][own]
-        return shares
+            in_column = columns == column
+            updates_column = (self.plus == column) | (self.minus == column)
+            multiplicities[in_column] = updates_column[::-1].cumsum()[::-1][in_column]
+        return multiplicities
 
     def _divisor(self, how: str) -> Any:
+        """Return the number of summed hypotheses: a float, or one per column where these differ."""
         if how == "averaged":
             return float(max(1, self.lives.sum()))
         if how == "last":
             return 1.0
         if not self.separate:
             return float(max(1, len(self.amounts)))
-        touched = np.concatenate([self.plus[self.plus >= 0], self.minus[self.minus >= 0]])
-        ticks = np.maximum(1, np.bincount(touched, minlength=self.columns)).astype(np.float64)
-        return float(ticks[0]) if (ticks == ticks[0]).all() else ticks
+        updated = np.concatenate([self.plus[self.plus >= 0], self.minus[self.minus >= 0]])
+        n_updates = np.maximum(1, np.bincount(updated, minlength=self.columns)).astype(np.float64)
+        return float(n_updates[0]) if (n_updates == n_updates[0]).all() else n_updates
 
     def votes(self, indptr: Longs, indices: Ints, values: Floats | None) -> Floats:
-        """Return the votes [rows, columns] of all hypotheses on rows of the same features."""
+        """Return the votes [rows, columns] of all hypotheses on rows in CSR form."""
         votes = np.zeros((len(indptr) - 1, self.columns))
         _core.add_perceptron_votes(
             self.indptr,
@@ -354,42 +356,41 @@ class PerceptronRecord:
         return votes
 
     def write_arrays(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
-        """Add the record to what a model file will hold."""
+        """Add the record to the content of a model file."""
         for name in RECORD_DTYPES:
             arrays[f"record.{name}"] = getattr(self, name)
         meta["record"] = [self.width, self.columns, self.bias, self.separate]
 
     @classmethod
     def read_arrays(cls, stored: store.FileContent, width: int, columns: int) -> PerceptronRecord | None:
-        """Return the record that `put` added, if there is one."""
+        """Read the record that `write_arrays` added; None if there is none."""
         if "record" not in stored.meta:
             return None
-        found, own, bias, separate = stored.meta["record"]
+        stored_width, stored_columns, bias, separate = stored.meta["record"]
         arrays = {name: stored.arrays[f"record.{name}"] for name in RECORD_DTYPES}
-        right = all(
-            arrays[name].dtype == kind and arrays[name].ndim == 1 for name, kind in RECORD_DTYPES.items()
+        are_vectors = all(
+            arrays[name].dtype == dtype and arrays[name].ndim == 1 for name, dtype in RECORD_DTYPES.items()
         )
-        if (found, own) != (width, columns) or not right:
-            raise store.damaged_file_error(stored.path, "its record is of the wrong shape")
+        if (stored_width, stored_columns) != (width, columns) or not are_vectors:
+            raise store.damaged_file_error(stored.path, "its record has the wrong shape")
         record = cls(**arrays, width=width, columns=columns, bias=bool(bias), separate=bool(separate))
         record._check(stored)
         return record
 
     def _check(self, stored: store.FileContent) -> None:
-        updates = len(self.amounts)
-        sizes = len(self.plus) == len(self.minus) == updates == len(self.lives) - 1 == len(self.indptr) - 1
-        finite = np.isfinite(self.amounts).all() and np.isfinite(self.values).all()
-        if not sizes or self.lives.min(initial=0) < 0 or not finite:
-            raise store.damaged_file_error(stored.path, "its record does not fit together")
+        lengths = {len(self.plus), len(self.minus), len(self.lives) - 1, len(self.indptr) - 1}
+        is_finite = np.isfinite(self.amounts).all() and np.isfinite(self.values).all()
+        if lengths != {len(self.amounts)} or self.lives.min(initial=0) < 0 or not is_finite:
+            raise store.damaged_file_error(stored.path, "its record has invalid lengths or numbers")
         try:
             # The native code checks every index before it reads anything.
             self.votes(np.zeros(1, np.int64), np.zeros(0, np.int32), None)
         except ValueError as cause:
-            raise store.damaged_file_error(stored.path, f"its record is contradictory ({cause})") from cause
+            raise store.damaged_file_error(stored.path, f"its record is inconsistent ({cause})") from cause
 
 
 def check_hypothesis(how: object) -> str:
-    """Return which hypothesis is asked for, checked."""
+    """Return the name of a hypothesis; raise ParameterError if there is no such hypothesis."""
     if not isinstance(how, str) or how not in HYPOTHESES:
         raise errors.parameter_error("Perceptron", "keep", "'averaged', 'last', 'voted' or 'lazy'", how)
     return how

@@ -1,4 +1,4 @@
-"""A table of joint probabilities, and the questions it answers exactly."""
+"""Tables of joint probabilities with exact marginals and conditionals."""
 
 from __future__ import annotations
 
@@ -17,19 +17,17 @@ from weigh.text import html_paragraph, html_table, text_table
 Cell = tuple[Hashable, ...]
 Cells = dict[Cell, Fraction]
 
-# How far from 1 the sum may be before it is an error and no longer the rounding of floats.
-SUM_TOLERANCE = Fraction(1, 10**9)
+SUM_TOLERANCE = Fraction(1, 10**9)  # a larger deviation of the sum from 1 is not rounding
 MAX_PRINTED_CELLS = 60
 MAX_PLOTTED_CELLS = 400
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class ProbabilityTable:
-    """The joint probability of several variables, cell by cell.
+    """The joint distribution of several discrete variables.
 
-    `probabilities` maps the values of the variables, in order, to their probability; a cell that
-    is left out has probability 0. Probabilities are read exactly, a float by its decimal text, and
-    every answer is an exact fraction.
+    `probabilities` maps each tuple of values, in the order of the variables, to its probability; omitted
+    cells have probability 0. Floats are read by their decimal text, and all results are exact fractions.
 
     >>> table = ProbabilityTable(
     ...     ["rain", "wind"],
@@ -54,37 +52,37 @@ class ProbabilityTable:
     def __init__(self, variables: Sequence[str], probabilities: Mapping[Hashable, object]) -> None:
         names = _check_variables(variables)
         cells: Cells = {}
-        for key, given in probabilities.items():
+        for key, number in probabilities.items():
             cell = key if isinstance(key, tuple) else (key,)
-            _add_cell(cells, names, cell, given)
+            _add_cell(cells, names, cell, number)
         self._initialise(names, cells)
 
     @classmethod
     def from_rows(cls, variables: Sequence[str], rows: Iterable[Sequence[object]]) -> ProbabilityTable:
-        """A table from rows that hold the values in order and then the probability."""
+        """Return a table from rows of values, in the order of the variables, followed by the probability."""
         names = _check_variables(variables)
         cells: Cells = {}
         for row in rows:
             _add_cell(cells, names, tuple(row)[:-1], row[-1] if len(row) else None)
-        made = cls.__new__(cls)
-        made._initialise(names, cells)
-        return made
+        table = cls.__new__(cls)
+        table._initialise(names, cells)
+        return table
 
     @classmethod
     def from_columns(
         cls, columns: Mapping[str, Iterable[object]], probability: str = "P"
     ) -> ProbabilityTable:
-        """A table from columns of values and one, named `probability`, of probabilities."""
-        listed = {str(name): list(column) for name, column in columns.items()}
-        if probability not in listed:
-            raise errors.unknown_column_error(probability, listed, "The table of probabilities")
-        numbers = listed.pop(probability)
-        for name, column in listed.items():
+        """Return a table from columns of values and a column of probabilities named `probability`."""
+        lists = {str(name): list(column) for name, column in columns.items()}
+        if probability not in lists:
+            raise errors.unknown_column_error(probability, lists, "The table of probabilities")
+        numbers = lists.pop(probability)
+        for name, column in lists.items():
             if len(column) != len(numbers):
                 raise errors.ColumnError(
                     f"Column {name!r} has {len(column):,} rows, but {probability!r} has {len(numbers):,}."
                 )
-        return cls.from_rows(list(listed), list(zip(*listed.values(), numbers, strict=True)))
+        return cls.from_rows(list(lists), list(zip(*lists.values(), numbers, strict=True)))
 
     def _initialise(self, names: tuple[str, ...], cells: Cells) -> None:
         total = sum(cells.values(), Fraction(0))
@@ -100,7 +98,7 @@ class ProbabilityTable:
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers may be chosen freely: one per possible cell, less one."""
+        """The number of free parameters: one per possible cell, minus one."""
         return math.prod(len(levels) for levels in self.values) - 1
 
     def probability(
@@ -111,36 +109,36 @@ class ProbabilityTable:
         given: Mapping[str, Hashable] | None = None,
         **values: Hashable,
     ) -> Fraction:
-        """The probability of an event, `G="C"` or {"G": "C"}, summed over what is not named.
+        """Return the probability of an event, `G="C"` or {"G": "C"}, summed over the other variables.
 
-        With `given`, the probability of the event among the cells where that holds.
+        With `given`, return the conditional probability.
         """
         for name in values:
             if event and name in event:
                 raise errors.ColumnError(f"Variable {name!r} is given twice; give it once.")
-        wanted = self._values_by_index({**(event or {}), **values})
-        among = self._conditional_cells(given or {})
-        return sum((p for cell, p in among.items() if _matches(cell, wanted)), Fraction(0))
+        values_by_index = self._values_by_index({**(event or {}), **values})
+        conditional = self._conditional_cells(given or {})
+        return sum((p for cell, p in conditional.items() if _matches(cell, values_by_index)), Fraction(0))
 
     def marginal(self, *variables: str) -> ProbabilityTable:
-        """The table of these variables alone, in this order."""
+        """Return the marginal distribution of these variables, in this order."""
         return self.conditional(*variables)
 
     def conditional(self, *variables: str, given: Mapping[str, Hashable] | None = None) -> ProbabilityTable:
-        """The table of these variables where `given` holds, in this order."""
-        places = [self._variable_index(name) for name in _check_variables(variables)]
-        among = self._conditional_cells(given or {})
-        # Cells that do not fit stay with probability 0, so that no variable loses a value.
+        """Return the distribution of these variables, in this order, conditional on `given`."""
+        indices = [self._variable_index(name) for name in _check_variables(variables)]
+        conditional = self._conditional_cells(given or {})
+        # Impossible cells stay, with probability 0, so that no variable loses a value.
         cells: Cells = {}
         for cell in self._cells:
-            kept = tuple(cell[place] for place in places)
-            cells[kept] = cells.get(kept, Fraction(0)) + among.get(cell, Fraction(0))
-        made = ProbabilityTable.__new__(ProbabilityTable)
-        made._initialise(tuple(variables), cells)
-        return made
+            projected = tuple(cell[i] for i in indices)
+            cells[projected] = cells.get(projected, Fraction(0)) + conditional.get(cell, Fraction(0))
+        table = ProbabilityTable.__new__(ProbabilityTable)
+        table._initialise(tuple(variables), cells)
+        return table
 
     def independent(self, first: str, second: str, *, given: Mapping[str, Hashable] | None = None) -> bool:
-        """Whether P(first, second) = P(first) P(second) in every cell, exactly."""
+        """Return whether P(first, second) = P(first) P(second) exactly in every cell."""
         joint = self.conditional(first, second, given=given)
         left, right = joint.marginal(first)._cells, joint.marginal(second)._cells
         return all(
@@ -150,9 +148,9 @@ class ProbabilityTable:
         )
 
     def to_dict(self, probability: str = "P", *, exactly: bool = False) -> dict[str, list[object]]:
-        """The table as columns, ready for `from_columns` or a data frame.
+        """Return the table as columns, ready for `from_columns` or a data frame.
 
-        Probabilities are floats, or with `exactly` texts such as '1/3' that lose nothing.
+        Probabilities are floats, or with `exactly` strings such as '1/3'.
         """
         if probability in self.variables:
             must = f"other than the variables {errors.quote_names(self.variables)}"
@@ -172,21 +170,21 @@ class ProbabilityTable:
         return "\n".join([text_table(rows, left=len(rows[0])), *self._notes()])
 
     def plot(self) -> Any:
-        """Return a picture of the cells: the last variable across, all others together down."""
+        """Plot the cells as a heatmap: the last variable across, the others together down."""
         from weigh.pictures import heatmap
 
         if len(self._cells) > MAX_PLOTTED_CELLS:
             raise errors.Unsupported(
-                f"A picture shows at most {MAX_PLOTTED_CELLS:,} cells, the table has {len(self._cells):,}. Draw a "
-                f"part of it, such as .marginal({self.variables[0]!r})."
+                f"A plot shows at most {MAX_PLOTTED_CELLS:,} cells; the table has {len(self._cells):,}. Plot "
+                f"a part of it, such as .marginal({self.variables[0]!r})."
             )
-        most = max(self._cells.values())
+        max_probability = max(self._cells.values())
         rows = [
             {
                 "row": ", ".join(map(_one_line, cell[:-1])) or "P",
                 "column": _one_line(cell[-1]),
                 "value": float(p),
-                "shade": float(p / most),
+                "shade": float(p / max_probability),
             }
             for cell, p in self._cells.items()
         ]
@@ -208,8 +206,8 @@ class ProbabilityTable:
         if len(self._cells) > MAX_PRINTED_CELLS:
             notes.append(f"... and {len(self._cells) - MAX_PRINTED_CELLS:,} more cells")
         if self.given_total != 1:
-            off = float(self.given_total - 1)
-            notes.append(f"The probabilities given sum to 1{off:+.1e}; each was divided by that.")
+            deviation = float(self.given_total - 1)
+            notes.append(f"The probabilities sum to 1{deviation:+.1e}; each was divided by this sum.")
         return notes
 
     def _variable_index(self, name: str) -> int:
@@ -218,29 +216,31 @@ class ProbabilityTable:
         return self.variables.index(name)
 
     def _values_by_index(self, named: Mapping[str, Hashable]) -> dict[int, Hashable]:
-        places = {self._variable_index(name): value for name, value in named.items()}
-        for place, value in places.items():
-            known = self.values[place]
-            if value not in known:
-                texts = [level for level in known if isinstance(level, str)]
+        values_by_index = {self._variable_index(name): value for name, value in named.items()}
+        for i, value in values_by_index.items():
+            levels = self.values[i]
+            if value not in levels:
+                texts = [level for level in levels if isinstance(level, str)]
                 raise errors.DataError(
-                    f"Variable {self.variables[place]!r} has no value {value!r}; it has "
-                    f"{errors.quote_names(known)}.{errors.did_you_mean(str(value), texts)}"
+                    f"Variable {self.variables[i]!r} has no value {value!r}; it has "
+                    f"{errors.quote_names(levels)}.{errors.did_you_mean(str(value), texts)}"
                 )
-        return places
+        return values_by_index
 
     def _conditional_cells(self, given: Mapping[str, Hashable]) -> Cells:
-        known = self._values_by_index(given)
-        among = {cell: p for cell, p in self._cells.items() if _matches(cell, known)}
-        mass = sum(among.values(), Fraction(0))
-        if not mass:
-            said = ", ".join(f"{name}={value!r}" for name, value in given.items())
-            raise errors.ImpossibleEvidence(f"P({said}) is 0, so nothing is known where it holds.")
-        return {cell: p / mass for cell, p in among.items()}
+        values_by_index = self._values_by_index(given)
+        matching = {cell: p for cell, p in self._cells.items() if _matches(cell, values_by_index)}
+        total = sum(matching.values(), Fraction(0))
+        if not total:
+            condition = ", ".join(f"{name}={value!r}" for name, value in given.items())
+            raise errors.ImpossibleEvidence(
+                f"P({condition}) is 0, so the conditional probability is undefined."
+            )
+        return {cell: p / total for cell, p in matching.items()}
 
 
-def _matches(cell: Cell, known: Mapping[int, Hashable]) -> bool:
-    return all(cell[place] == value for place, value in known.items())
+def _matches(cell: Cell, values_by_index: Mapping[int, Hashable]) -> bool:
+    return all(cell[i] == value for i, value in values_by_index.items())
 
 
 def _check_variables(names: Sequence[str]) -> tuple[str, ...]:
@@ -252,19 +252,19 @@ def _check_variables(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _add_cell(cells: Cells, names: tuple[str, ...], given: Sequence[object], number: object) -> None:
-    if len(given) != len(names):
+def _add_cell(cells: Cells, names: tuple[str, ...], values: Sequence[object], number: object) -> None:
+    if len(values) != len(names):
         raise errors.DataError(
-            f"The cell {tuple(given)!r} has {len(given)} values, but the table has {len(names)} "
+            f"The cell {tuple(values)!r} has {len(values)} values, but the table has {len(names)} "
             f"variables, {errors.quote_names(names)}."
         )
-    cell = tuple(_check_value(value) for value in given)
+    cell = tuple(_check_value(value) for value in values)
     if cell in cells:
         raise errors.DataError(f"The cell {cell!r} is given twice; give each cell once.")
     p = exact.parse_fraction(number) if isinstance(number, str) else exact.to_fraction(number)
     if p is None or p < 0:
         raise errors.DataError(
-            f"The probability of cell {cell!r} must be a number of zero or more, got {number!r}."
+            f"The probability of cell {cell!r} must be a number of at least 0, got {number!r}."
         )
     cells[cell] = p
 

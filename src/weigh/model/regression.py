@@ -1,4 +1,4 @@
-"""Linear regression: a number for every row, as a sum of weighted features."""
+"""The linear regression model."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from weigh.text import format_float
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RegressionModel(LinearPredictor):
-    """predicted = base + Σ weight(feature) · feature.
+    """prediction = base + Σ weight(feature) · feature.
 
-    `fit` tells loss, prior and noise, `certificate` the proof that the weights are optimal, `knowledge`,
-    where there is some, how sure they are.
+    `fit` records loss, prior and noise, `certificate` bounds the distance of the objective from its minimum,
+    and `posterior_source` computes the posterior of the weights if there is one.
     """
 
     type_name: ClassVar[str] = "regression"
@@ -55,32 +55,32 @@ class RegressionModel(LinearPredictor):
     @cached_property
     def coef(self) -> Floats:
         """The weights, one per feature."""
-        return np.ascontiguousarray(self.table()[0][:, 0])
+        return np.ascontiguousarray(self.coefficients()[0][:, 0])
 
     @cached_property
     def intercept(self) -> float:
-        """What is predicted when all features are zero."""
-        return float(self.table()[1][0])
+        """The prediction when all features are zero."""
+        return float(self.coefficients()[1][0])
 
     def linear(self) -> RegressionModel:
-        """Return the linear form, which a regression is."""
+        """Return the model itself, which is already linear."""
         return self
 
     def predict(self, rows: Any, return_std: bool = False) -> Any:
-        """Return one number per row; with `return_std` also the predictive standard deviations."""
+        """Return one prediction per row; with `return_std` also the predictive standard deviations."""
         if not return_std:
             return np.concatenate(list(self.map_chunks(self._predict_chunk, rows)))
         posterior = self.posterior
 
-        def both(chunk: Chunk) -> tuple[Floats, Floats]:
+        def predict_with_std(chunk: Chunk) -> tuple[Floats, Floats]:
             return self._predict_chunk(chunk), posterior.predictive_sd(self.dense_features(chunk))
 
-        found = list(self.map_chunks(both, rows))
-        return tuple(np.concatenate(each) for each in zip(*found, strict=True))
+        chunks = list(self.map_chunks(predict_with_std, rows))
+        return tuple(np.concatenate(arrays) for arrays in zip(*chunks, strict=True))
 
     @cached_property
     def posterior(self) -> Posterior:
-        """How sure the weights are; refused with the reason where nothing tells it."""
+        """The posterior of the weights; raises Unsupported if the fit has none in closed form."""
         if self.posterior_source is not None:
             return self.posterior_source.posterior().with_names(self.features)
         raise errors.Unsupported(
@@ -91,64 +91,59 @@ class RegressionModel(LinearPredictor):
 
     @cached_property
     def _available_posterior(self) -> Posterior | None:
-        # Rows that are fitted exactly tell nothing of the noise: that is refused where it is asked for, and
-        # must not keep a model from being told or saved.
+        # If the rows are fitted exactly, the noise cannot be estimated and `posterior` raises DataError. The
+        # summary and saving must still work.
         try:
             return None if self.posterior_source is None else self.posterior
         except errors.DataError:
             return None
 
     def dense_features(self, chunk: Chunk) -> Floats:
-        """Return a chunk's rows with all their zeros, in the order of `coef`."""
+        """Return the dense design matrix of a chunk, with columns in the order of `coef`."""
         return dense_rows(self.terms, self.schema.encode(chunk), chunk.n_rows)
 
     def _predict_chunk(self, chunk: Chunk) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):
-            found = self.linear_predictor(chunk)[:, 0]
-        wrong = ~np.isfinite(found)
-        if wrong.any():
+            predicted = self.linear_predictor(chunk)[:, 0]
+        overflows = ~np.isfinite(predicted)
+        if overflows.any():
             raise errors.DataError(
-                f"Row {chunk.first_row + int(np.argmax(wrong)):,} has values so large that what is predicted "
-                f"is no number any more. Divide the columns by their largest values, as in training."
+                f"Row {chunk.first_row + int(np.argmax(overflows)):,} has values so large that its "
+                f"prediction overflows. Scale the columns down, in the same way for training and prediction."
             )
-        return found
+        return predicted
 
     def display_tables(self) -> Iterator[DisplayTable]:
-        """Yield what the model is as small tables, for its display."""
+        """Yield the tables of the model's HTML display."""
         yield from super().display_tables()
-        yield weight_table(f"Heaviest weights, bias {format_float(self.intercept)}", self.features, self.coef)
+        yield weight_table(f"Largest weights, bias {format_float(self.intercept)}", self.features, self.coef)
 
     def summary(self, level: float = 0.95) -> Summary:
-        """Return the weights with their errors and intervals, the noise, the penalties by other names."""
+        """Return the weights with standard errors and intervals, the noise and the equivalent penalties."""
         title = f"Linear regression of {self.label or 'y'}, {self.fit.loss} loss"
         bias = self.intercept if self.fit.bias else None
-        parts = (
-            title,
-            self.features,
-            self.coef,
-            bias,
-            self.fit,
-            self.certificate,
-            self._available_posterior,
-            level,
+        posterior = self._available_posterior
+        return build_summary(
+            title, self.features, self.coef, bias, self.fit, self.certificate, posterior, level
         )
-        return build_summary(*parts)
 
     def explain(self, rows: Any) -> Explained:
-        """Return for each row what its features add to the number that is predicted."""
+        """Return the evidence for each row: the contributions that sum to its prediction."""
         return Explained(evidence for chunk in self.chunks(rows) for evidence in self.explain_chunk(chunk))
 
     def explain_chunk(self, chunk: Chunk) -> list[Evidence]:
         """Return the evidence for each row of a chunk."""
         name = self.label or "predicted"
-        made = (
-            build_evidence([name], self.base, found, refuse_exact_products, unit="predicted", verdict=0)
-            for found in self.contributions(chunk)
+        row_evidence = (
+            build_evidence(
+                [name], self.base, contributions, refuse_exact_products, unit="predicted", verdict=0
+            )
+            for contributions in self.contributions(chunk)
         )
-        return [replace(evidence.detach(), verdict=evidence.total) for evidence in made]
+        return [replace(evidence.detach(), verdict=evidence.total) for evidence in row_evidence]
 
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what a model file holds."""
+        """Return the content of a model file: JSON metadata and arrays."""
         arrays: dict[str, Any] = {"base": self.base}
         meta: dict[str, Any] = {"schema": self.schema.to_json()}
         write_terms(self.terms, arrays, meta)
@@ -159,7 +154,7 @@ class RegressionModel(LinearPredictor):
 
     @classmethod
     def from_store(cls, stored: store.FileContent, schema: Schema) -> RegressionModel:
-        """Return the model that `to_store` described."""
+        """Read a model that `to_store` described."""
         base = read_floats(stored, "base", 1)
         terms = read_trainable_terms(stored, schema, 1, base, "regression")
         fit = Fit.from_dict(stored.meta["fit"])

@@ -1,4 +1,4 @@
-"""The threshold model: one number, one cut, one verdict on each side."""
+"""The threshold model (decision stump): one numeric column, one cut, one verdict per side."""
 
 from __future__ import annotations
 
@@ -27,13 +27,11 @@ LEFT, RIGHT, MISSING = 0, 1, 2
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ThresholdModel(Model):
-    """P(class | side) = (n_class + 1) / (n + C), counted where x ≤ cut, where x > cut, or x is missing.
+    """score(class) = log P(class | side), with P = (n_class + 1) / (n + C) on each side of the cut.
 
-    Any cut in [low, high) parts the training rows alike; `cut` is the middle. `counts` holds the
-    rows [3, C] left of the cut, right of it, and with the value missing; if none was missing in
-    training, a missing value leaves the frequencies of the classes as they are. A score is the
-    logarithm of the probability: the frequency of the class among all rows, and what the side
-    changes about it.
+    The sides are x ≤ cut, x > cut and x missing; `counts` are their class counts [3, C]. If no value was
+    missing in training, a missing value has the class frequencies of all rows. Every cut in [low, high)
+    splits the training rows in the same way; `cut` is the midpoint.
     """
 
     type_name: ClassVar[str] = "threshold"
@@ -52,40 +50,40 @@ class ThresholdModel(Model):
 
     @property
     def is_generative(self) -> bool:
-        """The scores are probabilities of classes, not of rows."""
+        """The scores are log P(class | x), not joint log-probabilities."""
         return False
 
     @property
     def column(self) -> str:
-        """The column that is cut."""
+        """The name of the column to which the cut applies."""
         return self.schema.column_groups[0].names[0]
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The bounds of the cuts that do as well: low ≤ cut < high."""
+        """The interval of equivalent cuts: low ≤ cut < high."""
         return self.low, self.high
 
     @property
     def mistakes(self) -> float:
-        """How many training rows (or what weight of them) the model gets wrong."""
+        """The number, or total weight, of misclassified training rows."""
         return float(self.counts.sum() - self.counts.max(axis=1).sum())
 
     @cached_property
     def log_prior(self) -> Floats:
-        """The logarithm of each class's smoothed frequency among all training rows."""
+        """The log smoothed frequency of each class among all training rows."""
         return _log_frequencies(self.counts.sum(axis=0))
 
     @cached_property
     def weights(self) -> Floats:
-        """What each side adds to the scores, [3, C]: log P(class | side) − log P(class)."""
-        known = self.counts.any(axis=1, keepdims=True)
-        return np.where(known, _log_frequencies(self.counts) - self.log_prior, 0.0)
+        """The contribution of each side to the scores, [3, C]: log P(class | side) − log P(class)."""
+        has_rows = self.counts.any(axis=1, keepdims=True)
+        return np.where(has_rows, _log_frequencies(self.counts) - self.log_prior, 0.0)
 
     def display_tables(self) -> Iterator[DisplayTable]:
-        """Yield what the model is as small tables: the rows of each class on either side of the cut."""
+        """Yield the tables of the HTML display, with the class counts on each side of the cut."""
         yield from super().display_tables()
-        at = format_value(self.cut)
-        sides = zip((f"≤ {at}", f"> {at}", "missing"), self.counts.tolist(), strict=True)
+        cut = format_value(self.cut)
+        sides = zip((f"≤ {cut}", f"> {cut}", "missing"), self.counts.tolist(), strict=True)
         rows = [
             [side, *map(format_count, counts)] for side, counts in sides if side != "missing" or any(counts)
         ]
@@ -100,18 +98,16 @@ class ThresholdModel(Model):
         return values, sides.astype(np.int32)
 
     def score_chunk(self, chunk: Chunk) -> Floats:
-        """Return the scores of a chunk in the schema's names."""
+        """Return the scores [rows, classes] of a chunk."""
         return np.asarray(self.log_prior + self.weights[self._sides(chunk)[1]])
 
     def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
-        """Yield the evidence for each row of a chunk: the side of the cut it lies on."""
+        """Yield the evidence for each row of a chunk: the side of the cut on which it lies."""
         for value, side in zip(*self._sides(chunk), strict=True):
-            found = Contribution(
-                self.column, self._describe_side(float(value), int(side)), self.weights[side]
-            )
-            yield build_evidence(
-                self.classes, self.log_prior, [found], partial(self._class_products, int(side))
-            )
+            text = self._describe_side(float(value), int(side))
+            contributions = [Contribution(self.column, text, self.weights[side])]
+            class_products = partial(self._class_products, int(side))
+            yield build_evidence(self.classes, self.log_prior, contributions, class_products)
 
     def _describe_side(self, value: float, side: int) -> str:
         if side == MISSING:
@@ -120,18 +116,20 @@ class ThresholdModel(Model):
 
     def _class_products(self, side: int) -> list[ClassProduct]:
         counts = self.counts[side] if self.counts[side].any() else self.counts.sum(axis=0)
-        where = ("≤ " + format_value(self.cut), "> " + format_value(self.cut), "missing")[side]
-        numbers = [to_fraction(n) for n in counts.tolist()]
+        condition = ("≤ " + format_value(self.cut), "> " + format_value(self.cut), "missing")[side]
+        exact_counts = [to_fraction(n) for n in counts.tolist()]
         return [
-            ClassProduct(label, (self._factor(where, numbers, c),)) for c, label in enumerate(self.classes)
+            ClassProduct(label, (self._factor(condition, exact_counts, c),))
+            for c, label in enumerate(self.classes)
         ]
 
-    def _factor(self, where: str, counts: list[Fraction], c: int) -> Factor:
-        total, classes = sum(counts, Fraction(0)), Fraction(len(counts))
-        return smoothed_ratio(f"class | {self.column} {where}", "", counts[c], Fraction(1), total, classes)
+    def _factor(self, condition: str, counts: list[Fraction], c: int) -> Factor:
+        total, n_classes = sum(counts, Fraction(0)), Fraction(len(counts))
+        name = f"class | {self.column} {condition}"
+        return smoothed_ratio(name, "", counts[c], Fraction(1), total, n_classes)
 
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what a model file holds."""
+        """Return the content of a model file: JSON metadata and arrays."""
         arrays: dict[str, Any] = {"counts": self.counts, "cut": np.array([self.low, self.cut, self.high])}
         meta: dict[str, Any] = {"schema": self.schema.to_json()}
         store.write_names(arrays, meta, "classes", self.class_list)
@@ -139,7 +137,7 @@ class ThresholdModel(Model):
 
     @classmethod
     def from_store(cls, stored: store.FileContent, schema: Schema) -> ThresholdModel:
-        """Return the model that `to_store` described."""
+        """Read a model that `to_store` described."""
         classes = store.read_distinct_names(stored, "classes")
         cut = stored.arrays.get("cut")
         if cut is None or cut.shape != (3,) or cut.dtype != np.float64 or not cut[0] <= cut[1] < cut[2]:
@@ -149,7 +147,7 @@ class ThresholdModel(Model):
             or len(schema.column_groups) != 1
             or schema.column_groups[0].kind.family != "normal"
         ):
-            raise store.damaged_file_error(stored.path, "it does not cut exactly one number")
+            raise store.damaged_file_error(stored.path, "it does not cut exactly one numeric column")
         low, middle, high = cut.tolist()
         return cls(schema, classes, middle, low, high, read_counts_array(stored, "counts", (3, len(classes))))
 

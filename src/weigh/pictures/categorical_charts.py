@@ -167,9 +167,7 @@ def stacked_bar_chart(table: ChartTable, x: str = "", y: str = "", title: str = 
         y=name_axis(alt, names, y),
         tooltip=tooltip_channels(alt, rows, ("name", "part"), value=x or "value"),
     )
-    has_room = alt.condition(
-        f"datum.share * width >= {PART_NUMBER_WIDTH}", alt.value(1), alt.value(0)
-    )
+    has_room = alt.condition(f"datum.share * width >= {PART_NUMBER_WIDTH}", alt.value(1), alt.value(0))
     number = alt.Text("value:Q", format=fixed_decimals_format(row["value"] for row in rows))
     layers = [
         base.mark_bar(height=alt.RelativeBandSize(0.72), stroke=WHITE, strokeWidth=0.5).encode(

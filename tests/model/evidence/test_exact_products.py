@@ -1,4 +1,4 @@
-"""Worked calculations where the plain ratio of counts does not hold, or is too long to write."""
+"""Worked calculations for classes without counts and for very long products."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LABELS = ["a", "a", "b", "b"]
         (weigh.Text(counts=False), ["big cat", "small cat", None, None], "big cat"),
     ],
 )
-def test_a_class_without_values_borrows_and_the_working_agrees_with_the_score(
+def test_the_worked_posterior_of_a_class_without_values_agrees_with_the_score(
     kind: Any, column: list[Any], value: Any, prior: Any
 ) -> None:
     if kind == "flag" and isinstance(prior, weigh.Dirichlet):
@@ -30,18 +30,18 @@ def test_a_class_without_values_borrows_and_the_working_agrees_with_the_score(
     model = weigh.NaiveBayes(columns=kind, prior=prior).fit({"x": column, "y": LABELS}, "y").model_
     evidence = model.explain({"x": value})[0]
     posterior = next(line for line in evidence.worked().splitlines() if line.startswith("posterior"))
-    shown = [float(word) for word in posterior.split() if "." in word]
-    assert shown == pytest.approx(model.predict_proba({"x": value})[0].tolist(), abs=1e-5)
+    probabilities = [float(word) for word in posterior.split() if "." in word]
+    assert probabilities == pytest.approx(model.predict_proba({"x": value})[0].tolist(), abs=1e-5)
 
 
-def test_a_row_that_no_class_can_have_is_refused_by_explain_as_by_predict() -> None:
+def test_predict_and_explain_reject_a_row_that_is_impossible_in_every_class() -> None:
     model = weigh.NaiveBayes(columns="flag", prior=None).fit({"x": [1, 1, 1, 1], "y": LABELS}, "y").model_
-    for ask in (model.predict, model.explain):
+    for method in (model.predict, model.explain):
         with pytest.raises(weigh.errors.ImpossibleEvidence, match="'a' by 'x=0'; 'b' by 'x=0'"):
-            ask({"x": 0})
+            method({"x": 0})
 
 
-def test_a_product_too_long_to_write_is_told_by_its_logarithm() -> None:
+def test_a_very_long_product_is_shown_as_its_logarithm() -> None:
     model = weigh.NaiveBayes(columns="text").fit({"x": ["cat", "dog"], "y": ["a", "b"]}, "y").model_
     row = {"x": "cat " * 5_000 + "dog " * 5_000}
     text = model.explain(row)[0].worked()
@@ -50,9 +50,9 @@ def test_a_product_too_long_to_write_is_told_by_its_logarithm() -> None:
     assert "e^" in model.explain(row)[0].worked("latex")
 
 
-def test_wide_matrices_are_scored_without_spelling_out_their_names() -> None:
+def test_scoring_wide_matrices_builds_no_index_of_feature_names() -> None:
     X = np.eye(4)
     for kind in ("flag", "count"):
         model = weigh.NaiveBayes(columns=kind).fit(X, LABELS).model_
         model.scores(X)
-        assert all("place" not in vars(term) for term in model.terms)
+        assert all("index_by_name" not in vars(term) for term in model.terms)

@@ -1,4 +1,4 @@
-"""What distributions tell of themselves, in one form for all families."""
+"""Outcomes, statistics and descriptions of all families of distributions."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def parts():
     return {part.part.names[0]: part for part in model.distributions}
 
 
-def test_every_family_answers_every_question(parts):
+def test_every_family_has_outcomes_or_parameters_statistics_and_a_description(parts):
     for part in parts.values():
-        assert part.outcomes() or part.curves()
-        assert list(part.held())
-        assert isinstance(part.found(), str)
+        assert part.outcomes() or part.normal_parameters()
+        assert list(part.sufficient_statistics())
+        assert isinstance(part.describe(), str)
 
 
 @pytest.mark.parametrize("column", ["colour", "bin", "body", "hits"])
@@ -53,32 +53,31 @@ def test_a_flag_is_present_or_absent(parts):
     assert (present.frequencies(), absent.frequencies()) == ({"wet": 3}, {"wet": 1})
 
 
-def test_the_absence_of_a_word_is_no_outcome(parts):
+def test_the_absence_of_a_word_is_not_an_outcome(parts):
     (present,) = parts["tags"].outcomes()
-    assert [present.title(at) for at in range(2)] == ["tags: x", "tags: y"]
+    assert [present.title(k) for k in range(2)] == ["tags: x", "tags: y"]
 
 
-def test_outcomes_are_told_with_their_column(parts):
+def test_titles_of_outcomes_include_the_column(parts):
     assert parts["colour"].outcomes()[0].title(1) == "colour = red"
     assert parts["body"].outcomes()[0].title(0) == "body: cat"
     assert parts["colour"].outcomes()[0].frequencies() == {"blue": 1, "red": 2}
 
 
-def test_pruned_words_are_known_though_they_are_no_outcomes(parts):
+def test_pruned_words_are_training_names_but_not_outcomes(parts):
     assert list(parts["body"].outcomes()[0].keys) == ["cat", "sat"]
     assert {"the", "cat", "sat"} <= set(parts["body"].training_names())
     assert not list(parts["wet"].training_names())
 
 
-def test_a_number_has_a_curve_per_class_and_exact_sums(parts):
-    assert parts["age"].curves() == [(2.5, 1.5), (5.0, 3.0)]
-    held = {what: table.ravel().tolist() for what, _, table in parts["age"].held()}
-    assert held == {"known": [2, 2], "sum": [5, 10], "sum of squares": [17, 68]}
+def test_a_number_has_normal_parameters_per_class_and_exact_sums(parts):
+    assert parts["age"].normal_parameters() == [(2.5, 1.5), (5.0, 3.0)]
+    statistics = {name: table.ravel().tolist() for name, _, table in parts["age"].sufficient_statistics()}
+    assert statistics == {"known": [2, 2], "sum": [5, 10], "sum of squares": [17, 68]}
 
 
-def test_what_a_column_holds_is_said_in_a_few_words(parts):
-    told = {name: part.found() for name, part in parts.items()}
-    assert told == {
+def test_columns_are_described_briefly(parts):
+    assert {name: part.describe() for name, part in parts.items()} == {
         "colour": "2 levels",
         "age": "means 2.5 to 5",
         "bin": "2 bins",

@@ -1,4 +1,4 @@
-// Texts that stay where they are until all are given up at once.
+// Arena allocator for texts: they stay at their address until all are released together.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ public:
         return {to, text.size()};
     }
 
-    // Give up all texts; the first block is used again.
+    // Release all texts; the first block is reused.
     void clear() {
         if (blocks_.empty()) return;
         blocks_.resize(1);

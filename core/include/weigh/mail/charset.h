@@ -1,4 +1,4 @@
-// Charsets into UTF-8.
+// Converts charsets to UTF-8.
 #pragma once
 
 #include <string>
@@ -8,30 +8,31 @@
 
 namespace weigh::mail {
 
-// How well the bytes and their charset went together.
-enum class Reading { good, wrong_bytes, unknown_charset };
+// Whether the bytes were valid in their charset.
+enum class DecodeResult { good, invalid_bytes, unknown_charset };
 
-// Append UTF-8 as it is; what is none becomes U+FFFD. Returns whether nothing was replaced.
+// Append UTF-8, replacing invalid bytes by U+FFFD; return whether nothing was replaced.
 bool append_utf8(std::string_view bytes, std::string& out);
 
-// Append bytes that told no charset: UTF-8 if they are such, else windows-1252.
+// Append bytes of unspecified charset: UTF-8 if valid, else windows-1252.
 void append_guessed(std::string_view bytes, std::string& out);
 
-// Knows charsets by the names that mail gives them. East Asian ones are the C library's, and kept open.
-class Charsets {
+// Decodes charsets by the names that are used in mail. East Asian ones are decoded by iconv, with cached converters.
+class CharsetDecoder {
 public:
-    Charsets() = default;
-    Charsets(const Charsets&) = delete;
-    Charsets& operator=(const Charsets&) = delete;
-    ~Charsets();
+    CharsetDecoder() = default;
+    CharsetDecoder(const CharsetDecoder&) = delete;
+    CharsetDecoder& operator=(const CharsetDecoder&) = delete;
+    ~CharsetDecoder();
 
-    // Append the bytes. ASCII and the empty name are guessed; ISO-8859-1 and -9 are windows-1252 and -1254.
-    Reading append(std::string_view bytes, std::string_view charset, std::string& out);
+    // Append the decoded bytes. For ASCII and the empty name the charset is guessed; ISO-8859-1 and -9 are read as
+    // windows-1252 and -1254.
+    DecodeResult append(std::string_view bytes, std::string_view charset, std::string& out);
 
 private:
-    void* opened(std::string_view name);
+    void* open_converter(std::string_view name);
 
-    std::vector<std::pair<std::string_view, void*>> open_;
+    std::vector<std::pair<std::string_view, void*>> converters_;
     std::string name_;
 };
 

@@ -1,4 +1,4 @@
-// The headers of a message or part: finding, unfolding and decoding them, and their parameters.
+// Parses, unfolds and decodes the headers of a message or MIME part, and their parameters.
 #pragma once
 
 #include <cstddef>
@@ -9,48 +9,48 @@
 
 namespace weigh::mail {
 
-// The position behind the end of the line at `at`, which is \n, \r\n or \r.
-class Lines {
+// Finds line ends: next_line returns the position after the line end (\n, \r\n or \r) of the line at `at`.
+class LineScanner {
 public:
-    explicit Lines(std::string_view text) : text_(text) {}
-    std::size_t behind(std::size_t at);
+    explicit LineScanner(std::string_view text) : text_(text) {}
+    std::size_t next_line(std::size_t at);
 
 private:
     std::string_view text_;
-    std::size_t feed_ = 0;  // of the next \n: a text without one is searched once
-    bool looked_ = false;
+    std::size_t line_feed_ = 0;  // position of the next \n, cached so that a text without one is searched once
+    bool has_searched_ = false;
 };
 
-struct Field {
-    std::string_view name;   // as it stands there
-    std::string_view value;  // with its folds
+struct HeaderField {
+    std::string_view name;   // as written
+    std::string_view value;  // including folds
 };
 
-// Goes through the headers at the start of a text. A blank line ends them, and so does a line that can be
-// neither a header nor the continuation of one: it belongs to the body. Envelope lines ("From ") are skipped.
-class Fields {
+// Iterates over the headers at the start of a text. They end at a blank line, or at a line that is neither a header
+// nor a continuation; such a line belongs to the body. Envelope lines ("From ") are skipped.
+class HeaderParser {
 public:
-    explicit Fields(std::string_view text) : text_(text), lines_(text) {}
+    explicit HeaderParser(std::string_view text) : text_(text), lines_(text) {}
 
-    bool next(Field& field);
+    bool next(HeaderField& field);
 
-    std::string_view body() const { return text_.substr(at_); }  // when there is no next one
-    bool is_broken() const { return is_broken_; }
+    std::string_view body() const { return text_.substr(at_); }  // valid after the last header
+    bool is_malformed() const { return is_malformed_; }
 
 private:
     std::string_view text_;
-    Lines lines_;
+    LineScanner lines_;
     std::size_t at_ = 0;
-    bool is_broken_ = false;
+    bool is_malformed_ = false;
 };
 
-// Replace `out` by the value without folds and spaces around it.
+// Replace `out` by the unfolded and trimmed value.
 void unfold(std::string_view value, std::string& out);
 
-// Decodes values: encoded words, next to each other ones joined, and bytes beyond ASCII.
-class Values {
+// Decodes encoded words (RFC 2047), joining adjacent ones, and non-ASCII bytes.
+class ValueDecoder {
 public:
-    explicit Values(Charsets& charsets) : charsets_(charsets) {}
+    explicit ValueDecoder(CharsetDecoder& charsets) : charsets_(charsets) {}
 
     // Append the decoded text of an unfolded value.
     void append(std::string_view value, std::string& out);
@@ -58,14 +58,14 @@ public:
 private:
     void flush(std::string& out);
 
-    Charsets& charsets_;
-    std::string bytes_, charset_;  // of the encoded words at hand
+    CharsetDecoder& charsets_;
+    std::string bytes_, charset_;  // of the pending encoded words
 };
 
-// Replace `out` by what stands before the first parameter, in lower case, without quotes and comments.
-void main_value(std::string_view value, std::string& out);
+// Replace `out` by the value before the first parameter, in lower case, without quotes and comments.
+void parse_main_value(std::string_view value, std::string& out);
 
-// Replace `out` by a parameter of an unfolded value, whole even if it comes in pieces; false if it is not there.
-bool parameter(std::string_view value, std::string_view name, Charsets& charsets, std::string& out);
+// Replace `out` by a parameter of an unfolded value, joining continuations (RFC 2231); false if it is absent.
+bool parse_parameter(std::string_view value, std::string_view name, CharsetDecoder& charsets, std::string& out);
 
 }  // namespace weigh::mail

@@ -1,9 +1,8 @@
-// HTML to the text that it shows.
+// Converts HTML to its visible text.
 //
-// Tags are dropped, blocks stand on lines of their own, runs of spaces become one, named and numbered
-// characters are decoded. What is inside comments, scripts and styles is dropped; a title is kept with the
-// hidden text, because no mail program shows it. Text is hidden by the style of an element around it, written
-// in its attributes; style sheets are not looked at.
+// Tags are removed, block elements are put on lines of their own, white space is collapsed, and character references
+// are decoded. Comments, scripts and styles are dropped; the title is added to the hidden text, because mail programs
+// do not show it. Text is hidden if the style attribute of an enclosing element hides it; style sheets are ignored.
 #pragma once
 
 #include <array>
@@ -19,7 +18,7 @@
 
 namespace weigh::mail {
 
-// Adds documents to a message; its memory is used again.
+// Appends documents to a message. Holds scratch memory for reuse.
 class Html {
 public:
     Html();
@@ -27,12 +26,12 @@ public:
     Html(const Html&) = delete;
     Html& operator=(const Html&) = delete;
 
-    // Append the text of a document in UTF-8, and what else it shows of itself.
+    // Append the text of a UTF-8 document, its links and its flags.
     void append(std::string_view source, Message& message, Links& links);
 
 private:
-    class Page;
-    std::unique_ptr<Page> page_;
+    class DocumentReader;
+    std::unique_ptr<DocumentReader> reader_;
 };
 
 }  // namespace weigh::mail

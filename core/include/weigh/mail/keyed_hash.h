@@ -1,7 +1,7 @@
-// SipHash-1-3: a hash of texts that nobody can foretell who does not know its key.
+// SipHash-1-3: a keyed hash that is unpredictable without the key.
 //
-// One round for each eight bytes, three at the end; the last word carries the length in its top byte.
-// (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012; with fewer rounds, as in hash tables.)
+// One round per eight bytes and three final rounds; the last word has the length in its top byte. (Aumasson and
+// Bernstein, "SipHash: a fast short-input PRF", 2012; with fewer rounds, as in hash tables.)
 #pragma once
 
 #include <bit>
@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "weigh/key.h"
+#include "weigh/text_key.h"
 
 namespace weigh::mail {
 
@@ -29,7 +29,7 @@ public:
     }
 
 private:
-    // The less than eight bytes from `at` on. Loads of fixed sizes, which may overlap, spare a call for each text.
+    // The last 0 to 7 bytes, loaded with fixed-size, possibly overlapping loads, which avoids a memcpy call per text.
     static std::uint64_t rest(std::string_view text, std::size_t at) {
         const std::size_t left = text.size() - at;
         if (left == 0) return 0;

@@ -1,4 +1,4 @@
-// All that a mail filter has learned: rows by the keys of features, and the totals.
+// Ledger: everything that a mail filter has learned, as rows by feature key and totals.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "weigh/mail/learner.h"
-#include "weigh/mail/print.h"
-#include "weigh/mail/slots.h"
+#include "weigh/mail/hashed_features.h"
+#include "weigh/mail/row_table.h"
 
 namespace weigh::mail {
 
-// What a feature adds to the log-odds of spam; the key zero is the view's bias.
+// Contribution of a feature to the log-odds of spam; key zero is the bias of the view.
 struct Contribution {
     std::size_t view = 0;
     std::uint64_t key = 0;
@@ -23,41 +23,41 @@ struct Contribution {
 
 class Ledger {
 public:
-    // Counts of features must fit 32 bits, also of those that both views have.
-    static constexpr std::uint64_t kMostMessages = (std::uint64_t{1} << 31) - 1;
+    // Feature counts must fit into 32 bits, even for a feature in both views.
+    static constexpr std::uint64_t kMaxMessages = (std::uint64_t{1} << 31) - 1;
 
     explicit Ledger(const Learner& learner) : learner_(&learner) {}
-    // A saved ledger, of which learning changes the copy in memory only. Throws std::invalid_argument for a
-    // file that is not in order and std::system_error for one that cannot be read. Of the rows only as many
-    // are read as are asked for; `whole` reads and checks them all.
+    // Open a saved ledger; learning changes only the copy in memory. Throws std::invalid_argument if the file is
+    // damaged, and std::system_error if it cannot be read. Rows are read on demand; `whole` reads and verifies all of
+    // them.
     static Ledger open(const std::string& path, bool whole);
 
     const Learner& learner() const { return *learner_; }
     const Totals& totals() const { return totals_; }
     const std::string& note() const { return note_; }
-    // Looks at every slot.
+    // Scans all slots.
     std::size_t features() const;
 
-    // One byte per print: zero for ham, one for spam. Either all are learned or, refused with
-    // std::invalid_argument, none; where memory runs out, the first of them may have been.
-    void learn(std::span<const Print> prints, std::string_view spam);
-    void unlearn(std::span<const Print> prints, std::string_view spam);
+    // Learn or unlearn messages, with one label byte per message: 0 for ham, 1 for spam. On std::invalid_argument
+    // nothing is changed; if memory runs out, some messages may have been learned.
+    void learn(std::span<const HashedFeatures> messages, std::string_view spam);
+    void unlearn(std::span<const HashedFeatures> messages, std::string_view spam);
 
-    // The log-odds of spam.
-    void judge(std::span<const Print> prints, std::span<double> scores) const;
-    // What the features that are known add, and the biases that are not zero.
-    std::vector<Contribution> evidence(const Print& print) const;
+    // Write the log-odds of spam.
+    void judge(std::span<const HashedFeatures> messages, std::span<double> scores) const;
+    // Contributions of the known features and of non-zero biases.
+    std::vector<Contribution> evidence(const HashedFeatures& features) const;
 
-    // The file, written into as much memory as `room` is asked for: equal rows, totals and notes make equal bytes.
-    void image(std::string_view note, const std::function<char*(std::size_t)>& room) const;
+    // Write the file image to memory provided by `allocate`. Equal rows, totals and notes give equal bytes.
+    void serialize(std::string_view note, const std::function<char*(std::size_t)>& allocate) const;
 
 private:
-    bool unlearn(const Print& print, bool spam, std::vector<Row*>& rows);
+    bool unlearn(const HashedFeatures& features, bool spam, std::vector<Row*>& rows);
 
     const Learner* learner_;
     Totals totals_;
     std::string note_;
-    Slots slots_;
+    RowTable table_;
 };
 
 }  // namespace weigh::mail

@@ -1,4 +1,4 @@
-// Links of a message: the hosts they lead to, and what is odd about them.
+// Extracts the links of a message, their hosts and suspicious properties.
 #pragma once
 
 #include <cstddef>
@@ -9,28 +9,28 @@
 
 namespace weigh::mail {
 
-// Adds links to a message, up to a number. Those that lead nowhere outside (relative ones, cid:) are left out.
+// Appends links to a message, up to a limit. Links without an external host (relative ones, cid:) are ignored.
 class Links {
 public:
     static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-    Links(Message& message, std::size_t most) : message_(message), most_(most) {}
+    Links(Message& message, std::size_t max_links) : message_(message), max_links_(max_links) {}
 
-    // Add the address of an attribute, its entities decoded, and return its place in the message or kNone.
+    // Add the URL of an attribute, with character references decoded; return its index in the message, or kNone.
     std::size_t add(std::string_view url, Origin origin);
 
-    // Add all addresses in a text.
+    // Add all URLs in a text.
     void scan(std::string_view text);
 
-    // Look whether the text of a link shows the host that it leads to.
-    void compare(std::size_t link, std::string_view shown);
+    // Set flags if the text of a link shows a different host than its target.
+    void check_link_text(std::size_t link, std::string_view visible_text);
 
 private:
-    std::size_t add_text(std::string_view text, std::size_t begin, std::size_t host);
+    std::size_t add_from_text(std::string_view text, std::size_t begin, std::size_t host);
     std::size_t store(std::string_view url, std::string_view authority, Origin origin);
 
     Message& message_;
-    std::size_t most_;
+    std::size_t max_links_;
     std::string url_, host_, folded_;
 };
 

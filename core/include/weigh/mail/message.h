@@ -1,4 +1,4 @@
-// What was found in one raw message; everything in UTF-8.
+// A parsed message, with all texts in UTF-8.
 #pragma once
 
 #include <array>
@@ -15,18 +15,18 @@ namespace weigh::mail {
 
 struct Header {
     std::string_view name;   // in lower case
-    std::string_view value;  // unfolded and decoded, without spaces around it
+    std::string_view value;  // unfolded, decoded and trimmed
 };
 
-// A leaf of the tree of MIME parts; names are in lower case, but for the file's.
+// A leaf of the MIME tree; names are in lower case, except the file name.
 struct Part {
-    std::string_view type;         // "text/html"
-    std::string_view charset;      // as declared; may be empty, as the next ones
-    std::string_view encoding;     // of the transfer
-    std::string_view disposition;  // "attachment"
-    std::string_view file;         // the file's name
-    std::size_t size = 0;          // of the undecoded body
-    std::size_t depth = 0;         // how many parts are around it
+    std::string_view type;           // "text/html"
+    std::string_view charset;        // as declared; may be empty, like the following ones
+    std::string_view encoding;       // transfer encoding
+    std::string_view disposition;    // "attachment"
+    std::string_view file;           // file name
+    std::size_t size = 0;            // bytes of the undecoded body
+    std::size_t depth = 0;           // nesting depth
     std::size_t begin = 0, end = 0;  // its visible text in Message::text
 };
 
@@ -45,8 +45,8 @@ inline constexpr std::array<std::string_view, kTraits> kTraitNames{
 };
 
 struct Link {
-    std::string_view url;   // cut if it is very long
-    std::string_view host;  // in lower case, percent signs decoded; of mailto: the address's domain
+    std::string_view url;   // truncated if very long
+    std::string_view host;  // in lower case, percent-decoded; the domain of the address for mailto:
     Origin origin = Origin::text;
     std::uint8_t traits = 0;
 
@@ -56,18 +56,18 @@ struct Link {
 
 struct Message {
     Message() = default;
-    Message(const Message&) = delete;  // the texts of a copy would be the original's
+    Message(const Message&) = delete;  // a copy would refer to the texts of the original
     Message& operator=(const Message&) = delete;
 
-    std::vector<Header> headers;         // in their order
-    std::vector<Part> parts;             // in their order
-    std::vector<Link> links;             // in their order, not told apart
-    std::vector<std::string_view> tags;  // the names of known HTML tags, each once
-    std::vector<TagAttribute> attributes;  // in their order, not told apart
-    std::string text;                    // visible text of all parts, lines end in \n
-    std::string hidden;                  // text that HTML does not show, and titles
+    std::vector<Header> headers;           // in order
+    std::vector<Part> parts;               // in order
+    std::vector<Link> links;               // in order, with repetitions
+    std::vector<std::string_view> tags;    // names of known HTML tags, without repetitions
+    std::vector<TagAttribute> attributes;  // in order, with repetitions
+    std::string text;                      // visible text of all parts, lines end in \n
+    std::string hidden;                    // text hidden by HTML, and titles
     Flags flags;
-    Arena arena;  // what the views above look at
+    Arena arena;  // storage of the views above
 
     void clear() {
         headers.clear();

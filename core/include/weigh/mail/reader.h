@@ -1,7 +1,7 @@
-// Reads raw messages: headers, the tree of MIME parts, their text, what HTML shows and hides, links.
+// Parses raw messages: headers, MIME tree, text, visible and hidden text of HTML, links.
 //
-// Never fails: whatever the bytes are, the message that comes out is valid UTF-8 and of bounded size, and
-// the time is linear in the bytes. Parts that are no text are not decoded.
+// Never fails: for any input, the result is valid UTF-8 of bounded size, and the time is linear in the size. Non-text
+// parts are not decoded.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +12,20 @@
 
 namespace weigh::mail {
 
-// No text is longer, whatever is asked for.
-inline constexpr std::size_t kMostText = std::size_t{1} << 30;
+// Upper limit of Limits::text_bytes.
+inline constexpr std::size_t kMaxTextBytes = std::size_t{1} << 30;
 
-// What is beyond is left out, and told by a flag.
+// Limits; whatever exceeds them is dropped and reported by a flag.
 struct Limits {
-    std::size_t text_bytes = std::size_t{1} << 18;    // decoded, HTML before its tags are dropped
-    std::size_t header_bytes = std::size_t{1} << 18;  // of all headers of the message, decoded
+    std::size_t text_bytes = std::size_t{1} << 18;    // decoded; for HTML before tags are removed
+    std::size_t header_bytes = std::size_t{1} << 18;  // of all headers, decoded
     std::size_t headers = 1000;
     std::size_t parts = 500;
     std::size_t links = 1000;
     std::size_t depth = 32;
 };
 
-// Holds memory that is used again from message to message; one for each thread.
+// Holds scratch memory for reuse; use one instance per thread.
 class Reader {
 public:
     explicit Reader(const Limits& limits = {});

@@ -1,4 +1,4 @@
-// A reader of texts that finds the words of confusion sets and their contexts in one pass.
+// Finds the words of confusion sets in texts, with their contexts, in one pass.
 #pragma once
 
 #include <cstddef>
@@ -14,51 +14,51 @@
 
 namespace weigh::spelling {
 
-// The occurrences of one set by column; row i owns the features indptr[i] .. indptr[i + 1].
-struct Columns {
+// The occurrences of one set, column by column; row i has the features indptr[i] .. indptr[i + 1].
+struct OccurrenceColumns {
     std::vector<std::int32_t> members, documents;
-    std::vector<std::int64_t> at, begins;  // words and bytes of the document before it
-    std::vector<std::int32_t> sizes;       // bytes
+    std::vector<std::int64_t> at, begins;  // number of words and bytes before it in the document
+    std::vector<std::int32_t> sizes;       // in bytes
     std::vector<std::int64_t> indptr{0};
     std::vector<std::int32_t> features;
 };
 
-// The occurrences that are kept of one set. When there are `most`, about half of them are dropped, and from then on
-// only half of those that would have been taken before are; which ones, their numbers say.
-class Kept {
+// A bounded sample of the occurrences of one set. When it has `max_occurrences`, about half of them are dropped and
+// the sampling rate is halved; which ones is determined by hashing their sequence numbers.
+class OccurrenceSample {
 public:
-    explicit Kept(std::size_t most) : most_(most) {}
+    explicit OccurrenceSample(std::size_t max_occurrences) : max_occurrences_(max_occurrences) {}
 
-    // Whether the next occurrence is to be added.
-    bool takes_next();
+    // Whether the next occurrence is sampled and should be added.
+    bool accept_next();
 
-    Columns columns;
-    std::uint64_t stride() const { return stride_; }  // one of so many is taken, on average
+    OccurrenceColumns columns;
+    std::uint64_t stride() const { return stride_; }  // sampling interval on average
 
 private:
-    // Drop half of the occurrences, of which so many were met.
-    void thin(std::uint64_t met);
+    // Drop half of the sample after `n_seen` occurrences.
+    void halve(std::uint64_t n_seen);
 
-    std::size_t most_;
-    std::uint64_t met_ = 0, stride_ = 1;
+    std::size_t max_occurrences_;
+    std::uint64_t n_seen_ = 0, stride_ = 1;
 };
 
-// Where a piece lies: its document, and the words and bytes before it there.
-struct Place {
+// Position of a chunk: its document, and the words and bytes before it there.
+struct ChunkPosition {
     std::int32_t document = 0;
     std::int64_t words = 0, begin = 0;
 };
 
 class Reader {
 public:
-    // Words are in lower case with ' for apostrophes; one that occurs twice is an error.
-    Reader(std::span<const std::vector<std::string>> sets, std::size_t window, std::size_t most);
+    // Words are in lower case with ' for apostrophes; duplicates are an error.
+    Reader(std::span<const std::vector<std::string>> sets, std::size_t window, std::size_t max_occurrences);
 
-    // Read a piece of text, beyond which no context reaches, and return the number of its words.
-    std::int64_t read(std::string_view piece, const Place& place);
+    // Read a chunk of text, and return its number of words. Contexts do not extend beyond the chunk.
+    std::int64_t read(std::string_view chunk, const ChunkPosition& position);
 
     std::size_t size() const { return sets_.size(); }
-    const Kept& set(std::size_t number) const { return sets_[number]; }
+    const OccurrenceSample& set(std::size_t number) const { return sets_[number]; }
     Names names() const { return contexts_.names(); }
 
 private:
@@ -66,21 +66,21 @@ private:
         std::size_t set;
         std::int32_t number;
     };
-    struct Found {
+    struct Match {
         std::size_t token;
         Member member;
         std::int64_t at;
     };
 
-    void look_at(const Token& word, std::string_view piece, std::int64_t at);
-    void end_paragraph(std::string_view piece, const Place& place);
+    void check_word(const Token& word, std::string_view chunk, std::int64_t at);
+    void end_paragraph(std::string_view chunk, const ChunkPosition& position);
 
-    std::vector<Kept> sets_;
+    std::vector<OccurrenceSample> sets_;
     std::vector<Member> members_;
-    Dictionary codes_;  // places in `members_` by word
+    Dictionary codes_;  // indices in `members_` by word
     Contexts contexts_;
     std::vector<Token> paragraph_;
-    std::vector<Found> found_;
+    std::vector<Match> matches_;
     std::string scratch_;
 };
 

@@ -212,7 +212,9 @@ def _labelled_source(model: Any, data: Any, y: Any) -> Source:
 
 def _probability_checks(model: Any, source: Source) -> Iterator[Check]:
     if not isinstance(model, ThresholdModel):
-        yield check_sums_to_one("class probabilities sum to 1", [float(sum(model.class_distribution.exact_probabilities))])
+        yield check_sums_to_one(
+            "class probabilities sum to 1", [float(sum(model.class_distribution.exact_probabilities))]
+        )
     if isinstance(model, BayesModel):
         yield check_sums_to_one("probabilities within classes sum to 1", list(_probability_totals(model)))
     first = next(iter(model.schema.chunks(source))).slice(0, 1000)

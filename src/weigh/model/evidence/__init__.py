@@ -1,1 +1,1 @@
-"""Evidence."""
+"""Evidence: why a row got its verdict."""

@@ -1,4 +1,4 @@
-"""Evidence: why a row got its verdict, as named contributions that sum to the score."""
+"""Evidence for a row's verdict: named contributions that sum to the score difference."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from weigh.model.distributions.weights import Contribution, format_value
 from weigh.model.evidence.exact_products import ClassProduct, format_products, products_latex
 from weigh.text import format_probability, format_signed, html_paragraph, html_table, to_json_value, truncate
 
-MAX_PRINTED_ROWS = 40  # rows that are printed one by one; longer evidence is printed by its strongest
+MAX_PRINTED_ROWS = 40  # longer evidence is printed shortened
+MAX_PRINTED_EVIDENCE = 10
 
 
 @dataclass(frozen=True)
 class EvidenceRow:
-    """One line of evidence: how many nats (or points of a score) a feature speaks for the verdict."""
+    """The contribution of one feature to the verdict, in nats (or the unit of the evidence)."""
 
     feature: str
     value: str
@@ -30,23 +31,22 @@ class EvidenceRow:
 
     @property
     def title(self) -> str:
-        """The feature with its value, for people."""
+        """The feature with its value, for display."""
         if not self.value:
             return self.feature
-        return (
-            f"{self.feature} {self.value}" if self.value.startswith("×") else f"{self.feature} = {self.value}"
-        )
+        separator = " " if self.value.startswith("×") else " = "
+        return f"{self.feature}{separator}{self.value}"
 
 
 @dataclass(frozen=True, repr=False)
 class Evidence:
-    """The verdict for one row, weighed against the runner-up.
+    """The verdict for one row, compared with the runner-up.
 
-    `table` lists what each feature adds to log P(verdict | row) − log P(runner-up | row), in nats
-    (natural logarithms), beginning with the class prior; `total` is their sum. With one class only
-    there is no runner-up, and the contributions are those to the class's own score. Learners without
-    probabilities tell differences of scores instead, in points or votes, as `unit` says, beginning
-    with the bias. Of a regression they sum to the number that is predicted, which is the verdict.
+    `table` lists the contribution of each feature to log P(verdict | row) − log P(runner-up | row) in nats
+    (natural logarithms), starting with the class prior; `total` is their sum. With a single class there is no
+    runner-up, and the contributions sum to the class's score. For models without probabilities the
+    contributions start with the bias and sum to the score difference in points or votes, as `unit` says. For
+    regressions they sum to the prediction, which is the verdict.
     """
 
     verdict: Any
@@ -59,7 +59,7 @@ class Evidence:
 
     @property
     def total(self) -> float:
-        """The sum of all contributions: the log-odds of the verdict against the runner-up."""
+        """The sum of the contributions: the log-odds of the verdict against the runner-up."""
         return exact_sum([row.nats for row in self.table])
 
     @property
@@ -68,22 +68,21 @@ class Evidence:
         return self.probabilities[self.verdict]
 
     def strongest(self, most: int = 10) -> tuple[EvidenceRow, ...]:
-        """Return the rows that weigh most, for or against."""
+        """Return the rows with the largest absolute contributions."""
         return tuple(sorted(self.table, key=lambda row: -abs(row.nats))[:most])
 
     def shortened(self, most: int = 20) -> Evidence:
-        """Return the evidence with all but the strongest rows added up in one; the total stays."""
+        """Return the evidence with all but the strongest rows summed in one row; the total is unchanged."""
         if len(self.table) <= most + 1:
             return self
-        strong = self.strongest(most)
-        kept = set(map(id, strong))
-        rest = [row.nats for row in self.table if id(row) not in kept]
-        return replace(
-            self, table=(*strong, EvidenceRow(f"{len(rest):,} others together", "", exact_sum(rest)))
-        )
+        strongest = self.strongest(most)
+        ids = set(map(id, strongest))
+        others = [row.nats for row in self.table if id(row) not in ids]
+        others_row = EvidenceRow(f"{len(others):,} others together", "", exact_sum(others))
+        return replace(self, table=(*strongest, others_row))
 
     def rescale(self, factor: float, divisor: float) -> Evidence:
-        """Return the evidence with all its amounts times one number above zero by another."""
+        """Return the evidence with all contributions multiplied by factor / divisor, both positive."""
         if factor == divisor:
             return self
         rows = (
@@ -94,33 +93,31 @@ class Evidence:
         return replace(self, table=_rescale_rows(self.table, factor, divisor), _pairwise_rows=rows)
 
     def rows_between(self, first: Any, second: Any) -> tuple[EvidenceRow, ...]:
-        """Return what each feature speaks for one class against any other; None is no other."""
+        """Return the contributions to the first class's score minus the second's; None means no second."""
         if (first, second) == (self.verdict, self.runner_up):
             return self.table
         if self._pairwise_rows is None:
-            raise errors.Unsupported(
-                f"This evidence is that for {self.verdict!r} against {self.runner_up!r}, and no other."
-            )
+            raise errors.Unsupported(f"This evidence only compares {self.verdict!r} with {self.runner_up!r}.")
         return self._pairwise_rows(first, second)
 
     def detach(self) -> Evidence:
-        """Return the evidence without what other pairs of classes would need, to be kept."""
+        """Return the evidence without the data of other pairs of classes, to save memory."""
         return replace(self, _pairwise_rows=None)
 
     def worked(self, format: str = "text") -> str:
         """Return the whole calculation in exact fractions, as "text" or "latex"."""
-        writer = {"text": format_products, "latex": products_latex}.get(format)
-        if writer is None:
+        format_calculation = {"text": format_products, "latex": products_latex}.get(format)
+        if format_calculation is None:
             raise errors.parameter_error("worked", "format", "'text' or 'latex'", format)
-        return writer(self._class_products(), self.verdict)
+        return format_calculation(self._class_products(), self.verdict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the evidence as plain data for JSON; infinite nats are the text "inf"."""
-        shares = {"probabilities": {str(label): p for label, p in self.probabilities.items()}}
+        """Return the evidence as plain data for JSON; infinite contributions are the string "inf"."""
+        probabilities = {"probabilities": {str(label): p for label, p in self.probabilities.items()}}
         return {
             "verdict": self.verdict,
             "runner_up": self.runner_up,
-            **(shares if self.probabilities else {}),
+            **(probabilities if self.probabilities else {}),
             "evidence": [
                 {"feature": row.feature, "value": row.value, self.unit: to_json_value(row.nats)}
                 for row in self.table
@@ -150,30 +147,30 @@ class Evidence:
         names = [truncate(row.title, 44) for row in self.table]
         width = max(map(len, [*names, "total"]))
         largest = max((abs(r.nats) for r in self.table if math.isfinite(r.nats)), default=1.0) or 1.0
-        room = max(
-            9, *(len(format_signed(row.nats, 4)) for row in self.table), len(format_signed(self.total, 4))
-        )
-        for name, row in zip(names, self.table, strict=True):
+        numbers = [format_signed(row.nats, 4) for row in self.table]
+        total = format_signed(self.total, 4)
+        number_width = max(9, *map(len, numbers), len(total))
+        for name, number, row in zip(names, numbers, self.table, strict=True):
             length = 12 if math.isinf(row.nats) else round(12 * abs(row.nats) / largest)
             bar = ("+" if row.nats > 0 else "−") * length
-            lines.append(f"  {name:<{width}}  {format_signed(row.nats, 4):>{room}}  {bar}".rstrip())
-        lines += [f"  {'total':<{width}}  {format_signed(self.total, 4):>{room}}  {self.unit}"]
+            lines.append(f"  {name:<{width}}  {number:>{number_width}}  {bar}".rstrip())
+        lines += [f"  {'total':<{width}}  {total:>{number_width}}  {self.unit}"]
         return "\n".join(lines)
 
     __repr__ = __str__
 
     def plot(self, most: int = 20) -> Any:
-        """Return a picture of what speaks for the verdict and against it; the weakest are added up."""
+        """Plot the strongest contributions as bars; the others are summed in one bar."""
         from weigh.pictures import bar_chart
         from weigh.pictures.chart_data import clip_infinite
 
-        shown = self.shortened(most).table
-        sizes = clip_infinite([row.nats for row in shown])
-        rows = [{"name": row.title, "value": size} for row, size in zip(shown, sizes, strict=True)]
+        rows = self.shortened(most).table
+        values = clip_infinite([row.nats for row in rows])
+        bars = [{"name": row.title, "value": value} for row, value in zip(rows, values, strict=True)]
         if self.unit == "predicted":
-            return bar_chart(rows, x="adds to the prediction", title=self._title)
+            return bar_chart(bars, x="adds to the prediction", title=self._title)
         title = f"{self._title}, total {format_signed(self.total, 4)} {self.unit}"
-        return bar_chart(rows, x=f"{self.unit} for {self.verdict}", title=title)
+        return bar_chart(bars, x=f"{self.unit} for {self.verdict}", title=title)
 
     def _repr_html_(self) -> str:
         if len(self.table) > MAX_PRINTED_ROWS:
@@ -187,34 +184,34 @@ def build_evidence(
     classes: Sequence[Any],
     log_prior: Floats,
     contributions: Sequence[Contribution],
-    work: Callable[[], list[ClassProduct]],
+    class_products: Callable[[], list[ClassProduct]],
     tie: str = "first",
     unit: str = "nats",
     verdict: int | None = None,
-    base: str | None = None,
+    base_name: str | None = None,
 ) -> Evidence:
-    """Return the evidence of one row from what each feature adds to each class's score.
+    """Return the evidence for one row from the contributions of its features to each class's score.
 
-    In nats scores are logarithms and have probabilities. A verdict that is known stays the verdict,
-    also where sums in another order would round otherwise. `base` is what the first row is called.
+    With the unit "nats", scores are logarithms and the evidence has probabilities. Pass `verdict` if it is
+    known, because sums in another order may round differently. `base_name` names the first row.
     """
-    logs = [log_prior, *(found.logs for found in contributions)]
+    logs = [log_prior, *(contribution.logs for contribution in contributions)]
     scores = np.array([[exact_sum([float(part[c]) for part in logs]) for c in range(len(classes))]])
     verdict = int(best_class(scores, tie)[0]) if verdict is None else verdict
-    rest = [c for c in range(len(classes)) if c != verdict]
-    second = max(rest, key=lambda c: (scores[0, c], -c)) if rest else None
+    others = [c for c in range(len(classes)) if c != verdict]
+    second = max(others, key=lambda c: (scores[0, c], -c)) if others else None
     names = [
-        (base or ("class prior" if unit == "nats" else "bias"), ""),
-        *((found.feature, found.value) for found in contributions),
+        (base_name or ("class prior" if unit == "nats" else "bias"), ""),
+        *((contribution.feature, contribution.value) for contribution in contributions),
     ]
-    skipped = unit == "votes"
-    rows = partial(_contrast_rows, classes, names[skipped:], logs[skipped:])
-    shares = np.exp(log_softmax(scores))[0].tolist() if unit == "nats" else []
+    first_row = 1 if unit == "votes" else 0  # votes have no bias
+    rows = partial(_contrast_rows, classes, names[first_row:], logs[first_row:])
     runner_up = None if second is None else classes[second]
-    probabilities = dict(zip(classes, shares, strict=True)) if shares else {}
-    return Evidence(
-        classes[verdict], runner_up, probabilities, rows(classes[verdict], runner_up), work, unit, rows
-    )
+    probabilities = {}
+    if unit == "nats":
+        probabilities = dict(zip(classes, np.exp(log_softmax(scores))[0].tolist(), strict=True))
+    table = rows(classes[verdict], runner_up)
+    return Evidence(classes[verdict], runner_up, probabilities, table, class_products, unit, rows)
 
 
 def _contrast_rows(
@@ -224,10 +221,11 @@ def _contrast_rows(
     first: Any,
     second: Any,
 ) -> tuple[EvidenceRow, ...]:
-    own, other = classes.index(first), None if second is None else classes.index(second)
+    """Return the contributions to the first class's score minus those to the second's."""
+    a, b = classes.index(first), None if second is None else classes.index(second)
     pairs = zip(names, logs, strict=True)
     return tuple(
-        EvidenceRow(feature, value, _class_difference(part, own, other)) for (feature, value), part in pairs
+        EvidenceRow(feature, value, _class_difference(part, a, b)) for (feature, value), part in pairs
     )
 
 
@@ -246,7 +244,7 @@ def _rescale_rows(table: Sequence[EvidenceRow], factor: float, divisor: float) -
 
 
 def exact_sum(parts: Sequence[float]) -> float:
-    """Return the correctly rounded sum; minus infinity outweighs everything."""
+    """Return the correctly rounded sum, or −inf if any part is −inf."""
     return -math.inf if -math.inf in parts else math.fsum(parts)
 
 
@@ -258,28 +256,25 @@ def _class_difference(logs: Floats, first: int, second: int | None) -> float:
     return float(logs[first]) - float(logs[second])
 
 
-MAX_PRINTED_EVIDENCE = 10
-
-
 class Explained(list[Evidence]):
-    """What `explain` returns: the evidence for each row, in a list; prints and shows the first ten."""
+    """The list of evidence that `explain` returns; it displays the first ten."""
 
     @overload
-    def __getitem__(self, at: SupportsIndex) -> Evidence: ...
+    def __getitem__(self, index: SupportsIndex) -> Evidence: ...
     @overload
-    def __getitem__(self, at: slice) -> Explained: ...
-    def __getitem__(self, at: Any) -> Any:
-        found: Any = super().__getitem__(at)
-        return Explained(found) if isinstance(at, slice) else found
+    def __getitem__(self, index: slice) -> Explained: ...
+    def __getitem__(self, index: Any) -> Any:
+        item: Any = super().__getitem__(index)
+        return Explained(item) if isinstance(index, slice) else item
 
     def __repr__(self) -> str:
         return "\n\n".join(self._with_remainder(map(str, self[:MAX_PRINTED_EVIDENCE]))) or "[]"
 
     def _repr_html_(self) -> str:
-        shown = [evidence._repr_html_() for evidence in self[:MAX_PRINTED_EVIDENCE]]
+        tables = [evidence._repr_html_() for evidence in self[:MAX_PRINTED_EVIDENCE]]
         notes = [*self._with_remainder([]), *([] if self else ["No rows."])]
-        return f"<div>{''.join([*shown, *map(html_paragraph, notes)])}</div>"
+        return f"<div>{''.join([*tables, *map(html_paragraph, notes)])}</div>"
 
-    def _with_remainder(self, shown: Iterable[str]) -> list[str]:
-        more = len(self) - MAX_PRINTED_EVIDENCE
-        return [*shown, *([f"… and {more:,} more"] if more > 0 else [])]
+    def _with_remainder(self, parts: Iterable[str]) -> list[str]:
+        n_hidden = len(self) - MAX_PRINTED_EVIDENCE
+        return [*parts, *([f"… and {n_hidden:,} more"] if n_hidden > 0 else [])]

@@ -1,4 +1,4 @@
-"""Worked calculations: the product behind a posterior, in exact fractions."""
+"""Worked calculations: the products of probabilities behind a posterior, in exact fractions."""
 
 from __future__ import annotations
 
@@ -14,78 +14,75 @@ from weigh.model.distributions.weights import format_value
 from weigh.priors.exact import normalise_weights
 from weigh.text import escape_latex, text_table
 
-MAX_PRODUCT_BITS = 8_000  # bits of a product; a long text's would take minutes to reduce, and no one reads it
+MAX_PRODUCT_BITS = 8_000  # the product of a long text would take minutes to reduce
 
 
 @dataclass(frozen=True)
 class ClassProduct:
-    """One class's product: the prior, then one factor per feature."""
+    """The product of one class: the prior, then one factor per feature."""
 
     label: Any
     factors: tuple[Factor, ...]
 
     @cached_property
     def is_exact(self) -> bool:
-        """Whether every factor is a ratio of counts, and their product short enough to write down."""
+        """Whether every factor is a fraction and the product has at most `MAX_PRODUCT_BITS` bits."""
         return self.n_bits <= MAX_PRODUCT_BITS
 
     @cached_property
     def n_bits(self) -> float:
-        """About how many bits the product has."""
+        """The approximate number of bits of the product."""
         return sum(_factor_bits(f) for f in self.factors)
 
     @property
     def numerator(self) -> Fraction:
-        """The product of the numerators, not reduced."""
+        """The product of the numerators, not in lowest terms."""
         return math.prod((Fraction(f.numerator) ** f.exponent for f in self.factors), start=Fraction(1))
 
     @property
     def denominator(self) -> Fraction:
-        """The product of the denominators, not reduced."""
+        """The product of the denominators, not in lowest terms."""
         return math.prod((f.denominator**f.exponent for f in self.factors), start=Fraction(1))
 
     @property
     def log(self) -> float:
-        """The logarithm of the product, which never underflows."""
+        """The logarithm of the product, which does not underflow."""
         parts = [f.exponent * (_log(f.numerator) - _log(f.denominator)) for f in self.factors]
         return -math.inf if -math.inf in parts else math.fsum(parts)
 
 
-def class_posteriors(work: Sequence[ClassProduct]) -> list[Fraction | float]:
-    """Return the posterior of each class, exact if every factor is and all together are short enough."""
-    if all(each.is_exact for each in work) and sum(each.n_bits for each in work) <= MAX_PRODUCT_BITS:
-        products = [each.numerator / each.denominator for each in work]
-        total = sum(products)
-        return [product / total for product in products] if total else [math.nan] * len(work)
-    logs = [each.log for each in work]
+def class_posteriors(products: Sequence[ClassProduct]) -> list[Fraction | float]:
+    """Return the posterior of each class, exact if all products are exact and short enough together."""
+    if all(p.is_exact for p in products) and sum(p.n_bits for p in products) <= MAX_PRODUCT_BITS:
+        fractions = [p.numerator / p.denominator for p in products]
+        total = sum(fractions)
+        return [fraction / total for fraction in fractions] if total else [math.nan] * len(products)
+    logs = [p.log for p in products]
     top = max(logs)
-    shares = [math.exp(log - top) for log in logs]
-    return [share / sum(shares) for share in shares]
+    weights = [math.exp(log - top) for log in logs]
+    return [weight / sum(weights) for weight in weights]
 
 
-def format_products(work: Sequence[ClassProduct], verdict: Any) -> str:
+def format_products(products: Sequence[ClassProduct], verdict: Any) -> str:
     """Return the calculation as an aligned table, one column per class."""
-    lines = [["", *(str(each.label) for each in work)]]
-    for at, factor in enumerate(work[0].factors):
-        lines.append([_factor_title(factor), *(_format_factor(each.factors[at]) for each in work)])
-    lines.append(["product", *(_format_product(each) for each in work)])
-    lines.append(["", *(_format_lowest_terms(each) for each in work)])
-    lines.append(["posterior", *(_format_probability(p) for p in class_posteriors(work))])
+    lines = [["", *(str(p.label) for p in products)]]
+    for i, factor in enumerate(products[0].factors):
+        lines.append([_factor_title(factor), *(_format_factor(p.factors[i]) for p in products)])
+    lines.append(["product", *map(_format_product, products)])
+    lines.append(["", *map(_format_lowest_terms, products)])
+    lines.append(["posterior", *map(_format_probability, class_posteriors(products))])
     lines = [line for line in lines if any(line)]
     return f"{text_table(lines, left=len(lines[0]))}\nverdict: {verdict}"
 
 
-def products_latex(work: Sequence[ClassProduct], verdict: Any) -> str:
+def products_latex(products: Sequence[ClassProduct], verdict: Any) -> str:
     """Return the calculation as LaTeX, one line per class in an align* environment."""
     lines = []
-    for each, share in zip(work, class_posteriors(work), strict=True):
-        product = r" \times ".join(_latex_factor(f) for f in each.factors)
-        result = (
-            _latex_fraction(each.numerator, each.denominator) if each.is_exact else f"e^{{{each.log:.6g}}}"
-        )
-        lines.append(
-            rf"{_latex_text(each.label)}:\quad & {product} = {result}, \qquad P = {_latex_number(share)}"
-        )
+    for p, posterior in zip(products, class_posteriors(products), strict=True):
+        factors = r" \times ".join(map(_latex_factor, p.factors))
+        result = _latex_fraction(p.numerator, p.denominator) if p.is_exact else f"e^{{{p.log:.6g}}}"
+        label, number = _latex_text(p.label), _latex_number(posterior)
+        lines.append(rf"{label}:\quad & {factors} = {result}, \qquad P = {number}")
     body = " \\\\\n".join(lines)
     return (
         "\\begin{align*}\n" + body + " \\\\\n" + rf"& \Rightarrow {_latex_text(verdict)}" + "\n\\end{align*}"
@@ -109,29 +106,29 @@ def _format_factor(factor: Factor) -> str:
     return f"{factor.formula} = {result}"
 
 
-def _format_product(each: ClassProduct) -> str:
-    if not each.is_exact:
-        return f"{math.exp(each.log):.6g}" if each.log > -700 else f"e^{each.log:.6g}"
-    text = f"{format_rational(each.numerator)}/{format_rational(each.denominator)}"
-    return text if len(text) <= 40 else f"e^{each.log:.6g}"
+def _format_product(product: ClassProduct) -> str:
+    if not product.is_exact:
+        return f"{math.exp(product.log):.6g}" if product.log > -700 else f"e^{product.log:.6g}"
+    text = f"{format_rational(product.numerator)}/{format_rational(product.denominator)}"
+    return text if len(text) <= 40 else f"e^{product.log:.6g}"
 
 
-def _format_lowest_terms(each: ClassProduct) -> str:
-    if not each.is_exact or not each.numerator:
+def _format_lowest_terms(product: ClassProduct) -> str:
+    if not product.is_exact or not product.numerator:
         return ""
-    share = each.numerator / each.denominator
-    text = f"= {share} = {float(share):.6g}"
+    fraction = product.numerator / product.denominator
+    text = f"= {fraction} = {float(fraction):.6g}"
     return text if len(text) <= 40 else ""
 
 
-def _format_probability(share: Fraction | float) -> str:
-    if isinstance(share, float) or len(str(share)) > 24:
-        return f"{float(share):.6g}"
-    return f"{share} = {float(share):.6g}"
+def _format_probability(p: Fraction | float) -> str:
+    if isinstance(p, float) or len(str(p)) > 24:
+        return f"{float(p):.6g}"
+    return f"{p} = {float(p):.6g}"
 
 
 def _factor_bits(factor: Factor) -> float:
-    """Return about how many bits a factor adds to a product; a density adds no end of them."""
+    """Return the approximate number of bits of a factor; infinite for a float."""
     if isinstance(factor.numerator, float):
         return math.inf
     parts = (factor.numerator, factor.denominator)
@@ -156,14 +153,14 @@ def _latex_factor(factor: Factor) -> str:
     return rf"\left({fraction}\right){power}" if power else fraction
 
 
-def _latex_fraction(above: Fraction | float, below: Fraction) -> str:
-    return rf"\frac{{{format_rational(Fraction(above))}}}{{{format_rational(below)}}}"
+def _latex_fraction(numerator: Fraction | float, denominator: Fraction) -> str:
+    return rf"\frac{{{format_rational(Fraction(numerator))}}}{{{format_rational(denominator)}}}"
 
 
-def _latex_number(share: Fraction | float) -> str:
-    if isinstance(share, float):
-        return f"{share:.4g}"
-    return _latex_fraction(Fraction(share.numerator), Fraction(share.denominator))
+def _latex_number(number: Fraction | float) -> str:
+    if isinstance(number, float):
+        return f"{number:.4g}"
+    return _latex_fraction(Fraction(number.numerator), Fraction(number.denominator))
 
 
 def _latex_text(value: object) -> str:
@@ -172,9 +169,9 @@ def _latex_text(value: object) -> str:
 
 @dataclass(frozen=True)
 class Factor:
-    """One probability P(feature = value | class) = above / below, not reduced.
+    """P(feature = value | class) = (numerator / denominator)^exponent, not in lowest terms.
 
-    A density, or anything else that is no ratio of counts, is a float over one.
+    A density, or any other number that is not a ratio of counts, is a float with the denominator 1.
     """
 
     feature: str
@@ -186,17 +183,15 @@ class Factor:
 
     @property
     def probability(self) -> Fraction | float:
-        """The factor as one number."""
+        """The value of the factor."""
         return (self.numerator / self.denominator) ** self.exponent
 
     def in_lowest_terms(self) -> Factor:
-        """Return the factor without its history: in lowest terms, without a formula."""
+        """Return the factor in lowest terms, without its formula."""
         if isinstance(self.numerator, float):
             return self
-        share = self.numerator / self.denominator
-        return replace(
-            self, formula="", numerator=Fraction(share.numerator), denominator=Fraction(share.denominator)
-        )
+        numerator, denominator = map(Fraction, (self.numerator / self.denominator).as_integer_ratio())
+        return replace(self, formula="", numerator=numerator, denominator=denominator)
 
 
 def smoothed_ratio(
@@ -208,29 +203,31 @@ def smoothed_ratio(
 
 
 def exact_class_shares(table: Any, c: int, pseudo: Sequence[Fraction]) -> list[Fraction]:
-    """Return the probabilities of all columns of a table in class c as fractions.
+    """Return the probabilities of all columns of a count table [C, K] in class c as fractions.
 
-    A class that has neither counts nor pseudo-counts is given those of all classes together.
+    A class with neither counts nor pseudo-counts gets the probabilities of all classes together.
     """
-    own = normalise_weights([to_fraction(n) + a for n, a in zip(table[c].tolist(), pseudo, strict=True)])
-    return own or priors.exact_estimates([to_fraction(n) for n in table.sum(axis=0).tolist()], pseudo)
+    smoothed = [to_fraction(n) + a for n, a in zip(table[c].tolist(), pseudo, strict=True)]
+    return normalise_weights(smoothed) or priors.exact_estimates(
+        [to_fraction(n) for n in table.sum(axis=0).tolist()], pseudo
+    )
 
 
 def to_fraction(count: float) -> Fraction:
-    """Return a count as an exact fraction, a float by its decimal text."""
+    """Return a count as an exact fraction; a float is read by its decimal text."""
     return Fraction(str(count)) if isinstance(count, float) else Fraction(count)
 
 
 def format_ratio(count: Fraction, pseudo: Fraction, total: Fraction, pseudo_total: Fraction) -> str:
-    """Return an estimate's arithmetic, such as (1 + 1) / (3 + 2)."""
+    """Format a smoothed ratio, such as (1 + 1) / (3 + 2)."""
     if not pseudo and not pseudo_total:
         return f"{format_rational(count)}/{format_rational(total)}"
-    above = f"({format_rational(count)} + {format_rational(pseudo)})"
-    return f"{above} / ({format_rational(total)} + {format_rational(pseudo_total)})".replace("+ -", "− ")
+    numerator = f"({format_rational(count)} + {format_rational(pseudo)})"
+    return f"{numerator} / ({format_rational(total)} + {format_rational(pseudo_total)})".replace("+ -", "− ")
 
 
 def format_rational(number: Fraction) -> str:
-    """Return a rational number as an integer, a short decimal or a fraction."""
+    """Format a rational number as an integer, a short decimal or a fraction."""
     if number.denominator == 1:
         return str(number.numerator)
     if Fraction(str(float(number))) == number:

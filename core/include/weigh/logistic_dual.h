@@ -1,0 +1,88 @@
+// Logistic regression with a Gaussian prior by dual coordinate ascent over sparse rows.
+//
+// The problem is  min  Σ sᵢ log(1 + exp(−mᵢ)) + ‖w‖² / 2v  with the margins mᵢ = ±(oᵢ + b + xᵢ·w), where v is the
+// prior variance. The dual has one variable αᵢ in (0, sᵢ) per row, and w = v Σ ±αᵢ xᵢ. A step optimises one αᵢ; with
+// αᵢ = sᵢ / (1 + exp(−uᵢ)) it is the root of
+//
+//     uᵢ + mᵢ + aᵢ (αᵢ − αᵢ_old) = 0,    aᵢ = v ‖xᵢ‖² + vᵦ.
+//
+// The bias b is one more weight, with a prior of variance vᵦ whose mean is moved to the current b (method of
+// multipliers), so that in the limit b is unpenalised.
+//
+// With several threads, each one works on its own rows and on its own copy of w, in which its steps are scaled by σ′;
+// then the steps of all threads are added (CoCoA+, Ma et al., 2015). The dual increases if σ′ ≥ |Σ Δ|² / Σ |Δ|². This
+// ratio is at most the number of threads, and is measured.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "weigh/views.h"
+#include "weigh/zeroed_array.h"
+
+namespace weigh {
+
+struct DualSettings {
+    double prior_variance = 1;       // v
+    double bias_prior_variance = 0;  // vᵦ; zero means no bias
+    std::size_t syncs_per_pass = 1;  // how often the threads exchange their steps
+    std::size_t threads = 1;
+};
+
+class LogisticDual {
+public:
+    // The rows must outlive this object. y is 0 or 1; empty weights mean unit weights, an empty offset means zero.
+    LogisticDual(const SparseRows& rows, std::size_t width, std::span<const double> y, std::span<const double> weights,
+                 std::span<const double> offset, const DualSettings& settings);
+
+    // Start from the αᵢ that correspond to given scores oᵢ + b + xᵢ·w, with weights w = v Σ ±αᵢ xᵢ.
+    void warm_start(std::span<const double> scores, std::span<const double> weights, double bias);
+
+    // Take a step for each of the given rows in order; return an estimate of the duality gap before the steps.
+    double run_pass(std::span<const std::int32_t> order);
+
+    // Move the mean of the bias prior by `factor` times the distance of the bias from it.
+    void recentre_bias_prior(double factor);
+
+    std::size_t size() const { return rows_.size(); }
+    std::size_t width() const { return width_; }
+    std::span<const double> weights() const { return {weights_.data(), width_}; }
+    double bias() const { return weights_[width_]; }
+    double subproblem_scale() const { return scale_; }
+    // ±αᵢ, and uᵢ = log αᵢ / (sᵢ − αᵢ).
+    void signed_alphas(std::span<double> out) const;
+    void logits(std::span<double> out) const;
+
+private:
+    struct Row {  // one cache line
+        std::int64_t begin;
+        std::uint32_t size;
+        std::int32_t sign;
+        double curvature;  // aᵢ, computed at the first step
+        double weight, offset;
+        double logit, sigma, alpha;  // uᵢ, its logistic value, and αᵢ = sᵢ · sigma
+    };
+    static_assert(sizeof(Row) == 64);
+
+    template <bool kHasValues>
+    double run_steps(std::span<const std::int32_t> order, double* w);
+    template <bool kHasValues>
+    double step(Row& row, double* w) const;
+    template <bool kHasValues>
+    double curvature(const Row& row) const;
+    void merge_copies();
+
+    SparseRows data_;
+    std::size_t width_;
+    DualSettings settings_;
+    ZeroedArray<Row> rows_;
+    ZeroedArray<double> weights_;              // the bias is the last one
+    std::vector<ZeroedArray<double>> copies_;  // one per thread, if there are several
+    double scale_;                             // σ′
+    double min_gap_ = std::numeric_limits<double>::infinity();
+    bool is_scale_fixed_ = false;  // σ′ stays at the number of threads, which is always safe
+};
+
+}  // namespace weigh
