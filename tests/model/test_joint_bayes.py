@@ -194,9 +194,9 @@ def test_the_cell_index_numbers_distinct_rows_in_order_and_finds_them() -> None:
     rng = np.random.default_rng(1)
     for sizes in ([3, 2], [1], [2**20, 2**20, 2**20, 2**20]):
         codes = np.array([rng.integers(-1, min(size, 4), 50) for size in sizes], dtype=np.int32).T
-        index = CellIndex.of(codes, sizes)
+        index = CellIndex.from_codes(codes, sizes)
         distinct = sorted(set(map(tuple, codes.tolist())))
-        assert [tuple(codes[i]) for i in index.first_positions()] == distinct
+        assert [tuple(codes[i]) for i in index.row_positions()] == distinct
         assert index.ids.tolist() == [distinct.index(tuple(row)) for row in codes.tolist()]
         others = np.array([rng.integers(-1, min(size, 4), 50) for size in sizes], dtype=np.int32).T
         expected = [distinct.index(tuple(row)) if tuple(row) in distinct else -1 for row in others.tolist()]

@@ -57,7 +57,7 @@ def test_a_linear_model_is_saved_and_loaded(model, tmp_path):
 
 
 def test_a_different_spread_in_each_class_is_not_linear():
-    with pytest.raises(errors.Unsupported, match="Column 'size' has a spread of its own"):
+    with pytest.raises(errors.Unsupported, match="Column 'size' has its own spread"):
         weigh.NaiveBayes().fit(TABLE, "y").model_.linear()
 
 

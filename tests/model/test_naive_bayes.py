@@ -13,7 +13,7 @@ TABLE = {"x": ["a", "b", "b"], "t": ["one two", "two", "three"], "y": [0, 1, 1]}
 def test_the_posterior_of_a_word_without_counts_is_a_beta():
     model = weigh.NaiveBayes({"t": weigh.Text(counts=False)}).fit(TABLE, "y").model_
     assert model.posterior("t: two", 1) == weigh.Beta(2, 2)
-    with pytest.raises(errors.Unsupported, match="Column 't' has a probability for every word"):
+    with pytest.raises(errors.Unsupported, match="Column 't' has a separate probability for each word"):
         model.posterior("t", 1)
 
 
@@ -66,5 +66,5 @@ def test_a_file_with_a_duplicate_class_is_rejected(tmp_path):
     model = weigh.NaiveBayes().fit(TABLE, "y").model_
     meta, arrays = model.to_store()
     store.write(tmp_path / "m.weigh", {"model": model.type_name, **meta, "classes": [0, 0]}, arrays)
-    with pytest.raises(errors.ModelFileError, match="list of names 'classes' has a name twice"):
+    with pytest.raises(errors.ModelFileError, match="list of names 'classes' has duplicate"):
         weigh.load(tmp_path / "m.weigh")

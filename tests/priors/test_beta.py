@@ -35,22 +35,22 @@ counts = st.integers(0, 1000)
         (2, HALF, 1),
     ],
 )
-def test_mode_is_where_the_density_is_highest(a: Fraction, b: Fraction, mode: Fraction) -> None:
-    belief = Beta(a, b)
-    assert belief.mode == mode
+def test_the_mode_maximises_the_density(a: Fraction, b: Fraction, mode: Fraction) -> None:
+    prior = Beta(a, b)
+    assert prior.mode == mode
     grid = np.linspace(0, 1, 61)
-    assert all(belief.density(float(mode)) >= belief.density(p) for p in grid)
+    assert all(prior.density(float(mode)) >= prior.density(p) for p in grid)
 
 
 @pytest.mark.parametrize(("a", "b"), [(1, 1), (0.5, 0.5), (0.5, 0.2)])
-def test_no_single_mode_is_refused_with_the_mean_as_advice(a: float, b: float) -> None:
+def test_a_mode_that_is_not_unique_raises_an_error_that_suggests_the_mean(a: float, b: float) -> None:
     with pytest.raises(Unsupported, match=r"has no mode: .* Use its mean"):
         _ = Beta(a, b).mode
 
 
 @given(parameters, parameters, st.floats(0.001, 0.999))
 @settings(max_examples=50, deadline=None)
-def test_moments_densities_and_intervals_equal_scipy(a: Fraction, b: Fraction, p: float) -> None:
+def test_moments_densities_and_intervals_agree_with_scipy(a: Fraction, b: Fraction, p: float) -> None:
     ours, theirs = Beta(a, b), stats.beta(float(a), float(b))
     assert float(ours.mean) == pytest.approx(theirs.mean())
     assert float(ours.variance) == pytest.approx(theirs.var())
@@ -61,14 +61,14 @@ def test_moments_densities_and_intervals_equal_scipy(a: Fraction, b: Fraction, p
 
 @given(parameters, parameters, counts, counts, counts, counts)
 @settings(max_examples=50, deadline=None)
-def test_posterior_of_merged_counts_is_the_posterior_of_the_posterior(
+def test_updating_twice_equals_updating_with_the_summed_counts(
     a: Fraction, b: Fraction, h1: int, t1: int, h2: int, t2: int
 ) -> None:
-    in_two = Beta(a, b).posterior(heads=h1, tails=t1).posterior(heads=h2, tails=t2)
-    assert in_two == Beta(a, b).posterior(heads=h1 + h2, tails=t1 + t2)
+    in_two_steps = Beta(a, b).posterior(heads=h1, tails=t1).posterior(heads=h2, tails=t2)
+    assert in_two_steps == Beta(a, b).posterior(heads=h1 + h2, tails=t1 + t2)
 
 
-def test_density_at_the_ends_and_outside() -> None:
+def test_density_at_the_ends_of_the_interval_and_outside() -> None:
     assert Beta(2, 2).density(0) == Beta(2, 2).density(1) == 0
     assert Beta(1, 3).density(0) == pytest.approx(3)
     assert Beta(3, 1).density(1) == pytest.approx(3)
@@ -80,14 +80,14 @@ def test_density_at_the_ends_and_outside() -> None:
         Beta(2, 2).density(math.nan)
 
 
-def test_floats_are_read_as_their_decimal_text() -> None:
+def test_floats_are_read_by_their_decimal_representation() -> None:
     assert Beta(0.1, Decimal("0.3")).mean == Fraction(1, 4)
     assert Beta(np.float32(0.1), np.int64(2)).a == Fraction(1, 10)
     assert Beta(0.1, 2) == Beta(Fraction(1, 10), 2.0)
 
 
 @pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf, -math.inf, True, "2", None, 1e-320, 10**400, [2]])
-def test_parameters_that_are_not_positive_and_finite_are_refused(bad: object) -> None:
+def test_parameters_that_are_not_positive_and_finite_are_rejected(bad: object) -> None:
     with pytest.raises(ParameterError, match=r"Beta: a must be a positive, finite number, got"):
         Beta(bad, 1)
     with pytest.raises(ParameterError, match=r"Beta: b must be a positive, finite number, got"):
@@ -95,28 +95,28 @@ def test_parameters_that_are_not_positive_and_finite_are_refused(bad: object) ->
 
 
 @pytest.mark.parametrize("bad", [-1, math.nan, math.inf, "3", None])
-def test_counts_below_zero_are_refused(bad: object) -> None:
+def test_negative_counts_are_rejected(bad: object) -> None:
     with pytest.raises(ParameterError, match="heads must be a count of zero or more"):
         Beta(1, 1).posterior(heads=bad)
 
 
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95, math.nan, "0.9"])
-def test_levels_outside_0_and_1_are_refused(level: object) -> None:
+def test_interval_levels_outside_0_and_1_are_rejected(level: object) -> None:
     with pytest.raises(ParameterError, match="level must be between 0 and 1"):
         Beta(1, 1).interval(level)
 
 
 def test_sample_is_seeded_and_has_the_mean() -> None:
-    belief = Beta(3, 1)
-    draws = belief.sample(20_000, seed=1)
-    assert np.array_equal(draws, belief.sample(20_000, seed=1))
-    assert not np.array_equal(draws, belief.sample(20_000, seed=2))
+    prior = Beta(3, 1)
+    draws = prior.sample(20_000, seed=1)
+    assert np.array_equal(draws, prior.sample(20_000, seed=1))
+    assert not np.array_equal(draws, prior.sample(20_000, seed=2))
     assert draws.mean() == pytest.approx(0.75, abs=0.01)
 
 
-def test_repr_is_python_and_str_tells_the_equivalents() -> None:
-    for belief in (Beta(2, 0.5), Beta(Fraction(1, 3), 4)):
-        assert eval(repr(belief), {"Beta": Beta, "Fraction": Fraction}) == belief
+def test_repr_is_python_and_str_shows_the_equivalents() -> None:
+    for prior in (Beta(2, 0.5), Beta(Fraction(1, 3), 4)):
+        assert eval(repr(prior), {"Beta": Beta, "Fraction": Fraction}) == prior
     assert str(Beta(2, 2)) == (
         "Beta(2, 2): by its mode (MAP) pseudo-counts of 1 heads and 1 tails, scikit-learn's "
         "alpha=1; by its mean pseudo-counts of 2 heads and 2 tails, scikit-learn's alpha=2"
@@ -125,7 +125,7 @@ def test_repr_is_python_and_str_tells_the_equivalents() -> None:
     assert "no alpha of scikit-learn" in Beta(0.5, 0.5).equivalents()["mode (MAP)"]
 
 
-def test_a_belief_can_be_hashed_copied_and_pickled() -> None:
-    belief = Beta(2, 0.5)
-    assert {belief: 1}[Beta(2.0, HALF)] == 1
-    assert copy.deepcopy(belief) == pickle.loads(pickle.dumps(belief)) == belief
+def test_a_prior_can_be_hashed_copied_and_pickled() -> None:
+    prior = Beta(2, 0.5)
+    assert {prior: 1}[Beta(2.0, HALF)] == 1
+    assert copy.deepcopy(prior) == pickle.loads(pickle.dumps(prior)) == prior

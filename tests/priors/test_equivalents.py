@@ -1,4 +1,4 @@
-"""What other packages call a prior: scikit-learn's own estimators find the weights that ours means.
+"""Equivalent parameters in other packages: scikit-learn's estimators find the same weights.
 
 The parameters of glmnet, LIBLINEAR and statsmodels are compared with numbers, without these packages.
 """
@@ -24,67 +24,69 @@ SIGMA = 1.5
 PRIORS = [Normal(0.7), Laplace(0.4), Penalty(l2=2), Penalty(l1=3), Penalty(l1=3, l2=2)]
 
 
-def minimum(rows: np.ndarray, slope: object, bound: float, l1: np.ndarray, l2: np.ndarray) -> np.ndarray:
-    """The minimum by proximal gradient, from the definition; `bound` is of the loss's second derivative."""
+def minimise(rows: np.ndarray, gradient: object, bound: float, l1: np.ndarray, l2: np.ndarray) -> np.ndarray:
+    """Return the minimum by proximal gradient descent; `bound` is that of the loss's second derivative."""
     w = np.zeros(rows.shape[1])
-    rate = 1 / (bound * np.linalg.norm(rows, 2) ** 2 + l2.max())
+    step = 1 / (bound * np.linalg.norm(rows, 2) ** 2 + l2.max())
     for _ in range(200_000):
-        v = w - rate * (rows.T @ slope(rows @ w) + l2 * w)
-        after = np.sign(v) * np.maximum(np.abs(v) - rate * l1, 0)
-        if np.abs(after - w).max() < 1e-15:
-            return after
-        w = after
+        v = w - step * (rows.T @ gradient(rows @ w) + l2 * w)
+        w_new = np.sign(v) * np.maximum(np.abs(v) - step * l1, 0)
+        if np.abs(w_new - w).max() < 1e-15:
+            return w_new
+        w = w_new
     raise AssertionError("not converged")
 
 
-def expected(
+def expected_weights(
     task: str, l1: float, l2: float, rows: np.ndarray = X, y: np.ndarray | None = None
 ) -> np.ndarray:
-    """The weights of the columns and the intercept, which is not penalised."""
-    wide = np.c_[rows, np.ones(len(rows))]
-    free = np.array([1.0] * rows.shape[1] + [0.0])
+    """Return the weights of the columns and the unpenalised intercept."""
+    design = np.c_[rows, np.ones(len(rows))]
+    is_penalised = np.array([1.0] * rows.shape[1] + [0.0])
     if task == "linear":
         targets = Y if y is None else y
-        return minimum(wide, lambda z: z - targets, 1, l1 * free, l2 * free)
-    return minimum(wide, lambda z: 1 / (1 + np.exp(-z)) - LABELS, 0.25, l1 * free, l2 * free)
+        return minimise(design, lambda z: z - targets, 1, l1 * is_penalised, l2 * is_penalised)
+    return minimise(
+        design, lambda z: 1 / (1 + np.exp(-z)) - LABELS, 0.25, l1 * is_penalised, l2 * is_penalised
+    )
 
 
-def found(estimator: object) -> np.ndarray:
+def fitted_weights(estimator: object) -> np.ndarray:
     return np.r_[np.ravel(estimator.coef_), estimator.intercept_]
 
 
 @pytest.mark.parametrize("prior", PRIORS, ids=repr)
-def test_the_linear_models_of_scikit_learn_find_the_same_weights(prior: WeightPrior) -> None:
-    same = prior.equivalents("linear", n=N, sigma=SIGMA)
-    [first, *_] = same.others
+def test_scikit_learn_linear_models_find_the_same_weights(prior: WeightPrior) -> None:
+    equivalents = prior.equivalents("linear", n=N, sigma=SIGMA)
+    [first, *_] = equivalents.others
     exact = {} if first.call == "Ridge" else {"tol": 1e-13, "max_iter": 100_000}
     theirs = getattr(linear_model, first.call)(**first.parameters, **exact).fit(X, Y)
-    ours = expected("linear", *prior.penalty(SIGMA))
-    assert found(theirs) == pytest.approx(ours, abs=1e-6)
-    assert found(theirs) != pytest.approx(
-        expected("linear", *(1.01 * a for a in prior.penalty(SIGMA))), abs=1e-6
+    ours = expected_weights("linear", *prior.penalty(SIGMA))
+    assert fitted_weights(theirs) == pytest.approx(ours, abs=1e-6)
+    assert fitted_weights(theirs) != pytest.approx(
+        expected_weights("linear", *(1.01 * a for a in prior.penalty(SIGMA))), abs=1e-6
     )
 
 
 @pytest.mark.parametrize("prior", PRIORS, ids=repr)
-def test_the_logistic_regression_of_scikit_learn_finds_the_same_weights(prior: WeightPrior) -> None:
+def test_scikit_learn_logistic_regression_finds_the_same_weights(prior: WeightPrior) -> None:
     parameters = prior.equivalents("logistic", n=N)["LogisticRegression"].parameters
     theirs = linear_model.LogisticRegression(**parameters, tol=1e-11, max_iter=100_000).fit(X, LABELS)
-    ours = expected("logistic", *prior.penalty())
-    assert found(theirs) == pytest.approx(ours, abs=1e-6)
-    assert found(theirs) != pytest.approx(
-        expected("logistic", *(1.01 * a for a in prior.penalty())), abs=1e-6
+    ours = expected_weights("logistic", *prior.penalty())
+    assert fitted_weights(theirs) == pytest.approx(ours, abs=1e-6)
+    assert fitted_weights(theirs) != pytest.approx(
+        expected_weights("logistic", *(1.01 * a for a in prior.penalty())), abs=1e-6
     )
 
 
 @pytest.mark.parametrize("prior", PRIORS, ids=repr)
 @pytest.mark.parametrize("task", ["linear", "logistic"])
-def test_steps_over_equal_rows_come_to_the_same_weights(prior: WeightPrior, task: str) -> None:
-    # With all rows equal there is no noise in the steps, and descent is exact.
+def test_sgd_on_equal_rows_converges_to_the_same_weights(prior: WeightPrior, task: str) -> None:
+    # With equal rows the stochastic gradient has no noise, so descent is exact.
     call, y = ("SGDRegressor", [2.0] * 20) if task == "linear" else ("SGDClassifier", [0, 1, 1, 1] * 5)
     rows = np.array([[1.0, -2.0]] * 20)
     if task == "logistic":
-        # A row of class 0 is one of class 1 with the signs turned.
+        # A row of class 0 is a row of class 1 with the opposite sign.
         rows[::4] *= -1
     parameters = prior.equivalents(task, n=20)[call].parameters
     settings = {
@@ -97,33 +99,35 @@ def test_steps_over_equal_rows_come_to_the_same_weights(prior: WeightPrior, task
     theirs = getattr(linear_model, call)(**parameters, **settings).fit(rows, y)
     l1, l2 = (np.full(2, amount) for amount in prior.penalty())
     if task == "linear":
-        ours = minimum(rows, lambda z: z - np.array(y), 1, l1, l2)
+        ours = minimise(rows, lambda z: z - np.array(y), 1, l1, l2)
     else:
-        ours = minimum(rows, lambda z: 1 / (1 + np.exp(-z)) - np.array(y), 0.25, l1, l2)
+        ours = minimise(rows, lambda z: 1 / (1 + np.exp(-z)) - np.array(y), 0.25, l1, l2)
     assert np.ravel(theirs.coef_) == pytest.approx(ours, abs=1e-6)
 
 
-def test_n_is_the_total_weight_where_rows_are_weighted() -> None:
-    times = np.arange(N) % 3 + 1
+def test_n_is_the_total_weight_of_weighted_rows() -> None:
+    repeats = np.arange(N) % 3 + 1
     prior = Penalty(l1=3, l2=2)
-    parameters = prior.equivalents("linear", n=float(times.sum()))["ElasticNet"].parameters
-    theirs = linear_model.ElasticNet(**parameters, tol=1e-13, max_iter=100_000).fit(X, Y, sample_weight=times)
-    ours = expected("linear", *prior.penalty(), np.repeat(X, times, axis=0), np.repeat(Y, times))
-    assert found(theirs) == pytest.approx(ours, abs=1e-6)
+    parameters = prior.equivalents("linear", n=float(repeats.sum()))["ElasticNet"].parameters
+    theirs = linear_model.ElasticNet(**parameters, tol=1e-13, max_iter=100_000).fit(
+        X, Y, sample_weight=repeats
+    )
+    ours = expected_weights("linear", *prior.penalty(), np.repeat(X, repeats, axis=0), np.repeat(Y, repeats))
+    assert fitted_weights(theirs) == pytest.approx(ours, abs=1e-6)
 
 
-def test_a_prior_mean_moves_the_targets() -> None:
+def test_a_prior_mean_is_equivalent_to_shifted_targets() -> None:
     mean = np.array([1.0, 0.5, -1.0])
     prior = Normal(0.7, mean=FeatureWeights(("a", "b", "c"), mean))
-    same = prior.equivalents("linear", n=N)
-    theirs = linear_model.Ridge(**same["Ridge"].parameters).fit(X, Y - X @ mean)
+    equivalents = prior.equivalents("linear", n=N)
+    theirs = linear_model.Ridge(**equivalents["Ridge"].parameters).fit(X, Y - X @ mean)
     w, b = theirs.coef_ + mean, theirs.intercept_
-    slope = X.T @ (X @ w + b - Y) + (w - mean) / 0.49
-    assert slope == pytest.approx(0, abs=1e-9)
-    assert str(same).endswith("give them y − X·mean, and add the mean to the weights they find.")
+    gradient = X.T @ (X @ w + b - Y) + (w - mean) / 0.49
+    assert gradient == pytest.approx(0, abs=1e-9)
+    assert str(equivalents).endswith("fit y − X·mean, and add the mean to the weights.")
 
 
-def test_the_figures_of_the_others_by_hand() -> None:
+def test_parameters_of_other_packages_computed_by_hand() -> None:
     ridge, lasso, both = Penalty(l2=5), Penalty(l1=7), Penalty(l1=6, l2=2)
     by_task = {"linear": "OLS.fit_regularized", "logistic": "GLM.fit_regularized"}
     for task, call in by_task.items():
@@ -136,7 +140,7 @@ def test_the_figures_of_the_others_by_hand() -> None:
     assert str(lasso.equivalents("logistic", 10)["liblinear"]) == "-s 6 -c 0.142857142857"
 
 
-def test_the_spread_of_the_targets_matters_to_glmnet_alone() -> None:
+def test_the_spread_of_the_targets_matters_only_for_glmnet() -> None:
     def glmnet(prior: Penalty, task: str, spread: float) -> tuple[float, float]:
         parameters = prior.equivalents(task, 10, spread=spread)["glmnet"].parameters
         return parameters["alpha"], parameters["lambda"]
@@ -147,10 +151,10 @@ def test_the_spread_of_the_targets_matters_to_glmnet_alone() -> None:
     assert glmnet(Penalty(l1=6, l2=2), "linear", 3) == (0.5, 1.2)
     assert glmnet(Penalty(l1=6, l2=2), "logistic", 3) == (0.75, 0.8)
     wide, narrow = (Normal(2).equivalents("linear", 10, spread=spread) for spread in (3, 1))
-    assert [each for each in wide.others if each not in narrow.others] == [wide["glmnet"]]
+    assert [other for other in wide.others if other not in narrow.others] == [wide["glmnet"]]
 
 
-def test_all_packages_in_one_print() -> None:
+def test_str_lists_all_packages() -> None:
     assert str(Laplace(2).equivalents("logistic", n=100)) == (
         "Laplace(2) in logistic regression, n = 100: minimise Σ log loss + 0.5 ‖w‖₁\n"
         "  scikit-learn  LogisticRegression(C=2, l1_ratio=1, solver='saga')\n"
@@ -168,14 +172,14 @@ def test_all_packages_in_one_print() -> None:
     )
 
 
-def test_everything_is_plain_as_a_dictionary() -> None:
+def test_to_dict_returns_plain_values() -> None:
     facts = Penalty(l1=6, l2=2).equivalents("linear", 10).to_dict()
     assert json.loads(json.dumps(facts, allow_nan=False)) == facts
     assert (facts["l1"], facts["l2"]) == (6, 2)
     assert facts["others"][0]["parameters"] == {"alpha": 0.8, "l1_ratio": 0.75}
 
 
-def test_questions_without_an_answer_are_refused() -> None:
+def test_invalid_arguments_are_rejected() -> None:
     with pytest.raises(
         ParameterError, match=r"^equivalents: task must be 'linear' or 'logistic', got 'ridge'\.$"
     ):

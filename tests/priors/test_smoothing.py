@@ -1,4 +1,4 @@
-"""Estimates from counts and priors, and priors as JSON."""
+"""Smoothed estimates from counts and priors, and the JSON form of priors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ eighths = st.integers(-8, 40).map(lambda n: Fraction(n, 8))
 
 
 @pytest.mark.parametrize(
-    ("prior", "pseudo", "before"),
+    ("prior", "pseudo", "parameters"),
     [
         (None, [0, 0, 0], [0, 0, 0]),
         (1.0, [1, 1, 1], [1, 1, 1]),
@@ -43,31 +43,31 @@ eighths = st.integers(-8, 40).map(lambda n: Fraction(n, 8))
     ],
 )
 def test_pseudo_counts_and_parameters_of_each_prior(
-    prior: Prior, pseudo: list[Fraction], before: list[Fraction]
+    prior: Prior, pseudo: list[Fraction], parameters: list[Fraction]
 ) -> None:
     assert pseudo_counts(prior, LEVELS) == pseudo
-    assert dirichlet_parameters(prior, LEVELS) == before
+    assert dirichlet_parameters(prior, LEVELS) == parameters
 
 
-def test_beta_speaks_of_the_second_value_as_heads() -> None:
+def test_the_second_value_of_a_beta_is_heads() -> None:
     assert pseudo_counts(Beta(5, 2), [False, True]) == [1, 4]
     assert dirichlet_parameters(Beta(5, 2), [False, True]) == [2, 5]
 
 
 @pytest.mark.parametrize("values", [[], ["yes"], LEVELS])
-def test_beta_is_refused_where_there_are_not_two_values(values: list[str]) -> None:
+def test_a_beta_requires_exactly_two_values(values: list[str]) -> None:
     with pytest.raises(ParameterError, match=r"needs a column of two values.*Use Dirichlet"):
         pseudo_counts(Beta(2, 2), values)
 
 
-def test_dirichlet_is_refused_where_the_values_differ() -> None:
-    with pytest.raises(DataError, match="is about 2 values, in order, but 3"):
+def test_a_dirichlet_requires_matching_values() -> None:
+    with pytest.raises(DataError, match="has 2 values, in order, but 3"):
         pseudo_counts(Dirichlet([1, 2]), LEVELS)
     with pytest.raises(DataError, match=r"names the value 'hgih'.*Did you mean 'high'"):
         dirichlet_parameters(Dirichlet({"hgih": 2}), LEVELS)
 
 
-def test_values_that_a_prior_names_are_declared() -> None:
+def test_the_named_values_of_a_prior_are_declared() -> None:
     assert declared_values(Dirichlet({"a": 2, "b": 3})) == ("a", "b")
     assert declared_values(Dirichlet([1, 2])) == declared_values(Dirichlet(2)) == declared_values(1.0) == ()
     assert declared_values(None) == declared_values(Beta(1, 2)) == ()
@@ -75,11 +75,11 @@ def test_values_that_a_prior_names_are_declared() -> None:
 
 @given(st.lists(st.lists(eighths, min_size=3, max_size=3), min_size=1, max_size=4))
 @settings(max_examples=200, deadline=None)
-def test_estimates_equal_the_exact_ones_and_sum_to_one(weights: list[list[Fraction]]) -> None:
+def test_estimates_agree_with_exact_fractions_and_sum_to_one(weights: list[list[Fraction]]) -> None:
     counts = [[max(w, Fraction(0)) for w in row] for row in weights]
     pseudo = [[min(w, Fraction(0)) for w in row] for row in weights]
-    found = estimate_probabilities(np.array(counts, dtype=float), np.array(pseudo, dtype=float))
-    for row, n, a in zip(found, counts, pseudo, strict=True):
+    estimates = estimate_probabilities(np.array(counts, dtype=float), np.array(pseudo, dtype=float))
+    for row, n, a in zip(estimates, counts, pseudo, strict=True):
         try:
             expected = exact_estimates(n, a)
         except Unsupported:
@@ -97,49 +97,49 @@ def test_estimates_equal_the_exact_ones_and_sum_to_one(weights: list[list[Fracti
 )
 @settings(max_examples=50, deadline=None)
 def test_estimates_are_the_mode_or_mean_of_the_posterior(prior: Prior, seen: list[int]) -> None:
-    found = exact_estimates([Fraction(n) for n in seen], pseudo_counts(prior, [0, 1, 2]))
+    estimates = exact_estimates([Fraction(n) for n in seen], pseudo_counts(prior, [0, 1, 2]))
     if isinstance(prior, Dirichlet):
-        assert found == list(prior.posterior(seen).mode.values())
+        assert estimates == list(prior.posterior(seen).mode.values())
     else:
         assert isinstance(prior, int | float)
-        assert found == list(Dirichlet(prior).posterior(seen).mean.values())
+        assert estimates == list(Dirichlet(prior).posterior(seen).mean.values())
 
 
 def test_a_negative_pseudo_count_never_makes_a_negative_probability() -> None:
     pseudo = pseudo_counts(Dirichlet(0.5), LEVELS)
-    found = estimate_probabilities(np.array([[3.0, 2.0, 0.0]]), np.array(pseudo, dtype=float))
-    assert found.tolist() == [[0.625, 0.375, 0.0]]
+    estimates = estimate_probabilities(np.array([[3.0, 2.0, 0.0]]), np.array(pseudo, dtype=float))
+    assert estimates.tolist() == [[0.625, 0.375, 0.0]]
     assert Dirichlet(0.5).posterior([3, 2, 0]).mode == {0: Fraction(5, 8), 1: Fraction(3, 8), 2: 0}
 
 
-def test_without_rows_and_prior_there_is_no_estimate() -> None:
-    found = estimate_probabilities(np.array([[0.0, 0.0], [1.0, 3.0]]), np.zeros(2))
-    assert np.isnan(found[0]).all()
-    assert found[1].tolist() == [0.25, 0.75]
+def test_there_is_no_estimate_without_rows_and_prior() -> None:
+    estimates = estimate_probabilities(np.array([[0.0, 0.0], [1.0, 3.0]]), np.zeros(2))
+    assert np.isnan(estimates[0]).all()
+    assert estimates[1].tolist() == [0.25, 0.75]
     zero = Fraction(0)
-    for refused in (
+    for call in (
         lambda: exact_estimates([zero, zero], [zero, zero]),
         lambda: exact_estimate(zero, zero, zero, zero),
     ):
         with pytest.raises(Unsupported, match="has no estimate"):
-            refused()
+            call()
 
 
-def test_one_value_is_estimated_without_the_others() -> None:
+def test_a_single_value_is_estimated_exactly() -> None:
     assert exact_estimate(Fraction(16), Fraction(44), Fraction(1), Fraction(6)) == Fraction(17, 50)
     assert exact_estimate(Fraction(0), Fraction(44), Fraction(1), Fraction(6)) == Fraction(1, 50)
     assert exact_estimate(Fraction(0), Fraction(4), Fraction(0), Fraction(0)) == 0
 
 
 @pytest.mark.parametrize(("pseudo_k", "pseudo_total"), [("-1/2", "1"), ("1", "1/2")])
-def test_one_value_cannot_be_estimated_alone_with_negative_pseudo_counts(
+def test_a_single_value_cannot_be_estimated_with_negative_pseudo_counts(
     pseudo_k: str, pseudo_total: str
 ) -> None:
     with pytest.raises(ParameterError, match="exact_estimates takes negative ones"):
         exact_estimate(Fraction(3), Fraction(5), Fraction(pseudo_k), Fraction(pseudo_total))
 
 
-def test_scikit_learn_agrees_with_the_printed_equivalents() -> None:
+def test_scikit_learn_agrees_with_the_equivalent_alpha() -> None:
     from sklearn.naive_bayes import CategoricalNB
 
     column, y = np.array([[0], [2], [2], [1], [2]]), np.array([0, 0, 0, 1, 1])
@@ -166,12 +166,12 @@ PRIORS: list[Prior] = [
 
 
 @pytest.mark.parametrize("prior", PRIORS, ids=repr)
-def test_a_prior_comes_back_from_json_exactly(prior: Prior) -> None:
+def test_json_is_lossless(prior: Prior) -> None:
     check_prior(prior, "NaiveBayes", "prior")
     assert prior_from_json(json.loads(json.dumps(prior_to_json(prior)))) == prior
 
 
-def test_json_of_numbers_is_one_text_for_one_number() -> None:
+def test_equal_numbers_have_equal_json() -> None:
     assert prior_to_json(1.0) == prior_to_json(1) == 1
     assert prior_to_json(0.1) == prior_to_json(Fraction(1, 10)) == "1/10"
     assert prior_from_json("1/10") == Fraction(1, 10)
@@ -185,15 +185,15 @@ def test_json_of_numbers_is_one_text_for_one_number() -> None:
 
 
 @pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf, True, "1", [1], {"a": 1}])
-def test_what_is_no_prior_is_refused_in_its_owners_name(bad: object) -> None:
-    must = r"NaiveBayes: prior must be a number above zero, None, Beta\(a, b\) or Dirichlet\(b\)"
-    with pytest.raises(ParameterError, match=must):
+def test_an_invalid_prior_is_rejected_naming_the_parameter(bad: object) -> None:
+    message = r"NaiveBayes: prior must be a number above zero, None, Beta\(a, b\) or Dirichlet\(b\)"
+    with pytest.raises(ParameterError, match=message):
         check_prior(bad, "NaiveBayes", "prior")
     with pytest.raises(ParameterError, match="to_json: prior must be"):
         prior_to_json(bad)
 
 
-def test_a_value_that_json_cannot_hold_is_refused() -> None:
+def test_a_value_that_json_cannot_represent_is_rejected() -> None:
     with pytest.raises(ParameterError, match="to be saved"):
         prior_to_json(Dirichlet({("a", "b"): 2}))
 
@@ -227,6 +227,6 @@ def test_a_value_that_json_cannot_hold_is_refused() -> None:
         {"kind": "dirichlet", "b": [1], "values": ["a"], "rest": 0},
     ],
 )
-def test_foreign_json_is_refused(foreign: object) -> None:
+def test_foreign_json_is_rejected(foreign: object) -> None:
     with pytest.raises(ModelFileError, match="is not part of a prior as weigh writes it"):
         prior_from_json(foreign)

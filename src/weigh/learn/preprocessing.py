@@ -50,7 +50,7 @@ def fit_preprocessing(schema: Schema, chunks: Iterable[Chunk]) -> dict[int, Name
         for at, counter in words.items():
             counter.add(blocks[at], RowClasses(seen, 1))
         for at, before in sums.items():
-            counts = NumberCounts.of(blocks[at], by)
+            counts = NumberCounts.from_block(blocks[at], by)
             sums[at] = counts if before is None else before.plus(counts)
     prepared: dict[int, NameArray | Standardisation] = {}
     for at, counter in words.items():
@@ -106,7 +106,7 @@ class VocabularyCounter:
 
     def join(self, other: VocabularyCounter) -> None:
         """Take over the words of another."""
-        self._words.join(other._words, np.zeros(1, dtype=np.int64), 1)
+        self._words.merge(other._words, np.zeros(1, dtype=np.int64), 1)
 
     def counts(self) -> WordCountTable:
         """Return how often each word occurs."""

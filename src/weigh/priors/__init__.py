@@ -1,4 +1,4 @@
-"""What is believed before the data: priors, and how they smooth counts."""
+"""Prior distributions of probabilities and weights, and how they smooth counts and penalise weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Beta distribution: what is believed of the probability of heads."""
+"""The Beta distribution, the prior of a probability."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from weigh.priors.quantiles import beta_quantile
 
 @dataclass(frozen=True, init=False, repr=False)
 class Beta(PriorDisplay):
-    """A belief about p, the probability of heads: density in proportion to p^(a-1) (1-p)^(b-1).
+    """The distribution of a probability p of heads, with density proportional to p^(a-1) (1-p)^(b-1).
 
-    `a` speaks for heads, `b` for tails. They are kept exactly, a float by its decimal text, so
-    `mean`, `mode` and `variance` are exact fractions. After n tosses the belief is again a Beta:
-    heads are added to `a`, tails to `b`.
+    `a` counts for heads and `b` for tails. Both are stored exactly (a float by its decimal digits), so
+    `mean`, `mode` and `variance` are exact fractions. The posterior is again a Beta: the number of heads is
+    added to `a`, the number of tails to `b`.
 
     >>> coin = Beta(2, 2).posterior(heads=5, tails=11)
     >>> coin
@@ -37,14 +37,14 @@ class Beta(PriorDisplay):
     b: Fraction
 
     def __init__(self, a: Number, b: Number) -> None:
-        for name, given in (("a", a), ("b", b)):
-            number = exact.positive_fraction(given)
+        for name, value in (("a", a), ("b", b)):
+            number = exact.positive_fraction(value)
             if number is None:
-                raise errors.parameter_error("Beta", name, "a positive, finite number", given)
+                raise errors.parameter_error("Beta", name, "a positive, finite number", value)
             object.__setattr__(self, name, number)
 
     def __repr__(self) -> str:
-        return f"Beta({exact.fraction_source(self.a)}, {exact.fraction_source(self.b)})"
+        return f"Beta({exact.fraction_repr(self.a)}, {exact.fraction_repr(self.b)})"
 
     def __str__(self) -> str:
         by_mode, by_mean = self.equivalents().values()
@@ -52,75 +52,74 @@ class Beta(PriorDisplay):
 
     @property
     def mean(self) -> Fraction:
-        """The expected probability of heads, a / (a + b)."""
+        """The mean, a / (a + b)."""
         return self.a / (self.a + self.b)
 
     @property
     def predictive(self) -> Fraction:
-        """The probability that the next toss is heads: the mean."""
+        """The posterior predictive probability of heads: the mean."""
         return self.mean
 
     @property
     def mode(self) -> Fraction:
-        """The most probable p: (a-1) / (a+b-2), or the end of [0, 1] where the density is highest.
+        """The mode, (a-1) / (a+b-2), or the end of [0, 1] with the higher density.
 
-        Refused where no single p is most probable: Beta(1, 1) is flat, and with both parameters
-        below 1 the density is infinite at 0 and at 1.
+        Raises Unsupported if the mode is not unique: Beta(1, 1) is flat, and with both parameters below 1 the
+        density is infinite at 0 and at 1.
         """
-        share = exact.normalise_weights([self.a - 1, self.b - 1])
-        if share is not None:
-            return share[0]
-        why = "it is flat" if self.a == self.b == 1 else "its density is infinite at 0 and at 1"
-        raise errors.Unsupported(f"{self!r} has no mode: {why}. Use its mean, {self.mean}.")
+        weights = exact.normalise_weights([self.a - 1, self.b - 1])
+        if weights is not None:
+            return weights[0]
+        reason = "it is flat" if self.a == self.b == 1 else "its density is infinite at 0 and at 1"
+        raise errors.Unsupported(f"{self!r} has no mode: {reason}. Use its mean, {self.mean}.")
 
     @property
     def variance(self) -> Fraction:
-        """The expected squared distance of p from its mean."""
+        """The variance of p."""
         total = self.a + self.b
         return self.a * self.b / (total * total * (total + 1))
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """The equal-tailed interval that holds p with probability `level`."""
-        if exact.to_fraction(level) is None or not 0 < level < 1:
-            raise errors.parameter_error("interval", "level", "between 0 and 1, both excluded", level)
+        """Return the equal-tailed interval that contains p with probability `level`."""
+        exact.check_level(level)
         a, b, tail = float(self.a), float(self.b), (1 - float(level)) / 2
         return beta_quantile(a, b, tail), beta_quantile(a, b, tail, upper=True)
 
     def log_density(self, p: Number) -> float:
-        """The natural logarithm of the density at p; minus infinity outside [0, 1]."""
+        """Return the log-density at p; minus infinity outside [0, 1]."""
         x = float(p)
         if math.isnan(x):
             raise errors.parameter_error("log_density", "p", "a number", p)
         if not 0 <= x <= 1:
             return -math.inf
-        log_of_heads = math.log(x) if x > 0 else -math.inf
-        log_of_tails = math.log1p(-x) if x < 1 else -math.inf
+        log_p = math.log(x) if x > 0 else -math.inf
+        log_1_minus_p = math.log1p(-x) if x < 1 else -math.inf
         a, b = float(self.a), float(self.b)
         return (
-            _multiply_log(float(self.a - 1), log_of_heads)
-            + _multiply_log(float(self.b - 1), log_of_tails)
+            _multiply_log(float(self.a - 1), log_p)
+            + _multiply_log(float(self.b - 1), log_1_minus_p)
             - (math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b))
         )
 
     def density(self, p: Number) -> float:
-        """The density at p; infinite at an end whose parameter is below 1."""
+        """Return the density at p; infinite at an end whose parameter is below 1."""
         try:
             return math.exp(self.log_density(p))
         except OverflowError:
             return math.inf
 
     def posterior(self, *, heads: Number = 0, tails: Number = 0) -> Beta:
-        """The belief after so many heads and tails were seen."""
-        added = []
-        for name, given in (("heads", heads), ("tails", tails)):
-            number = exact.nonnegative_fraction(given)
+        """Return the posterior after observing these counts."""
+        counts = []
+        for name, value in (("heads", heads), ("tails", tails)):
+            number = exact.nonnegative_fraction(value)
             if number is None:
-                raise errors.parameter_error("posterior", name, "a count of zero or more", given)
-            added.append(number)
-        return Beta(self.a + added[0], self.b + added[1])
+                raise errors.parameter_error("posterior", name, "a count of zero or more", value)
+            counts.append(number)
+        return Beta(self.a + counts[0], self.b + counts[1])
 
     def plot(self) -> Any:
-        """Return a picture of the density of p, with the limits of its interval of 95 %."""
+        """Return a chart of the density of p, with the limits of its 95 % interval."""
         return plot_density(repr(self), self.density, (0.0, 1.0), self.interval(), "p")
 
     def sample(self, n: int, seed: int = 0) -> NDArray[np.float64]:
@@ -128,14 +127,14 @@ class Beta(PriorDisplay):
         return np.random.default_rng(seed).beta(float(self.a), float(self.b), size=n)
 
     def equivalents(self) -> dict[str, str]:
-        """The pseudo-counts, and scikit-learn's alpha, that give the same estimates."""
+        """Return the pseudo-counts, and scikit-learn's alpha, that give the same estimates."""
         return {
             "mode (MAP)": _describe_pseudo_counts(self.a - 1, self.b - 1),
             "mean": _describe_pseudo_counts(self.a, self.b),
         }
 
     def parameters_for(self, values: Sequence[Hashable]) -> list[Fraction]:
-        """The parameter of each of two values, tails first, heads (1, True, present) second."""
+        """Return the parameters of two values: tails first, heads (1, True, present) second."""
         if len(values) != 2:
             raise errors.ParameterError(
                 f"{self!r} needs a column of two values, the second of them heads; "
@@ -144,7 +143,7 @@ class Beta(PriorDisplay):
         return [self.b, self.a]
 
     def to_json(self) -> dict[str, object]:
-        """The parameters as plain JSON, exactly."""
+        """Return the exact parameters as plain JSON."""
         return {"kind": "beta", "a": exact.fraction_to_json(self.a), "b": exact.fraction_to_json(self.b)}
 
 
@@ -157,5 +156,5 @@ def _describe_pseudo_counts(heads: Fraction, tails: Fraction) -> str:
     if heads != tails:
         return f"pseudo-counts of {h} heads and {t} tails"
     if heads < 0:
-        return f"pseudo-counts of {h} heads and {t} tails, which no alpha of scikit-learn can say"
+        return f"pseudo-counts of {h} heads and {t} tails, which no alpha of scikit-learn can express"
     return f"pseudo-counts of {h} heads and {t} tails, scikit-learn's alpha={h}"

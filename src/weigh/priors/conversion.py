@@ -1,4 +1,4 @@
-"""Priors as plain JSON and back, exactly."""
+"""Conversion of priors to plain JSON and back, without loss, and of numbers to priors of weights."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from weigh.priors.smoothing import Prior, check_prior
 
 
 def prior_to_json(prior: Prior) -> object:
-    """A prior as plain JSON: null, a whole number, 'p/q', or an object with its kind."""
+    """Return a prior as plain JSON: null, an integer, 'p/q', or an object with its kind."""
     check_prior(prior, "to_json", "prior")
     if isinstance(prior, Beta | Dirichlet):
         return prior.to_json()
@@ -25,7 +25,7 @@ def prior_to_json(prior: Prior) -> object:
 
 
 def prior_from_json(data: object) -> Prior:
-    """The prior that `to_json` wrote; anything else is refused."""
+    """Return the prior that `prior_to_json` wrote; raise a ModelFileError for anything else."""
     if data is None:
         return None
     if not isinstance(data, dict):
@@ -63,11 +63,11 @@ def _parameters_by_value(values: object, numbers: list[Fraction]) -> dict[Hashab
 
 
 def invalid_prior_error(data: object) -> errors.ModelFileError:
-    """Word the refusal of what no prior is written as."""
+    """Return the error for JSON that is not a prior."""
     text = repr(data)
-    shown = text if len(text) <= 80 else text[:77] + "..."
+    text = text if len(text) <= 80 else text[:77] + "..."
     return errors.ModelFileError(
-        f"{shown} is not part of a prior as weigh writes it: the file is damaged or foreign."
+        f"{text} is not part of a prior as weigh writes it: the file is damaged or foreign."
     )
 
 
@@ -75,26 +75,23 @@ WeightPrior = Normal | Laplace | Penalty
 
 
 def check_weight_prior(prior: object, owner: str, name: str) -> WeightPrior | None:
-    """Return the prior that is meant, a number s as Normal(s); refuse what is none.
-
-    `owner` and `name` say whose parameter it is.
-    """
+    """Check the parameter `name` of `owner`, and return the prior; a number s means Normal(s)."""
     if prior is None or isinstance(prior, Normal | Laplace | Penalty):
         return prior
     number = exact.positive_fraction(prior)
     if number is not None:
         return Normal(float(number))
-    must = "a number above zero, None, Normal(s), Laplace(t) or Penalty(l1=a, l2=b)"
-    raise errors.parameter_error(owner, name, must, prior)
+    rule = "a number above zero, None, Normal(s), Laplace(t) or Penalty(l1=a, l2=b)"
+    raise errors.parameter_error(owner, name, rule, prior)
 
 
 def weight_prior_to_json(prior: WeightPrior | None) -> object:
-    """A prior as plain JSON: null, or an object with its kind."""
+    """Return a prior of weights as plain JSON: null, or an object with its kind."""
     return None if prior is None else prior.to_json()
 
 
 def weight_prior_from_json(data: object) -> WeightPrior | None:
-    """The prior that `weight_prior_to_json` wrote; anything else is refused."""
+    """Return the prior that `weight_prior_to_json` wrote; raise a ModelFileError for anything else."""
     if data is None:
         return None
     if not isinstance(data, dict):

@@ -1,4 +1,4 @@
-"""The Dirichlet distribution: what is believed of the probabilities of several values."""
+"""The Dirichlet distribution, the prior of the probabilities of several values."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ Counts = Sequence[Number] | NDArray[np.generic] | Mapping[Hashable, Number]
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class Dirichlet(PriorDisplay):
-    """A belief about the probabilities of k values: density in proportion to Π p_k^(b_k - 1).
+    """The distribution of the probabilities of k values, with density proportional to Π p_k^(b_k - 1).
 
-    `b` is one positive number for every value, a sequence with one per value in order (the
-    values are then numbered 0, 1, ...), or a mapping from value to number. `rest` is the
-    parameter of a value that a mapping does not name: 1 unless given, None if there are none.
-    Parameters are kept exactly, so `mean` and `mode` are exact fractions by value.
+    `b` is one positive number for all values, a sequence with one number per value (the values are then 0, 1,
+    ...), or a mapping from value to number. `rest` is the parameter of values that a mapping does not name;
+    None means that there are no other values. Parameters are stored exactly, so `mean` and `mode` are exact
+    fractions by value.
 
-    >>> belief = Dirichlet(2).posterior({"high": 1, "medium": 0, "low": 1})
-    >>> belief.mode["high"]
+    >>> posterior = Dirichlet(2).posterior({"high": 1, "medium": 0, "low": 1})
+    >>> posterior.mode["high"]
     Fraction(2, 5)
     """
 
@@ -63,9 +63,9 @@ class Dirichlet(PriorDisplay):
     def _from_parameters(
         cls, parameters: dict[Hashable, Fraction], is_named: bool, rest: Fraction | None
     ) -> Dirichlet:
-        made = cls.__new__(cls)
-        made._set(parameters, is_named, rest)
-        return made
+        dirichlet = cls.__new__(cls)
+        dirichlet._set(parameters, is_named, rest)
+        return dirichlet
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Dirichlet) and self._key == other._key
@@ -75,11 +75,11 @@ class Dirichlet(PriorDisplay):
 
     def __repr__(self) -> str:
         if not self._parameters and self.rest is not None:
-            return f"Dirichlet({exact.fraction_source(self.rest)})"
+            return f"Dirichlet({exact.fraction_repr(self.rest)})"
         if not self.is_named:
-            return f"Dirichlet([{', '.join(map(exact.fraction_source, self._parameters.values()))}])"
-        pairs = (f"{value!r}: {exact.fraction_source(b)}" for value, b in self._parameters.items())
-        rest = "None" if self.rest is None else exact.fraction_source(self.rest)
+            return f"Dirichlet([{', '.join(map(exact.fraction_repr, self._parameters.values()))}])"
+        pairs = (f"{value!r}: {exact.fraction_repr(b)}" for value, b in self._parameters.items())
+        rest = "None" if self.rest is None else exact.fraction_repr(self.rest)
         return f"Dirichlet({{{', '.join(pairs)}}}{'' if rest == '1' else f', rest={rest}'})"
 
     def __str__(self) -> str:
@@ -88,45 +88,44 @@ class Dirichlet(PriorDisplay):
 
     @property
     def b(self) -> Fraction | tuple[Fraction, ...] | dict[Hashable, Fraction]:
-        """The parameters in the form in which they were given, exactly."""
+        """The exact parameters in the form in which they were given."""
         if not self._parameters and self.rest is not None:
             return self.rest
         return dict(self._parameters) if self.is_named else tuple(self._parameters.values())
 
     @property
     def values(self) -> tuple[Hashable, ...]:
-        """The values it is about, in order; none if only one number for all was given."""
+        """The values in order; empty if one number for all values was given."""
         return tuple(self._parameters)
 
     @property
     def mean(self) -> dict[Hashable, Fraction]:
-        """The expected probability of each value, b_k / Σ b."""
+        """The mean probability of each value, b_k / Σ b."""
         return {value: b / self._total for value, b in self._known_parameters.items()}
 
     @property
     def predictive(self) -> dict[Hashable, Fraction]:
-        """The probability that the next one has each value: the mean."""
+        """The posterior predictive probability of each value: the mean."""
         return self.mean
 
     @property
     def mode(self) -> dict[Hashable, Fraction]:
-        """The most probable probabilities, (b_k - 1) / Σ (b_m - 1); a b_k below 1 gives 0.
+        """The mode, (b_k - 1) / Σ (b_m - 1) for each value; a b_k below 1 gives 0.
 
-        Refused where no single answer is most probable, as for Dirichlet([1, 1, 1]).
+        Raises Unsupported if the mode is not unique, as for Dirichlet([1, 1, 1]).
         """
         parameters = self._known_parameters
         if len(parameters) == 1:
             return dict.fromkeys(parameters, Fraction(1))
-        share = exact.normalise_weights([b - 1 for b in parameters.values()])
-        if share is None:
+        mode = exact.normalise_weights([b - 1 for b in parameters.values()])
+        if mode is None:
             raise errors.Unsupported(
-                f"{self!r} has no mode: with no parameter above 1 no single answer is the most "
-                "probable. Use its mean."
+                f"{self!r} has no mode: without a parameter above 1 the maximum is not unique. Use its mean."
             )
-        return dict(zip(parameters, share, strict=True))
+        return dict(zip(parameters, mode, strict=True))
 
     def marginal(self, value: Hashable) -> Beta:
-        """The belief about the probability of one value against all the others."""
+        """Return the marginal distribution of the probability of one value."""
         parameters = self._known_parameters
         if value not in parameters:
             raise errors.DataError(_unknown_value_message(self, value))
@@ -135,24 +134,24 @@ class Dirichlet(PriorDisplay):
         return Beta(parameters[value], self._total - parameters[value])
 
     def interval(self, level: float = 0.95) -> dict[Hashable, tuple[float, float]]:
-        """For each value, the equal-tailed interval of its probability."""
+        """Return the equal-tailed interval of the probability of each value."""
         if len(self._known_parameters) == 1:
             return dict.fromkeys(self._known_parameters, (1.0, 1.0))
         return {value: self.marginal(value).interval(level) for value in self._known_parameters}
 
     def plot(self) -> Any:
-        """Return a picture of the expected probability of each value, with its interval of 95 %."""
+        """Return a chart of the mean probability of each value, with its 95 % interval."""
         intervals = self.interval()
-        found = ((value, float(mean), intervals[value]) for value, mean in self.mean.items())
-        return plot_intervals(truncate(repr(self), 60), found, "probability")
+        estimates = ((value, float(mean), intervals[value]) for value, mean in self.mean.items())
+        return plot_intervals(truncate(repr(self), 60), estimates, "probability")
 
     def sample(self, n: int, seed: int = 0) -> NDArray[np.float64]:
-        """Draw n rows of probabilities, one column per value in order."""
+        """Draw n rows of probabilities [n, k], with the values in order."""
         alpha = [float(b) for b in self._known_parameters.values()]
         return np.random.default_rng(seed).dirichlet(alpha, size=n)
 
     def over(self, values: int | Iterable[Hashable]) -> Dirichlet:
-        """The same belief about exactly these values, or about k numbered ones."""
+        """Return the distribution for exactly these values, or for the values 0, 1, …, k − 1."""
         if isinstance(values, str | bool) or (isinstance(values, int) and values < 1):
             raise errors.parameter_error("over", "values", "a list of values, or how many", values)
         names = list(range(values)) if isinstance(values, int) else list(values)
@@ -162,12 +161,12 @@ class Dirichlet(PriorDisplay):
         return Dirichlet._from_parameters(parameters, not isinstance(values, int), None)
 
     def posterior(self, counts: Counts) -> Dirichlet:
-        """The belief after values were seen so many times: counts in order, or by value.
+        """Return the posterior after observing counts, given in order or by value.
 
-        A value that a mapping of counts leaves out was seen 0 times.
+        A value that is not in a mapping has the count 0.
         """
-        given = counts if isinstance(counts, Mapping) else dict(enumerate(counts))
-        seen = {value: _check_count(number) for value, number in given.items()}
+        by_value = counts if isinstance(counts, Mapping) else dict(enumerate(counts))
+        seen = {value: _check_count(number) for value, number in by_value.items()}
         if isinstance(counts, Mapping):
             names, is_named = self._merge_values(seen)
         else:
@@ -175,12 +174,12 @@ class Dirichlet(PriorDisplay):
             if not seen or len(names) != len(seen):
                 raise errors.DataError(_wrong_count_message(self, len(seen)))
             seen = dict(zip(names, seen.values(), strict=True))
-        before = zip(names, self.parameters_for(names), strict=True)
-        after = {value: b + seen.get(value, 0) for value, b in before}
-        return Dirichlet._from_parameters(after, is_named, self.rest if is_named else None)
+        prior = zip(names, self.parameters_for(names), strict=True)
+        posterior = {value: b + seen.get(value, 0) for value, b in prior}
+        return Dirichlet._from_parameters(posterior, is_named, self.rest if is_named else None)
 
     def parameters_for(self, values: Sequence[Hashable]) -> list[Fraction]:
-        """The parameter of each of these values; refused if they are not those it is about."""
+        """Return the parameter of each of these values; they must match the values of the distribution."""
         if not self.is_named:
             if len(values) != len(self._parameters):
                 raise errors.DataError(_wrong_count_message(self, len(values)))
@@ -192,19 +191,20 @@ class Dirichlet(PriorDisplay):
                     f"Dirichlet names the value {name!r}, but the values are "
                     f"{errors.quote_names(values)}.{_hint(name, values)}"
                 )
-        found = [self._parameters.get(value, self.rest) for value in values]
-        for value, b in zip(values, found, strict=True):
+        parameters = [self._parameters.get(value, self.rest) for value in values]
+        for value, b in zip(values, parameters, strict=True):
             if b is None:
                 raise errors.DataError(_unknown_value_message(self, value))
-        return [b for b in found if b is not None]
+        return [b for b in parameters if b is not None]
 
     def with_one_more_each(self) -> Dirichlet:
-        """The belief with one more pseudo-row of each value: its mode is this one's mean."""
-        more = {value: b + 1 for value, b in self._parameters.items()}
-        return Dirichlet._from_parameters(more, self.is_named, None if self.rest is None else self.rest + 1)
+        """Return the distribution with all parameters increased by 1; its mode is the mean of this one."""
+        parameters = {value: b + 1 for value, b in self._parameters.items()}
+        rest = None if self.rest is None else self.rest + 1
+        return Dirichlet._from_parameters(parameters, self.is_named, rest)
 
     def equivalents(self) -> dict[str, str]:
-        """The pseudo-counts, and scikit-learn's alpha, that give the same estimates."""
+        """Return the pseudo-counts, and scikit-learn's alpha, that give the same estimates."""
         b = list(self._parameters.values()) or [self.rest or Fraction(1)]
         return {
             "mode (MAP)": _describe_pseudo_counts([number - 1 for number in b]),
@@ -212,7 +212,7 @@ class Dirichlet(PriorDisplay):
         }
 
     def to_json(self) -> dict[str, object]:
-        """The parameters and the values they belong to as plain JSON, exactly."""
+        """Return the exact parameters and their values as plain JSON."""
         if not self._parameters and self.rest is not None:
             return {"kind": "dirichlet", "b": exact.fraction_to_json(self.rest)}
         numbers = [exact.fraction_to_json(b) for b in self._parameters.values()]
@@ -237,7 +237,7 @@ class Dirichlet(PriorDisplay):
 
     @property
     def _key(self) -> tuple[object, ...]:
-        # Order is part of a numbered belief, not of one by name.
+        # Without names the values are numbered, so their order matters; with names it does not.
         return (self.is_named, frozenset(self._parameters.items()), self.rest)
 
     def _merge_values(self, seen: Mapping[Hashable, Fraction]) -> tuple[tuple[Hashable, ...], bool]:
@@ -248,42 +248,42 @@ class Dirichlet(PriorDisplay):
         return tuple(seen), True
 
 
-def _check_positive(given: object, name: str = "b") -> Fraction:
-    number = exact.positive_fraction(given)
+def _check_positive(value: object, name: str = "b") -> Fraction:
+    number = exact.positive_fraction(value)
     if number is None:
-        must = "a positive, finite number, or one for each value" if name == "b" else "positive"
-        raise errors.parameter_error("Dirichlet", name, must, given)
+        rule = "a positive, finite number, or one for each value" if name == "b" else "positive"
+        raise errors.parameter_error("Dirichlet", name, rule, value)
     return number
 
 
-def _check_count(given: object) -> Fraction:
-    number = exact.nonnegative_fraction(given)
+def _check_count(value: object) -> Fraction:
+    number = exact.nonnegative_fraction(value)
     if number is None:
-        raise errors.parameter_error("posterior", "counts", "counts of zero or more", given)
+        raise errors.parameter_error("posterior", "counts", "counts of zero or more", value)
     return number
 
 
-def _unknown_value_message(belief: Dirichlet, value: Hashable) -> str:
-    known = belief.values
-    return f"Dirichlet has no value {value!r}; it has {errors.quote_names(known)}.{_hint(value, known)}"
+def _unknown_value_message(dirichlet: Dirichlet, value: Hashable) -> str:
+    values = dirichlet.values
+    return f"Dirichlet has no value {value!r}; it has {errors.quote_names(values)}.{_hint(value, values)}"
 
 
-def _hint(value: Hashable, known: Iterable[Hashable]) -> str:
-    return errors.did_you_mean(str(value), [name for name in known if isinstance(name, str)])
+def _hint(value: Hashable, values: Iterable[Hashable]) -> str:
+    return errors.did_you_mean(str(value), [name for name in values if isinstance(name, str)])
 
 
-def _wrong_count_message(belief: Dirichlet, got: int) -> str:
-    wanted = f"{len(belief.values):,}" if belief.values else "one or more"
-    return f"Dirichlet is about {wanted} values, in order, but {got:,} were given."
+def _wrong_count_message(dirichlet: Dirichlet, n_given: int) -> str:
+    expected = f"{len(dirichlet.values):,}" if dirichlet.values else "one or more"
+    return f"Dirichlet has {expected} values, in order, but {n_given:,} were given."
 
 
 def _describe_pseudo_counts(numbers: Sequence[Fraction]) -> str:
     first = exact.format_fraction(numbers[0])
     if any(number != numbers[0] for number in numbers):
-        shown = ", ".join(exact.format_fraction(number) for number in numbers[:8])
-        return f"pseudo-counts of {shown}{', ...' if len(numbers) > 8 else ''}"
+        listed = ", ".join(exact.format_fraction(number) for number in numbers[:8])
+        return f"pseudo-counts of {listed}{', ...' if len(numbers) > 8 else ''}"
     if numbers[0] < 0:
-        return f"a pseudo-count of {first} per value, which no alpha of scikit-learn can say"
+        return f"a pseudo-count of {first} per value, which no alpha of scikit-learn can express"
     return f"a pseudo-count of {first} per value, scikit-learn's alpha={first}"
 
 
@@ -291,4 +291,4 @@ def _to_json_value(value: Hashable) -> str | int | float | bool | None:
     plain = value.item() if isinstance(value, np.generic) else value
     if plain is None or (isinstance(plain, str | int | float) and plain == plain):
         return plain
-    raise errors.parameter_error("Dirichlet", "value", "a text, number, flag or None to be saved", value)
+    raise errors.parameter_error("Dirichlet", "value", "a string, number, boolean or None to be saved", value)

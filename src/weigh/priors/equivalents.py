@@ -1,7 +1,7 @@
-"""What other packages call the same prior.
+"""Equivalent parameters of the same prior in other packages.
 
-With the penalty l1 ‖w‖₁ + ½ l2 ‖w‖² beside ½‖y − Xw‖² or beside the sum of the log loss, a package that
-averages the loss over n rows divides both by n; one that multiplies the loss by C has C = 1 / (l1 + l2).
+Here the penalty l1 ‖w‖₁ + ½ l2 ‖w‖² is added to ½‖y − Xw‖² or to the sum of the log loss. A package that
+averages the loss over n rows divides l1 and l2 by n; one that multiplies the loss by C has C = 1 / (l1 + l2).
 
 ====================================  ===============================================================
 scikit-learn Ridge                    alpha = l2
@@ -37,7 +37,7 @@ _GLMNET_SCALE_NOTE = (
 
 
 class HasPenalty(Protocol):
-    """A prior that knows its penalty, and whether it pulls to zero."""
+    """A prior that has a penalty, and may be centred at zero."""
 
     @property
     def is_centred(self) -> bool: ...
@@ -47,7 +47,7 @@ class HasPenalty(Protocol):
 
 @dataclass(frozen=True)
 class Equivalent:
-    """A call of another package with the parameters that mean the same, and what to mind."""
+    """A call of another package with the parameters of the same prior, and a note on its use."""
 
     package: str
     call: str
@@ -57,14 +57,15 @@ class Equivalent:
     def __str__(self) -> str:
         if self.package == "LIBLINEAR":
             return " ".join(f"{key} {_format_value(value)}" for key, value in self.parameters.items())
-        told = ", ".join(f"{key}={_format_value(value)}" for key, value in self.parameters.items())
-        # R spells its booleans in capitals.
-        return f"{self.call}({told.replace('False', 'FALSE') if self.package == 'glmnet' else told})"
+        arguments = ", ".join(f"{key}={_format_value(value)}" for key, value in self.parameters.items())
+        if self.package == "glmnet":
+            arguments = arguments.replace("False", "FALSE")  # as in R
+        return f"{self.call}({arguments})"
 
 
 @dataclass(frozen=True)
 class Equivalents:
-    """The same prior in our convention, l1 ‖w‖₁ + ½ l2 ‖w‖², and in those of other packages."""
+    """A prior as the penalty l1 ‖w‖₁ + ½ l2 ‖w‖², and in the conventions of other packages."""
 
     prior: str
     task: str
@@ -75,53 +76,53 @@ class Equivalents:
     others: tuple[Equivalent, ...]
 
     def __getitem__(self, call: str) -> Equivalent:
-        for each in self.others:
-            if each.call == call:
-                return each
-        known = errors.quote_names(each.call for each in self.others)
-        raise errors.parameter_error("equivalents", "name", f"one of {known}", call)
+        for other in self.others:
+            if other.call == call:
+                return other
+        calls = errors.quote_names(other.call for other in self.others)
+        raise errors.parameter_error("equivalents", "name", f"one of {calls}", call)
 
     def __str__(self) -> str:
         loss = "½‖y − Xw‖²" if self.task == "linear" else "Σ log loss"
-        away = "w" if self.is_centred else "w − mean"
-        l1 = f" + {_format_value(self.l1)} ‖{away}‖₁" if self.l1 else ""
-        l2 = f" + ½ · {_format_value(self.l2)} ‖{away}‖²" if self.l2 else ""
+        deviation = "w" if self.is_centred else "w − mean"
+        l1 = f" + {_format_value(self.l1)} ‖{deviation}‖₁" if self.l1 else ""
+        l2 = f" + ½ · {_format_value(self.l2)} ‖{deviation}‖²" if self.l2 else ""
         lines = [
             f"{self.prior} in {self.task} regression, n = {_format_value(self.n)}: minimise {loss}{l1}{l2}"
         ]
-        before = ""
-        for each in self.others:
-            lines.append(f"  {each.package if each.package != before else '':12}  {each}")
-            lines += [f"{'':18}{each.note}"] if each.note else []
-            before = each.package
+        previous = ""
+        for other in self.others:
+            lines.append(f"  {other.package if other.package != previous else '':12}  {other}")
+            lines += [f"{'':18}{other.note}"] if other.note else []
+            previous = other.package
         if not self.is_centred:
             lines.append(_nonzero_mean_note(self.task))
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        rows = [[each.package, str(each), each.note] for each in self.others]
-        return html_table(str(self).split("\n")[0], [["package", "the same", "to mind"], *rows], 3)
+        rows = [[other.package, str(other), other.note] for other in self.others]
+        return html_table(str(self).split("\n")[0], [["package", "equivalent", "note"], *rows], 3)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values."""
+        """Return all fields as plain values."""
         others = [
             {
-                "package": each.package,
-                "call": each.call,
-                "parameters": dict(each.parameters),
-                "note": each.note,
+                "package": other.package,
+                "call": other.call,
+                "parameters": dict(other.parameters),
+                "note": other.note,
             }
-            for each in self.others
+            for other in self.others
         ]
         facts = {"prior": self.prior, "task": self.task, "n": self.n, "l1": self.l1, "l2": self.l2}
         return {**facts, "is_centred": self.is_centred, "others": others}
 
 
 def find_equivalents(prior: HasPenalty, task: str, n: float, sigma: float, spread: float) -> Equivalents:
-    """What the packages call a prior in a task over n rows; refused where it penalises nothing."""
+    """Return the equivalents of a prior for a task over n rows; `spread` is the standard deviation of y."""
     if task not in ("linear", "logistic"):
         raise errors.parameter_error("equivalents", "task", "'linear' or 'logistic'", task)
-    rows, wide = _check_positive("n", n), _check_positive("spread", spread)
+    n_rows, sd_y = _check_positive("n", n), _check_positive("spread", spread)
     if task == "logistic" and sigma != 1:
         raise errors.parameter_error(
             "equivalents", "sigma", "left out: logistic regression has no such noise", sigma
@@ -130,51 +131,50 @@ def find_equivalents(prior: HasPenalty, task: str, n: float, sigma: float, sprea
     if not l1 and not l2:
         raise errors.Unsupported(f"{prior!r} penalises nothing: its equivalent is any fit without a penalty.")
     others = (
-        _linear_equivalents(l1, l2, rows, wide) if task == "linear" else _logistic_equivalents(l1, l2, rows)
+        _linear_equivalents(l1, l2, n_rows, sd_y)
+        if task == "linear"
+        else _logistic_equivalents(l1, l2, n_rows)
     )
-    return Equivalents(repr(prior), task, float(rows), float(l1), float(l2), prior.is_centred, tuple(others))
+    return Equivalents(
+        repr(prior), task, float(n_rows), float(l1), float(l2), prior.is_centred, tuple(others)
+    )
 
 
 def summarise_penalty(l1: Fraction, l2: Fraction, noise: str = "") -> str:
-    """Return the penalty, and scikit-learn's words for it, in one line; `noise` multiplies both numbers."""
+    """Return the penalty and its scikit-learn equivalents in one line; `noise` is a factor of both."""
     if not l1 and not l2:
         return "no penalty"
     parts = [(name, exact.format_fraction(number)) for name, number in (("l1", l1), ("l2", l2)) if number]
-    both, ratio = exact.format_fraction(l1 + l2), _format_value(float(l1 / (l1 + l2)))
-    told = ", ".join(f"{name}={number}" for name, number in parts)
-    again = ", ".join(f"{number}{noise}" for _, number in parts) if noise else "the same"
-    mixed = f", l1_ratio={ratio}" if l1 else ""
-    logistic = f"LogisticRegression(C={_format_value(float(1 / (l1 + l2)))}{mixed})"
+    total, ratio = exact.format_fraction(l1 + l2), _format_value(float(l1 / (l1 + l2)))
+    penalty = ", ".join(f"{name}={number}" for name, number in parts)
+    scaled_penalty = ", ".join(f"{number}{noise}" for _, number in parts) if noise else "the same"
+    l1_ratio = f", l1_ratio={ratio}" if l1 else ""
+    logistic = f"LogisticRegression(C={_format_value(float(1 / (l1 + l2)))}{l1_ratio})"
     if not l1:
-        linear = f"Ridge(alpha={both}{noise})"
+        linear = f"Ridge(alpha={total}{noise})"
     else:
-        linear = f"ElasticNet(alpha={both}{noise}/n{mixed})" if l2 else f"Lasso(alpha={both}{noise}/n)"
-    return f"{told} beside the log loss, {logistic}; {again} beside ½‖y − Xw‖², {linear}"
+        linear = f"ElasticNet(alpha={total}{noise}/n{l1_ratio})" if l2 else f"Lasso(alpha={total}{noise}/n)"
+    return f"{penalty} with the log loss, {logistic}; {scaled_penalty} with ½‖y − Xw‖², {linear}"
 
 
-def _linear_equivalents(l1: Fraction, l2: Fraction, n: Fraction, spread: Fraction) -> list[Equivalent]:
-    share = {"alpha": float((l1 + l2) / n), "l1_ratio": float(l1 / (l1 + l2))}
+def _linear_equivalents(l1: Fraction, l2: Fraction, n: Fraction, sd_y: Fraction) -> list[Equivalent]:
     if not l1:
         first = Equivalent("scikit-learn", "Ridge", {"alpha": float(l2)})
     elif not l2:
         first = Equivalent("scikit-learn", "Lasso", {"alpha": float(l1 / n)})
     else:
-        first = Equivalent("scikit-learn", "ElasticNet", share)
-    found = [first, Equivalent("scikit-learn", "SGDRegressor", _sgd_parameters(l1, l2, n), _SGD_NOTE)]
+        parameters = {"alpha": float((l1 + l2) / n), "l1_ratio": float(l1 / (l1 + l2))}
+        first = Equivalent("scikit-learn", "ElasticNet", parameters)
+    equivalents = [first, Equivalent("scikit-learn", "SGDRegressor", _sgd_parameters(l1, l2, n), _SGD_NOTE)]
     if not l1:
-        found.append(
-            Equivalent(
-                "LIBLINEAR", "liblinear", {"-s": 11, "-p": 0, "-c": float(1 / (2 * l2))}, _LIBLINEAR_NOTE
-            )
-        )
-    mind = (
-        f"{_STANDARDIZE_NOTE}; {_GLMNET_SCALE_NOTE.format(_format_value(float(spread)))}"
-        if l2
-        else _STANDARDIZE_NOTE
-    )
+        options = {"-s": 11, "-p": 0, "-c": float(1 / (2 * l2))}
+        equivalents.append(Equivalent("LIBLINEAR", "liblinear", options, _LIBLINEAR_NOTE))
+    note = _STANDARDIZE_NOTE
+    if l2:
+        note += f"; {_GLMNET_SCALE_NOTE.format(_format_value(float(sd_y)))}"
     return [
-        *found,
-        Equivalent("glmnet", "glmnet", _glmnet_parameters("gaussian", l1, l2 * spread, n), mind),
+        *equivalents,
+        Equivalent("glmnet", "glmnet", _glmnet_parameters("gaussian", l1, l2 * sd_y, n), note),
         Equivalent(
             "statsmodels", "OLS.fit_regularized", _statsmodels_parameters(l1, l2, n), _STATSMODELS_NOTE
         ),
@@ -192,23 +192,20 @@ def _logistic_equivalents(l1: Fraction, l2: Fraction, n: Fraction) -> list[Equiv
     sgd = Equivalent(
         "scikit-learn", "SGDClassifier", {"loss": "log_loss", **_sgd_parameters(l1, l2, n)}, _SGD_NOTE
     )
-    found = [first, sgd]
+    equivalents = [first, sgd]
     if not l1:
-        mind = f"or -s 7, which has no -R; {_LIBLINEAR_NOTE}"
-        found.append(Equivalent("LIBLINEAR", "liblinear", {"-s": 0, "-c": c}, mind))
+        note = f"or -s 7, which has no -R; {_LIBLINEAR_NOTE}"
+        equivalents.append(Equivalent("LIBLINEAR", "liblinear", {"-s": 0, "-c": c}, note))
     elif not l2:
-        found.append(Equivalent("LIBLINEAR", "liblinear", {"-s": 6, "-c": c}, _LIBLINEAR_NOTE))
-    found.append(Equivalent("glmnet", "glmnet", _glmnet_parameters("binomial", l1, l2, n), _STANDARDIZE_NOTE))
+        equivalents.append(Equivalent("LIBLINEAR", "liblinear", {"-s": 6, "-c": c}, _LIBLINEAR_NOTE))
+    glmnet = _glmnet_parameters("binomial", l1, l2, n)
+    equivalents.append(Equivalent("glmnet", "glmnet", glmnet, _STANDARDIZE_NOTE))
     if not l2:
-        found.append(
+        equivalents.append(
             Equivalent("statsmodels", "Logit.fit_regularized", {"alpha": float(l1)}, _STATSMODELS_NOTE)
         )
-    return [
-        *found,
-        Equivalent(
-            "statsmodels", "GLM.fit_regularized", _statsmodels_parameters(l1, l2, n), _STATSMODELS_NOTE
-        ),
-    ]
+    glm = _statsmodels_parameters(l1, l2, n)
+    return [*equivalents, Equivalent("statsmodels", "GLM.fit_regularized", glm, _STATSMODELS_NOTE)]
 
 
 def _sgd_parameters(l1: Fraction, l2: Fraction, n: Fraction) -> dict[str, Any]:
@@ -219,8 +216,8 @@ def _sgd_parameters(l1: Fraction, l2: Fraction, n: Fraction) -> dict[str, Any]:
 
 
 def _glmnet_parameters(family: str, l1: Fraction, l2: Fraction, n: Fraction) -> dict[str, Any]:
-    shares = {"alpha": float(l1 / (l1 + l2)), "lambda": float((l1 + l2) / n)}
-    return {"family": family, **shares, "standardize": False}
+    alpha, lambda_ = float(l1 / (l1 + l2)), float((l1 + l2) / n)
+    return {"family": family, "alpha": alpha, "lambda": lambda_, "standardize": False}
 
 
 def _statsmodels_parameters(l1: Fraction, l2: Fraction, n: Fraction) -> dict[str, Any]:
@@ -229,14 +226,16 @@ def _statsmodels_parameters(l1: Fraction, l2: Fraction, n: Fraction) -> dict[str
 
 def _nonzero_mean_note(task: str) -> str:
     if task == "linear":
-        return "All but weigh pull to zero: give them y − X·mean, and add the mean to the weights they find."
-    return "All but weigh pull to zero: give an offset X·mean to those that take one, and add the mean to w."
+        return "The other packages shrink towards zero: fit y − X·mean, and add the mean to the weights."
+    return (
+        "The other packages shrink towards zero: use the offset X·mean where possible, and add the mean to w."
+    )
 
 
-def _check_positive(name: str, given: object) -> Fraction:
-    number = exact.positive_fraction(given)
+def _check_positive(name: str, value: object) -> Fraction:
+    number = exact.positive_fraction(value)
     if number is None:
-        raise errors.parameter_error("equivalents", name, "a positive, finite number", given)
+        raise errors.parameter_error("equivalents", name, "a positive, finite number", value)
     return number
 
 

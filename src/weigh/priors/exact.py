@@ -1,4 +1,4 @@
-"""Exact numbers: how they are read, written and shared out."""
+"""Exact fractions: parsing, formatting and normalising them; checks of numeric arguments."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from weigh import errors
-from weigh.priors import exact
 
 Number = int | float | Fraction
 Json = int | str
+Floats = NDArray[np.float64]
 
-# Beyond these a parameter would be zero or infinite as a float.
+# Limits of parameters, so that they are neither zero nor infinite as floats.
 MIN_MAGNITUDE = Fraction(1, 10**300)
 MAX_MAGNITUDE = Fraction(10**300)
 
-# Bounded, because a short text such as 1e999999999 would take all memory to read.
+# Bounded lengths and no exponents, because parsing 1e999999999 would exhaust memory.
 _NUMBER_PATTERN = re.compile(r"(\d{1,4000})(?:/(\d{1,4000})|\.(\d{1,4000}))?", re.ASCII)
 
 
 def to_fraction(value: object) -> Fraction | None:
-    """The exact value of a finite number, a float by its decimal text; None for all else."""
+    """Return the exact value of a finite number, a float as its decimal representation; otherwise None."""
     if isinstance(value, bool):
         return None
     if isinstance(value, Rational):
@@ -42,19 +42,19 @@ def to_fraction(value: object) -> Fraction | None:
 
 
 def positive_fraction(value: object) -> Fraction | None:
-    """The exact value of a number above zero that a float can hold, else None."""
+    """Return the exact value of a positive number in the range of floats, otherwise None."""
     number = to_fraction(value)
     return number if number is not None and MIN_MAGNITUDE <= number <= MAX_MAGNITUDE else None
 
 
 def nonnegative_fraction(value: object) -> Fraction | None:
-    """The exact value of a count, whole or fractional, zero allowed, else None."""
+    """Return the exact value of a number of zero or more, otherwise None."""
     number = to_fraction(value)
     return number if number is not None and 0 <= number <= MAX_MAGNITUDE else None
 
 
 def parse_fraction(text: object) -> Fraction | None:
-    """The number that a text such as '3/2' or '0.15' means, else None."""
+    """Parse a string such as '3/2' or '0.15'; return None if it is not a number."""
     match = _NUMBER_PATTERN.fullmatch(text) if isinstance(text, str) else None
     if match is None:
         return None
@@ -67,32 +67,30 @@ def parse_fraction(text: object) -> Fraction | None:
 
 
 def fraction_to_json(number: Fraction) -> Json:
-    """A whole number as itself, any other as text 'p/q'."""
+    """Return a whole number as an integer, any other as the string 'p/q'."""
     return number.numerator if number.denominator == 1 else str(number)
 
 
 def fraction_from_json(data: object) -> Fraction | None:
-    """The positive number that `to_json` wrote, or a plain JSON number; else None."""
+    """Return the positive number that `fraction_to_json` wrote, or a JSON number; otherwise None."""
     return positive_fraction(parse_fraction(data) if isinstance(data, str) else data)
 
 
 def format_fraction(number: Fraction) -> str:
-    """A short exact text for people: '2', '0.05' or '1/3'."""
+    """Format a fraction exactly for display: '2', '0.05' or '1/3'."""
     return _exact_decimal(number) or str(number)
 
 
-def fraction_source(number: Fraction) -> str:
-    """A short exact text that Python reads back: '2', '0.05' or 'Fraction(1, 3)'."""
+def fraction_repr(number: Fraction) -> str:
+    """Format a fraction exactly as a Python expression: '2', '0.05' or 'Fraction(1, 3)'."""
     return _exact_decimal(number) or repr(number)
 
 
 def normalise_weights(weights: Sequence[Fraction]) -> list[Fraction] | None:
-    """Share out the whole in proportion to the weights, none below zero.
+    """Return probabilities proportional to the weights, with negative weights clipped at zero.
 
-    These are the probabilities that maximise the product of p_k ** weight_k: the mode of a
-    Dirichlet whose parameters are weight_k + 1. A negative weight is cut off at zero. Without a
-    positive weight the whole goes to the only zero among negative ones; None where no single
-    answer exists.
+    They maximise Π p_k ** weight_k: the mode of a Dirichlet with the parameters weight_k + 1. Without a
+    positive weight, a single zero among negative ones gets probability 1; None if the maximum is not unique.
     """
     clipped = [max(weight, Fraction(0)) for weight in weights]
     total = sum(clipped, Fraction(0))
@@ -112,36 +110,33 @@ def _exact_decimal(number: Fraction) -> str | None:
     return text if Fraction(text) == number else None
 
 
-Floats = NDArray[np.float64]
-
-
-def check_numbers(given: ArrayLike, owner: str, name: str) -> Floats:
-    """Return numbers as floats; refuse what is none, nan too."""
+def check_numbers(values: ArrayLike, owner: str, name: str) -> Floats:
+    """Return numbers as a float array; raise a ParameterError for NaN and other types."""
     try:
-        found = np.asarray(given, dtype=np.float64)
+        array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        found = np.array(math.nan)
-    if np.isnan(found).any():
-        raise errors.parameter_error(owner, name, "a number or an array of numbers", given)
-    return found
+        array = np.array(math.nan)
+    if np.isnan(array).any():
+        raise errors.parameter_error(owner, name, "a number or an array of numbers", values)
+    return array
 
 
-def unwrap_scalar(found: Floats) -> Any:
-    """Return a single number as a float, an array as it is."""
-    return float(found) if found.ndim == 0 else found
+def unwrap_scalar(array: Floats) -> Any:
+    """Return a zero-dimensional array as a float, any other unchanged."""
+    return float(array) if array.ndim == 0 else array
 
 
-def check_level(given: float) -> float:
-    """Return the probability of an interval; refuse what is not between 0 and 1."""
-    number = exact.to_fraction(given)
+def check_level(level: float) -> float:
+    """Return the level of an interval; raise a ParameterError if it is not between 0 and 1."""
+    number = to_fraction(level)
     if number is None or not 0 < number < 1:
-        raise errors.parameter_error("interval", "level", "between 0 and 1, both excluded", given)
+        raise errors.parameter_error("interval", "level", "between 0 and 1, both excluded", level)
     return float(number)
 
 
-def check_step(given: float) -> float:
-    """Return the step of a prox; refuse what is below zero or no number."""
-    number = exact.nonnegative_fraction(given)
+def check_step(step: float) -> float:
+    """Return the step of a proximal operator; raise a ParameterError if it is negative."""
+    number = nonnegative_fraction(step)
     if number is None:
-        raise errors.parameter_error("prox", "step", "a number of zero or more", given)
+        raise errors.parameter_error("prox", "step", "a number of zero or more", step)
     return float(number)

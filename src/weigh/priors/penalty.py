@@ -1,4 +1,4 @@
-"""The penalty that is added to a loss: lasso, ridge, or both, the elastic net."""
+"""The elastic-net penalty of weights, with lasso and ridge as special cases."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ from weigh.priors.quantiles import elastic_net_magnitude_quantile, elastic_net_n
 
 @dataclass(frozen=True, repr=False)
 class Penalty(PriorDisplay):
-    """Weights w cost l1 Σ|w| + ½ l2 Σw², added to ½‖y − Xw‖² or to the sum of the log loss.
+    """The penalty l1 Σ|w| + ½ l2 Σw², added to ½‖y − Xw‖² or to the sum of the log loss.
 
-    No noise is part of it: unlike with `Normal` and `Laplace`, the numbers are those of the objective.
-    Where the noise is 1, and in logistic regression, it is the prior whose density of a weight is in
-    proportion to exp(−l1 |w| − ½ l2 w²).
+    Unlike `Normal` and `Laplace` it does not depend on the noise: l1 and l2 are those of the objective. With
+    noise 1, and in logistic regression, it is the prior with density proportional to exp(−l1 |w| − ½ l2 w²).
 
     >>> Penalty(l1=1, l2=3).value([1, -2])
     10.5
@@ -40,53 +39,55 @@ class Penalty(PriorDisplay):
     l2: float = 0.0
 
     def __post_init__(self) -> None:
-        for name, given in (("l1", self.l1), ("l2", self.l2)):
-            number = exact.nonnegative_fraction(given)
+        for name, value in (("l1", self.l1), ("l2", self.l2)):
+            number = exact.nonnegative_fraction(value)
             if number is None:
-                raise errors.parameter_error("Penalty", name, "a finite number of zero or more", given)
+                raise errors.parameter_error("Penalty", name, "a finite number of zero or more", value)
             object.__setattr__(self, name, float(number))
 
     def __repr__(self) -> str:
-        given = (("l1", self.l1), ("l2", self.l2))
-        told = (f"{name}={exact.fraction_source(Fraction(str(number)))}" for name, number in given if number)
-        return f"Penalty({', '.join(told)})"
+        pairs = (("l1", self.l1), ("l2", self.l2))
+        arguments = (
+            f"{name}={exact.fraction_repr(Fraction(str(number)))}" for name, number in pairs if number
+        )
+        return f"Penalty({', '.join(arguments)})"
 
     def __str__(self) -> str:
         return f"{self!r}: {summarise_penalty(*self.exact_penalty())}"
 
     @property
     def shape(self) -> tuple[float, float]:
-        """How l1 and l2 stand to each other."""
+        """(l1, l2), which determines the ratio of lasso and ridge."""
         return self.l1, self.l2
 
     @property
     def is_centred(self) -> bool:
-        """True: what is penalised is the distance from zero."""
+        """True: weights are shrunk towards zero."""
         return True
 
     @property
     def is_scale_automatic(self) -> bool:
-        """False: both numbers are given."""
+        """False: l1 and l2 are given."""
         return False
 
     @property
     def mean(self) -> float:
-        """The expected weight, 0; refused where nothing is penalised."""
+        """The mean, 0; raises Unsupported if l1 = l2 = 0."""
         self._check_density()
         return 0.0
 
     @property
     def mode(self) -> float:
-        """The most probable weight, 0; refused where nothing is penalised."""
+        """The mode, 0; raises Unsupported if l1 = l2 = 0."""
         self._check_density()
         return 0.0
 
     def centre(self, features: Sequence[str]) -> Floats:
-        """The centre of each of these features: 0."""
+        """Return the mean of each feature, 0."""
         return np.zeros(len(features))
 
     def log_density(self, w: ArrayLike) -> Any:
-        """The natural logarithm of the density at each weight, where the noise is 1."""
+        """Return the log-density at each weight, for noise 1."""
         self._check_density()
         weights = np.abs(check_numbers(w, "log_density", "w"))
         with np.errstate(over="ignore"):
@@ -94,57 +95,57 @@ class Penalty(PriorDisplay):
         return unwrap_scalar(np.asarray(-cost - math.log(elastic_net_normaliser(self.l1, self.l2))))
 
     def density(self, w: ArrayLike) -> Any:
-        """The density at each weight, where the noise is 1."""
+        """Return the density at each weight, for noise 1."""
         return unwrap_scalar(np.exp(np.asarray(self.log_density(w))))
 
     def value(self, w: ArrayLike) -> float:
-        """What all weights together cost: l1 Σ|w| + ½ l2 Σw²."""
+        """Return the penalty of all weights, l1 Σ|w| + ½ l2 Σw²."""
         weights = check_numbers(w, "value", "w")
         with np.errstate(over="ignore"):
             return float(self.l1 * np.abs(weights).sum() + 0.5 * self.l2 * np.square(weights).sum())
 
     def prox(self, v: ArrayLike, step: float = 1.0) -> Any:
-        """Return the w that minimises ½(w − v)² + step · value(w): the soft threshold, then shrunk."""
-        by = check_step(step)
-        near = soft_threshold(check_numbers(v, "prox", "v"), by * self.l1)
-        return unwrap_scalar(np.asarray(near / (1 + by * self.l2)))
+        """Return argmin_w ½(w − v)² + step · value(w): soft thresholding, then scaling."""
+        t = check_step(step)
+        thresholded = soft_threshold(check_numbers(v, "prox", "v"), t * self.l1)
+        return unwrap_scalar(np.asarray(thresholded / (1 + t * self.l2)))
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """The interval around 0 that holds the weight with probability `level`, where the noise is 1."""
-        share = check_level(level)
+        """Return the interval around 0 that contains the weight with probability `level`, for noise 1."""
+        p = check_level(level)
         self._check_density()
-        reach = float(elastic_net_magnitude_quantile(self.l1, self.l2, np.array(share)))
-        return -reach, reach
+        half_width = float(elastic_net_magnitude_quantile(self.l1, self.l2, np.array(p)))
+        return -half_width, half_width
 
     def plot(self) -> Any:
-        """Return a picture of the density of a weight, where the noise is 1."""
+        """Return a chart of the density of a weight, for noise 1."""
         return plot_weight_prior(self)
 
     def sample(self, n: int, seed: int = 0) -> Floats:
-        """Draw n weights, where the noise is 1."""
+        """Draw n weights, for noise 1."""
         self._check_density()
         rng = np.random.default_rng(seed)
         signs = rng.choice([-1.0, 1.0], size=n)
         return np.asarray(signs * elastic_net_magnitude_quantile(self.l1, self.l2, rng.random(n)))
 
     def penalty(self, sigma: float = 1.0) -> tuple[float, float]:
-        """Return (l1, l2) as given: they do not depend on the noise."""
+        """Return (l1, l2), which do not depend on the noise."""
         return self.l1, self.l2
 
     def exact_penalty(self, sigma: float = 1.0) -> tuple[Fraction, Fraction]:
-        """Return (l1, l2) as fractions, by their decimal text."""
+        """Return (l1, l2) as fractions of their decimal representations."""
         return Fraction(str(self.l1)), Fraction(str(self.l2))
 
     def equivalents(self, task: str, n: float, sigma: float = 1.0, spread: float = 1.0) -> Equivalents:
-        """What other packages call this penalty in a task, "linear" or "logistic".
+        """Return the equivalent parameters of other packages for a task, "linear" or "logistic".
 
-        `n` is the number of rows, or their total weight; `spread` the standard deviation of the targets
-        (1/n), which glmnet needs for ridge and elastic net; `sigma` makes no difference.
+        `n` is the number of rows or their total weight; `spread` the standard deviation of the targets (1/n),
+        which glmnet needs for ridge and elastic net; `sigma` has no effect.
         """
         return find_equivalents(self, task, n, sigma, spread)
 
     def to_json(self) -> dict[str, object]:
-        """Both numbers as plain JSON, exactly."""
+        """Return l1 and l2 as plain JSON."""
         return {"kind": "penalty", "l1": self.l1, "l2": self.l2}
 
     def _check_density(self) -> None:

@@ -1,19 +1,19 @@
-"""How a prior turns counts into probabilities: the one place where smoothing is written.
+"""Smoothing: estimate probabilities from counts and a prior.
 
 A prior is a number a, None, `Beta` or `Dirichlet`. With n_k rows of value k among n, and K values:
 
 ===============  =======================================  ===============================
-prior            estimate of p_k                          belief before any row
+prior            estimate of p_k                          prior distribution
 ===============  =======================================  ===============================
-None             n_k / n, maximum likelihood              none: parameters 0
-a                (n_k + a) / (n + a K)                    Dirichlet(a), whose mean it is
-Dirichlet(b)     (n_k + b_k - 1) / (n + Σ (b_m - 1))      Dirichlet(b), whose mode it is
-Beta(a, b)       the same with b for the first of two     Beta(a, b), whose mode it is
+None             n_k / n, maximum likelihood              none (parameters 0)
+a                (n_k + a) / (n + a K)                    Dirichlet(a), posterior mean
+Dirichlet(b)     (n_k + b_k - 1) / (n + Σ (b_m - 1))      Dirichlet(b), posterior mode
+Beta(a, b)       the same with b for the first of two     Beta(a, b), posterior mode
                  values and a for the second (heads)
 ===============  =======================================  ===============================
 
-What is added to n_k is the pseudo-count. Where n_k plus a negative pseudo-count is below zero it
-counts as zero, in the denominator too, so that the estimates of all values still sum to one.
+The number added to n_k is the pseudo-count. If n_k plus a negative pseudo-count is below zero, it is clipped
+to zero, in the denominator too, so that the estimates still sum to one.
 """
 
 from __future__ import annotations
@@ -34,34 +34,34 @@ Prior = Number | Beta | Dirichlet | None
 
 
 def check_prior(prior: object, owner: str, name: str) -> None:
-    """Refuse what is not a prior; `owner` and `name` say whose parameter it is."""
+    """Raise a ParameterError if the parameter `name` of `owner` is not a prior of probabilities."""
     if prior is None or isinstance(prior, Beta | Dirichlet) or exact.positive_fraction(prior) is not None:
         return
-    must = "a number above zero, None, Beta(a, b) or Dirichlet(b)"
-    raise errors.parameter_error(owner, name, must, prior)
+    rule = "a number above zero, None, Beta(a, b) or Dirichlet(b)"
+    raise errors.parameter_error(owner, name, rule, prior)
 
 
 def declared_values(prior: Prior) -> tuple[Hashable, ...]:
-    """The values that a prior names, which therefore exist even if no row has them."""
+    """Return the values that a prior names; they exist even if no row has them."""
     return prior.values if isinstance(prior, Dirichlet) and prior.is_named else ()
 
 
 def pseudo_counts(prior: Prior, values: Sequence[Hashable]) -> list[Fraction]:
-    """The pseudo-count of each value, in order; below zero where a parameter is below 1."""
+    """Return the pseudo-count of each value, in order; negative if its parameter is below 1."""
     if isinstance(prior, Beta | Dirichlet):
         return [b - 1 for b in prior.parameters_for(values)]
     return [_pseudo_count(prior)] * len(values)
 
 
 def dirichlet_parameters(prior: Prior, values: Sequence[Hashable]) -> list[Fraction]:
-    """The Dirichlet parameter of each value before any row; add counts for the posterior."""
+    """Return the prior Dirichlet parameter of each value; adding the counts gives the posterior."""
     if isinstance(prior, Beta | Dirichlet):
         return prior.parameters_for(values)
     return [_pseudo_count(prior)] * len(values)
 
 
 def unseen_pseudo_count(prior: Prior) -> Fraction:
-    """The pseudo-count of a value that was never seen nor named; zero if it has no share."""
+    """Return the pseudo-count of a value neither seen nor named; 0 if it has no probability."""
     if isinstance(prior, Beta):
         return Fraction(0)
     if isinstance(prior, Dirichlet):
@@ -70,63 +70,63 @@ def unseen_pseudo_count(prior: Prior) -> Fraction:
 
 
 def min_pseudo_count(prior: Prior) -> Fraction:
-    """The least pseudo-count that a value can have, whichever values there are."""
+    """Return the smallest pseudo-count that any value can have."""
     if isinstance(prior, Beta):
         return min(prior.a, prior.b) - 1
     if isinstance(prior, Dirichlet):
-        stated = prior.parameters_for(prior.values)
-        return min(stated if prior.rest is None else [*stated, prior.rest]) - 1
+        parameters = prior.parameters_for(prior.values)
+        return min(parameters if prior.rest is None else [*parameters, prior.rest]) - 1
     return _pseudo_count(prior)
 
 
 def posterior_mean_prior(prior: Prior) -> Prior:
-    """The prior whose estimate is the posterior mean under this one."""
+    """Return the prior whose estimate is the posterior mean under the given prior."""
     if isinstance(prior, Beta):
         return Beta(prior.a + 1, prior.b + 1)
     return prior.with_one_more_each() if isinstance(prior, Dirichlet) else prior
 
 
 def estimate_probabilities(counts: NDArray[np.float64], pseudo: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Probabilities [C, K] from counts [C, K] and pseudo-counts [K] or [C, K].
+    """Return probabilities [C, K] from counts [C, K] and pseudo-counts [K] or [C, K].
 
-    A class with neither rows nor pseudo-counts has no estimate: it is all nan.
+    The row of a class with neither counts nor pseudo-counts is NaN.
     """
     weights = np.asarray(counts, dtype=np.float64) + pseudo
-    shares = np.maximum(weights, 0.0)
-    total = shares.sum(axis=1, keepdims=True)
+    p = np.maximum(weights, 0.0)
+    total = p.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
-        shares /= total
+        p /= total
     for row in np.flatnonzero(total == 0):
         is_zero = weights[row] == 0
         if is_zero.sum() == 1 and is_zero.size > 1:
-            shares[row] = is_zero
-    return shares
+            p[row] = is_zero
+    return p
 
 
 def exact_estimates(counts: Sequence[Fraction], pseudo: Sequence[Fraction]) -> list[Fraction]:
-    """The probabilities of all values of one class, exactly; refused where there are none."""
-    share = exact.normalise_weights([n + a for n, a in zip(counts, pseudo, strict=True)])
-    if share is None:
+    """Return the exact probabilities of all values of one class."""
+    probabilities = exact.normalise_weights([n + a for n, a in zip(counts, pseudo, strict=True)])
+    if probabilities is None:
         raise errors.Unsupported(_NO_ESTIMATE)
-    return share
+    return probabilities
 
 
 def exact_estimate(count: Fraction, total: Fraction, pseudo_k: Fraction, pseudo_total: Fraction) -> Fraction:
-    """The probability of one value, (count + pseudo_k) / (total + pseudo_total), exactly.
+    """Return the exact probability of one value, (count + pseudo_k) / (total + pseudo_total).
 
-    For pseudo-counts of zero or more only: with a negative one the denominator depends on every
-    count, and `exact_estimates` is needed.
+    All pseudo-counts must be zero or more; with a negative one the denominator depends on every count, and
+    `exact_estimates` is needed.
     """
     if pseudo_k < 0 or pseudo_total < pseudo_k:
-        must = "zero or more, for every value; exact_estimates takes negative ones"
-        raise errors.parameter_error("exact_estimate", "pseudo_k", must, pseudo_k)
+        rule = "zero or more, for every value; exact_estimates takes negative ones"
+        raise errors.parameter_error("exact_estimate", "pseudo_k", rule, pseudo_k)
     if total + pseudo_total == 0:
         raise errors.Unsupported(_NO_ESTIMATE)
     return Fraction(count + pseudo_k) / (total + pseudo_total)
 
 
 _NO_ESTIMATE = (
-    "Without a row and without pseudo-counts a probability has no estimate. Give rows, or a prior above zero."
+    "A probability has no estimate without rows or pseudo-counts. Give rows, or a prior above zero."
 )
 
 

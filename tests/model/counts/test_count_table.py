@@ -1,4 +1,4 @@
-"""Counts of words: sums, differences, and the one form that equal counts have."""
+"""Word count tables: sums, differences, and the canonical form."""
 
 from __future__ import annotations
 
@@ -21,23 +21,25 @@ BUCKETS = 8
 ROWS = st.lists(
     st.tuples(st.sampled_from(["a", "bb", "été", "中", "zz", ""]), st.integers(0, 1)), max_size=12
 )
-same = settings(max_examples=60, derandomize=True, deadline=None, database=None)
+small_settings = settings(max_examples=60, derandomize=True, deadline=None, database=None)
 
 
-def tally(rows: list[tuple[str, int]], hashed: bool = False) -> WordCountTable:
-    """The words of two classes as a tally."""
+def count_words(rows: list[tuple[str, int]], hashed: bool = False) -> WordCountTable:
+    """Return the word counts of two classes."""
     counts = Counter(rows)
     if not hashed:
         words = sorted({word for word, _ in rows}, key=lambda word: word[::-1])
         table = np.array([[counts[word, c] for word in words] for c in (0, 1)], dtype=np.int64)
-        return WordCountTable.of(words, table.reshape(2, len(words)))
-    table, best = np.zeros((2, BUCKETS), dtype=np.int64), [""] * BUCKETS
+        return WordCountTable.from_unsorted(words, table.reshape(2, len(words)))
+    table, names = np.zeros((2, BUCKETS), dtype=np.int64), [""] * BUCKETS
     for (word, c), count in counts.items():
-        at = hash_bucket(word, BUCKETS)
-        table[c, at] += count
-        claims = [name for name in (best[at], word) if name]
-        best[at] = min(claims, key=lambda name: (len(name.encode()), hash_bucket(name, 2**64)), default="")
-    return WordCountTable(NameArray.from_strings(best), table, True)
+        bucket = hash_bucket(word, BUCKETS)
+        table[c, bucket] += count
+        candidates = [name for name in (names[bucket], word) if name]
+        names[bucket] = min(
+            candidates, key=lambda name: (len(name.encode()), hash_bucket(name, 2**64)), default=""
+        )
+    return WordCountTable(NameArray.from_strings(names), table, True)
 
 
 def assert_same(first: WordCountTable, second: WordCountTable) -> None:
@@ -47,55 +49,59 @@ def assert_same(first: WordCountTable, second: WordCountTable) -> None:
     np.testing.assert_array_equal(first.table, second.table)
 
 
-@same
+@small_settings
 @given(ROWS, ROWS, st.booleans())
-def test_the_sum_is_the_tally_of_all_rows(first: Any, second: Any, hashed: bool) -> None:
-    assert_same(tally(first, hashed).plus(tally(second, hashed)), tally(first + second, hashed))
+def test_the_sum_is_the_table_of_all_rows(first: Any, second: Any, hashed: bool) -> None:
+    assert_same(
+        count_words(first, hashed).plus(count_words(second, hashed)), count_words(first + second, hashed)
+    )
 
 
-@same
+@small_settings
 @given(ROWS, ROWS)
-def test_a_difference_leaves_no_word_behind(kept: Any, gone: Any) -> None:
-    found = tally(kept + gone).plus(tally(gone), -1)
-    assert found.minimum() == 0
-    assert_same(found.canonical(), tally(kept).canonical())
+def test_subtracted_words_disappear(kept: Any, removed: Any) -> None:
+    difference = count_words(kept + removed).plus(count_words(removed), -1)
+    assert difference.minimum() == 0
+    assert_same(difference.canonical(), count_words(kept).canonical())
 
 
-@same
+@small_settings
 @given(ROWS, ROWS)
-def test_a_difference_of_buckets_leaves_counts_and_no_names_of_empty_ones(kept: Any, gone: Any) -> None:
-    found = tally(kept + gone, True).plus(tally(gone, True), -1).canonical()
-    never_seen = tally(kept, True)
-    np.testing.assert_array_equal(found.table, never_seen.table)
-    before = tally(kept + gone, True).names
-    used = never_seen.table.any(axis=0)
-    # A bucket that is still used goes by the shortest name it ever had.
-    assert list(found.names) == [name if full else "" for name, full in zip(before, used, strict=True)]
+def test_empty_buckets_lose_their_name_after_subtraction(kept: Any, removed: Any) -> None:
+    difference = count_words(kept + removed, True).plus(count_words(removed, True), -1).canonical()
+    expected = count_words(kept, True)
+    np.testing.assert_array_equal(difference.table, expected.table)
+    old_names = count_words(kept + removed, True).names
+    used = expected.table.any(axis=0)
+    # A bucket that is still used keeps the shortest name it ever had.
+    assert list(difference.names) == [
+        name if in_use else "" for name, in_use in zip(old_names, used, strict=True)
+    ]
 
 
-def test_taking_away_what_is_not_there_is_seen() -> None:
-    assert tally([("a", 0)]).plus(tally([("a", 0), ("bb", 1)]), -1).minimum() == -1
+def test_subtracting_more_than_was_counted_gives_a_negative_minimum() -> None:
+    assert count_words([("a", 0)]).plus(count_words([("a", 0), ("bb", 1)]), -1).minimum() == -1
 
 
-def test_words_in_any_order_are_sorted_with_their_counts() -> None:
-    found = WordCountTable.of(["b", "中", "a", "é"], np.array([[1, 2, 3, 4]]))
-    assert list(found.names) == ["a", "b", "é", "中"]
-    assert found.table.tolist() == [[3, 1, 4, 2]]
+def test_unsorted_words_are_sorted_with_their_counts() -> None:
+    table = WordCountTable.from_unsorted(["b", "中", "a", "é"], np.array([[1, 2, 3, 4]]))
+    assert list(table.names) == ["a", "b", "é", "中"]
+    assert table.table.tolist() == [[3, 1, 4, 2]]
 
 
-def test_classes_are_moved_and_taken() -> None:
-    found = tally([("a", 0), ("bb", 1), ("bb", 1)])
-    assert found.n_classes == 2
-    moved = found.align_classes(np.array([2, 0]), 3)
-    assert moved.table.tolist() == [[0, 2], [0, 0], [1, 0]]
-    assert moved.select_classes(np.array([2, 0])).table.tolist() == [[1, 0], [0, 2]]
-    assert found.select_classes(np.arange(2)) is found
+def test_classes_are_aligned_and_selected() -> None:
+    table = count_words([("a", 0), ("bb", 1), ("bb", 1)])
+    assert table.n_classes == 2
+    aligned = table.align_classes(np.array([2, 0]), 3)
+    assert aligned.table.tolist() == [[0, 2], [0, 0], [1, 0]]
+    assert aligned.select_classes(np.array([2, 0])).table.tolist() == [[1, 0], [0, 2]]
+    assert table.select_classes(np.arange(2)) is table
 
 
-def test_whole_weights_have_the_form_of_counts() -> None:
-    found = WordCountTable(NameArray.from_strings(["a", "b"]), np.array([[1.0, 0.0]])).canonical()
-    assert list(found.names) == ["a"]
-    assert found.table.dtype == np.uint8
+def test_whole_weights_are_stored_as_integer_counts() -> None:
+    table = WordCountTable(NameArray.from_strings(["a", "b"]), np.array([[1.0, 0.0]])).canonical()
+    assert list(table.names) == ["a"]
+    assert table.table.dtype == np.uint8
     halves = WordCountTable(NameArray.from_strings(["a", "b"]), np.array([[0.5, 1.0]])).canonical()
     assert halves.table.tolist() == [[0.5, 1.0]]
 
@@ -113,7 +119,7 @@ def test_narrow_counts_do_not_overflow(hashed: bool) -> None:
 
 @pytest.mark.parametrize("buckets", [None, 4])
 @pytest.mark.parametrize("counts", [True, False])
-def test_models_of_many_equal_words_are_exact(buckets: int | None, counts: bool) -> None:
+def test_models_with_many_equal_words_are_exact(buckets: int | None, counts: bool) -> None:
     rows = {"body": ["many many more"] * 200 + ["more"], "class": ["a", "b", "a"] * 67}
     learner = weigh.NaiveBayes({"body": weigh.Text(counts, buckets=buckets)})
     small = learner.fit(rows, "class").model_
@@ -126,7 +132,7 @@ def test_models_of_many_equal_words_are_exact(buckets: int | None, counts: bool)
     assert weigh.verify(small.merge(small), twice, "class").ok
 
 
-def test_a_model_keeps_a_hundred_thousand_words(tmp_path: Any) -> None:
+def test_a_hundred_thousand_words_survive_saving(tmp_path: Any) -> None:
     rng = random.Random(0)
     words = [f"w{k:06}" for k in range(100_000)]
     texts = [" ".join(words[start : start + 1000]) for start in range(0, 100_000, 1000)]
@@ -138,12 +144,12 @@ def test_a_model_keeps_a_hundred_thousand_words(tmp_path: Any) -> None:
     assert back.to_bytes() == model.to_bytes()
 
 
-def spoiled(tmp_path: Any, old: bytes, new: bytes) -> Any:
-    """The path of a model file in which some bytes of the names were replaced."""
+def write_tampered_file(tmp_path: Any, old: bytes, new: bytes) -> Any:
+    """Write a model file in which some bytes of the names are replaced, and return its path."""
     model = (
         weigh.NaiveBayes(weigh.Text()).fit([" ".join(f"w{k:04}" for k in range(5_000)), "w"], [0, 1]).model_
     )
-    path = tmp_path / "spoiled.weigh"
+    path = tmp_path / "tampered.weigh"
     data = model.to_bytes()
     assert data.count(old) == 1
     path.write_bytes(data.replace(old, new))
@@ -151,16 +157,16 @@ def spoiled(tmp_path: Any, old: bytes, new: bytes) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         (b"w0000w0001", b"w0001w0000", "its list of names 'part0' is not in order"),
         (b"w0000w0001", b"w0000w0000", "its list of names 'part0' is not in order"),
         (b"w0000w0001", b"w000\xffw0001", "a list of names is not UTF-8"),
-        (b"w0000w0001", b"w000\xc3\xa90001", "a list of names cuts a character in two"),
+        (b"w0000w0001", b"w000\xc3\xa90001", "a list of names splits a UTF-8 character"),
     ],
 )
-def test_a_file_whose_words_were_changed_is_refused(tmp_path: Any, old: bytes, new: bytes, told: str) -> None:
-    path = spoiled(tmp_path, old, new)
+def test_a_file_with_tampered_words_is_rejected(tmp_path: Any, old: bytes, new: bytes, message: str) -> None:
+    path = write_tampered_file(tmp_path, old, new)
     with pytest.raises(errors.ModelFileError) as error:
         weigh.load(path, check=False)
-    assert told in str(error.value)
+    assert message in str(error.value)

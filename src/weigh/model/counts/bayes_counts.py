@@ -1,7 +1,7 @@
-"""Everything naive Bayes counts: rows per class, and each part's counts.
+"""The counts of naive Bayes: rows per class, and the statistics of each column group ("part").
 
-`plus` and `canonical` are the whole of learning: fitting adds chunks, merging adds models,
-forgetting takes away. Smoothing never enters.
+Training needs only `plus` and `canonical`: fitting adds chunks, merging adds models, forgetting subtracts
+rows. Smoothing is never stored in the counts.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Label = str | int | float | bool
 
 @dataclass(frozen=True, eq=False)
 class BayesCounts:
-    """Rows per class and counts per part; `declared` classes stay without any row."""
+    """Rows per class and counts per part; `declared` classes are kept even without rows."""
 
     classes: list[Label]
     rows: CountArray
@@ -46,98 +46,97 @@ class BayesCounts:
     declared: tuple[Label, ...] = ()
 
     def plus(self, other: BayesCounts, sign: int = 1) -> BayesCounts:
-        """Return the sum or difference; classes are matched by their labels."""
+        """Return the sum, or with sign=-1 the difference; classes are matched by label."""
         if other.classes == self.classes:
             first, second = self, other
         else:
-            known = set(self.classes)
-            classes = self.classes + [label for label in other.classes if label not in known]
+            existing = set(self.classes)
+            classes = self.classes + [label for label in other.classes if label not in existing]
             first, second = self._align_classes(classes), other._align_classes(classes)
         parts = [a.plus(b, sign) for a, b in zip(first.parts, second.parts, strict=True)]
         declared = tuple(dict.fromkeys([*self.declared, *(other.declared if sign > 0 else ())]))
         return BayesCounts(first.classes, first.rows + sign * second.rows, parts, declared)
 
     def _align_classes(self, classes: Sequence[Label]) -> BayesCounts:
-        place = {label: at for at, label in enumerate(classes)}
-        places: Longs = np.array([place[label] for label in self.classes], dtype=np.int64)
-        parts = [part.align_classes(places, len(classes)) for part in self.parts]
-        return replace(
-            self, classes=list(classes), rows=align_rows(self.rows, places, len(classes)), parts=parts
-        )
+        index = {label: i for i, label in enumerate(classes)}
+        indices: Longs = np.array([index[label] for label in self.classes], dtype=np.int64)
+        parts = [part.align_classes(indices, len(classes)) for part in self.parts]
+        rows = align_rows(self.rows, indices, len(classes))
+        return replace(self, classes=list(classes), rows=rows, parts=parts)
 
     def with_declared_classes(self, classes: Iterable[Label]) -> BayesCounts:
-        """Return the counts with classes that exist even without rows."""
+        """Return the counts with additional classes that are kept even without rows."""
         declared = sorted({*self.declared, *classes}, key=canonical_order_key)
-        known = set(self.classes)
-        over = self._align_classes(self.classes + [label for label in declared if label not in known])
-        return replace(over, declared=tuple(declared))
+        existing = set(self.classes)
+        extended = self._align_classes(self.classes + [label for label in declared if label not in existing])
+        return replace(extended, declared=tuple(declared))
 
     def canonical(self) -> BayesCounts:
-        """Return the one form that equal counts have: names sorted, what is empty gone."""
-        stay = set(self.declared)
-        kept = [at for at, n in enumerate(self.rows.tolist()) if n != 0 or self.classes[at] in stay]
+        """Return the canonical form: names sorted, empty classes, levels and words removed."""
+        persistent = set(self.declared)
+        kept = [c for c, n in enumerate(self.rows.tolist()) if n != 0 or self.classes[c] in persistent]
         order: Longs = np.array(
-            sorted(kept, key=lambda at: canonical_order_key(self.classes[at])), dtype=np.int64
+            sorted(kept, key=lambda c: canonical_order_key(self.classes[c])), dtype=np.int64
         )
         parts = [part.select_classes(order).canonical() for part in self.parts]
         declared = tuple(sorted(self.declared, key=canonical_order_key))
-        return BayesCounts(
-            [self.classes[at] for at in order], to_integers_if_whole(self.rows[order]), parts, declared
-        )
+        classes = [self.classes[c] for c in order]
+        return BayesCounts(classes, to_integers_if_whole(self.rows[order]), parts, declared)
 
     def minimum(self) -> float:
-        """Return the smallest of all counts."""
+        """Return the smallest count; it is negative if rows were removed that were never added."""
         return float(min([self.rows.min(initial=0), *(part.minimum() for part in self.parts)]))
 
     def write_arrays(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
-        """Add the counts to what a model file will hold."""
+        """Add the counts to the content of a model file."""
         store.write_names(arrays, meta, "classes", self.classes)
         store.write_names(arrays, meta, "declared", self.declared)
         arrays["rows"] = self.rows
-        for at, part in enumerate(self.parts):
-            part.write_arrays(arrays, meta, f"part{at}")
+        for i, part in enumerate(self.parts):
+            part.write_arrays(arrays, meta, f"part{i}")
 
     @classmethod
     def read_arrays(cls, stored: store.FileContent, schema: Schema) -> BayesCounts:
-        """Return the counts that `put` added."""
+        """Read the counts that `write_arrays` added."""
         classes = store.read_distinct_names(stored, "classes")
         rows = read_counts_array(stored, "rows", (len(classes),))
         parts = [
-            read_part(stored, part, f"part{at}", len(classes)) for at, part in enumerate(schema.column_groups)
+            read_part(stored, part, f"part{i}", len(classes)) for i, part in enumerate(schema.column_groups)
         ]
         return cls(classes, rows, parts, tuple(store.read_distinct_names(stored, "declared")))
 
 
 def count_part(part: ColumnGroup, block: Block, by: RowClasses) -> PartCounts:
-    """Count one block in the way its kind asks for."""
-    counted: PartCounts = _COUNT_BY_FAMILY[part.kind.family](part, block, by)
-    return counted
+    """Count one block of rows, as the family of its kind requires."""
+    counts: PartCounts = _COUNT_BY_FAMILY[part.kind.family](part, block, by)
+    return counts
 
 
-def read_part(stored: store.FileContent, part: ColumnGroup, key: str, classes: int) -> PartCounts:
-    """Return one part's counts from a model file."""
+def read_part(stored: store.FileContent, part: ColumnGroup, key: str, n_classes: int) -> PartCounts:
+    """Read the counts of one part from a model file."""
     kind = part.kind
     if kind.family == "normal":
-        return NumberCounts.read_arrays(stored, key, classes)
-    at = f"{key}.present" if kind.family == "bernoulli" else key
+        return NumberCounts.read_arrays(stored, key, n_classes)
+    table_key = f"{key}.present" if kind.family == "bernoulli" else key
     counts: CountTable | WordCountTable
     if isinstance(kind, BagOfWordsKind):
-        counts = WordCountTable.read_arrays(stored, at, classes, kind.buckets)
+        counts = WordCountTable.read_arrays(stored, table_key, n_classes, kind.buckets)
     else:
-        counts = CountTable.read_arrays(stored, at, classes, part.names if kind.shares_block else None)
-    return FlagCounts.read_arrays(stored, key, classes, counts) if kind.family == "bernoulli" else counts
+        columns = part.names if kind.shares_block else None
+        counts = CountTable.read_arrays(stored, table_key, n_classes, columns)
+    return FlagCounts.read_arrays(stored, key, n_classes, counts) if kind.family == "bernoulli" else counts
 
 
 _COUNT_BY_FAMILY: dict[str, Any] = {
-    "categorical": lambda part, block, by: CountTable.of_codes(block, by),
-    "multinomial": lambda part, block, by: CountTable.of_entries(block, by, part.kind.shares_block),
-    "bernoulli": lambda part, block, by: FlagCounts.of(block, by, part.kind.shares_block),
-    "normal": lambda part, block, by: NumberCounts.of(block, by),
+    "categorical": lambda part, block, by: CountTable.from_codes(block, by),
+    "multinomial": lambda part, block, by: CountTable.from_sparse(block, by, part.kind.shares_block),
+    "bernoulli": lambda part, block, by: FlagCounts.from_block(block, by, part.kind.shares_block),
+    "normal": lambda part, block, by: NumberCounts.from_block(block, by),
 }
 
 
 def encode_labels(chunk: Chunk) -> tuple[Ints, list[Label]]:
-    """Return the classes of a chunk's rows as codes; a missing label is refused."""
+    """Return the class code of each row of a chunk, and the labels. A missing label is an error."""
     if chunk.labels is None:
         raise errors.LabelError(
             "There are no labels to learn from. Give the name of the label column, or y: one label per row."
@@ -156,11 +155,11 @@ def encode_labels(chunk: Chunk) -> tuple[Ints, list[Label]]:
             f"such rows out before fitting."
         )
     labels = [_check_label(value) for value in values]
-    # As in the canonical order: booleans, numbers and strings are three sorts of labels.
+    # The first part of the key is the type: boolean, number or string.
     if len({canonical_order_key(label)[0] for label in labels}) > 1:
         raise errors.LabelError(
-            f"The labels are of several types: {errors.quote_names(labels)}. Give them all as strings, or all as "
-            f"whole numbers."
+            f"The labels are of several types: {errors.quote_names(labels)}. Give them all as strings, or "
+            f"all as whole numbers."
         )
     return codes, labels
 
@@ -175,24 +174,24 @@ def _check_label(value: object) -> Label:
     )
 
 
-MAX_32_BIT_COUNT = 2**32 - 1  # words that are counted in 32 bits before the counts are moved into 64
+MAX_32_BIT_COUNT = 2**32 - 1  # the native code counts in 32 bits up to here, then moves to 64 bits
 
 
 class PartCounter(Protocol):
-    """What gathers the counts of one part; classes are numbers that only ever grow."""
+    """Accumulates the counts of one part over chunks. New classes are appended, never reordered."""
 
     def add(self, block: Any, by: RowClasses) -> None:
         """Count a block's rows."""
 
-    def join(self, other: Any, places: Longs, classes: int) -> None:
-        """Take over the counts of another, whose class c is places[c] among `classes` here."""
+    def merge(self, other: Any, class_indices: Longs, n_classes: int) -> None:
+        """Add the counts of another counter, whose class c is class_indices[c] of `n_classes` here."""
 
-    def counts(self, places: Longs) -> PartCounts:
-        """Return the counts with class c moved to places[c]."""
+    def counts(self, class_indices: Longs) -> PartCounts:
+        """Return the counts with class c moved to class_indices[c]."""
 
 
 class SumCounter:
-    """Counts that are small: each block's are added to the sum of those before."""
+    """Counter for small tables: adds the counts of each block to a running total."""
 
     def __init__(self, part: ColumnGroup) -> None:
         self._part = part
@@ -202,38 +201,38 @@ class SumCounter:
         """Count a block's rows."""
         self._add_counts(count_part(self._part, block, by), by.n_classes)
 
-    def join(self, other: SumCounter, places: Longs, classes: int) -> None:
-        """Take over the counts of another."""
+    def merge(self, other: SumCounter, class_indices: Longs, n_classes: int) -> None:
+        """Add the counts of another counter."""
         if other._total is not None:
-            self._add_counts(other._total.align_classes(places, classes), classes)
+            self._add_counts(other._total.align_classes(class_indices, n_classes), n_classes)
 
-    def _add_counts(self, counts: Any, classes: int) -> None:
+    def _add_counts(self, counts: Any, n_classes: int) -> None:
         if self._total is None:
             self._total = counts
             return
-        before = self._total
-        known = before.n_classes
-        if known < classes:
-            before = before.align_classes(np.arange(known), classes)
-        self._total = before.plus(counts)
+        total = self._total
+        if total.n_classes < n_classes:
+            total = total.align_classes(np.arange(total.n_classes), n_classes)
+        self._total = total.plus(counts)
 
-    def counts(self, places: Longs) -> PartCounts:
-        """Return the counts with class c moved to places[c]."""
+    def counts(self, class_indices: Longs) -> PartCounts:
+        """Return the counts with class c moved to class_indices[c]."""
         total: PartCounts = self._total
-        return total if is_identity(places, len(places)) else total.align_classes(places, len(places))
+        n_classes = len(class_indices)
+        return (
+            total if is_identity(class_indices, n_classes) else total.align_classes(class_indices, n_classes)
+        )
 
 
 class WordCounter:
-    """Counts of words, which the native code splits and counts in one go."""
+    """Counter for words: the native code tokenises and counts in one pass."""
 
     def __init__(self, kind: BagOfWordsKind) -> None:
         self._kind = kind
         self._native = _core.WordCounts(
             kind.token_settings, kind.buckets or 0, not kind.counts, MAX_32_BIT_COUNT
         )
-        self._known_rows: CountArray = np.zeros(
-            0, dtype=np.int64
-        )  # rows of each class that have words at all
+        self._known_rows: CountArray = np.zeros(0, dtype=np.int64)  # rows per class whose text is not missing
 
     def add(self, block: Any, by: RowClasses) -> None:
         """Count a block's words."""
@@ -241,25 +240,25 @@ class WordCounter:
         if not self._kind.counts:
             self._known_rows = extend_classes(self._known_rows, by.n_classes) + by.class_totals(block.known)
 
-    def join(self, other: WordCounter, places: Longs, classes: int) -> None:
-        """Take over the counts of another."""
-        self._native.merge(other._native, places, classes)
-        self._known_rows = extend_classes(self._known_rows, classes) + align_rows(
-            extend_classes(other._known_rows, len(places)), places, classes
+    def merge(self, other: WordCounter, class_indices: Longs, n_classes: int) -> None:
+        """Add the counts of another counter."""
+        self._native.merge(other._native, class_indices, n_classes)
+        self._known_rows = extend_classes(self._known_rows, n_classes) + align_rows(
+            extend_classes(other._known_rows, len(class_indices)), class_indices, n_classes
         )
 
-    def counts(self, places: Longs) -> PartCounts:
-        """Return the counts with class c moved to places[c]."""
-        text, offsets, table = self._native.table(places)
+    def counts(self, class_indices: Longs) -> PartCounts:
+        """Return the counts with class c moved to class_indices[c]."""
+        text, offsets, table = self._native.table(class_indices)
         words = WordCountTable(NameArray(text, offsets), table, self._kind.buckets is not None)
         if self._kind.counts:
             return words
-        known = extend_classes(self._known_rows, len(places))[:, None]
-        return FlagCounts(words, align_rows(known, places, len(places)))
+        known = extend_classes(self._known_rows, len(class_indices))[:, None]
+        return FlagCounts(words, align_rows(known, class_indices, len(class_indices)))
 
 
 class BayesCounter:
-    """Everything naive Bayes counts, gathered chunk by chunk."""
+    """Accumulates all counts of naive Bayes chunk by chunk."""
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
@@ -270,48 +269,48 @@ class BayesCounter:
     def add(self, chunk: Chunk) -> None:
         """Count the rows of one chunk."""
         codes, labels = encode_labels(chunk)
-        places = self._class_indices(labels)
-        if not is_identity(places, len(places)):
-            codes = places.astype(np.int32)[codes]
+        class_indices = self._class_indices(labels)
+        if not is_identity(class_indices, len(class_indices)):
+            codes = class_indices.astype(np.int32)[codes]
         by = RowClasses(codes, len(self._index_by_label), chunk.weights)
         for counter, block in zip(self._parts, self._schema.encode(chunk), strict=True):
             counter.add(block, by)
         self._rows = extend_classes(self._rows, by.n_classes) + by.class_totals()
 
     def _class_indices(self, labels: Iterable[Label]) -> Longs:
-        found = [self._index_by_label.setdefault(label, len(self._index_by_label)) for label in labels]
-        return np.array(found, dtype=np.int64)
+        indices = [self._index_by_label.setdefault(label, len(self._index_by_label)) for label in labels]
+        return np.array(indices, dtype=np.int64)
 
     def join(self, other: BayesCounter) -> None:
-        """Take over the counts of another."""
-        places = self._class_indices(other._index_by_label)
-        classes = len(self._index_by_label)
-        for counter, joined in zip(self._parts, other._parts, strict=True):
-            counter.join(joined, places, classes)
-        self._rows = extend_classes(self._rows, classes) + align_rows(other._rows, places, classes)
+        """Add the counts of another counter."""
+        class_indices = self._class_indices(other._index_by_label)
+        n_classes = len(self._index_by_label)
+        for counter, other_counter in zip(self._parts, other._parts, strict=True):
+            counter.merge(other_counter, class_indices, n_classes)
+        self._rows = extend_classes(self._rows, n_classes) + align_rows(other._rows, class_indices, n_classes)
 
     def counts(self) -> BayesCounts:
-        """Return all counts, the classes in canonical order."""
+        """Return all counts, with the classes in canonical order."""
         classes = sorted(self._index_by_label, key=canonical_order_key)
-        rank = {label: at for at, label in enumerate(classes)}
-        places = np.array([rank[label] for label in self._index_by_label], dtype=np.int64)
-        parts = [counter.counts(places) for counter in self._parts]
-        return BayesCounts(classes, align_rows(self._rows, places, len(classes)), parts)
+        rank = {label: i for i, label in enumerate(classes)}
+        class_indices = np.array([rank[label] for label in self._index_by_label], dtype=np.int64)
+        parts = [counter.counts(class_indices) for counter in self._parts]
+        return BayesCounts(classes, align_rows(self._rows, class_indices, len(classes)), parts)
 
 
 def make_part_counter(part: ColumnGroup) -> PartCounter:
-    """Return the counter that suits a part."""
+    """Return a new counter for a part."""
     return WordCounter(part.kind) if isinstance(part.kind, BagOfWordsKind) else SumCounter(part)
 
 
 def count_rows(chunks: Iterable[Chunk], schema: Schema) -> BayesCounts:
-    """Return the counts of some chunks."""
+    """Count the rows of all chunks."""
     counter = BayesCounter(schema)
     for chunk in chunks:
         counter.add(chunk)
     return counter.counts()
 
 
-def extend_classes(table: CountArray, classes: int) -> CountArray:
-    """Return counts by class with room for classes that have come since."""
-    return np.append(table, np.zeros(classes - len(table), dtype=table.dtype))
+def extend_classes(table: CountArray, n_classes: int) -> CountArray:
+    """Append zeros for classes that appeared later."""
+    return np.append(table, np.zeros(n_classes - len(table), dtype=table.dtype))

@@ -1,4 +1,4 @@
-"""The counts of a joint table: how often each combination of levels occurred in each class."""
+"""The counts of a joint table: how often each combination of levels (a cell) occurred in each class."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from weigh.model.counts.count_table import (
 from weigh.model.file import store
 from weigh.source import Chunk
 
-# Cells of added chunks wait side by side until they are this many, or twice as many as before.
+# Adding appends cells and merges equal ones only when their number has doubled, and is at least twice this.
 MIN_CELLS_TO_GROUP = 4_096
 
 
 @dataclass(frozen=True, eq=False)
 class CellCounts:
-    """Counts [classes, cells] of the cells that occurred; the same algebra as a tally.
+    """Counts [classes, cells] of the cells that occurred, with the operations of `CountTable`.
 
-    A cell is a row of `codes`, one per column: `levels[j][codes[i, j]]`, or -1 where the value was
-    missing. Equal cells may stand side by side until `canonical`, which makes them one, sorts
-    them, and drops cells and levels that no row has any more.
+    Cell i has the level `levels[j][codes[i, j]]` in column j, or code -1 if the value was missing. A cell may
+    occur several times until `canonical`, which merges equal cells, sorts them, and drops cells and levels
+    without counts.
     """
 
     levels: list[list[Level]]
@@ -44,100 +44,95 @@ class CellCounts:
     n_distinct: int
 
     @classmethod
-    def of(cls, columns: Sequence[CategoryBlock], by: RowClasses) -> CellCounts:
-        """Count the combinations of several columns."""
+    def from_columns(cls, columns: Sequence[CategoryBlock], by: RowClasses) -> CellCounts:
+        """Count the combinations of levels by class."""
         codes = np.array([column.codes for column in columns]).T
-        index = CellIndex.of(codes, [len(column.levels) for column in columns])
-        numbered = CategoryBlock(index.ids.astype(np.int32), list(range(index.n)))
-        table = CountTable.of_codes(numbered, by).table
-        return cls(
-            [list(column.levels) for column in columns], codes[index.first_positions()], table, index.n
-        )
+        index = CellIndex.from_codes(codes, [len(column.levels) for column in columns])
+        cell_ids = CategoryBlock(index.ids.astype(np.int32), list(range(index.n_distinct)))
+        table = CountTable.from_codes(cell_ids, by).table
+        levels = [list(column.levels) for column in columns]
+        return cls(levels, codes[index.row_positions()], table, index.n_distinct)
 
     @property
     def sizes(self) -> list[int]:
-        """How many levels each column has."""
+        """Number of levels of each column."""
         return [len(levels) for levels in self.levels]
 
     def plus(self, other: CellCounts, sign: int = 1) -> CellCounts:
         """Return the sum or difference over the same classes; levels are matched by name."""
-        levels, theirs = [], []
-        for ours, names, codes in zip(self.levels, other.levels, other.codes.T, strict=True):
-            place = {name: at for at, name in enumerate(ours)}
-            for name in names:
-                place.setdefault(name, len(place))
-            levels.append(list(place))
-            theirs.append(_remap_codes(codes, [place[name] for name in names]))
-        codes = np.concatenate([self.codes, np.array(theirs).T])
+        levels, remapped = [], []
+        for ours, theirs, codes in zip(self.levels, other.levels, other.codes.T, strict=True):
+            index = {level: k for k, level in enumerate(ours)}
+            for level in theirs:
+                index.setdefault(level, len(index))
+            levels.append(list(index))
+            remapped.append(_remap_codes(codes, [index[level] for level in theirs]))
+        codes = np.concatenate([self.codes, np.array(remapped).T])
         table = np.concatenate([self.table, sign * other.table], axis=1)
         total = CellCounts(levels, codes, table, max(self.n_distinct, other.n_distinct))
-        return (
-            total._merge_equal_cells()
-            if len(codes) > 2 * max(total.n_distinct, MIN_CELLS_TO_GROUP)
-            else total
-        )
+        is_large = len(codes) > 2 * max(total.n_distinct, MIN_CELLS_TO_GROUP)
+        return total._merge_equal_cells() if is_large else total
 
     def _merge_equal_cells(self) -> CellCounts:
-        index = CellIndex.of(self.codes, self.sizes)
-        return CellCounts(
-            self.levels, self.codes[index.first_positions()], index.sum_equal_cells(self.table), index.n
-        )
+        index = CellIndex.from_codes(self.codes, self.sizes)
+        codes = self.codes[index.row_positions()]
+        return CellCounts(self.levels, codes, index.sum_equal_cells(self.table), index.n_distinct)
 
-    def align_classes(self, places: Longs, classes: int) -> CellCounts:
-        """Return the counts with class c moved to places[c] among `classes` classes."""
-        return replace(self, table=align_rows(self.table, places, classes))
+    def align_classes(self, indices: Longs, n_classes: int) -> CellCounts:
+        """Return the counts with class c moved to row indices[c] of `n_classes` rows."""
+        return replace(self, table=align_rows(self.table, indices, n_classes))
 
     def select_classes(self, classes: Longs) -> CellCounts:
-        """Return the counts of some classes."""
+        """Return the counts restricted to the given classes, in this order."""
         return replace(self, table=self.table[classes])
 
     def canonical(self) -> CellCounts:
-        """Return the one form that equal counts have."""
-        one = self._merge_equal_cells()
-        kept = one.table.any(axis=0)
+        """Return the canonical form: distinct, sorted cells; cells and levels without counts dropped."""
+        merged = self._merge_equal_cells()
+        kept = merged.table.any(axis=0)
         levels, columns = [], []
-        for names, codes in zip(one.levels, one.codes[kept].T, strict=True):
+        for old_levels, codes in zip(merged.levels, merged.codes[kept].T, strict=True):
             used = np.unique(codes[codes >= 0]).tolist()
-            levels.append(sorted((names[at] for at in used), key=canonical_order_key))
-            place = {name: at for at, name in enumerate(levels[-1])}
-            columns.append(_remap_codes(codes, [place.get(name, -1) for name in names]))
+            levels.append(sorted((old_levels[k] for k in used), key=canonical_order_key))
+            index = {level: k for k, level in enumerate(levels[-1])}
+            columns.append(_remap_codes(codes, [index.get(level, -1) for level in old_levels]))
         codes = np.array(columns).T
-        order = CellIndex.of(codes, [len(names) for names in levels]).first_positions()
-        table = to_integers_if_whole(one.table[:, kept][:, order])
+        order = CellIndex.from_codes(codes, [len(names) for names in levels]).row_positions()
+        table = to_integers_if_whole(merged.table[:, kept][:, order])
         return CellCounts(levels, np.ascontiguousarray(codes[order]), table, len(order))
 
     def minimum(self) -> float:
-        """Return the smallest count, which is negative if more was taken away than there was."""
+        """Return the smallest count; it is negative if more was subtracted than added."""
         return float(self._merge_equal_cells().table.min(initial=0))
 
     def write_arrays(self, arrays: dict[str, Any], meta: dict[str, Any], key: str) -> None:
-        """Add the counts to what a model file will hold."""
+        """Add the counts to the content of a model file."""
         arrays[f"{key}.codes"], arrays[f"{key}.table"] = self.codes, self.table
         for j, names in enumerate(self.levels):
             store.write_names(arrays, meta, f"{key}.levels{j}", names)
 
     @classmethod
-    def read_arrays(cls, stored: store.FileContent, key: str, classes: int, columns: int) -> CellCounts:
-        """Return the counts that `put` added."""
-        levels: Any = [store.read_distinct_names(stored, f"{key}.levels{j}") for j in range(columns)]
+    def read_arrays(cls, stored: store.FileContent, key: str, n_classes: int, n_columns: int) -> CellCounts:
+        """Read the counts that `write_arrays` added."""
+        levels: Any = [store.read_distinct_names(stored, f"{key}.levels{j}") for j in range(n_columns)]
         codes = stored.arrays.get(f"{key}.codes")
-        if codes is None or codes.dtype != np.int32 or codes.ndim != 2 or codes.shape[1] != columns:
+        if codes is None or codes.dtype != np.int32 or codes.ndim != 2 or codes.shape[1] != n_columns:
             raise store.damaged_file_error(stored.path, "its cells are missing or of the wrong shape")
         if ((codes < -1) | (codes >= [len(names) for names in levels])).any():
             raise store.damaged_file_error(stored.path, "its cells name levels that do not exist")
-        table = read_counts_array(stored, f"{key}.table", (classes, len(codes)))
+        table = read_counts_array(stored, f"{key}.table", (n_classes, len(codes)))
         return cls(levels, codes, table, len(codes))
 
 
 def count_joint_chunk(chunk: Chunk, schema: Schema) -> BayesCounts:
-    """Count one chunk for a joint table: rows per class, and cells."""
-    classes, names = encode_labels(chunk)
-    by = RowClasses(classes, len(names), chunk.weights)
-    return BayesCounts(names, by.class_totals(), [CellCounts.of(encode_cells(chunk, schema), by)])
+    """Count the rows per class and the cells of one chunk for a joint table."""
+    codes, labels = encode_labels(chunk)
+    by = RowClasses(codes, len(labels), chunk.weights)
+    return BayesCounts(labels, by.class_totals(), [CellCounts.from_columns(encode_cells(chunk, schema), by)])
 
 
 def read_joint_counts(stored: store.FileContent, schema: Schema) -> BayesCounts:
-    """Return the counts of a joint table from a model file."""
+    """Read the counts of a joint table from a model file."""
     classes = store.read_distinct_names(stored, "classes")
     part = CellCounts.read_arrays(stored, "part0", len(classes), len(joint_columns(schema)))
     rows = read_counts_array(stored, "rows", (len(classes),))
@@ -147,7 +142,7 @@ def read_joint_counts(stored: store.FileContent, schema: Schema) -> BayesCounts:
 def joint_columns(schema: Schema) -> dict[str, Kind]:
     """Return the columns of a joint table with their kinds, in the schema's order.
 
-    Only columns with countable values fit: categories, flags and numbers in bins.
+    Raises a ColumnError for columns without a finite set of levels; categories, flags and binned numbers fit.
     """
     kinds = {name: part.kind for part in schema.column_groups for name in part.names}
     for name, kind in kinds.items():
@@ -166,16 +161,16 @@ def _unsuitable_kind_advice(name: str, kind: Kind) -> str:
 
 
 def encode_cells(chunk: Chunk, schema: Schema) -> list[CategoryBlock]:
-    """Return the codes of every column of a joint table."""
+    """Return the columns of a joint table as level codes."""
     columns = chunk.columns
     if chunk.sparse is not None:
         dense = chunk.sparse.toarray()
         columns = {name: dense[:, j] for j, name in enumerate(schema.names)}
-    found = []
+    blocks = []
     for name, kind in joint_columns(schema).items():
         block = kind.encode(columns, [name], schema.missing)
-        found.append(_flag_codes(block) if isinstance(block, SparseBlock) else block)
-    return [block for block in found if isinstance(block, CategoryBlock)]
+        blocks.append(_flag_codes(block) if isinstance(block, SparseBlock) else block)
+    return [block for block in blocks if isinstance(block, CategoryBlock)]
 
 
 def _flag_codes(block: SparseBlock) -> CategoryBlock:
@@ -185,24 +180,24 @@ def _flag_codes(block: SparseBlock) -> CategoryBlock:
     return CategoryBlock(codes, [0, 1])
 
 
-def _remap_codes(codes: Ints, places: Sequence[int]) -> Ints:
-    # The last entry is what the code -1, a missing value, finds.
-    return np.array([*places, -1], dtype=np.int32)[codes]
+def _remap_codes(codes: Ints, new_codes: Sequence[int]) -> Ints:
+    # The code -1 of a missing value selects the last entry.
+    return np.array([*new_codes, -1], dtype=np.int32)[codes]
 
 
-# Columns are packed into one number while they fit beside the number of a row.
-MAX_PACKED_CODE = 2**31
+MAX_PACKED_CODE = 2**31  # so that id · size + code of `CellIndex` fits into 64 bits
 
 NumericTable = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class CellIndex:
-    """The distinct rows of a matrix of codes, numbered in lexicographic order.
+    """The distinct rows of a code matrix, numbered in lexicographic order.
 
-    Codes go from -1 (missing) to below `sizes[j]`. Columns are taken a few at a time: `steps` holds
-    the sorted pairs (number of the row so far, next columns), so that no number grows too large
-    however many columns there are.
+    Codes of column j are between -1 (missing) and `sizes[j]` − 1. Columns are packed into groups; one step
+    per group maps (id of the columns before it, packed code) to a new id, so that no number overflows however
+    many columns there are. `steps` holds the sorted keys of each step and the size of its group; `ids` the
+    id of each row.
     """
 
     sizes: tuple[int, ...]
@@ -210,8 +205,8 @@ class CellIndex:
     ids: Longs
 
     @classmethod
-    def of(cls, codes: Ints, sizes: Sequence[int]) -> CellIndex:
-        """Number the rows; `ids` are their numbers."""
+    def from_codes(cls, codes: Ints, sizes: Sequence[int]) -> CellIndex:
+        """Index the rows of a code matrix."""
         steps: list[tuple[Longs, int]] = []
         ids = np.zeros(len(codes), dtype=np.int64)
         for column, size in _pack_columns(codes, sizes):
@@ -220,42 +215,43 @@ class CellIndex:
         return cls(tuple(sizes), steps, ids)
 
     @property
-    def n(self) -> int:
-        """How many distinct rows there are."""
+    def n_distinct(self) -> int:
+        """Number of distinct rows."""
         return len(self.steps[-1][0])
 
-    def first_positions(self) -> Longs:
-        """Return, for every distinct row, where in the matrix it stands."""
-        places = np.zeros(self.n, dtype=np.int64)
-        places[self.ids] = np.arange(len(self.ids))
-        return places
+    def row_positions(self) -> Longs:
+        """Return a position in the matrix of each distinct row."""
+        positions = np.zeros(self.n_distinct, dtype=np.int64)
+        positions[self.ids] = np.arange(len(self.ids))
+        return positions
 
     def find(self, codes: Ints) -> Longs:
-        """Return the numbers of other rows; -1 for a row that is not among the indexed ones."""
+        """Return the ids of other rows, -1 for rows that are not indexed."""
         ids = np.zeros(len(codes), dtype=np.int64)
-        if not self.n:
+        if not self.n_distinct:
             return ids - 1
         for (keys, size), (column, _) in zip(self.steps, _pack_columns(codes, self.sizes), strict=True):
-            wanted = np.where(ids < 0, -1, ids * size + column)
-            at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-            ids = np.where(keys[at] == wanted, at, -1)
+            targets = np.where(ids < 0, -1, ids * size + column)
+            candidates = np.minimum(np.searchsorted(keys, targets), len(keys) - 1)
+            ids = np.where(keys[candidates] == targets, candidates, -1)
         return ids
 
     def sum_equal_cells(self, table: NumericTable) -> NumericTable:
-        """Return a table [rows of it, rows of the matrix] with equal rows of the matrix added."""
-        if not self.n:
+        """Sum the columns of a table [n, matrix rows] over equal matrix rows, giving [n, distinct rows]."""
+        if not self.n_distinct:
             return table[:, :0]
         order = np.argsort(self.ids, kind="stable")
-        starts = np.searchsorted(self.ids[order], np.arange(self.n))
+        starts = np.searchsorted(self.ids[order], np.arange(self.n_distinct))
         return np.asarray(np.add.reduceat(table[:, order], starts, axis=1))
 
 
 def _pack_columns(codes: Ints, sizes: Sequence[int]) -> Iterator[tuple[Longs, int]]:
-    column, size = np.zeros(len(codes), dtype=np.int64), 1
-    for j, levels in enumerate(sizes):
-        if size > 1 and size * (levels + 1) > MAX_PACKED_CODE:
-            yield column, size
-            column, size = np.zeros(len(codes), dtype=np.int64), 1
-        column = column * (levels + 1) + (codes[:, j] + 1)
-        size *= levels + 1
-    yield column, size
+    """Yield groups of columns, each packed into one code per row, and the number of possible codes."""
+    packed, size = np.zeros(len(codes), dtype=np.int64), 1
+    for j, n_levels in enumerate(sizes):
+        if size > 1 and size * (n_levels + 1) > MAX_PACKED_CODE:
+            yield packed, size
+            packed, size = np.zeros(len(codes), dtype=np.int64), 1
+        packed = packed * (n_levels + 1) + (codes[:, j] + 1)
+        size *= n_levels + 1
+    yield packed, size

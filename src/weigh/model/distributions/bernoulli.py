@@ -1,4 +1,4 @@
-"""Flags within each class: each present with its own probability, or absent."""
+"""Independent Bernoulli distributions of flags, or of word occurrences, within each class."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from weigh.text import format_quantity
 
 @dataclass(frozen=True, eq=False)
 class Bernoulli:
-    """P(present | class) = (present + a) / (known + a + b), for every flag on its own.
+    """P(present | class) = (present + a) / (known + a + b), for each flag independently.
 
-    `prior` holds for all flags, `own` for flags that have a prior of their own.
+    `prior` applies to all flags except those in `priors_by_name`.
     """
 
     part: ColumnGroup
@@ -44,66 +44,65 @@ class Bernoulli:
 
     @cached_property
     def names(self) -> Sequence[str]:
-        """The flags of the finished model."""
+        """The flags, or the words in the vocabulary."""
         return select_names(self.counts.present.names, self._vocabulary_indices)
 
     @cached_property
     def present_counts(self) -> Any:
-        """How often each flag was present, [C, d]."""
+        """How often each flag was present [C, d]."""
         table = self.counts.present.table
         return table if self._vocabulary_indices is None else table[:, self._vocabulary_indices]
 
     @property
     def is_hashed(self) -> bool:
-        """Whether words are told apart by their bucket only."""
+        """Whether words are hashed into buckets."""
         return isinstance(self.counts.present, WordCountTable) and self.counts.present.is_hashed
 
     @property
     def _buckets(self) -> HashBuckets | None:
-        return HashBuckets.of(self.counts.present.table) if self.is_hashed else None
+        return HashBuckets.from_counts(self.counts.present.table) if self.is_hashed else None
 
     @cached_property
     def known_counts(self) -> Any:
-        """How often each flag was known, [C, d] or [C, 1]."""
+        """How often each flag was known [C, d], or [C, 1] if it is the same for all flags."""
         known = self.counts.known
-        return (
-            known
-            if known.shape[1] == 1 or self._vocabulary_indices is None
-            else known[:, self._vocabulary_indices]
-        )
+        if known.shape[1] == 1 or self._vocabulary_indices is None:
+            return known
+        return known[:, self._vocabulary_indices]
 
-    def flag_pseudo_counts(self, at: int) -> tuple[Fraction, Fraction]:
-        """Return the pseudo-counts of a flag, absent and present."""
-        absent, present = priors.pseudo_counts(self.priors_by_name.get(self.names[at], self.prior), (0, 1))
+    def flag_pseudo_counts(self, j: int) -> tuple[Fraction, Fraction]:
+        """Return the pseudo-counts of flag j: absent, present."""
+        absent, present = priors.pseudo_counts(self.priors_by_name.get(self.names[j], self.prior), (0, 1))
         return absent, present
 
     @cached_property
     def pseudo_counts(self) -> Floats:
-        """The pseudo-counts of every flag, absent and present, as [d, 2]."""
+        """The pseudo-counts of all flags [d, 2]: absent, present."""
         absent, present = (float(a) for a in priors.pseudo_counts(self.prior, (0, 1)))
         pseudo = np.tile(np.array([[absent, present]]), (len(self.names), 1))
         for name in self.priors_by_name.keys() & set(self.names if self.priors_by_name else ()):
-            at = list(self.names).index(name)
-            pseudo[at] = [float(a) for a in self.flag_pseudo_counts(at)]
+            j = list(self.names).index(name)
+            pseudo[j] = [float(a) for a in self.flag_pseudo_counts(j)]
         return pseudo
 
     @cached_property
     def probabilities(self) -> Floats:
-        """P(present | class) as [C, d]; a class without values is given the whole column's."""
+        """P(present | class) as [C, d]; a class without values gets the estimate over all classes."""
         pseudo = self.pseudo_counts
-        on = np.maximum(self.present_counts + pseudo[:, 1], 0.0)
-        off = np.maximum(self.known_counts - self.present_counts + pseudo[:, 0], 0.0)
+        present = np.maximum(self.present_counts + pseudo[:, 1], 0.0)
+        absent = np.maximum(self.known_counts - self.present_counts + pseudo[:, 0], 0.0)
         with np.errstate(invalid="ignore"):
-            shares: Floats = np.asarray(on / (on + off))
-            if np.isnan(shares).any():
-                on = np.maximum(self.present_counts.sum(axis=0) + pseudo[:, 1], 0.0)
-                off = np.maximum((self.known_counts - self.present_counts).sum(axis=0) + pseudo[:, 0], 0.0)
-                shares = np.where(np.isnan(shares), on / (on + off), shares)
-        return shares
+            p: Floats = np.asarray(present / (present + absent))
+            if np.isnan(p).any():
+                absent_counts = (self.known_counts - self.present_counts).sum(axis=0)
+                present = np.maximum(self.present_counts.sum(axis=0) + pseudo[:, 1], 0.0)
+                absent = np.maximum(absent_counts + pseudo[:, 0], 0.0)
+                p = np.where(np.isnan(p), present / (present + absent), p)
+        return p
 
     @cached_property
     def weights(self) -> FlagWeights:
-        """The logarithms of the probabilities, as weights of presence and absence."""
+        """The log-probabilities of presence and absence, as a term of the score."""
         with np.errstate(divide="ignore"):
             logs = np.log(self.probabilities), np.log1p(-self.probabilities)
         present, absent = (
@@ -113,52 +112,51 @@ class Bernoulli:
         return FlagWeights(self.part.title, self.names, present, absent, fixed, self._buckets)
 
     def factors(self, block: SparseBlock | TextBlock, row: int, c: int) -> Iterator[Factor]:
-        """Yield the probability of each flag's state in class c, with its arithmetic."""
-        here, absent = self.weights.flag_states(block, row)
-        own = self.weights.row_names(block, row)
-        for at in here:
-            factor = self._factor(at, c, is_present=True)
-            yield replace(factor, feature=own[at]) if at in own else factor
+        """Yield P(state | class c) of each flag of the row, with the formula."""
+        present, absent = self.weights.flag_states(block, row)
+        row_names = self.weights.row_names(block, row)
+        for j in present:
+            factor = self._factor(j, c, is_present=True)
+            yield replace(factor, feature=row_names[j]) if j in row_names else factor
         if len(absent) <= MAX_LISTED_ABSENT and not self.is_hashed:
-            for at in absent:
-                yield self._factor(at, c, is_present=False)
+            for j in absent:
+                yield self._factor(j, c, is_present=False)
         else:
-            chance = float(np.exp(self.weights.absent[absent, c].sum()))
-            yield Factor(f"{len(absent):,} others", "absent", "", chance)
+            probability = float(np.exp(self.weights.absent[absent, c].sum()))
+            yield Factor(f"{len(absent):,} others", "absent", "", probability)
 
-    def _factor(self, at: int, c: int, *, is_present: bool) -> Factor:
-        name, value = self.weights.display_name(at), self.weights.format_state(is_present)
-        on, total = self._flag_counts(c, at)
-        absent, present = self.flag_pseudo_counts(at)
-        count, pseudo = (on, present) if is_present else (total - on, absent)
-        if min(absent, present) < 0 or not total:
-            return Factor(name, value, "", self._exact_probability(c, at, is_present)).in_lowest_terms()
-        return smoothed_ratio(name, value, count, pseudo, total, absent + present)
+    def _factor(self, j: int, c: int, *, is_present: bool) -> Factor:
+        name, value = self.weights.display_name(j), self.weights.format_state(is_present)
+        n_present, n_known = self._flag_counts(c, j)
+        absent, present = self.flag_pseudo_counts(j)
+        count, pseudo = (n_present, present) if is_present else (n_known - n_present, absent)
+        if min(absent, present) < 0 or not n_known:
+            return Factor(name, value, "", self._exact_probability(c, j, is_present)).in_lowest_terms()
+        return smoothed_ratio(name, value, count, pseudo, n_known, absent + present)
 
-    def _exact_probability(self, c: int, at: int, is_present: bool) -> Fraction:
-        """Return a probability that is cut off at zero, or borrowed from the other classes."""
-        absent, present = self.flag_pseudo_counts(at)
-        each = [self._flag_counts(other, at) for other in range(len(self.present_counts))]
-        everywhere = sum((on for on, _ in each), Fraction(0)), sum((total for _, total in each), Fraction(0))
-        for on, total in (each[c], everywhere):
-            weights = max(Fraction(0), total - on + absent), max(Fraction(0), on + present)
+    def _exact_probability(self, c: int, j: int, is_present: bool) -> Fraction:
+        """Return a probability with counts clipped at zero, or from all classes if class c has none."""
+        absent, present = self.flag_pseudo_counts(j)
+        by_class = [self._flag_counts(k, j) for k in range(len(self.present_counts))]
+        overall = sum((n for n, _ in by_class), Fraction(0)), sum((n for _, n in by_class), Fraction(0))
+        for n_present, n_known in (by_class[c], overall):
+            weights = max(Fraction(0), n_known - n_present + absent), max(Fraction(0), n_present + present)
             if any(weights):
                 return weights[is_present] / sum(weights)
-        return Fraction(1)  # known in no class, the flag says nothing
+        return Fraction(1)  # a flag that is known in no class contributes nothing
 
-    def _flag_counts(self, c: int, at: int) -> tuple[Fraction, Fraction]:
-        """Return how often a flag was present in class c, and how often known."""
-        known = self.known_counts[c, at if self.known_counts.shape[1] > 1 else 0]
-        return to_fraction(self.present_counts[c, at].item()), to_fraction(known.item())
+    def _flag_counts(self, c: int, j: int) -> tuple[Fraction, Fraction]:
+        """Return how often flag j was present in class c, and how often it was known."""
+        known = self.known_counts[c, j if self.known_counts.shape[1] > 1 else 0]
+        return to_fraction(self.present_counts[c, j].item()), to_fraction(known.item())
 
     def posterior(self, c: int, column: str = "") -> priors.Beta:
-        """Return what is believed of a flag's probability in class c after the counts."""
-        at = self._flag_index(column)
-        absent, present = priors.dirichlet_parameters(
-            self.priors_by_name.get(self.names[at], self.prior), (0, 1)
-        )
-        on, total = self._flag_counts(c, at)
-        return priors.Beta(present + on, absent + total - on)
+        """Return the posterior of a flag's probability in class c."""
+        j = self._flag_index(column)
+        prior = self.priors_by_name.get(self.names[j], self.prior)
+        absent, present = priors.dirichlet_parameters(prior, (0, 1))
+        n_present, n_known = self._flag_counts(c, j)
+        return priors.Beta(present + n_present, absent + n_known - n_present)
 
     def _flag_index(self, column: str) -> int:
         word = column.removeprefix(f"{self.part.title}: ")
@@ -166,78 +164,78 @@ class Bernoulli:
         if word in names:
             return names.index(word)
         raise errors.Unsupported(
-            f"Column {self.part.title!r} has a probability for every word of its own. Ask for one of them, "
-            f"such as posterior('{self.part.title}: word', label)."
+            f"Column {self.part.title!r} has a separate probability for each word. Name a word, as in "
+            f"posterior('{self.part.title}: word', label)."
         )
 
     def predictive(self) -> FlagWeights:
-        """Return the term with the probabilities integrated out: the posterior mean."""
-        own = {name: priors.posterior_mean_prior(prior) for name, prior in self.priors_by_name.items()}
-        return replace(self, prior=priors.posterior_mean_prior(self.prior), priors_by_name=own).weights
+        """Return the posterior predictive term, which uses the posterior mean of each probability."""
+        by_name = {name: priors.posterior_mean_prior(prior) for name, prior in self.priors_by_name.items()}
+        return replace(self, prior=priors.posterior_mean_prior(self.prior), priors_by_name=by_name).weights
 
     def sample(self, rng: np.random.Generator, classes: Ints) -> dict[str, Any]:
-        """Draw every flag of every row."""
+        """Draw all flags for rows of the given classes."""
         if self.is_hashed:
             raise hashed_sampling_error(self.part.title)
         drawn = rng.random((len(classes), len(self.names))) < self.probabilities[classes]
         if self.counts.present.fixed:
-            return {name: drawn[:, at].astype(np.int64) for at, name in enumerate(self.names)}
+            return {name: drawn[:, j].astype(np.int64) for j, name in enumerate(self.names)}
         column = np.empty(len(classes), dtype=object)
         for row, present in enumerate(drawn):
-            words = [self.names[at] for at in np.flatnonzero(present).tolist()]
+            words = [self.names[j] for j in np.flatnonzero(present).tolist()]
             column[row] = words if isinstance(self.part.kind, Tokens) else " ".join(words)
         return {self.part.names[0]: column}
 
     @property
     def n_shared_parameters(self) -> int:
-        """Free parameters that all classes share."""
+        """Number of free parameters shared by all classes."""
         return 0
 
     def outcomes(self) -> list[Outcomes]:
-        """Return every flag's presence with its probability, and its absence if that tells anything."""
+        """Return presence as outcomes, and for columns also absence, with their probabilities."""
         term = self.weights
         present = Outcomes(
             self.names,
             self.present_counts,
             self.probabilities,
-            lambda at: (term.display_name(at), term.format_state(True)),
+            lambda j: (term.display_name(j), term.format_state(True)),
             shows_value=False,
             exclusive=False,
         )
         if not term.fixed:
-            # That a word is absent is never what a text is known by; that a flag is may well be.
+            # The absence of a single word is never characteristic of a text; that of a flag may be.
             return [present]
         absent = Outcomes(
             self.names,
             self.known_counts - self.present_counts,
             1.0 - self.probabilities,
-            lambda at: (term.display_name(at), term.format_state(False)),
+            lambda j: (term.display_name(j), term.format_state(False)),
             exclusive=False,
         )
         return [present, absent]
 
     def normal_parameters(self) -> list[NormalParameters]:
-        """Return no curves."""
+        """Return an empty list: there are no normal distributions."""
         return []
 
     def sufficient_statistics(self) -> Iterator[StatisticTable]:
-        """Yield the counts, as rows gave them."""
-        # Buckets go by their numbers: their names are not what was counted.
+        """Yield the unsmoothed counts."""
+        # Buckets are identified by number: several words may share one.
         names = range(self.counts.present.table.shape[1]) if self.is_hashed else self.counts.present.names
         yield "count", names, self.counts.present.table
         yield "known", names, self.counts.known
 
     def training_names(self) -> Iterable[str]:
-        """Return the words that training has ever seen, pruned ones too; flags are always known."""
+        """Return all words seen in training, including pruned ones; nothing for columns or buckets."""
         return () if self.counts.present.fixed or self.is_hashed else self.counts.present.names
 
     def describe(self) -> str:
-        """Return what the column holds, in a few words; a flag needs none."""
+        """Return a short description of the content; empty for flags."""
         if self.is_hashed:
             return f"{len(self.names):,} of {self.counts.present.table.shape[1]:,} buckets used"
         return "" if self.part.kind.shares_block else format_quantity(len(self.names), "word")
 
     @property
     def n_parameters(self) -> int:
-        """Free parameters per class."""
+        """Number of free parameters per class."""
         return len(self.names)

@@ -1,4 +1,4 @@
-"""A number within each class: a normal curve with its mean and spread."""
+"""The normal distribution of a number within each class, and the posterior of its mean and spread."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LOG_SQRT_TWO_PI = 0.5 * math.log(2 * math.pi)
 
 @dataclass(frozen=True, eq=False)
 class GaussianWeights(SingleValueTerm):
-    """log density of a number in each class, in centred form so that no digits are lost."""
+    """The log-density of a number in each class, in centred form to avoid cancellation."""
 
     name: str
     mean: Floats
@@ -48,14 +48,14 @@ class GaussianWeights(SingleValueTerm):
         return -np.log(self.deviation) - LOG_SQRT_TWO_PI
 
     def add(self, block: NumberBlock, scores: Floats) -> None:
-        """Add every row's log density to its scores."""
+        """Add the log-density of each row to its scores."""
         if len(self.mean):
             _core.score_gaussian(
                 block.values, self.mean, self._inverse_deviation, self._log_normaliser, scores
             )
 
     def contributions(self, block: NumberBlock, row: int) -> Iterator[Contribution]:
-        """Yield what the row's number adds."""
+        """Yield the contribution of the row's number."""
         value = float(block.values[row])
         if len(self.mean) and not math.isnan(value):
             logs = np.zeros((1, len(self.mean)))
@@ -63,17 +63,17 @@ class GaussianWeights(SingleValueTerm):
             yield Contribution(self.name, format_value(value), logs[0])
 
     def without(self, block: NumberBlock, keys: Collection[int]) -> NumberBlock:
-        """Return the one row of a block, its value missing."""
+        """Return the single row of a block, with its value missing if any key is given."""
         return missing_number(block, keys)
 
 
 @dataclass(frozen=True, eq=False)
 class Gaussian:
-    """N(x; mean, deviation²) within each class, from exact sums.
+    """N(x; mean, deviation²) within each class, estimated from exact sums.
 
-    The deviation is the class's own, one shared by all classes, or given. It is never less than
-    `floor` times that of the whole column. A class without values is given the mean and the
-    deviation of the whole column; a column that never varies says nothing.
+    The standard deviation is that of the class, pooled over the classes, or given. An estimate is at least
+    `floor` times that of the whole column. A class without values gets the mean and deviation of the whole
+    column; a constant column contributes nothing.
     """
 
     part: ColumnGroup
@@ -87,157 +87,158 @@ class Gaussian:
 
     @cached_property
     def sample_moments(self) -> tuple[Floats, Floats, float, float]:
-        """Means and deviations of the classes, then of the whole column."""
-        known = self.counts.totals
-        (first, e1), (second, e2) = self.counts.sum_x.to_integers(), self.counts.sum_xx.to_integers()
-        each = [mean_and_deviation(*three, e1, e2) for three in zip(known, first, second, strict=True)]
-        mean, deviation = mean_and_deviation(sum(known, Fraction(0)), sum(first), sum(second), e1, e2)
-        return np.array([m for m, _ in each]), np.array([d for _, d in each]), mean, deviation
+        """Means [C] and standard deviations [C] of the classes, then those of the whole column."""
+        n = self.counts.totals
+        (sum_x, e1), (sum_xx, e2) = self.counts.sum_x.to_integers(), self.counts.sum_xx.to_integers()
+        moments = [mean_and_deviation(*sums, e1, e2) for sums in zip(n, sum_x, sum_xx, strict=True)]
+        mean, deviation = mean_and_deviation(sum(n, Fraction(0)), sum(sum_x), sum(sum_xx), e1, e2)
+        return np.array([m for m, _ in moments]), np.array([d for _, d in moments]), mean, deviation
 
     @cached_property
     def mean(self) -> Floats:
         """The mean of each class."""
-        means, _, whole, _ = self.sample_moments
-        return np.where(np.isnan(means), whole, means)
+        means, _, overall, _ = self.sample_moments
+        return np.where(np.isnan(means), overall, means)
 
     @cached_property
     def deviation(self) -> Floats:
-        """The standard deviation of each class, not below the floor; zero says nothing."""
-        _, own, _, whole = self.sample_moments
+        """The standard deviation of each class, with the floor applied."""
+        _, deviations, _, overall = self.sample_moments
         spread = self.kind.spread
         if not isinstance(spread, str):
-            return np.full(len(own), float(spread))
+            return np.full(len(deviations), float(spread))
         if spread == "shared":
-            own = np.full(len(own), _pooled_deviation(own, self.counts.known))
-        return np.where(np.isnan(own), whole, np.maximum(own, self.kind.floor * whole))
+            deviations = np.full(len(deviations), _pooled_deviation(deviations, self.counts.known))
+        return np.where(np.isnan(deviations), overall, np.maximum(deviations, self.kind.floor * overall))
 
     @cached_property
     def weights(self) -> GaussianWeights:
-        """The log densities, as a term of the score."""
+        """The log-densities, as a term of the score; empty if the column contributes nothing."""
         if not self.counts.known.any() or not (self.deviation > 0).all():
             return GaussianWeights(self.part.names[0], np.zeros(0), np.zeros(0))
         return GaussianWeights(self.part.names[0], self.mean, self.deviation)
 
     def linear(self) -> NumberWeights:
-        """Return the log density without its square, which all classes share."""
-        name, spread = self.part.names[0], self.deviation
+        """Return the log-density without its quadratic term, which is the same for all classes."""
+        name, deviation = self.part.names[0], self.deviation
         if not len(self.weights.mean):
-            return NumberWeights(name, np.zeros(len(spread)), np.zeros(len(spread)))
-        if not (spread == spread[0]).all():
+            return NumberWeights(name, np.zeros(len(deviation)), np.zeros(len(deviation)))
+        if not (deviation == deviation[0]).all():
             raise errors.Unsupported(
-                f"Column {name!r} has a spread of its own in each class, so the score is quadratic in it "
+                f"Column {name!r} has its own spread in each class, so the score is quadratic in it "
                 f"and not linear. Train with columns={{{name!r}: weigh.Number(spread='shared')}}."
             )
-        slope = self.mean / spread[0] ** 2
+        slope = self.mean / deviation[0] ** 2
         return NumberWeights(name, slope, -0.5 * slope * self.mean)
 
     def factors(self, block: NumberBlock, row: int, c: int) -> Iterator[Factor]:
-        """Yield the density of the row's number in class c, with its formula."""
-        for found in self.weights.contributions(block, row):
+        """Yield the density of the row's number in class c, with the formula."""
+        for contribution in self.weights.contributions(block, row):
             mean, deviation = format_value(float(self.mean[c])), format_value(float(self.deviation[c]))
-            text = f"N({found.value}; mean {mean}, spread {deviation})"
-            yield Factor(found.feature, found.value, text, float(np.exp(found.logs[c])))
+            formula = f"N({contribution.value}; mean {mean}, spread {deviation})"
+            density = float(np.exp(contribution.logs[c]))
+            yield Factor(contribution.feature, contribution.value, formula, density)
 
     def posterior(self, c: int, column: str = "") -> NormalPosterior:
-        """Return what is believed of the mean and the spread in class c after the sums."""
+        """Return the posterior of the mean and the standard deviation in class c."""
         known = self.counts.known
         n, mean, deviation = float(known[c]), float(self.mean[c]), float(self.deviation[c])
         if self.kind.spread == "own":
             return NormalPosterior(n, mean, deviation, n, n - 1)
         if self.kind.spread == "shared":
-            pooled, means = float(known.sum()), float((known > 0).sum())
-            return NormalPosterior(n, mean, deviation, pooled, pooled - means)
+            pooled, n_means = float(known.sum()), float((known > 0).sum())
+            return NormalPosterior(n, mean, deviation, pooled, pooled - n_means)
         return NormalPosterior(n, mean, deviation, n, math.inf)
 
     def predictive(self) -> StudentWeights | GaussianWeights:
-        """Return the term with mean and spread integrated out: Student's t."""
+        """Return the posterior predictive term: Student's t, with mean and spread integrated out."""
         if not len(self.weights.mean):
             return self.weights
         return StudentWeights(self.part.names[0], tuple(self.posterior(c) for c in range(len(self.mean))))
 
     def sample(self, rng: np.random.Generator, classes: Ints) -> dict[str, Any]:
-        """Draw a number for every row."""
+        """Draw a number for each row of the given classes."""
         drawn = rng.normal(self.mean[classes], np.nan_to_num(self.deviation[classes]))
         return {self.part.names[0]: drawn}
 
     @property
     def n_shared_parameters(self) -> int:
-        """Free parameters that all classes share."""
+        """Number of free parameters shared by all classes."""
         return 1 if self.kind.spread == "shared" else 0
 
     def outcomes(self) -> list[Outcomes]:
-        """Return no outcomes: a number has no single values."""
+        """Return an empty list: a continuous value has no probability."""
         return []
 
     def normal_parameters(self) -> list[NormalParameters]:
-        """Return the mean and the spread of each class."""
+        """Return the mean and the standard deviation of each class."""
         return list(zip(self.mean.tolist(), self.deviation.tolist(), strict=True))
 
     def sufficient_statistics(self) -> Iterator[StatisticTable]:
-        """Yield the number of values and their exact sums, as rows gave them."""
+        """Yield the number of known values, their exact sum and the exact sum of squares."""
         yield "known", [""], self.counts.known[:, None]
-        for what, total in (("sum", self.counts.sum_x), ("sum of squares", self.counts.sum_xx)):
+        for title, total in (("sum", self.counts.sum_x), ("sum of squares", self.counts.sum_xx)):
             integers, exponent = total.to_integers()
-            yield what, [""], np.array([[n * Fraction(2) ** exponent] for n in integers], dtype=object)
+            yield title, [""], np.array([[n * Fraction(2) ** exponent] for n in integers], dtype=object)
 
     def training_names(self) -> Iterable[Any]:
-        """Return no names."""
+        """Return no names: a number has no levels."""
         return ()
 
     def describe(self) -> str:
-        """Return what the column holds, in a few words."""
+        """Return a short description of the content."""
         return f"means {format_float(float(self.mean.min()))} to {format_float(float(self.mean.max()))}"
 
     @property
     def n_parameters(self) -> int:
-        """Free parameters per class: the mean, and a spread of its own."""
+        """Number of free parameters per class: the mean, and the spread if it is not shared or given."""
         return 2 if self.kind.spread == "own" else 1
 
 
-def mean_and_deviation(n: Fraction, first: int, second: int, e1: int, e2: int) -> tuple[float, float]:
-    """Return mean and deviation of n values with Σx = first·2^e1 and Σx² = second·2^e2.
+def mean_and_deviation(n: Fraction, sum_x: int, sum_xx: int, e1: int, e2: int) -> tuple[float, float]:
+    """Return the mean and standard deviation of n values with Σx = sum_x·2^e1 and Σx² = sum_xx·2^e2.
 
-    Both are rounded only at the end: (n Σx² − (Σx)²) / n² is formed in whole numbers.
+    Only the results are rounded: (n Σx² − (Σx)²) / n² is computed in integers.
     """
     if not n:
         return math.nan, math.nan
     p, q = n.numerator, n.denominator
-    low = min(2 * e1, e2)
-    spread = ((p * q * second) << (e2 - low)) - ((q * q * first * first) << (2 * e1 - low))
-    return _scaled_ratio(first * q, e1, p), _sqrt_of_ratio(max(0, spread), low, p * p)
+    exponent = min(2 * e1, e2)
+    scatter = ((p * q * sum_xx) << (e2 - exponent)) - ((q * q * sum_x * sum_x) << (2 * e1 - exponent))
+    return _scaled_ratio(sum_x * q, e1, p), _sqrt_of_ratio(max(0, scatter), exponent, p * p)
 
 
-def _scaled_ratio(above: int, exponent: int, below: int) -> float:
+def _scaled_ratio(numerator: int, exponent: int, denominator: int) -> float:
     if exponent >= 0:
-        return (above << exponent) / below
-    return above / (below << -exponent)
+        return (numerator << exponent) / denominator
+    return numerator / (denominator << -exponent)
 
 
-def _sqrt_of_ratio(above: int, exponent: int, below: int) -> float:
-    # Scaled to about one first: the square of a number may be too large or too small for a float.
-    half = (above.bit_length() - below.bit_length() + exponent) // 2
-    return math.ldexp(math.sqrt(_scaled_ratio(above, exponent - 2 * half, below)), half)
+def _sqrt_of_ratio(numerator: int, exponent: int, denominator: int) -> float:
+    # Scale the ratio to about 1 first: it may be too large or too small for a float although its root is not.
+    half = (numerator.bit_length() - denominator.bit_length() + exponent) // 2
+    return math.ldexp(math.sqrt(_scaled_ratio(numerator, exponent - 2 * half, denominator)), half)
 
 
 def _pooled_deviation(deviations: Floats, known: Any) -> float:
-    """Return the root of the mean squared deviation from each class's own mean."""
+    """Return the root mean squared deviation of all values from the mean of their class."""
     largest = float(np.nanmax(deviations, initial=0.0))
     if not largest:
         return 0.0 if known.any() else math.nan
     return largest * math.sqrt(float(np.nansum(known * (deviations / largest) ** 2) / known.sum()))
 
 
-MAX_SQUARED_DISTANCE = 1e300  # no value, however far off, makes a class impossible
+MAX_SQUARED_DISTANCE = 1e300  # keeps log-densities finite, so that no value makes a class impossible
 
 
 @dataclass(frozen=True)
 class NormalPosterior:
-    """What is believed of a class's mean and spread after n values, from no prior opinion.
+    """The posterior of a class's mean and standard deviation after n values, under the reference prior.
 
-    `deviation` is the root mean squared deviation of the `pooled` values that tell of the spread:
-    the class's own n, or those of all classes where they share one. With `freedom` degrees of
-    freedom (pooled values less means estimated) the mean is Student-t, the spread's square a scaled
-    inverse chi-square. Where the spread was given, `freedom` is infinite and the mean is normal.
+    `deviation` is the root mean squared deviation of the `pooled` values that determine the spread: the n of
+    the class, or those of all classes if they share it. With `freedom` degrees of freedom (pooled values
+    minus estimated means) the mean has a Student-t distribution and the variance a scaled inverse chi-square
+    distribution. If the spread is given, `freedom` is infinite and the mean has a normal distribution.
     """
 
     n: float
@@ -253,43 +254,43 @@ class NormalPosterior:
 
     @property
     def spread(self) -> float:
-        """The spread with the means' share taken off; the given one where it was given."""
+        """The standard deviation corrected for the estimated means, or the given spread."""
         if math.isinf(self.freedom):
             return self.deviation
         return self.deviation * math.sqrt(self.pooled / self.freedom)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the central interval of the mean."""
+        """Return the equal-tailed credible interval of the mean."""
         self._check_degrees_of_freedom()
-        reach = student_quantile(self.freedom, 0.5 + level / 2) * self.spread / math.sqrt(self.n)
-        return self.mean - reach, self.mean + reach
+        half_width = student_quantile(self.freedom, 0.5 + level / 2) * self.spread / math.sqrt(self.n)
+        return self.mean - half_width, self.mean + half_width
 
     def spread_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the central interval of the standard deviation; a given one is certain."""
+        """Return the equal-tailed credible interval of the standard deviation; a given one has no width."""
         self._check_degrees_of_freedom()
         if math.isinf(self.freedom):
             return self.deviation, self.deviation
-        squares = self.pooled * self.deviation**2
-        low, high = (chi_square_quantile(self.freedom, 0.5 + side * level / 2) for side in (1, -1))
-        return math.sqrt(squares / low), math.sqrt(squares / high)
+        sum_of_squares = self.pooled * self.deviation**2
+        upper, lower = (chi_square_quantile(self.freedom, 0.5 + side * level / 2) for side in (1, -1))
+        return math.sqrt(sum_of_squares / upper), math.sqrt(sum_of_squares / lower)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return all fields and the spread as JSON values."""
         return {name: to_json_value(value) for name, value in vars(self).items()} | {
             "spread": to_json_value(self.spread)
         }
 
     def plot(self) -> Any:
-        """Return a picture of how probable each mean is."""
+        """Return a chart of the posterior density of the mean."""
         from weigh.pictures import line_chart
 
         self._check_degrees_of_freedom()
         scale = self.spread / math.sqrt(self.n)
-        at = np.linspace(-4.0, 4.0, 161)
-        heights = np.exp(_student_log_density(at[:, None], np.array([self.freedom])))[:, 0] / scale
+        z = np.linspace(-4.0, 4.0, 161)
+        density = np.exp(_student_log_density(z[:, None], np.array([self.freedom])))[:, 0] / scale
         rows = [
             {"series": "posterior of the mean", "x": self.mean + scale * x, "y": y}
-            for x, y in zip(at.tolist(), heights.tolist(), strict=True)
+            for x, y in zip(z.tolist(), density.tolist(), strict=True)
         ]
         return line_chart(rows, "mean", "density", self._title)
 
@@ -306,26 +307,26 @@ class NormalPosterior:
     def _rows(self) -> list[list[str]]:
         if self.n <= 0 or self.freedom < 1:
             return [["", "value"], ["mean", format_float(self.mean)]]
-        found = [("mean", self.mean, *self.interval()), ("spread", self.spread, *self.spread_interval())]
+        estimates = [("mean", self.mean, *self.interval()), ("spread", self.spread, *self.spread_interval())]
         return [
             ["", "value", "95% from", "to"],
-            *([name, *map(format_float, numbers)] for name, *numbers in found),
+            *([name, *map(format_float, numbers)] for name, *numbers in estimates),
         ]
 
     def _check_degrees_of_freedom(self) -> None:
         if self.n <= 0 or self.freedom < 1:
             raise errors.Unsupported(
-                f"With {self.n:g} value nothing can be said of the spread, so the mean has no interval. "
-                f"Two values are the least."
+                f"The spread cannot be estimated from {format_quantity(self.n, 'value')}, so the mean has no "
+                f"interval. At least two values are needed."
             )
 
 
 @dataclass(frozen=True, eq=False)
 class StudentWeights:
-    """log density of a number with mean and spread integrated out.
+    """The posterior predictive log-density of a number, with mean and standard deviation integrated out.
 
-    Student's t with the posterior's degrees of freedom, centre m and scale spread · √(1 + 1/n); a
-    normal curve where the spread was given. Classes without a degree of freedom are given one.
+    Student's t with the posterior's degrees of freedom (at least 1), centred at the mean with the scale
+    spread · √(1 + 1/n); a normal distribution if the spread is given.
     """
 
     name: str
@@ -333,15 +334,15 @@ class StudentWeights:
 
     @cached_property
     def _mean(self) -> Floats:
-        return np.array([each.mean for each in self.posteriors])
+        return np.array([posterior.mean for posterior in self.posteriors])
 
     @cached_property
     def _degrees_of_freedom(self) -> Floats:
-        return np.array([max(each.freedom, 1.0) for each in self.posteriors])
+        return np.array([max(posterior.freedom, 1.0) for posterior in self.posteriors])
 
     @cached_property
     def _scale(self) -> Floats:
-        return np.array([_predictive_scale(each) for each in self.posteriors])
+        return np.array([_predictive_scale(posterior) for posterior in self.posteriors])
 
     def _log_density(self, values: Floats) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -349,11 +350,11 @@ class StudentWeights:
             return _student_log_density(z, self._degrees_of_freedom) - np.log(self._scale)
 
     def add(self, block: NumberBlock, scores: Floats) -> None:
-        """Add every row's log density to its scores."""
+        """Add the log-density of each row to its scores."""
         scores += np.nan_to_num(self._log_density(block.values), nan=0.0)
 
     def contributions(self, block: NumberBlock, row: int) -> Iterator[Contribution]:
-        """Yield what the row's number adds."""
+        """Yield the contribution of the row's number."""
         value = float(block.values[row])
         if not math.isnan(value):
             yield Contribution(
@@ -371,15 +372,15 @@ def _predictive_scale(posterior: NormalPosterior) -> float:
 
 
 def _student_log_density(z: Floats, freedom: Floats) -> Floats:
-    """Return the log density of standard Student's ts of so much freedom, one per column, at z."""
+    """Return the log-density of Student's t at z [n, k], with the degrees of freedom [k] of each column."""
     square = np.minimum(z * z, MAX_SQUARED_DISTANCE)
-    tails = -(freedom + 1) / 2 * np.log1p(square / freedom)
-    constant = np.array([_student_log_density_at_zero(each) for each in freedom.tolist()])
-    return np.asarray(constant + np.where(np.isinf(freedom), -0.5 * square, tails))
+    student = -(freedom + 1) / 2 * np.log1p(square / freedom)
+    constant = np.array([_student_log_density_at_zero(df) for df in freedom.tolist()])
+    return np.asarray(constant + np.where(np.isinf(freedom), -0.5 * square, student))
 
 
 def _student_log_density_at_zero(freedom: float) -> float:
-    """Return the log density of a standard Student's t at its centre."""
+    """Return the log-density of Student's t at zero; infinite freedom is the normal distribution."""
     if math.isinf(freedom):
         return -0.5 * math.log(2 * math.pi)
     return math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - 0.5 * math.log(freedom * math.pi)

@@ -1,4 +1,4 @@
-"""The prior probabilities of the classes."""
+"""The prior settings of naive Bayes: the class prior, and the priors of columns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from weigh.priors.exact import fraction_to_json, nonnegative_fraction, parse_fra
 
 @dataclass(frozen=True, eq=False)
 class ClassPrior:
-    """P(class): frequencies (None), smoothed (a number, Dirichlet, Beta), stated, or uniform."""
+    """P(class): frequencies (None), smoothed (a number, Dirichlet, Beta), given (a mapping), or "uniform"."""
 
     classes: Sequence[Any]
     rows: Any
@@ -31,32 +31,32 @@ class ClassPrior:
         if isinstance(self.prior, Mapping) or self.prior == "uniform":
             return
         if isinstance(self.prior, str):
-            must = "None, a number above zero, a Dirichlet, a mapping from class to probability, or 'uniform'"
-            raise errors.parameter_error(self.owner, "class_prior", must, self.prior)
+            rule = "None, a number above zero, a Dirichlet, a mapping from class to probability, or 'uniform'"
+            raise errors.parameter_error(self.owner, "class_prior", rule, self.prior)
         priors.check_prior(self.prior, self.owner, "class_prior")
 
     @property
-    def is_stated(self) -> bool:
-        """Whether the probabilities were given and not counted."""
+    def is_fixed(self) -> bool:
+        """Whether the probabilities are given instead of estimated from the rows."""
         return isinstance(self.prior, Mapping) or self.prior == "uniform"
 
     @cached_property
     def exact_probabilities(self) -> list[Fraction]:
         """The probabilities as fractions."""
-        if self.is_stated:
+        if self.is_fixed:
             return exact_class_prior(self.prior, self.classes, self.owner)
         return priors.exact_estimates(self._counts, self._pseudo_counts)
 
     def check(self) -> None:
-        """Refuse probabilities that do not fit the classes."""
-        if self.is_stated and len(self.classes):
+        """Raise an error if given probabilities do not match the classes."""
+        if self.is_fixed and len(self.classes):
             exact_class_prior(self.prior, self.classes, self.owner)
 
     @cached_property
     def log_probabilities(self) -> Floats:
-        """The logarithms of the probabilities."""
+        """The log-probabilities."""
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(np.array([float(share) for share in self.exact_probabilities])))
+            return np.asarray(np.log(np.array([float(p) for p in self.exact_probabilities])))
 
     @cached_property
     def _counts(self) -> list[Fraction]:
@@ -67,23 +67,23 @@ class ClassPrior:
         return priors.pseudo_counts(self.prior, list(self.classes))
 
     def factor(self, c: int) -> Factor:
-        """Return P(class c) with its arithmetic."""
-        if self.is_stated or any(a < 0 for a in self._pseudo_counts):
+        """Return P(class c), with the formula."""
+        if self.is_fixed or any(a < 0 for a in self._pseudo_counts):
             return Factor("class", "", "", self.exact_probabilities[c]).in_lowest_terms()
         total, pseudo = sum(self._counts, Fraction(0)), sum(self._pseudo_counts, Fraction(0))
         return smoothed_ratio("class", "", self._counts[c], self._pseudo_counts[c], total, pseudo)
 
     def to_json(self) -> Any:
-        """Return what was given as plain data."""
+        """Return the setting as plain JSON data."""
         if isinstance(self.prior, Mapping):
-            return {"shares": [fraction_to_json(share) for share in self.exact_probabilities]}
+            return {"shares": [fraction_to_json(p) for p in self.exact_probabilities]}
         return self.prior if self.prior == "uniform" else priors.prior_to_json(self.prior)
 
     @staticmethod
     def from_json(data: Any, classes: Sequence[Any]) -> Any:
-        """Return what `to_json` wrote, for the same classes."""
+        """Return the setting that `to_json` wrote, for the same classes."""
         if isinstance(data, dict) and "shares" in data:
-            # A class may be stated to be impossible, so a share of 0 is read back too.
+            # The given probability of a class may be 0.
             shares = (
                 nonnegative_fraction(parse_fraction(share) if isinstance(share, str) else share)
                 for share in data["shares"]
@@ -95,50 +95,50 @@ class ClassPrior:
 PriorSpec = priors.Prior | Mapping[str, priors.Prior]
 
 
-def check_column_priors(given: PriorSpec, parts: Sequence[ColumnGroup]) -> None:
-    """Refuse what is not a prior, and priors of columns that are not there."""
-    if not isinstance(given, Mapping):
-        priors.check_prior(given, "NaiveBayes", "prior")
+def check_column_priors(spec: PriorSpec, parts: Sequence[ColumnGroup]) -> None:
+    """Raise an error for an invalid prior, or for the prior of a column that does not exist."""
+    if not isinstance(spec, Mapping):
+        priors.check_prior(spec, "NaiveBayes", "prior")
         return
-    known = [name for part in parts for name in part.names]
-    for name, prior in given.items():
-        if name not in known:
+    columns = [name for part in parts for name in part.names]
+    for name, prior in spec.items():
+        if name not in columns:
             where = "NaiveBayes: prior names columns of the table, which"
-            raise errors.unknown_column_error(str(name), known, where)
+            raise errors.unknown_column_error(str(name), columns, where)
         priors.check_prior(prior, "NaiveBayes", f"prior[{name!r}]")
 
 
-def part_prior(given: PriorSpec, part: ColumnGroup) -> tuple[priors.Prior, dict[str, priors.Prior]]:
-    """Return a part's prior, and the priors of those of its columns that have one of their own.
+def part_prior(spec: PriorSpec, part: ColumnGroup) -> tuple[priors.Prior, dict[str, priors.Prior]]:
+    """Return the prior of a part, and the priors of individual columns in it.
 
-    Columns that a mapping does not name get Laplace's pseudo-count of 1.
+    Columns that a mapping does not name get Laplace smoothing, a pseudo-count of 1.
     """
-    if not isinstance(given, Mapping):
-        return given, {}
+    if not isinstance(spec, Mapping):
+        return spec, {}
     if not part.kind.shares_block:
-        return given.get(part.names[0], 1.0), {}
-    named = set(part.names)
-    return 1.0, {name: prior for name, prior in given.items() if name in named}
+        return spec.get(part.names[0], 1.0), {}
+    names = set(part.names)
+    return 1.0, {name: prior for name, prior in spec.items() if name in names}
 
 
-def min_pseudo_count(given: PriorSpec, parts: Sequence[ColumnGroup]) -> Fraction:
-    """Return the least pseudo-count that anything in any part can have; 1 where there are none."""
-    pairs = [part_prior(given, part) for part in parts]
+def min_pseudo_count(spec: PriorSpec, parts: Sequence[ColumnGroup]) -> Fraction:
+    """Return the smallest pseudo-count that can occur in any part; 1 if there are no parts."""
+    pairs = [part_prior(spec, part) for part in parts]
     return min(
-        (priors.min_pseudo_count(each) for first, own in pairs for each in (first, *own.values())),
+        (priors.min_pseudo_count(p) for prior, by_name in pairs for p in (prior, *by_name.values())),
         default=Fraction(1),
     )
 
 
-def column_priors_to_json(given: PriorSpec) -> Any:
-    """Return a prior, or a prior per column, as plain data."""
-    if isinstance(given, Mapping):
-        return {"columns": {name: priors.prior_to_json(prior) for name, prior in given.items()}}
-    return priors.prior_to_json(given)
+def column_priors_to_json(spec: PriorSpec) -> Any:
+    """Return a prior, or a mapping of priors by column, as plain JSON data."""
+    if isinstance(spec, Mapping):
+        return {"columns": {name: priors.prior_to_json(prior) for name, prior in spec.items()}}
+    return priors.prior_to_json(spec)
 
 
 def column_priors_from_json(data: Any) -> PriorSpec:
-    """Return what `to_json` wrote."""
+    """Return the priors that `column_priors_to_json` wrote."""
     if isinstance(data, dict) and "columns" in data:
         return {str(name): priors.prior_from_json(prior) for name, prior in data["columns"].items()}
     return priors.prior_from_json(data)

@@ -1,9 +1,9 @@
-"""Weights: what each value of a block adds to the score of each class.
+"""The additive terms of a score: what each value of a block adds to the score of each class.
 
-Every term offers `add(block, scores)` for many rows, `contributions(block, row)` for the names
-behind one row's score, and `features()`: the term as columns of a linear function. A missing
-value adds nothing, in all three. `removable(block)` tells what could be taken out of a row, and
-`without(block, keys)` is the row without it.
+A term has `add(block, scores)` for a batch of rows, `contributions(block, row)` for the explanation of one
+row, and, if it is linear, `features()` for its coefficients. A missing value adds nothing in all three.
+`removable(block)` lists the features that can be removed from a single row, and `without(block, keys)`
+returns the row without some of them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from weigh.features.blocks import CategoryBlock, Floats, Ints, NumberBlock
 
 @dataclass(frozen=True, eq=False)
 class Contribution:
-    """What one feature of one row adds to the score of each class."""
+    """What one feature of a row adds to the score of each class: `logs` [C]."""
 
     feature: str
     value: str
@@ -31,9 +31,9 @@ class Contribution:
 
 @dataclass(frozen=True, eq=False)
 class RemovableFeature:
-    """A feature of one row: what it adds to each class's score, and what is added where it is `gone`.
+    """A feature of one row: what it adds to the score of each class, and what its removal adds instead.
 
-    A value that is gone is missing and adds nothing; of a word that is gone the absence may count.
+    A removed value is missing and adds nothing; a removed word is absent, which may add evidence.
     """
 
     key: int
@@ -44,21 +44,24 @@ class RemovableFeature:
 
 
 class SingleValueTerm(ABC):
-    """What terms of one value have in common: it is there, or it is missing."""
+    """Base class of terms with one value per row, known or missing."""
 
     @abstractmethod
     def contributions(self, block: Any, row: int) -> Iterator[Contribution]:
-        """Yield what the value of a row adds to each class's score."""
+        """Yield the contribution of the row's value."""
 
     def removable(self, block: Any) -> tuple[list[RemovableFeature], Any]:
-        """Return the features of the one row of a block, and what the others add to the scores."""
-        found = list(self.contributions(block, 0))
-        return [RemovableFeature(0, c.feature, c.value, c.logs, np.zeros(len(c.logs))) for c in found], 0.0
+        """Return the removable features of the single row of a block, and the scores of all others."""
+        features = [
+            RemovableFeature(0, c.feature, c.value, c.logs, np.zeros(len(c.logs)))
+            for c in self.contributions(block, 0)
+        ]
+        return features, 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class LinearFeatures:
-    """A term as part of a linear function: Σ coef[j] · x[j] + offset."""
+    """A term as a linear function: Σ coef[j] · x[j] + offset, with coef [d, C] and offset [C]."""
 
     names: Sequence[str]
     coef: Floats
@@ -66,7 +69,7 @@ class LinearFeatures:
 
 
 def format_value(value: object) -> str:
-    """Return a value as users wrote it, whole floats without their point."""
+    """Format a value for display; floats with at most six significant digits."""
     if isinstance(value, float):
         return f"{value:.6g}"
     return str(value)
@@ -74,9 +77,9 @@ def format_value(value: object) -> str:
 
 @dataclass(frozen=True, eq=False)
 class LevelWeights(SingleValueTerm):
-    """One row of weights per level of a category; the last row is for a level never seen.
+    """Weights [K + 1, C] of the levels of a category; the last row is for an unseen level.
 
-    The level that the others are weighed `against`, if any, adds nothing and is not listed.
+    The reference level, if there is one, adds nothing and is not among `levels`.
     """
 
     name: str
@@ -86,14 +89,14 @@ class LevelWeights(SingleValueTerm):
 
     @cached_property
     def _level_index(self) -> dict[Any, int]:
-        return {level: at for at, level in enumerate(self.levels)}
+        return {level: k for k, level in enumerate(self.levels)}
 
     def known_levels(self) -> list[Any]:
-        """Return all levels that were seen, with or without a weight."""
+        """Return all levels seen in training, including the reference level."""
         return [*self.levels, *([] if self.reference_level is None else [self.reference_level])]
 
     def codes(self, block: CategoryBlock) -> Ints:
-        """Return the block's codes in this term's levels; a level never seen has the last code."""
+        """Return the block as codes of `levels`; an unseen level has the code K, a missing value -1."""
         unseen = len(self.levels)
         lookup = np.array(
             [self._level_index.get(level, unseen) for level in block.levels] + [-1], dtype=np.int32
@@ -101,80 +104,78 @@ class LevelWeights(SingleValueTerm):
         return lookup[block.codes]
 
     def add(self, block: CategoryBlock, scores: Floats) -> None:
-        """Add every row's weights to its scores."""
+        """Add the weights of each row's level to its scores."""
         _core.score_codes(self.codes(block), self.table, scores)
 
     def contributions(self, block: CategoryBlock, row: int) -> Iterator[Contribution]:
-        """Yield what the row's level adds."""
+        """Yield the contribution of the row's level."""
         code = int(block.codes[row])
         if code >= 0:
             level = block.levels[code]
-            at = self._level_index.get(level, len(self.levels))
-            is_known = at < len(self.levels) or (
-                self.reference_level is not None and level == self.reference_level
-            )
-            note = "" if is_known else " (never seen)"
-            yield Contribution(self.name, format_value(block.levels[code]) + note, self.table[at])
+            k = self._level_index.get(level, len(self.levels))
+            is_reference = self.reference_level is not None and level == self.reference_level
+            note = "" if k < len(self.levels) or is_reference else " (never seen)"
+            yield Contribution(self.name, format_value(level) + note, self.table[k])
 
     def without(self, block: CategoryBlock, keys: Collection[int]) -> CategoryBlock:
-        """Return the one row of a block, its value missing."""
+        """Return the single row of a block, with its value missing if any key is given."""
         return CategoryBlock(np.full(1, -1, dtype=np.int32), []) if keys else block
 
     def features(self) -> LinearFeatures:
-        """Return one column per level."""
+        """Return one 0/1 feature per level."""
         names = [f"{self.name}={level}" for level in self.levels]
         return LinearFeatures(names, self.table[:-1], np.zeros(self.table.shape[1]))
 
     def trained_weights(self) -> Floats:
-        """Return the weights [features, classes] as they were learned."""
+        """Return the trained weights [features, classes]."""
         return self.table[:-1]
 
     def with_weights(self, table: Floats) -> LevelWeights:
-        """Return the same levels with other weights; a level never seen adds nothing."""
+        """Return the same levels with other weights; an unseen level adds nothing."""
         return replace(self, table=np.vstack([table, np.zeros((1, table.shape[1]))]))
 
-    def append_rows(self, assembly: _core.CsrBuilder, block: CategoryBlock, first: int) -> None:
-        """Add a block's rows to others as features that are numbered from `first` on."""
-        numbers = np.arange(first, first + len(self.levels) + 1, dtype=np.int32)
-        numbers[-1] = -1
-        assembly.add_codes(self.codes(block), numbers)
+    def append_rows(self, builder: _core.CsrBuilder, block: CategoryBlock, first: int) -> None:
+        """Append the rows of a block to a sparse matrix, as the columns from `first` on."""
+        columns = np.arange(first, first + len(self.levels) + 1, dtype=np.int32)
+        columns[-1] = -1
+        builder.add_codes(self.codes(block), columns)
 
 
 def missing_number(block: NumberBlock, keys: Collection[int]) -> NumberBlock:
-    """Return the one number of a block, missing if any key is given."""
+    """Return the single row of a block, with its value missing if any key is given."""
     return NumberBlock(np.full(1, np.nan)) if keys else block
 
 
 class LinearNumberTerm(SingleValueTerm):
-    """What numbers have in common whose score is a straight line: offset + value × slope."""
+    """Base class of terms that are linear in a number: offset + value × slope, 0 if it is missing."""
 
     name: str
     slope: Any
     offset: Any
 
     def add(self, block: NumberBlock, scores: Floats) -> None:
-        """Add value × slope + offset to every row's scores."""
+        """Add value × slope + offset to the scores of each row."""
         _core.score_linear(block.values, self.slope, scores)
         scores += np.where(np.isnan(block.values), 0.0, 1.0)[:, None] * self.offset
 
     def contributions(self, block: NumberBlock, row: int) -> Iterator[Contribution]:
-        """Yield what the row's number adds."""
+        """Yield the contribution of the row's number."""
         value = float(block.values[row])
         if not np.isnan(value):
             yield Contribution(self.name, format_value(value), value * self.slope + self.offset)
 
     def without(self, block: NumberBlock, keys: Collection[int]) -> NumberBlock:
-        """Return the one row of a block, its value missing."""
+        """Return the single row of a block, with its value missing if any key is given."""
         return missing_number(block, keys)
 
     def features(self) -> LinearFeatures:
-        """Return the one column."""
+        """Return the number as one feature."""
         return LinearFeatures([self.name], self.slope[None, :], self.offset)
 
 
 @dataclass(frozen=True, eq=False)
 class NumberWeights(LinearNumberTerm):
-    """A number's weight per unit, and an offset that only a known value adds."""
+    """The slope [C] of a number, and an offset [C] added if its value is known."""
 
     name: str
     slope: Floats
@@ -183,7 +184,7 @@ class NumberWeights(LinearNumberTerm):
 
 @dataclass(frozen=True, eq=False)
 class ScaledWeights(LinearNumberTerm):
-    """The weights [1, classes] of a number that was learned as (value − centre) / unit."""
+    """The weights [1, C] of a standardised number, (value − centre) / unit."""
 
     name: str
     table: Floats
@@ -192,22 +193,22 @@ class ScaledWeights(LinearNumberTerm):
 
     @property
     def slope(self) -> Floats:
-        """The weight per unit of the number as it is."""
+        """The weights in the units of the user."""
         return np.asarray(self.table[0] / self.unit)
 
     @property
     def offset(self) -> Floats:
-        """What every known value adds."""
+        """What centring adds for a known value."""
         return np.asarray(-self.slope * self.centre)
 
     def trained_weights(self) -> Floats:
-        """Return the weights [1, classes] as they were learned: of the scaled number."""
+        """Return the trained weights [1, classes] of the standardised number."""
         return self.table
 
     def with_weights(self, table: Floats) -> ScaledWeights:
         """Return the same number with other weights."""
         return replace(self, table=table)
 
-    def append_rows(self, assembly: _core.CsrBuilder, block: NumberBlock, first: int) -> None:
-        """Add a block's rows to others as the feature with the number `first`."""
-        assembly.add_column((block.values - self.centre) / self.unit, first)
+    def append_rows(self, builder: _core.CsrBuilder, block: NumberBlock, first: int) -> None:
+        """Append the rows of a block to a sparse matrix, as column `first`."""
+        builder.add_column((block.values - self.centre) / self.unit, first)

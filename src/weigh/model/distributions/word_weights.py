@@ -1,4 +1,4 @@
-"""Weights of words: columns that are found by their names."""
+"""Terms of words, flags and numeric columns: weights that are looked up by name."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from weigh.model.distributions.weights import Contribution, LinearFeatures, Remo
 
 @dataclass(frozen=True, eq=False)
 class HashBuckets:
-    """Which of so many buckets have names; the others were never seen, and are no evidence."""
+    """The hash buckets used in training; the others were never seen and contribute nothing."""
 
     n_buckets: int
     used: Longs
 
     @classmethod
-    def of(cls, table: CountArray) -> HashBuckets:
-        """Return the buckets of counts [classes, buckets] that hold anything."""
+    def from_counts(cls, table: CountArray) -> HashBuckets:
+        """Return the buckets with non-zero counts in a table [classes, buckets]."""
         return cls(table.shape[1], np.flatnonzero(table.any(axis=0)))
 
     def vocabulary(self) -> _core.Vocabulary:
-        """Return what finds the place of a word's bucket among those in use."""
-        places: Ints = np.full(self.n_buckets, -1, dtype=np.int32)
-        places[self.used] = np.arange(len(self.used))
-        return _core.Vocabulary.from_buckets(places)
+        """Return the native lookup from a word to the index of its bucket among the used ones."""
+        indices: Ints = np.full(self.n_buckets, -1, dtype=np.int32)
+        indices[self.used] = np.arange(len(self.used))
+        return _core.Vocabulary.from_buckets(indices)
 
 
 class VocabularyWeights:
-    """What flags and words have in common: a row of weights for each name.
+    """Base class of terms with a row of weights per name.
 
-    `fixed` names are columns of the schema, others are words. Words that were hashed are told apart
-    by their bucket only, and are called what the row calls them.
+    `fixed` names are columns of the schema; other names are words. Hashed words are looked up by bucket and
+    displayed as they occur in the explained row.
     """
 
     title: str
@@ -50,33 +50,33 @@ class VocabularyWeights:
 
     @cached_property
     def index_by_name(self) -> dict[str, int]:
-        """The number of each name; asked for only where a block's names differ."""
-        return {name: at for at, name in enumerate(self.names)}
+        """The index of each name; used only if the names of a block differ."""
+        return {name: j for j, name in enumerate(self.names)}
 
     @cached_property
     def vocabulary(self) -> _core.Vocabulary:
-        """The names as the native code looks them up."""
+        """The native lookup from a word to its index."""
         if self.buckets is not None:
             return self.buckets.vocabulary()
         packed = self.names if isinstance(self.names, NameArray) else NameArray.from_strings(self.names)
         return _core.Vocabulary.from_names(packed.text, packed.offsets)
 
     def __getstate__(self) -> dict[str, Any]:
-        # A vocabulary cannot be copied, and is made again where it is needed.
+        # The native vocabulary cannot be pickled; it is rebuilt on demand.
         return {name: value for name, value in vars(self).items() if name != "vocabulary"}
 
-    def display_name(self, at: int) -> str:
-        """Return a name for people."""
-        return self.names[at] if self.fixed else f"{self.title}: {self.bucket_word(at)}"
+    def display_name(self, j: int) -> str:
+        """Return the name of feature j for display."""
+        return self.names[j] if self.fixed else f"{self.title}: {self.bucket_word(j)}"
 
-    def bucket_word(self, at: int) -> str:
-        """Return a word; a bucket that only very long words fell into goes by its number."""
-        if self.buckets is None or self.names[at]:
-            return self.names[at]
-        return f"bucket {self.buckets.used[at]:,}"
+    def bucket_word(self, j: int) -> str:
+        """Return word j; a bucket without a name (it has only very long words) is shown by its number."""
+        if self.buckets is None or self.names[j]:
+            return self.names[j]
+        return f"bucket {self.buckets.used[j]:,}"
 
     def entries(self, block: SparseBlock | DenseBlock | TextBlock) -> SparseBlock:
-        """Return a block's entries under the numbers of these names, unknown ones left out."""
+        """Return the entries of a block with indices into `names`; unknown names are dropped."""
         if isinstance(block, TextBlock):
             return block.look_up(self.vocabulary, self.names)
         if isinstance(block, DenseBlock):
@@ -86,13 +86,13 @@ class VocabularyWeights:
         lookup = np.array([self.index_by_name.get(name, -1) for name in block.names], dtype=np.int32)
         indices = lookup[block.indices] if len(lookup) else block.indices
         kept = indices >= 0
-        before = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
+        n_kept_before = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
         values = None if block.values is None else block.values[kept]
-        return SparseBlock(before[block.indptr], indices[kept], values, self.names)
+        return SparseBlock(n_kept_before[block.indptr], indices[kept], values, self.names)
 
 
 class DisplayNames(LazyNames):
-    """A term's names for people: mostly only their number is asked for."""
+    """The display names of a term, computed lazily because often only their number is needed."""
 
     def __init__(self, term: VocabularyWeights) -> None:
         self._term = term
@@ -105,7 +105,7 @@ class DisplayNames(LazyNames):
 
 
 def drop_entries(entries: SparseBlock, keys: Collection[int]) -> SparseBlock:
-    """Return the entries of one row without some of them."""
+    """Return the entries of a single row without the indices `keys`."""
     kept = ~np.isin(entries.indices, list(keys))
     values = None if entries.values is None else entries.values[kept]
     indptr: Longs = np.array([0, kept.sum()], dtype=np.int64)
@@ -114,7 +114,7 @@ def drop_entries(entries: SparseBlock, keys: Collection[int]) -> SparseBlock:
 
 @dataclass(frozen=True, eq=False)
 class VocabularyLookup(VocabularyWeights):
-    """Words that are only looked up, for learners that have weights of their own."""
+    """A vocabulary without weights, for learners that keep their weights elsewhere."""
 
     names: Sequence[str]
     buckets: HashBuckets | None = None
@@ -124,7 +124,7 @@ class VocabularyLookup(VocabularyWeights):
 
 @dataclass(frozen=True, eq=False)
 class WordWeights(VocabularyWeights):
-    """Weights per occurrence of a word; words that are not listed add nothing."""
+    """Weights [V, C] per occurrence of a word; unknown words add nothing."""
 
     title: str
     names: Sequence[str]
@@ -133,7 +133,7 @@ class WordWeights(VocabularyWeights):
     buckets: HashBuckets | None = None
 
     def add(self, block: SparseBlock | DenseBlock | TextBlock, scores: Floats) -> None:
-        """Add count × weights of every word to the rows' scores."""
+        """Add count × weights of each word to the scores of its row."""
         if isinstance(block, TextBlock) and block.kind.counts:
             self.vocabulary.score(block.documents, block.settings, self.table, scores)
         else:
@@ -142,46 +142,46 @@ class WordWeights(VocabularyWeights):
     def occurrences(
         self, block: SparseBlock | DenseBlock | TextBlock, row: int
     ) -> list[tuple[int, float, str]]:
-        """Return the row's words: number, how often they occur, and name."""
+        """Return the words of a row: index, number of occurrences, display name."""
         if isinstance(block, TextBlock):
-            told = block.row(row).count_known_words(self.vocabulary)
-            return [(at, count, f"{self.title}: {word}") for at, count, word in told]
-        one = self.entries(block.row(row))
-        counts = np.ones(len(one.indices)) if one.values is None else one.values
-        total: dict[int, float] = {}
-        for at, count in zip(one.indices.tolist(), counts.tolist(), strict=True):
-            total[at] = total.get(at, 0.0) + count
-        return [(at, count, self.display_name(at)) for at, count in sorted(total.items())]
+            words = block.row(row).count_known_words(self.vocabulary)
+            return [(j, count, f"{self.title}: {word}") for j, count, word in words]
+        entries = self.entries(block.row(row))
+        counts = np.ones(len(entries.indices)) if entries.values is None else entries.values
+        totals: dict[int, float] = {}
+        for j, count in zip(entries.indices.tolist(), counts.tolist(), strict=True):
+            totals[j] = totals.get(j, 0.0) + count
+        return [(j, count, self.display_name(j)) for j, count in sorted(totals.items())]
 
     def contributions(self, block: SparseBlock | DenseBlock | TextBlock, row: int) -> Iterator[Contribution]:
-        """Yield what each word of the row adds."""
-        for at, count, name in self.occurrences(block, row):
-            yield Contribution(name, self.format_amount(count), count * self.table[at])
+        """Yield the contribution of each word of the row."""
+        for j, count, name in self.occurrences(block, row):
+            yield Contribution(name, self.format_amount(count), count * self.table[j])
 
     def removable(self, block: SparseBlock | DenseBlock | TextBlock) -> tuple[list[RemovableFeature], float]:
-        """Return the features of the one row of a block, and what the others add to the scores."""
-        nothing = np.zeros(self.table.shape[1])
-        found = self.occurrences(block, 0)
-        return [
-            RemovableFeature(at, name, self.format_amount(n), n * self.table[at], nothing)
-            for at, n, name in found
-        ], 0.0
+        """Return the removable features of the single row of a block, and the scores of all others."""
+        zeros = np.zeros(self.table.shape[1])
+        features = [
+            RemovableFeature(j, name, self.format_amount(n), n * self.table[j], zeros)
+            for j, n, name in self.occurrences(block, 0)
+        ]
+        return features, 0.0
 
     def without(self, block: SparseBlock | DenseBlock | TextBlock, keys: Collection[int]) -> SparseBlock:
-        """Return the one row of a block without some words."""
+        """Return the single row of a block without the words `keys`."""
         return drop_entries(self.entries(block), keys).row(0)
 
     def format_amount(self, count: float) -> str:
-        """Return how often a word occurs, for people."""
+        """Format the number of occurrences of a word."""
         return f"× {format_value(count)}"
 
     def features(self) -> LinearFeatures:
-        """Return one column per word."""
+        """Return one feature per word."""
         names = self.names if self.fixed else DisplayNames(self)
         return LinearFeatures(names, self.table, np.zeros(self.table.shape[1]))
 
     def trained_weights(self) -> Floats:
-        """Return the weights [features, classes] as they were learned."""
+        """Return the trained weights [features, classes]."""
         return self.table
 
     def with_weights(self, table: Floats) -> WordWeights:
@@ -189,29 +189,29 @@ class WordWeights(VocabularyWeights):
         return replace(self, table=table)
 
     def append_rows(
-        self, assembly: _core.CsrBuilder, block: SparseBlock | DenseBlock | TextBlock, first: int
+        self, builder: _core.CsrBuilder, block: SparseBlock | DenseBlock | TextBlock, first: int
     ) -> None:
-        """Add a block's rows to others as features that are numbered from `first` on."""
-        here = self.entries(block)
-        numbers = np.arange(first, first + max(1, len(self.names)), dtype=np.int32)
-        assembly.add_entries(here.indptr, here.indices, here.values, numbers)
+        """Append the rows of a block to a sparse matrix, as the columns from `first` on."""
+        entries = self.entries(block)
+        columns = np.arange(first, first + max(1, len(self.names)), dtype=np.int32)
+        builder.add_entries(entries.indptr, entries.indices, entries.values, columns)
 
 
 @dataclass(frozen=True, eq=False)
 class ValueWeights(WordWeights):
-    """Weights per unit of columns that are numbers, or flags, which are one or nothing."""
+    """Weights [d, C] per unit of numeric columns, including 0/1 flags."""
 
     def format_amount(self, count: float) -> str:
-        """Return a value, for people."""
+        """Format the value of a column."""
         return format_value(count)
 
 
 @dataclass(frozen=True, eq=False)
 class GridWeights(ValueWeights):
-    """Weights of learners that measure: a matrix is multiplied at once, its sums in any order."""
+    """Value weights applied by a matrix product, for learners that do not need a fixed order of summation."""
 
     def add(self, block: SparseBlock | DenseBlock | TextBlock, scores: Floats) -> None:
-        """Add value × weights of every column to the rows' scores."""
+        """Add value × weights of each column to the scores of its row."""
         if isinstance(block, DenseBlock) and have_same_names(block.names, self.names):
             scores += block.matrix @ self.table
         else:
@@ -219,16 +219,16 @@ class GridWeights(ValueWeights):
 
 
 def add_sparse_scores(block: SparseBlock, table: Floats, scores: Floats) -> None:
-    """Add value × weights of every entry to the rows' scores."""
+    """Add value × weights of each entry to the scores of its row."""
     _core.score_sparse(block.indptr, block.indices, block.values, np.ascontiguousarray(table), scores)
 
 
-MAX_LISTED_ABSENT = 100  # beyond so many flags the absent ones are told together
+MAX_LISTED_ABSENT = 100  # more absent flags than this are shown as one contribution
 
 
 @dataclass(frozen=True, eq=False)
 class FlagWeights(VocabularyWeights):
-    """Weights of flags when present and when absent; absence is evidence too."""
+    """Weights [d, C] of flags when present and when absent; absence is evidence too."""
 
     title: str
     names: Sequence[str]
@@ -239,7 +239,7 @@ class FlagWeights(VocabularyWeights):
 
     @cached_property
     def _impossible_if_absent(self) -> Floats:
-        """One where absence makes a class impossible, which no finite weight can say."""
+        """1 where the absence of a flag makes a class impossible (log-probability −∞), otherwise 0."""
         return np.isneginf(self.absent).astype(np.float64)
 
     @cached_property
@@ -256,7 +256,7 @@ class FlagWeights(VocabularyWeights):
 
     @cached_property
     def _presence_gain(self) -> Floats:
-        """What a flag adds when it is present, beyond what its absence would have added."""
+        """The difference between the weights of presence and absence."""
         return np.ascontiguousarray(self.present - self._finite_absent)
 
     def _known_column(self, block: SparseBlock | TextBlock) -> Floats:
@@ -264,94 +264,92 @@ class FlagWeights(VocabularyWeights):
         return known[:, None]
 
     def add(self, block: SparseBlock | TextBlock, scores: Floats) -> None:
-        """Add the weights of present flags, and of absent ones, to every row's scores."""
-        here = self.entries(block)
+        """Add the weights of present and of absent flags to the scores of each row."""
+        # Start from "all absent" and correct the entries; absences of weight −∞ are counted separately.
+        entries = self.entries(block)
         added = self._known_column(block) * self._all_absent
-        add_sparse_scores(here, self._presence_gain, added)
-        vetoes = self._known_column(block) * self._n_impossible_if_absent
-        if vetoes.any():
-            add_sparse_scores(here, -self._impossible_if_absent, vetoes)
+        add_sparse_scores(entries, self._presence_gain, added)
+        n_impossible = self._known_column(block) * self._n_impossible_if_absent
+        if n_impossible.any():
+            add_sparse_scores(entries, -self._impossible_if_absent, n_impossible)
         if block.missing is not None:
-            gone = self.entries(block.missing)
-            add_sparse_scores(gone, -self._finite_absent, added)
-            add_sparse_scores(gone, -self._impossible_if_absent, vetoes)
-        scores += np.where(vetoes > 0.5, -np.inf, added)
+            missing = self.entries(block.missing)
+            add_sparse_scores(missing, -self._finite_absent, added)
+            add_sparse_scores(missing, -self._impossible_if_absent, n_impossible)
+        scores += np.where(n_impossible > 0.5, -np.inf, added)
 
     def flag_states(self, block: SparseBlock | TextBlock, row: int) -> tuple[list[int], list[int]]:
-        """Return the numbers of the flags that are present in a row, and of those absent."""
+        """Return the indices of the flags that are present in a row, and of those absent."""
         if block.known is not None and not block.known[row]:
             return [], []
-        here = self._flag_indices(block, row)
-        gone = set() if block.missing is None else self._flag_indices(block.missing, row)
-        absent = [at for at in range(len(self.names)) if at not in here and at not in gone]
-        return sorted(here), absent
+        present = self._flag_indices(block, row)
+        missing = set() if block.missing is None else self._flag_indices(block.missing, row)
+        absent = [j for j in range(len(self.names)) if j not in present and j not in missing]
+        return sorted(present), absent
 
     def row_names(self, block: SparseBlock | TextBlock, row: int) -> dict[int, str]:
-        """Return what the words of a row are called there, which in a bucket may differ from training."""
+        """Return the display names of hashed words as they occur in the row, by index."""
         if self.buckets is None or isinstance(block, SparseBlock):
             return {}
-        return {
-            at: f"{self.title}: {word}" for at, _, word in block.row(row).count_known_words(self.vocabulary)
-        }
+        words = block.row(row).count_known_words(self.vocabulary)
+        return {j: f"{self.title}: {word}" for j, _, word in words}
 
     def contributions(self, block: SparseBlock | TextBlock, row: int) -> Iterator[Contribution]:
-        """Yield what each flag adds; many absent ones are told together."""
-        here, absent = self.flag_states(block, row)
-        own = self.row_names(block, row)
-        for at in here:
-            yield Contribution(
-                own.get(at) or self.display_name(at), self.format_state(True), self.present[at]
-            )
+        """Yield the contribution of each flag; many absent flags are combined into one."""
+        present, absent = self.flag_states(block, row)
+        row_names = self.row_names(block, row)
+        for j in present:
+            name = row_names.get(j) or self.display_name(j)
+            yield Contribution(name, self.format_state(True), self.present[j])
         if len(absent) <= MAX_LISTED_ABSENT and self.buckets is None:
-            for at in absent:
-                yield Contribution(self.display_name(at), self.format_state(False), self.absent[at])
+            for j in absent:
+                yield Contribution(self.display_name(j), self.format_state(False), self.absent[j])
         else:
             yield Contribution(f"{len(absent):,} others", "absent", self.absent[absent].sum(axis=0))
 
     def removable(self, block: SparseBlock | TextBlock) -> tuple[list[RemovableFeature], Floats]:
-        """Return the features of the one row of a block, and what the others add to the scores.
+        """Return the removable features of the single row of a block, and the scores of all others.
 
-        A flag that is gone is missing; a word that is gone is absent, which is evidence too. What is absent
-        can only be gone where it is told flag by flag.
+        A removed flag is missing; a removed word is absent, which is evidence too. Absent flags are removable
+        only if they are listed one by one.
         """
-        here, absent = self.flag_states(block, 0)
-        own, nothing = self.row_names(block, 0), np.zeros(self.present.shape[1])
-        found = [
+        present, absent = self.flag_states(block, 0)
+        row_names, zeros = self.row_names(block, 0), np.zeros(self.present.shape[1])
+        features = [
             RemovableFeature(
-                at,
-                own.get(at) or self.display_name(at),
+                j,
+                row_names.get(j) or self.display_name(j),
                 self.format_state(True),
-                self.present[at],
-                nothing if self.fixed else self.absent[at],
+                self.present[j],
+                zeros if self.fixed else self.absent[j],
             )
-            for at in here
+            for j in present
         ]
         if not self.fixed or len(absent) > MAX_LISTED_ABSENT:
-            return found, np.asarray(self.absent[absent].sum(axis=0))
-        found += [
-            RemovableFeature(at, self.display_name(at), self.format_state(False), self.absent[at], nothing)
-            for at in absent
+            return features, np.asarray(self.absent[absent].sum(axis=0))
+        features += [
+            RemovableFeature(j, self.display_name(j), self.format_state(False), self.absent[j], zeros)
+            for j in absent
         ]
-        return found, nothing
+        return features, zeros
 
     def without(self, block: SparseBlock | TextBlock, keys: Collection[int]) -> SparseBlock:
-        """Return the one row of a block without some words, or with some flags missing."""
-        left = replace(drop_entries(self.entries(block), keys), known=block.known)
+        """Return the single row of a block without the words `keys`, or with these flags missing."""
+        entries = replace(drop_entries(self.entries(block), keys), known=block.known)
         if not self.fixed:
-            return left.row(0)
-        gone = set() if block.missing is None else self._flag_indices(block.missing, 0)
-        numbers = np.array(sorted(gone.union(keys)), dtype=np.int32)
-        missing = SparseBlock(np.array([0, len(numbers)], dtype=np.int64), numbers, None, self.names)
-        return replace(left, missing=missing)
+            return entries.row(0)
+        missing = set() if block.missing is None else self._flag_indices(block.missing, 0)
+        indices = np.array(sorted(missing.union(keys)), dtype=np.int32)
+        indptr = np.array([0, len(indices)], dtype=np.int64)
+        return replace(entries, missing=SparseBlock(indptr, indices, None, self.names))
 
     def format_state(self, is_present: bool) -> str:
-        """Return a flag's state for people."""
+        """Format the state of a flag: 1 or 0 for a column, present or absent for a word."""
         return str(int(is_present)) if self.fixed else ("present" if is_present else "absent")
 
     def _flag_indices(self, block: SparseBlock | TextBlock, row: int) -> set[int]:
-        one = self.entries(block.row(row))
-        return set(one.indices.tolist())
+        return set(self.entries(block.row(row)).indices.tolist())
 
     def features(self) -> LinearFeatures:
-        """Return one column per flag, whose absence is part of the offset."""
+        """Return one 0/1 feature per flag; the weights of absence become the offset."""
         return LinearFeatures(DisplayNames(self), self.present - self.absent, self.absent.sum(axis=0))

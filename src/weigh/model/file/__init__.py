@@ -1,1 +1,1 @@
-"""File."""
+"""Model files: the array format, reading and writing, and building a model from a file."""

@@ -1,4 +1,4 @@
-"""Opening model files: from bytes to the model object they describe."""
+"""Load models from files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from weigh.model.calibrated import CLASSIFIER_TYPES, CalibratedModel
 from weigh.model.file import store
 from weigh.model.regression import RegressionModel
 
-SPELLER_TYPE = "speller"  # what files of weigh.Speller call themselves
+SPELLER_TYPE = "speller"  # the type of files written by weigh.Speller
 MODEL_TYPES: dict[str, Any] = {
     **CLASSIFIER_TYPES,
     CalibratedModel.type_name: CalibratedModel,
@@ -28,25 +28,25 @@ def load(
     derived: Mapping[str, Callable[..., Any]] | None = None,
     check: bool | None = None,
 ) -> Any:
-    """Open a model file.
+    """Load a model from a file. No code in the file is executed.
 
-    `derived` gives the functions of derived columns again, by column name. `check` compares all
-    data with their digest; left out, files below 16 MiB are compared. Nothing in a file is executed.
+    `derived` maps the names of derived columns to their functions, which are not saved. `check` says whether
+    to verify the digest of the data; by default it is verified for files below 16 MiB.
     """
     stored = store.read(path, check)
     if stored.meta.get("model") == SPELLER_TYPE:
         raise errors.ModelFileError(
-            f"{stored.path} holds a speller, which judges texts and no rows. "
+            f"{stored.path} contains a speller, not a model. "
             f"Open it with weigh.Speller.load({stored.path!r})."
         )
     try:
-        kind = MODEL_TYPES.get(str(stored.meta["model"]))
-        if kind is None:
+        model_type = MODEL_TYPES.get(str(stored.meta["model"]))
+        if model_type is None:
             raise store.damaged_file_error(
                 stored.path, f"it holds an unknown kind of model, {stored.meta['model']!r}"
             )
         schema = Schema.from_json(stored.meta["schema"])
-        model: BaseModel = kind.from_store(stored, _attach_functions(schema, derived or {}))
+        model: BaseModel = model_type.from_store(stored, _attach_functions(schema, derived or {}))
     except errors.WeighError:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError, MemoryError) as cause:

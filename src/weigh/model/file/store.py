@@ -1,10 +1,9 @@
-"""Model files: one file, no code in it, readable by any safetensors library.
+"""Read and write model files: one safetensors file with JSON metadata and without code.
 
-`write` replaces a file as a whole or leaves it as it was. `read` maps the file into memory and
-checks its header and layout every time. The digest of the data is checked by default only in files
-below `CHECK_BELOW` bytes: it costs 0.7 ms per megabyte, and a large model should open at once;
-``check=True`` checks it in any file. A file must not be cut or rewritten in place while its
-arrays are in use; `write` never does that, it puts a new file in the old one's place.
+`write` replaces a file atomically or leaves it unchanged. `read` maps the file into memory and always checks
+its header and layout. By default it verifies the digest of the data only for files below `MAX_BYTES_CHECKED`,
+because this takes 0.7 ms per megabyte and large models should open at once; ``check=True`` always verifies
+it. A file must not be truncated or rewritten in place while its arrays are in use; `write` creates a new one.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ Name = str | int | float | bool
 
 @dataclass(frozen=True, eq=False)
 class FileContent:
-    """What a model file holds: a JSON-able description and read-only arrays."""
+    """The content of a model file: JSON metadata and read-only arrays."""
 
     meta: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
@@ -46,12 +45,12 @@ class FileContent:
 
 
 def to_bytes(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """The bytes `write` puts into a file: equal content, equal bytes."""
+    """Return the bytes that `write` would write; equal content gives equal bytes."""
     return b"".join(_serialize(meta, arrays))
 
 
 def write(path: StrPath, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Put a model into a file, durably and all at once; a failure leaves the old file as it was."""
+    """Write a model file atomically and durably; if this fails, the old file is unchanged."""
     parts = _serialize(meta, arrays)
     try:
         mode = file_mode(path)
@@ -67,7 +66,7 @@ def write(path: StrPath, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[A
 
 
 def read(path: StrPath, check: bool | None = None) -> FileContent:
-    """Open a model file; `check` says whether to compare the data with their digest."""
+    """Read a model file; `check` says whether to verify the digest of the data."""
     where = os.fspath(path)
     try:
         raw = _map_file(where)
@@ -95,7 +94,7 @@ def read(path: StrPath, check: bool | None = None) -> FileContent:
 
 
 def check_names(text: NDArray[Any], offsets: NDArray[Any], where: str = "The list of names") -> NameArray:
-    """Names from a file, as they were packed; `where` begins the sentence of a refusal."""
+    """Return packed names from a file after checking them; `where` begins the error message."""
     if text.dtype != np.uint8 or offsets.dtype != np.int64 or (text.ndim, offsets.ndim) != (1, 1):
         raise damaged_file_error(where, "the arrays of a list of names have the wrong type")
     if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(text):
@@ -106,9 +105,9 @@ def check_names(text: NDArray[Any], offsets: NDArray[Any], where: str = "The lis
         text.tobytes().decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
         raise damaged_file_error(where, "a list of names is not UTF-8") from None
-    begins = offsets[offsets < len(text)]
-    if ((text[begins] & 0xC0) == 0x80).any():
-        raise damaged_file_error(where, "a list of names cuts a character in two")
+    starts = offsets[offsets < len(text)]
+    if ((text[starts] & 0xC0) == 0x80).any():
+        raise damaged_file_error(where, "a list of names splits a UTF-8 character")
     return NameArray(text, offsets)
 
 
@@ -118,7 +117,7 @@ def write_names(
     key: str,
     values: Iterable[Name],
 ) -> None:
-    """Add names of classes, levels or words: long lists of text as arrays, others as JSON."""
+    """Add names of classes, levels or words: long lists of strings as arrays, others as JSON."""
     names = [value.item() if isinstance(value, np.generic) else value for value in values]
     if len(names) > MAX_INLINE_NAMES and all(isinstance(name, str) for name in names):
         write_packed_names(arrays, meta, key, NameArray.from_strings(map(str, names)))
@@ -129,7 +128,7 @@ def write_names(
 def write_packed_names(
     arrays: MutableMapping[str, NDArray[Any]], meta: MutableMapping[str, Any], key: str, names: NameArray
 ) -> None:
-    """Add names of words: long lists as arrays, others as JSON."""
+    """Add packed names: long lists as arrays, others as JSON."""
     if len(names) > MAX_INLINE_NAMES:
         arrays[f"{key}.text"], arrays[f"{key}.offsets"] = names.text, names.offsets
     else:
@@ -137,7 +136,7 @@ def write_packed_names(
 
 
 def read_names(stored: FileContent, key: str) -> list[Name]:
-    """The names that `put_names` has added, of the same types and in the same order."""
+    """Return the names that `write_names` added, with their types and in the same order."""
     try:
         if key not in stored.meta:
             return [*_read_packed_arrays(stored, key)]
@@ -147,12 +146,12 @@ def read_names(stored: FileContent, key: str) -> list[Name]:
 
 
 def read_packed_names(stored: FileContent, key: str) -> NameArray:
-    """The names that `put_packed` has added."""
+    """Return the names that `write_packed_names` added."""
     if key not in stored.meta and f"{key}.text" in stored.arrays:
         return _read_packed_arrays(stored, key)
     names = read_names(stored, key)
     if not all(isinstance(name, str) for name in names):
-        raise damaged_file_error(stored.path, f"its list of names {key!r} holds what is no text")
+        raise damaged_file_error(stored.path, f"its list of names {key!r} has names that are not strings")
     return NameArray.from_strings(map(str, names))
 
 
@@ -161,12 +160,10 @@ def _read_packed_arrays(stored: FileContent, key: str) -> NameArray:
 
 
 def read_distinct_names(stored: FileContent, key: str) -> list[Name]:
-    """The names that `put_names` has added, which must differ from each other."""
+    """Return the names that `write_names` added; they must be distinct and not NaN."""
     names = read_names(stored, key)
     if len(set(names)) < len(names) or any(name != name for name in names):
-        raise damaged_file_error(
-            stored.path, f"its list of names {key!r} has a name twice, or one that is no name"
-        )
+        raise damaged_file_error(stored.path, f"its list of names {key!r} has duplicate or NaN entries")
     return names
 
 
@@ -191,12 +188,12 @@ def _check_version(where: str, metadata: Mapping[str, str]) -> None:
             f"{where} was written by a later version of weigh (format {version[:9]}; this is "
             f"{VERSION}). Upgrade weigh to read it."
         )
-    raise damaged_file_error(where, f"it states no format that exists, but {version[:9]!r}")
+    raise damaged_file_error(where, f"its format version {version[:9]!r} does not exist")
 
 
 def _map_file(where: str) -> NDArray[np.uint8]:
-    """The file's bytes, mapped read-only."""
-    # Asked before opening: opening a pipe would wait for a writer.
+    """Map a file read-only and return its bytes."""
+    # Check before opening: opening a pipe would wait for a writer.
     _check_regular_file(where, os.stat(where).st_mode)
     with open(where, "rb") as handle:
         size = os.fstat(handle.fileno()).st_size
@@ -213,7 +210,7 @@ def _check_regular_file(where: str, mode: int) -> None:
 
 
 def _name_to_json(name: object) -> Any:
-    """A name as JSON keeps it, wrapped where plain JSON would lose something."""
+    """Return a name as JSON, wrapped in an object where plain JSON would lose information."""
     match name:
         case bool():
             return name
@@ -225,7 +222,7 @@ def _name_to_json(name: object) -> Any:
             if tensors.SURROGATE.search(name):
                 return {"text": name.encode("utf-8", "surrogatepass").hex()}
             return name
-    raise DataError(f"A name must be text, a number or a truth value, got {name!r}.")
+    raise DataError(f"A name must be a string, a number or a boolean, got {name!r}.")
 
 
 def _name_from_json(value: object) -> Name:

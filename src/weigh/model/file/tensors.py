@@ -1,6 +1,6 @@
-"""Named arrays in one file: the safetensors layout, in a single canonical form.
+"""The file format: named arrays in the safetensors layout, in a canonical form.
 
-A file is an 8-byte little-endian header length, a JSON header padded with spaces, and the data::
+A file consists of an 8-byte little-endian header length, a JSON header padded with spaces, and the data::
 
     {
         "__metadata__": {...},
@@ -8,13 +8,13 @@ A file is an 8-byte little-endian header length, a JSON header padded with space
         "~counts": {"dtype": "U8", "shape": [16], "data_offsets": [48, 64]},
     }
 
-Arrays lie in the order of their names, each on a 64-byte boundary. Safetensors allows no holes, so
-what lies between two arrays is an array too: ``~name`` holds the zeros that follow ``name``.
-``__metadata__`` carries ``sha256`` of the data and ``sha256_header`` of the header without that
-entry. They reveal damage and careless edits; they are no signature.
+Arrays are stored in the order of their names, each on a 64-byte boundary. Safetensors allows no gaps, so the
+padding between two arrays is an array too: ``~name`` holds the zeros that follow ``name``. ``__metadata__``
+contains ``sha256`` of the data and ``sha256_header`` of the header without that entry. The digests detect
+damage and careless edits; they are not a signature.
 
-Equal content makes equal bytes. A reader therefore rebuilds the header from the names, types and
-shapes it finds and accepts nothing else: gaps, overlaps, doubled keys and odd spellings all differ.
+Equal content gives equal bytes. A reader therefore rebuilds the header from the names, types and shapes in it
+and accepts only identical bytes, which rules out gaps, overlaps, duplicate keys and other encodings.
 """
 
 from __future__ import annotations
@@ -59,43 +59,43 @@ ArrayType = tuple[str, tuple[int, ...]]
 Buffer = bytes | memoryview
 
 
-def damaged_file_error(where: str, what: str) -> ModelFileError:
-    """Word the refusal of a file that was a model once."""
+def damaged_file_error(where: str, reason: str) -> ModelFileError:
+    """Return the error for a damaged model file."""
     return ModelFileError(
-        f"{where} is damaged: {what}. Copy it again from its origin, or save the model again."
+        f"{where} is damaged: {reason}. Copy it again from its origin, or save the model again."
     )
 
 
-def foreign_file_error(where: str, why: str) -> ModelFileError:
-    """Word the refusal of a file that never was a model."""
+def foreign_file_error(where: str, reason: str) -> ModelFileError:
+    """Return the error for a file that is not a model file."""
     return ModelFileError(
-        f"{where} is not a weigh model: {why}. Give a file that a model's save() has written."
+        f"{where} is not a weigh model: {reason}. Give a file that a model's save() has written."
     )
 
 
 def to_canonical_json(value: object) -> str:
-    """Encode in the one spelling a value has: sorted, compact, never NaN, always valid UTF-8."""
+    """Encode a value as canonical JSON: sorted keys, compact, no NaN, always valid UTF-8."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
     return SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def from_canonical_json(text: str) -> Any:
-    """Decode what `to_json` has written; any other spelling is a ValueError."""
+    """Decode canonical JSON; raise a ValueError for any other encoding of the value."""
     try:
         value = json.loads(text)
         if to_canonical_json(value) != text:
-            raise ValueError("a key is doubled or a value is not in its plain form")
+            raise ValueError("it has a duplicate key or a value that is not in canonical form")
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     return value
 
 
 def serialize(metadata: Mapping[str, str], arrays: Mapping[str, NDArray[Any]]) -> list[Buffer]:
-    """The bytes of a file, in pieces: its beginning, then the arrays and their fillers."""
-    plain = {_check_name(name): _to_little_endian(name, arrays[name]) for name in sorted(arrays)}
-    layout, _ = _layout({name: (DTYPE_CODES[a.dtype], a.shape) for name, a in plain.items()})
+    """Return the buffers of a file: the length and the header, then the arrays and their padding."""
+    encoded = {_check_name(name): _to_little_endian(name, arrays[name]) for name in sorted(arrays)}
+    layout, _ = _layout({name: (DTYPE_CODES[a.dtype], a.shape) for name, a in encoded.items()})
     data: list[Buffer] = []
-    for name, array in plain.items():
+    for name, array in encoded.items():
         data.append(array.reshape(-1).view(np.uint8).data)
         if PADDING_PREFIX + name in layout:
             data.append(bytes(-array.nbytes % ALIGNMENT))
@@ -109,7 +109,7 @@ def serialize(metadata: Mapping[str, str], arrays: Mapping[str, NDArray[Any]]) -
 
 
 def parse_header(where: str, raw: NDArray[np.uint8]) -> dict[str, Any]:
-    """Parse the header of a file; what it says of the arrays is checked by `to_arrays`."""
+    """Parse the header of a file; `parse_arrays` checks its entries of the arrays."""
     if len(raw) < 8:
         raise foreign_file_error(where, f"it has only {len(raw)} bytes")
     stop = _data_start(raw)
@@ -130,17 +130,17 @@ def parse_header(where: str, raw: NDArray[np.uint8]) -> dict[str, Any]:
 def parse_arrays(
     where: str, raw: NDArray[np.uint8], header: Mapping[str, Any], check: bool
 ) -> dict[str, NDArray[Any]]:
-    """Views of the arrays in a file, once all is as `to_parts` would have written it."""
+    """Return views of the arrays in a file, if its header is the one that `serialize` would write."""
     metadata = header[METADATA]
-    kinds = {
+    array_types = {
         name: _parse_array_type(where, name, entry, len(raw))
         for name, entry in header.items()
         if name != METADATA and not name.startswith(PADDING_PREFIX)
     }
-    layout, size = _layout(kinds)
+    layout, size = _layout(array_types)
     start = _data_start(raw)
-    unsealed = {key: value for key, value in metadata.items() if key != HEADER_DIGEST_KEY}
-    if _format_header(unsealed, layout) != raw[8:start].tobytes():
+    without_digest = {key: value for key, value in metadata.items() if key != HEADER_DIGEST_KEY}
+    if _format_header(without_digest, layout) != raw[8:start].tobytes():
         raise damaged_file_error(where, "its header does not match its own digest or layout")
     if start + size != len(raw):
         raise damaged_file_error(where, f"it has {len(raw):,} bytes, its header promises {start + size:,}")
@@ -148,8 +148,8 @@ def parse_arrays(
     if check and _sha256([data.data]) != metadata.get(DATA_DIGEST_KEY):
         raise damaged_file_error(where, "its data do not match their digest")
     return {
-        name: _view_array(where, name, data[slice(*layout[name]["data_offsets"])], kind)
-        for name, kind in kinds.items()
+        name: _view_array(where, name, data[slice(*layout[name]["data_offsets"])], array_type)
+        for name, array_type in array_types.items()
     }
 
 
@@ -157,33 +157,33 @@ def _data_start(raw: NDArray[np.uint8]) -> int:
     return 8 + int.from_bytes(raw[:8].tobytes(), "little")
 
 
-def _sha256(pieces: Iterable[Buffer]) -> str:
+def _sha256(buffers: Iterable[Buffer]) -> str:
     digest = hashlib.sha256()
-    for piece in pieces:
-        digest.update(piece)
+    for buffer in buffers:
+        digest.update(buffer)
     return digest.hexdigest()
 
 
-def _layout(kinds: Mapping[str, ArrayType]) -> tuple[dict[str, dict[str, Any]], int]:
-    """The header's entries, fillers included, and the size of the data."""
+def _layout(array_types: Mapping[str, ArrayType]) -> tuple[dict[str, dict[str, Any]], int]:
+    """Return the header entries of the arrays and their padding, and the size of the data."""
     entries: dict[str, dict[str, Any]] = {}
-    at = 0
-    for name in sorted(kinds):
-        code, shape = kinds[name]
-        end = at + math.prod(shape) * DTYPES[code].itemsize
-        entries[name] = {"dtype": code, "shape": list(shape), "data_offsets": [at, end]}
-        at = end + -end % ALIGNMENT
-        if at > end:
-            filler = {"dtype": "U8", "shape": [at - end], "data_offsets": [end, at]}
-            entries[PADDING_PREFIX + name] = filler
-    return entries, at
+    start = 0
+    for name in sorted(array_types):
+        code, shape = array_types[name]
+        stop = start + math.prod(shape) * DTYPES[code].itemsize
+        entries[name] = {"dtype": code, "shape": list(shape), "data_offsets": [start, stop]}
+        start = stop + -stop % ALIGNMENT
+        if start > stop:
+            padding = {"dtype": "U8", "shape": [start - stop], "data_offsets": [stop, start]}
+            entries[PADDING_PREFIX + name] = padding
+    return entries, start
 
 
 def _format_header(metadata: Mapping[str, str], layout: Mapping[str, Any]) -> bytes:
-    """The header with its own digest, padded so that the data start on a boundary."""
-    seal = _sha256([to_canonical_json({METADATA: metadata, **layout}).encode()])
-    text = to_canonical_json({METADATA: {**metadata, HEADER_DIGEST_KEY: seal}, **layout}).encode()
-    return text + b" " * (-(8 + len(text)) % ALIGNMENT)
+    """Return the header with its own digest, padded so that the data are aligned."""
+    digest = _sha256([to_canonical_json({METADATA: metadata, **layout}).encode()])
+    header = to_canonical_json({METADATA: {**metadata, HEADER_DIGEST_KEY: digest}, **layout}).encode()
+    return header + b" " * (-(8 + len(header)) % ALIGNMENT)
 
 
 def _check_name(name: str) -> str:
@@ -193,35 +193,35 @@ def _check_name(name: str) -> str:
 
 
 def _to_little_endian(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """The array in C order and little-endian, one byte value per truth value."""
+    """Return the array in C order and little-endian; booleans as bytes 0 and 1."""
     dtype = array.dtype.newbyteorder("<") if array.dtype.kind in "biuf" else array.dtype
     if dtype not in DTYPE_CODES or array.ndim > MAX_DIMENSIONS:
         raise ModelFileError(
             f"A model file cannot hold array {name!r} of type {array.dtype} with {array.ndim} "
-            f"dimensions; it holds truth values, integers, float32 and float64."
+            f"dimensions; it holds booleans, integers, float32 and float64."
         )
     if dtype.kind == "b":
         return np.asarray(array.view(np.uint8) != 0, order="C")
     return np.asarray(array, dtype=dtype, order="C")
 
 
-def _parse_array_type(where: str, name: str, entry: object, most: int) -> ArrayType:
-    """Type and shape of one array, as its header entry states them."""
+def _parse_array_type(where: str, name: str, entry: object, max_bytes: int) -> ArrayType:
+    """Return the dtype code and the shape in the header entry of an array."""
     match entry:
         case {"dtype": str(code), "shape": list(shape)} if code in DTYPES:
             if (
                 len(shape) <= MAX_DIMENSIONS
                 and all(type(length) is int and length >= 0 for length in shape)
-                and math.prod(shape) * DTYPES[code].itemsize <= most
+                and math.prod(shape) * DTYPES[code].itemsize <= max_bytes
             ):
                 return code, tuple(shape)
     raise damaged_file_error(where, f"array {name!r} has no type and shape that fit the file")
 
 
-def _view_array(where: str, name: str, span: NDArray[np.uint8], kind: ArrayType) -> NDArray[Any]:
-    code, shape = kind
+def _view_array(where: str, name: str, span: NDArray[np.uint8], array_type: ArrayType) -> NDArray[Any]:
+    code, shape = array_type
     if code == "BOOL" and (span > 1).any():
-        raise damaged_file_error(where, f"array {name!r} holds truth values other than 0 and 1")
+        raise damaged_file_error(where, f"array {name!r} holds booleans other than 0 and 1")
     try:
         return span.view(DTYPES[code]).reshape(shape)
     except (ValueError, OverflowError):

@@ -1,1 +1,1 @@
-"""Exact leave-one-out: what each learned row takes away with it."""
+"""Exact leave-one-out scores, computed by subtracting each training row from the counts."""

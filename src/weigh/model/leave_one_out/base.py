@@ -1,4 +1,4 @@
-"""All words that were counted, and which of them the model without some row keeps."""
+"""Rows that are left out one at a time, and the vocabulary that remains without each of them."""
 
 from __future__ import annotations
 
@@ -13,106 +13,12 @@ from weigh.features.blocks import Floats, Ints, Longs, Mask
 from weigh.model.counts.count_table import CountArray, select_vocabulary
 from weigh.model.distributions.word_weights import VocabularyLookup, VocabularyWeights
 
-EnteringWords = tuple[Longs, Longs]  # rows, and the words that come in where they leave
-
-
-@dataclass(frozen=True, eq=False)
-class VocabularyCounts:
-    """Words with their counts [classes, words], or columns, which have no `kind` and never go.
-
-    `kept` are the words of the whole model.
-    """
-
-    kind: BagOfWordsKind | None
-    lookup: VocabularyWeights
-    table: CountArray
-    in_vocabulary: Mask
-
-    @classmethod
-    def of(cls, part: Any, tally: Any = None) -> VocabularyCounts:
-        """Return the words of a distribution; buckets are those in use."""
-        tally = part.counts if tally is None else tally
-        kept = select_vocabulary(part.part.kind, tally.table)
-        kind = part.part.kind if isinstance(part.part.kind, BagOfWordsKind) else None
-        if kept is None or part.is_hashed:
-            table = tally.table if kept is None else tally.table[:, kept]
-            return cls(kind, part.weights, table, np.ones(table.shape[1], dtype=bool))
-        mask = np.zeros(tally.table.shape[1], dtype=bool)
-        mask[kept] = True
-        return cls(kind, VocabularyLookup(tally.names), tally.table, mask)
-
-    def counts(self, words: Longs | Ints) -> Floats:
-        """Return the counts [words, classes] of some words."""
-        return np.ascontiguousarray(self.table[:, words].T, dtype=np.float64)
-
-    @cached_property
-    def _totals(self) -> CountArray:
-        return np.asarray(self.table.sum(axis=0, dtype=np.float64))
-
-    @cached_property
-    def _frequency_order(self) -> Longs:
-        """The words that are frequent enough, the most frequent first, then by the alphabet."""
-        least = 1 if self.kind is None else self.kind.min_count
-        enough = np.flatnonzero(self._totals >= least)
-        return np.asarray(enough[np.argsort(-self._totals[enough], kind="stable")])
-
-    def update_vocabulary(self, entries: SparseBlock, left: Floats) -> tuple[Mask, EnteringWords | None]:
-        """Return which entries are of words that are kept without their row, and what comes in instead.
-
-        `left` are the counts [entries, classes] that the entries' words have without the row.
-        """
-        kind = self.kind
-        if kind is None:
-            return np.ones(len(entries.indices), dtype=bool), None
-        there = np.asarray(left.any(axis=1))
-        if kind.min_count <= 1 and kind.max_words is None:
-            return there, None
-        totals = left.sum(axis=1)
-        enough = there & (totals >= kind.min_count)
-        if kind.max_words is None or len(self._frequency_order) <= kind.max_words:
-            return enough & self.in_vocabulary[entries.indices], None
-        return self._rerank(entries, totals, enough, kind.max_words)
-
-    def _rerank(
-        self, entries: SparseBlock, totals: Floats, enough: Mask, most: int
-    ) -> tuple[Mask, EnteringWords]:
-        """Fill the places of the most frequent words anew, in rows that cost some word its place."""
-        kept = self.in_vocabulary[entries.indices]
-        next_one = self._frequency_order[most]
-        total = self._totals[next_one]
-        ahead = (totals > total) | ((totals == total) & (entries.indices < next_one))
-        stays = enough & kept
-        loses = np.unique(entry_rows(entries)[kept & ~(enough & ahead)])
-        rows: list[int] = []
-        words: list[int] = []
-        for row in loses.tolist():
-            span = slice(int(entries.indptr[row]), int(entries.indptr[row + 1]))
-            own = entries.indices[span].tolist()
-            among = set(own)
-            free = int(kept[span].sum())
-            rivals = [
-                w for w in self._frequency_order[most : most + len(own) + free].tolist() if w not in among
-            ]
-            places = [(-totals[span][k], own[k], k) for k in np.flatnonzero(enough[span]).tolist()]
-            race = sorted([*places, *((-self._totals[w], w, -1) for w in rivals)])[:free]
-            stays[span] = False
-            for _, word, k in race:
-                if k >= 0:
-                    stays[span.start + k] = True
-                else:
-                    rows.append(row)
-                    words.append(word)
-        return stays, (np.array(rows, dtype=np.int64), np.array(words, dtype=np.int64))
-
-
-def entry_rows(entries: SparseBlock) -> Longs:
-    """Return the row of each entry."""
-    return np.repeat(np.arange(entries.n_rows), np.diff(entries.indptr))
+EnteringWords = tuple[Longs, Longs]  # rows, and the words that enter the vocabulary when the row is left out
 
 
 @dataclass(frozen=True, eq=False)
 class LeftOutRows:
-    """The class (as its number) and the weight of each row; `vanished` classes have no other row."""
+    """The class index and the weight of each row, and whether its class has no other row."""
 
     classes: Longs
     weights: Floats
@@ -121,23 +27,116 @@ class LeftOutRows:
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(self.classes)
 
     @cached_property
     def class_positions(self) -> tuple[Longs, Longs]:
-        """Where each row's own class stands in a table [rows, classes]."""
+        """The index of each row's class in a table [rows, classes]."""
         return np.arange(self.n_rows), self.classes
 
     def select(self, rows: Longs) -> LeftOutRows:
-        """Return some of the rows."""
+        """Return the rows with the given indices."""
         return LeftOutRows(
             self.classes[rows], self.weights[rows], self.leaves_class_empty[rows], self.has_fractional_weights
         )
 
 
 def zero_rounding_residue(totals: Floats, before: Floats, fractional: bool) -> Floats:
-    """Return totals with what is only rounding of fractional weights or pseudo-counts set to zero."""
+    """Set differences to zero that are only rounding errors of fractional weights or pseudo-counts."""
     if not fractional:
         return totals
     return np.where(np.abs(totals) <= 1e-12 * np.abs(before), 0.0, totals)
+
+
+def entry_rows(entries: SparseBlock) -> Longs:
+    """Return the row of each entry."""
+    return np.repeat(np.arange(entries.n_rows), np.diff(entries.indptr))
+
+
+@dataclass(frozen=True, eq=False)
+class VocabularyCounts:
+    """Counts [classes, words] of all words, and the mask of those in the vocabulary of the full model.
+
+    Columns of the schema have no `kind` and are never dropped.
+    """
+
+    kind: BagOfWordsKind | None
+    lookup: VocabularyWeights
+    table: CountArray
+    in_vocabulary: Mask
+
+    @classmethod
+    def from_distribution(cls, distribution: Any, counts: Any = None) -> VocabularyCounts:
+        """Return the counts of a distribution; of hash buckets only the used ones."""
+        counts = distribution.counts if counts is None else counts
+        kind = distribution.part.kind
+        kept = select_vocabulary(kind, counts.table)
+        word_kind = kind if isinstance(kind, BagOfWordsKind) else None
+        if kept is None or distribution.is_hashed:
+            table = counts.table if kept is None else counts.table[:, kept]
+            return cls(word_kind, distribution.weights, table, np.ones(table.shape[1], dtype=bool))
+        mask = np.zeros(counts.table.shape[1], dtype=bool)
+        mask[kept] = True
+        return cls(word_kind, VocabularyLookup(counts.names), counts.table, mask)
+
+    def counts(self, words: Longs | Ints) -> Floats:
+        """Return the counts [words, classes] of the words with the given indices."""
+        return np.ascontiguousarray(self.table[:, words].T, dtype=np.float64)
+
+    @cached_property
+    def _totals(self) -> CountArray:
+        return np.asarray(self.table.sum(axis=0, dtype=np.float64))
+
+    @cached_property
+    def _frequency_order(self) -> Longs:
+        """The words with at least `min_count` occurrences, by descending frequency, then alphabetically."""
+        min_count = 1 if self.kind is None else self.kind.min_count
+        frequent = np.flatnonzero(self._totals >= min_count)
+        return np.asarray(frequent[np.argsort(-self._totals[frequent], kind="stable")])
+
+    def update_vocabulary(self, entries: SparseBlock, counts: Floats) -> tuple[Mask, EnteringWords | None]:
+        """Return the mask of entries whose word is in the vocabulary without their row, and entering words.
+
+        `counts` [entries, classes] are the counts of the entries' words without the row.
+        """
+        kind = self.kind
+        if kind is None:
+            return np.ones(len(entries.indices), dtype=bool), None
+        remains = np.asarray(counts.any(axis=1))
+        if kind.min_count <= 1 and kind.max_words is None:
+            return remains, None
+        totals = counts.sum(axis=1)
+        is_frequent = remains & (totals >= kind.min_count)
+        if kind.max_words is None or len(self._frequency_order) <= kind.max_words:
+            return is_frequent & self.in_vocabulary[entries.indices], None
+        return self._rerank(entries, totals, is_frequent, kind.max_words)
+
+    def _rerank(
+        self, entries: SparseBlock, totals: Floats, is_frequent: Mask, max_words: int
+    ) -> tuple[Mask, EnteringWords]:
+        """Select the `max_words` most frequent words again, in rows where a word may lose its rank."""
+        in_vocabulary = self.in_vocabulary[entries.indices]
+        next_word = self._frequency_order[max_words]
+        next_total = self._totals[next_word]
+        outranks_next = (totals > next_total) | ((totals == next_total) & (entries.indices < next_word))
+        stays = is_frequent & in_vocabulary
+        affected = np.unique(entry_rows(entries)[in_vocabulary & ~(is_frequent & outranks_next)])
+        rows: list[int] = []
+        words: list[int] = []
+        for row in affected.tolist():
+            span = slice(int(entries.indptr[row]), int(entries.indptr[row + 1]))
+            row_words = entries.indices[span].tolist()
+            row_word_set = set(row_words)
+            n_free = int(in_vocabulary[span].sum())
+            runners_up = self._frequency_order[max_words : max_words + len(row_words) + n_free].tolist()
+            outside = [(-self._totals[w], w, -1) for w in runners_up if w not in row_word_set]
+            inside = [(-totals[span][k], row_words[k], k) for k in np.flatnonzero(is_frequent[span]).tolist()]
+            stays[span] = False
+            for _, word, k in sorted([*inside, *outside])[:n_free]:
+                if k >= 0:
+                    stays[span.start + k] = True
+                else:
+                    rows.append(row)
+                    words.append(word)
+        return stays, (np.array(rows, dtype=np.int64), np.array(words, dtype=np.int64))

@@ -1,4 +1,7 @@
-"""Numbers without one row: means and spreads from the exact sums, the row's own value taken out."""
+"""Leave-one-out scores of count models: each training row is scored by the model without it.
+
+Every function subtracts a row's own value from the counts of its class, so that no model is fitted again.
+"""
 
 from __future__ import annotations
 
@@ -24,66 +27,115 @@ from weigh.source import Chunk
 if TYPE_CHECKING:
     from weigh.model.naive_bayes import BayesModel
 
-MAX_SQUARABLE = 1e150  # beyond this the square of a distance may not exist
+MAX_SQUARABLE = 1e150  # the square of a larger number may overflow
+
+
+def leave_one_out_scores(model: BayesModel, chunk: Chunk) -> Floats:
+    """Return the scores [rows, classes] of training rows, each under the model without that row."""
+    rows = left_out_rows(model.counts, chunk)
+    scores = log_class_priors(model.class_distribution, rows)
+    if model.complement and len(model.classes) > 1:
+        scores[:] = 0.0
+    blocks = model.schema.encode(chunk)
+    for part, distribution, block in zip(
+        model.schema.column_groups, model.distributions, blocks, strict=True
+    ):
+        _ADD_BY_FAMILY[part.kind.family](distribution, block, rows, scores)
+    scores[rows.leaves_class_empty, rows.classes[rows.leaves_class_empty]] = -np.inf
+    return scores
+
+
+def left_out_rows(counts: Any, chunk: Chunk) -> LeftOutRows:
+    """Return the class index and the weight of each row of a labelled chunk."""
+    codes, labels = encode_labels(chunk)
+    index = {label: c for c, label in enumerate(counts.classes)}
+    # Only rows without weight can have a class that is not in the counts; nothing is subtracted for them.
+    classes = np.array([index.get(label, -1) for label in labels], dtype=np.int64)[codes]
+    weights = np.ones(chunk.n_rows) if chunk.weights is None else chunk.weights
+    is_known = classes >= 0
+    classes, weights = np.where(is_known, classes, 0), np.where(is_known, weights, 0.0)
+    is_declared = np.array([label in set(counts.declared) for label in counts.classes])
+    leaves_empty = is_known & (counts.rows[classes] - weights == 0) & ~is_declared[classes]
+    return LeftOutRows(classes, weights, leaves_empty, counts.rows.dtype == np.float64)
+
+
+def log_class_priors(class_prior: ClassPrior, rows: LeftOutRows) -> Floats:
+    """Return the log prior probabilities [rows, classes] of the classes without each row."""
+    n_classes = len(class_prior.classes)
+    if isinstance(class_prior.prior, str):
+        logs = np.zeros((rows.n_rows, n_classes))
+        logs[:] = np.log(1.0 / np.maximum(1, n_classes - rows.leaves_class_empty))[:, None]
+        return logs
+    if class_prior.is_fixed:
+        return np.tile(class_prior.log_probabilities, (rows.n_rows, 1))
+    pseudo = np.array([float(a) for a in priors.pseudo_counts(class_prior.prior, list(class_prior.classes))])
+    counts = np.tile(class_prior.rows.astype(np.float64), (rows.n_rows, 1))
+    counts[rows.class_positions] -= rows.weights
+    # A class that disappears loses its pseudo-count too; a negative total is clipped to probability 0.
+    empty = rows.leaves_class_empty
+    counts[empty, rows.classes[empty]] = -1.0 - pseudo[rows.classes[empty]]
+    with np.errstate(divide="ignore"):
+        return np.log(np.nan_to_num(priors.estimate_probabilities(counts, pseudo), nan=0.0))
 
 
 def add_gaussian(column: Gaussian, block: NumberBlock, rows: LeftOutRows, scores: Floats) -> None:
-    """Add to each row's scores the log density of its number where the row was never counted."""
+    """Add to each row's scores the log-density of its number without the row."""
     known = np.flatnonzero(~np.isnan(block.values))
     if not len(known):
         return
     rows = rows.select(known)
     triples = np.column_stack([rows.classes.astype(np.float64), rows.weights, block.values[known]])
-    each, where = np.unique(triples, axis=0, return_inverse=True)
-    mean, deviation = _normal_parameters(column, each)
-    # What never varies, or is known of no other row, says nothing.
-    says = np.asarray((deviation > 0).all(axis=1) & (column.counts.known.sum() - each[:, 1] > 0))
+    cases, case_of_row = np.unique(triples, axis=0, return_inverse=True)
+    mean, deviation = _normal_parameters(column, cases)
+    # A column that is constant, or known in no other row, contributes nothing.
+    is_informative = np.asarray((deviation > 0).all(axis=1) & (column.counts.known.sum() - cases[:, 1] > 0))
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        steepness = np.minimum(1.0 / deviation, np.finfo(np.float64).max)
-        logs = -np.log(deviation) - LOG_SQRT_TWO_PI - _half_square((each[:, 2:] - mean) * steepness)
-    logs[~says] = 0.0
-    scores[known] += logs[where.reshape(-1)]
+        inverse_deviation = np.minimum(1.0 / deviation, np.finfo(np.float64).max)
+        logs = -np.log(deviation) - LOG_SQRT_TWO_PI - _half_square((cases[:, 2:] - mean) * inverse_deviation)
+    logs[~is_informative] = 0.0
+    scores[known] += logs[case_of_row.reshape(-1)]
 
 
-def _normal_parameters(column: Gaussian, each: Floats) -> tuple[Floats, Floats]:
-    """Return the means and deviations [cases, classes] for each (class, weight, value) taken out."""
+def _normal_parameters(column: Gaussian, cases: Floats) -> tuple[Floats, Floats]:
+    """Return means and deviations [cases, classes] without each case (class, weight, value)."""
     means, deviations, *_ = column.sample_moments
-    case = np.arange(len(each)), each[:, 0].astype(np.int64)
-    mean, own, whole, spread = _moments_without(column, each)
-    means, deviations = (np.tile(base, (len(each), 1)) for base in (means, deviations))
-    means[case], deviations[case] = mean, own
-    means = np.where(np.isnan(means), whole[:, None], means)
+    own_class = np.arange(len(cases)), cases[:, 0].astype(np.int64)
+    class_mean, class_deviation, mean, deviation = _moments_without(column, cases)
+    means, deviations = (np.tile(moments, (len(cases), 1)) for moments in (means, deviations))
+    means[own_class], deviations[own_class] = class_mean, class_deviation
+    means = np.where(np.isnan(means), mean[:, None], means)
     if not isinstance(column.kind.spread, str):
         return means, np.full_like(means, float(column.kind.spread))
     if column.kind.spread == "shared":
-        known = np.tile(column.counts.known.astype(np.float64), (len(each), 1))
-        known[case] -= each[:, 1]
+        known = np.tile(column.counts.known.astype(np.float64), (len(cases), 1))
+        known[own_class] -= cases[:, 1]
         deviations = np.repeat(_pooled_deviations(deviations, known), deviations.shape[1], axis=1)
-    floor = column.kind.floor * spread[:, None]
-    return means, np.where(np.isnan(deviations), spread[:, None], np.maximum(deviations, floor))
+    floor = column.kind.floor * deviation[:, None]
+    return means, np.where(np.isnan(deviations), deviation[:, None], np.maximum(deviations, floor))
 
 
-def _moments_without(column: Gaussian, each: Floats) -> Floats:
-    """Return mean and deviation of the own class, then of the whole column, [4, cases]."""
+def _moments_without(column: Gaussian, cases: Floats) -> Floats:
+    """Return [4, cases]: mean and deviation of the case's class, then of the whole column, without it."""
     counts = column.counts
-    (first, e1), (second, e2) = counts.sum_x.to_integers(), counts.sum_xx.to_integers()
-    sums = list(zip(counts.totals, first, second, strict=True))
-    everything = sum(counts.totals, Fraction(0)), sum(first), sum(second)
-    found = np.empty((4, len(each)))
-    for at, (label, weight, value) in enumerate(each.tolist()):
+    (sum_x, e1), (sum_xx, e2) = counts.sum_x.to_integers(), counts.sum_xx.to_integers()
+    class_sums = list(zip(counts.totals, sum_x, sum_xx, strict=True))
+    column_sums = sum(counts.totals, Fraction(0)), sum(sum_x), sum(sum_xx)
+    moments = np.empty((4, len(cases)))
+    for i, (c, weight, value) in enumerate(cases.tolist()):
+        # w = w[0] · 2^-w_bits and x = x[0] · 2^-x_bits exactly; f1 and f2 are common exponents of the sums.
         w, x = weight.as_integer_ratio(), value.as_integer_ratio()
-        light, small = w[1].bit_length() - 1, x[1].bit_length() - 1
-        f1, f2 = min(e1, -small - light), min(e2, -2 * small - light)
-        one = w[0] * x[0] << (-small - light - f1)
-        two = w[0] * x[0] * x[0] << (-2 * small - light - f2)
-        for start, (n, a, b) in ((0, sums[int(label)]), (2, everything)):
-            left = n - Fraction(*w), (a << (e1 - f1)) - one, (b << (e2 - f2)) - two
-            found[start : start + 2, at] = mean_and_deviation(*left, f1, f2)
-    return found
+        w_bits, x_bits = w[1].bit_length() - 1, x[1].bit_length() - 1
+        f1, f2 = min(e1, -x_bits - w_bits), min(e2, -2 * x_bits - w_bits)
+        wx = w[0] * x[0] << (-x_bits - w_bits - f1)
+        wxx = w[0] * x[0] * x[0] << (-2 * x_bits - w_bits - f2)
+        for start, (n, s1, s2) in ((0, class_sums[int(c)]), (2, column_sums)):
+            remaining = n - Fraction(*w), (s1 << (e1 - f1)) - wx, (s2 << (e2 - f2)) - wxx
+            moments[start : start + 2, i] = mean_and_deviation(*remaining, f1, f2)
+    return moments
 
 
 def _pooled_deviations(deviations: Floats, known: Floats) -> Floats:
-    """Return the root of the mean squared deviation from each class's own mean, case by case."""
+    """Return, for each case, the root mean squared deviation of all values from the mean of their class."""
     largest = np.nanmax(np.where(np.isnan(deviations), 0.0, deviations), axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = np.where(largest > 0, deviations / largest, 0.0)
@@ -93,95 +145,87 @@ def _pooled_deviations(deviations: Floats, known: Floats) -> Floats:
 
 
 def _half_square(z: Floats) -> Floats:
-    """Return ½ z², and beyond any square something that still grows, as the native code does."""
+    """Return ½ z²; beyond `MAX_SQUARABLE` a finite function that still increases, as in the native code."""
     distance = np.minimum(np.abs(z), np.finfo(np.float64).max)
-    far = (
-        0.5
-        * MAX_SQUARABLE
-        * MAX_SQUARABLE
-        * (1.0 + np.log(np.maximum(distance, MAX_SQUARABLE) / MAX_SQUARABLE))
-    )
-    return np.where(distance <= MAX_SQUARABLE, 0.5 * distance * distance, far)
+    log_excess = np.log(np.maximum(distance, MAX_SQUARABLE) / MAX_SQUARABLE)
+    extended = 0.5 * MAX_SQUARABLE * MAX_SQUARABLE * (1.0 + log_excess)
+    return np.where(distance <= MAX_SQUARABLE, 0.5 * distance * distance, extended)
 
 
 def add_categorical(column: Categorical, block: CategoryBlock, rows: LeftOutRows, scores: Floats) -> None:
-    """Add to each row's scores what its level says where the row was never counted."""
+    """Add to each row's scores the log-probability of its level without the row."""
     codes = column.weights.codes(block)
     known = np.flatnonzero(codes >= 0)
-    at, rows = codes[known], rows.select(known)
+    codes, rows = codes[known], rows.select(known)
     counts = _append_total(column.table)
-    pseudo = np.array(
-        [float(a) for a in column.exact_pseudo_counts]
-    )  # the last is that of a level never seen
-    # Rows without weight may have a level that no other has.
-    own = np.hstack([counts, np.zeros((len(counts), 1))]).T[at]
-    before = np.maximum(own + pseudo[at, None], 0.0)
-    for place in (rows.classes, -1):
-        own[rows.class_positions[0], place] -= rows.weights
-    gone = ~own[:, :-1].any(axis=1) & ~_persistent_levels(column)[at]
+    pseudo = np.array([float(a) for a in column.exact_pseudo_counts])  # the last is that of an unseen level
+    # Only rows without weight can have an unseen level; its counts are 0.
+    level_counts = np.hstack([counts, np.zeros((len(counts), 1))]).T[codes]
+    before = np.maximum(level_counts + pseudo[codes, None], 0.0)
+    for c in (rows.classes, -1):
+        level_counts[rows.class_positions[0], c] -= rows.weights
+    vanishes = ~level_counts[:, :-1].any(axis=1) & ~_persistent_levels(column)[codes]
     totals = np.maximum(counts + pseudo[:-1], 0.0).sum(axis=1)
-    after = np.maximum(own + pseudo[at, None], 0.0)
-    left = zero_rounding_residue(
-        totals + (after - before), totals, rows.has_fractional_weights or bool((pseudo < 0).any())
-    )
+    after = np.maximum(level_counts + pseudo[codes, None], 0.0)
+    is_fractional = rows.has_fractional_weights or bool((pseudo < 0).any())
+    remaining = zero_rounding_residue(totals + (after - before), totals, is_fractional)
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(after / left)
-    lacking = left[:, :-1] == 0
-    found = np.where(lacking, logs[:, -1:], logs[:, :-1])
-    if gone.any():
-        found[gone] = _log_unseen_share(column, rows.select(np.flatnonzero(gone)), at[gone])
-    scores[known] += np.nan_to_num(found, nan=0.0, neginf=-np.inf)
+        logs = np.log(after / remaining)
+    is_empty_class = remaining[:, :-1] == 0
+    logs = np.where(is_empty_class, logs[:, -1:], logs[:, :-1])
+    if vanishes.any():
+        logs[vanishes] = _log_unseen_share(column, rows.select(np.flatnonzero(vanishes)), codes[vanishes])
+    scores[known] += np.nan_to_num(logs, nan=0.0, neginf=-np.inf)
 
 
 def _append_total(table: Any) -> Floats:
-    """Return counts by class, and last those of all classes, which a class without any is given."""
+    """Return the counts per class and, as the last row, of all classes, for classes without values."""
     counts = table.astype(np.float64)
     return np.vstack([counts, counts.sum(axis=0)])
 
 
 def _persistent_levels(column: Categorical) -> Mask:
-    """Which levels stay without a row: declared ones, bins, and those that a list of a prior is about."""
+    """Return the mask of levels that exist without rows: declared levels, bins, and values of a prior."""
     kind, prior = column.part.kind, column.prior
-    is_counted = isinstance(prior, priors.Dirichlet) and not prior.is_named
-    if isinstance(kind, Number) or isinstance(prior, priors.Beta) or is_counted:
+    is_sequence = isinstance(prior, priors.Dirichlet) and not prior.is_named
+    if isinstance(kind, Number) or isinstance(prior, priors.Beta) or is_sequence:
         return np.ones(len(column.levels) + 1, dtype=bool)
-    stay = {*((kind.levels or ()) if isinstance(kind, Category) else ()), *priors.declared_values(prior)}
-    return np.array([*(level in stay for level in column.levels), False])
+    declared = {*((kind.levels or ()) if isinstance(kind, Category) else ()), *priors.declared_values(prior)}
+    return np.array([*(level in declared for level in column.levels), False])
 
 
-def _log_unseen_share(column: Categorical, rows: LeftOutRows, at: Any) -> Floats:
-    """Return the share of a level never seen, where a row's own level has gone with it."""
-    n = len(column.table)
-    if not column.exact_pseudo_counts[-1] > 0:
-        return np.zeros((rows.n_rows, n))
+def _log_unseen_share(column: Categorical, rows: LeftOutRows, codes: Any) -> Floats:
+    """Return the log-probability of an unseen level, for rows whose level disappears with them."""
+    n_classes = len(column.table)
+    *pseudo, unseen = column.exact_pseudo_counts
+    if not unseen > 0:
+        return np.zeros((rows.n_rows, n_classes))
     totals = np.tile(column.table.sum(axis=1).astype(np.float64), (rows.n_rows, 1))
     totals[rows.class_positions] -= rows.weights
-    # The level's own pseudo-count goes with it; that of a level never seen stays.
-    pseudo = [sum(column.exact_pseudo_counts) - a for a in column.exact_pseudo_counts[:-1]] + [
-        sum(column.exact_pseudo_counts)
-    ]
-    totals += np.array([float(total) for total in pseudo])[at, None]
+    # The pseudo-count of the level disappears with it; that of an unseen level remains.
+    pseudo_total = sum(column.exact_pseudo_counts)
+    remaining = [pseudo_total - a for a in pseudo] + [pseudo_total]
+    totals += np.array([float(a) for a in remaining])[codes, None]
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(float(column.exact_pseudo_counts[-1]) / totals))
+        return np.asarray(np.log(float(unseen) / totals))
 
 
 def add_joint_table(
     table: JointTable, columns: Sequence[CategoryBlock], rows: LeftOutRows, scores: Floats
 ) -> None:
-    """Add to each row's scores what all columns together say where the row was never counted.
+    """Add to each row's scores the log-probability of its cell without the row.
 
-    A level that goes with the row is one that was never seen. Under a prior it is one more level of its
-    column, so that there are as many cells as before, and none of them holds a row; without a prior it
-    says nothing, like a missing value.
+    A level that disappears with its row becomes an unseen level. With a prior, an unseen level is one
+    additional level of its column, so the number of cells is unchanged and the row's cell is empty. Without a
+    prior it contributes nothing, like a missing value.
     """
-    stay, leave = (np.flatnonzero(each) for each in (rows.weights == 0, rows.weights != 0))
-    if len(stay):
-        # What was never counted may have values that the table does not know.
-        scores[stay] += table.log_probabilities(_select_rows(columns, stay))
-    if len(leave):
-        scores[leave] += _log_probabilities_without(
-            table, table.codes(_select_rows(columns, leave)), rows.select(leave)
-        )
+    unweighted, weighted = np.flatnonzero(rows.weights == 0), np.flatnonzero(rows.weights != 0)
+    if len(unweighted):
+        # Rows without weight were never counted and may have unseen levels.
+        scores[unweighted] += table.log_probabilities(_select_rows(columns, unweighted))
+    if len(weighted):
+        codes = table.codes(_select_rows(columns, weighted))
+        scores[weighted] += _log_probabilities_without(table, codes, rows.select(weighted))
 
 
 def _select_rows(columns: Sequence[CategoryBlock], rows: Longs) -> list[CategoryBlock]:
@@ -189,48 +233,51 @@ def _select_rows(columns: Sequence[CategoryBlock], rows: Longs) -> list[Category
 
 
 def _log_probabilities_without(table: JointTable, codes: Ints, rows: LeftOutRows) -> Floats:
-    index = CellIndex.of(table.cells, table.sizes)
-    own = table.counts.table[rows.classes, index.first_positions()[index.find(codes)]].astype(np.float64)
-    change = table.discount_counts(own - rows.weights) - table.discount_counts(own)
-    asked = codes.copy()
+    index = CellIndex.from_codes(table.cells, table.sizes)
+    counts = table.counts.table[rows.classes, index.row_positions()[index.find(codes)]].astype(np.float64)
+    change = table.discount_counts(counts - rows.weights) - table.discount_counts(counts)
+    known_codes = codes.copy()
     if not table.nonnegative_pseudo_count:
-        asked[_vanishing_levels(table, codes, rows)] = MISSING
+        known_codes[_vanishing_levels(table, codes, rows)] = MISSING
     logs = np.empty((rows.n_rows, len(table.counts.table)))
-    patterns = CellIndex.of((asked == MISSING).astype(np.int32), [2] * asked.shape[1])
-    for number, example in enumerate(patterns.first_positions().tolist()):
-        chosen = np.flatnonzero(patterns.ids == number)
-        known = asked[example] != MISSING
-        logs[chosen] = _log_ratios_without(table, asked[chosen], known, rows.select(chosen), change[chosen])
+    patterns = CellIndex.from_codes((known_codes == MISSING).astype(np.int32), [2] * known_codes.shape[1])
+    for pattern, example in enumerate(patterns.row_positions().tolist()):
+        selected = np.flatnonzero(patterns.ids == pattern)
+        known = known_codes[example] != MISSING
+        logs[selected] = _log_ratios_without(
+            table, known_codes[selected], known, rows.select(selected), change[selected]
+        )
     return logs
 
 
 def _vanishing_levels(table: JointTable, codes: Ints, rows: LeftOutRows) -> Mask:
-    """Return which values [rows, columns] are of levels that no other row has, and that none declares."""
-    gone = np.zeros(codes.shape, dtype=bool)
-    each = table.counts.table.sum(axis=0).astype(np.float64)
+    """Return the mask [rows, columns] of undeclared levels that no other row has."""
+    vanishes = np.zeros(codes.shape, dtype=bool)
+    cell_totals = table.counts.table.sum(axis=0).astype(np.float64)
     for j, size in enumerate(table.sizes):
-        seen = table.cells[:, j] >= 0
-        totals = np.bincount(table.cells[seen, j], each[seen], size)
+        has_value = table.cells[:, j] >= 0
+        totals = np.bincount(table.cells[has_value, j], cell_totals[has_value], size)
         known = np.flatnonzero(codes[:, j] >= 0)
         before = totals[codes[known, j]]
-        left = zero_rounding_residue(before - rows.weights[known], before, rows.has_fractional_weights)
-        gone[known, j] = (left == 0) & ~table.declared_mask(j)[codes[known, j]]
-    return gone
+        after = zero_rounding_residue(before - rows.weights[known], before, rows.has_fractional_weights)
+        vanishes[known, j] = (after == 0) & ~table.declared_mask(j)[codes[known, j]]
+    return vanishes
 
 
 def _log_ratios_without(
     table: JointTable, codes: Ints, known: Mask, rows: LeftOutRows, change: Floats
 ) -> Floats:
-    """Return the logs of rows that are asked about the same columns."""
+    """Return the log-probabilities of rows with values in the same columns `known`."""
     matching, before = table.matching_weights(codes, known)
     totals = np.tile(before, (rows.n_rows, 1))
     for counts in (matching, totals):
         counts[rows.class_positions] += change
     totals = zero_rounding_residue(totals, before, rows.has_fractional_weights)
     if not table.nonnegative_pseudo_count:
-        lacking = totals == 0
+        is_empty_class = totals == 0
         matching, totals = (
-            np.where(lacking, each.sum(axis=1, keepdims=True), each) for each in (matching, totals)
+            np.where(is_empty_class, counts.sum(axis=1, keepdims=True), counts)
+            for counts in (matching, totals)
         )
     return table.log_ratios(matching, totals, known)
 
@@ -241,49 +288,3 @@ _ADD_BY_FAMILY: dict[str, Any] = {
     "bernoulli": add_bernoulli,
     "normal": add_gaussian,
 }
-
-
-def leave_one_out_scores(model: BayesModel, chunk: Chunk) -> Floats:
-    """Return the scores [rows, classes] of learned rows, each by the model without it."""
-    rows = left_out_rows(model.counts, chunk)
-    found = log_class_priors(model.class_distribution, rows)
-    if model.complement and len(model.classes) > 1:
-        found[:] = 0.0
-    blocks = model.schema.encode(chunk)
-    for part, each, block in zip(model.schema.column_groups, model.distributions, blocks, strict=True):
-        _ADD_BY_FAMILY[part.kind.family](each, block, rows, found)
-    found[rows.leaves_class_empty, rows.classes[rows.leaves_class_empty]] = -np.inf
-    return found
-
-
-def left_out_rows(counts: Any, chunk: Chunk) -> LeftOutRows:
-    """Return what the rows of a labelled chunk take away from counts."""
-    codes, labels = encode_labels(chunk)
-    place = {label: at for at, label in enumerate(counts.classes)}
-    # A class that the counts lack can only be that of rows without weight: they take nothing away.
-    places = np.array([place.get(label, -1) for label in labels], dtype=np.int64)[codes]
-    weights = np.ones(chunk.n_rows) if chunk.weights is None else chunk.weights
-    is_known = places >= 0
-    classes, weights = np.where(is_known, places, 0), np.where(is_known, weights, 0.0)
-    stays = np.array([label in set(counts.declared) for label in counts.classes])
-    gone = is_known & (counts.rows[classes] - weights == 0) & ~stays[classes]
-    return LeftOutRows(classes, weights, gone, counts.rows.dtype == np.float64)
-
-
-def log_class_priors(belief: ClassPrior, rows: LeftOutRows) -> Floats:
-    """Return the logarithms [rows, classes] of the classes' prior probabilities without each row."""
-    if isinstance(belief.prior, str):
-        found = np.zeros((rows.n_rows, len(belief.classes)))
-        found[:] = np.log(1.0 / np.maximum(1, len(belief.classes) - rows.leaves_class_empty))[:, None]
-        return found
-    if belief.is_stated:
-        return np.tile(belief.log_probabilities, (rows.n_rows, 1))
-    pseudo = np.array([float(a) for a in priors.pseudo_counts(belief.prior, list(belief.classes))])
-    counts = np.tile(belief.rows.astype(np.float64), (rows.n_rows, 1))
-    counts[rows.class_positions] -= rows.weights
-    # A class that is gone has no pseudo-count either: below zero it has no share at all.
-    counts[rows.leaves_class_empty, rows.classes[rows.leaves_class_empty]] = (
-        -1.0 - pseudo[rows.classes[rows.leaves_class_empty]]
-    )
-    with np.errstate(divide="ignore"):
-        return np.log(np.nan_to_num(priors.estimate_probabilities(counts, pseudo), nan=0.0))

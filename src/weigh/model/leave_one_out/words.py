@@ -1,4 +1,4 @@
-"""Flags without one row: in its class all of them were known once less, and its own seen once less."""
+"""Leave-one-out contributions of words and flags: the multinomial and the Bernoulli family."""
 
 from __future__ import annotations
 
@@ -14,28 +14,134 @@ from weigh.features.blocks import Floats, Ints, Longs, Mask, NumberedNames
 from weigh.model.distributions.bernoulli import Bernoulli
 from weigh.model.distributions.multinomial import Multinomial
 from weigh.model.distributions.word_weights import FlagWeights
-from weigh.model.leave_one_out.base import LeftOutRows, VocabularyCounts, entry_rows, zero_rounding_residue
+from weigh.model.leave_one_out.base import (
+    EnteringWords,
+    LeftOutRows,
+    VocabularyCounts,
+    entry_rows,
+    zero_rounding_residue,
+)
+
+MAX_BATCH_CELLS = 400_000  # entries × classes per batch, to bound memory
+WORDS_PER_SUM = 65_536
 
 
-def add_bernoulli(part: Bernoulli, block: SparseBlock | TextBlock, rows: LeftOutRows, scores: Floats) -> None:
-    """Add to each row's scores what its flags say where the row was never counted."""
-    _BernoulliCounts.of(part).add(block, rows, scores)
+def add_multinomial(
+    distribution: Multinomial, block: SparseBlock | TextBlock, rows: LeftOutRows, scores: Floats
+) -> None:
+    """Add to each row's scores the log-probabilities of its words without the row."""
+    words = VocabularyCounts.from_distribution(distribution)
+    entries = words.lookup.entries(block)
+    counts = _MultinomialCounts(distribution, words)
+    for start, stop in _row_batches(entries.indptr, MAX_BATCH_CELLS // (len(distribution.table) + 1)):
+        batch = _slice_entries(entries, start, stop)
+        weights = counts.log_weights(batch, rows.select(np.arange(start, stop)))
+        indices = np.arange(len(batch.indices), dtype=np.int32)
+        added = np.ascontiguousarray(scores[start:stop])
+        _core.score_sparse(batch.indptr, indices, batch.values, weights, added)
+        scores[start:stop] = added
+
+
+class _MultinomialCounts:
+    """Smoothed counts [words, classes + 1]; the last column is over all classes, for empty classes."""
+
+    def __init__(self, distribution: Multinomial, words: VocabularyCounts) -> None:
+        self._words = words
+        self._complement = distribution.complement
+        pseudo = distribution.pseudo_counts
+        self._pseudo = np.zeros(words.table.shape[1])
+        self._pseudo[words.in_vocabulary] = pseudo
+        if not words.in_vocabulary.all():
+            # A word that enters the vocabulary has the pseudo-count common to all words.
+            self._pseudo[~words.in_vocabulary] = pseudo[0] if len(pseudo) else 0.0
+        self._has_negative_pseudo = bool((pseudo < 0).any())
+        kept = np.flatnonzero(words.in_vocabulary)
+        totals = [
+            self._smoothed_counts(kept[start : start + WORDS_PER_SUM]).sum(axis=0)
+            for start in range(0, len(kept), WORDS_PER_SUM)
+        ]
+        self._totals = np.sum(totals, axis=0) if totals else np.zeros(len(words.table) + 1)
+
+    def _estimation_counts(self, counts: Floats) -> Floats:
+        """Return the counts [words, classes], of the complement if requested, with their sum appended."""
+        if self._complement:
+            counts = counts.sum(axis=1, keepdims=True) - counts
+        return np.hstack([counts, counts.sum(axis=1, keepdims=True)])
+
+    def _smoothed_counts(self, words: Longs | Ints, counts: Floats | None = None) -> Floats:
+        counts = self._words.counts(words) if counts is None else counts
+        return np.maximum(self._estimation_counts(counts) + self._pseudo[words, None], 0.0)
+
+    def log_weights(self, entries: SparseBlock, rows: LeftOutRows) -> Floats:
+        """Return the weight [entries, classes] of each entry per occurrence, without its row."""
+        row = entry_rows(entries)
+        counts = self._words.counts(entries.indices)
+        before = self._smoothed_counts(entries.indices, counts)
+        amounts = np.ones(len(row)) if entries.values is None else entries.values
+        counts[np.arange(len(row)), rows.classes[row]] -= rows.weights[row] * amounts
+        after = self._smoothed_counts(entries.indices, counts)
+        stays, entering = self._words.update_vocabulary(entries, counts)
+        totals = np.tile(self._totals, (rows.n_rows, 1))
+        in_vocabulary = self._words.in_vocabulary[entries.indices]
+        np.add.at(totals, row, after * stays[:, None] - before * in_vocabulary[:, None])
+        if entering is not None:
+            np.add.at(totals, entering[0], self._smoothed_counts(entering[1]))
+        is_fractional = rows.has_fractional_weights or self._has_negative_pseudo
+        totals = zero_rounding_residue(totals, self._totals, is_fractional)
+        return self._log_shares(after, totals[row], stays)
+
+    def _log_shares(self, counts: Floats, totals: Floats, stays: Mask) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(counts / totals)
+        overall = np.nan_to_num(logs[:, -1:], nan=0.0, neginf=-np.inf)
+        logs = np.where(totals[:, :-1] == 0, overall, logs[:, :-1])
+        sign = -1.0 if self._complement else 1.0
+        return np.ascontiguousarray(np.where(stays[:, None], sign * logs, 0.0))
+
+
+def _row_batches(indptr: Longs, max_entries: int) -> list[tuple[int, int]]:
+    """Return ranges of rows with at most `max_entries` entries, or a single row."""
+    n, start, batches = len(indptr) - 1, 0, []
+    while start < n:
+        stop = int(np.searchsorted(indptr, indptr[start] + max_entries, side="right")) - 1
+        stop = min(n, max(stop, start + 1))
+        batches.append((start, stop))
+        start = stop
+    return batches
+
+
+def _slice_entries(entries: SparseBlock, start: int, stop: int) -> SparseBlock:
+    first, last = int(entries.indptr[start]), int(entries.indptr[stop])
+    indptr = entries.indptr[start : stop + 1] - first
+    values = None if entries.values is None else entries.values[first:last]
+    return SparseBlock(indptr, entries.indices[first:last], values, entries.names)
+
+
+def add_bernoulli(
+    distribution: Bernoulli, block: SparseBlock | TextBlock, rows: LeftOutRows, scores: Floats
+) -> None:
+    """Add to each row's scores the log-probabilities of its flags without the row."""
+    _BernoulliCounts.from_distribution(distribution).add(block, rows, scores)
 
 
 @dataclass(frozen=True, eq=False)
 class _BernoulliCounts:
-    """All flags or words of a part, kept ones and others, whose absence then says nothing."""
+    """The counts of all flags or words of a part; the absence of a word outside the vocabulary adds nothing.
+
+    A case of the methods below is (class, flag index, weight subtracted from the class, weight subtracted
+    from all classes), each an array with one entry per case.
+    """
 
     words: VocabularyCounts
     unpruned: Bernoulli
 
     @classmethod
-    def of(cls, part: Bernoulli) -> _BernoulliCounts:
-        kind = part.part.kind
+    def from_distribution(cls, distribution: Bernoulli) -> _BernoulliCounts:
+        kind = distribution.part.kind
         if isinstance(kind, BagOfWordsKind):
             kind = replace(kind, min_count=1, max_words=None)
-        every = replace(part, part=replace(part.part, kind=kind))
-        return cls(VocabularyCounts.of(part, part.counts.present), every)
+        unpruned = replace(distribution, part=replace(distribution.part, kind=kind))
+        return cls(VocabularyCounts.from_distribution(distribution, distribution.counts.present), unpruned)
 
     @cached_property
     def _pseudo(self) -> Floats:
@@ -51,114 +157,122 @@ class _BernoulliCounts:
         return np.where(self.words.in_vocabulary[:, None], self.unpruned.weights.absent, 0.0)
 
     def add(self, block: SparseBlock | TextBlock, rows: LeftOutRows, scores: Floats) -> None:
-        """Add what the flags say, of all classes as it stands, of each row's own without the row."""
-        found = self.words.lookup.entries(block)
-        row = entry_rows(found)
-        left = self.words.counts(found.indices)
-        left[np.arange(len(row)), rows.classes[row]] -= rows.weights[row]
-        stays, come = self.words.update_vocabulary(found, left)
-        here = _filter_entries(found, stays)
-        gone = _filter_entries(found, ~stays & self.words.in_vocabulary[found.indices])
+        """Add the log-probabilities of all flags; only those of each row's own class need new estimates."""
+        entries = self.words.lookup.entries(block)
+        row = entry_rows(entries)
+        counts = self.words.counts(entries.indices)
+        counts[np.arange(len(row)), rows.classes[row]] -= rows.weights[row]
+        stays, entering = self.words.update_vocabulary(entries, counts)
+        present = _filter_entries(entries, stays)
+        ignored = _filter_entries(entries, ~stays & self.words.in_vocabulary[entries.indices])
         if block.missing is not None:
             missing = self.words.lookup.entries(block.missing)
-            gone = _filter_entries(missing, np.ones(len(missing.indices), dtype=bool))
-        known = np.ones(found.n_rows, dtype=bool) if block.known is None else block.known
-        added = self._full_model_scores(here, gone, known)
+            ignored = _filter_entries(missing, np.ones(len(missing.indices), dtype=bool))
+        known = np.ones(entries.n_rows, dtype=bool) if block.known is None else block.known
+        added = self._full_model_scores(present, ignored, known)
+        # A class without counts uses the estimate over all classes, which changes with every row.
         for c in self._classes_without_counts():
-            added[:, c] = self._scores_without_row(
-                here, gone, known, rows, np.full(rows.n_rows, c), own=False
-            )
+            classes = np.full(rows.n_rows, c)
+            added[:, c] = self._scores_without_row(present, ignored, known, rows, classes, is_own_class=False)
         added[rows.class_positions] = self._scores_without_row(
-            here, gone, known, rows, rows.classes, own=True
+            present, ignored, known, rows, rows.classes, is_own_class=True
         )
-        if come is not None and len(come[0]):
-            self._add_entering_words(added, come, rows)
+        if entering is not None and len(entering[0]):
+            self._add_entering_words(added, entering, rows)
         scores += added
 
-    def _full_model_scores(self, here: SparseBlock, gone: SparseBlock, known: Mask) -> Floats:
-        added = np.zeros((here.n_rows, len(self.words.table)))
-        weights = FlagWeights("", here.names, self.unpruned.weights.present, self._absent, True)
-        weights.add(replace(here, missing=gone, known=known), added)
+    def _full_model_scores(self, present: SparseBlock, ignored: SparseBlock, known: Mask) -> Floats:
+        added = np.zeros((present.n_rows, len(self.words.table)))
+        weights = FlagWeights("", present.names, self.unpruned.weights.present, self._absent, True)
+        weights.add(replace(present, missing=ignored, known=known), added)
         return added
 
     def _classes_without_counts(self) -> list[int]:
-        """Return the classes that are given the flags of all classes, somewhere at least."""
+        """Return the classes in which at least one flag has neither counts nor pseudo-counts."""
         counts = self.words.table
-        on = np.maximum(counts + self._pseudo[:, 1], 0.0)
-        off = np.maximum(self._known_counts - counts + self._pseudo[:, 0], 0.0)
-        return np.flatnonzero((on + off == 0).any(axis=1)).tolist()
+        present = np.maximum(counts + self._pseudo[:, 1], 0.0)
+        absent = np.maximum(self._known_counts - counts + self._pseudo[:, 0], 0.0)
+        return np.flatnonzero((present + absent == 0).any(axis=1)).tolist()
 
     def _scores_without_row(
         self,
-        here: SparseBlock,
-        gone: SparseBlock,
+        present: SparseBlock,
+        ignored: SparseBlock,
         known: Mask,
         rows: LeftOutRows,
         classes: Longs,
         *,
-        own: bool,
+        is_own_class: bool,
     ) -> Floats:
-        """Return what the flags add to the score of one class per row, its counts taken anew."""
-        taken = rows.weights if own else np.zeros(rows.n_rows)
-        absent, vetoes = (known * all_of for all_of in self._all_absent(classes, taken, rows.weights))
-        for entries, is_here in ((here, True), (gone, False)):
+        """Return what the flags add to the score of one class per row, estimated without the row."""
+        class_weights = rows.weights if is_own_class else np.zeros(rows.n_rows)
+        all_absent, all_impossible = self._all_absent(classes, class_weights, rows.weights)
+        scores, n_impossible = known * all_absent, known * all_impossible
+        for entries, is_present in ((present, True), (ignored, False)):
             row = entry_rows(entries)
-            case = classes[row], entries.indices, taken[row], rows.weights[row]
-            # Words that are not kept are not among all those absent ones.
-            without = np.where(self.words.in_vocabulary[entries.indices], self._log_absent(*case), 0.0)
-            is_veto = np.isneginf(without)
-            gain = self._log_present(*case) if is_here else np.zeros(len(row))
-            absent = _add_entry_values(entries, gain - np.where(is_veto, 0.0, without), absent)
-            vetoes = _add_entry_values(entries, -is_veto.astype(np.float64), vetoes)
-        return np.where(vetoes > 0.5, -np.inf, absent)
+            case = classes[row], entries.indices, class_weights[row], rows.weights[row]
+            # The sum over all absent flags includes only words of the vocabulary.
+            absent = np.where(self.words.in_vocabulary[entries.indices], self._log_absent(*case), 0.0)
+            is_impossible = np.isneginf(absent)
+            gain = self._log_present(*case) if is_present else np.zeros(len(row))
+            scores = _add_entry_values(entries, gain - np.where(is_impossible, 0.0, absent), scores)
+            n_impossible = _add_entry_values(entries, -is_impossible.astype(np.float64), n_impossible)
+        return np.where(n_impossible > 0.5, -np.inf, scores)
 
-    def _all_absent(self, classes: Longs, taken: Floats, leaving: Floats) -> tuple[Floats, Floats]:
-        """Return the sum of what all absent kept flags add, and how many of them are vetoes."""
-        cases = np.column_stack([classes.astype(np.float64), taken, leaving])
-        each, where = np.unique(cases, axis=0, return_inverse=True)
-        found = np.empty((len(each), 2))
+    def _all_absent(
+        self, classes: Longs, class_weights: Floats, row_weights: Floats
+    ) -> tuple[Floats, Floats]:
+        """Return, per row, the sum of the finite weights of absence, and the number of infinite ones."""
+        triples = np.column_stack([classes.astype(np.float64), class_weights, row_weights])
+        cases, case_of_row = np.unique(triples, axis=0, return_inverse=True)
+        sums = np.empty((len(cases), 2))
         kept = np.flatnonzero(self.words.in_vocabulary)
-        for at, (c, own, weight) in enumerate(each.tolist()):
-            case = np.full(len(kept), int(c)), kept, np.full(len(kept), own), np.full(len(kept), weight)
-            logs = self._log_absent(*case)
-            vetoes = np.isneginf(logs)
-            found[at] = np.where(vetoes, 0.0, logs).sum(), vetoes.sum()
-        return found[where.reshape(-1), 0], found[where.reshape(-1), 1]
+        n = len(kept)
+        for i, (c, class_weight, row_weight) in enumerate(cases.tolist()):
+            logs = self._log_absent(
+                np.full(n, int(c)), kept, np.full(n, class_weight), np.full(n, row_weight)
+            )
+            is_impossible = np.isneginf(logs)
+            sums[i] = np.where(is_impossible, 0.0, logs).sum(), is_impossible.sum()
+        return sums[case_of_row.reshape(-1), 0], sums[case_of_row.reshape(-1), 1]
 
     def _log_absent(self, *case: Any) -> Floats:
         with np.errstate(divide="ignore"):
-            logs = np.log1p(-self._present_probability(*case, present=False))
+            logs = np.log1p(-self._present_probability(*case, is_present=False))
         return np.nan_to_num(logs, nan=0.0, neginf=-np.inf)
 
     def _log_present(self, *case: Any) -> Floats:
         with np.errstate(divide="ignore"):
-            logs = np.log(self._present_probability(*case, present=True))
+            logs = np.log(self._present_probability(*case, is_present=True))
         return np.nan_to_num(logs, nan=0.0, neginf=-np.inf)
 
     def _present_probability(
-        self, classes: Any, at: Any, taken: Any, leaving: Any, *, present: bool
+        self, classes: Any, flags: Any, class_weights: Any, row_weights: Any, *, is_present: bool
     ) -> Floats:
-        """Return P(present | class) where rows leave in which the flags are present, or absent."""
-        seen, all_seen = float(present) * taken, float(present) * leaving
-        counts, everywhere = self.words.table[classes, at] - seen, self._totals[0][at] - all_seen
-        known, anywhere = self._known_counts[classes, at] - taken, self._totals[1][at] - leaving
-        absent, here = self._pseudo[at].T
-        on, off = np.maximum(counts + here, 0.0), np.maximum(known - counts + absent, 0.0)
+        """Return P(present | class) without rows in which the flags are present, or absent."""
+        n_present = self.words.table[classes, flags] - float(is_present) * class_weights
+        n_known = self._known_counts[classes, flags] - class_weights
+        absent_pseudo, present_pseudo = self._pseudo[flags].T
+        present = np.maximum(n_present + present_pseudo, 0.0)
+        absent = np.maximum(n_known - n_present + absent_pseudo, 0.0)
         with np.errstate(invalid="ignore", divide="ignore"):
-            shares = on / (on + off)
-            if np.isnan(shares).any():
-                on, off = np.maximum(everywhere + here, 0.0), np.maximum(anywhere - everywhere + absent, 0.0)
-                shares = np.where(np.isnan(shares), on / (on + off), shares)
-        return np.asarray(shares)
+            p = present / (present + absent)
+            if np.isnan(p).any():
+                n_present = self._totals[0][flags] - float(is_present) * row_weights
+                n_known = self._totals[1][flags] - row_weights
+                present = np.maximum(n_present + present_pseudo, 0.0)
+                absent = np.maximum(n_known - n_present + absent_pseudo, 0.0)
+                p = np.where(np.isnan(p), present / (present + absent), p)
+        return np.asarray(p)
 
     @cached_property
     def _totals(self) -> tuple[Floats, Floats]:
-        table = self.words.table.sum(axis=0, dtype=np.float64)
-        return np.asarray(table), np.asarray(self._known_counts.sum(axis=0))
+        present = self.words.table.sum(axis=0, dtype=np.float64)
+        return np.asarray(present), np.asarray(self._known_counts.sum(axis=0))
 
-    def _add_entering_words(self, added: Floats, come: tuple[Longs, Longs], rows: LeftOutRows) -> None:
-        """Add that words are absent which come in where a row costs another its place."""
-        row, words = come
+    def _add_entering_words(self, added: Floats, entering: EnteringWords, rows: LeftOutRows) -> None:
+        """Add the absence of words that enter the vocabulary when a row is left out."""
+        row, words = entering
         logs = self.unpruned.weights.absent[words]
         case = rows.classes[row], words, rows.weights[row], rows.weights[row]
         logs[np.arange(len(row)), rows.classes[row]] = self._log_absent(*case)
@@ -166,105 +280,14 @@ class _BernoulliCounts:
 
 
 def _filter_entries(entries: SparseBlock, kept: Mask) -> SparseBlock:
-    before = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
+    n_kept_before = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
     names = NumberedNames(len(entries.names))
-    return SparseBlock(before[entries.indptr], entries.indices[kept], None, names)
+    return SparseBlock(n_kept_before[entries.indptr], entries.indices[kept], None, names)
 
 
-def _add_entry_values(entries: SparseBlock, values: Floats, to: Floats) -> Floats:
-    total = np.ascontiguousarray(to[:, None])
-    numbers = np.arange(len(values), dtype=np.int32)
-    _core.score_sparse(entries.indptr, numbers, None, np.ascontiguousarray(values[:, None]), total)
-    return total[:, 0]
-
-
-MAX_BATCH_CELLS = 400_000  # entries × classes that are worked on at once
-
-
-def add_multinomial(
-    part: Multinomial, block: SparseBlock | TextBlock, rows: LeftOutRows, scores: Floats
-) -> None:
-    """Add to each row's scores what its words say where the row was never counted."""
-    words = VocabularyCounts.of(part)
-    entries = words.lookup.entries(block)
-    counts = _MultinomialCounts(part, words)
-    for start, stop in _row_batches(entries.indptr, MAX_BATCH_CELLS // (len(part.table) + 1)):
-        piece = _slice_entries(entries, start, stop)
-        table = counts.log_weights(piece, rows.select(np.arange(start, stop)))
-        numbers = np.arange(len(piece.indices), dtype=np.int32)
-        added = np.ascontiguousarray(scores[start:stop])
-        _core.score_sparse(piece.indptr, numbers, piece.values, table, added)
-        scores[start:stop] = added
-
-
-class _MultinomialCounts:
-    """Counts [classes + 1, words]: last those of all classes, which a class without words is given."""
-
-    def __init__(self, part: Multinomial, words: VocabularyCounts) -> None:
-        self._words = words
-        self._sign = -1.0 if part.complement else 1.0
-        self._classes = len(words.table)
-        self._pseudo = np.zeros(words.table.shape[1])
-        self._pseudo[words.in_vocabulary] = part.pseudo_counts
-        if not words.in_vocabulary.all():
-            # A word that comes in has the pseudo-count that all have; lists of them name all words.
-            self._pseudo[~words.in_vocabulary] = part.pseudo_counts[0] if len(part.pseudo_counts) else 0.0
-        self._reduces = bool((part.pseudo_counts < 0).any())
-        self._complement = part.complement
-        kept = np.flatnonzero(words.in_vocabulary)
-        totals = [
-            self._smoothed_counts(kept[at : at + 65_536]).sum(axis=0) for at in range(0, len(kept), 65_536)
-        ]
-        self._totals = np.sum(totals, axis=0) if totals else np.zeros(self._classes + 1)
-
-    def _estimation_counts(self, counts: Floats) -> Floats:
-        """Return counts [words, classes] as they are estimated from, and their sum over the classes."""
-        if self._complement:
-            counts = counts.sum(axis=1, keepdims=True) - counts
-        return np.hstack([counts, counts.sum(axis=1, keepdims=True)])
-
-    def _smoothed_counts(self, words: Longs | Ints, counts: Floats | None = None) -> Floats:
-        own = self._words.counts(words) if counts is None else counts
-        return np.maximum(self._estimation_counts(own) + self._pseudo[words, None], 0.0)
-
-    def log_weights(self, entries: SparseBlock, rows: LeftOutRows) -> Floats:
-        """Return what each entry adds to the score of each class [entries, classes], per occurrence."""
-        row = entry_rows(entries)
-        counts = self._words.counts(entries.indices)
-        before = self._smoothed_counts(entries.indices, counts)
-        amount = np.ones(len(row)) if entries.values is None else entries.values
-        counts[np.arange(len(row)), rows.classes[row]] -= rows.weights[row] * amount
-        after = self._smoothed_counts(entries.indices, counts)
-        stays, come = self._words.update_vocabulary(entries, counts)
-        totals = np.tile(self._totals, (rows.n_rows, 1))
-        kept = self._words.in_vocabulary[entries.indices]
-        np.add.at(totals, row, after * stays[:, None] - before * kept[:, None])
-        if come is not None:
-            np.add.at(totals, come[0], self._smoothed_counts(come[1]))
-        totals = zero_rounding_residue(totals, self._totals, rows.has_fractional_weights or self._reduces)
-        return self._log_shares(after, totals[row], stays)
-
-    def _log_shares(self, mass: Floats, totals: Floats, stays: Mask) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.log(mass / totals)
-        borrowed = np.nan_to_num(logs[:, -1:], nan=0.0, neginf=-np.inf)
-        logs = np.where(totals[:, :-1] == 0, borrowed, logs[:, :-1])
-        return np.ascontiguousarray(np.where(stays[:, None], self._sign * logs, 0.0))
-
-
-def _row_batches(indptr: Longs, most: int) -> list[tuple[int, int]]:
-    """Return runs of rows with about so many entries each, one row at least."""
-    n, start, runs = len(indptr) - 1, 0, []
-    while start < n:
-        stop = int(np.searchsorted(indptr, indptr[start] + most, side="right")) - 1
-        stop = min(n, max(stop, start + 1))
-        runs.append((start, stop))
-        start = stop
-    return runs
-
-
-def _slice_entries(entries: SparseBlock, start: int, stop: int) -> SparseBlock:
-    first, last = int(entries.indptr[start]), int(entries.indptr[stop])
-    indptr = entries.indptr[start : stop + 1] - first
-    values = None if entries.values is None else entries.values[first:last]
-    return SparseBlock(indptr, entries.indices[first:last], values, entries.names)
+def _add_entry_values(entries: SparseBlock, values: Floats, totals: Floats) -> Floats:
+    """Return the totals [rows] plus the value of each entry."""
+    result = np.ascontiguousarray(totals[:, None])
+    indices = np.arange(len(values), dtype=np.int32)
+    _core.score_sparse(entries.indptr, indices, None, np.ascontiguousarray(values[:, None]), result)
+    return result[:, 0]
