@@ -169,8 +169,8 @@ def test_advice_on_missing_values_is_in_the_words_of_the_command_line():
         ("Ask for model.keep('averaged').", "Train with --set keep=averaged."),
         ("If they are none, give quotes=False.", "If they are none, give --no-quotes."),
         (
-            "See the rows that it missed most: weigh.evaluate(model, data).largest.",
-            "`weigh evaluate` lists the rows that it missed most.",
+            "See the rows with the largest errors: weigh.evaluate(model, data).largest.",
+            "`weigh evaluate` lists the rows with the largest errors.",
         ),
         (
             "How sure it is of them: model.predict(rows, return_std=True).",

@@ -251,7 +251,7 @@ def test_an_explanation_is_a_list_that_shows_its_first_ten_rows() -> None:
 
 def test_what_is_shown_of_results_is_what_they_print() -> None:
     evaluation, curve = example("Evaluation")._repr_html_(), example("LearningCurve")
-    assert ">Who is taken for whom</caption>" in evaluation
+    assert ">Confusion matrix</caption>" in evaluation
     shown, (only,) = curve._repr_html_(), curve.curves
     for line in [str(only.law or only.no_law), *only.diagnosis.advice, only.diagnosis.says]:
         assert html.escape(line) in shown

@@ -131,7 +131,7 @@ class Told:
     ],
 )
 def test_evaluate_refuses_answers_of_another_shape(answers: dict[str, Any]) -> None:
-    with pytest.raises(errors.DataError, match=r"of Told are .* for each of the 60 rows\. Mend the learner"):
+    with pytest.raises(errors.DataError, match=r"of Told are .* for each of the 60 rows\. Fix the learner"):
         weigh.evaluate(Told(**answers), X, CLASSES)
 
 

@@ -43,8 +43,8 @@ _REPLACEMENTS: tuple[tuple[re.Pattern[str], Any], ...] = (
         "`weigh predict --std` tells how sure it is of them.",
     ),
     (
-        re.compile(r"See the rows that it missed most: weigh\.evaluate\(model, data\)\.largest\."),
-        "`weigh evaluate` lists the rows that it missed most.",
+        re.compile(r"See the rows with the largest errors: weigh\.evaluate\(model, data\)\.largest\."),
+        "`weigh evaluate` lists the rows with the largest errors.",
     ),
     (re.compile(r", or MailStore\.open\(folder, create=True\)"), ""),
     (

@@ -1,4 +1,4 @@
-"""Judging learners and models: losses with their uncertainty, margins, counts checked, models compared."""
+"""Evaluate and check models: metrics with intervals, margins, verification, label audits, differences."""
 
 from __future__ import annotations
 

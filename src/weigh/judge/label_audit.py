@@ -1,11 +1,11 @@
-"""The label audit: which rows are most at odds with what a model makes of all the others."""
+"""`audit`: the rows whose labels disagree most with a model's predictions."""
 
 from __future__ import annotations
 
 import heapq
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,14 +30,14 @@ BatchCallback = Callable[[int, LabelledBatch, list[Any], Floats | None], None]
 class Audit:
     """The result of `audit`; prints as text of at most 80 columns.
 
-    `left_out` tells whether each row was judged by the model without it; if not, `has_seen` whether the
-    model had learned the rows (None: not known), and `can_forget` whether it could leave them out if it
-    had. `rows` are those most at odds, the worst first, `pairs`
-    the classes taken for each other, the most frequent first. `wrong` estimates how many labels look
-    wrong: rows of which the model is as sure that they are of another class as it is, on average, of the
-    rows labelled with that class (None without probabilities). `measures` are `accuracy` and, with
-    probabilities, `log_loss`, with intervals. `unjudged` rows are in none of these: no other row has their
-    label, the model does not know it, or without the row no class can have its values.
+    `left_out` says whether each row was predicted by the model without it; if not, `has_seen` whether the
+    model was trained on the rows (None: unknown), and `can_forget` whether it could leave them out then.
+    `rows` are those that disagree most with the model, worst first, `pairs` the confused classes, most
+    frequent first. `wrong` estimates how many labels are wrong by confident learning (Northcutt et al. 2021):
+    rows whose predicted class is at least as probable as it is, on average, for the rows labelled with it
+    (None without probabilities). `measures` are `accuracy` and, with probabilities, `log_loss`, with
+    intervals. `unjudged` counts rows that are in none of these: no other row has their label, it is not a
+    class of the model, or without the row every class has probability zero.
     """
 
     classes: tuple[Any, ...]
@@ -54,15 +54,15 @@ class Audit:
     unjudged: int = 0
 
     def measure(self, name: str) -> Measure:
-        """The measure of that name."""
+        """Return the measure with this name."""
         for measure in self.measures:
             if measure.name == name:
                 return measure
-        known = [measure.name for measure in self.measures]
-        raise errors.Unsupported(f"This audit has no measure {name!r}; it has {errors.quote_names(known)}.")
+        names = [measure.name for measure in self.measures]
+        raise errors.Unsupported(f"This audit has no measure {name!r}; it has {errors.quote_names(names)}.")
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return everything as JSON values."""
         return {
             "classes": [to_json_value(label) for label in self.classes],
             "n": self.n,
@@ -88,7 +88,7 @@ class Audit:
         return label_audit_format.audit_html(self)
 
     def plot(self) -> Any:
-        """Return a picture of the rows most at odds: how far each is from its label."""
+        """Plot the rows that disagree most with the model, by the log loss of their labels."""
         return label_audit_format.plot_audit(self)
 
 
@@ -102,21 +102,21 @@ def audit(
     seen: bool | None = None,
     level: float = 0.95,
 ) -> Audit:
-    """List the rows whose labels a model doubts most, with its reasons.
+    """List the rows whose labels disagree most with a model, with its reasons.
 
-    A naive Bayes or joint model judges each row that it has learned without that row, exactly, as if it
-    had been trained on all the others. Accuracy and log loss are then those of leaving one row out: an
-    honest estimate without a held-out table. Other models judge rows as they predict them.
+    A naive Bayes or joint model predicts each of its training rows without that row, exactly as if it had
+    been trained on all the others. Accuracy and log loss are then leave-one-out estimates, unbiased by
+    training on the row. Other models predict the rows as usual.
 
     Parameters
     ----------
     model : a model or estimator of this library, or any fitted scikit-learn classifier
-    data : labelled rows as `fit` takes them, or a source; of its batches only rows at odds are kept
-    y : array of labels, or the name of the label column, or None: the source's own, else the model's
-    label : name of the label column, the same as a name given as `y`
+    data : labelled rows as `fit` takes them, or a source; read in batches
+    y : array of labels, or the name of the label column, or None: the source's labels, else the model's
+    label : name of the label column; the same as passing a name as `y`
     most : how many rows to list
-    seen : whether the model has learned these rows; None finds out where its counts prove it, which they do
-        of all the rows that it was trained on. For a part of them give True
+    seen : whether the model was trained on these rows. None finds out from its counts, which works for all
+        training rows together; for a part of them give True
     level : confidence level of the intervals
     """
     return audit_with_callback(model, data, y, label, most, seen, level)
@@ -130,113 +130,118 @@ def audit_with_callback(
     most: int,
     seen: bool | None,
     level: float,
-    sink: BatchCallback | None = None,
+    callback: BatchCallback | None = None,
 ) -> Audit:
-    """Audit rows, each batch also given to `sink`: first row, batch, what is said, probability of labels."""
+    """Audit rows; calls `callback(first_row, batch, predicted, label_probabilities)` for each batch."""
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
         raise errors.parameter_error("audit", "most", "a whole number of at least 1", most)
     if not (isinstance(level, int | float) and 0.0 < level < 1.0):
         raise errors.parameter_error("audit", "level", "a number between 0 and 1", level)
     if is_regression(model):
         raise errors.Unsupported(
-            "audit looks for wrong class labels, and a regression predicts numbers. See the rows that it "
-            "missed most: weigh.evaluate(model, data).largest."
+            "audit looks for wrong class labels, but a regression predicts numbers. See the rows with the "
+            "largest errors: weigh.evaluate(model, data).largest."
         )
     y, label = resolve_labels(y, label)
-    asked = make_predictor(model)
-    run = _AuditAccumulator(
-        choose_audit_predictor(asked, model, data, label if y is None else y, seen), most, sink
-    )
-    for batch in read_batches(asked, data, y, label, None):
-        run.add(batch)
-    return run.result(float(level))
+    predictor = make_predictor(model)
+    audit_predictor = choose_audit_predictor(predictor, model, data, label if y is None else y, seen)
+    totals = _AuditAccumulator(audit_predictor, most, callback)
+    for batch in read_batches(predictor, data, y, label, None):
+        totals.add(batch)
+    return totals.result(float(level))
 
 
 class _AuditAccumulator:
-    """What an audit adds up over batches."""
+    """The running sums and the worst rows of an audit."""
 
-    def __init__(self, judge: AuditPredictor, most: int, sink: BatchCallback | None) -> None:
-        self._predictor = judge
-        self._callback = sink
-        self._class_names = list(judge.predictor.classes)
+    def __init__(self, predictor: AuditPredictor, most: int, callback: BatchCallback | None) -> None:
+        self._predictor = predictor
+        self._callback = callback
+        self._class_names = list(predictor.predictor.classes)
         self._suspects = TopSuspects(most)
         self._confusion = ConfusionMatrix.empty(len(self._class_names))
         self._log_loss: LossMoments | None = None
         self._n_rows = self._n_unjudged = 0
-        self._label_confidence = np.zeros(
-            (2, len(self._class_names))
-        )  # rows of each label, and their probability of it
+        # Per class: the number of rows labelled with it, and the sum of their probabilities of it.
+        self._label_confidence = np.zeros((2, len(self._class_names)))
         self._disagreements: list[tuple[Codes, Codes, Floats]] = []
         self._pair_counts: Counter[tuple[int, int]] = Counter()
 
     def add(self, batch: LabelledBatch) -> None:
-        """Judge one batch."""
+        """Predict one batch and add its rows."""
         codes = encode_labels(self._predictor.predictor.classes, batch.labels)
-        for place in np.flatnonzero(codes == UNSEEN):
-            check_label_present(batch.labels[place], self._n_rows + int(place))
-        answer, is_judged = self._predictor.predict(batch)
+        for row in np.flatnonzero(codes == UNSEEN):
+            check_label_present(batch.labels[row], self._n_rows + int(row))
+        output, is_judged = self._predictor.predict(batch)
         rows = np.flatnonzero((codes != UNSEEN) & is_judged & (batch.weights > 0))
         self._n_unjudged += len(codes) - len(rows)
-        labels, said = codes[rows], answer.predictions[rows]
-        self._confusion = self._confusion.add(labels, said, batch.weights[rows])
-        if answer.log_posterior is not None and answer.posterior is not None:
-            self._add_losses(labels, said, answer.log_posterior[rows], batch.weights[rows])
-        odd = rows[labels != said]
-        self._pair_counts.update(zip(codes[odd].tolist(), answer.predictions[odd].tolist(), strict=True))
-        sizes = [(self._disagreement(answer, at, int(codes[at])), at) for at in odd.tolist()]
-        self._suspects.add(sizes, lambda at: self._make_suspect(batch, answer, at, int(codes[at])))
+        labels, predicted = codes[rows], output.predictions[rows]
+        self._confusion = self._confusion.add(labels, predicted, batch.weights[rows])
+        if output.log_posterior is not None and output.posterior is not None:
+            self._add_losses(labels, predicted, output.log_posterior[rows], batch.weights[rows])
+        wrong = rows[labels != predicted]
+        self._pair_counts.update(zip(codes[wrong].tolist(), output.predictions[wrong].tolist(), strict=True))
+        sizes = [(self._disagreement(output, row, int(codes[row])), row) for row in wrong.tolist()]
+        self._suspects.add(sizes, lambda row: self._make_suspect(batch, output, row, int(codes[row])))
         if self._callback is not None:
-            self._call_back(self._callback, batch, answer, codes, rows)
+            self._call_back(self._callback, batch, output, codes, rows)
         self._n_rows += len(codes)
 
-    def _add_losses(self, labels: Codes, said: Codes, logs: Floats, weights: Floats) -> None:
-        true = logs[np.arange(len(labels)), labels]
-        self._log_loss = (self._log_loss or LossMoments()).add(0.0 - true, weights)
-        for at, values in enumerate((np.ones(len(labels)), np.exp(true))):
-            self._label_confidence[at] += np.bincount(labels, values, len(self._class_names))
-        odd = np.flatnonzero(labels != said)
-        self._disagreements.append((labels[odd], said[odd], np.exp(logs[odd, said[odd]])))
+    def _add_losses(self, labels: Codes, predicted: Codes, log_posterior: Floats, weights: Floats) -> None:
+        log_p = log_posterior[np.arange(len(labels)), labels]
+        self._log_loss = (self._log_loss or LossMoments()).add(0.0 - log_p, weights)
+        for i, values in enumerate((np.ones(len(labels)), np.exp(log_p))):
+            self._label_confidence[i] += np.bincount(labels, values, len(self._class_names))
+        wrong = np.flatnonzero(labels != predicted)
+        confidence = np.exp(log_posterior[wrong, predicted[wrong]])
+        self._disagreements.append((labels[wrong], predicted[wrong], confidence))
 
-    def _disagreement(self, answer: ClassPredictions, at: int, label: int) -> float:
-        """Return how much a row is at odds: its log loss, or without probabilities the lead."""
-        logs = answer.log_posterior
-        return self._lead(answer, at, label) if logs is None else 0.0 - float(logs[at, label])
+    def _disagreement(self, output: ClassPredictions, row: int, label: int) -> float:
+        """Return the log loss of a row's label, or without probabilities the lead of the predicted class."""
+        log_posterior = output.log_posterior
+        return (
+            self._lead(output, row, label)
+            if log_posterior is None
+            else 0.0 - float(log_posterior[row, label])
+        )
 
-    def _lead(self, answer: ClassPredictions, at: int, label: int) -> float:
-        """Return by how much what is said of a row leads its label."""
-        scores = answer.scores if answer.log_posterior is None else answer.log_posterior
+    def _lead(self, output: ClassPredictions, row: int, label: int) -> float:
+        """Return the score of a row's predicted class minus that of its label."""
+        scores = output.scores if output.log_posterior is None else output.log_posterior
         if scores is None or scores.shape[1] != len(self._class_names):
             return 0.0
-        return float(scores[at, answer.predictions[at]] - scores[at, label])
+        return float(scores[row, output.predictions[row]] - scores[row, label])
 
     def _make_suspect(
-        self, batch: LabelledBatch, answer: ClassPredictions, at: int, label: int
+        self, batch: LabelledBatch, output: ClassPredictions, row: int, label: int
     ) -> SuspectRow:
-        said = int(answer.predictions[at])
-        about = self._n_rows + at, batch.labels[at], self._class_names[said], self._lead(answer, at, label)
-        reasons = self._predictor.reasons(batch, at, self._class_names[said])
-        if answer.log_posterior is None:
-            return SuspectRow(*about, reasons=reasons)
-        own, other = (float(answer.log_posterior[at, c]) for c in (label, said))
-        return SuspectRow(*about, float(np.exp(own)), float(np.exp(other)), 0.0 - own, reasons)
+        code = int(output.predictions[row])
+        predicted, lead = self._class_names[code], self._lead(output, row, label)
+        reasons = self._predictor.reasons(batch, row, predicted)
+        suspect = SuspectRow(self._n_rows + row, batch.labels[row], predicted, lead, reasons=reasons)
+        if output.log_posterior is None:
+            return suspect
+        log_p, log_q = (float(output.log_posterior[row, c]) for c in (label, code))
+        p, q = float(np.exp(log_p)), float(np.exp(log_q))
+        return replace(suspect, probability=p, said_probability=q, loss=0.0 - log_p)
 
     def _call_back(
-        self, sink: BatchCallback, batch: LabelledBatch, answer: ClassPredictions, codes: Codes, rows: Any
+        self, callback: BatchCallback, batch: LabelledBatch, output: ClassPredictions, codes: Codes, rows: Any
     ) -> None:
-        said: list[Any] = [None] * len(codes)
-        shares = None if answer.posterior is None else np.full(len(codes), np.nan)
-        for at in rows.tolist():
-            said[at] = self._class_names[int(answer.predictions[at])]
-        if shares is not None and answer.posterior is not None:
-            shares[rows] = answer.posterior[rows, codes[rows]]
-        sink(self._n_rows, batch, said, shares)
+        predicted: list[Any] = [None] * len(codes)
+        probabilities = None if output.posterior is None else np.full(len(codes), np.nan)
+        for row in rows.tolist():
+            predicted[row] = self._class_names[int(output.predictions[row])]
+        if probabilities is not None and output.posterior is not None:
+            probabilities[rows] = output.posterior[rows, codes[rows]]
+        callback(self._n_rows, batch, predicted, probabilities)
 
     def result(self, level: float) -> Audit:
         """Return the audit of all batches."""
         if not len(self._confusion.weight):
             raise errors.DataError(
-                "None of these rows can be judged: no other row has their label, or the model lacks it. Give "
-                "rows of the classes that the model knows, several of each."
+                "None of these rows can be judged: no other row has their label, or it is not a class of the "
+                "model. Give rows of the model's classes, several of each."
             )
         measures = [Measure("accuracy", *self._confusion.accuracy(level))]
         if self._log_loss is not None:
@@ -258,20 +263,20 @@ class _AuditAccumulator:
         )
 
     def _likely_label_errors(self) -> Counter[tuple[int, int]] | None:
-        """Return the rows of each pair of classes that the other class suits as well as its own rows."""
+        """Count likely label errors per (label, predicted class); None without probabilities.
+
+        A row counts if its predicted class is at least as probable as it is, on average, for the rows
+        labelled with that class. Classes without labelled rows have no threshold and never count.
+        """
         if self._log_loss is None:
             return None
-        usual = np.divide(
-            self._label_confidence[1],
-            self._label_confidence[0],
-            out=np.full(len(self._class_names), np.inf),
-            where=self._label_confidence[0] > 0,
-        )
+        n_rows, confidence = self._label_confidence
+        thresholds = np.divide(confidence, n_rows, out=np.full(len(n_rows), np.inf), where=n_rows > 0)
         wrong: Counter[tuple[int, int]] = Counter()
-        for labels, said, shares in self._disagreements:
-            # A class that no row has as its label is never usual; rounding must not decide.
-            sure = shares >= usual[said] * (1 - 1e-12)
-            wrong.update(zip(labels[sure].tolist(), said[sure].tolist(), strict=True))
+        for labels, predicted, probabilities in self._disagreements:
+            # The tolerance absorbs rounding errors of the mean.
+            is_wrong = probabilities >= thresholds[predicted] * (1 - 1e-12)
+            wrong.update(zip(labels[is_wrong].tolist(), predicted[is_wrong].tolist(), strict=True))
         return wrong
 
     def _class_pairs(self, wrong: Counter[tuple[int, int]] | None) -> tuple[ClassPair, ...]:
@@ -286,12 +291,12 @@ class _AuditAccumulator:
 
 @dataclass(frozen=True)
 class SuspectRow:
-    """A row at odds with the model: `row` is its number, the first is 0, `said` what the model says instead.
+    """A row whose label disagrees with the model: `row` is its index, `said` the predicted class.
 
-    `probability` is that of the given `label`, `loss` its −log; `said_probability` that of what is said. A
-    model without probabilities has none of them, and `lead` tells by how much what it says leads the label:
-    in nats of log-odds, or in points of its scores. `reasons` are the strongest features that speak for what
-    is said against the label.
+    `probability` is that of the `label`, `loss` its −log, and `said_probability` that of the predicted class;
+    all None for a model without probabilities. `lead` is the score of the predicted class minus that of the
+    label: log-odds in nats, or points of a decision function. `reasons` are the features that favour the
+    predicted class over the label most.
     """
 
     row: int
@@ -304,18 +309,18 @@ class SuspectRow:
     reasons: tuple[EvidenceRow, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The row for JSON."""
-        named = ("row", "label", "said", "lead", "probability", "said_probability", "loss")
+        """Return the row as JSON values."""
+        names = ("row", "label", "said", "lead", "probability", "said_probability", "loss")
         reasons = [
-            {"feature": each.feature, "value": each.value, "weight": to_json_value(each.nats)}
-            for each in self.reasons
+            {"feature": reason.feature, "value": reason.value, "weight": to_json_value(reason.nats)}
+            for reason in self.reasons
         ]
-        return {name: to_json_value(getattr(self, name)) for name in named} | {"reasons": reasons}
+        return {name: to_json_value(getattr(self, name)) for name in names} | {"reasons": reasons}
 
 
 @dataclass(frozen=True)
 class ClassPair:
-    """How many rows of one label are said to be of another class, and how many of them look wrong."""
+    """The number of rows with one label that are predicted as another class, and of likely label errors."""
 
     label: Any
     said: Any
@@ -323,7 +328,7 @@ class ClassPair:
     wrong: int | None
 
     def to_dict(self) -> dict[str, Any]:
-        """The pair for JSON."""
+        """Return the pair as JSON values."""
         return {
             "label": to_json_value(self.label),
             "said": to_json_value(self.said),
@@ -333,22 +338,19 @@ class ClassPair:
 
 
 class TopSuspects:
-    """The rows most at odds so far, in bounded memory; reasons are worked out while a row is at hand."""
+    """The rows that disagree most with the model so far, in a bounded heap."""
 
-    def __init__(self, most: int) -> None:
-        self._capacity = most
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
         self._heap: list[tuple[float, int, SuspectRow]] = []
 
-    def add(self, found: Sequence[tuple[float, int]], made: Callable[[int], SuspectRow]) -> None:
-        """Take in rows by how much they are at odds; `made` tells all about row i of this batch.
-
-        Each of `found` is (how much, number of the row within its batch).
-        """
-        best = heapq.nlargest(self._capacity, found, key=lambda pair: (pair[0], -pair[1]))
-        for size, at in best:
+    def add(self, candidates: Sequence[tuple[float, int]], make_row: Callable[[int], SuspectRow]) -> None:
+        """Add candidates (disagreement, row of the batch), calling `make_row` only for those kept."""
+        best = heapq.nlargest(self._capacity, candidates, key=lambda pair: (pair[0], -pair[1]))
+        for size, row in best:
             if len(self._heap) == self._capacity and size <= self._heap[0][0]:
                 break
-            suspect = made(at)
+            suspect = make_row(row)
             entry = (size, -suspect.row, suspect)
             if len(self._heap) < self._capacity:
                 heapq.heappush(self._heap, entry)
@@ -356,5 +358,5 @@ class TopSuspects:
                 heapq.heapreplace(self._heap, entry)
 
     def rows(self) -> tuple[SuspectRow, ...]:
-        """Return the rows, the worst first."""
+        """Return the rows, worst first."""
         return tuple(suspect for *_, suspect in sorted(self._heap, key=lambda entry: (-entry[0], -entry[1])))

@@ -1,4 +1,4 @@
-"""An audit as text of at most 80 columns, as HTML, and as a picture."""
+"""Format an audit as text of at most 80 columns, as HTML and as a chart."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ AUDIT_TITLES = {"accuracy": "accuracy", "log_loss": "log loss"}
 
 
 def format_audit(audit: Audit) -> str:
-    """The whole audit as text."""
+    """Return the whole audit as text."""
     parts = [
         textwrap.fill(audit_headline(audit), LINE_WIDTH),
         text_table(_measure_rows(audit)),
@@ -40,31 +40,30 @@ def format_audit(audit: Audit) -> str:
     if audit.pairs:
         parts.append(text_table(_pair_rows(audit), left=2) + _hidden_pairs_note(audit))
     if audit.rows:
-        parts.append(
-            "\n".join([_rows_title(audit), *(line for row in audit.rows for line in _suspect_lines(row))])
-        )
+        lines = (line for row in audit.rows for line in _suspect_lines(row))
+        parts.append("\n".join([_rows_title(audit), *lines]))
     return "\n\n".join(parts)
 
 
 def audit_headline(audit: Audit) -> str:
-    """Who judged how many rows, in one sentence."""
+    """Return in one sentence how many rows were judged, and how."""
     rows = format_quantity(audit.n, "row")
     if audit.left_out:
         return f"Audit of {rows}, each judged by the model that never saw it."
-    known = {
+    bias = {
         True: "it has learned these rows, and so doubts their labels too little",
         False: "it has not learned all of these rows",
         None: "if it has learned these rows, it doubts their labels too little",
     }
     advice = " Then give seen=True (--seen)." if audit.can_forget and audit.has_seen is None else ""
-    return f"Audit of {rows}, as the model predicts them; {known[audit.has_seen]}.{advice}"
+    return f"Audit of {rows}, as the model predicts them; {bias[audit.has_seen]}.{advice}"
 
 
 def _measure_rows(audit: Audit) -> list[list[str]]:
     level = f"{100 * audit.level:.4g} %"
     rows = [
-        [AUDIT_TITLES[each.name], f"{each.value:.4f}", f"({level}: {each.low:.4f} to {each.high:.4f})"]
-        for each in audit.measures
+        [AUDIT_TITLES[m.name], f"{m.value:.4f}", f"({level}: {m.low:.4f} to {m.high:.4f})"]
+        for m in audit.measures
     ]
     share = audit.at_odds / max(1, audit.n - audit.unjudged)
     rows.append(["labels at odds", f"{audit.at_odds:,}", f"({format_percent(share)})"])
@@ -78,20 +77,15 @@ def _notes(audit: Audit) -> Iterator[str]:
     if audit.wrong is not None:
         yield textwrap.fill(
             "The label of a row looks wrong if the model is as sure of another class, B, as it is on "
-            "average of rows labelled B. The model may be the one that errs: look at the rows.",
+            "average of rows labelled B. The model itself may be wrong: look at the rows.",
             LINE_WIDTH,
         )
-    rough = [
-        AUDIT_TITLES[each.name]
-        for each in audit.measures
-        if each.name == "log_loss" and each.is_truncated_at_zero
-    ]
-    if rough:
-        yield TRUNCATED_INTERVAL_NOTE.format(*rough)
+    if any(measure.name == "log_loss" and measure.is_truncated_at_zero for measure in audit.measures):
+        yield TRUNCATED_INTERVAL_NOTE.format(AUDIT_TITLES["log_loss"])
     if audit.unjudged:
-        told = format_quantity(audit.unjudged, "row is", "rows are")
+        rows = format_quantity(audit.unjudged, "row is", "rows are")
         yield textwrap.fill(
-            f"{told} not judged: no other row has the label, or nothing is known of it without the row.",
+            f"{rows} not judged: without the row, the model does not know its label or its values.",
             LINE_WIDTH,
         )
 
@@ -100,8 +94,8 @@ def _pair_rows(audit: Audit) -> list[list[str]]:
     has_wrong = audit.wrong is not None
     rows = [["label", "model says", "at odds", *(["look wrong"] if has_wrong else [])]]
     for pair in audit.pairs[:MAX_LISTED_PAIRS]:
-        figures = [f"{pair.rows:,}", *([f"{pair.wrong:,}"] if has_wrong else [])]
-        rows.append([truncate(pair.label, NAME_WIDTH), truncate(pair.said, NAME_WIDTH), *figures])
+        counts = [f"{pair.rows:,}", *([f"{pair.wrong:,}"] if has_wrong else [])]
+        rows.append([truncate(pair.label, NAME_WIDTH), truncate(pair.said, NAME_WIDTH), *counts])
     return rows
 
 
@@ -111,12 +105,12 @@ def _hidden_pairs_note(audit: Audit) -> str:
 
 
 def _rows_title(audit: Audit) -> str:
-    most = "The row" if len(audit.rows) == 1 else f"The {len(audit.rows):,} rows"
-    return f"{most} most at odds (the first row of the data is 0)"
+    rows = "The row" if len(audit.rows) == 1 else f"The {len(audit.rows):,} rows"
+    return f"{rows} most at odds (the first row of the data is 0)"
 
 
 def _format_doubt(row: SuspectRow) -> str:
-    """What a row's label is worth."""
+    """Return the probability of a row's label, or the lead of the predicted class."""
     if row.probability is None:
         return f"leads by {_format_size(row.lead)}"
     return f"label {format_probability(row.probability, math.isfinite(row.lead))} probable"
@@ -127,30 +121,22 @@ def _format_size(size: float) -> str:
 
 
 def _suspect_lines(row: SuspectRow) -> Iterator[str]:
-    told = f"row {row.row:,}: {truncate(row.label, NAME_WIDTH)}, model says {truncate(row.said, NAME_WIDTH)} ({_format_doubt(row)})"
-    yield f"  {truncate(told, LINE_WIDTH - 2)}"
+    label, predicted = truncate(row.label, NAME_WIDTH), truncate(row.said, NAME_WIDTH)
+    line = f"row {row.row:,}: {label}, model says {predicted} ({_format_doubt(row)})"
+    yield f"  {truncate(line, LINE_WIDTH - 2)}"
     for reason in row.reasons:
         size = format_signed(reason.nats) if abs(reason.nats) < 1e4 else f"+{_format_size(reason.nats)}"
         yield f"    {size:>9}  {truncate(reason.title, LINE_WIDTH - 6 - max(9, len(size)))}"
 
 
 def audit_html(audit: Audit) -> str:
-    """The audit as HTML tables with its sentences."""
+    """Return the audit as HTML tables with its notes."""
     rows = [["row", "label", "model says", "probability of the label", "reasons"]]
-    for each in audit.rows:
-        reasons = "; ".join(f"{truncate(r.title, 40)} {format_signed(r.nats)}" for r in each.reasons)
-        share = (
-            "" if each.probability is None else format_probability(each.probability, math.isfinite(each.lead))
-        )
-        rows.append(
-            [
-                f"{each.row:,}",
-                truncate(each.label, NAME_WIDTH),
-                truncate(each.said, NAME_WIDTH),
-                share,
-                reasons,
-            ]
-        )
+    for row in audit.rows:
+        reasons = "; ".join(f"{truncate(r.title, 40)} {format_signed(r.nats)}" for r in row.reasons)
+        p = "" if row.probability is None else format_probability(row.probability, math.isfinite(row.lead))
+        label, predicted = truncate(row.label, NAME_WIDTH), truncate(row.said, NAME_WIDTH)
+        rows.append([f"{row.row:,}", label, predicted, p, reasons])
     tables = [html_table(audit_headline(audit), [["", "", ""], *_measure_rows(audit)])]
     if audit.pairs:
         tables.append(html_table("Labels at odds", _pair_rows(audit), 2))
@@ -160,7 +146,7 @@ def audit_html(audit: Audit) -> str:
 
 
 def plot_audit(audit: Audit) -> Any:
-    """Draw how far the rows most at odds are from their labels."""
+    """Plot the log loss, or the lead over the label, of the rows that disagree most."""
     from weigh.pictures import bar_chart
     from weigh.pictures.chart_data import clip_infinite
 
@@ -176,6 +162,6 @@ def plot_audit(audit: Audit) -> Any:
         }
         for row, size in zip(audit.rows, sizes, strict=True)
     ]
-    table.sort(key=lambda each: [str(each["group"])])
+    table.sort(key=lambda row: [str(row["group"])])
     x = "log loss of the label (nats)" if has_losses else "lead over the label"
     return bar_chart(table, x=x, title="Rows most at odds with the model")

@@ -1,4 +1,4 @@
-"""`diff`: what changed between two naive Bayes models."""
+"""`diff`: compare the settings, counts and parameters of two naive Bayes models."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SAME_PROBABILITIES_MESSAGE = "The probabilities are the same."
 
 @dataclass(frozen=True)
 class SettingChange:
-    """A setting that changed: what, from, to; an empty text stands for 'not there'."""
+    """A setting that changed; an empty text means that it does not exist."""
 
     what: str
     old: str
@@ -49,7 +49,7 @@ class SettingChange:
 
 @dataclass(frozen=True)
 class ClassCountChange:
-    """Rows of one class in both models; None where it does not exist."""
+    """The rows of one class in both models; None if the class does not exist."""
 
     label: Any
     old: float | None
@@ -58,7 +58,7 @@ class ClassCountChange:
 
 @dataclass(frozen=True)
 class VocabularyChange:
-    """Levels or words of a column that appeared and vanished, most frequent first."""
+    """Levels or words of a column that appeared or vanished, most frequent first."""
 
     column: str
     appeared: tuple[Any, ...]
@@ -69,9 +69,9 @@ class VocabularyChange:
 class Difference:
     """The result of `diff`.
 
-    `settings` are columns, kinds and priors; `moved` the probabilities, by how far their logarithm
-    went; `numbers` means and spreads, by how many old spreads the mean went. `same` says that the
-    model files are equal, byte for byte.
+    `settings` are columns, kinds and priors; `moved` the probabilities that changed, sorted by the change of
+    their logarithm; `numbers` the means and standard deviations that changed, sorted by the shift of the mean
+    in old standard deviations. `same` says that the model files are equal byte for byte.
     """
 
     same: bool
@@ -82,21 +82,25 @@ class Difference:
     numbers: tuple[NumberChange, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return everything as JSON values."""
         return {
             "same": self.same,
-            "settings": [vars(each) for each in self.settings],
-            "classes": [_plain_values(vars(each)) for each in self.classes],
+            "settings": [vars(change) for change in self.settings],
+            "classes": [_plain_values(vars(change)) for change in self.classes],
             "words": [
-                {"column": each.column, "appeared": list(each.appeared), "vanished": list(each.vanished)}
-                for each in self.words
+                {
+                    "column": change.column,
+                    "appeared": list(change.appeared),
+                    "vanished": list(change.vanished),
+                }
+                for change in self.words
             ],
-            "moved": [_plain_values(vars(each) | {"nats": each.nats}) for each in self.moved],
-            "numbers": [_plain_values(vars(each) | {"shift": each.shift}) for each in self.numbers],
+            "moved": [_plain_values(vars(change) | {"nats": change.nats}) for change in self.moved],
+            "numbers": [_plain_values(vars(change) | {"shift": change.shift}) for change in self.numbers],
         }
 
     def plot(self) -> Any:
-        """Return a picture of the probabilities and the means that moved most."""
+        """Plot the probabilities and the means that changed most."""
         from weigh.pictures import bar_chart
         from weigh.pictures.chart_data import clip_infinite
 
@@ -106,8 +110,8 @@ class Difference:
             raise errors.Unsupported("No probability and no mean has moved, so there is nothing to draw.")
         rows = [
             {"group": group, "name": name, "value": size}
-            for group, found in (("probabilities, in nats", moved), ("means, in old spreads", means))
-            for (name, _), size in zip(found, clip_infinite([size for _, size in found]), strict=True)
+            for group, changes in (("probabilities, in nats", moved), ("means, in old spreads", means))
+            for (name, _), size in zip(changes, clip_infinite([size for _, size in changes]), strict=True)
         ]
         return bar_chart(rows, x="change from the old model to the new", title="What changed most")
 
@@ -120,22 +124,27 @@ class Difference:
     def _repr_html_(self) -> str:
         if self.same:
             return html_paragraph(IDENTICAL_MESSAGE)
-        headed = ((t, rows if len(rows[0]) > 1 else [[""], *rows], left) for t, rows, left in self._tables())
-        tables = "".join(html_table(*each) for each in headed)
-        return f"<div>{tables}{html_paragraph(SAME_PROBABILITIES_MESSAGE) if self._has_equal_parameters else ''}</div>"
+        # A table of one column has no header.
+        tables = "".join(
+            html_table(title, rows if len(rows[0]) > 1 else [[""], *rows], left)
+            for title, rows, left in self._tables()
+        )
+        note = html_paragraph(SAME_PROBABILITIES_MESSAGE) if self._has_equal_parameters else ""
+        return f"<div>{tables}{note}</div>"
 
     @property
     def _has_equal_parameters(self) -> bool:
-        """Whether nothing but rows changed."""
+        """Whether nothing but the numbers of rows changed."""
         return not (self.settings or self.words or self.moved or self.numbers)
 
     def _tables(self) -> Iterator[tuple[str, list[list[str]], int]]:
-        """Yield title, rows and the number of columns flush left of each table."""
+        """Yield the title, the rows and the number of left-aligned columns of each table."""
         if self.settings:
             yield "Settings", _first_lines([truncate(change, 76) for change in self.settings]), 1
         yield "Rows", _class_table(self.classes), 1
         if self.words:
-            yield "Values", _first_lines([line for each in self.words for line in _vocabulary_lines(each)]), 1
+            lines = [line for change in self.words for line in _vocabulary_lines(change)]
+            yield "Values", _first_lines(lines), 1
         if self.moved:
             rows = [
                 [
@@ -149,18 +158,18 @@ class Difference:
             ]
             yield "Probabilities that moved most", [["", "in class", "old", "new", "nats"], *rows], 2
         if self.numbers:
-            rows = [_number_cells(each) for each in self.numbers[:MAX_PRINTED_CHANGES]]
+            rows = [_number_cells(change) for change in self.numbers[:MAX_PRINTED_CHANGES]]
             head = ["", "in class", "mean", "→", "spread", "→"]
             yield "Numbers that moved most", [head, *rows], 2
 
 
 def diff(old: Any, new: Any, most: int = 100) -> Difference:
-    """What changed from one naive Bayes model to another.
+    """Return what changed from one naive Bayes model to another.
 
     Parameters
     ----------
-    old, new : naive Bayes models, estimators that hold one, or paths of model files
-    most : how many of the probabilities and numbers that moved to keep, those that moved most
+    old, new : naive Bayes models, fitted estimators, or paths of model files
+    most : how many of the probabilities and numbers that changed most to keep
     """
     if most < 1:
         raise errors.parameter_error("diff", "most", "at least 1", most)
@@ -173,18 +182,18 @@ def diff(old: Any, new: Any, most: int = 100) -> Difference:
             *_compare_setting("calibration", _format_calibration(before), _format_calibration(after)),
         ),
         tuple(_class_count_changes(first, second)),
-        tuple(VocabularyChange(*found) for found in vocabulary_changes(first, second)),
+        tuple(VocabularyChange(*change) for change in vocabulary_changes(first, second)),
         probability_changes(first, second, most),
         number_changes(first, second, most),
     )
 
 
-def _load_model(given: Any) -> Any:
-    return load(given) if isinstance(given, str | os.PathLike) else getattr(given, "model_", given)
+def _load_model(model: Any) -> Any:
+    return load(model) if isinstance(model, str | os.PathLike) else getattr(model, "model_", model)
 
 
-def _require_naive_bayes(given: Any) -> BayesModel:
-    model = getattr(given, "uncalibrated", given)
+def _require_naive_bayes(model: Any) -> BayesModel:
+    model = getattr(model, "uncalibrated", model)
     if not isinstance(model, BayesModel):
         raise errors.Unsupported(f"diff compares naive Bayes models, got {type(model).__name__}.")
     return model
@@ -222,7 +231,7 @@ def _format_kind(data: Mapping[str, Any]) -> str:
 
 def _format_prior(prior: Any) -> str:
     if isinstance(prior, Mapping):
-        return "{" + ", ".join(f"{name!r}: {_format_prior(each)}" for name, each in prior.items()) + "}"
+        return "{" + ", ".join(f"{name!r}: {_format_prior(value)}" for name, value in prior.items()) + "}"
     return str(float(prior)) if hasattr(prior, "numerator") else repr(prior)
 
 
@@ -235,58 +244,43 @@ def _class_count_changes(old: BayesModel, new: BayesModel) -> Iterator[ClassCoun
 
 def _class_table(classes: Sequence[ClassCountChange]) -> list[list[str]]:
     rows = [["class", "old", "new", "change"]]
-    for each in classes[:MAX_PRINTED_CHANGES]:
-        change = (each.new or 0) - (each.old or 0)
-        told = (
-            "new"
-            if each.old is None
-            else "gone"
-            if each.new is None
-            else f"{'+' * (change > 0)}{format_count(change)}"
-        )
-        rows.append(
-            [
-                truncate(each.label, 30),
-                _format_row_count(each.old),
-                _format_row_count(each.new),
-                told if change else "same",
-            ]
-        )
+    for row in classes[:MAX_PRINTED_CHANGES]:
+        counts = [_format_row_count(row.old), _format_row_count(row.new)]
+        rows.append([truncate(row.label, 30), *counts, _format_count_change(row.old, row.new)])
     if len(classes) > MAX_PRINTED_CHANGES:
         rows.append([f"… and {len(classes) - MAX_PRINTED_CHANGES:,} more", "", "", ""])
-    old, new = (sum(getattr(each, side) or 0 for each in classes) for side in ("old", "new"))
-    rows.append(
-        [
-            "all",
-            format_count(old),
-            format_count(new),
-            f"{'+' * (new > old)}{format_count(new - old)}" if new != old else "same",
-        ]
-    )
+    old, new = sum(row.old or 0 for row in classes), sum(row.new or 0 for row in classes)
+    rows.append(["all", format_count(old), format_count(new), _format_count_change(old, new)])
     return rows
+
+
+def _format_count_change(old: float | None, new: float | None) -> str:
+    change = (new or 0) - (old or 0)
+    if not change:
+        return "same"
+    if old is None:
+        return "new"
+    return "gone" if new is None else f"{'+' * (change > 0)}{format_count(change)}"
 
 
 def _format_row_count(number: float | None) -> str:
     return "–" if number is None else format_count(number)
 
 
-def _vocabulary_lines(words: VocabularyChange) -> Iterator[str]:
-    for verb, values in (("new", words.appeared), ("gone", words.vanished)):
+def _vocabulary_lines(change: VocabularyChange) -> Iterator[str]:
+    for word, values in (("new", change.appeared), ("gone", change.vanished)):
         if values:
             listed = ", ".join(str(value) for value in values[:8]) + (", …" if len(values) > 8 else "")
-            yield truncate(f"{words.column}: {format_quantity(len(values), verb, verb)}: {listed}", 76)
+            yield truncate(f"{change.column}: {format_quantity(len(values), word, word)}: {listed}", 76)
 
 
-def _number_cells(each: NumberChange) -> list[str]:
-    means, spreads = (
-        (format_float(each.old_mean), format_float(each.new_mean)),
-        (format_float(each.old_spread), format_float(each.new_spread)),
-    )
-    return [truncate(each.name, 28), truncate(each.label, 14), *means, *spreads]
+def _number_cells(change: NumberChange) -> list[str]:
+    numbers = (change.old_mean, change.new_mean, change.old_spread, change.new_spread)
+    return [truncate(change.name, 28), truncate(change.label, 14), *map(format_float, numbers)]
 
 
 def _first_lines(lines: list[str]) -> list[list[str]]:
-    """Return the first lines as a table of one column."""
+    """Return the first lines as a table of one column, with a count of the others."""
     more = [f"… and {len(lines) - MAX_PRINTED_CHANGES:,} more"] * (len(lines) > MAX_PRINTED_CHANGES)
     return [[line] for line in lines[:MAX_PRINTED_CHANGES] + more]
 
@@ -297,7 +291,7 @@ def _plain_values(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ProbabilityChange:
-    """A probability that changed: of what, in which class, from, to."""
+    """A probability within a class that changed."""
 
     name: str
     label: Any
@@ -306,7 +300,7 @@ class ProbabilityChange:
 
     @property
     def nats(self) -> float:
-        """By how much its logarithm changed."""
+        """The change of its logarithm."""
         if self.old == self.new:
             return 0.0
         if not self.old or not self.new:
@@ -316,7 +310,7 @@ class ProbabilityChange:
 
 @dataclass(frozen=True)
 class NumberChange:
-    """A number's normal curve that changed within a class."""
+    """The normal distribution of a number within a class that changed; spreads are standard deviations."""
 
     name: str
     label: Any
@@ -327,37 +321,40 @@ class NumberChange:
 
     @property
     def shift(self) -> float:
-        """By how many old spreads the mean moved."""
+        """The change of the mean in old standard deviations."""
         return (self.new_mean - self.old_mean) / self.old_spread if self.old_spread else 0.0
 
     @property
     def size(self) -> float:
-        """How large the change is, of the mean or of the spread."""
-        wider = math.log(self.new_spread / self.old_spread) if self.old_spread and self.new_spread else 0.0
-        return max(abs(self.shift), abs(wider))
+        """The larger of the change of the mean and of the log standard deviation."""
+        log_ratio = (
+            math.log(self.new_spread / self.old_spread) if self.old_spread and self.new_spread else 0.0
+        )
+        return max(abs(self.shift), abs(log_ratio))
 
 
 def probability_changes(old: BayesModel, new: BayesModel, most: int) -> tuple[ProbabilityChange, ...]:
-    """The probabilities that both models have and that changed, largest change first."""
-    found = list(_prior_changes(old, new))
+    """Return the probabilities that both models have and that changed, largest change first."""
+    changes = list(_prior_changes(old, new))
     pairs = _shared_classes(old, new)
     for first, second in _shared_parts(old, new):
         for before, after in _shared_outcomes(first, second):
-            found += _part_changes(before, after, pairs, old.classes, most)
-    found = [move for move in found if abs(move.nats) > 1e-12]
-    return tuple(sorted(found, key=lambda move: (-abs(move.nats), move.name))[:most])
+            changes += _part_changes(before, after, pairs, old.classes, most)
+    changes = [change for change in changes if abs(change.nats) > 1e-12]
+    return tuple(sorted(changes, key=lambda change: (-abs(change.nats), change.name))[:most])
 
 
 def number_changes(old: BayesModel, new: BayesModel, most: int) -> tuple[NumberChange, ...]:
-    """The means and spreads that changed, largest change first."""
-    found = []
+    """Return the means and standard deviations that changed, largest change first."""
+    changes = []
     for first, second in _shared_parts(old, new):
         before, after = first.normal_parameters(), second.normal_parameters()
         for a, b in _shared_classes(old, new) if before and after else ():
-            (m, s), (n, t) = before[a], after[b]
-            found.append(NumberChange(first.part.names[0], old.classes[a], m, n, s, t))
-    found = [move for move in found if (move.old_mean, move.old_spread) != (move.new_mean, move.new_spread)]
-    return tuple(sorted(found, key=lambda move: (-move.size, move.name))[:most])
+            (old_mean, old_spread), (new_mean, new_spread) = before[a], after[b]
+            if (old_mean, old_spread) != (new_mean, new_spread):
+                name, label = first.part.names[0], old.classes[a]
+                changes.append(NumberChange(name, label, old_mean, new_mean, old_spread, new_spread))
+    return tuple(sorted(changes, key=lambda change: (-change.size, change.name))[:most])
 
 
 def vocabulary_changes(
@@ -365,8 +362,8 @@ def vocabulary_changes(
 ) -> Iterator[tuple[str, tuple[Any, ...], tuple[Any, ...]]]:
     """Yield (column, values that appeared, values that vanished), most frequent first."""
     for first, second in _shared_parts(old, new):
-        alike = first.part.kind.family == second.part.kind.family
-        for left, right in _shared_outcomes(first, second) if alike else ():
+        same_family = first.part.kind.family == second.part.kind.family
+        for left, right in _shared_outcomes(first, second) if same_family else ():
             before, after = left.frequencies(), right.frequencies()
             appeared = _by_frequency({value: n for value, n in after.items() if value not in before})
             vanished = _by_frequency({value: n for value, n in before.items() if value not in after})
@@ -379,50 +376,48 @@ def _by_frequency(counts: dict[Any, float]) -> tuple[Any, ...]:
 
 
 def _shared_classes(old: BayesModel, new: BayesModel) -> list[tuple[int, int]]:
-    place = {label: at for at, label in enumerate(new.classes)}
-    return [(at, place[label]) for at, label in enumerate(old.classes) if label in place]
+    new_codes = {label: code for code, label in enumerate(new.classes)}
+    return [(code, new_codes[label]) for code, label in enumerate(old.classes) if label in new_codes]
 
 
 def _shared_outcomes(first: Distribution, second: Distribution) -> Iterator[tuple[Outcomes, Outcomes]]:
-    """Yield the outcomes of both parts; that of absence follows from that of presence."""
+    """Yield the outcomes of both distributions; those of absence follow from those of presence."""
     yield from list(zip(first.outcomes(), second.outcomes(), strict=False))[:1]
 
 
 def _shared_parts(old: BayesModel, new: BayesModel) -> Iterator[tuple[Distribution, Distribution]]:
-    """Yield the parts of both models that have a column in common."""
-    place = {(part.part.kind.shares_block, _part_key(part)): part for part in new.distributions}
-    for part in old.distributions:
-        found = place.get((part.part.kind.shares_block, _part_key(part)))
-        if found is not None:
-            yield part, found
+    """Yield the pairs of distributions that model the same column or block."""
+    new_by_key = {_part_key(distribution): distribution for distribution in new.distributions}
+    for distribution in old.distributions:
+        counterpart = new_by_key.get(_part_key(distribution))
+        if counterpart is not None:
+            yield distribution, counterpart
 
 
-def _part_key(part: Distribution) -> str:
-    """What a part is matched by: its column, or its kind where columns are gathered."""
-    kind = part.part.kind
-    return str(kind.name if kind.shares_block else part.part.names[0])
+def _part_key(distribution: Distribution) -> tuple[bool, str]:
+    """Return what a distribution is matched by: its column, or its kind if columns share a block."""
+    kind = distribution.part.kind
+    return kind.shares_block, str(kind.name if kind.shares_block else distribution.part.names[0])
 
 
 def _prior_changes(old: BayesModel, new: BayesModel) -> Iterator[ProbabilityChange]:
     for a, b in _shared_classes(old, new):
-        shares = (
-            float(old.class_distribution.exact_probabilities[a]),
-            float(new.class_distribution.exact_probabilities[b]),
-        )
-        yield ProbabilityChange("P(class)", old.classes[a], *shares)
+        p = float(old.class_distribution.exact_probabilities[a])
+        q = float(new.class_distribution.exact_probabilities[b])
+        yield ProbabilityChange("P(class)", old.classes[a], p, q)
 
 
 def _part_changes(
     before: Outcomes, after: Outcomes, pairs: list[tuple[int, int]], labels: list[Any], most: int
 ) -> Iterator[ProbabilityChange]:
-    place = {name: at for at, name in enumerate(after.keys)}
-    shared = [(at, place[name]) for at, name in enumerate(before.keys) if name in place]
+    new_index = {key: j for j, key in enumerate(after.keys)}
+    shared = [(j, new_index[key]) for j, key in enumerate(before.keys) if key in new_index]
     if not shared:
         return
-    left, right = (np.array(side) for side in zip(*shared, strict=True))
+    left, right = (np.array(indices) for indices in zip(*shared, strict=True))
     for a, b in pairs:
         p, q = before.probabilities[a, left], after.probabilities[b, right]
         with np.errstate(divide="ignore", invalid="ignore"):
             size = np.nan_to_num(np.abs(np.log(q) - np.log(p)), nan=0.0, posinf=np.inf)
-        for at in np.argsort(-size, kind="stable")[:most].tolist():
-            yield ProbabilityChange(before.title(int(left[at])), labels[a], float(p[at]), float(q[at]))
+        for j in np.argsort(-size, kind="stable")[:most].tolist():
+            yield ProbabilityChange(before.title(int(left[j])), labels[a], float(p[j]), float(q[j]))

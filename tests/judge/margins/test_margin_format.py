@@ -40,7 +40,7 @@ def test_a_class_without_rows_does_not_count():
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_values_that_are_no_numbers_are_refused(value):
-    with pytest.raises(errors.DataError, match="needs finite numbers, got nan or infinity among the values"):
+    with pytest.raises(errors.DataError, match="needs finite numbers; the values contain nan or infinity"):
         margin(make_design([[1], [value]], [0, 1]))
 
 

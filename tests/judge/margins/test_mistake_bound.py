@@ -201,7 +201,7 @@ def test_more_mistakes_than_the_bound_are_told():
     found = mistake_bound(make_design([[1], [4]], [0, 1]), learner=Run(60, 5, math.sqrt(17)))
     assert found.holds is False
     assert str(found).endswith(
-        "It does not hold: 60 > 54.78. The learner saw other rows or features, or made\nmore passes."
+        "The bound does not hold: 60 > 54.78. The learner saw other rows or features, or made\nmore passes."
     )
 
 
@@ -256,14 +256,14 @@ def test_a_perceptron_of_other_rows_is_refused():
     with pytest.raises(errors.DataError) as refusal:
         mistake_bound(make_design([[1], [4]], [0, 1]), learner=Run(7, 5, 4.0))
     assert str(refusal.value) == (
-        "The learner saw rows of radius 4, these have 4.12311. Give the rows and columns that it was fitted "
+        "The learner was fitted on rows of radius 4; these have 4.12311. Give the rows and columns that it was fitted "
         "on."
     )
 
 
 def test_rows_of_different_weights_are_refused():
     rows = replace(make_design([[1], [4]], [0, 1]), weights=np.array([1.0, 2.0]))
-    with pytest.raises(errors.DataError, match="rows that count alike, got rows of different weights"):
+    with pytest.raises(errors.DataError, match="needs rows of equal weight, got different weights"):
         mistake_bound(rows)
 
 

@@ -178,7 +178,7 @@ def test_a_model_finds_its_label_column_in_rows_of_any_form():
     assert same(whole, evaluate(FakeModel(), rows({"x": [1, 1, 0]}), columns["y"]))
     with pytest.raises(errors.ColumnError, match="no column 'y'"):
         evaluate(FakeModel(), {"x": [1, 1, 0]})
-    with pytest.raises(errors.LabelError, match="no labels to judge by"):
+    with pytest.raises(errors.LabelError, match="no labels to evaluate against"):
         evaluate(FakeModel(), rows({"x": [1, 1, 0]}))
 
 
@@ -290,7 +290,7 @@ def test_a_missing_label_is_refused_by_its_row(missing):
 
 
 BAD = {
-    "no labels": ((NB, X), {}, errors.LabelError, "no labels to judge by"),
+    "no labels": ((NB, X), {}, errors.LabelError, "no labels to evaluate against"),
     "no names": ((NB, X, "species"), {}, errors.LabelError, "has no named columns"),
     "no column": ((NB, pd.DataFrame({"a": [1]}), "b"), {}, errors.ColumnError, "it has 'a'"),
     "both": ((NB, X, Y), {"label": "a"}, errors.ParameterError, "left out when y is given"),

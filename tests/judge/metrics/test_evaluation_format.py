@@ -50,7 +50,7 @@ def test_a_small_evaluation_prints_as_tables():
             "",
             "Intervals of 95%: exact (Clopper-Pearson) for shares, Student's for mean losses",
             "and the logits of areas.",
-            "Intervals of mean losses of so few rows are rough.",
+            "Intervals of mean losses are rough for so few rows.",
             "",
             "true \\ predicted  ham  spam",
             "ham                 3     0",
@@ -90,7 +90,7 @@ def test_what_is_undefined_infinite_or_unseen_is_told():
             "Intervals of 90%: exact (Clopper-Pearson) for shares, Student's for mean losses",
             "and the logits of areas.",
             "1 class without rows: no area, and not in the means.",
-            "Intervals of mean losses of so few rows are rough.",
+            "Intervals of mean losses are rough for so few rows.",
             "Unequal weights: intervals count 2.8 effective rows.",
             "1 row with labels that the model has never seen, counted as errors with",
             "probability zero: 'z'.",
@@ -113,7 +113,7 @@ def test_an_interval_cut_off_at_zero_is_told_to_be_rough():
     table = [[0.999, 0.001]] * 99
     sure = Fixed(["a", "b"], ["a"] * 100, [*table, [1 - 1e-12, 1e-12]])
     rows, labels = [[at] for at in range(100)], ["a"] * 99 + ["b"]
-    told = "A few rows have most of the squared loss (Brier score) and log loss: the interval, cut off at 0,"
+    told = "A few rows account for most of the squared loss (Brier score) and log loss: the interval, cut off at 0,"
     assert f"{told} is rough." in " ".join(str(evaluate(sure, rows, labels)).split())
     mild = Fixed(["a", "b"], ["a"] * 100, [[0.7, 0.3]] * 100)
     assert "rough" not in str(evaluate(mild, rows, labels))
@@ -121,7 +121,7 @@ def test_an_interval_cut_off_at_zero_is_told_to_be_rough():
 
 def test_a_probability_of_zero_is_told():
     model = Fixed(["a", "b"], ["a", "a"], [[1, 0], [1, 0]])
-    told = "1 row gave the true class probability zero: the log loss is infinite."
+    told = "In 1 row the true class has probability zero: the log loss is infinite."
     assert told in str(evaluate(model, ROWS[:2], ["a", "b"]))
 
 
@@ -140,7 +140,7 @@ def test_many_classes_print_the_ten_worst():
         "true      predicted  rows",
         "topic 1   topic 0       1",
     ]
-    start = lines.index("The 10 classes of lowest F1:")
+    start = lines.index("The 10 classes with the lowest F1:")
     assert len(lines[start + 2 :]) == 10
     assert lines[start + 2].split()[:2] == ["topic", "1"]
 

@@ -65,7 +65,7 @@ def test_an_unknown_picture_and_one_without_facts_are_refused():
     with pytest.raises(errors.ParameterError, match="what must be one of 'confusion', 'reliability'"):
         found().plot("rock")
     bare = evaluate_scripted([1, 1], [[0.2, 0.8], [0.4, 0.6]])
-    with pytest.raises(errors.Unsupported, match=r"no curves to draw\. Areas need rows of at least two"):
+    with pytest.raises(errors.Unsupported, match=r"no curves to plot\. Areas need rows of at least two"):
         bare.plot("roc")
     scored = evaluate_scripted([0, 1, 1], np.array([-1.0, 1.0, 2.0]), as_scores=True)
     with pytest.raises(errors.Unsupported, match=r"no calibration to draw\. The classifier gives no prob"):

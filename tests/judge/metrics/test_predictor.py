@@ -85,7 +85,7 @@ def test_scores_of_pairs_of_classes_are_no_scores_of_classes(classes, wrapped):
     found = evaluate(model, X, y)
     assert "roc_area" not in [measure.name for measure in found.measures]
     assert found.omitted == (
-        "The classifier gives no probabilities, and its scores are of pairs of classes, so there are no "
+        "The classifier gives no probabilities, and its scores are for pairs of classes, so there are no "
         "other measures.",
     )
 
@@ -111,7 +111,7 @@ def test_what_is_no_probability_is_refused(table, shown):
         evaluate_scripted([0, 1], table)
     assert str(refused.value) == (
         f"The classifier gave row 1 (the first is 0) the probabilities {shown}; they must be shares that sum "
-        "to 1. Mend the classifier, or leave such rows out."
+        "to 1. Fix the classifier, or leave such rows out."
     )
 
 

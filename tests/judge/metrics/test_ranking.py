@@ -170,13 +170,13 @@ def test_too_many_scores_leave_the_areas_out_and_it_is_told(monkeypatch):
     found = evaluate_scripted(labels, table)
     assert "roc_area" not in [measure.name for measure in found.measures]
     assert found.measure("calibration_error").value > 0
-    assert found.omitted == ("Areas would need more than 256 MB of scores at once, and are left out.",)
+    assert found.omitted == ("Areas are omitted: they would need more than 256 MB of scores in memory.",)
     monkeypatch.setattr(accumulators, "MAX_RETAINED_BYTES", 20 * 45)
     assert evaluate_scripted(labels, table).measure("roc_area").value > 0
     monkeypatch.setattr(accumulators, "MAX_RETAINED_BYTES", 20 * 21 - 1)
     none = evaluate_scripted(labels, table)
     assert none.reliability == ()
-    assert none.omitted[1] == "Calibration would need more than 256 MB of rows at once, and is left out."
+    assert none.omitted[1] == "Calibration is omitted: it would need more than 256 MB of rows in memory."
 
 
 def test_what_is_kept_of_rows_is_what_is_counted():

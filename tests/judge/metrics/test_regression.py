@@ -116,7 +116,7 @@ mean error                 0.125        −1        2
 Intervals of 95%: bootstrap over the rows (2,000 samples, seed 0). An error is
 predicted − true.
 
-Rows that were missed most:
+Rows with the largest errors:
 row  true  predicted  error
 3       0          3      3
 0      11         10     −1
@@ -150,7 +150,7 @@ def test_bad_input_is_refused_word_for_word():
         evaluate(model, X, y, sample_weight=np.zeros(10))
     with pytest.raises(errors.DataError, match=r"^y has 9 values for 10 rows; give one per row\.$"):
         evaluate(Ridge().fit(X, y), X, y[:9])
-    with pytest.raises(errors.Unsupported, match=r"^The regression predicts numbers of the shape \(10, 2\)"):
+    with pytest.raises(errors.Unsupported, match=r"^The regression predicts numbers of shape \(10, 2\)"):
         evaluate(Ridge().fit(X, np.column_stack([y, y])), X, y)
     with pytest.raises(
         errors.Unsupported, match=r"^evaluate needs a trained classifier or regression, got obj"

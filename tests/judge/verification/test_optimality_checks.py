@@ -143,7 +143,7 @@ def test_priors_by_column_leave_the_loss_to_be_checked():
     assert found.ok
     assert [check.name for check in found.checks][-1] == "loss of all rows"
     assert found.notes == (
-        "The features have penalties of their own, which a model does not keep: only the loss was checked.",
+        "The features have individual penalties, which a model does not store: only the loss was checked.",
     )
     assert str(found).endswith("only the\nloss was checked.")
 
@@ -152,7 +152,7 @@ def test_online_learning_proves_nothing():
     rows = table(classes=2)
     found = verify(weigh.LogisticRegression(method="online").fit(rows, "y"), rows)
     assert found.notes == (
-        "The weights were learned online, which proves nothing: only rows and classes were checked.",
+        "The weights were learned online, without a certificate: only rows and classes were checked.",
     )
     assert found.to_dict()["notes"] == list(found.notes)
 

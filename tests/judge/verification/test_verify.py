@@ -190,7 +190,7 @@ def test_it_prints_within_80_columns():
 
 def test_what_cannot_be_counted_again_is_refused():
     model = weigh.NaiveBayes().fit({"a": ["x", "y"], "y": [0, 1]}, "y").model_
-    with pytest.raises(errors.Unsupported, match="got LinearModel, of which the rows tell nothing"):
+    with pytest.raises(errors.Unsupported, match="against their rows, got LinearModel\."):
         weigh.verify(model.linear(), {"a": ["x"]}, [0])
     with pytest.raises(errors.LabelError, match="no labels to count by"):
         weigh.verify(weigh.NaiveBayes().fit(np.eye(2), [0, 1]), np.eye(2))

@@ -1,1 +1,1 @@
-"""Margins, the planes that have them, and the bounds on mistakes that follow."""
+"""Margins of labelled rows, maximum-margin hyperplanes, and mistake bounds of the perceptron."""

@@ -1,4 +1,4 @@
-"""Mistake bounds for rows that no plane separates: what a plane gets wrong is paid for.
+"""Mistake bounds for inseparable rows, in terms of the hinge loss of a plane.
 
 A perceptron that made M mistakes, on the examples S, ends at w = Σ_S y·x with ‖w‖ ≤ √M·R. For any
 unit vector u and any γ > 0, the product w·u = Σ_S y·u·x is at least
@@ -6,7 +6,7 @@ unit vector u and any γ > 0, the product w·u = Σ_S y·u·x is at least
 * Mγ − √M·D, where D² = Σ max(0, γ − y·u·x)² over all examples shown: hence √M ≤ (R + D)/γ;
 * γ(M − L), where L = Σ max(0, 1 − y·u·x/γ): hence M − L ≤ √M·R/γ, a quadratic in √M.
 
-Both hold for every u and γ, so that the best ones may be searched after the fact.
+Both hold for every u and γ, so they may be chosen to minimise the bound.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ GOLDEN_SECTION = (math.sqrt(5.0) - 1.0) / 2.0
 
 @dataclass(frozen=True, eq=False)
 class HingeBound:
-    """The smallest bound found: its form, the unit vector u = (w, b) and the γ that prove it."""
+    """The smallest bound found, with its form and the unit vector u = (w, b) and γ that prove it."""
 
     bound: float
     form: str
@@ -38,7 +38,7 @@ class HingeBound:
 
 
 def hinge_bound(vertices: HullVertices, passes: int) -> HingeBound:
-    """Search the unit vector and γ of the smallest bound."""
+    """Search for the unit vector and γ of the smallest bound."""
     best = HingeBound(float(vertices.n_vertices * passes), "count", np.zeros(vertices.width), math.inf, 0.0)
     for w in _candidate_planes(vertices, passes):
         if not w.any():
@@ -51,19 +51,19 @@ def hinge_bound(vertices: HullVertices, passes: int) -> HingeBound:
             bound = value**2 * (1.0 + 2 * FLOAT64_EPSILON * (vertices.n_vertices + vertices.width + 16))
             if bound < best.bound:
                 gamma = vertices.scale / t
-                short = np.maximum(1.0 - t * products, 0.0)
-                loss = passes * float((short**2).sum() if root is _squared_hinge_root else short.sum())
+                hinge = np.maximum(1.0 - t * products, 0.0)
+                loss = passes * float((hinge**2).sum() if root is _squared_hinge_root else hinge.sum())
                 best = HingeBound(bound, form, w / np.linalg.norm(w), gamma, loss)
     return best
 
 
 def _squared_hinge_root(products: Floats, radius: float, passes: int, t: float) -> float:
-    """√M of the squared form with γ = 1/t, which is convex in t."""
+    """Return the bound on √M of the squared form with γ = 1/t; convex in t."""
     return radius * t + math.sqrt(passes) * float(np.linalg.norm(np.maximum(1.0 - t * products, 0.0)))
 
 
 def _hinge_root(products: Floats, radius: float, passes: int, t: float) -> float:
-    """√M of the linear form with γ = 1/t, which has one valley in t."""
+    """Return the bound on √M of the linear form with γ = 1/t; unimodal in t."""
     loss = passes * float(np.maximum(1.0 - t * products, 0.0).sum())
     return (radius * t + math.sqrt((radius * t) ** 2 + 4.0 * loss)) / 2.0
 
@@ -71,7 +71,10 @@ def _hinge_root(products: Floats, radius: float, passes: int, t: float) -> float
 def _golden_section_minimum(
     products: Floats, radius: float, n: int, passes: int, root: Callable[[Floats, float, int, float], float]
 ) -> tuple[float, float]:
-    """The t of the smallest root, by golden section: no root is smaller than R·t."""
+    """Return the minimiser t of the root and its minimum, by golden-section search.
+
+    The root is at least R·t and is √(n·passes) at t = 0, which bounds t from above.
+    """
     low, high = 0.0, math.sqrt(n * passes) / radius
     inner = [high - GOLDEN_SECTION * (high - low), low + GOLDEN_SECTION * (high - low)]
     values = [root(products, radius, passes, t) for t in inner]
@@ -84,20 +87,20 @@ def _golden_section_minimum(
             low, inner[0], values[0] = inner[0], inner[1], values[1]
             inner[1] = low + GOLDEN_SECTION * (high - low)
             values[1] = root(products, radius, passes, inner[1])
-    at = 0 if values[0] <= values[1] else 1
-    return inner[at], values[at]
+    best = 0 if values[0] <= values[1] else 1
+    return inner[best], values[best]
 
 
 def _candidate_planes(vertices: HullVertices, passes: int) -> Iterator[Floats]:
-    """Yield planes on the way to the smallest squared form, R‖w‖ + √T‖max(0, 1 − y·w·x)‖.
+    """Yield the iterates that minimise the squared form, R‖w‖ + √T‖max(0, 1 − y·w·x)‖.
 
-    Both norms lie below parabolas that touch them at the present w; the sum of the parabolas is a
-    ridge problem, and each step to its minimum lowers the bound.
+    Majorisation–minimisation: both norms are majorised by parabolas that touch them at the current w. The sum
+    of the parabolas is a ridge problem, and each step to its minimum lowers the bound.
     """
     radius = float(vertices.norms.max())
     w = vertices.combine(np.full(vertices.n_vertices, 1.0 / vertices.n_vertices))
     if not w.any():
-        # The sum is convex in w and its slope at zero is R then: no plane is better than none.
+        # The objective is convex in w and increases from zero in every direction: zero is optimal.
         return
     w = w / np.linalg.norm(w)
     yield w
@@ -106,11 +109,11 @@ def _candidate_planes(vertices: HullVertices, passes: int) -> Iterator[Floats]:
     )
     w = w * t
     for _ in range(MAX_OUTER_STEPS):
-        short = float(np.linalg.norm(np.maximum(1.0 - vertices.dot(w), 0.0)))
+        hinge_norm = float(np.linalg.norm(np.maximum(1.0 - vertices.dot(w), 0.0)))
         norm = float(np.linalg.norm(w))
-        if norm <= FLOAT64_EPSILON or short <= FLOAT64_EPSILON:
+        if norm <= FLOAT64_EPSILON or hinge_norm <= FLOAT64_EPSILON:
             break
-        w = _minimise_ridge(vertices, w, radius * short / (math.sqrt(passes) * norm))
+        w = _minimise_ridge(vertices, w, radius * hinge_norm / (math.sqrt(passes) * norm))
         yield w
         value = _squared_hinge_root(vertices.dot(w), radius, passes, 1.0)
         if value >= last * (1.0 - 1e-6):
@@ -119,39 +122,38 @@ def _candidate_planes(vertices: HullVertices, passes: int) -> Iterator[Floats]:
 
 
 def _minimise_ridge(vertices: HullVertices, w: Floats, c: float) -> Floats:
-    """Take Newton steps towards the minimum of c‖w‖² + Σ max(0, 1 − y·w·x)²."""
+    """Minimise c‖w‖² + Σ max(0, 1 − y·w·x)² by a few Newton steps with backtracking."""
 
-    def value(at: Floats) -> float:
-        return c * float(at @ at) + float((np.maximum(1.0 - vertices.dot(at), 0.0) ** 2).sum())
+    def objective(w: Floats) -> float:
+        return c * float(w @ w) + float((np.maximum(1.0 - vertices.dot(w), 0.0) ** 2).sum())
 
-    present = value(w)
+    value = objective(w)
     for _ in range(MAX_NEWTON_STEPS):
-        short = 1.0 - vertices.dot(w)
-        active = (short > 0.0).astype(np.float64)
-        step = _conjugate_gradient(vertices, active, c, vertices.combine(active * short) - c * w)
-        length = 1.0
-        while value(w + length * step) > present and length > 1e-6:
-            length /= 2.0
-        trial = value(w + length * step)
-        if trial >= present * (1.0 - 1e-9):
+        hinge = 1.0 - vertices.dot(w)
+        active = (hinge > 0.0).astype(np.float64)
+        step = _conjugate_gradient(vertices, active, c, vertices.combine(active * hinge) - c * w)
+        alpha = 1.0
+        while objective(w + alpha * step) > value and alpha > 1e-6:
+            alpha /= 2.0
+        trial = objective(w + alpha * step)
+        if trial >= value * (1.0 - 1e-9):
             break
-        w, present = w + length * step, trial
+        w, value = w + alpha * step, trial
     return w
 
 
-def _conjugate_gradient(vertices: HullVertices, active: Floats, c: float, right: Floats) -> Floats:
-    """Solve (c + VᵀAV)·s = right by conjugate gradients."""
+def _conjugate_gradient(vertices: HullVertices, active: Floats, c: float, rhs: Floats) -> Floats:
+    """Solve (c I + VᵀAV) s = rhs by conjugate gradients, with A = diag(active)."""
     s = np.zeros(vertices.width)
-    residual, direction = right.copy(), right.copy()
-    square = float(residual @ residual)
-    start = square
+    residual, direction = rhs.copy(), rhs.copy()
+    rho = rho_0 = float(residual @ residual)
     for _ in range(MAX_CG_STEPS):
-        if square <= 1e-12 * start or square == 0.0:
+        if rho <= 1e-12 * rho_0 or rho == 0.0:
             break
-        along = c * direction + vertices.combine(active * vertices.dot(direction))
-        rate = square / float(direction @ along)
-        s += rate * direction
-        residual -= rate * along
-        square, before = float(residual @ residual), square
-        direction = residual + square / before * direction
+        product = c * direction + vertices.combine(active * vertices.dot(direction))
+        alpha = rho / float(direction @ product)
+        s += alpha * direction
+        residual -= alpha * product
+        rho_old, rho = rho, float(residual @ residual)
+        direction = residual + rho / rho_old * direction
     return s

@@ -1,4 +1,4 @@
-"""`margin`: how far apart two classes are, or the proof that no plane separates them."""
+"""`margin`: the maximum margin between two classes, or a proof that no plane separates them."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ from weigh.text import to_json_value
 
 @dataclass(frozen=True, eq=False)
 class ExactMargin:
-    """What is known in fractions: the planes and the squared radii; `radius` counts the constant 1.
+    """The planes and the squared radii as exact fractions; `radius` includes the constant 1.
 
-    It is about the decimal numbers that the values print as: 0.1 is 1/10 here.
+    Values count as the decimal numbers they print as: 0.1 is 1/10.
     """
 
     distance: ExactPlane | None
@@ -60,7 +60,7 @@ class ExactMargin:
     radius_plain: Fraction
 
     def to_dict(self) -> dict[str, Any]:
-        """The squares, as text, for JSON."""
+        """Return the squares as text, for JSON."""
         return {
             "distance_square": str(self.distance.square) if self.distance else None,
             "augmented_square": str(self.augmented.square) if self.augmented else None,
@@ -73,10 +73,10 @@ class ExactMargin:
 class Margin:
     """The result of `margin`.
 
-    `distance` is the widest plane by distance from it, `augmented` the one of the mistake bound; both
-    are None where `separable` is False, and then `proof` says why. `separable` None means undecided:
-    the hulls touch as far as floats can tell. `radius` is the largest norm of a row with the constant
-    1, `radius_plain` without. `exact` has squares in fractions where the table is small.
+    `distance` is the plane with the largest distance margin, `augmented` the one with the largest augmented
+    margin, which enters the mistake bound. If `separable` is False, both are None and `proof` says why;
+    `separable` None means undecided: the hulls touch within floating-point precision. `radius` is the largest
+    norm of a row with the constant 1, `radius_plain` without it. Small tables have `exact` fractions.
     """
 
     classes: tuple[Any, Any]
@@ -92,11 +92,11 @@ class Margin:
 
     @property
     def gap(self) -> float:
-        """How far the wider of both intervals is open, as a share of its upper end."""
+        """The relative width (upper − lower)/upper of the wider of the two intervals."""
         return max((plane.gap for plane in (self.distance, self.augmented) if plane), default=0.0)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return everything as JSON values."""
         parts = {name: getattr(self, name) for name in ("distance", "augmented", "exact", "proof")}
         return {
             "classes": [to_json_value(label) for label in self.classes],
@@ -110,10 +110,10 @@ class Margin:
         }
 
     def plot(self, X: Any = None, y: Any = None, *, columns: Any = "auto") -> Any:
-        """Return a picture of the widest plane among its rows, which the result does not keep.
+        """Plot the maximum-margin plane; pass the rows, because the result does not keep them.
 
-        With the rows, of two features it shows the plane with its margins, of others the rows that are
-        nearest; without, or where no plane separates, the weights of the planes or of the proof.
+        With rows of two features the chart shows the plane and its margins, with other rows those nearest to
+        the plane. Without rows, or if no plane separates, it shows the weights of the planes or of the proof.
         """
         if X is None or self.distance is None:
             return plot_margin_weights(self)
@@ -136,53 +136,51 @@ def margin(
     tol: float = 1e-9,
     max_iter: int = 10_000,
 ) -> Margin:
-    """Measure how far apart two classes are: the margin of the widest plane between them.
+    """Compute the maximum margin of a plane between two classes.
 
-    The **distance margin** is the distance from the plane to the nearest row,
+    The **distance margin** is the largest possible distance from the plane to the nearest row,
     max over (w, b) of min y(w·x + b)/‖w‖: half the distance between the convex hulls of the classes.
     The **augmented margin** treats the bias as one more weight, of a column that is always 1:
     max min y(w·x + b)/√(‖w‖² + b²). It is the γ of the perceptron's mistake bound R²/γ², where R is
     the largest norm of a row with its 1. It is never larger than the distance margin.
 
-    Both come with a proved interval: a plane whose margin was checked against every row, and a pair
-    of points of the hulls that no plane can be farther from. Where no plane separates, the result
-    holds a proof of that. Weights of rows play no part.
+    Both come with a certified interval: the lower end is the margin of a plane, checked against every row;
+    the upper end follows from a point of each convex hull, since no margin exceeds half their distance. If no
+    plane separates the classes, the result holds a proof of that. Sample weights are ignored.
 
     Parameters
     ----------
-    X : rows of any storage, or a Design
+    X : rows in any storage, or a DesignMatrix
     y : one label per row, or the label column's name; the second class in canonical order is +1
     columns : kinds of the columns, as for the learners
-    missing : values that stand for a missing one
-    tol : how far the intervals may stay open, as a share of the margin; a warning tells if they do
-    max_iter : how many rows may in turn be tried as supports of the plane
+    missing : values that mean missing
+    tol : largest relative width of the intervals; wider ones cause a warning
+    max_iter : maximum number of iterations; each adds rows to the support of the plane
     """
     if not 0.0 < check_finite("margin", "tol", tol, "above 0 and below 1") < 1.0:
         raise errors.parameter_error("margin", "tol", "above 0 and below 1", tol)
     check_integer("margin", "max_iter", max_iter, 1)
     rows, signs = check_two_classes("margin", as_design(X, y, columns, missing))
-    found = _compute_margin(rows, signs, tol, max_iter)
-    if found.separable and found.gap > tol:
+    result = _compute_margin(rows, signs, tol, max_iter)
+    if result.separable and result.gap > tol:
         warnings.warn(
-            f"margin: the interval is open by {found.gap:.1e} of the margin, more than tol={tol:g}; "
-            f"raise max_iter, or bring the columns to like scales.",
+            f"margin: the relative width of the interval is {result.gap:.1e}, more than tol={tol:g}; "
+            f"raise max_iter, or bring the columns to similar scales.",
             errors.WeighWarning,
             stacklevel=2,
         )
-    return found
+    return result
 
 
 def as_design(X: Any, y: Any, columns: Any, missing: Sequence[Any]) -> DesignMatrix:
-    """The rows as numbers over named features."""
-    return (
-        X
-        if isinstance(X, DesignMatrix) and y is None
-        else build_design_matrix(X, y, columns=columns, missing=missing)
-    )
+    """Return the rows as a design matrix, built unless X is one."""
+    if isinstance(X, DesignMatrix) and y is None:
+        return X
+    return build_design_matrix(X, y, columns=columns, missing=missing)
 
 
 def check_two_classes(owner: str, rows: DesignMatrix) -> tuple[DesignMatrix, Floats]:
-    """The rows with −1 for the first class and +1 for the second; other numbers of classes are refused."""
+    """Return the rows and their signs [n], −1 for the first class; raises unless there are two classes."""
     present = np.unique(rows.codes).tolist()
     labels = [rows.classes[code] for code in present]
     if len(labels) == 1:
@@ -192,29 +190,31 @@ def check_two_classes(owner: str, rows: DesignMatrix) -> tuple[DesignMatrix, Flo
         )
     if len(labels) != 2:
         raise errors.DataError(
-            f"{owner} needs rows of two classes, got {len(labels)}: {errors.quote_names(labels)}. Ask for one "
-            f"class against the rest, with [label == {next(iter(labels), 'a')!r} for label in y] as y, or "
-            f"for a pair, with the rows of two classes only."
+            f"{owner} needs rows of two classes, got {len(labels)}: {errors.quote_names(labels)}. Compare "
+            f"one class with the rest, with [label == {next(iter(labels), 'a')!r} for label in y] as y, or "
+            f"give only the rows of two classes."
         )
     if not np.isfinite(rows.values).all():
-        raise errors.DataError(f"{owner} needs finite numbers, got nan or infinity among the values.")
+        raise errors.DataError(f"{owner} needs finite numbers; the values contain nan or infinity.")
     return dataclasses.replace(rows, classes=labels), np.where(rows.codes == present[1], 1.0, -1.0)
 
 
 def _compute_margin(rows: DesignMatrix, signs: Floats, tol: float, max_iter: int) -> Margin:
-    corners = distance_vertices(rows, signs)
-    proof = find_shared_row(rows, corners.group)
+    vertices = distance_vertices(rows, signs)
+    proof = find_shared_row(rows, vertices.group)
     if proof is not None:
         return _build_margin(rows, False, None, None, None, proof)
-    found = minimum_norm_point(corners, tol, max_iter)
-    if found.lower <= 0.0:
-        proof, found = _decide_separability(rows, corners, found)
+    nearest = minimum_norm_point(vertices, tol, max_iter)
+    if nearest.lower <= 0.0:
+        proof, nearest = _decide_separability(rows, vertices, nearest)
         if proof is not None:
             return _build_margin(rows, False, None, None, None, proof)
-    distance = distance_plane(corners, found, rows.names)
-    lifted = augmented_vertices(rows, signs)
-    other = minimum_norm_point(lifted, tol, max_iter)
-    augmented = augmented_plane(lifted, other, rows.names, distance if distance.lower else None)
+    distance = distance_plane(vertices, nearest, rows.names)
+    with_constant = augmented_vertices(rows, signs)
+    augmented_nearest = minimum_norm_point(with_constant, tol, max_iter)
+    augmented = augmented_plane(
+        with_constant, augmented_nearest, rows.names, distance if distance.lower else None
+    )
     exact = _exact_margin(rows, signs.astype(int).tolist(), distance, augmented)
     if exact and exact.distance:
         distance = plane_from_exact(exact.distance, constant=False)
@@ -225,17 +225,17 @@ def _compute_margin(rows: DesignMatrix, signs: Floats, tol: float, max_iter: int
 
 
 def _decide_separability(
-    rows: DesignMatrix, corners: HullVertices, found: MinimumNormPoint
+    rows: DesignMatrix, vertices: HullVertices, nearest: MinimumNormPoint
 ) -> tuple[InseparabilityProof | None, MinimumNormPoint]:
-    """What a linear program says where no plane was found: a proof, or a plane if there is one."""
-    proof, direction = find_common_point(rows, corners, np.flatnonzero(found.weights))
+    """Decide separability by a linear program: return a proof that no plane exists, or the better plane."""
+    proof, direction = find_common_point(rows, vertices, np.flatnonzero(nearest.weights))
     if proof is None:
-        proof, direction = find_common_point(rows, corners, np.arange(rows.n_rows))
+        proof, direction = find_common_point(rows, vertices, np.arange(rows.n_rows))
     if proof is None and direction.any():
-        lower = sum(corners.group_minima(product_lower_bounds(corners, direction)))
-        if lower > found.lower:
-            found = dataclasses.replace(found, lower=lower, direction=direction)
-    return proof, found
+        lower = sum(vertices.group_minima(product_lower_bounds(vertices, direction)))
+        if lower > nearest.lower:
+            nearest = dataclasses.replace(nearest, lower=lower, direction=direction)
+    return proof, nearest
 
 
 def _exact_margin(
@@ -262,8 +262,10 @@ def _build_margin(
 ) -> Margin:
     square = exact.radius_plain if exact else exact_squared_radius(rows)
     largest = float(np.abs(rows.values).max(initial=0.0)) or 1.0
-    ends = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
-    longest = float(np.sqrt(np.bincount(ends, (rows.values / largest) ** 2, rows.n_rows).max()) * largest)
+    row_index = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
+    max_norm = float(
+        np.sqrt(np.bincount(row_index, (rows.values / largest) ** 2, rows.n_rows).max()) * largest
+    )
     return Margin(
         (rows.classes[0], rows.classes[1]),
         rows.n_rows,
@@ -271,8 +273,8 @@ def _build_margin(
         separable,
         distance,
         augmented,
-        float(np.hypot(longest, 1.0)) if square is None else fraction_sqrt(square + 1),
-        longest if square is None else fraction_sqrt(square),
+        float(np.hypot(max_norm, 1.0)) if square is None else fraction_sqrt(square + 1),
+        max_norm if square is None else fraction_sqrt(square),
         exact,
         proof,
     )

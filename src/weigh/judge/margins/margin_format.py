@@ -1,4 +1,4 @@
-"""A margin as text of at most 80 columns, and as small HTML tables."""
+"""Format a margin as text of at most 80 columns, as HTML tables and as charts."""
 
 from __future__ import annotations
 
@@ -29,41 +29,50 @@ if TYPE_CHECKING:
 
 LINE_WIDTH = 80
 MAX_LISTED_ITEMS = 10
-# Longer fractions tell less than their decimals.
-MAX_FRACTION_WIDTH = 24
+MAX_FRACTION_WIDTH = 24  # longer fractions are less readable than decimals
+GRID_CELLS = 60
+MAX_PLOTTED_ITEMS = 20
 
 
 def format_margin(margin: Margin) -> str:
-    """The whole result as text."""
+    """Return the whole result as text."""
     parts = [textwrap.fill(sentence, LINE_WIDTH) for sentence in _margin_sentences(margin)]
     parts += [text_table(rows, indent="  ") for _, rows in _margin_tables(margin)]
     return "\n\n".join([parts[0], *parts[2:], parts[1]])
 
 
 def margin_html(margin: Margin) -> str:
-    """The result as HTML tables."""
+    """Return the result as HTML tables."""
     first, last = map(html_paragraph, _margin_sentences(margin))
-    return f"<div>{first}{''.join(html_table(title, rows) for title, rows in _margin_tables(margin))}{last}</div>"
+    tables = "".join(html_table(title, rows) for title, rows in _margin_tables(margin))
+    return f"<div>{first}{tables}{last}</div>"
 
 
 def _margin_sentences(margin: Margin) -> list[str]:
-    told = {True: "separable", False: "not separable", None: "undecided"}[margin.separable]
+    verdict = {True: "separable", False: "not separable", None: "undecided"}[margin.separable]
     first, second = (truncate(repr(label), 20) for label in margin.classes)
-    of = f"{format_quantity(margin.n_rows, 'row')}, {format_quantity(margin.n_features, 'feature')}"
-    head = f"Margin of {of}, {first} (−) against {second} (+): {told}."
-    radius = f"Radius {format_float(margin.radius)} with the constant 1, {format_float(margin.radius_plain)} without."
+    size = f"{format_quantity(margin.n_rows, 'row')}, {format_quantity(margin.n_features, 'feature')}"
+    head = f"Margin of {size}, {first} (−) against {second} (+): {verdict}."
+    augmented, plain = format_float(margin.radius), format_float(margin.radius_plain)
+    radius = f"Radius {augmented} with the constant 1, {plain} without."
     if margin.proof is not None:
-        sure = "exactly" if margin.proof.exact else f"but for {margin.proof.residual:.1e} of rounding"
-        return [head, f"Both means are the same point, {sure}, so no plane parts the classes. {radius}"]
+        accuracy = (
+            "exactly" if margin.proof.exact else f"up to a rounding error of {margin.proof.residual:.1e}"
+        )
+        return [
+            head,
+            f"With these weights both classes have the same mean, {accuracy}, so no plane separates them. "
+            f"{radius}",
+        ]
     if margin.separable is None:
-        return [head, f"The classes touch as far as floats can tell. {radius}"]
+        return [head, f"The classes touch within floating-point precision. {radius}"]
     return [head, radius]
 
 
 def _margin_tables(margin: Margin) -> list[tuple[str, list[list[str]]]]:
     if margin.proof is not None:
-        return [("The same mean of both classes", _proof_rows(margin, margin.proof))]
-    return [("Margins", _margin_rows(margin)), ("The widest planes", _weight_rows(margin))]
+        return [("A common point of both convex hulls", _proof_rows(margin, margin.proof))]
+    return [("Margins", _margin_rows(margin)), ("Maximum-margin planes", _weight_rows(margin))]
 
 
 def _margin_rows(margin: Margin) -> list[list[str]]:
@@ -86,49 +95,40 @@ def _margin_rows(margin: Margin) -> list[list[str]]:
 
 def _weight_rows(margin: Margin) -> list[list[str]]:
     planes = [plane for plane in (margin.distance, margin.augmented) if plane is not None]
-    names = {name: max(abs(p.w.get(name, 0.0)) for p in planes) for plane in planes for name in plane.w}
-    shown = sorted(names, key=lambda name: (-names[name], name))
+    sizes = {name: max(abs(p.w.get(name, 0.0)) for p in planes) for plane in planes for name in plane.w}
+    names = sorted(sizes, key=lambda name: (-sizes[name], name))
     rows = [["weight", "distance", "augmented"]]
     rows += [
         [truncate(name, 44), *(format_signed(p.w.get(name, 0.0), 4) for p in planes)]
-        for name in shown[:MAX_LISTED_ITEMS]
+        for name in names[:MAX_LISTED_ITEMS]
     ]
-    if len(shown) > MAX_LISTED_ITEMS:
-        rows.append([f"… and {len(shown) - MAX_LISTED_ITEMS:,} more", "", ""])
+    if len(names) > MAX_LISTED_ITEMS:
+        rows.append([f"… and {len(names) - MAX_LISTED_ITEMS:,} more", "", ""])
     return [*rows, ["bias", *(format_signed(plane.b, 4) for plane in planes)]]
 
 
 def _proof_rows(margin: Margin, proof: InseparabilityProof) -> list[list[str]]:
     rows = [["class", "row", "weight"]]
-    for label, side in zip(margin.classes, (proof.first, proof.second), strict=True):
-        rows += [
-            [truncate(repr(label), 40), f"{row:,}", _format_weight(weight)]
-            for row, weight in _largest_row_weights(side)
-        ]
-        if len(side) > MAX_LISTED_ITEMS:
-            rows.append([truncate(repr(label), 40), f"… {len(side) - MAX_LISTED_ITEMS:,} more", ""])
+    for label, weights in zip(margin.classes, (proof.first, proof.second), strict=True):
+        name = truncate(repr(label), 40)
+        rows += [[name, f"{row:,}", _format_weight(weight)] for row, weight in _largest_row_weights(weights)]
+        if len(weights) > MAX_LISTED_ITEMS:
+            rows.append([name, f"… {len(weights) - MAX_LISTED_ITEMS:,} more", ""])
     return rows
 
 
-def _largest_row_weights(side: Mapping[int, Fraction | float]) -> list[tuple[int, Fraction | float]]:
-    return sorted(sorted(side.items(), key=lambda pair: -pair[1])[:MAX_LISTED_ITEMS])
+def _largest_row_weights(weights: Mapping[int, Fraction | float]) -> list[tuple[int, Fraction | float]]:
+    return sorted(sorted(weights.items(), key=lambda pair: -pair[1])[:MAX_LISTED_ITEMS])
 
 
 def _format_weight(weight: Fraction | float) -> str:
-    written = str(weight)
-    return (
-        written
-        if isinstance(weight, Fraction) and len(written) <= MAX_FRACTION_WIDTH
-        else f"{float(weight):.6g}"
-    )
-
-
-GRID_CELLS = 60
-MAX_PLOTTED_ITEMS = 20
+    text = str(weight)
+    is_short = isinstance(weight, Fraction) and len(text) <= MAX_FRACTION_WIDTH
+    return text if is_short else f"{float(weight):.6g}"
 
 
 def plot_margin_plane(margin: Margin, rows: DesignMatrix, plane: SeparatingPlane) -> Any:
-    """Draw rows with the widest plane: of two features the plane itself, else the rows nearest to it."""
+    """Plot the plane among rows of two features, otherwise the rows nearest to it."""
     table = np.zeros((rows.n_rows, rows.width))
     table[np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr)), rows.indices] = rows.values
     w = np.array([plane.w.get(name, 0.0) for name in rows.names])
@@ -142,42 +142,43 @@ def plot_margin_plane(margin: Margin, rows: DesignMatrix, plane: SeparatingPlane
 
 
 def _margin_regions(
-    margin: Margin, names: Sequence[str], table: Floats, labels: list[Any], line: LinearScore, reach: float
+    margin: Margin, names: Sequence[str], table: Floats, labels: list[Any], line: LinearScore, width: float
 ) -> Regions:
     x, y = (cell_centres(column, GRID_CELLS) for column in table.T)
     scores = np.array([[line.score(a, b) for a in x.tolist()] for b in y.tolist()])
-    spots = tuple(
+    region_rows = tuple(
         RegionRow(a, b, label, margin.classes[int(line.score(a, b) >= 0)])
         for (a, b), label in zip(table.tolist(), labels, strict=True)
     )
-    sure = 0.5 + 0.5 * np.abs(scores) / np.abs(scores).max()
-    verdicts = (scores >= 0).astype(np.int64)
-    return Regions(names[0], names[1], margin.classes, x, y, verdicts, sure, {}, spots, line, reach)
+    confidence = 0.5 + 0.5 * np.abs(scores) / np.abs(scores).max()
+    codes = (scores >= 0).astype(np.int64)
+    return Regions(names[0], names[1], margin.classes, x, y, codes, confidence, {}, region_rows, line, width)
 
 
 def _plot_nearest_rows(scores: Floats, signs: Floats, labels: list[Any]) -> Any:
     from weigh.pictures import bar_chart
 
-    own = signs * scores
+    distances = signs * scores
     rows = [
-        {"name": f"row {at}: {labels[at]}", "value": float(own[at])}
-        for at in np.argsort(own, kind="stable")[:MAX_PLOTTED_ITEMS].tolist()
+        {"name": f"row {row}: {labels[row]}", "value": float(distances[row])}
+        for row in np.argsort(distances, kind="stable")[:MAX_PLOTTED_ITEMS].tolist()
     ]
-    return bar_chart(rows, "distance from the widest plane", f"The {len(rows)} rows that are nearest to it")
+    return bar_chart(rows, "distance from the maximum-margin plane", f"The {len(rows)} nearest rows")
 
 
 def plot_margin_weights(margin: Margin) -> Any:
-    """Draw the weights of the widest planes; where none separates, of the rows that prove it."""
+    """Plot the weights of the maximum-margin planes, or of the rows that prove inseparability."""
     from weigh.pictures import bar_chart
 
     if margin.proof is not None:
-        sides = zip(margin.classes, (margin.proof.first, margin.proof.second), strict=True)
+        classes = zip(margin.classes, (margin.proof.first, margin.proof.second), strict=True)
         rows = [
             {"group": str(label), "name": f"row {row}", "value": float(weight)}
-            for label, side in sides
-            for row, weight in sorted(side.items(), key=lambda pair: -pair[1])[:MAX_PLOTTED_ITEMS]
+            for label, weights in classes
+            for row, weight in sorted(weights.items(), key=lambda pair: -pair[1])[:MAX_PLOTTED_ITEMS]
         ]
-        return bar_chart(rows, "weight of the row", "Both classes have this mean, so no plane parts them")
+        title = "Both classes have this weighted mean, so no plane separates them"
+        return bar_chart(rows, "weight of the row", title)
     planes = {"distance": margin.distance, "augmented": margin.augmented}
     rows = [
         {"group": f"{name} margin {plane.lower:.4g}", "name": feature, "value": weight}
@@ -185,11 +186,9 @@ def plot_margin_weights(margin: Margin) -> Any:
         if plane is not None
         for feature, weight in _largest_plane_weights(plane)
     ]
-    return bar_chart(rows, "weight", "The widest planes")
+    return bar_chart(rows, "weight", "Maximum-margin planes")
 
 
 def _largest_plane_weights(plane: SeparatingPlane) -> list[tuple[str, float]]:
-    return [
-        *sorted(plane.w.items(), key=lambda pair: -abs(pair[1]))[: MAX_PLOTTED_ITEMS - 1],
-        ("bias", plane.b),
-    ]
+    weights = sorted(plane.w.items(), key=lambda pair: -abs(pair[1]))
+    return [*weights[: MAX_PLOTTED_ITEMS - 1], ("bias", plane.b)]

@@ -1,7 +1,8 @@
-"""The point nearest to zero in the affine hull of a few corners: two ways for two sizes.
+"""The minimum-norm point of a convex hull, or of the difference of two, by Wolfe's algorithm (1976).
 
-Both keep independent corners, take in and drop some, and give the weights of the nearest point. The
-weights of each group sum to one.
+A corral is an affinely independent set of vertices whose minimum-norm point has positive weights. The point
+of its affine hull comes from a QR factorisation (few features) or from an updated inverse (many features).
+The weights of each group sum to one.
 """
 
 from __future__ import annotations
@@ -21,38 +22,162 @@ from weigh.judge.margins.convex_hulls import (
     product_lower_bounds,
 )
 
-# A corner must stand out of the hull of the others by this share of its length (its square, where
-# products are all that is kept), or rounding alone would place it.
+MAX_PROJECTION_FEATURES = 200  # with more features vertices are too long to store densely
+# A vertex must lie outside the affine hull of the others by this share of its norm (of its squared norm for
+# `InverseHull`); below that its position is rounding error.
 INDEPENDENCE_TOLERANCE = 1e-13
-# Weights are corrected so many times at most; a last correction beyond this says that the inverse has
-# gathered too many rounding errors.
+# For iterative refinement; if the last correction exceeds the tolerance, the inverse is recomputed.
 MAX_CORRECTIONS = 4
 DRIFT_TOLERANCE = 1e-13
+# Relative to the longest vertex. A shorter point counts as zero, and a linear program decides separability.
+ZERO_TOLERANCE = 1e-10
+# Consecutive iterations without progress: near the optimum, rounding hides small decreases.
+MAX_STALLED_STEPS = 10
+MAX_SINGLE_STEP_SIZE = 20  # larger corrals add several vertices at once
+
+
+@dataclass(frozen=True, eq=False)
+class MinimumNormPoint:
+    """A certified interval [lower, upper] of the distance from zero.
+
+    The smallest products of `direction` with the vertices prove `lower` (which is not positive if no
+    separating direction was found); the convex combination `weights` of the vertices proves `upper`.
+    """
+
+    lower: float
+    upper: float
+    direction: Floats
+    weights: Floats
+    iterations: int
+
+
+def minimum_norm_point(vertices: HullVertices, tol: float = 1e-9, max_iter: int = 10_000) -> MinimumNormPoint:
+    """Find the smallest ‖z‖, where z is the sum of one convex combination of the vertices per group.
+
+    Each iteration adds vertices that violate optimality, v·z below the level of their group, and drops those
+    whose weights would become negative. Stops when the gap ‖z‖² − Σ min v_i·z is at most tol·‖z‖², after
+    `max_iter` iterations, or without progress.
+    """
+    corral = Corral(vertices)
+    best_lower, direction = -np.inf, np.zeros(vertices.width)
+    min_square, stalls, iteration = np.inf, 0, 0
+    while True:
+        z, square = corral.z, float(corral.z @ corral.z)
+        if square <= (ZERO_TOLERANCE * vertices.norms.max(initial=0.0)) ** 2:
+            break
+        scores = vertices.dot(z)
+        lower = sum(vertices.group_minima(scores)) / np.sqrt(square)
+        stalls = 0 if lower > best_lower or square < min_square else stalls + 1
+        min_square = min(min_square, square)
+        if lower > best_lower:
+            best_lower, direction = lower, z
+        iteration += 1
+        violators = corral.violators(scores)
+        is_optimal = square - np.sqrt(square) * lower <= tol * square or not len(violators)
+        if is_optimal or iteration > max_iter or stalls > MAX_STALLED_STEPS:
+            break
+        if stalls:
+            corral.hull.recompute()
+        # Adding several vertices saves iterations of a large corral; adding one guarantees a decrease.
+        is_single = stalls or len(corral) <= MAX_SINGLE_STEP_SIZE
+        corral.add_vertices(violators[: 1 if is_single else len(corral) // 4])
+    return _certify(vertices, corral, direction, iteration)
+
+
+def _certify(vertices: HullVertices, corral: Corral, direction: Floats, iterations: int) -> MinimumNormPoint:
+    """Return the interval, widened by its rounding errors."""
+    weights = np.zeros(vertices.n_vertices)
+    weights[corral.hull.rows] = corral.weights
+    lower = -math.inf
+    if direction.any():
+        lower = sum(vertices.group_minima(product_lower_bounds(vertices, direction)))
+    return MinimumNormPoint(lower, norm_upper_bound(vertices, weights), direction, weights, iterations)
+
+
+class Corral:
+    """Affinely independent vertices with positive weights, at the minimum-norm point of their affine hull."""
+
+    def __init__(self, vertices: HullVertices) -> None:
+        self.vertices = vertices
+        uniform = np.zeros(vertices.n_vertices)
+        for members in vertices.group_members:
+            uniform[members] = 1.0 / len(members)
+        scores = vertices.dot(vertices.combine(uniform))
+        rows: Longs = np.array(
+            [members[scores[members].argmin()] for members in vertices.group_members], dtype=np.int64
+        )
+        hull_class = ProjectionHull if vertices.width <= MAX_PROJECTION_FEATURES else InverseHull
+        self.hull: AffineHull = hull_class(vertices, rows)
+        self.weights = np.ones(len(rows))
+        self.z = self.hull.point(self.weights)
+
+    def __len__(self) -> int:
+        return len(self.hull.rows)
+
+    def violators(self, scores: Floats) -> Longs:
+        """Return the vertices whose score v·z is below the level of their group, worst first."""
+        rows = self.hull.rows
+        violation = np.zeros(self.vertices.n_vertices)
+        rounding = 4 * FLOAT64_EPSILON * self.vertices.norms * np.linalg.norm(self.z)
+        groups = self.vertices.group[rows]
+        for g, members in enumerate(self.vertices.group_members):
+            in_group = groups == g
+            level = float(self.weights[in_group] @ scores[rows[in_group]])
+            violation[members] = np.maximum(level - scores[members] - rounding[members], 0.0)
+        violation[rows] = 0.0
+        violators = np.flatnonzero(violation)
+        return violators[np.argsort(-violation[violators], kind="stable")]
+
+    def add_vertices(self, rows: Longs) -> None:
+        """Add vertices, then move to the minimum-norm point, dropping vertices whose weights reach zero."""
+        if self.hull.add(rows) or (len(rows) > 1 and self.hull.add(rows[:1])):
+            self.weights = np.concatenate([self.weights, np.zeros(len(self) - len(self.weights))])
+        while True:
+            target = self._normalise_weights(self.hull.weights())
+            blocking = target <= FLOAT64_EPSILON
+            if not blocking.any():
+                self.weights = target
+                break
+            # The step ratio is zero for a new vertex whose weight would decrease: it is dropped at once.
+            decrease = np.maximum(self.weights[blocking] - target[blocking], FLOAT64_EPSILON**2)
+            ratio = self.weights[blocking] / decrease
+            step = min(1.0, float(ratio.min()))
+            self.weights = np.maximum(self.weights + step * (target - self.weights), 0.0)
+            dropped = blocking & (self.weights <= FLOAT64_EPSILON)
+            dropped[np.flatnonzero(blocking)[ratio.argmin()]] = True
+            self.hull.keep(~dropped)
+            self.weights = self._normalise_weights(self.weights[~dropped])
+        self.z = self.hull.point(self.weights)
+
+    def _normalise_weights(self, weights: Floats) -> Floats:
+        """Scale the weights of each group to sum to one."""
+        group = self.vertices.group[self.hull.rows]
+        return weights / np.bincount(group, weights)[group]
 
 
 class AffineHull(Protocol):
-    """What a corral needs to know of the affine hull of its corners."""
+    """The affine hull of a corral's vertices."""
 
     rows: Longs
 
     def add(self, rows: Longs) -> bool:
-        """Take in corners, or return False if they depend on the others."""
+        """Add vertices; return False, without adding them, if they are affinely dependent."""
 
-    def keep(self, staying: npt.NDArray[np.bool_]) -> None:
-        """Drop all others."""
+    def keep(self, mask: npt.NDArray[np.bool_]) -> None:
+        """Drop the vertices outside the mask."""
 
     def weights(self) -> Floats:
-        """Return the weights of the nearest point."""
+        """Return the weights of the minimum-norm point."""
 
     def point(self, weights: Floats) -> Floats:
-        """Return the nearest point, given its weights."""
+        """Return the minimum-norm point, given its weights."""
 
     def recompute(self) -> None:
-        """Forget gathered rounding errors."""
+        """Recompute the factorisation, to remove accumulated rounding errors."""
 
 
 class ProjectionHull:
-    """Orthogonal projection on the differences of whole corners: few features, of any scales."""
+    """Minimum-norm point by QR factorisation of vertex differences: few features, of any scales."""
 
     def __init__(self, vertices: HullVertices, rows: Longs) -> None:
         self.vertices, self.rows = vertices, rows
@@ -60,7 +185,7 @@ class ProjectionHull:
         self.recompute()
 
     def recompute(self) -> None:
-        """Find the orthogonal directions afresh."""
+        """Recompute the QR factorisation."""
         group = self.vertices.group[self.rows]
         self.bases = np.unique(group, return_index=True)[1]
         self.nonbases = np.delete(np.arange(len(group)), self.bases)
@@ -74,27 +199,26 @@ class ProjectionHull:
         self.q, self.r = np.linalg.qr(self.directions.T)
 
     def add(self, rows: Longs) -> bool:
-        """Take in corners, or return False if they depend on the others."""
-        before = self.rows, self.dense_vertices
+        """Add vertices; return False, without adding them, if they are affinely dependent."""
+        old = self.rows, self.dense_vertices
         self.rows = np.concatenate([self.rows, rows])
         self.dense_vertices = np.concatenate([self.dense_vertices, self.vertices.dense_rows(rows)])
         self.recompute()
-        wide, tall = self.r.shape[::-1]
-        apart = wide == tall and bool(np.all(np.abs(np.diagonal(self.r)) > INDEPENDENCE_TOLERANCE))
-        if not apart:
-            self.rows, self.dense_vertices = before
+        is_square = self.r.shape[0] == self.r.shape[1]
+        is_independent = is_square and bool(np.all(np.abs(np.diagonal(self.r)) > INDEPENDENCE_TOLERANCE))
+        if not is_independent:
+            self.rows, self.dense_vertices = old
             self.recompute()
-        return apart
+        return is_independent
 
-    def keep(self, staying: npt.NDArray[np.bool_]) -> None:
-        """Drop all others."""
-        self.rows, self.dense_vertices = self.rows[staying], self.dense_vertices[staying]
+    def keep(self, mask: npt.NDArray[np.bool_]) -> None:
+        """Drop the vertices outside the mask."""
+        self.rows, self.dense_vertices = self.rows[mask], self.dense_vertices[mask]
         self.recompute()
 
     def weights(self) -> Floats:
-        """Return the weights of the nearest point."""
+        """Return the weights of the minimum-norm point, with one step of iterative refinement."""
         moves = -np.linalg.solve(self.r, self.q.T @ self.base_point)
-        # A second solve takes away what rounding left of the first.
         moves -= np.linalg.solve(self.r, self.q.T @ (self.base_point + moves @ self.directions))
         group = self.vertices.group[self.rows]
         weights = np.zeros(len(group))
@@ -103,10 +227,10 @@ class ProjectionHull:
         return weights
 
     def point(self, weights: Floats) -> Floats:
-        """Return the nearest point: what a projection leaves of any point of the hull.
+        """Return the minimum-norm point: a point of the hull projected orthogonally to the directions.
 
-        A sum of corners would keep rounding errors as large as their largest values; a repeated
-        projection keeps only such as no difference of corners can see.
+        A sum of vertices would have rounding errors relative to their largest values; repeated projection
+        removes all errors along the directions.
         """
         z = self.base_point
         for _ in range(3):
@@ -115,9 +239,9 @@ class ProjectionHull:
 
 
 class InverseHull:
-    """The inverse of H = G + EEᵀ, G the products of the corners and E their groups.
+    """Minimum-norm point by the inverse of H = G + EEᵀ, G the Gram matrix and E the one-hot groups.
 
-    The weights are H⁻¹E(EᵀH⁻¹E)⁻¹1: many corners, each as long as a text is.
+    The weights are H⁻¹E(EᵀH⁻¹E)⁻¹1. For many features, such as those of text.
     """
 
     def __init__(self, vertices: HullVertices, rows: Longs) -> None:
@@ -125,196 +249,61 @@ class InverseHull:
         self.recompute()
 
     def recompute(self) -> None:
-        """Forget gathered rounding errors."""
-        lifted = self._augmented_gram(self.rows, self.rows)
+        """Recompute the inverse, to remove accumulated rounding errors."""
+        H = self._augmented_gram(self.rows, self.rows)
         try:
-            self.inverse = np.linalg.inv(lifted)
+            self.inverse = np.linalg.inv(H)
         except np.linalg.LinAlgError:
-            self.inverse = np.linalg.pinv(lifted, hermitian=True)
+            self.inverse = np.linalg.pinv(H, hermitian=True)
 
     def add(self, rows: Longs) -> bool:
-        """Take in corners, or return False if they depend on the others."""
-        side, own = self._augmented_gram(rows, self.rows), self._augmented_gram(rows, rows)
-        solved = side @ self.inverse
-        rest = own - solved @ side.T
+        """Add vertices; return False, without adding them, if they are affinely dependent."""
+        border, block = self._augmented_gram(rows, self.rows), self._augmented_gram(rows, rows)
+        solved = border @ self.inverse
+        schur = block - solved @ border.T
         try:
-            pivots = np.diagonal(np.linalg.cholesky(rest)) ** 2
+            pivots = np.diagonal(np.linalg.cholesky(schur)) ** 2
         except np.linalg.LinAlgError:
             return False
-        if np.any(pivots <= INDEPENDENCE_TOLERANCE * np.diagonal(own)):
+        if np.any(pivots <= INDEPENDENCE_TOLERANCE * np.diagonal(block)):
             return False
-        inner = np.linalg.inv(rest)
+        inner = np.linalg.inv(schur)
         cross = inner @ solved
         self.inverse = np.block([[self.inverse + solved.T @ cross, -cross.T], [-cross, inner]])
         self.rows = np.concatenate([self.rows, rows])
         return True
 
-    def keep(self, staying: npt.NDArray[np.bool_]) -> None:
-        """Drop all others."""
-        cross = self.inverse[np.ix_(staying, ~staying)]
-        inner = np.linalg.pinv(self.inverse[np.ix_(~staying, ~staying)], hermitian=True)
-        self.inverse = self.inverse[np.ix_(staying, staying)] - cross @ inner @ cross.T
-        self.rows = self.rows[staying]
+    def keep(self, mask: npt.NDArray[np.bool_]) -> None:
+        """Drop the vertices outside the mask."""
+        cross = self.inverse[np.ix_(mask, ~mask)]
+        inner = np.linalg.pinv(self.inverse[np.ix_(~mask, ~mask)], hermitian=True)
+        self.inverse = self.inverse[np.ix_(mask, mask)] - cross @ inner @ cross.T
+        self.rows = self.rows[mask]
 
     def weights(self) -> Floats:
-        """Return the weights of the nearest point, mended by what its own products say."""
+        """Return the weights of the minimum-norm point, with iterative refinement."""
         groups = np.eye(len(self.vertices.group_members))[self.vertices.group[self.rows]]
         for _ in range(2):
             columns = self.inverse @ groups
-            solve = np.linalg.inv(groups.T @ columns)
-            weights: Floats = columns @ solve.sum(axis=1)
+            group_inverse = np.linalg.inv(groups.T @ columns)
+            weights: Floats = columns @ group_inverse.sum(axis=1)
             for _ in range(MAX_CORRECTIONS):
-                along = (
-                    self.inverse
-                    @ self.vertices.dot(self.vertices.combine_rows(self.rows, weights))[self.rows]
-                )
-                change = along - columns @ (solve @ (groups.T @ along))
-                weights = weights - change
-                if np.abs(change).max() <= FLOAT64_EPSILON:
+                point = self.vertices.combine_rows(self.rows, weights)
+                solved = self.inverse @ self.vertices.dot(point)[self.rows]
+                correction = solved - columns @ (group_inverse @ (groups.T @ solved))
+                weights = weights - correction
+                if np.abs(correction).max() <= FLOAT64_EPSILON:
                     break
-            if np.abs(change).max() <= DRIFT_TOLERANCE:
+            if np.abs(correction).max() <= DRIFT_TOLERANCE:
                 break
             self.recompute()
         return weights
 
     def point(self, weights: Floats) -> Floats:
-        """Return the nearest point, given its weights."""
+        """Return the minimum-norm point, given its weights."""
         return self.vertices.combine_rows(self.rows, weights)
 
     def _augmented_gram(self, rows: Longs, others: Longs) -> Floats:
         group = self.vertices.group
-        same: Floats = (group[rows][:, None] == group[others]).astype(np.float64)
-        return self.vertices.gram(rows, others) + same
-
-
-# Up to so many features corners are kept whole.
-MAX_PROJECTION_FEATURES = 200
-
-
-class Corral:
-    """Independent corners with positive weights, whose point is the nearest of their affine hull."""
-
-    def __init__(self, vertices: HullVertices) -> None:
-        self.vertices = vertices
-        even = np.zeros(vertices.n_vertices)
-        for side in vertices.group_members:
-            even[side] = 1.0 / len(side)
-        scores = vertices.dot(vertices.combine(even))
-        rows: Longs = np.array(
-            [side[scores[side].argmin()] for side in vertices.group_members], dtype=np.int64
-        )
-        make = ProjectionHull if vertices.width <= MAX_PROJECTION_FEATURES else InverseHull
-        self.hull: AffineHull = make(vertices, rows)
-        self.weights = np.ones(len(rows))
-        self.z = self.hull.point(self.weights)
-
-    def __len__(self) -> int:
-        return len(self.hull.rows)
-
-    def violators(self, scores: Floats) -> Longs:
-        """Return the corners beyond the planes through the point, the farthest first."""
-        rows = self.hull.rows
-        beyond = np.zeros(self.vertices.n_vertices)
-        slack = 4 * FLOAT64_EPSILON * self.vertices.norms * np.linalg.norm(self.z)
-        groups = self.vertices.group[rows]
-        for g, side in enumerate(self.vertices.group_members):
-            mine = groups == g
-            level = float(self.weights[mine] @ scores[rows[mine]])
-            beyond[side] = np.maximum(level - scores[side] - slack[side], 0.0)
-        beyond[rows] = 0.0
-        found = np.flatnonzero(beyond)
-        return found[np.argsort(-beyond[found], kind="stable")]
-
-    def join(self, rows: Longs) -> None:
-        """Take in corners, then move to the nearest point and drop what stands in the way."""
-        if self.hull.add(rows) or (len(rows) > 1 and self.hull.add(rows[:1])):
-            self.weights = np.concatenate([self.weights, np.zeros(len(self) - len(self.weights))])
-        while True:
-            target = self._normalise_weights(self.hull.weights())
-            falling = target <= FLOAT64_EPSILON
-            if not falling.any():
-                self.weights = target
-                break
-            # A newcomer that wants to fall at once leaves without a step.
-            room = self.weights[falling] / np.maximum(
-                self.weights[falling] - target[falling], FLOAT64_EPSILON**2
-            )
-            step = min(1.0, float(room.min()))
-            self.weights = np.maximum(self.weights + step * (target - self.weights), 0.0)
-            leaving = falling & (self.weights <= FLOAT64_EPSILON)
-            leaving[np.flatnonzero(falling)[room.argmin()]] = True
-            self.hull.keep(~leaving)
-            self.weights = self._normalise_weights(self.weights[~leaving])
-        self.z = self.hull.point(self.weights)
-
-    def _normalise_weights(self, weights: Floats) -> Floats:
-        """The weights, those of each group summing to one."""
-        group = self.vertices.group[self.hull.rows]
-        return weights / np.bincount(group, weights)[group]
-
-
-# Below this share of the longest corner a point is taken for zero: a linear program must decide.
-ZERO_TOLERANCE = 1e-10
-# Steps in a row that may change nothing: near the end, rounding hides how much nearer a step comes.
-MAX_STALLED_STEPS = 10
-MAX_SINGLE_STEP_SIZE = 20
-
-
-@dataclass(frozen=True, eq=False)
-class MinimumNormPoint:
-    """What was found: the distance from zero lies between `lower` and `upper`.
-
-    `plane` is the direction whose smallest products with the corners prove `lower` (which is not
-    positive where none was found); the convex combination `weights` of the corners proves `upper`.
-    """
-
-    lower: float
-    upper: float
-    direction: Floats
-    weights: Floats
-    iterations: int
-
-
-def minimum_norm_point(vertices: HullVertices, tol: float = 1e-9, max_iter: int = 10_000) -> MinimumNormPoint:
-    """Find the convex combination of the corners (one per group, added) of smallest norm.
-
-    Wolfe's method: a few corners carry the point, as the nearest one of their affine hull; a corner
-    beyond the plane through it joins, and corners whose weights would become negative leave. It ends
-    when the plane through the point leaves no room: ‖z‖² − Σ min v_i·z ≤ tol·‖z‖².
-    """
-    corral = Corral(vertices)
-    best, plane = -np.inf, np.zeros(vertices.width)
-    nearest, stalls, iteration = np.inf, 0, 0
-    while True:
-        z, square = corral.z, float(corral.z @ corral.z)
-        if square <= (ZERO_TOLERANCE * vertices.norms.max(initial=0.0)) ** 2:
-            break
-        scores = vertices.dot(z)
-        lower = sum(vertices.group_minima(scores)) / np.sqrt(square)
-        stalls = 0 if lower > best or square < nearest else stalls + 1
-        nearest = min(nearest, square)
-        if lower > best:
-            best, plane = lower, z
-        iteration += 1
-        violators = corral.violators(scores)
-        open_by = square - np.sqrt(square) * lower
-        if (
-            open_by <= tol * square
-            or iteration > max_iter
-            or stalls > MAX_STALLED_STEPS
-            or not len(violators)
-        ):
-            break
-        if stalls:
-            corral.hull.recompute()
-        # Many at a time, where many carry the point; one at a time cannot fail to come nearer.
-        corral.join(violators[: 1 if stalls or len(corral) <= MAX_SINGLE_STEP_SIZE else len(corral) // 4])
-    return _certify(vertices, corral, plane, iteration)
-
-
-def _certify(vertices: HullVertices, corral: Corral, plane: Floats, iterations: int) -> MinimumNormPoint:
-    """The interval with its rounding errors taken against us."""
-    weights = np.zeros(vertices.n_vertices)
-    weights[corral.hull.rows] = corral.weights
-    lower = sum(vertices.group_minima(product_lower_bounds(vertices, plane))) if plane.any() else -math.inf
-    return MinimumNormPoint(lower, norm_upper_bound(vertices, weights), plane, weights, iterations)
+        same_group: Floats = (group[rows][:, None] == group[others]).astype(np.float64)
+        return self.vertices.gram(rows, others) + same_group

@@ -1,4 +1,4 @@
-"""`mistake_bound`: how many mistakes a perceptron can make on these rows, proved and checked."""
+"""`mistake_bound`: an upper bound on the mistakes of a perceptron, compared with those it made."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from weigh.judge.margins.margin_format import LINE_WIDTH, MAX_FRACTION_WIDTH
 from weigh.learn.design_matrix import DesignMatrix
 from weigh.text import format_count, format_quantity, html_paragraph, html_table, text_table
 
-MAX_RADIUS_MARGIN_RATIO = 1e150  # what can still be squared
+MAX_RADIUS_MARGIN_RATIO = 1e150  # larger ratios overflow when squared
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,10 +28,10 @@ class MistakeBound:
     """The result of `mistake_bound`.
 
     `form` says what proves `bound`: "margin" is R²/γ² for any number of passes, with γ = `margin`, the
-    proved lower end of the augmented margin; "squared hinge" and "hinge" hold for `passes` passes over
-    rows that no plane separates, with the unit vector u = (`w`, `b`) and γ = `margin` that were found
-    best, and `loss`, what u falls short of γ by; "count" is the number of examples shown, when no
-    plane gives less. `exact` is the bound as a fraction, where it is known.
+    certified lower end of the augmented margin; "squared hinge" and "hinge" hold for `passes` passes over
+    inseparable rows, with the best unit vector u = (`w`, `b`) and γ = `margin` found, and `loss` the total
+    (squared) hinge loss of u at γ; "count" is the number of examples shown, if no plane gives a smaller
+    bound. `exact` is the bound as a fraction, if known.
     """
 
     bound: float
@@ -50,11 +50,11 @@ class MistakeBound:
 
     @property
     def holds(self) -> bool | None:
-        """Whether the mistakes of the run are within the bound; None without a run."""
+        """Whether the learner's mistakes are within the bound; None without a learner."""
         return None if self.mistakes is None else self.mistakes <= self.bound
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return everything as JSON values."""
         return {
             "bound": self.bound,
             "form": self.form,
@@ -73,7 +73,7 @@ class MistakeBound:
         }
 
     def plot(self) -> Any:
-        """Return a picture of the bound and, if there was a run, of the mistakes it made."""
+        """Plot the bound and, with a learner, the mistakes it made."""
         from weigh.pictures import bar_chart
 
         rows = [{"name": f"bound {BOUND_FORMULAS[self.form]}", "value": self.bound}]
@@ -98,36 +98,36 @@ def mistake_bound(
     tol: float = 1e-9,
     max_iter: int = 10_000,
 ) -> MistakeBound:
-    """Bound the mistakes of a perceptron on these rows, before it has seen one of them.
+    """Bound the number of mistakes that a perceptron can make on these rows, without training one.
 
-    **Separable rows.** Each mistake moves w by y·x, rows with a constant 1 at their end. With a unit
-    vector u that gives every row a margin γ, each mistake adds at least γ to w·u, and at most R² to
-    ‖w‖², as the row was on the wrong side. So after M mistakes Mγ ≤ w·u ≤ ‖w‖ ≤ √M·R: M ≤ R²/γ², in
-    any order, over any number of passes. γ is the augmented margin, from its proved lower end.
+    **Separable rows.** Each mistake adds y·x to w, where x ends with a constant 1. With a unit vector u that
+    gives every row a margin of at least γ, each mistake adds at least γ to w·u, and at most R² to ‖w‖²,
+    because the row was on the wrong side. So after M mistakes Mγ ≤ w·u ≤ ‖w‖ ≤ √M·R: M ≤ R²/γ², in any order,
+    over any number of passes (Novikoff 1962). γ is the certified lower end of the augmented margin.
 
-    **Others.** A plane that falls short of γ on some rows pays for it, per pass:
+    **Inseparable rows.** The bound grows with the hinge loss over T passes:
     M ≤ ((R + D)/γ)² with D² = T Σ max(0, γ − y·u·x)² (Freund and Schapire 1999), and
     M ≤ ((R/γ + √(R²/γ² + 4L))/2)² with L = T Σ max(0, 1 − y·u·x/γ) (Mohri and Rostamizadeh 2013).
-    Both hold for any u and γ; good ones are searched, and the smaller bound is told with them.
+    Both hold for any u and γ; the smallest bound found by a search is reported with its u and γ.
 
     Parameters
     ----------
-    X : rows of any storage, or a Design
+    X : rows in any storage, or a DesignMatrix
     y : one label per row, or the label column's name
     learner : a perceptron fitted on these rows, or its certificate; its mistakes are compared with
         the bound
     columns : kinds of the columns; "auto" takes those of the learner, if there is one
-    missing : values that stand for a missing one
-    passes : passes over rows that cannot be separated; None takes those of the learner, else 1
-    tol : how far the interval of the margin may stay open, as a share of it
-    max_iter : how many rows may in turn be tried as supports of the plane
+    missing : values that mean missing
+    passes : passes over inseparable rows; None takes those of the learner, or 1
+    tol : largest relative width of the interval of the margin
+    max_iter : maximum number of iterations of the margin's solver
     """
     if passes is not None and (isinstance(passes, bool) or not isinstance(passes, int) or passes < 1):
         raise errors.parameter_error("mistake_bound", "passes", "a whole number, at least 1", passes)
     if getattr(learner, "scale", None) is not None:
         raise errors.Unsupported(
-            "The learner saw its numbers rescaled (scale='unit'), so that these rows have another radius and "
-            "margin. Leave learner out, or fit one with scale=None on rows that are rescaled beforehand."
+            "The learner rescaled its numbers (scale='unit'), so these rows have another radius and margin. "
+            "Leave learner out, or rescale the rows first and fit a perceptron with scale=None."
         )
     if isinstance(columns, str) and columns == "auto":
         columns = getattr(learner, "columns", "auto")
@@ -135,63 +135,62 @@ def mistake_bound(
     rows, signs = check_two_classes("mistake_bound", as_design(X, y, columns, missing))
     if rows.weights is not None and np.unique(rows.weights).size > 1:
         raise errors.DataError(
-            "mistake_bound is about rows that count alike, got rows of different weights. Leave the "
-            "weights out."
+            "mistake_bound needs rows of equal weight, got different weights. Leave the weights out."
         )
     facts = margin(rows, tol=tol, max_iter=max_iter)
-    made, shown = (None, None) if learner is None else _observed_mistakes(learner, facts.radius)
+    mistakes, n_passes = (None, None) if learner is None else _observed_mistakes(learner, facts.radius)
     if facts.augmented is not None and facts.augmented.lower > 0.0:
-        return _separable_bound(facts, made)
-    return _inseparable_bound(rows, signs, facts, made, passes or shown or 1)
+        return _separable_bound(facts, mistakes)
+    return _inseparable_bound(rows, signs, facts, mistakes, passes or n_passes or 1)
 
 
 def _observed_mistakes(learner: Any, radius: float) -> tuple[int, int | None]:
-    """The mistakes and the passes of a perceptron's run on these rows."""
-    run = getattr(learner, "certificate_", getattr(learner, "certificate", learner))
-    made = getattr(run, "mistakes", None)
-    if made is None:
+    """Return a perceptron's mistakes and passes on these rows; raises if the bound does not apply to it."""
+    certificate = getattr(learner, "certificate_", getattr(learner, "certificate", learner))
+    mistakes = getattr(certificate, "mistakes", None)
+    if mistakes is None:
         raise errors.Unsupported(
             f"mistake_bound compares with the mistakes of a fitted perceptron, got "
             f"{type(learner).__name__}, which has no certificate_.mistakes. Fit a weigh.Perceptron first, "
             f"or leave learner out."
         )
-    steps = getattr(run, "updates", made)
-    if steps != made:
+    updates = getattr(certificate, "updates", mistakes)
+    if updates != mistakes:
         raise errors.Unsupported(
-            f"The bound counts steps after mistakes, and this perceptron made {steps:,} steps for "
-            f"{made:,} mistakes. Fit one with margin=0, or leave learner out."
+            f"The bound holds for a perceptron that updates only after mistakes; this one made {updates:,} "
+            f"updates for {mistakes:,} mistakes. Fit one with margin=0, or leave learner out."
         )
-    if getattr(run, "weighted", False):
+    if getattr(certificate, "weighted", False):
         raise errors.Unsupported(
-            "The bound counts steps of one size, and this perceptron's rows or classes had weights. Fit one "
-            "without, or leave learner out."
+            "The bound holds for updates of equal size; this perceptron's rows or classes had weights. Fit "
+            "one without weights, or leave learner out."
         )
-    if not getattr(run, "bias", True):
+    if not getattr(certificate, "bias", True):
         raise errors.Unsupported(
-            "The bound is about planes with a bias, and this perceptron has none (bias=False). Fit one with "
+            "The bound holds for planes with a bias; this perceptron has none (bias=False). Fit one with "
             "a bias, or leave learner out."
         )
-    seen = getattr(run, "radius", radius)
-    if not math.isclose(seen, radius, rel_tol=1e-6):
+    fitted_radius = getattr(certificate, "radius", radius)
+    if not math.isclose(fitted_radius, radius, rel_tol=1e-6):
         raise errors.DataError(
-            f"The learner saw rows of radius {seen:.6g}, these have {radius:.6g}. Give the rows and columns "
-            f"that it was fitted on."
+            f"The learner was fitted on rows of radius {fitted_radius:.6g}; these have {radius:.6g}. Give "
+            f"the rows and columns that it was fitted on."
         )
-    return int(made), getattr(run, "passes", None)
+    return int(mistakes), getattr(certificate, "passes", None)
 
 
-def _separable_bound(facts: Margin, made: int | None) -> MistakeBound:
+def _separable_bound(facts: Margin, mistakes: int | None) -> MistakeBound:
     plane = facts.augmented
     assert plane is not None
     exact = None
     if facts.exact is not None and facts.exact.augmented is not None:
         exact = facts.exact.radius / facts.exact.augmented.square
-    # The radius was summed in floats; the most that this can have cost keeps the bound a bound.
+    # Allow for the rounding error of the radius, so that the bound stays valid.
     ratio = facts.radius / plane.lower * (1.0 + FLOAT64_EPSILON * (facts.n_features + 8))
     if ratio > MAX_RADIUS_MARGIN_RATIO:
         raise errors.DataError(
-            f"The margin is {ratio:.6g} times smaller than the radius, so that the bound is no number any "
-            f"more. Multiply the columns by a power of ten."
+            f"The margin is {ratio:.6g} times smaller than the radius, so the bound overflows. "
+            f"Multiply the columns by a power of ten."
         )
     return MistakeBound(
         bound=ratio**2 if exact is None else float(exact),
@@ -202,7 +201,7 @@ def _separable_bound(facts: Margin, made: int | None) -> MistakeBound:
         b=plane.b,
         passes=None,
         loss=0.0,
-        mistakes=made,
+        mistakes=mistakes,
         gap=plane.gap,
         exact=exact,
         n_rows=facts.n_rows,
@@ -211,20 +210,19 @@ def _separable_bound(facts: Margin, made: int | None) -> MistakeBound:
 
 
 def _inseparable_bound(
-    rows: DesignMatrix, signs: Floats, facts: Margin, made: int | None, passes: int
+    rows: DesignMatrix, signs: Floats, facts: Margin, mistakes: int | None, passes: int
 ) -> MistakeBound:
-    found = hinge_bound(augmented_vertices(rows, signs), passes)
-    kept = np.flatnonzero(found.u[:-1]).tolist()
+    best = hinge_bound(augmented_vertices(rows, signs), passes)
     return MistakeBound(
-        bound=found.bound,
-        form=found.form,
+        bound=best.bound,
+        form=best.form,
         radius=facts.radius,
-        margin=found.gamma,
-        w={rows.names[at]: float(found.u[at]) for at in kept},
-        b=float(found.u[-1]),
+        margin=best.gamma,
+        w={rows.names[j]: float(best.u[j]) for j in np.flatnonzero(best.u[:-1]).tolist()},
+        b=float(best.u[-1]),
         passes=passes,
-        loss=found.loss,
-        mistakes=made,
+        loss=best.loss,
+        mistakes=mistakes,
         gap=0.0,
         exact=None,
         n_rows=facts.n_rows,
@@ -241,63 +239,55 @@ BOUND_FORMULAS = {
 
 
 def format_mistake_bound(result: MistakeBound) -> str:
-    """The whole result as text."""
-    head, *others = (textwrap.fill(each, LINE_WIDTH) for each in _bound_sentences(result))
+    """Return the whole result as text."""
+    head, *others = (textwrap.fill(sentence, LINE_WIDTH) for sentence in _bound_sentences(result))
     return "\n\n".join([head, text_table(_bound_rows(result), indent="  "), "\n".join(others)])
 
 
 def mistake_bound_html(result: MistakeBound) -> str:
-    """The result as an HTML table with its sentences."""
+    """Return the result as an HTML table with its sentences."""
     head, *others = _bound_sentences(result)
     return f"<div>{html_table(head, _bound_rows(result))}{''.join(map(html_paragraph, others))}</div>"
 
 
 def mistake_bound_headline(result: MistakeBound) -> str:
-    """What the bound says, in one sentence."""
+    """Return the bound in one sentence."""
     return _bound_sentences(result)[0]
 
 
 def _bound_sentences(result: MistakeBound) -> list[str]:
-    most = math.floor(result.bound)
-    span = (
-        "in any number of passes"
-        if result.passes is None
-        else f"in {format_quantity(result.passes, 'pass', 'passes')}"
-    )
-    rows = format_quantity(result.n_rows, "row")
-    head = f"A perceptron makes at most {format_quantity(most, 'mistake')} on these {rows}, {span}."
+    passes = result.passes
+    span = "any number of passes" if passes is None else format_quantity(passes, "pass", "passes")
+    limit, rows = format_quantity(math.floor(result.bound), "mistake"), format_quantity(result.n_rows, "row")
+    head = f"A perceptron makes at most {limit} on these {rows}, in {span}."
     why = {
         "margin": "The classes are separable, so the bound holds in any order of the rows.",
         "count": "No plane was found that proves less than one mistake per example shown.",
-    }.get(result.form, "No plane separates the classes; what the best one found misses is paid for.")
+    }.get(result.form, "No plane separates the classes; the hinge loss of the best one found is added.")
     if result.mistakes is None:
         return [head, why]
     sign = "≤" if result.holds else ">"
-    checked = f"{format_count(result.mistakes)} {sign} {format_count(result.bound)}"
+    comparison = f"{format_count(result.mistakes)} {sign} {format_count(result.bound)}"
     if result.holds:
-        return [head, why, f"Checked: the run made {format_quantity(result.mistakes, 'mistake')}, {checked}."]
-    return [
-        head,
-        why,
-        f"It does not hold: {checked}. The learner saw other rows or features, or made more passes.",
-    ]
+        made = format_quantity(result.mistakes, "mistake")
+        return [head, why, f"Checked: the learner made {made}, {comparison}."]
+    reason = "The learner saw other rows or features, or made more passes."
+    return [head, why, f"The bound does not hold: {comparison}. {reason}"]
 
 
 def _bound_rows(result: MistakeBound) -> list[list[str]]:
     rows = [["", "value"], ["radius R", f"{result.radius:.10g}"]]
     if math.isfinite(result.margin):
-        rows.append(
-            ["margin γ, at least" if result.form == "margin" else "margin γ, chosen", f"{result.margin:.10g}"]
-        )
+        kind = "at least" if result.form == "margin" else "chosen"
+        rows.append([f"margin γ, {kind}", f"{result.margin:.10g}"])
     if result.form == "squared hinge":
         rows.append(["shortfall D", f"{math.sqrt(result.loss) * result.margin:.10g}"])
     if result.form == "hinge":
         rows.append(["hinge loss L", f"{result.loss:.10g}"])
     exact = "" if result.exact is None or result.exact.denominator == 1 else f" = {result.exact}"
-    shown = exact if len(exact) <= MAX_FRACTION_WIDTH else ""
-    rows.append(
-        [f"bound {BOUND_FORMULAS[result.form]}", f"{result.bound:,.6f}".rstrip("0").rstrip(".") + shown]
-    )
+    fraction = exact if len(exact) <= MAX_FRACTION_WIDTH else ""
+    bound = f"{result.bound:,.6f}".rstrip("0").rstrip(".") + fraction
+    rows.append([f"bound {BOUND_FORMULAS[result.form]}", bound])
     if result.mistakes is not None:
         rows.append(["mistakes made", format_count(result.mistakes)])
     return rows

@@ -1,1 +1,1 @@
-"""Measures of models on labelled rows, with their uncertainty."""
+"""Metrics of models on labelled rows, with confidence intervals."""

@@ -1,4 +1,4 @@
-"""What an evaluation adds up over batches: sums, and a bounded number of single rows."""
+"""Accumulate an evaluation over batches: sums, and a bounded number of individual rows."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ from weigh.judge.metrics.confusion_matrix import ConfusionMatrix
 from weigh.judge.metrics.losses import UNSEEN, Codes, Floats
 from weigh.judge.metrics.predictor import ClassPredictions, Predictor, encode_labels
 
-# Bytes kept: of two classes 7 million rows. Ranking so many takes 1.4 GB at its peak, 200 bytes for each.
+# Enough for 7 million rows of two classes. Ranking them takes 1.4 GB at its peak, 200 bytes per row.
 MAX_RETAINED_BYTES = 1 << 28
 MAX_RETAINED_TEXT = f"{MAX_RETAINED_BYTES >> 20} MB"
 
 
 @dataclass(eq=False)
 class RetainedRows:
-    """Truth, weight, scores and the verdict's probability of every row, each kept once.
+    """True class, weight, class scores, confidence and correctness of every row, up to `MAX_RETAINED_BYTES`.
 
-    Once they are too large scores are given up, and once the rest is too large, that is given up too.
+    The confidence is the probability of the predicted class. Above the limit the scores are dropped first,
+    then everything else.
     """
 
-    lacks_scores: bool = False
-    lacks_confidence: bool = False
+    dropped_scores: bool = False
+    dropped_confidence: bool = False
     _row_bytes: int = 0
     _score_bytes: int = 0
     _true_codes: list[Any] = field(default_factory=list)
@@ -40,83 +41,83 @@ class RetainedRows:
 
     def add(
         self,
-        truth: Codes,
+        true_codes: Codes,
         weights: Floats,
         scores: Floats | None = None,
-        odds: Floats | None = None,
-        is_right: npt.NDArray[np.bool_] | None = None,
+        confidence: Floats | None = None,
+        is_correct: npt.NDArray[np.bool_] | None = None,
     ) -> None:
-        """Keep rows of positive weight; scores are [n, C], odds the probabilities of the verdicts."""
-        if self.lacks_confidence:
+        """Keep rows of positive weight; scores are [n, C], all others [n]."""
+        if self.dropped_confidence:
             return
-        columns = (truth.astype(np.int32), weights, odds, is_right)
+        columns = (true_codes.astype(np.int32), weights, confidence, is_correct)
         lists = (self._true_codes, self._weights, self._confidence, self._correct)
         self._row_bytes += sum(
-            _append_column(column, kept) for column, kept in zip(columns, lists, strict=True)
+            _append_column(column, parts) for column, parts in zip(columns, lists, strict=True)
         )
-        if not self.lacks_scores:
+        if not self.dropped_scores:
             self._score_bytes += _append_column(scores, self._scores)
         if self.n_bytes > MAX_RETAINED_BYTES:
-            self.lacks_scores, self._score_bytes = True, 0
+            self.dropped_scores, self._score_bytes = True, 0
             self._scores.clear()
         if self._row_bytes > MAX_RETAINED_BYTES:
-            self.lacks_confidence = True
-            for kept in lists:
-                kept.clear()
+            self.dropped_confidence = True
+            for parts in lists:
+                parts.clear()
 
     @property
     def n_bytes(self) -> int:
-        """How much is kept."""
+        """The memory in use, in bytes."""
         return self._row_bytes + self._score_bytes
 
     @property
     def has_scores(self) -> bool:
-        """Whether there are scores of the classes."""
+        """Whether class scores are available."""
         return bool(self._scores)
 
     @property
     def has_confidence(self) -> bool:
-        """Whether there are probabilities of the verdicts."""
+        """Whether probabilities of the predicted classes are available."""
         return bool(self._confidence)
 
     @property
     def true_codes(self) -> Codes:
-        """What is true of each row, as a code."""
+        """The true class code of each row, [n]."""
         return np.asarray(_concatenate_parts(self._true_codes), np.int32)
 
     @property
     def weights(self) -> Floats:
-        """The weight of each row."""
+        """The weight of each row, [n]."""
         return np.asarray(_concatenate_parts(self._weights), np.float64)
 
     @property
     def confidence(self) -> Floats:
-        """The probability that each row's verdict was given."""
+        """The probability of each row's predicted class, [n]."""
         return np.asarray(_concatenate_parts(self._confidence), np.float64)
 
     @property
     def is_correct(self) -> npt.NDArray[np.bool_]:
-        """Whether each row's verdict is right."""
+        """Whether each row's prediction is correct, [n]."""
         return np.asarray(_concatenate_parts(self._correct), np.bool_)
 
     def class_scores(self, code: int) -> Floats:
-        """The score of one class for each row."""
+        """Return the score of one class for each row, [n]."""
         return np.concatenate([table[:, code] for table in self._scores])
 
 
-def _append_column(column: npt.NDArray[Any] | None, kept: list[Any]) -> int:
-    """Keep what there is, and return its bytes."""
+def _append_column(column: npt.NDArray[Any] | None, parts: list[Any]) -> int:
+    """Append a column unless it is None, and return its size in bytes."""
     if column is None:
         return 0
-    kept.append(column)
+    parts.append(column)
     return column.nbytes
 
 
-def _concatenate_parts(kept: list[Any]) -> Any:
-    """Return the parts of a column as one, which takes their place."""
-    if len(kept) > 1:
-        kept[:] = [np.concatenate(kept)]
-    return kept[0]
+def _concatenate_parts(parts: list[Any]) -> Any:
+    """Replace the parts of a column by their concatenation, and return it."""
+    if len(parts) > 1:
+        parts[:] = [np.concatenate(parts)]
+    return parts[0]
 
 
 MIN_MERGE_ROWS = 65536
@@ -124,9 +125,9 @@ MIN_MERGE_ROWS = 65536
 
 @dataclass(frozen=True)
 class LossMoments:
-    """Weighted mean and squared deviations of a loss; infinite losses are counted apart.
+    """Weighted mean and sum of squared deviations of a loss; infinite losses are counted separately.
 
-    Deviations are merged around the means, not taken as a difference of large sums.
+    Batches are merged by the parallel update of Chan et al. (1983), which avoids cancellation.
     """
 
     weight: float = 0.0
@@ -136,44 +137,44 @@ class LossMoments:
     n_infinite: int = 0
 
     def add(self, values: Floats, weights: Floats) -> LossMoments:
-        """These moments with more rows, all of positive weight."""
+        """Return the moments with more rows of positive weight included."""
         finite = ~np.isinf(values)
-        infinite = self.n_infinite + int(len(values) - finite.sum())
+        n_infinite = self.n_infinite + int(len(values) - finite.sum())
         x, w = values[finite], weights[finite]
         weight = float(w.sum())
         if weight == 0.0:
             return LossMoments(
-                self.weight, self.squared_weights, self.mean, self.squared_deviations, infinite
+                self.weight, self.squared_weights, self.mean, self.squared_deviations, n_infinite
             )
         mean = float((w * x).sum()) / weight
-        total, step = self.weight + weight, mean - self.mean
+        total, delta = self.weight + weight, mean - self.mean
         return LossMoments(
             total,
             self.squared_weights + float(np.square(w).sum()),
-            self.mean + step * weight / total,
+            self.mean + delta * weight / total,
             self.squared_deviations
             + float((w * np.square(x - mean)).sum())
-            + step * step * self.weight * weight / total,
-            infinite,
+            + delta * delta * self.weight * weight / total,
+            n_infinite,
         )
 
-    def interval(self, level: float, most: float = np.inf) -> tuple[float, float, float]:
-        """The mean with Student's interval at the stated level."""
+    def interval(self, level: float, upper: float = np.inf) -> tuple[float, float, float]:
+        """Return the mean with Student's interval at the stated level, clipped to [0, upper]."""
         if self.n_infinite:
             return np.inf, *student_interval(np.inf, np.nan, np.nan, level)
-        rows = self.weight * (self.weight / self.squared_weights)
-        spread = self.squared_deviations / self.weight
-        variance = spread * rows / (rows - 1.0) if rows > 1.0 else np.nan
-        return self.mean, *student_interval(self.mean, variance, rows, level, most)
+        n = self.weight * (self.weight / self.squared_weights)
+        biased_variance = self.squared_deviations / self.weight
+        variance = biased_variance * n / (n - 1.0) if n > 1.0 else np.nan
+        return self.mean, *student_interval(self.mean, variance, n, level, upper)
 
     def total(self) -> float:
-        """The weighted sum of the losses."""
+        """Return the weighted sum of the losses."""
         return np.inf if self.n_infinite else self.mean * self.weight
 
 
 @dataclass
 class EvaluationAccumulator:
-    """The running sums of one evaluation, and what is held of its rows."""
+    """The running sums and the retained rows of one evaluation."""
 
     predictor: Predictor
     n: int = 0
@@ -191,25 +192,25 @@ class EvaluationAccumulator:
         self._n_pending = 0
 
     def add(self, batch: LabelledBatch) -> None:
-        """Ask the classifier for one batch and count its answers."""
+        """Predict one batch and add its losses, confusion counts and rows."""
         codes = encode_labels(self.predictor.classes, batch.labels)
-        for place in np.flatnonzero(codes == UNSEEN):
-            check_label_present(batch.labels[place], self.n + int(place))
-        answer = self.predictor.predict(batch.rows)
-        answer.check_probabilities(self.n)
+        for row in np.flatnonzero(codes == UNSEEN):
+            check_label_present(batch.labels[row], self.n + int(row))
+        predicted: ClassPredictions = self.predictor.predict(batch.rows)
+        predicted.check_probabilities(self.n)
         self.n += len(codes)
-        counted = np.flatnonzero(batch.weights > 0)
-        labels, weights = codes[counted], batch.weights[counted]
-        self.unseen.update(batch.labels[i] for i in counted[labels == UNSEEN])
-        # Tables of many classes are large: they are copied only where some row does not count.
-        if len(counted) < len(codes):
-            answer = answer.take(counted)
-        self._add_pairs(labels, answer.predictions, weights)
-        self._add_losses(answer, labels, weights)
-        self._retain_rows(answer, labels, weights)
+        weighted = np.flatnonzero(batch.weights > 0)
+        labels, weights = codes[weighted], batch.weights[weighted]
+        self.unseen.update(batch.labels[i] for i in weighted[labels == UNSEEN])
+        # Scores of many classes are large: copy them only if some rows have zero weight.
+        if len(weighted) < len(codes):
+            predicted = predicted.take(weighted)
+        self._add_pairs(labels, predicted.predictions, weights)
+        self._add_losses(predicted, labels, weights)
+        self._retain_rows(predicted, labels, weights)
 
     def confusion(self) -> ConfusionMatrix:
-        """The table of all rows so far."""
+        """Return the confusion matrix of all rows so far."""
         if self._pending:
             parts = zip(*self._pending, strict=True)
             labels, predictions, weights = (np.concatenate(part) for part in parts)
@@ -220,34 +221,31 @@ class EvaluationAccumulator:
     def _add_pairs(self, labels: Codes, predictions: Codes, weights: Floats) -> None:
         self._pending.append((labels, predictions, weights))
         self._n_pending += len(labels)
-        # Merging costs as much as the table is long: with many classes batches are small,
-        # so rows wait until they are as many as its pairs.
+        # Merging costs time proportional to the stored pairs, and batches of many classes are small: wait
+        # until there are as many new rows as pairs.
         if self._n_pending >= max(MIN_MERGE_ROWS, len(self._confusion.weight)):
             self.confusion()
 
-    def _add_losses(self, answer: ClassPredictions, labels: Codes, weights: Floats) -> None:
-        if answer.log_posterior is None or answer.posterior is None:
+    def _add_losses(self, predicted: ClassPredictions, labels: Codes, weights: Floats) -> None:
+        if predicted.log_posterior is None or predicted.posterior is None:
             return
-        log = losses.select_true_class(labels, answer.log_posterior, -np.inf)
-        true = losses.select_true_class(labels, answer.posterior, 0.0)
-        self.impossible += int(np.sum(np.isneginf(log) & (labels != UNSEEN)))
-        moments = (each or LossMoments() for each in (self.squared_loss, self.brier_score, self.log_loss))
-        rows = (
-            losses.squared_losses(true),
-            losses.brier_scores(answer.posterior, true),
-            losses.log_losses(log),
+        log_p = losses.select_true_class(labels, predicted.log_posterior, -np.inf)
+        p = losses.select_true_class(labels, predicted.posterior, 0.0)
+        self.impossible += int(np.sum(np.isneginf(log_p) & (labels != UNSEEN)))
+        squared, brier, log = (
+            moments or LossMoments() for moments in (self.squared_loss, self.brier_score, self.log_loss)
         )
-        self.squared_loss, self.brier_score, self.log_loss = (
-            each.add(values, weights) for each, values in zip(moments, rows, strict=True)
-        )
-        if answer.log_joint is not None:
-            joint = losses.select_true_class(labels, answer.log_joint, -np.inf)
+        self.squared_loss = squared.add(losses.squared_losses(p), weights)
+        self.brier_score = brier.add(losses.brier_scores(predicted.posterior, p), weights)
+        self.log_loss = log.add(losses.log_losses(log_p), weights)
+        if predicted.log_joint is not None:
+            joint = losses.select_true_class(labels, predicted.log_joint, -np.inf)
             self.joint_log_likelihood = (self.joint_log_likelihood or 0.0) + float((weights * joint).sum())
 
-    def _retain_rows(self, answer: ClassPredictions, labels: Codes, weights: Floats) -> None:
-        if answer.posterior is None:
-            if answer.scores is not None:
-                self.retained.add(labels, weights, answer.scores)
-            return
-        odds = losses.select_true_class(answer.predictions, answer.posterior, 0.0)
-        self.retained.add(labels, weights, answer.posterior, odds, labels == answer.predictions)
+    def _retain_rows(self, predicted: ClassPredictions, labels: Codes, weights: Floats) -> None:
+        codes, posterior = predicted.predictions, predicted.posterior
+        if posterior is not None:
+            confidence = losses.select_true_class(codes, posterior, 0.0)
+            self.retained.add(labels, weights, posterior, confidence, labels == codes)
+        elif predicted.scores is not None:
+            self.retained.add(labels, weights, predicted.scores)

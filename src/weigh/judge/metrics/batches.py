@@ -1,4 +1,4 @@
-"""Labelled rows in batches, from a source or from the rows as they were given."""
+"""Read labelled rows in batches, from a source or from rows in memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_SCORE_CELLS = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class LabelledBatch:
-    """Rows as the classifier takes them, with their labels as Python values and their weights."""
+    """Rows in the form the model takes, with their labels as Python values and their weights."""
 
     rows: Any
     labels: list[Any]
@@ -26,82 +26,82 @@ class LabelledBatch:
 
 
 def read_batches(
-    subject: Predictor, data: Any, y: Any, label: str | None, weights: Floats | None
+    predictor: Predictor, data: Any, y: Any, label: str | None, weights: Floats | None
 ) -> Iterator[LabelledBatch]:
-    """Read labelled rows; a batch's table of class scores stays near 32 MB for any many classes."""
-    size = max(64, min(65536, MAX_SCORE_CELLS // max(len(subject.classes), 1)))
-    if _is_source(data) or subject.reads_chunks:
-        pieces = _source_batches(subject, data, y, label, size)
+    """Yield labelled batches, sized so that the class scores [n, C] of a batch stay near 32 MB."""
+    size = max(64, min(65536, MAX_SCORE_CELLS // max(len(predictor.classes), 1)))
+    if _is_source(data) or predictor.reads_chunks:
+        batches = _source_batches(predictor, data, y, label, size)
     else:
-        pieces = _table_batches(data, y, label, size)
+        batches = _table_batches(data, y, label, size)
     start = 0
-    for rows, labels, own in pieces:
+    for rows, labels, source_weights in batches:
         stop = start + len(labels)
-        yield LabelledBatch(rows, labels, _batch_weights(weights, own, start, stop))
+        yield LabelledBatch(rows, labels, _batch_weights(weights, source_weights, start, stop))
         start = stop
     if start == 0:
         raise errors.DataError("There are no rows to evaluate; give at least one.")
-    for name, given in (("y", y), ("sample_weight", weights)):
-        if given is not None and row_count(given) != start:
-            raise _length_error(name, row_count(given), f"{start:,}")
+    for name, values in (("y", y), ("sample_weight", weights)):
+        if values is not None and row_count(values) != start:
+            raise _length_error(name, row_count(values), f"{start:,}")
 
 
 def check_sample_weights(weights: Any) -> Floats | None:
-    """Sample weights as float64: one per row, finite, none negative."""
+    """Return sample weights as float64; they must be one finite number >= 0 per row."""
     if weights is None:
         return None
-    given = np.asarray(weights)
-    fit = given.ndim == 1 and given.dtype.kind in "biuf"
-    if not fit or not (np.isfinite(given).all() and (given >= 0).all()):
+    array = np.asarray(weights)
+    is_numeric = array.ndim == 1 and array.dtype.kind in "biuf"
+    if not is_numeric or not (np.isfinite(array).all() and (array >= 0).all()):
         raise errors.parameter_error("evaluate", "sample_weight", "one finite number >= 0 per row", weights)
-    found = given.astype(np.float64)
-    # The squares of others are no numbers any more, and intervals need them.
-    if found.any() and not (found[found > 0].min() >= 1e-100 and found.max() <= 1e100):
+    floats = array.astype(np.float64)
+    # Intervals need the squares of the weights, which must not overflow or underflow.
+    if floats.any() and not (floats[floats > 0].min() >= 1e-100 and floats.max() <= 1e100):
         must = "0 or between 1e-100 and 1e100 for every row"
         raise errors.parameter_error("evaluate", "sample_weight", must, weights)
-    return found
+    return floats
 
 
 def _source_batches(
-    subject: Predictor, data: Any, y: Any, label: str | None, size: int
+    predictor: Predictor, data: Any, y: Any, label: str | None, size: int
 ) -> Iterator[tuple[Any, list[Any], Any]]:
     if y is not None:
-        row_count(y)  # refuses what cannot be cut
-    source = _open_source(subject, data, y, label).with_storage(subject.storage)
+        row_count(y)  # raises if y has no length
+    source = _open_source(predictor, data, y, label).with_storage(predictor.storage)
     start = 0
-    for chunk in _source_chunks(subject, source, size):
+    for chunk in _source_chunks(predictor, source, size):
         stop = start + chunk.n_rows
         labels = chunk.labels if y is None else _slice_rows(y, start, stop)
         if labels is None:
             raise _missing_labels_error()
         if row_count(labels) != chunk.n_rows:
             raise _length_error("y", row_count(y), f"at least {stop:,}")
-        taken = chunk if subject.reads_chunks else _to_sklearn_rows(chunk, subject.has_named_columns)
-        yield taken, to_python_list(labels), chunk.weights
+        rows = chunk if predictor.reads_chunks else _to_sklearn_rows(chunk, predictor.has_named_columns)
+        yield rows, to_python_list(labels), chunk.weights
         start = stop
 
 
-def _source_chunks(subject: Predictor, source: Any, size: int) -> Iterator[Any]:
-    """Read in the schema of a model that has one, else as the source gives the rows."""
-    if subject.schema is None:
-        yield from source.chunks(subject.kinds, size=size)
+def _source_chunks(predictor: Predictor, source: Any, size: int) -> Iterator[Any]:
+    """Yield chunks in the model's schema, or as the source reads them if the model has none."""
+    if predictor.schema is None:
+        yield from source.chunks(predictor.kinds, size=size)
         return
-    for chunk in subject.schema.chunks(source):
+    for chunk in predictor.schema.chunks(source):
         for start in range(0, chunk.n_rows, size):
             yield chunk.slice(start, start + size)
 
 
-def _open_source(subject: Predictor, data: Any, y: Any, label: str | None) -> Any:
-    """Labelled by the column asked for, else by the source's own labels, else by the model's."""
+def _open_source(predictor: Predictor, data: Any, y: Any, label: str | None) -> Any:
+    """Open rows with the requested label column, else the source's labels, else the model's label column."""
     from weigh.source import rows
 
     if y is not None:
-        return rows(data, missing=subject.missing)
+        return rows(data, missing=predictor.missing)
     if label is None and _is_source(data):
         has_labels = data.label is not None or data.prefix(1).labels is not None
-        known = subject.label in data.names
-        return rows(data, subject.label if known and not has_labels else None, missing=subject.missing)
-    return rows(data, label or subject.label, missing=subject.missing)
+        label = predictor.label if predictor.label in data.names and not has_labels else None
+        return rows(data, label, missing=predictor.missing)
+    return rows(data, label or predictor.label, missing=predictor.missing)
 
 
 def _table_batches(data: Any, y: Any, label: str | None, size: int) -> Iterator[tuple[Any, list[Any], None]]:
@@ -125,7 +125,7 @@ def _split_label_column(data: Any, label: str | None) -> tuple[Any, Any]:
         raise _missing_labels_error()
     if not hasattr(data, "columns"):
         raise errors.LabelError(
-            f"Label {label!r} names a column, and {type(data).__name__} has no named columns. "
+            f"label={label!r} names a column, but {type(data).__name__} has no named columns. "
             "Give y as an array of labels."
         )
     names = list(data.columns)
@@ -135,7 +135,7 @@ def _split_label_column(data: Any, label: str | None) -> tuple[Any, Any]:
 
 
 def _to_sklearn_rows(chunk: Any, named: bool) -> Any:
-    """A chunk in a form that scikit-learn takes: sparse, a frame for trained names, or an array."""
+    """Convert a chunk for scikit-learn: sparse, or a data frame for named columns, or an array."""
     if chunk.sparse is not None:
         return chunk.sparse
     columns = {name: to_objects(column) for name, column in chunk.columns.items()}
@@ -147,28 +147,28 @@ def _to_pandas(columns: dict[str, Any]) -> Any:
         import pandas
     except ImportError:
         raise errors.Unsupported(
-            "The classifier was trained on named columns, and a source's rows keep their names for it only "
-            "in a pandas table. Install pandas, or give the rows as you gave them to fit."
+            "The classifier was trained on named columns, and passing it rows of a source with their names "
+            "needs pandas. Install pandas, or give the rows as you gave them to fit."
         ) from None
     return pandas.DataFrame(columns)
 
 
-def _batch_weights(given: Floats | None, own: Any, start: int, stop: int) -> Floats:
-    if given is None:
-        found = check_sample_weights(own)
-        return np.ones(stop - start) if found is None else found
-    if len(given) < stop:
-        raise _length_error("sample_weight", len(given), f"at least {stop:,}")
-    return given[start:stop]
+def _batch_weights(sample_weights: Floats | None, source_weights: Any, start: int, stop: int) -> Floats:
+    if sample_weights is None:
+        weights = check_sample_weights(source_weights)
+        return np.ones(stop - start) if weights is None else weights
+    if len(sample_weights) < stop:
+        raise _length_error("sample_weight", len(sample_weights), f"at least {stop:,}")
+    return sample_weights[start:stop]
 
 
 def check_label_present(label: Any, row: int) -> None:
-    """Refuse a label that stands for none: None, NaN, pandas' NA and NaT."""
-    nan = isinstance(label, float) and label != label
-    if label is None or nan or type(label).__name__ in ("NAType", "NaTType"):
+    """Raise LabelError for a missing label: None, NaN, pandas' NA or NaT."""
+    is_nan = isinstance(label, float) and label != label
+    if label is None or is_nan or type(label).__name__ in ("NAType", "NaTType"):
         raise errors.LabelError(
             f"Row {row:,} (the first is 0) has no label. "
-            "Leave out the rows without a label; they cannot be judged."
+            "Leave out the rows without a label; they cannot be evaluated."
         )
 
 
@@ -186,5 +186,6 @@ def _length_error(name: str, got: int, rows: str) -> errors.DataError:
 
 def _missing_labels_error() -> errors.LabelError:
     return errors.LabelError(
-        "The rows have no labels to judge by. Give y: an array of labels, or the name of the label column."
+        "The rows have no labels to evaluate against. Give y: an array of labels, or the name of the label "
+        "column."
     )

@@ -1,6 +1,6 @@
-"""Which class was taken for which: a table of (true, predicted) that stays small.
+"""The confusion matrix: accuracy, precision, recall and F1 with intervals, macro averages, text and HTML.
 
-Only the pairs that occur are kept, so thousands of classes need no table of their square.
+Only the (true, predicted) pairs that occur are stored, so thousands of classes need no dense matrix.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from weigh.text import format_count, html_paragraph, html_table, text_table, tru
 
 @dataclass(frozen=True, eq=False)
 class ClassShares:
-    """What is found of each class: (values, lower limits, upper limits)."""
+    """Precision, recall and F1 of every class, each as (values, lower limits, upper limits)."""
 
     precision: tuple[Floats, Floats, Floats]
     recall: tuple[Floats, Floats, Floats]
@@ -27,10 +27,10 @@ class ClassShares:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConfusionMatrix:
-    """Weight of rows by true and predicted class, for the pairs that occur; prints classes by their codes.
+    """Sum of row weights by true and predicted class, for the pairs that occur; prints class codes.
 
-    `true` and `predicted` are codes, sorted; true is `UNSEEN` for labels the model does not know.
-    `squares` sums the squared weights: intervals need them for the effective number of rows.
+    `true` and `predicted` are codes, sorted; true is `UNSEEN` for labels that are not a class of the model.
+    `squares` sums the squared weights, from which intervals take the effective number of rows.
     """
 
     n_classes: int
@@ -41,30 +41,30 @@ class ConfusionMatrix:
 
     @classmethod
     def empty(cls, n_classes: int) -> ConfusionMatrix:
-        """Nothing counted yet."""
+        """Return a matrix without rows."""
         codes, sums = np.empty(0, np.int64), np.empty(0, np.float64)
         return cls(n_classes, codes, codes, sums, sums)
 
     def add(self, labels: Codes, predictions: Codes, weights: Floats) -> ConfusionMatrix:
-        """This table with more rows."""
+        """Return this matrix with more rows added."""
         old, new = self._pair_keys(self.true, self.predicted), self._pair_keys(labels, predictions)
-        pairs, place = np.unique(np.concatenate([old, new]), return_inverse=True)
-        weight = _sum_by_code(place, np.concatenate([self.weight, weights]), len(pairs))
-        squares = _sum_by_code(place, np.concatenate([self.squares, weights**2]), len(pairs))
+        pairs, index = np.unique(np.concatenate([old, new]), return_inverse=True)
+        weight = _sum_by_code(index, np.concatenate([self.weight, weights]), len(pairs))
+        squares = _sum_by_code(index, np.concatenate([self.squares, weights**2]), len(pairs))
         true, predicted = np.divmod(pairs, self.n_classes)
         return ConfusionMatrix(self.n_classes, true + UNSEEN, predicted, weight, squares)
 
     def table(self) -> Floats:
-        """The dense table [true, predicted], C x C, without the labels the model does not know."""
+        """Return the dense matrix [true, predicted], C x C, without unseen labels."""
         known = self.true != UNSEEN
         dense = np.zeros((self.n_classes, self.n_classes))
         dense[self.true[known], self.predicted[known]] = self.weight[known]
         return dense
 
     def unseen(self) -> Floats:
-        """Weight of the rows whose label the model does not know, by predicted class."""
-        strange = self.true == UNSEEN
-        return self._sum_by_class(self.predicted[strange], self.weight[strange])
+        """Return the weight of the rows with unseen labels, by predicted class."""
+        unseen = self.true == UNSEEN
+        return self._sum_by_class(self.predicted[unseen], self.weight[unseen])
 
     def __str__(self) -> str:
         return format_confusion_matrix(self, self._code_names())
@@ -78,67 +78,66 @@ class ConfusionMatrix:
         return list(map(str, range(self.n_classes)))
 
     def accuracy(self, level: float) -> tuple[float, float, float]:
-        """Share predicted rightly, sum over c of n_cc / n, with its exact interval."""
+        """Return the accuracy, sum over c of n_cc / n, with its exact interval."""
         return self._share_with_interval(self._is_correct(), level)
 
     def zero_one(self, level: float) -> tuple[float, float, float]:
-        """Share predicted wrongly, with its exact interval."""
+        """Return the zero-one loss, 1 - accuracy, with its exact interval."""
         return self._share_with_interval(~self._is_correct(), level)
 
     def shares(self, level: float) -> ClassShares:
-        """Precision, recall and F1 of every class."""
+        """Return precision, recall and F1 of every class."""
         return ClassShares(self.precision(level), self.recall(level), self.f1(level))
 
     def precision(self, level: float) -> tuple[Floats, Floats, Floats]:
-        """Per class n_cc / (weight predicted as c), with exact intervals; nan if there is none."""
+        """Return n_cc / (weight predicted as c) per class, with exact intervals; nan for 0/0."""
         return _shares_with_intervals(
             self.hits(), self.predictions(), self._sum_by_class(self.predicted, self.squares), level
         )
 
     def recall(self, level: float) -> tuple[Floats, Floats, Floats]:
-        """Per class n_cc / (weight truly c), with exact intervals; nan if there is none."""
+        """Return n_cc / (weight truly c) per class, with exact intervals; nan for 0/0."""
         known = self.true != UNSEEN
         squares = self._sum_by_class(self.true[known], self.squares[known])
         return _shares_with_intervals(self.hits(), self.support(), squares, level)
 
     def f1(self, level: float) -> tuple[Floats, Floats, Floats]:
-        """Per class 2 n_cc / (weight truly c + weight predicted as c), with exact intervals; nan for 0/0.
+        """Return 2 n_cc / (weight truly c + weight predicted as c), with exact intervals; nan for 0/0.
 
-        Of the rows that are c or were taken for it, the share j that are both has an exact interval, and F1
-        is 2 j / (1 + j).
+        F1 = 2 J / (1 + J), where the Jaccard index J, the share of correct rows among those that are or were
+        predicted as c, has an exact interval.
         """
-        off = ~self._is_correct()
-        known = off & (self.true != UNSEEN)
-        whole, squares = (
-            self._sum_by_class(self.predicted, values) + self._sum_by_class(self.true[known], values[known])
+        missed = ~self._is_correct() & (self.true != UNSEEN)
+        union, squares = (
+            self._sum_by_class(self.predicted, values) + self._sum_by_class(self.true[missed], values[missed])
             for values in (self.weight, self.squares)
         )
-        shares = _shares_with_intervals(self.hits(), whole, squares, level)
-        share, low, high = (2.0 * part / (1.0 + part) for part in shares)
-        return share, low, high
+        jaccard = _shares_with_intervals(self.hits(), union, squares, level)
+        f1, low, high = (2.0 * values / (1.0 + values) for values in jaccard)
+        return f1, low, high
 
     def hits(self) -> Floats:
-        """Weight of the rows of each class that were predicted rightly."""
+        """Return the weight of the correctly predicted rows of each class."""
         hit = self._is_correct()
         return self._sum_by_class(self.true[hit], self.weight[hit])
 
     def predictions(self) -> Floats:
-        """Weight of the rows that were predicted as each class."""
+        """Return the weight of the rows predicted as each class."""
         return self._sum_by_class(self.predicted, self.weight)
 
     def support(self) -> Floats:
-        """Weight of the rows that truly are of each class."""
+        """Return the weight of the rows whose true label is each class."""
         known = self.true != UNSEEN
         return self._sum_by_class(self.true[known], self.weight[known])
 
-    def mistakes(self, most: int) -> list[tuple[int, int, float]]:
-        """The heaviest wrong pairs (true, predicted, weight), heaviest first."""
+    def mistakes(self, limit: int) -> list[tuple[int, int, float]]:
+        """Return the largest off-diagonal entries (true, predicted, weight), largest first."""
         wrong = np.flatnonzero(~self._is_correct())
-        worst = wrong[np.argsort(-self.weight[wrong], kind="stable")][:most]
+        worst = wrong[np.argsort(-self.weight[wrong], kind="stable")][:limit]
         return [(int(self.true[i]), int(self.predicted[i]), float(self.weight[i])) for i in worst]
 
-    def _share_with_interval(self, chosen: npt.NDArray[np.bool_], level: float) -> tuple[float, float, float]:
-        sums = (self.weight[chosen].sum(), self.weight.sum(), self.squares.sum())
+    def _share_with_interval(self, mask: npt.NDArray[np.bool_], level: float) -> tuple[float, float, float]:
+        sums = (self.weight[mask].sum(), self.weight.sum(), self.squares.sum())
         part, whole, squares = (np.array([number]) for number in sums)
         share, low, high = _shares_with_intervals(part, whole, squares, level)
         return float(share[0]), float(low[0]), float(high[0])
@@ -155,16 +154,16 @@ class ConfusionMatrix:
 
 
 def _sum_by_code(codes: Codes, values: Floats, length: int) -> Floats:
-    # For no rows at all bincount gives integers.
+    # bincount returns integers for empty input.
     return np.asarray(np.bincount(codes, values, length), np.float64)
 
 
 def _shares_with_intervals(
     part: Floats, whole: Floats, squares: Floats, level: float
 ) -> tuple[Floats, Floats, Floats]:
-    # Scaled by sum w / sum w^2, weights become effective rows; equal to them for weights of one.
-    rows = _ratio_or_nan(whole, squares)
-    low, high = clopper_pearson(np.nan_to_num(part * rows), np.nan_to_num(whole * rows), level)
+    # Multiplying by sum w / sum w^2 turns weights into effective rows.
+    scale = _ratio_or_nan(whole, squares)
+    low, high = clopper_pearson(np.nan_to_num(part * scale), np.nan_to_num(whole * scale), level)
     return _ratio_or_nan(part, whole), low, high
 
 
@@ -180,11 +179,11 @@ UNSEEN_NAME = "(never seen)"
 
 
 def format_confusion_matrix(confusion: ConfusionMatrix, names: Sequence[str]) -> str:
-    """The whole table where it fits, else the most frequent mistakes."""
+    """Return the matrix as text if it fits, otherwise the most frequent mistakes."""
     if len(names) <= MAX_TABLE_CLASSES:
-        drawn = text_table(_matrix_rows(confusion, names))
-        if max(map(len, drawn.splitlines())) <= LINE_WIDTH:
-            return drawn
+        table = text_table(_matrix_rows(confusion, names))
+        if max(map(len, table.splitlines())) <= LINE_WIDTH:
+            return table
     rows = _mistake_rows(confusion, names)
     if len(rows) == 1:
         return "No mistakes."
@@ -193,9 +192,9 @@ def format_confusion_matrix(confusion: ConfusionMatrix, names: Sequence[str]) ->
 
 
 def confusion_matrix_html(confusion: ConfusionMatrix, names: Sequence[str]) -> str:
-    """The whole table of few classes, else the most frequent mistakes, as HTML."""
+    """Return the matrix as HTML if it has few classes, otherwise the most frequent mistakes."""
     if len(names) <= MAX_TABLE_CLASSES:
-        return html_table("Who is taken for whom", _matrix_rows(confusion, names))
+        return html_table("Confusion matrix", _matrix_rows(confusion, names))
     rows = _mistake_rows(confusion, names)
     return html_table(_mistakes_title(rows), rows, 2) if len(rows) > 1 else html_paragraph("No mistakes.")
 
@@ -213,21 +212,21 @@ def _mistake_rows(confusion: ConfusionMatrix, names: Sequence[str]) -> list[list
     rows = [
         [
             truncate(UNSEEN_NAME if true == UNSEEN else names[true], 28),
-            truncate(names[said], 28),
+            truncate(names[predicted], 28),
             format_count(weight),
         ]
-        for true, said, weight in confusion.mistakes(MAX_TABLE_CLASSES)
+        for true, predicted, weight in confusion.mistakes(MAX_TABLE_CLASSES)
     ]
     return [["true", "predicted", "rows"], *rows]
 
 
 def _mistakes_title(rows: Sequence[Sequence[str]]) -> str:
-    many = len(rows) - 1
-    return f"The {many} most frequent mistakes" if many > 1 else "The only mistake"
+    n_mistakes = len(rows) - 1
+    return f"The {n_mistakes} most frequent mistakes" if n_mistakes > 1 else "The only mistake"
 
 
 def macro_measures(confusion: ConfusionMatrix, shares: ClassShares, n_unseen: int) -> Iterator[Measure]:
-    """Yield the means with their intervals."""
+    """Yield the means over classes with their intervals."""
     labelled, predicted = confusion.support() > 0, confusion.predictions() > 0
     n_labelled, n_classes = int(labelled.sum()) + n_unseen, int((labelled | predicted).sum()) + n_unseen
     yield Measure("balanced_accuracy", *average_share_interval(*shares.recall, n_labelled))
@@ -239,18 +238,19 @@ def macro_measures(confusion: ConfusionMatrix, shares: ClassShares, n_unseen: in
 
 
 def _f1_variance_inflation(confusion: ConfusionMatrix) -> float:
-    """Return how much more the F1 of all classes vary together than apart: a mistake costs two of them.
+    """Return Var(sum of F1 over classes) / sum of Var(F1); a mistake lowers the F1 of two classes.
 
-    A row changes F1 = 2 n_cc / s by (2 - 2 F1) / s if rightly of the class, by -F1 / s if it is otherwise
-    of the class or taken for it.
+    The influence of a row on F1 = 2 n_cc / s is (2 - 2 F1) / s if it is of class c and predicted correctly,
+    and -F1 / s if it is either of class c or predicted as c.
     """
-    whole = confusion.support() + confusion.predictions()
-    f1, once = np.zeros(len(whole)), np.zeros(len(whole))
-    np.divide(2.0 * confusion.hits(), whole, out=f1, where=whole > 0)
-    np.divide(1.0, whole, out=once, where=whole > 0)
-    true, said, squares = confusion.true, confusion.predicted, confusion.squares
-    hit, known = true == said, true != UNSEEN
-    of_said = np.where(hit, 2.0 - 2.0 * f1[said], -f1[said]) * once[said]
-    of_true = np.where(hit | ~known, 0.0, -f1[true] * once[true])
-    apart = float((squares * (np.square(of_said) + np.square(of_true))).sum())
-    return float((squares * np.square(of_said + of_true)).sum()) / apart if apart > 0 else 1.0
+    total = confusion.support() + confusion.predictions()
+    f1, inverse = np.zeros(len(total)), np.zeros(len(total))
+    np.divide(2.0 * confusion.hits(), total, out=f1, where=total > 0)
+    np.divide(1.0, total, out=inverse, where=total > 0)
+    true, predicted, squares = confusion.true, confusion.predicted, confusion.squares
+    is_correct, is_unseen = true == predicted, true == UNSEEN
+    on_predicted = np.where(is_correct, 2.0 - 2.0 * f1[predicted], -f1[predicted]) * inverse[predicted]
+    on_true = np.where(is_correct | is_unseen, 0.0, -f1[true] * inverse[true])
+    independent = float((squares * (np.square(on_predicted) + np.square(on_true))).sum())
+    joint = float((squares * np.square(on_predicted + on_true)).sum())
+    return joint / independent if independent > 0 else 1.0

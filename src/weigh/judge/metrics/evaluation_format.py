@@ -1,4 +1,4 @@
-"""An evaluation as text of at most 80 columns, and as a small HTML table."""
+"""Format an evaluation as text of at most 80 columns, as HTML tables and as charts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from weigh import errors
-from weigh.judge.metrics.confusion_matrix import confusion_matrix_html, format_confusion_matrix
+from weigh.judge.metrics.confusion_matrix import UNSEEN_NAME, confusion_matrix_html, format_confusion_matrix
 from weigh.judge.metrics.losses import UNSEEN
 from weigh.text import (
     format_count,
@@ -29,7 +29,11 @@ LINE_WIDTH = 80
 MAX_LISTED_CLASSES = 10
 MIN_RELIABLE_ROWS = 30
 LOSS_NAMES = ("squared", "brier", "log_loss")
-TRUNCATED_INTERVAL_NOTE = "A few rows have most of the {}: the interval, cut off at 0, is rough."
+TRUNCATED_INTERVAL_NOTE = "A few rows account for most of the {}: the interval, cut off at 0, is rough."
+NAME_WIDTH = 24
+MAX_MATRIX_CLASSES = 15  # classes of a confusion matrix that stays readable
+MAX_CURVE_SERIES = 5  # curves that stay distinguishable
+MAX_PLOTTED_CLASSES = 15
 
 MEASURE_TITLES = {
     "accuracy": "accuracy",
@@ -46,13 +50,13 @@ MEASURE_TITLES = {
     "joint_log_likelihood": "joint log-likelihood",
 }
 
-# What is told in the line of another measure if both are the same, and how.
+# A measure that equals the other one is not shown in a line of its own; its title may join that line.
 EQUIVALENT_MEASURES = {"macro_recall": "balanced_accuracy", "brier": "squared"}
 EQUIVALENT_TITLES = {"brier": "(Brier score)"}
 
 
 def format_evaluation(evaluation: Evaluation) -> str:
-    """The whole evaluation as text."""
+    """Return the whole evaluation as text."""
     parts = [
         _headline(evaluation),
         text_table(_measure_rows(evaluation)),
@@ -65,7 +69,7 @@ def format_evaluation(evaluation: Evaluation) -> str:
 
 
 def evaluation_html(evaluation: Evaluation) -> str:
-    """The measures, the areas, the confusion and the worst classes as plain HTML tables."""
+    """Return measures, areas, confusion matrix and the worst classes as plain HTML tables."""
     parts = [
         html_table(_headline(evaluation), _measure_rows(evaluation)),
         html_table("Ranking", _ranking_rows(evaluation)) if _has_ranking(evaluation) else "",
@@ -77,22 +81,23 @@ def evaluation_html(evaluation: Evaluation) -> str:
 
 
 def _headline(evaluation: Evaluation) -> str:
-    n, many = evaluation.n, len(evaluation.classes)
+    n = evaluation.n
     weighted = "" if evaluation.weight == n else f", total weight {format_count(evaluation.weight)}"
-    return f"Evaluation on {format_quantity(n, 'row')}{weighted}, {format_quantity(many, 'class', 'classes')}"
+    n_classes = format_quantity(len(evaluation.classes), "class", "classes")
+    return f"Evaluation on {format_quantity(n, 'row')}{weighted}, {n_classes}"
 
 
 def _measure_rows(evaluation: Evaluation) -> list[list[str]]:
     rows = [["measure", "value", "low", "high"]]
     for measure in _distinct_measures(evaluation):
-        write = _format_sum if measure.name.endswith("likelihood") else _format_share
-        numbers = [write(number) for number in (measure.value, measure.low, measure.high)]
+        format_value = _format_sum if measure.name.endswith("likelihood") else _format_share
+        numbers = [format_value(number) for number in (measure.value, measure.low, measure.high)]
         rows.append([_measure_title(evaluation, measure), *numbers])
     return rows
 
 
 def _distinct_measures(evaluation: Evaluation) -> Iterator[Measure]:
-    """Yield the measures of the table, without those whose number another one tells already."""
+    """Yield the measures of the table, without those that equal another one."""
     values = {measure.name: measure.value for measure in evaluation.measures}
     for measure in evaluation.measures:
         twin = EQUIVALENT_MEASURES.get(measure.name)
@@ -101,7 +106,7 @@ def _distinct_measures(evaluation: Evaluation) -> Iterator[Measure]:
 
 
 def _measure_title(evaluation: Evaluation, measure: Measure) -> str:
-    values = {each.name: each.value for each in evaluation.measures}
+    values = {other.name: other.value for other in evaluation.measures}
     for name, twin in EQUIVALENT_MEASURES.items():
         if (
             twin == measure.name
@@ -121,13 +126,13 @@ def _has_ranking(evaluation: Evaluation) -> bool:
 
 
 def _ranking_text(evaluation: Evaluation) -> Iterator[str]:
-    """Yield the areas, if there are some."""
+    """Yield the table of areas, if there are any."""
     if _has_ranking(evaluation):
         yield _fit_line_width(_ranking_rows(evaluation))
 
 
 def _ranking_rows(evaluation: Evaluation) -> list[list[str]]:
-    """Return the areas of the second of two classes, or their mean and those of the worst classes."""
+    """Return the areas of the second of two classes, or the mean area and those of the worst classes."""
     rows = [["ranking", "ROC area", "low", "high", "PR area", "low", "high", "by chance"]]
     shown = [row for row in evaluation.per_class if not math.isnan(row.roc_area.value)]
     if len(evaluation.classes) == 2:
@@ -137,11 +142,8 @@ def _ranking_rows(evaluation: Evaluation) -> list[list[str]]:
         rows.append(
             [f"mean of {format_quantity(len(shown), 'class', 'classes')}", *_format_areas(*overall), ""]
         )
-        shown = (
-            sorted(shown, key=lambda row: row.roc_area.value)[:MAX_LISTED_CLASSES]
-            if len(shown) > MAX_LISTED_CLASSES
-            else shown
-        )
+        if len(shown) > MAX_LISTED_CLASSES:
+            shown = sorted(shown, key=lambda row: row.roc_area.value)[:MAX_LISTED_CLASSES]
     for row in shown:
         chance = f"{row.support / evaluation.weight:.4f}"
         rows.append([_class_name(row.label), *_format_areas(row.roc_area, row.pr_area), chance])
@@ -149,84 +151,81 @@ def _ranking_rows(evaluation: Evaluation) -> list[list[str]]:
 
 
 def _format_areas(*measures: Measure) -> list[str]:
-    return [f"{number:.4f}" for each in measures for number in (each.value, each.low, each.high)]
+    return [f"{number:.4f}" for area in measures for number in (area.value, area.low, area.high)]
 
 
 def _fit_line_width(rows: list[list[str]]) -> str:
-    """A table whose first column is cut so that lines are not too long."""
-    rest = max(len(line) for line in text_table([row[1:] for row in rows], left=0).splitlines())
-    return text_table([[truncate(row[0], LINE_WIDTH - rest - 2), *row[1:]] for row in rows])
+    """Return a table whose first column is truncated so that lines fit into `LINE_WIDTH`."""
+    width = max(len(line) for line in text_table([row[1:] for row in rows], left=0).splitlines())
+    return text_table([[truncate(row[0], LINE_WIDTH - width - 2), *row[1:]] for row in rows])
 
 
 def _notes(evaluation: Evaluation) -> list[str]:
-    means = any(measure.name == "log_loss" for measure in evaluation.measures)
-    ways = ["exact (Clopper-Pearson) for shares"]
-    of_student = ["mean losses"] if means else []
-    of_student += ["the logits of areas"] if _has_ranking(evaluation) else []
-    ways += [f"Student's for {' and '.join(of_student)}"] if of_student else []
-    notes = [f"Intervals of {100 * evaluation.level:g}%: {', '.join(ways)}.", *evaluation.omitted]
-    effective = evaluation.weight**2 / float(evaluation.confusion.squares.sum())
-    notes += _interval_warnings(evaluation, effective) if means else []
-    if round(effective, 1) != evaluation.n:
-        notes.append(f"Unequal weights: intervals count {effective:,.1f} effective rows.")
+    has_losses = any(measure.name == "log_loss" for measure in evaluation.measures)
+    methods = ["exact (Clopper-Pearson) for shares"]
+    with_student = ["mean losses"] if has_losses else []
+    with_student += ["the logits of areas"] if _has_ranking(evaluation) else []
+    methods += [f"Student's for {' and '.join(with_student)}"] if with_student else []
+    notes = [f"Intervals of {100 * evaluation.level:g}%: {', '.join(methods)}.", *evaluation.omitted]
+    effective_rows = evaluation.weight**2 / float(evaluation.confusion.squares.sum())
+    notes += _interval_warnings(evaluation, effective_rows) if has_losses else []
+    if round(effective_rows, 1) != evaluation.n:
+        notes.append(f"Unequal weights: intervals count {effective_rows:,.1f} effective rows.")
     if evaluation.impossible:
         notes.append(
-            f"{format_quantity(evaluation.impossible, 'row')} gave the true class probability zero: "
+            f"In {format_quantity(evaluation.impossible, 'row')} the true class has probability zero: "
             "the log loss is infinite."
         )
     if evaluation.unseen:
-        rows = sum(rows for _, rows in evaluation.unseen)
-        strange = [label for label, _ in evaluation.unseen]
+        n_rows = sum(n_rows for _, n_rows in evaluation.unseen)
+        labels = [label for label, _ in evaluation.unseen]
         notes.append(
-            f"{format_quantity(rows, 'row')} with labels that the model has never seen, counted as "
-            f"errors with probability zero: {errors.quote_names(strange)}.{_type_mismatch_note(evaluation)}"
+            f"{format_quantity(n_rows, 'row')} with labels that the model has never seen, counted as "
+            f"errors with probability zero: {errors.quote_names(labels)}.{_type_mismatch_note(evaluation)}"
         )
     return notes
 
 
-def _interval_warnings(evaluation: Evaluation, rows: float) -> Iterator[str]:
-    """Yield a warning where means of losses are far from following a bell curve."""
-    cut_off = [
-        each
-        for each in _distinct_measures(evaluation)
-        if each.name in LOSS_NAMES and each.is_truncated_at_zero
+def _interval_warnings(evaluation: Evaluation, effective_rows: float) -> Iterator[str]:
+    """Yield a warning if mean losses are far from normally distributed."""
+    truncated = [
+        _measure_title(evaluation, measure)
+        for measure in _distinct_measures(evaluation)
+        if measure.name in LOSS_NAMES and measure.is_truncated_at_zero
     ]
-    if rows < MIN_RELIABLE_ROWS:
-        yield "Intervals of mean losses of so few rows are rough."
-    elif cut_off:
-        yield TRUNCATED_INTERVAL_NOTE.format(
-            " and ".join(_measure_title(evaluation, each) for each in cut_off)
-        )
+    if effective_rows < MIN_RELIABLE_ROWS:
+        yield "Intervals of mean losses are rough for so few rows."
+    elif truncated:
+        yield TRUNCATED_INTERVAL_NOTE.format(" and ".join(truncated))
 
 
 def _type_mismatch_note(evaluation: Evaluation) -> str:
-    names = {str(value): value for value in evaluation.classes}
+    classes = {str(value): value for value in evaluation.classes}
     for label, _ in evaluation.unseen:
-        if str(label) in names:
-            twin = names[str(label)]
-            return f" {label!r} is not the class {twin!r}: their types differ."
+        if str(label) in classes:
+            return f" {label!r} is not the class {classes[str(label)]!r}: their types differ."
     return ""
 
 
 def _class_text(evaluation: Evaluation) -> str:
     title, rows = _class_rows(evaluation)
-    drawn = _fit_line_width(rows)
-    return f"{title}:\n{drawn}" if len(evaluation.classes) > MAX_LISTED_CLASSES else drawn
+    table = _fit_line_width(rows)
+    return f"{title}:\n{table}" if len(evaluation.classes) > MAX_LISTED_CLASSES else table
 
 
 def _class_rows(evaluation: Evaluation) -> tuple[str, list[list[str]]]:
     shown: Sequence[ClassMetrics] = evaluation.per_class
     title = "Classes"
     if len(shown) > MAX_LISTED_CLASSES:
-        # Absent classes, whose F1 is nan, tell nothing and come last.
+        # Absent classes, whose F1 is nan, carry no information and come last.
         shown = sorted(shown, key=lambda row: math.inf if math.isnan(row.f1) else row.f1)[:MAX_LISTED_CLASSES]
-        title = f"The {MAX_LISTED_CLASSES} classes of lowest F1"
+        title = f"The {MAX_LISTED_CLASSES} classes with the lowest F1"
     rows = [["class", "precision", "low", "high", "recall", "low", "high", "F1", "support"]]
     for row in shown:
         p, r = row.precision, row.recall
         numbers = (p.value, p.low, p.high, r.value, r.low, r.high, row.f1)
-        written = ["-" if math.isnan(number) else f"{number:.3f}" for number in numbers]
-        rows.append([_class_name(row.label), *written, format_count(row.support)])
+        cells = ["-" if math.isnan(number) else f"{number:.3f}" for number in numbers]
+        rows.append([_class_name(row.label), *cells, format_count(row.support)])
     return title, rows
 
 
@@ -235,8 +234,8 @@ def _class_names(evaluation: Evaluation) -> list[str]:
 
 
 def _class_name(value: Any) -> str:
-    written = str(value)
-    return written if written and written.isprintable() else repr(value)
+    name = str(value)
+    return name if name and name.isprintable() else repr(value)
 
 
 def _format_share(number: float) -> str:
@@ -249,14 +248,8 @@ def _format_sum(number: float) -> str:
     return "-" if math.isnan(number) else use_minus_sign(f"{number:,.2f}")
 
 
-NAME_WIDTH = 24
-MAX_MATRIX_CLASSES = 15  # classes of a confusion table that can be read
-MAX_CURVE_SERIES = 5  # curves that can be told apart
-MAX_PLOTTED_CLASSES = 15
-
-
 def plot_evaluation(evaluation: Evaluation, what: str) -> Any:
-    """Draw one of `PICTURES`."""
+    """Plot one of `EVALUATION_PLOTS`."""
     if what not in EVALUATION_PLOTS:
         raise errors.parameter_error("plot", "what", f"one of {errors.quote_names(EVALUATION_PLOTS)}", what)
     return EVALUATION_PLOTS[what](evaluation)
@@ -265,7 +258,7 @@ def plot_evaluation(evaluation: Evaluation, what: str) -> Any:
 def _plot_confusion(evaluation: Evaluation) -> Any:
     from weigh.pictures import heatmap
 
-    title = "Who is taken for whom"
+    title = "Confusion matrix"
     shown = list(range(len(evaluation.classes)))
     if len(shown) > MAX_MATRIX_CLASSES:
         worst = [
@@ -276,23 +269,23 @@ def _plot_confusion(evaluation: Evaluation) -> Any:
         ]
         shown = sorted(list(dict.fromkeys([*worst, *shown]))[:MAX_MATRIX_CLASSES])
         title += f": {MAX_MATRIX_CLASSES} classes with many mistakes"
-    table = list(_confusion_cells(evaluation, shown))
-    told = f"{title}. {evaluation.measure('accuracy').value:.1%} of the rows are predicted rightly."
-    return heatmap(table, x="predicted", y="true", title=title, told=told)
+    cells = list(_confusion_cells(evaluation, shown))
+    description = f"{title}. {evaluation.measure('accuracy').value:.1%} of the rows are predicted correctly."
+    return heatmap(cells, x="predicted", y="true", title=title, told=description)
 
 
 def _confusion_cells(evaluation: Evaluation, shown: list[int]) -> Iterator[dict[str, Any]]:
-    """Yield the cells of some classes, shaded by the share of their row; labels never seen come last."""
-    found, names = evaluation.confusion, _distinct_names(evaluation)
-    codes = zip(found.true.tolist(), found.predicted.tolist(), strict=True)
-    weights = dict(zip(codes, found.weight.tolist(), strict=True))
-    support = [*found.support().tolist(), float(found.unseen().sum())]
+    """Yield the cells of the shown classes, shaded by the share of their row; unseen labels come last."""
+    confusion, names = evaluation.confusion, _distinct_names(evaluation)
+    codes = zip(confusion.true.tolist(), confusion.predicted.tolist(), strict=True)
+    weights = dict(zip(codes, confusion.weight.tolist(), strict=True))
+    support = [*confusion.support().tolist(), float(confusion.unseen().sum())]
     for true in [*shown, UNSEEN] if evaluation.unseen else shown:
-        for said in shown:
-            weight = weights.get((true, said), 0.0)
+        for predicted in shown:
+            weight = weights.get((true, predicted), 0.0)
             yield {
-                "row": "(never seen)" if true == UNSEEN else names[true],
-                "column": names[said],
+                "row": UNSEEN_NAME if true == UNSEEN else names[true],
+                "column": names[predicted],
                 "value": weight,
                 "shade": min(weight / support[true], 1.0) if support[true] else 0.0,
             }
@@ -303,23 +296,23 @@ def _plot_reliability(evaluation: Evaluation) -> Any:
 
     if not evaluation.reliability:
         raise errors.Unsupported(
-            f"There is no calibration to draw. {' '.join(evaluation.omitted)} Draw 'confusion' instead."
+            f"There is no calibration to plot. {' '.join(evaluation.omitted)} Plot 'confusion' instead."
         )
-    rows = [each.to_dict() | {"series": truncate(each.series, NAME_WIDTH)} for each in evaluation.reliability]
-    found = evaluation.measure("calibration_error").value
-    told = f"Share observed over probability predicted; they differ by {found:.3f} on average."
-    return reliability_diagram(rows, title="Do probabilities keep their word?", told=told)
+    rows = [row.to_dict() | {"series": truncate(row.series, NAME_WIDTH)} for row in evaluation.reliability]
+    error = evaluation.measure("calibration_error").value
+    description = f"Observed share against predicted probability; they differ by {error:.3f} on average."
+    return reliability_diagram(rows, title="Reliability diagram", told=description)
 
 
 def _plot_roc(evaluation: Evaluation) -> Any:
-    points = _curve_points(evaluation, "roc_area", lambda each: each.roc)
+    points = _curve_points(evaluation, "roc_area", lambda curves: curves.roc)
     by_chance = [{"series": "by chance", "x": end, "y": end, "fitted": True} for end in (0.0, 1.0)]
-    x = "share of other rows given the class"
+    x = "false positive rate"
     return _plot_curves(evaluation, [*points, *by_chance], x, "recall", "ROC curves")
 
 
 def _plot_precision_recall(evaluation: Evaluation) -> Any:
-    points = _curve_points(evaluation, "pr_area", lambda each: each.precision_recall)
+    points = _curve_points(evaluation, "pr_area", lambda curves: curves.precision_recall)
     return _plot_curves(evaluation, points, "recall", "precision", "Precision-recall curves")
 
 
@@ -328,26 +321,25 @@ def _plot_curves(evaluation: Evaluation, rows: list[dict[str, Any]], x: str, y: 
 
     if not evaluation.curves:
         raise errors.Unsupported(
-            f"There are no curves to draw. {' '.join(evaluation.omitted)} Draw 'confusion' instead."
+            f"There are no curves to plot. {' '.join(evaluation.omitted)} Plot 'confusion' instead."
         )
-    told = ", ".join(dict.fromkeys(str(row["series"]) for row in rows))
-    return line_chart(rows, x=x, y=y, title=title, told=f"{title}: {told}.")
+    series = ", ".join(dict.fromkeys(str(row["series"]) for row in rows))
+    return line_chart(rows, x=x, y=y, title=title, told=f"{title}: {series}.")
 
 
 def _curve_points(
-    evaluation: Evaluation, area: str, part: Callable[[Any], ThresholdCurve]
+    evaluation: Evaluation, area: str, select_curve: Callable[[Any], ThresholdCurve]
 ) -> list[dict[str, Any]]:
     """Return the points of the second of two classes, or of the classes with most rows."""
     names = _distinct_names(evaluation)
-    chosen = sorted(evaluation.curves, key=lambda each: -evaluation.per_class[each.code].support)[
-        :MAX_CURVE_SERIES
-    ]
+    by_support = sorted(evaluation.curves, key=lambda curves: -evaluation.per_class[curves.code].support)
+    selected = by_support[:MAX_CURVE_SERIES]
     if len(names) == 2:
-        chosen = [each for each in evaluation.curves if each.code == 1]
+        selected = [curves for curves in evaluation.curves if curves.code == 1]
     rows = []
-    for each in chosen:
-        curve, found = part(each), getattr(evaluation.per_class[each.code], area).value
-        series = f"{names[each.code]}, area {found:.3f}"
+    for curves in selected:
+        curve, value = select_curve(curves), getattr(evaluation.per_class[curves.code], area).value
+        series = f"{names[curves.code]}, area {value:.3f}"
         points = zip(curve.x.tolist(), curve.y.tolist(), strict=True)
         rows += [{"series": series, "x": x, "y": y} for x, y in points]
     return rows
@@ -358,10 +350,10 @@ def _plot_classes(evaluation: Evaluation) -> Any:
 
     named = zip(_distinct_names(evaluation), evaluation.per_class, strict=True)
     shown = [(name, row) for name, row in named if not math.isnan(row.f1)]
-    title = "How surely classes are found"
+    title = "Precision, recall and F1 per class"
     if len(shown) > MAX_PLOTTED_CLASSES:
         shown = sorted(shown, key=lambda pair: pair[1].f1)[:MAX_PLOTTED_CLASSES]
-        title = f"The {MAX_PLOTTED_CLASSES} classes of lowest F1"
+        title = f"The {MAX_PLOTTED_CLASSES} classes with the lowest F1"
     table = [
         {"name": name, "series": series, "value": value, "low": low, "high": high}
         for name, row in shown
@@ -372,12 +364,12 @@ def _plot_classes(evaluation: Evaluation) -> Any:
         )
         if not math.isnan(value)
     ]
-    told = f"{title}: precision, recall and F1 with their intervals."
-    return interval_chart(table, x="share", title=title, told=told)
+    description = f"{title}, with confidence intervals."
+    return interval_chart(table, x="share", title=title, told=description)
 
 
 def _distinct_names(evaluation: Evaluation) -> list[str]:
-    """Return short names of the classes, told apart by their numbers where cutting makes them alike."""
+    """Return truncated class names, with the class code appended where truncation makes them equal."""
     names = [truncate(label, NAME_WIDTH) for label in evaluation.classes]
     seen: set[str] = set()
     for code, name in enumerate(names):

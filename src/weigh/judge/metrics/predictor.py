@@ -1,4 +1,4 @@
-"""The classifier or regression being judged, whoever made it: what it answers for a batch of rows."""
+"""A common interface to the classifiers and regressions that are evaluated, ours or scikit-learn's."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from weigh.model import RegressionModel
 from weigh.model.decision import best_class, log_softmax
 
 MIN_PRECISE_PROBABILITY = 1e-290
-PROBABILITY_TOLERANCE = 1e-4  # of a sum of probabilities: those of many classes may be kept in few digits
+PROBABILITY_TOLERANCE = 1e-4  # of a sum of probabilities: many classes may be stored in single precision
 MAX_SHOWN_VALUES = 4
 
 
 @dataclass(frozen=True, eq=False)
 class ClassPredictions:
-    """Predictions as codes [n]; log p(y | x), p(y | x) and log p(x, y), [n, C], where the model has them.
+    """Predicted class codes [n]; log p(y | x), p(y | x) and log p(x, y), [n, C], if the model has them.
 
-    `scores` [n, C] rank rows where there are no probabilities: the higher, the more the class is meant.
+    `scores` [n, C] rank the rows if there are no probabilities: a higher score favours the class.
     """
 
     predictions: Codes
@@ -33,49 +33,45 @@ class ClassPredictions:
     scores: Floats | None = None
 
     def check_probabilities(self, first: int) -> None:
-        """Refuse probabilities that are none and scores that are no numbers; rows count from `first`."""
+        """Raise DataError for invalid probabilities or nan scores; rows count from `first`."""
         if self.posterior is not None:
-            is_share = (self.posterior >= -PROBABILITY_TOLERANCE).all(axis=1)
-            is_whole = np.abs(self.posterior.sum(axis=1) - 1.0) <= PROBABILITY_TOLERANCE
-            is_fit = is_share & is_whole
-            check_outputs(
-                "classifier", "probabilities", self.posterior, is_fit, "shares that sum to 1", first
-            )
+            is_nonnegative = (self.posterior >= -PROBABILITY_TOLERANCE).all(axis=1)
+            sums_to_one = np.abs(self.posterior.sum(axis=1) - 1.0) <= PROBABILITY_TOLERANCE
+            is_valid, must = is_nonnegative & sums_to_one, "shares that sum to 1"
+            check_outputs("classifier", "probabilities", self.posterior, is_valid, must, first)
         if self.scores is not None:
-            is_fit = ~np.isnan(self.scores).any(axis=1)
-            check_outputs("classifier", "scores", self.scores, is_fit, "numbers", first)
+            is_valid = ~np.isnan(self.scores).any(axis=1)
+            check_outputs("classifier", "scores", self.scores, is_valid, "numbers", first)
 
     def take(self, rows: Codes) -> ClassPredictions:
-        """The answers for some of the rows."""
+        """Return the predictions for the given row indices."""
         tables = (self.log_posterior, self.log_joint, self.posterior, self.scores)
         return ClassPredictions(
-            self.predictions[rows], *(None if each is None else each[rows] for each in tables)
+            self.predictions[rows], *(None if table is None else table[rows] for table in tables)
         )
 
 
-def check_outputs(who: str, what: str, table: Floats, is_fit: Any, must: str, first: int) -> None:
-    """Refuse the first row of a table of answers that is not fit to be judged."""
-    if not is_fit.all():
-        row = int(np.argmin(is_fit))
+def check_outputs(who: str, what: str, table: Floats, is_valid: Any, must: str, first: int) -> None:
+    """Raise DataError for the first row of a model's output [n, k] that is not valid."""
+    if not is_valid.all():
+        row = int(np.argmin(is_valid))
         shown = ", ".join(f"{number:.4g}" for number in table[row, :MAX_SHOWN_VALUES].tolist())
         more = ", …" if table.shape[1] > MAX_SHOWN_VALUES else ""
         raise errors.DataError(
             f"The {who} gave row {first + row:,} (the first is 0) the {what} {shown}{more}; they must be "
-            f"{must}. Mend the {who}, or leave such rows out."
+            f"{must}. Fix the {who}, or leave such rows out."
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Predictor:
-    """A classifier's classes, its label column, and how to ask it; a regression has no classes.
+    """The model under evaluation: its classes, its label column and its prediction function.
 
-    `classes` maps each class to its code, in the order of the columns of an answer, which of a regression
-    is a number per row.
-    `takes_chunks` tells whether it reads chunks of a source or the rows as they were given;
-    `named` whether it was trained on named columns and expects them again; `kinds` what each
-    column holds, for a source that can read it as such; `storage` how text files must be read to
-    match what was learned; `missing` the markers of missing values that it was trained with;
-    `of_pairs` whether its scores are of pairs of classes, and so rank no class.
+    `classes` maps each class to its code, the column index of the scores; it is empty for a regression, whose
+    `predict` returns one number per row. `reads_chunks` says whether `predict` takes chunks of a source or
+    the rows as given; `has_named_columns` whether the model was trained on named columns and expects them
+    again. `kinds`, `schema`, `storage` and `missing` say how a source must read its columns to match the
+    training data. `has_pairwise_scores` marks one-vs-one scores, which cannot rank the rows of a class.
     """
 
     classes: dict[Any, int]
@@ -91,24 +87,24 @@ class Predictor:
 
 
 def encode_labels(classes: dict[Any, int], labels: Sequence[Any]) -> npt.NDArray[np.int64]:
-    """The code of each label, `UNSEEN` where it is no class of the model."""
+    """Return the code of each label, `UNSEEN` for labels that are not a class of the model."""
     try:
-        found = [classes.get(label, UNSEEN) for label in labels]
+        codes = [classes.get(label, UNSEEN) for label in labels]
     except TypeError:
         raise errors.LabelError(
             "A row has several labels, or a label that is a list; evaluate takes one label per "
             "row. Evaluate one model per label."
         ) from None
-    return np.array(found, dtype=np.int64)
+    return np.array(codes, dtype=np.int64)
 
 
 def make_predictor(model: Any) -> Predictor:
-    """Recognise a model of this library, one of its estimators, or one of scikit-learn's."""
-    ours = getattr(model, "model_", model)
-    if isinstance(ours, RegressionModel):
-        return _library_predictor(ours, {}, ours.predict)
-    if hasattr(ours, "classes") and (hasattr(ours, "log_proba") or hasattr(ours, "predict")):
-        return _model_predictor(ours)
+    """Return the predictor of a model or estimator of this library, or of a scikit-learn estimator."""
+    fitted = getattr(model, "model_", model)
+    if isinstance(fitted, RegressionModel):
+        return _library_predictor(fitted, {}, fitted.predict)
+    if hasattr(fitted, "classes") and (hasattr(fitted, "log_proba") or hasattr(fitted, "predict")):
+        return _model_predictor(fitted)
     if hasattr(model, "classes_") and hasattr(model, "predict"):
         return _sklearn_predictor(model)
     if is_regression(model):
@@ -120,7 +116,7 @@ def make_predictor(model: Any) -> Predictor:
 
 
 def is_regression(model: Any) -> bool:
-    """Whether a model or an estimator, whoever made it, predicts numbers."""
+    """Return whether a model or estimator, of this library or scikit-learn's, is a regression."""
     if isinstance(getattr(model, "model_", model), RegressionModel):
         return True
     if not hasattr(model, "__sklearn_tags__") or isinstance(model, type):
@@ -132,53 +128,53 @@ def _model_predictor(model: Any) -> Predictor:
     classes = {value: code for code, value in enumerate(to_python_list(model.classes))}
     tie = getattr(model, "tie", "first")
 
-    def answer(rows: Any) -> ClassPredictions:
+    def predict(rows: Any) -> ClassPredictions:
         if hasattr(model, "scores"):
             scores = model.scores(rows)
             if not getattr(model, "has_probabilities", True):
                 return ClassPredictions(model.best(scores), scores=_score_leads(scores))
-            # Without a finite score no posterior exists: the model itself says why.
-            is_known = np.isfinite(scores.max(axis=1)).all()
-            posterior = log_softmax(scores) if is_known else model.log_proba(rows)
-            is_joint = getattr(model, "is_generative", True)
-            return ClassPredictions(
-                best_class(scores, tie), posterior, scores if is_joint else None, np.exp(posterior)
-            )
+            # Without a finite score there is no posterior, and the model's own error explains why.
+            is_finite = np.isfinite(scores.max(axis=1)).all()
+            log_posterior = log_softmax(scores) if is_finite else model.log_proba(rows)
+            log_joint = scores if getattr(model, "is_generative", True) else None
+            return ClassPredictions(best_class(scores, tie), log_posterior, log_joint, np.exp(log_posterior))
         if hasattr(model, "log_proba"):
-            posterior = model.log_proba(rows)
-            return ClassPredictions(best_class(posterior, tie), posterior, posterior=np.exp(posterior))
+            log_posterior = model.log_proba(rows)
+            return ClassPredictions(
+                best_class(log_posterior, tie), log_posterior, posterior=np.exp(log_posterior)
+            )
         return ClassPredictions(encode_labels(classes, to_python_list(model.predict(rows))))
 
-    return _library_predictor(model, classes, answer)
+    return _library_predictor(model, classes, predict)
 
 
-def _library_predictor(model: Any, classes: dict[Any, int], answer: Callable[[Any], Any]) -> Predictor:
-    """Return a model of this library with how to ask it, and how its rows are read."""
+def _library_predictor(model: Any, classes: dict[Any, int], predict: Callable[[Any], Any]) -> Predictor:
+    """Return the predictor of a model of this library, which reads sources in the model's schema."""
     schema = getattr(model, "schema", None)
     kinds, missing = (None, ()) if schema is None else (schema.storage(), schema.missing)
     label, storage = getattr(model, "label", None), getattr(model, "storage", {})
     return Predictor(
-        classes, label, True, answer, kinds=kinds, schema=schema, missing=missing, storage=storage
+        classes, label, True, predict, kinds=kinds, schema=schema, missing=missing, storage=storage
     )
 
 
 def _sklearn_predictor(model: Any) -> Predictor:
     who = type(model).__name__
-    found = to_python_list(model.classes_) if np.ndim(model.classes_) else []
-    if any(isinstance(value, list | np.ndarray) for value in found):
+    values = to_python_list(model.classes_) if np.ndim(model.classes_) else []
+    if any(isinstance(value, list | np.ndarray) for value in values):
         raise errors.Unsupported(
             f"{who} predicts several labels per row; evaluate takes one label "
             "per row. Evaluate one model per label."
         )
-    classes = {value: code for code, value in enumerate(found)}
-    if not classes or len(classes) < len(found):
+    classes = {value: code for code, value in enumerate(values)}
+    if not classes or len(classes) < len(values):
         raise errors.Unsupported(
-            f"{who} has the classes {errors.one_line_repr(model.classes_)}; evaluate takes a classifier of one "
-            f"class or more, all different."
+            f"{who} has the classes {errors.one_line_repr(model.classes_)}; evaluate takes a classifier with "
+            "one or more distinct classes."
         )
-    of_pairs = len(classes) > 2 and _is_one_vs_one(model)
+    is_pairwise = len(classes) > 2 and _is_one_vs_one(model)
 
-    def answer(rows: Any) -> ClassPredictions:
+    def predict(rows: Any) -> ClassPredictions:
         n = row_count(rows)
         shape = n, len(classes), who
         predictions = encode_labels(classes, to_python_list(check_one_per_row(model.predict(rows), n, who)))
@@ -188,20 +184,19 @@ def _sklearn_predictor(model: Any) -> Predictor:
                 predictions, _log_probabilities(model, rows, posterior), posterior=posterior
             )
         if hasattr(model, "predict_log_proba"):
-            logarithms = check_table_per_row(model.predict_log_proba(rows), *shape, "log-probabilities")
-            return ClassPredictions(predictions, logarithms, posterior=np.exp(logarithms))
+            log_posterior = check_table_per_row(model.predict_log_proba(rows), *shape, "log-probabilities")
+            return ClassPredictions(predictions, log_posterior, posterior=np.exp(log_posterior))
         return ClassPredictions(
-            predictions, scores=None if of_pairs else _decision_scores(model, rows, len(classes))
+            predictions, scores=None if is_pairwise else _decision_scores(model, rows, len(classes))
         )
 
-    return Predictor(
-        classes, None, False, answer, hasattr(model, "feature_names_in_"), has_pairwise_scores=of_pairs
-    )
+    has_names = hasattr(model, "feature_names_in_")
+    return Predictor(classes, None, False, predict, has_names, has_pairwise_scores=is_pairwise)
 
 
 def _log_probabilities(model: Any, rows: Any, posterior: Floats) -> Floats:
-    """Return log p(y | x), from the model itself where probabilities are too small to be told from zero."""
-    # A probability of zero is reported as an infinite loss, one below zero refused: neither needs a warning.
+    """Return log p(y | x), from predict_log_proba if probabilities are close to underflow."""
+    # A zero probability is reported as an infinite loss and a negative one as an error: no warning is needed.
     with np.errstate(divide="ignore", invalid="ignore"):
         if posterior.min() < MIN_PRECISE_PROBABILITY and hasattr(model, "predict_log_proba"):
             return np.asarray(model.predict_log_proba(rows), np.float64)
@@ -209,94 +204,94 @@ def _log_probabilities(model: Any, rows: Any, posterior: Floats) -> Floats:
 
 
 def _decision_scores(model: Any, rows: Any, n_classes: int) -> Floats | None:
-    """Return the scores of every class, if the classifier gives one each, or one for the second of two."""
+    """Return decision scores [n, C], or None if the classifier does not give one per class."""
     if not hasattr(model, "decision_function"):
         return None
     scores, n = model.decision_function(rows), row_count(rows)
     if n_classes == 2 and np.shape(scores) != (n, 2):
-        lead = check_numbers_per_row(scores, n, type(model).__name__, "scores")
-        return np.column_stack([-lead, lead])
-    # Any other number of columns is of pairs of classes, or of what only the classifier knows.
+        decision = check_numbers_per_row(scores, n, type(model).__name__, "scores")
+        return np.column_stack([-decision, decision])
+    # Any other number of columns means one-vs-one scores or a convention of the classifier.
     return np.asarray(scores, np.float64) if np.shape(scores) == (n, n_classes) else None
 
 
 def _is_one_vs_one(model: Any) -> bool:
-    """Whether a classifier, or one inside it, is set to score pairs: three classes have as many of them."""
+    """Return whether a classifier, or one inside it, has decision_function_shape="ovo".
+
+    The number of columns does not show it: three classes have three pairs.
+    """
     model = getattr(model, "best_estimator_", model)
-    settings = model.get_params() if hasattr(model, "get_params") else {}
+    params = model.get_params() if hasattr(model, "get_params") else {}
     return any(
-        name.split("__")[-1] == "decision_function_shape" and value == "ovo"
-        for name, value in settings.items()
+        name.split("__")[-1] == "decision_function_shape" and value == "ovo" for name, value in params.items()
     )
 
 
 def _score_leads(scores: Floats) -> Floats:
-    """Return the scores of two classes as their lead over the other; of more as they are."""
+    """Return score differences for two classes; more classes are unchanged."""
     return scores - scores[:, ::-1] if scores.shape[1] == 2 else scores
 
 
 def row_count(rows: Any) -> int:
-    """How many rows a table or a sequence has; what has no length is refused."""
+    """Return the number of rows of a table or sequence; raises DataError if it has no length."""
     if hasattr(rows, "shape") and len(rows.shape):
         return int(rows.shape[0])
     if not hasattr(rows, "__len__"):
         raise errors.DataError(
-            f"Expected rows or labels that can be counted, got {type(rows).__name__}. Give a table or an "
+            f"Expected rows or labels that have a length, got {type(rows).__name__}. Give a table or an "
             f"array."
         )
     return len(rows)
 
 
 def to_python_list(values: Any) -> list[Any]:
-    """Python values of a NumPy, pandas, polars or Arrow array, or of any sequence."""
+    """Convert a NumPy, pandas, polars or Arrow array, or any sequence, to a list of Python values."""
     for method in ("to_pylist", "tolist", "to_list"):
         if hasattr(values, method):
             return list(getattr(values, method)())
     return list(values)
 
 
-OutputArray = npt.NDArray[np.float64]
-
-
 def check_one_per_row(values: Any, n: int, who: str, what: str = "predictions") -> npt.NDArray[Any]:
-    """Return predictions [n]; [n, 1] is taken for it, any other shape or number refused."""
-    found = _to_array(values)
-    if found.shape not in ((n,), (n, 1)):
+    """Return a model's output as an array [n]; raises DataError unless its shape is [n] or [n, 1]."""
+    array = _to_array(values)
+    if array.shape not in ((n,), (n, 1)):
         raise output_error(who, what, values, f"one for each of the {n:,} rows")
-    return found.reshape(n)
+    return array.reshape(n)
 
 
-def check_numbers_per_row(values: Any, n: int, who: str, what: str = "predictions") -> OutputArray:
-    """Return numbers [n]."""
-    found = check_one_per_row(values, n, who, what)
+def check_numbers_per_row(values: Any, n: int, who: str, what: str = "predictions") -> Floats:
+    """Return a model's output as numbers [n]; raises DataError for anything else."""
+    array = check_one_per_row(values, n, who, what)
     try:
-        return found.astype(np.float64)
+        return array.astype(np.float64)
     except (TypeError, ValueError):
-        raise output_error(who, what, found, "numbers") from None
+        raise output_error(who, what, array, "numbers") from None
 
 
-def check_table_per_row(values: Any, n: int, columns: int, who: str, what: str) -> OutputArray:
-    """Return a table [n, columns] of numbers, any other shape refused."""
+def check_table_per_row(values: Any, n: int, n_columns: int, who: str, what: str) -> Floats:
+    """Return a model's output as numbers [n, n_columns]; raises DataError for anything else."""
     try:
-        found = np.asarray(values, np.float64)
+        table = np.asarray(values, np.float64)
     except (TypeError, ValueError):
-        found = np.empty(0)
-    if found.shape != (n, columns):
-        raise output_error(who, what, values, f"numbers, {columns:,} for each of the {n:,} rows")
-    return found
+        table = np.empty(0)
+    if table.shape != (n, n_columns):
+        raise output_error(who, what, values, f"numbers, {n_columns:,} for each of the {n:,} rows")
+    return table
 
 
 def _to_array(values: Any) -> npt.NDArray[Any]:
     if hasattr(values, "shape") or hasattr(values, "__array__") or not isinstance(values, list | tuple):
         return np.asarray(values)
-    found = np.empty(len(values), dtype=object)
-    found[:] = values
-    return found
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
 
 
 def output_error(who: str, what: str, values: Any, must: str) -> errors.DataError:
-    """Word the refusal of answers that cannot be judged."""
-    of = f" of the shape {np.shape(values)}" if hasattr(values, "shape") else ""
+    """Return the error for model output of the wrong shape or type."""
+    shape = f" of shape {np.shape(values)}" if hasattr(values, "shape") else ""
     return errors.DataError(
-        f"The {what} of {who} are {errors.one_line_repr(values, 60)}{of}; they must be {must}. Mend the learner."
+        f"The {what} of {who} are {errors.one_line_repr(values, 60)}{shape}; they must be {must}. "
+        "Fix the learner."
     )

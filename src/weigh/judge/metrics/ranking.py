@@ -1,15 +1,14 @@
-"""How well scores rank the rows of one class above the others: ROC and precision-recall areas.
+"""ROC and precision-recall curves of each class against the rest, their areas, and the areas' variances.
 
-Rows are taken by falling score, equal scores as one step. With T and F the weight of the class and of the
-rest down to a step, and P and N the whole of them:
+Rows are sorted by decreasing score; equal scores form one step. With T and F the cumulative weight of the
+positives and negatives down to a step, T' and F' those of the step before, and P and N the totals:
 
-    ROC area   sum over steps of (F - F') (T + T') / 2 / (P N): the chance that a row of the class
+    ROC area   sum over steps of (F - F') (T + T') / 2 / (P N): the probability that a positive row
                has the higher score, a tie counting half
-    PR area    sum over steps of (T - T') / P * T / (T + F): precision averaged over the rows of the class
+    PR area    sum over steps of (T - T') / P * T / (T + F): average precision
 
-An area changes with the weight w of row i by dA/dw_i: sum (w_i dA/dw_i)^2 is its variance, that of the
-bootstrap over rows when draws are many. Scaled by m / (m - 1) for the m effective rows of either side, it
-is DeLong's for ROC.
+The variance of an area A is sum (w_i dA/dw_i)^2 over rows, the limit of the bootstrap over rows. Scaled by
+m / (m - 1) for the m effective rows of either side, it is DeLong's variance for ROC.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from weigh.text import to_json_value
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Rows in the order of their scores; `step` tells which step each belongs to."""
+    """Rows by decreasing score, and the cumulative weights of positives and negatives at each step."""
 
     order: npt.NDArray[np.int64]
     step_of_row: npt.NDArray[np.int64]
@@ -41,22 +40,22 @@ class Ranking:
 
     @property
     def is_defined(self) -> bool:
-        """Whether there are rows of the class and others."""
+        """Whether there are positives and negatives."""
         return bool(self.true_positives[-1] > 0 and self.false_positives[-1] > 0)
 
     @property
-    def rows(self) -> tuple[float, float]:
-        """The effective number of rows of the class, and of the others."""
+    def effective_rows(self) -> tuple[float, float]:
+        """The effective number of positives and of negatives."""
         return _effective_size(self.weights[self.positive]), _effective_size(self.weights[~self.positive])
 
 
 @dataclass(frozen=True, eq=False)
 class AreaEstimate:
-    """An area with each row's part in its error [n], in the order of the rows as given."""
+    """An area with the influence of each row [n], in the original order of the rows."""
 
     value: float
     row_influences: Floats
-    rows: float
+    effective_rows: float
 
     @property
     def variance(self) -> float:
@@ -64,52 +63,54 @@ class AreaEstimate:
         return float(np.square(self.row_influences).sum())
 
     def interval(self, level: float) -> tuple[float, float, float]:
-        """The area with its limits."""
-        return self.value, *logit_interval(self.value, self.variance, self.rows, level)
+        """Return the area with its limits."""
+        return self.value, *logit_interval(self.value, self.variance, self.effective_rows, level)
 
 
 def rank_rows(scores: Floats, positive: npt.NDArray[np.bool_], weights: Floats) -> Ranking:
-    """Put rows of positive weight in the order of falling scores."""
+    """Sort rows of positive weight by decreasing score."""
     order = np.argsort(-scores)
-    falling, truth, weight = scores[order], positive[order], weights[order]
-    starts = np.append(0, np.flatnonzero(falling[1:] != falling[:-1]) + 1)
-    ends = np.append(starts[1:], len(falling)) - 1
-    step = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(falling))))
-    hits, alarms = np.cumsum(weight * truth)[ends], np.cumsum(weight * ~truth)[ends]
-    return Ranking(order, step, truth, weight, falling[ends], hits, alarms)
+    sorted_scores, is_positive, weight = scores[order], positive[order], weights[order]
+    starts = np.append(0, np.flatnonzero(sorted_scores[1:] != sorted_scores[:-1]) + 1)
+    ends = np.append(starts[1:], len(sorted_scores)) - 1
+    step = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(sorted_scores))))
+    tp, fp = np.cumsum(weight * is_positive)[ends], np.cumsum(weight * ~is_positive)[ends]
+    return Ranking(order, step, is_positive, weight, sorted_scores[ends], tp, fp)
 
 
-def roc_area(rows: Ranking) -> AreaEstimate:
-    """The area under the ROC curve, by DeLong's components."""
-    middle_hits, middle_alarms = _step_midpoints(rows.true_positives), _step_midpoints(rows.false_positives)
-    n_hits, n_alarms = rows.true_positives[-1], rows.false_positives[-1]
-    value = float((np.diff(rows.false_positives, prepend=0.0) * middle_hits).sum() / (n_hits * n_alarms))
-    above = (1.0 - middle_alarms / n_alarms - value) / n_hits
-    below = (middle_hits / n_hits - value) / n_alarms
-    return _area_estimate(rows, value, above, below)
+def roc_area(ranking: Ranking) -> AreaEstimate:
+    """Return the area under the ROC curve, with DeLong's components as row influences."""
+    tp, fp = ranking.true_positives, ranking.false_positives
+    middle_tp, middle_fp = _step_midpoints(tp), _step_midpoints(fp)
+    value = float((np.diff(fp, prepend=0.0) * middle_tp).sum() / (tp[-1] * fp[-1]))
+    positive_slopes = (1.0 - middle_fp / fp[-1] - value) / tp[-1]
+    negative_slopes = (middle_tp / tp[-1] - value) / fp[-1]
+    return _area_estimate(ranking, value, positive_slopes, negative_slopes)
 
 
-def pr_area(rows: Ranking) -> AreaEstimate:
-    """The average precision."""
-    seen, new = rows.true_positives + rows.false_positives, np.diff(rows.true_positives, prepend=0.0)
-    precision, n_hits = rows.true_positives / seen, rows.true_positives[-1]
-    value = float((new * precision).sum() / n_hits)
-    gained = _reverse_cumulative_sum(new / seen)
-    lost = _reverse_cumulative_sum(new / seen * precision)
-    return _area_estimate(rows, value, (precision + gained - lost - value) / n_hits, -lost / n_hits)
+def pr_area(ranking: Ranking) -> AreaEstimate:
+    """Return the average precision."""
+    tp, n_predicted = ranking.true_positives, ranking.true_positives + ranking.false_positives
+    new, precision = np.diff(tp, prepend=0.0), tp / n_predicted
+    value = float((new * precision).sum() / tp[-1])
+    gain = _reverse_cumulative_sum(new / n_predicted)
+    loss = _reverse_cumulative_sum(new / n_predicted * precision)
+    return _area_estimate(ranking, value, (precision + gain - loss - value) / tp[-1], -loss / tp[-1])
 
 
-def _area_estimate(rows: Ranking, value: float, of_hits: Floats, of_alarms: Floats) -> AreaEstimate:
-    """Return an area from its derivatives by the weight of a row of the class, or of another, per step."""
-    positives, negatives = rows.rows
+def _area_estimate(
+    ranking: Ranking, value: float, positive_slopes: Floats, negative_slopes: Floats
+) -> AreaEstimate:
+    """Return an area from its derivatives by the weight of a positive or a negative row, per step."""
+    n_positives, n_negatives = ranking.effective_rows
     slopes = np.where(
-        rows.positive,
-        of_hits[rows.step_of_row] * _small_sample_correction(positives),
-        of_alarms[rows.step_of_row] * _small_sample_correction(negatives),
+        ranking.positive,
+        positive_slopes[ranking.step_of_row] * _small_sample_correction(n_positives),
+        negative_slopes[ranking.step_of_row] * _small_sample_correction(n_negatives),
     )
-    parts = np.empty(len(slopes))
-    parts[rows.order] = slopes * rows.weights
-    return AreaEstimate(min(max(value, 0.0), 1.0), parts, min(positives, negatives))
+    influences = np.empty(len(slopes))
+    influences[ranking.order] = slopes * ranking.weights
+    return AreaEstimate(min(max(value, 0.0), 1.0), influences, min(n_positives, n_negatives))
 
 
 def _step_midpoints(sums: Floats) -> Floats:
@@ -135,9 +136,9 @@ UNDEFINED_AREAS = (Measure(AREA_NAMES[0], np.nan), Measure(AREA_NAMES[1], np.nan
 
 @dataclass(frozen=True, eq=False)
 class RankingAreas:
-    """Per class and over all of them: (ROC, PR); nan for a class without rows, or without others.
+    """The (ROC, PR) areas per class and overall; nan for a class that has no rows or all rows.
 
-    Over all of two classes the areas are those of the second, of more the mean over those that have one.
+    Overall means the second class if there are two, otherwise the mean over the classes with an area.
     """
 
     per_class: tuple[tuple[Measure, Measure], ...]
@@ -145,33 +146,33 @@ class RankingAreas:
     curves: tuple[ClassCurves, ...]
 
 
-def ranking_areas(held: RetainedRows, classes: Sequence[Any], level: float) -> RankingAreas:
-    """Rank the rows held by the score of each class that occurs."""
+def ranking_areas(rows: RetainedRows, classes: Sequence[Any], level: float) -> RankingAreas:
+    """Return the areas of every class that occurs, and the curves of the most frequent ones."""
     n_classes = len(classes)
-    labels, weights = held.true_codes, held.weights
-    rows = np.bincount(labels[labels >= 0], minlength=n_classes)
-    drawn = set(np.argsort(-rows, kind="stable")[:MAX_CURVES].tolist())
-    sums = (_AreaMean(), _AreaMean())
+    labels, weights = rows.true_codes, rows.weights
+    class_rows = np.bincount(labels[labels >= 0], minlength=n_classes)
+    with_curves = set(np.argsort(-class_rows, kind="stable")[:MAX_CURVES].tolist())
+    means = (_AreaMean(), _AreaMean())
     per_class: list[tuple[Measure, Measure]] = [UNDEFINED_AREAS] * n_classes
     curves: list[ClassCurves] = []
 
-    # A function, so that what ranks millions of rows is gone before the next class.
+    # A function, so that the ranking of millions of rows is freed before the next class.
     def rank(code: int) -> None:
-        order = rank_rows(held.class_scores(code), labels == code, weights)
-        if order.is_defined:
-            roc = sums[0].add(AREA_NAMES[0], roc_area(order), level)
-            per_class[code] = (roc, sums[1].add(AREA_NAMES[1], pr_area(order), level))
-            if code in drawn:
-                curves.append(class_curves(classes[code], code, order))
+        ranking = rank_rows(rows.class_scores(code), labels == code, weights)
+        if ranking.is_defined:
+            roc = means[0].add(AREA_NAMES[0], roc_area(ranking), level)
+            per_class[code] = (roc, means[1].add(AREA_NAMES[1], pr_area(ranking), level))
+            if code in with_curves:
+                curves.append(class_curves(classes[code], code, ranking))
 
-    for code in np.flatnonzero(rows).tolist():
+    for code in np.flatnonzero(class_rows).tolist():
         rank(code)
-    overall = per_class[1] if n_classes == 2 else (sums[0].mean(AREA_NAMES[0]), sums[1].mean(AREA_NAMES[1]))
+    overall = per_class[1] if n_classes == 2 else (means[0].mean(AREA_NAMES[0]), means[1].mean(AREA_NAMES[1]))
     return RankingAreas(tuple(per_class), overall, tuple(curves))
 
 
 class _AreaMean:
-    """The areas of several classes on the same rows, whose errors hang together."""
+    """The mean of the areas of several classes, which are correlated because they share the rows."""
 
     def __init__(self) -> None:
         self._measures: list[Measure] = []
@@ -179,7 +180,7 @@ class _AreaMean:
         self._row_influences: Floats | float = 0.0
 
     def add(self, name: str, area: AreaEstimate, level: float) -> Measure:
-        """Return the measure of an area, and count it in."""
+        """Include an area in the mean, and return it as a measure."""
         self._measures.append(Measure(name, *area.interval(level)))
         self._independent_variance += area.variance
         self._row_influences += area.row_influences
@@ -188,29 +189,27 @@ class _AreaMean:
     def mean(self, name: str) -> Measure:
         if not self._measures:
             return Measure(name, np.nan)
-        together = (
-            float(np.square(self._row_influences).sum()) / self._independent_variance
-            if self._independent_variance > 0
-            else 1.0
-        )
-        value, low, high = np.array([[each.value, each.low, each.high] for each in self._measures]).T
-        return Measure(name, *average_share_interval(value, low, high, len(self._measures), together))
+        inflation = 1.0
+        if self._independent_variance > 0:
+            inflation = float(np.square(self._row_influences).sum()) / self._independent_variance
+        value, low, high = np.array([[area.value, area.low, area.high] for area in self._measures]).T
+        return Measure(name, *average_share_interval(value, low, high, len(self._measures), inflation))
 
 
-MAX_CURVES = 20  # classes whose curves are kept: those with most rows
+MAX_CURVES = 20  # only the classes with most rows keep their curves
 MAX_CURVE_POINTS = 200
 
 
 @dataclass(frozen=True, eq=False)
 class ThresholdCurve:
-    """Points (x, y) for falling thresholds: whoever has at least that score is given the class."""
+    """Points (x, y) for decreasing thresholds: rows scoring at least the threshold are predicted positive."""
 
     x: Floats
     y: Floats
     thresholds: Floats
 
     def to_dict(self) -> dict[str, Any]:
-        """The curve for JSON."""
+        """Return the curve as JSON values."""
         columns = {"x": self.x, "y": self.y, "threshold": self.thresholds}
         return {
             name: [to_json_value(number) for number in column.tolist()] for name, column in columns.items()
@@ -221,10 +220,10 @@ class ThresholdCurve:
 class ClassCurves:
     """The curves of one class against the rest.
 
-    `roc` has the share of other rows that are given the class as x and its recall as y; `precision_recall`
-    has recall as x and precision as y. Points on a straight line are left out. Of more than 200 so many are
-    kept that the area between them and the whole ROC curve is below 0.005; of the other the highest and the
-    lowest precision in each of 99 ranges of recall.
+    `roc` has the false positive rate as x and recall as y; `precision_recall` has recall as x and precision
+    as y. Collinear points are dropped. Curves of more than 200 points are thinned: ROC so that the area
+    between the two curves stays below 0.005, precision-recall to the highest and lowest precision in each of
+    99 intervals of recall.
     """
 
     label: Any
@@ -233,7 +232,7 @@ class ClassCurves:
     precision_recall: ThresholdCurve
 
     def to_dict(self) -> dict[str, Any]:
-        """Both curves for JSON."""
+        """Return both curves as JSON values."""
         return {
             "class": to_json_value(self.label),
             "roc": self.roc.to_dict(),
@@ -241,40 +240,38 @@ class ClassCurves:
         }
 
 
-def class_curves(label: Any, code: int, rows: Ranking) -> ClassCurves:
-    """The curves of a class that has rows, and others beside it."""
-    return ClassCurves(label, code, _roc_curve(rows), _precision_recall_curve(rows))
+def class_curves(label: Any, code: int, ranking: Ranking) -> ClassCurves:
+    """Return the curves of a class that has positive and negative rows."""
+    return ClassCurves(label, code, _roc_curve(ranking), _precision_recall_curve(ranking))
 
 
-def _roc_curve(rows: Ranking) -> ThresholdCurve:
-    bends = (np.diff(rows.false_positives, 2) != 0) | (np.diff(rows.true_positives, 2) != 0)
-    kept = np.flatnonzero(_with_ends(bends, len(rows.true_positives)))
-    x = np.append(0.0, rows.false_positives[kept] / rows.false_positives[-1])
-    y = np.append(0.0, rows.true_positives[kept] / rows.true_positives[-1])
-    thresholds = np.append(np.inf, rows.thresholds[kept])
+def _roc_curve(ranking: Ranking) -> ThresholdCurve:
+    tp, fp = ranking.true_positives, ranking.false_positives
+    kept = np.flatnonzero(_with_ends((np.diff(fp, 2) != 0) | (np.diff(tp, 2) != 0), len(tp)))
+    x, y = np.append(0.0, fp[kept] / fp[-1]), np.append(0.0, tp[kept] / tp[-1])
+    thresholds = np.append(np.inf, ranking.thresholds[kept])
     if len(x) > MAX_CURVE_POINTS:
-        # Both rise, so equal steps of their sum leave out little wherever the curve turns; with the point
-        # before each, long straight pieces stay as they are.
+        # Both coordinates increase, so equal steps of x + y follow the curve closely; the point before each
+        # one preserves long straight pieces.
         near = np.searchsorted(x + y, np.linspace(0.0, 2.0, MAX_CURVE_POINTS // 2))
-        shown = np.unique(np.concatenate([near - 1, near]).clip(0, len(x) - 1))
-        x, y, thresholds = x[shown], y[shown], thresholds[shown]
+        sample = np.unique(np.concatenate([near - 1, near]).clip(0, len(x) - 1))
+        x, y, thresholds = x[sample], y[sample], thresholds[sample]
     return ThresholdCurve(x, y, thresholds)
 
 
-def _precision_recall_curve(rows: Ranking) -> ThresholdCurve:
-    moves = np.diff(rows.true_positives) != 0
-    kept = np.flatnonzero(_with_ends(moves[:-1] | moves[1:], len(rows.true_positives)))
-    hits = rows.true_positives[kept]
-    x, y = hits / hits[-1], hits / (hits + rows.false_positives[kept])
-    thresholds = rows.thresholds[kept]
+def _precision_recall_curve(ranking: Ranking) -> ThresholdCurve:
+    moves = np.diff(ranking.true_positives) != 0
+    kept = np.flatnonzero(_with_ends(moves[:-1] | moves[1:], len(ranking.true_positives)))
+    tp = ranking.true_positives[kept]
+    x, y = tp / tp[-1], tp / (tp + ranking.false_positives[kept])
+    thresholds = ranking.thresholds[kept]
     if len(x) >= MAX_CURVE_POINTS:
         cells = np.minimum((x * (MAX_CURVE_POINTS // 2 - 1)).astype(np.int64), MAX_CURVE_POINTS // 2 - 2)
         order = np.lexsort((y, cells))
         starts = np.flatnonzero(np.diff(cells[order], prepend=-1))
-        shown = np.unique(
-            np.concatenate([order[starts], order[np.append(starts[1:], len(x)) - 1], [len(x) - 1]])
-        )
-        x, y, thresholds = x[shown], y[shown], thresholds[shown]
+        ends = np.append(starts[1:], len(x)) - 1
+        sample = np.unique(np.concatenate([order[starts], order[ends], [len(x) - 1]]))
+        x, y, thresholds = x[sample], y[sample], thresholds[sample]
     return ThresholdCurve(np.append(0.0, x), np.append(1.0, y), np.append(np.inf, thresholds))
 
 

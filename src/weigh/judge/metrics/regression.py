@@ -1,4 +1,4 @@
-"""How well a regression does on rows whose numbers are known."""
+"""Evaluate a regression on labelled rows: R², RMSE, MAE and mean error, with bootstrap intervals."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ REGRESSION_TITLES = {
 
 @dataclass(frozen=True)
 class RowResidual:
-    """A row with its number as it is and as it was predicted; the first row is 0."""
+    """The true and predicted value of one row; the first row is 0."""
 
     row: int
     true: float
@@ -43,11 +43,11 @@ class RowResidual:
 
     @property
     def error(self) -> float:
-        """How much too high the prediction is."""
+        """Predicted − true."""
         return self.predicted - self.true
 
     def to_dict(self) -> dict[str, Any]:
-        """The row for JSON."""
+        """Return the residual as JSON values."""
         return {"row": self.row, "true": self.true, "predicted": self.predicted, "error": self.error}
 
 
@@ -56,9 +56,9 @@ class RegressionEvaluation:
     """The result of `evaluate` for a regression; prints as tables of at most 80 columns.
 
     With errors e = predicted − true, `r2` is 1 − Σ w e² / Σ w (y − ȳ)², `rmse` √(Σ w e² / Σ w), `mae`
-    Σ w |e| / Σ w and `bias` Σ w e / Σ w; without sample weights w is 1. `r2` of targets that are all the same
-    is 1 if they are met, else 0. The intervals are those of the bootstrap over rows. `largest` are the rows
-    that were missed most, `sample` up to 1,000 rows at equal distances, for pictures.
+    Σ w |e| / Σ w and `bias` Σ w e / Σ w; without sample weights w is 1. For constant targets `r2` is 1 if
+    they are predicted exactly, else 0. Intervals are percentiles of the bootstrap over rows. `largest` holds
+    the rows with the largest errors, `sample` up to 1,000 evenly spaced rows for plots.
     """
 
     n_rows: int
@@ -77,7 +77,7 @@ class RegressionEvaluation:
         return self.r2, self.rmse, self.mae, self.bias
 
     def measure(self, name: str) -> Measure:
-        """The measure of that name."""
+        """Return the measure with this name."""
         for measure in self.measures:
             if measure.name == name:
                 return measure
@@ -87,7 +87,7 @@ class RegressionEvaluation:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON but the sample of rows."""
+        """Return everything except the sample as JSON values."""
         return {
             "n": self.n_rows,
             "weight": self.weight,
@@ -97,21 +97,17 @@ class RegressionEvaluation:
         }
 
     def plot(self, what: str = "predicted") -> Any:
-        """Draw "predicted" against true numbers, or "residuals" against predictions, as an Altair chart."""
+        """Plot "predicted" against true values, or "residuals" against predictions, as an Altair chart."""
         from weigh.pictures import scatter_plot
 
         count = f"{format_quantity(len(self.sample), 'row')} of {self.n_rows:,}"
         if what == "predicted":
-            rows = [
-                {"x": each.true, "y": each.predicted, "text": f"row {each.row:,}"} for each in self.sample
-            ]
+            rows = [{"x": r.true, "y": r.predicted, "text": f"row {r.row:,}"} for r in self.sample]
             return scatter_plot(
                 rows, x="true", y="predicted", title=f"Predicted against true, {count}", diagonal=True
             )
         if what == "residuals":
-            rows = [
-                {"x": each.predicted, "y": each.error, "text": f"row {each.row:,}"} for each in self.sample
-            ]
+            rows = [{"x": r.predicted, "y": r.error, "text": f"row {r.row:,}"} for r in self.sample]
             return scatter_plot(
                 rows, x="predicted", y="predicted − true", title=f"Errors, {count}", level=0.0
             )
@@ -140,85 +136,82 @@ class RegressionEvaluation:
     def _note(self) -> str:
         how = f"bootstrap over the rows ({BOOTSTRAP_SAMPLES:,} samples, seed {BOOTSTRAP_SEED})"
         if self.n_rows > MAX_RESAMPLED_ROWS:
-            how += ", means drawn from the normal curve that those of so many rows follow"
+            how += ", means drawn from their limiting normal distribution"
         return f"Intervals of {100 * self.level:g}%: {how}. An error is predicted − true."
 
     def _rows(self) -> list[list[str]]:
         rows = [["measure", "value", "low", "high"]]
         for measure in self.measures:
-            rows.append(
-                [
-                    REGRESSION_TITLES[measure.name],
-                    *map(_format_number, (measure.value, measure.low, measure.high)),
-                ]
-            )
+            numbers = map(_format_number, (measure.value, measure.low, measure.high))
+            rows.append([REGRESSION_TITLES[measure.name], *numbers])
         return rows
 
     def _residual_rows(self) -> tuple[str, list[list[str]]]:
         rows = [["row", "true", "predicted", "error"]]
-        for each in self.largest:
-            rows.append([f"{each.row:,}", *map(_format_number, (each.true, each.predicted, each.error))])
-        return "Rows that were missed most", rows
+        for r in self.largest:
+            rows.append([f"{r.row:,}", *map(_format_number, (r.true, r.predicted, r.error))])
+        return "Rows with the largest errors", rows
 
 
 def evaluate_regression(
-    judged: Predictor, data: Any, y: Any, label: str | None, weights: Floats | None, level: float
+    predictor: Predictor, data: Any, y: Any, label: str | None, weights: Floats | None, level: float
 ) -> RegressionEvaluation:
-    """Judge a regression on rows with their numbers, which are read in batches; residuals are kept."""
+    """Evaluate a regression on labelled rows, read in batches; all predictions are kept in memory."""
     parts: list[tuple[Floats, Floats, Floats]] = []
     n_rows = 0
-    for batch in read_batches(judged, data, y, label, weights):
-        parts.append(_predict_batch(judged, batch, n_rows))
+    for batch in read_batches(predictor, data, y, label, weights):
+        parts.append(_predict_batch(predictor, batch, n_rows))
         n_rows += len(batch.labels)
-    true, predicted, weight = (np.concatenate(each) for each in zip(*parts, strict=True))
+    true, predicted, weight = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     if not weight.sum() > 0:
         raise errors.DataError("The sample weights sum to zero; give some row a positive weight.")
     error = predicted - true
-    found, (low, high) = bootstrap_regression_metrics(error, true, weight, level)
+    values, (low, high) = bootstrap_regression_metrics(error, true, weight, level)
     measures = {
         name: Measure(name, *map(float, numbers))
-        for name, *numbers in zip(REGRESSION_TITLES, found, low, high, strict=True)
+        for name, *numbers in zip(REGRESSION_TITLES, values, low, high, strict=True)
     }
-    order = np.argsort(np.where(weight > 0, -np.abs(error), 1.0), kind="stable")[:MAX_LISTED_RESIDUALS]
-    counted = np.flatnonzero(weight > 0)
-    spread = counted[np.linspace(0, len(counted) - 1, min(MAX_SAMPLE_ROWS, len(counted))).astype(np.int64)]
+    by_error = np.argsort(np.where(weight > 0, -np.abs(error), 1.0), kind="stable")[:MAX_LISTED_RESIDUALS]
+    weighted = np.flatnonzero(weight > 0)
+    n_sample = min(MAX_SAMPLE_ROWS, len(weighted))
+    evenly_spaced = weighted[np.linspace(0, len(weighted) - 1, n_sample).astype(np.int64)]
     largest, sample = (
-        tuple(RowResidual(int(at), float(true[at]), float(predicted[at])) for at in rows if weight[at] > 0)
-        for rows in (order, spread)
+        tuple(RowResidual(int(i), float(true[i]), float(predicted[i])) for i in rows if weight[i] > 0)
+        for rows in (by_error, evenly_spaced)
     )
     return RegressionEvaluation(
         n_rows, float(weight.sum()), level, **measures, largest=largest, sample=sample
     )
 
 
-def _predict_batch(judged: Predictor, batch: LabelledBatch, first: int) -> tuple[Floats, Floats, Floats]:
-    """Return the truth, the predictions and the weights of a batch."""
+def _predict_batch(predictor: Predictor, batch: LabelledBatch, first: int) -> tuple[Floats, Floats, Floats]:
+    """Return the true values, predictions and weights of a batch."""
     true = _check_numeric_labels(batch.labels, first)
-    answer = judged.predict(batch.rows)
-    if np.ndim(answer) == 2 and np.shape(answer)[1] > 1:
+    output = predictor.predict(batch.rows)
+    if np.ndim(output) == 2 and np.shape(output)[1] > 1:
         raise errors.Unsupported(
-            f"The regression predicts numbers of the shape {np.shape(answer)} for {len(true):,} rows; "
-            f"evaluate takes one number per row. Evaluate one model per number."
+            f"The regression predicts numbers of shape {np.shape(output)} for {len(true):,} rows; "
+            f"evaluate takes one number per row. Evaluate one model per target."
         )
-    predicted = check_numbers_per_row(answer, len(true), "the regression")
+    predicted = check_numbers_per_row(output, len(true), "the regression")
     check_outputs("regression", "numbers", predicted[:, None], np.isfinite(predicted), "finite", first)
     return true, predicted, batch.weights
 
 
 def _check_numeric_labels(labels: list[Any], first: int) -> Floats:
-    """Return labels as finite numbers; anything else is refused with its row."""
+    """Return labels as finite numbers; raises LabelError for the first row that has none."""
     try:
-        found = np.asarray(labels, dtype=np.float64)
+        numbers = np.asarray(labels, dtype=np.float64)
     except (TypeError, ValueError):
-        found = np.array([])
-    if found.shape == (len(labels),) and np.isfinite(found).all():
-        return found
+        numbers = np.array([])
+    if numbers.shape == (len(labels),) and np.isfinite(numbers).all():
+        return numbers
     for row, label in enumerate(labels, first):
         check_label_present(label, row)
         if not _is_number(label):
             raise errors.LabelError(
-                f"Row {row:,} (the first is 0) has the label {label!r}, which is no finite number, and a "
-                f"regression is judged by numbers. Leave such rows out, or name another label column."
+                f"Row {row:,} (the first is 0) has the label {label!r}, which is not a finite number; a "
+                f"regression needs numbers. Leave such rows out, or name another label column."
             )
     return np.array([float(label) for label in labels])
 

@@ -1,1 +1,1 @@
-"""Models checked against rows by code of its own."""
+"""Verify models against their training rows with code independent of the learners."""

@@ -1,7 +1,7 @@
-"""Slopes that prove how good a point is: those of a point nearby that is better still.
+"""Dual points that certify the duality gap of a regression's weights.
 
-The slopes at a point bound what it is above the minimum, but only to first order. Those of a point after a
-few steps towards the minimum, over the features that have a weight, bound it to rounding.
+The gradient of the loss at the weights is a dual point, but its gap is tight only to first order. The
+gradient after a few Newton steps on the active set gives a gap that is tight up to rounding.
 """
 
 from __future__ import annotations
@@ -13,47 +13,48 @@ import numpy as np
 from weigh.features.blocks import Floats, Longs, Mask
 from weigh.judge.verification.objectives import AbsoluteLoss, Objective
 
-MAX_DENSE_UNKNOWNS = 1_000  # unknowns that are solved for at once
-MAX_DENSE_CELLS = 50_000_000  # numbers of the rows laid out for it
+MAX_DENSE_UNKNOWNS = 1_000  # unknowns of a dense Newton step
+MAX_DENSE_CELLS = 50_000_000  # cells of its dense design matrix
 MAX_NEWTON_STEPS, MAX_CG_ITERATIONS = 8, 100
-INTERPOLATION_TOLERANCES = (
-    1e-13,
-    1e-11,
-    1e-9,
-    1e-7,
-)  # shares of the largest target below which a row counts as met
-MAX_INTERPOLATION_TRIALS = 60  # numbers of rows that may be met
+# A row counts as interpolated if its residual is below this share of the largest target.
+INTERPOLATION_TOLERANCES = (1e-13, 1e-11, 1e-9, 1e-7)
+MAX_INTERPOLATION_TRIALS = 60  # numbers of interpolated rows that are tried
 
 
 def duality_gap(objective: Objective, W: Floats, b: Floats) -> float | None:
-    """Return how far (W, b) is above the minimum at most; None if there is too much to be solved for."""
+    """Bound how far (W, b) is above the minimum; None if there are too many unpenalised features."""
     free = (objective.l1 == 0) & (objective.l2 == 0)
     if not _is_small(objective, free):
         return None
     if isinstance(objective.loss, AbsoluteLoss):
         return _absolute_gap(objective, objective.loss, W, b)
-    found = [_gap_bound(objective, W, b, *_refine_by_newton(objective, W, b, free))]
-    held = (objective.l1 == 0)[:, None] | (W != 0)
+    gaps = [_gap_bound(objective, W, b, *_refine_by_newton(objective, W, b, free))]
+    active = (objective.l1 == 0)[:, None] | (W != 0)
     if (~free).any():
-        near = _refine_by_newton(objective, W, b, held.any(axis=1), held)
-        found.append(_gap_bound(objective, W, b, *_refine_by_newton(objective, *near, free)))
-    return min(found)
+        refined = _refine_by_newton(objective, W, b, active.any(axis=1), active)
+        gaps.append(_gap_bound(objective, W, b, *_refine_by_newton(objective, *refined, free)))
+    return min(gaps)
 
 
 def _is_small(objective: Objective, features: Mask) -> bool:
     n = int(features.sum()) + objective.has_intercept
-    return n * objective.columns <= MAX_DENSE_UNKNOWNS and n * objective.rows.n_rows <= MAX_DENSE_CELLS
+    return n * objective.n_outputs <= MAX_DENSE_UNKNOWNS and n * objective.rows.n_rows <= MAX_DENSE_CELLS
 
 
-def _gap_bound(objective: Objective, W: Floats, b: Floats, to_W: Floats, to_b: Floats) -> float:
-    found = objective.suboptimality_bound(W, b, objective.loss.gradient(objective.scores(to_W, to_b)))
-    return found if np.isfinite(found) else np.inf
+def _gap_bound(objective: Objective, W: Floats, b: Floats, refined_W: Floats, refined_b: Floats) -> float:
+    """Bound the suboptimality of (W, b) by the dual point of the refined weights."""
+    dual = objective.loss.gradient(objective.scores(refined_W, refined_b))
+    gap = objective.suboptimality_bound(W, b, dual)
+    return gap if np.isfinite(gap) else np.inf
 
 
 def _refine_by_newton(
-    objective: Objective, W: Floats, b: Floats, features: Mask, held: Mask | None = None
+    objective: Objective, W: Floats, b: Floats, features: Mask, active: Mask | None = None
 ) -> tuple[Floats, Floats]:
-    """Return a point after Newton's steps over some features and the bias, signs kept."""
+    """Take Newton steps in the given features and the intercept, with the signs of the weights fixed.
+
+    `active` [d, k] restricts the steps further to single weights.
+    """
     if not features.any() and not objective.has_intercept:
         return W, b
     solve = _dense_newton_step if _is_small(objective, features) else _cg_newton_step
@@ -62,144 +63,144 @@ def _refine_by_newton(
     for _ in range(steps):
         Z = objective.scores(W, b)
         v = objective.loss.gradient(Z)
-        slope = objective.transposed_times(v) + objective.l1[:, None] * signs + objective.l2[:, None] * W
-        slope[~features] = 0.0
-        if held is not None:
-            slope[~held] = 0.0
-        by_bias = v.sum(axis=0) if objective.has_intercept else np.zeros(objective.columns)
+        grad_W = objective.transposed_times(v) + objective.l1[:, None] * signs + objective.l2[:, None] * W
+        grad_W[~features] = 0.0
+        if active is not None:
+            grad_W[~active] = 0.0
+        grad_b = v.sum(axis=0) if objective.has_intercept else np.zeros(objective.n_outputs)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            to_W, to_b = solve(objective, Z, np.flatnonzero(features), held, slope, by_bias)
-        if not (np.isfinite(to_W).all() and np.isfinite(to_b).all()):
+            step_W, step_b = solve(objective, Z, np.flatnonzero(features), active, grad_W, grad_b)
+        if not (np.isfinite(step_W).all() and np.isfinite(step_b).all()):
             break
-        W, b = W - to_W, b - to_b
+        W, b = W - step_W, b - step_b
     return W, b
 
 
 def _dense_newton_step(
-    objective: Objective, Z: Floats, places: Longs, held: Mask | None, slope: Floats, by_bias: Floats
+    objective: Objective, Z: Floats, features: Longs, active: Mask | None, grad_W: Floats, grad_b: Floats
 ) -> tuple[Floats, Floats]:
-    """Solve for the step at once, the rows laid out."""
-    k, table = objective.columns, _dense_design(objective, places)
-    m = table.shape[1]
-    H = _loss_hessian(objective, Z, table)
-    own = np.append(objective.l2[places], [0.0] * objective.has_intercept)
-    H[np.diag_indices(m * k)] += np.repeat(own, k)
-    wanted = np.vstack([slope[places], by_bias[None, :]])[:m].ravel()
-    kept = np.ones(m * k, dtype=bool)
-    if held is not None:
-        kept = np.vstack([held[places], np.ones((1, k), dtype=bool)])[:m].ravel()
-    step = np.zeros(m * k)
-    step[kept] = np.linalg.lstsq(H[np.ix_(kept, kept)], wanted[kept], rcond=1e-14)[0]
-    found = step.reshape(m, k)
-    to_W = np.zeros_like(slope)
-    to_W[places] = found[: len(places)]
-    return to_W, found[-1] if objective.has_intercept else np.zeros(k)
+    """Solve the Newton system H step = grad with a dense Hessian."""
+    k, X = objective.n_outputs, _dense_design(objective, features)
+    m = X.shape[1]
+    H = _loss_hessian(objective, Z, X)
+    l2 = np.append(objective.l2[features], [0.0] * objective.has_intercept)
+    H[np.diag_indices(m * k)] += np.repeat(l2, k)
+    grad = np.vstack([grad_W[features], grad_b[None, :]])[:m].ravel()
+    mask = np.ones(m * k, dtype=bool)
+    if active is not None:
+        mask = np.vstack([active[features], np.ones((1, k), dtype=bool)])[:m].ravel()
+    solution = np.zeros(m * k)
+    solution[mask] = np.linalg.lstsq(H[np.ix_(mask, mask)], grad[mask], rcond=1e-14)[0]
+    step = solution.reshape(m, k)
+    step_W = np.zeros_like(grad_W)
+    step_W[features] = step[: len(features)]
+    return step_W, step[-1] if objective.has_intercept else np.zeros(k)
 
 
-def _dense_design(objective: Objective, places: Longs) -> Floats:
-    """Return the rows of some features with all their zeros, and a column of ones if there is a bias."""
+def _dense_design(objective: Objective, features: Longs) -> Floats:
+    """Return the dense design matrix of the given features, with a column of ones for the intercept."""
     rows = objective.rows
-    number = np.full(rows.width, -1)
-    number[places] = np.arange(len(places))
-    table = np.zeros((rows.n_rows, len(places) + objective.has_intercept))
+    column_of_feature = np.full(rows.width, -1)
+    column_of_feature[features] = np.arange(len(features))
+    X = np.zeros((rows.n_rows, len(features) + objective.has_intercept))
     row = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
-    at = number[rows.indices]
-    table[row[at >= 0], at[at >= 0]] = rows.values[at >= 0]
-    table[:, len(places) :] = 1.0
-    return table
+    column = column_of_feature[rows.indices]
+    X[row[column >= 0], column[column >= 0]] = rows.values[column >= 0]
+    X[:, len(features) :] = 1.0
+    return X
 
 
-def _loss_hessian(objective: Objective, Z: Floats, table: Floats) -> Floats:
-    """Return the second derivative of the loss by pairs of unknowns."""
-    k, m = objective.columns, table.shape[1]
+def _loss_hessian(objective: Objective, Z: Floats, X: Floats) -> Floats:
+    """Return the Hessian of the loss [m k, m k] with respect to the weights of X [n, m]."""
+    k, m = objective.n_outputs, X.shape[1]
     H = np.zeros((m * k, m * k))
     for c in range(k):
-        one = np.zeros((len(table), k))
-        one[:, c] = 1.0
-        bends = objective.loss.hessian_times(Z, one)
+        unit = np.zeros((len(X), k))
+        unit[:, c] = 1.0
+        row_hessian = objective.loss.hessian_times(Z, unit)
         for d in range(k):
-            H[d::k, c::k] = table.T @ (bends[:, d, None] * table)
+            H[d::k, c::k] = X.T @ (row_hessian[:, d, None] * X)
     return H
 
 
 def _cg_newton_step(
-    objective: Objective, Z: Floats, places: Longs, held: Mask | None, slope: Floats, by_bias: Floats
+    objective: Objective, Z: Floats, features: Longs, active: Mask | None, grad_W: Floats, grad_b: Floats
 ) -> tuple[Floats, Floats]:
-    """Solve for the step by conjugate gradients, the rows as they are."""
-    mask = np.zeros_like(slope)
-    mask[places] = 1.0
-    if held is not None:
-        mask *= held
+    """Solve the Newton system H step = grad by conjugate gradients."""
+    mask = np.zeros_like(grad_W)
+    mask[features] = 1.0
+    if active is not None:
+        mask *= active
 
-    def bent(part: Floats) -> Floats:
-        V = objective.loss.hessian_times(Z, objective.times(part[:-1]) + part[-1])
-        rise = objective.transposed_times(V) + objective.l2[:, None] * part[:-1]
-        return np.vstack([rise * mask, V.sum(axis=0)[None, :] * objective.has_intercept])
+    def hessian_times(direction: Floats) -> Floats:
+        V = objective.loss.hessian_times(Z, objective.times(direction[:-1]) + direction[-1])
+        product = objective.transposed_times(V) + objective.l2[:, None] * direction[:-1]
+        return np.vstack([product * mask, V.sum(axis=0)[None, :] * objective.has_intercept])
 
-    left = np.vstack([slope * mask, by_bias[None, :]])
-    step, way = np.zeros_like(left), left.copy()
-    size = first = float((left * left).sum())
+    residual = np.vstack([grad_W * mask, grad_b[None, :]])
+    step, direction = np.zeros_like(residual), residual.copy()
+    rho = rho_0 = float((residual * residual).sum())
     for _ in range(MAX_CG_ITERATIONS):
-        if size <= 1e-24 * first or not size:
+        if rho <= 1e-24 * rho_0 or not rho:
             break
-        rise = bent(way)
-        length = size / float((way * rise).sum())
-        step, left = step + length * way, left - length * rise
-        size, before = float((left * left).sum()), size
-        way = left + way * (size / before)
+        product = hessian_times(direction)
+        alpha = rho / float((direction * product).sum())
+        step, residual = step + alpha * direction, residual - alpha * product
+        rho_old, rho = rho, float((residual * residual).sum())
+        direction = residual + direction * (rho / rho_old)
     return step[:-1], step[-1]
 
 
 def _absolute_gap(objective: Objective, loss: AbsoluteLoss, W: Floats, b: Floats) -> float | None:
-    """Return the bound of absolute loss: rows that are met have any slopes that balance the others.
+    """Bound the suboptimality under absolute loss.
 
-    A penalty l1 |w| is the absolute loss of one more row, which has nothing but this feature and should be
-    zero; so weights that are all but zero are met like rows.
+    The subgradient of an interpolated row is any number in [−s, s], chosen to balance the gradients of the
+    others. A penalty l1 |w| is the absolute loss of an additional row that has only this feature and the
+    target zero, so weights close to zero are treated like interpolated rows.
     """
     w, features = W[:, 0], np.arange(objective.rows.width)
     if not _is_small(objective, np.ones(len(w), dtype=bool)):
         return None
-    rows, Z = _dense_design(objective, features), objective.scores(W, b)
-    held = np.flatnonzero(objective.l1 > 0)
-    table = np.vstack([rows, np.eye(rows.shape[1])[held]])
-    sizes = np.sqrt(np.square(rows).mean(axis=0))[held]
-    left = np.concatenate([np.abs(Z[:, 0] - loss.y), np.abs(w[held]) * sizes])
-    slopes = np.concatenate([loss.gradient(Z)[:, 0], objective.l1[held] * np.sign(w[held])])
-    limits = np.concatenate([loss.s, objective.l1[held]])
-    wanted = -np.append(objective.l2 * w, [0.0] * objective.has_intercept)
-    found = []
-    for met in _interpolation_candidates(left, float(np.abs(loss.y).max(initial=0.0)), table):
-        v = _balance_gradient(table, limits, np.where(met, 0.0, slopes), met, wanted)[: len(loss.y)]
-        found.append(objective.suboptimality_bound(W, b, v[:, None]))
-    return min(found)
+    X, Z = _dense_design(objective, features), objective.scores(W, b)
+    penalised = np.flatnonzero(objective.l1 > 0)
+    augmented = np.vstack([X, np.eye(X.shape[1])[penalised]])
+    scales = np.sqrt(np.square(X).mean(axis=0))[penalised]
+    residuals = np.concatenate([np.abs(Z[:, 0] - loss.y), np.abs(w[penalised]) * scales])
+    gradients = np.concatenate([loss.gradient(Z)[:, 0], objective.l1[penalised] * np.sign(w[penalised])])
+    limits = np.concatenate([loss.s, objective.l1[penalised]])
+    target = -np.append(objective.l2 * w, [0.0] * objective.has_intercept)
+    gaps = []
+    for mask in _interpolation_candidates(residuals, float(np.abs(loss.y).max(initial=0.0)), augmented):
+        v = _balance_gradient(augmented, limits, np.where(mask, 0.0, gradients), mask, target)
+        gaps.append(objective.suboptimality_bound(W, b, v[: len(loss.y), None]))
+    return min(gaps)
 
 
-def _interpolation_candidates(left: Floats, largest: float, table: Floats) -> Iterator[Mask]:
-    """Yield the rows that the optimum may go through: those within a limit, or so many of the nearest.
+def _interpolation_candidates(residuals: Floats, largest_target: float, X: Floats) -> Iterator[Mask]:
+    """Yield masks of the rows that the optimum may interpolate: by tolerance, or the n nearest.
 
-    It goes through as many as there are directions, or fewer where weights are penalised; of rows that tie
-    it goes through more.
+    The optimum interpolates rank(X) rows, fewer if weights are penalised, and more if rows tie.
     """
-    for share in INTERPOLATION_TOLERANCES:
-        yield left <= share * largest
-    most = min(len(left), int(np.linalg.matrix_rank(table)) + 2)
-    place = np.empty(len(left), dtype=np.int64)
-    place[np.argsort(left, kind="stable")] = np.arange(len(left))
-    for number in np.unique(np.linspace(0, most, MAX_INTERPOLATION_TRIALS).astype(np.int64)).tolist():
-        yield place < number
+    for tolerance in INTERPOLATION_TOLERANCES:
+        yield residuals <= tolerance * largest_target
+    max_rows = min(len(residuals), int(np.linalg.matrix_rank(X)) + 2)
+    rank = np.empty(len(residuals), dtype=np.int64)
+    rank[np.argsort(residuals, kind="stable")] = np.arange(len(residuals))
+    for n in np.unique(np.linspace(0, max_rows, MAX_INTERPOLATION_TRIALS).astype(np.int64)).tolist():
+        yield rank < n
 
 
-def _balance_gradient(table: Floats, s: Floats, v: Floats, met: Mask, wanted: Floats) -> Floats:
-    """Return slopes v of which those of met rows make up for the others, within their limits."""
-    open_rows = np.flatnonzero(met)
+def _balance_gradient(X: Floats, limits: Floats, v: Floats, interpolated: Mask, target: Floats) -> Floats:
+    """Choose v of the interpolated rows within ±limits so that Xᵀv is close to the target."""
+    free = np.flatnonzero(interpolated)
     for _ in range(20):
-        if not len(open_rows):
+        if not len(free):
             break
-        step = np.linalg.lstsq(table[open_rows].T, wanted - table.T @ v, rcond=None)[0]
-        tried = v[open_rows] + step
-        v[open_rows] = np.clip(tried, -s[open_rows], s[open_rows])
-        inside = np.abs(tried) <= s[open_rows]
+        step = np.linalg.lstsq(X[free].T, target - X.T @ v, rcond=None)[0]
+        unclipped = v[free] + step
+        v[free] = np.clip(unclipped, -limits[free], limits[free])
+        inside = np.abs(unclipped) <= limits[free]
         if inside.all():
             break
-        open_rows = open_rows[inside]
+        free = free[inside]
     return v

@@ -1,12 +1,12 @@
-"""The objective of a regression, written out plainly, and how far a point can be above its minimum.
+"""The objective of a regression in simple NumPy, and a bound of its suboptimality by Fenchel duality.
 
-The objective is Σ fᵢ(oᵢ + zᵢ) + Σ penⱼ(wⱼ) with z = X w + b. Any slopes v of the losses, such that vᵀ1 = 0 if
-there is a bias, bound what (w, b) is above the minimum by a sum of terms that are never negative,
+The objective is Σ fᵢ(oᵢ + zᵢ) + Σ penⱼ(wⱼ) with z = X w + b and offsets o. Any dual point v, with vᵀ1 = 0 if
+there is an intercept, bounds the suboptimality of (w, b) by a sum of non-negative terms,
 
     Σ [f(z) + f*(v) − v z] + Σ [pen(w) + pen*(a) − a w],   a = −Xᵀ v,
 
-where pen*(a) = (|a| − l1)₊² / (2 l2), endless if l2 = 0 and |a| > l1. Each term is written so that it is zero
-without cancellation where the slopes are the losses' own.
+where pen*(a) = (|a| − l1)₊² / (2 l2), infinite if l2 = 0 and |a| > l1. Each term is written so that it is
+zero without cancellation at v = f'(z).
 """
 
 from __future__ import annotations
@@ -19,26 +19,24 @@ import numpy as np
 from weigh.features.blocks import Floats
 from weigh.learn import DesignMatrix
 
-GRADIENT_TOLERANCE, NULL_GRADIENT_TOLERANCE = (
-    1e-8,
-    1e-12,
-)  # shares of sums that rounding leaves: of slopes, of those without features
+# Rounding errors of Xᵀv, relative to |X|ᵀ|v| at the dual point, and at the dual point of the empty model.
+GRADIENT_TOLERANCE, NULL_GRADIENT_TOLERANCE = 1e-8, 1e-12
 
 
 class ConvexLoss(Protocol):
-    """A loss of rows: scores Z are [n, k]."""
+    """The loss of all rows as a function of their scores Z [n, k]."""
 
     def value(self, Z: Floats) -> float:
-        """The sum over all rows."""
+        """Return the sum over all rows."""
 
     def gradient(self, Z: Floats) -> Floats:
-        """The derivatives [n, k]."""
+        """Return the gradient [n, k]."""
 
     def hessian_times(self, Z: Floats, V: Floats) -> Floats:
-        """The second derivative times V [n, k]."""
+        """Return the Hessian times V [n, k]."""
 
     def fenchel_gap(self, Z: Floats, v: Floats) -> float:
-        """Σ f(z) + f*(v) − v z."""
+        """Return Σ f(z) + f*(v) − v z."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,19 +47,19 @@ class SquaredLoss:
     s: Floats
 
     def value(self, Z: Floats) -> float:
-        """The sum over all rows."""
+        """Return the sum over all rows."""
         return float((0.5 * self.s * np.square(self.y - Z[:, 0])).sum())
 
     def gradient(self, Z: Floats) -> Floats:
-        """The derivatives."""
+        """Return the gradient."""
         return (self.s * (Z[:, 0] - self.y))[:, None]
 
     def hessian_times(self, Z: Floats, V: Floats) -> Floats:
-        """The second derivative times V."""
+        """Return the Hessian times V."""
         return self.s[:, None] * V
 
     def fenchel_gap(self, Z: Floats, v: Floats) -> float:
-        """Σ f(z) + f*(v) − v z."""
+        """Return Σ f(z) + f*(v) − v z."""
         return float((np.square(self.gradient(Z) - v)[:, 0] / (2 * self.s)).sum())
 
 
@@ -73,26 +71,26 @@ class AbsoluteLoss:
     s: Floats
 
     def value(self, Z: Floats) -> float:
-        """The sum over all rows."""
+        """Return the sum over all rows."""
         return float((self.s * np.abs(self.y - Z[:, 0])).sum())
 
     def gradient(self, Z: Floats) -> Floats:
-        """The derivatives, zero where a row is met."""
+        """Return a subgradient, zero where a row is interpolated."""
         return (self.s * np.sign(Z[:, 0] - self.y))[:, None]
 
     def hessian_times(self, Z: Floats, V: Floats) -> Floats:
-        """The second derivative times V, which is nothing."""
+        """Return zero, the Hessian times V almost everywhere."""
         return np.zeros_like(V)
 
     def fenchel_gap(self, Z: Floats, v: Floats) -> float:
-        """Σ f(z) + f*(v) − v z."""
-        left = self.y - Z[:, 0]
-        return float((self.s * np.abs(left) + v[:, 0] * left).sum())
+        """Return Σ f(z) + f*(v) − v z."""
+        residual = self.y - Z[:, 0]
+        return float((self.s * np.abs(residual) + v[:, 0] * residual).sum())
 
 
 @dataclass(frozen=True, eq=False)
 class LogLoss:
-    """s (log Σ eᶻ − z_y); of two classes the first's score is zero and has no column."""
+    """s (log Σ eᶻ − z_y); for two classes the first has score zero and no column in Z."""
 
     codes: Floats
     s: Floats
@@ -114,82 +112,83 @@ class LogLoss:
         return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
 
     def value(self, Z: Floats) -> float:
-        """The sum over all rows."""
+        """Return the sum over all rows."""
         scores = self._all_scores(Z)
-        own = scores[np.arange(len(scores)), self.codes.astype(np.int64)]
+        true = scores[np.arange(len(scores)), self.codes.astype(np.int64)]
         top = scores.max(axis=1)
-        return float((self.s * (top - own + np.log(np.exp(scores - top[:, None]).sum(axis=1)))).sum())
+        return float((self.s * (top - true + np.log(np.exp(scores - top[:, None]).sum(axis=1)))).sum())
 
     def gradient(self, Z: Floats) -> Floats:
-        """The derivatives."""
+        """Return the gradient."""
         return self._free_columns(
             self.s[:, None] * (np.exp(self._log_probabilities(Z)) - self._one_hot_labels)
         )
 
     def hessian_times(self, Z: Floats, V: Floats) -> Floats:
-        """The second derivative times V."""
+        """Return the Hessian times V."""
         p = self._free_columns(np.exp(self._log_probabilities(Z)))
         return np.asarray(self.s[:, None] * p * (V - (p * V).sum(axis=1, keepdims=True)))
 
     def fenchel_gap(self, Z: Floats, v: Floats) -> float:
-        """Σ f(z) + f*(v) − v z: by how much the probabilities of v are surprised by those of Z."""
-        shares = v / self.s[:, None]
-        shares = np.column_stack([-shares[:, 0], shares[:, 0]]) if self.classes == 2 else shares
-        q = np.clip(shares + self._one_hot_labels, 0.0, 1.0)
-        logs = self._log_probabilities(Z)
+        """Return Σ f(z) + f*(v) − v z, the divergence KL(q ‖ softmax(z)) with q = v/s + one-hot y."""
+        unweighted = v / self.s[:, None]
+        if self.classes == 2:
+            unweighted = np.column_stack([-unweighted[:, 0], unweighted[:, 0]])
+        q = np.clip(unweighted + self._one_hot_labels, 0.0, 1.0)
+        log_p = self._log_probabilities(Z)
         with np.errstate(divide="ignore", invalid="ignore"):
-            terms = np.where(q > 0, q * (np.log(q) - logs), 0.0)
+            terms = np.where(q > 0, q * (np.log(q) - log_p), 0.0)
         return float((self.s * np.maximum(terms.sum(axis=1), 0.0)).sum())
 
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    """Rows, their loss and the penalties of the features; `offset` is added to the scores as it is."""
+    """Rows, their loss and the penalties of the features; `offset` [n] is added to the scores."""
 
     rows: DesignMatrix
     loss: ConvexLoss
     l1: Floats
     l2: Floats
     has_intercept: bool
-    columns: int = 1
+    n_outputs: int = 1
     offset: Floats | None = None
 
     def times(self, W: Floats) -> Floats:
-        """X W, column by column."""
-        place = np.repeat(np.arange(self.rows.n_rows), np.diff(self.rows.indptr))
-        parts = [
-            np.bincount(place, W[self.rows.indices, c] * self.rows.values, minlength=self.rows.n_rows)
+        """Return X W."""
+        row_index = np.repeat(np.arange(self.rows.n_rows), np.diff(self.rows.indptr))
+        columns = [
+            np.bincount(row_index, W[self.rows.indices, c] * self.rows.values, minlength=self.rows.n_rows)
             for c in range(W.shape[1])
         ]
-        return np.column_stack(parts)
+        return np.column_stack(columns)
 
     def transposed_times(self, V: Floats) -> Floats:
-        """Xᵀ V, column by column."""
-        place = np.repeat(np.arange(self.rows.n_rows), np.diff(self.rows.indptr))
-        parts = [
-            np.bincount(self.rows.indices, V[place, c] * self.rows.values, minlength=self.rows.width)
+        """Return Xᵀ V."""
+        row_index = np.repeat(np.arange(self.rows.n_rows), np.diff(self.rows.indptr))
+        columns = [
+            np.bincount(self.rows.indices, V[row_index, c] * self.rows.values, minlength=self.rows.width)
             for c in range(V.shape[1])
         ]
-        return np.column_stack(parts)
+        return np.column_stack(columns)
 
     def scores(self, W: Floats, b: Floats) -> Floats:
-        """The scores of all rows."""
-        found = self.times(W) + b
-        return found if self.offset is None else found + self.offset[:, None]
+        """Return the scores of all rows, X W + b + offset."""
+        scores = self.times(W) + b
+        return scores if self.offset is None else scores + self.offset[:, None]
 
     def penalty(self, W: Floats) -> float:
-        """What the weights cost."""
+        """Return the penalty of the weights."""
         return float((self.l1[:, None] * np.abs(W)).sum() + (0.5 * self.l2[:, None] * np.square(W)).sum())
 
     def value(self, W: Floats, b: Floats) -> float:
-        """The loss of all rows and the penalty."""
+        """Return the loss of all rows plus the penalty."""
         return self.loss.value(self.scores(W, b)) + self.penalty(W)
 
     def suboptimality_bound(self, W: Floats, b: Floats, v: Floats) -> float:
-        """How far (W, b) is above the minimum at most, by the slopes v; endless if they prove nothing.
+        """Bound how far (W, b) is above the minimum by the dual point v; infinite if v is infeasible.
 
-        Slopes of what is not penalised must vanish. What rounding leaves of them is counted with the size of
-        its weight.
+        The gradient of unpenalised features must vanish up to rounding; the rounding error is added to the
+        bound, multiplied by the weight. For l1 penalties v is scaled into the feasible set.
         """
         a = -self.transposed_times(v)
         l1, l2 = self.l1[:, None], self.l2[:, None]
@@ -200,27 +199,25 @@ class Objective:
         if lasso.any():
             shrink = float((np.broadcast_to(l1, a.shape)[lasso] / np.abs(a[lasso])).min())
             a, v = a * shrink, v * shrink
-        over = np.maximum(np.abs(a) - l1, 0.0)
+        excess = np.maximum(np.abs(a) - l1, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            costs = np.where(l2 > 0, np.square(over) / (2 * l2), 0.0)
-        apart = l1 * np.abs(W) + 0.5 * l2 * np.square(W) + costs - a * W
-        apart = np.where(free, np.abs(a * W), np.maximum(apart, 0.0))
-        slack = np.abs(v.sum(axis=0) * b).sum() if self.has_intercept else 0.0
-        return self.loss.fenchel_gap(self.scores(W, b), v) + float(apart.sum()) + float(slack)
+            conjugate = np.where(l2 > 0, np.square(excess) / (2 * l2), 0.0)
+        gap = l1 * np.abs(W) + 0.5 * l2 * np.square(W) + conjugate - a * W
+        gap = np.where(free, np.abs(a * W), np.maximum(gap, 0.0))
+        intercept_gap = np.abs(v.sum(axis=0) * b).sum() if self.has_intercept else 0.0
+        return self.loss.fenchel_gap(self.scores(W, b), v) + float(gap.sum()) + float(intercept_gap)
 
     def _gradient_rounding(self, v: Floats) -> Floats:
-        """What may be left of Xᵀv by rounding, also where v is nothing but rounding itself."""
-        start = np.abs(self.loss.gradient(np.zeros_like(v)))
-        values = replace(self.rows, values=np.abs(self.rows.values))
-        sizes = replace(self, rows=values)
-        return GRADIENT_TOLERANCE * sizes.transposed_times(
-            np.abs(v)
-        ) + NULL_GRADIENT_TOLERANCE * sizes.transposed_times(start)
+        """Bound the rounding error of Xᵀv, also if v itself is only rounding error."""
+        null = np.abs(self.loss.gradient(np.zeros_like(v)))
+        sizes = replace(self, rows=replace(self.rows, values=np.abs(self.rows.values)))
+        relative = GRADIENT_TOLERANCE * sizes.transposed_times(np.abs(v))
+        return relative + NULL_GRADIENT_TOLERANCE * sizes.transposed_times(null)
 
     def _is_gradient_balanced(self, v: Floats) -> bool:
-        """Whether the slopes sum to zero, which a bias asks for."""
+        """Return whether vᵀ1 = 0 up to rounding, if there is an intercept."""
         if not self.has_intercept:
             return True
-        start = np.abs(self.loss.gradient(np.zeros_like(v))).sum(axis=0)
-        limit = GRADIENT_TOLERANCE * np.abs(v).sum(axis=0) + NULL_GRADIENT_TOLERANCE * start
+        null = np.abs(self.loss.gradient(np.zeros_like(v))).sum(axis=0)
+        limit = GRADIENT_TOLERANCE * np.abs(v).sum(axis=0) + NULL_GRADIENT_TOLERANCE * null
         return bool((np.abs(v.sum(axis=0)) <= limit).all())

@@ -1,7 +1,7 @@
-"""Counting again, row by row in plain Python, to check a model that was counted natively.
+"""Count rows again, one value at a time in plain Python, to check models that were counted natively.
 
-Nothing here shares code with training: values are read one at a time, kinds mean what their
-documentation says, sums are fractions. It is slow and simple on purpose.
+It shares no code with training, implements the documented meaning of each kind, and sums fractions. It is
+slow and simple on purpose. The second half is a reference implementation of the tokeniser and its hash.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from weigh.features.text_kinds import STOP_WORDS_ENGLISH
 from weigh.source import Chunk, Source
 from weigh.source.chunk import to_pylist
 
-ExactCount = Any  # int, or Fraction where a value or a weight is not whole
-CountKey = tuple[str, Any, Any]  # what is counted, in which class, of which name
+ExactCount = Any  # int, or Fraction if a value or a weight is not whole
+CountKey = tuple[str, Any, Any]  # (statistic, class, name)
 
 COUNT = "count"
 KNOWN = "known"
@@ -31,27 +31,27 @@ SQUARES = "sum of squares"
 
 
 class Recount:
-    """The counts of all rows: of the classes, and of each part of a schema.
+    """The counts of all rows: of the classes, and of each column group of a schema.
 
-    `parts[k]` maps (what, class, name) to a count: what is "count" for levels, words and flags,
-    "known" for values that were there, "sum" and "sum of squares" for numbers. With `together`,
-    whole rows are counted instead: see `rows_together`.
+    `parts[k]` maps (statistic, class, name) to a count; the statistic is "count" for levels, words and flags,
+    "known" for values that are not missing, "sum" and "sum of squares" for numbers. With `whole_rows`, whole
+    rows are counted instead: see `joint_counts`.
     """
 
-    def __init__(self, schema: Schema, *, together: bool = False) -> None:
+    def __init__(self, schema: Schema, *, whole_rows: bool = False) -> None:
         self.schema = schema
         self.n_rows = 0
         self.classes: dict[Any, ExactCount] = defaultdict(int)
         self.parts: list[dict[CountKey, ExactCount]] = [defaultdict(int) for _ in schema.column_groups]
-        self._counts_whole_rows = together
+        self._counts_whole_rows = whole_rows
         self._row_counts: dict[CountKey, ExactCount] = defaultdict(int)
 
     def count_source(self, source: Source) -> Recount:
         """Count every row of a source."""
         for chunk in self.schema.chunks(source):
             labels = to_pylist(chunk.labels)
-            given = [1.0] * chunk.n_rows if chunk.weights is None else chunk.weights.tolist()
-            weights = [int(weight) if weight.is_integer() else Fraction(weight) for weight in given]
+            floats = [1.0] * chunk.n_rows if chunk.weights is None else chunk.weights.tolist()
+            weights = [int(weight) if weight.is_integer() else Fraction(weight) for weight in floats]
             self.n_rows += chunk.n_rows
             for label, weight in zip(labels, weights, strict=True):
                 self.classes[label] += weight
@@ -60,7 +60,7 @@ class Recount:
         return self
 
     def joint_counts(self) -> Mapping[CountKey, ExactCount]:
-        """How often each whole row occurred: ("count", class, (value, ...)), None where missing."""
+        """Return how often each whole row occurred, by ("count", class, (value, ...)); None if missing."""
         return self._row_counts
 
     def _add_parts(self, chunk: Chunk, labels: list[Any], weights: list[ExactCount]) -> None:
@@ -70,17 +70,17 @@ class Recount:
             else:
                 columns = [read_utf8(chunk.columns[name], name, to_pylist) for name in part.names]
                 cells = _part_cells(part, columns, frozenset(self.schema.missing))
-            for row, what, name, amount in cells:
-                counts[what, labels[row], name] += weights[row] * amount
+            for row, statistic, name, amount in cells:
+                counts[statistic, labels[row], name] += weights[row] * amount
 
     def _add_rows(self, chunk: Chunk, labels: list[Any], weights: list[ExactCount]) -> None:
         markers = frozenset(self.schema.missing)
         kinds = {name: part.kind for part in self.schema.column_groups for name in part.names}
         dense = None if chunk.sparse is None else chunk.sparse.toarray()
         columns = []
-        for at, name in enumerate([*self.schema.names, *self.schema.made]):
+        for j, name in enumerate([*self.schema.names, *self.schema.made]):
             if name in kinds:
-                column = to_pylist(chunk.columns[name] if dense is None else dense[:, at])
+                column = to_pylist(chunk.columns[name] if dense is None else dense[:, j])
                 columns.append(
                     [None if _is_missing(v, markers) else _joint_level(kinds[name], v) for v in column]
                 )
@@ -99,16 +99,16 @@ def _is_missing(value: Any, markers: frozenset[Any]) -> bool:
 def _part_cells(
     part: ColumnGroup, columns: Sequence[list[Any]], markers: frozenset[Any]
 ) -> Iterator[tuple[int, str, Any, ExactCount]]:
-    """Yield (row, what, name, amount) for every value that is there."""
+    """Yield (row, statistic, name, amount) for every value that is not missing."""
     for name, column in zip(part.names, columns, strict=True):
         for row, value in enumerate(column):
             if not _is_missing(value, markers):
-                for what, key, amount in _value_counts(part.kind, name, value):
-                    yield row, what, key, amount
+                for statistic, key, amount in _value_counts(part.kind, name, value):
+                    yield row, statistic, key, amount
 
 
 def _value_counts(kind: Kind, name: str, value: Any) -> Iterator[tuple[str, Any, ExactCount]]:
-    """Yield what one value adds to the counts, by what its kind means."""
+    """Yield what one value of a kind adds to the counts, as (statistic, name, amount)."""
     if isinstance(kind, Number):
         yield from _number_counts(kind, float(value))
     elif isinstance(kind, BagOfWordsKind):
@@ -131,12 +131,12 @@ def _word_counts(kind: BagOfWordsKind, value: Any) -> Iterator[tuple[str, Any, E
     else:
         words = tokenise_text(value, kind) if isinstance(kind, Text) else list(value)
         amounts = [(word, 1) for word in words]
-    named = [(hash_bucket(word, kind.buckets) if kind.buckets else word, amount) for word, amount in amounts]
+    keys = [(hash_bucket(word, kind.buckets) if kind.buckets else word, amount) for word, amount in amounts]
     if not kind.counts:
         yield KNOWN, "", 1
-        named = [(name, 1) for name in {name for name, _ in named}]
-    for name, amount in named:
-        yield COUNT, name, amount
+        keys = [(key, 1) for key in {key for key, _ in keys}]
+    for key, amount in keys:
+        yield COUNT, key, amount
 
 
 def _number_counts(kind: Number, value: float) -> Iterator[tuple[str, Any, ExactCount]]:
@@ -150,54 +150,51 @@ def _number_counts(kind: Number, value: float) -> Iterator[tuple[str, Any, Exact
 
 
 def _joint_level(kind: Kind, value: Any) -> Any:
-    """What a value is in a table of whole rows: a level, a bin, a flag's 0 or 1, or a number."""
+    """Return the level of a value in a joint table: a category, a bin, a flag's 0 or 1, or a number."""
     if isinstance(kind, Number):
-        number = float(value)
-        cuts = kind.bins
-        return bin_names(cuts)[bisect.bisect_left(cuts, number)] if isinstance(cuts, tuple) else number
+        number, edges = float(value), kind.bins
+        return bin_names(edges)[bisect.bisect_left(edges, number)] if isinstance(edges, tuple) else number
     return int(float(value) > 0) if kind.name == "flag" else _category_level(value)
 
 
 def _category_level(value: Any) -> Any:
-    """A category's value: numbers that are equal are one level, whatever their type."""
+    """Return the level of a category; equal numbers are one level, whatever their type."""
     if isinstance(value, str):
         return str(value)
     number = value.item() if hasattr(value, "item") else value
     return int(number) if float(number).is_integer() else float(number)
 
 
-def _sparse_cells(part: ColumnGroup, wide: Any) -> Iterator[tuple[int, str, Any, ExactCount]]:
-    """Yield the cells of a sparse matrix of flags or counts; what is not stored is zero."""
-    starts, columns, values = (array.tolist() for array in (wide.indptr, wide.indices, wide.data))
+def _sparse_cells(part: ColumnGroup, matrix: Any) -> Iterator[tuple[int, str, Any, ExactCount]]:
+    """Yield (row, statistic, name, amount) for the stored values of a CSR matrix of flags or counts."""
+    indptr, indices, values = (array.tolist() for array in (matrix.indptr, matrix.indices, matrix.data))
     is_flag = part.kind.name == "flag"
-    for row in range(wide.shape[0]):
+    for row in range(matrix.shape[0]):
         if is_flag:
             yield row, KNOWN, "", 1
-        for at in range(starts[row], starts[row + 1]):
-            name = part.names[columns[at]]
+        for i in range(indptr[row], indptr[row + 1]):
+            name = part.names[indices[i]]
             if not is_flag:
-                yield row, COUNT, name, Fraction(values[at])
-            elif values[at] > 0:
+                yield row, COUNT, name, Fraction(values[i])
+            elif values[i] > 0:
                 yield row, COUNT, name, 1
 
 
 UINT64_MASK = 2**64 - 1
 FIRST_HASH_CONSTANT, SECOND_HASH_CONSTANT = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F
-MAX_INLINE_KEY_BYTES = 16  # bytes of a word that is its own key
+MAX_INLINE_KEY_BYTES = 16  # shorter words are hashed directly
 
 
 def tokenise_text(text: str, kind: Text) -> list[str]:
-    """The words of a text, or its runs of characters, as the kind asks for them."""
+    """Return the n-grams of words, or of characters, that a text kind counts."""
     text = _normalise_text(text, kind)
     if kind.chars == "words":
-        return [run for word in text.split() for run in _word_ngrams(f" {word} ", *kind.ngrams)]
+        return [ngram for word in text.split() for ngram in _word_ngrams(f" {word} ", *kind.ngrams)]
     if kind.chars:
         return list(_ngrams(re.sub(r"\s\s+", " ", text), "", *kind.ngrams))
-    stops = {
-        _normalise_text(word, kind)
-        for word in (STOP_WORDS_ENGLISH if kind.stop_words == "english" else kind.stop_words)
-    }
-    words = [w for w in _split_words(text) if len(w) >= kind.min_length and w not in stops]
+    stop_list = STOP_WORDS_ENGLISH if kind.stop_words == "english" else kind.stop_words
+    stop_words = {_normalise_text(word, kind) for word in stop_list}
+    words = [w for w in _split_words(text) if len(w) >= kind.min_length and w not in stop_words]
     return list(_ngrams(words, " ", *kind.ngrams))
 
 
@@ -207,17 +204,17 @@ def _normalise_text(text: str, kind: Text) -> str:
 
 
 def _strip_accents(text: str) -> str:
-    return "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
+    return "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
 
 
 def _split_words(text: str) -> list[str]:
-    return "".join(sign if sign.isalnum() or sign == "_" else " " for sign in text).split(" ")
+    return "".join(char if char.isalnum() or char == "_" else " " for char in text).split(" ")
 
 
-def _ngrams(units: str | list[str], between: str, low: int, high: int) -> Iterator[str]:
+def _ngrams(units: str | list[str], separator: str, low: int, high: int) -> Iterator[str]:
     for n in range(low, high + 1):
-        for at in range(len(units) - n + 1):
-            yield between.join(units[at : at + n])
+        for i in range(len(units) - n + 1):
+            yield separator.join(units[i : i + n])
 
 
 def _word_ngrams(word: str, low: int, high: int) -> Iterator[str]:
@@ -227,16 +224,16 @@ def _word_ngrams(word: str, low: int, high: int) -> Iterator[str]:
 
 
 def hash_bucket(word: str, buckets: int) -> int:
-    """The bucket of a word: the last bits of its hash."""
+    """Return the bucket of a word, its hash modulo the number of buckets."""
     data = word.encode("utf-8", "surrogatepass")
     if len(data) <= MAX_INLINE_KEY_BYTES:
         padded = data.ljust(MAX_INLINE_KEY_BYTES, b"\0")
         return _mix_hash(int.from_bytes(padded[:8], "little"), int.from_bytes(padded[8:], "little")) % buckets
     key = len(data)
-    for at in range(0, len(data), 8):
-        start = min(at, len(data) - 8)
-        turned = key ^ int.from_bytes(data[start : start + 8], "little")
-        key = ((turned << 23 | turned >> 41) & UINT64_MASK) * FIRST_HASH_CONSTANT & UINT64_MASK
+    for offset in range(0, len(data), 8):
+        start = min(offset, len(data) - 8)
+        mixed = key ^ int.from_bytes(data[start : start + 8], "little")
+        key = ((mixed << 23 | mixed >> 41) & UINT64_MASK) * FIRST_HASH_CONSTANT & UINT64_MASK
     return _mix_hash(key, 0) % buckets
 
 

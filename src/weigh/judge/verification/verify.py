@@ -1,4 +1,4 @@
-"""`verify`: does a model hold what its data say? Counted again, compared number by number."""
+"""`verify`: recompute a model's counts or certificate from its training rows, and compare."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ MAX_LISTED_CHECKS = 20
 MAX_LISTED_MISMATCHES = 4
 LINE_WIDTH = 80
 UNVERIFIED_CALIBRATION_NOTE = (
-    "The model was checked as it was learned. Its calibration comes from rows that need not be these; "
-    "weigh.evaluate tells how well it does."
+    "The model was checked without its calibration, which may come from other rows; weigh.evaluate measures "
+    "how well it is calibrated."
 )
 
 
 @dataclass(frozen=True, repr=False)
 class Verification:
-    """The result of `verify`; `ok` says whether all checks agree, `notes` what could not be checked."""
+    """The result of `verify`; `ok` says whether all checks pass, `notes` what could not be checked."""
 
     n_rows: int
     checks: tuple[Check, ...]
@@ -56,16 +56,16 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """Whether all checks agree."""
+        """Whether all checks pass."""
         return all(check.ok for check in self.checks)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return everything as JSON values."""
         checks = [check.to_dict() for check in self.checks]
         return {"ok": self.ok, "n_rows": self.n_rows, "checks": checks, "notes": list(self.notes)}
 
     def plot(self) -> Any:
-        """Return a picture of the share of numbers that agree, check by check, those that fail first."""
+        """Plot the share of numbers that agree for each check, failed checks first."""
         from weigh.pictures import stacked_bar_chart
 
         shown = sorted(self.checks, key=lambda check: check.ok)[:MAX_LISTED_CHECKS]
@@ -102,48 +102,43 @@ class Verification:
 
     @property
     def _title(self) -> str:
-        bad = len(self._failed_checks)
-        told = (
-            f"{bad:,} of {format_quantity(len(self.checks), 'check')} failed" if bad else "everything agrees"
-        )
-        return f"{self.done} {format_quantity(self.n_rows, 'row')} again: {told}."
+        n_failed, n_checks = len(self._failed_checks), format_quantity(len(self.checks), "check")
+        outcome = f"{n_failed:,} of {n_checks} failed" if n_failed else "everything agrees"
+        return f"{self.done} {format_quantity(self.n_rows, 'row')} again: {outcome}."
 
     def _rows(self) -> list[list[str]]:
-        good = [check for check in self.checks if check.ok]
+        passed = [check for check in self.checks if check.ok]
         rows = [["checked", "numbers", "result"]]
         rows += [
             [truncate(c.name, 44), f"{c.compared:,}", f"{len(c.differing):,} differ"]
             for c in self._failed_checks[:MAX_LISTED_CHECKS]
         ]
-        rows += [[truncate(c.name, 44), f"{c.compared:,}", "agree"] for c in good[:MAX_LISTED_CHECKS]]
+        rows += [[truncate(c.name, 44), f"{c.compared:,}", "agree"] for c in passed[:MAX_LISTED_CHECKS]]
         hidden = len(self.checks) - len(rows) + 1
         return rows + ([[f"… and {hidden:,} more", "", ""]] if hidden else [])
 
     def _mismatches(self) -> Iterator[tuple[str, list[list[str]], int]]:
-        """Yield for each check that failed its name, the first mismatches, and how many more there are."""
+        """Yield the name, the first mismatches and the number of further ones of each failed check."""
         for check in self._failed_checks[:MAX_LISTED_CHECKS]:
-            rows = [
-                [truncate(each.what, 44), each.model, each.data]
-                for each in check.differing[:MAX_LISTED_MISMATCHES]
-            ]
+            listed = check.differing[:MAX_LISTED_MISMATCHES]
+            rows = [[truncate(mismatch.what, 44), mismatch.model, mismatch.data] for mismatch in listed]
             yield check.name, rows, len(check.differing) - MAX_LISTED_MISMATCHES
 
 
 def verify(model: Any, data: Any, y: Any = None) -> Verification:
-    """Count the training rows again with separate, plain code and compare with the model exactly.
+    """Check a model against its training rows with separate, simple code.
 
-    Classes, rows, levels, words, flags, cells of a joint table, sides of a cut and the exact sums
-    of numbers must agree to the last digit (with fractional weights: to rounding), and the model's
-    probabilities must sum to one. A model given by its path is also compared with the digest in
-    its file. Of a perceptron the certificate is found again: the radius and, if the last plane was kept
-    and separates the rows, that it does, and by which margin. Of a regression the loss, the objective and
-    how far it can be above its minimum are found again.
+    For Bayes and threshold models the rows are counted again: classes, levels, words, flags, cells of a joint
+    table, sides of a threshold and sums of numbers must agree exactly (up to rounding with fractional
+    weights), and probabilities must sum to one. For a perceptron the certificate is recomputed: the radius
+    and, if the last plane is stored and separates the rows, its margin. For a regression the loss, the
+    objective and the duality gap are recomputed. A model given by its path is also compared with the digest
+    in its file.
 
     Parameters
     ----------
-    model : a model of this library that was learned from rows, an estimator that holds one, or the path of a
-        model file
-    data : the rows the model was trained on, of any storage, or a source
+    model : a model of this library that was trained on rows, a fitted estimator, or the path of a model file
+    data : the rows the model was trained on, in any storage, or a source
     y : one label per row or the label column's name; None takes the model's label column
     """
     checks = []
@@ -152,43 +147,36 @@ def verify(model: Any, data: Any, y: Any = None) -> Verification:
         checks.append(Check("the file's digest", 1))
     model = getattr(model, "model_", model)
     if isinstance(model, CalibratedModel):
-        inner = verify(model.uncalibrated, data, y)
-        return replace(
-            inner, checks=(*checks, *inner.checks), notes=(*inner.notes, UNVERIFIED_CALIBRATION_NOTE)
-        )
+        base = verify(model.uncalibrated, data, y)
+        notes = (*base.notes, UNVERIFIED_CALIBRATION_NOTE)
+        return replace(base, checks=(*checks, *base.checks), notes=notes)
     if isinstance(model, PerceptronModel):
-        source = (
-            _labelled_source(model, data, y).with_missing(model.schema.missing).with_storage(model.storage)
-        )
-        n_rows, found = check_perceptron(model, source)
-        return Verification(n_rows, (*checks, *found), "Went through")
+        n_rows, recomputed = check_perceptron(model, _labelled_source(model, data, y))
+        return Verification(n_rows, (*checks, *recomputed), "Went through")
     if isinstance(model, RegressionModel | LogisticModel):
-        source = (
-            _labelled_source(model, data, y).with_missing(model.schema.missing).with_storage(model.storage)
-        )
-        n_rows, found, notes = check_optimality(model, source)
-        return Verification(n_rows, (*checks, *found), "Went through", notes)
-    counted_again = _count_checker(model)
-    source = _labelled_source(model, data, y).with_missing(model.schema.missing).with_storage(model.storage)
-    recount = Recount(model.schema, together=not isinstance(model, BayesModel)).count_source(source)
+        n_rows, recomputed, notes = check_optimality(model, _labelled_source(model, data, y))
+        return Verification(n_rows, (*checks, *recomputed), "Went through", notes)
+    check_counts = _count_checker(model)
+    source = _labelled_source(model, data, y)
+    recount = Recount(model.schema, whole_rows=not isinstance(model, BayesModel)).count_source(source)
     checks += [
         check_class_counts(model, recount),
-        *counted_again(model, recount),
+        *check_counts(model, recount),
         *_probability_checks(model, source),
     ]
     return Verification(recount.n_rows, tuple(checks))
 
 
 def _count_checker(model: Any) -> Callable[[Any, Recount], Iterator[Check]]:
-    """How the counts of a model are compared; models without counts are refused."""
+    """Return the function that compares the counts of this kind of model; raises if it has no counts."""
     if getattr(model, "stated", False):
         raise errors.Unsupported("A model from stated numbers has no rows that could be counted again.")
     for kind, checks in _COUNT_CHECKERS.items():
         if isinstance(model, kind):
             return checks
     raise errors.Unsupported(
-        f"verify goes through the rows of Bayes, threshold, perceptron and regression models again, got "
-        f"{type(model).__name__}, of which the rows tell nothing."
+        f"verify checks Bayes, threshold, perceptron and regression models against their rows, got "
+        f"{type(model).__name__}."
     )
 
 
@@ -200,33 +188,37 @@ _COUNT_CHECKERS: dict[type, Callable[[Any, Recount], Iterator[Check]]] = {
 
 
 def _labelled_source(model: Any, data: Any, y: Any) -> Source:
+    """Return the rows with their labels as a source that is read like the model's training rows."""
     if y is None and isinstance(data, Source) and (data.label or data.prefix(1).labels is not None):
-        return data
-    label = model.label if y is None else y
-    if label is None:
-        raise errors.LabelError(
-            "The rows have no labels to count by. Give y: one label per row, or its column."
-        )
-    return rows_of(data, label, missing=model.schema.missing)
+        source = data
+    else:
+        label = model.label if y is None else y
+        if label is None:
+            raise errors.LabelError(
+                "The rows have no labels to count by. Give y: one label per row, or its column."
+            )
+        source = rows_of(data, label, missing=model.schema.missing)
+    return source.with_missing(model.schema.missing).with_storage(model.storage)
 
 
 def _probability_checks(model: Any, source: Source) -> Iterator[Check]:
     if not isinstance(model, ThresholdModel):
-        yield check_sums_to_one(
-            "class probabilities sum to 1", [float(sum(model.class_distribution.exact_probabilities))]
-        )
+        total = float(sum(model.class_distribution.exact_probabilities))
+        yield check_sums_to_one("class probabilities sum to 1", [total])
     if isinstance(model, BayesModel):
         yield check_sums_to_one("probabilities within classes sum to 1", list(_probability_totals(model)))
-    first = next(iter(model.schema.chunks(source))).slice(0, 1000)
-    yield check_sums_to_one(
-        "posteriors of the first rows sum to 1", np.exp(model.log_proba(first)).sum(axis=1).tolist()
-    )
+    first_rows = next(iter(model.schema.chunks(source))).slice(0, 1000)
+    totals = np.exp(model.log_proba(first_rows)).sum(axis=1).tolist()
+    yield check_sums_to_one("posteriors of the first rows sum to 1", totals)
 
 
 def _probability_totals(model: BayesModel) -> Iterator[float]:
-    """Yield the sum of the probabilities of all values of a column, for each column and class."""
-    for part in model.distributions:
-        for outcomes in part.outcomes()[:1]:
+    """Yield the sum of the probabilities of all values, for each column and class.
+
+    Outcomes that are not exclusive, such as word flags, have no sum; they yield 1 if they are in [0, 1].
+    """
+    for distribution in model.distributions:
+        for outcomes in distribution.outcomes()[:1]:
             if not outcomes.exclusive:
                 yield from (1.0 if 0.0 <= p <= 1.0 else p for p in outcomes.probabilities.ravel().tolist())
             elif outcomes.counts.any():
