@@ -1,4 +1,4 @@
-"""The label audit: planted errors are found, figures are those of leaving rows out, and nothing leaks."""
+"""The label audit: planted errors are found, and measures are leave-one-out estimates."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ TEXTS = [
 LABELS = ["spam", "spam", "ham", "ham", "ham", "ham"]  # the fifth is wrong
 
 
-def planted(seed: int = 3, wrong: int = 8) -> tuple[dict[str, np.ndarray], list[int]]:
-    """Rows of two clear classes, some labels turned round, and which they are."""
+def plant_errors(seed: int = 3, wrong: int = 8) -> tuple[dict[str, np.ndarray], list[int]]:
+    """Return rows of two clear classes with some labels flipped, and the indices of these rows."""
     rng = np.random.default_rng(seed)
     truth = np.arange(400) % 2
     table = {
@@ -39,171 +39,177 @@ def planted(seed: int = 3, wrong: int = 8) -> tuple[dict[str, np.ndarray], list[
         "colour": np.where(rng.random(400) < 0.9, np.array(["red", "blue"])[truth], "green"),
         "z": rng.normal(3.0 * truth, 1.0),
     }
-    turned = sorted(rng.choice(400, wrong, replace=False).tolist())
+    flipped = sorted(rng.choice(400, wrong, replace=False).tolist())
     labels = truth.copy()
-    labels[turned] = 1 - labels[turned]
-    return table | {"label": np.array(["no", "yes"])[labels]}, turned
+    labels[flipped] = 1 - labels[flipped]
+    return table | {"label": np.array(["no", "yes"])[labels]}, flipped
 
 
-def test_planted_errors_are_the_rows_most_at_odds() -> None:
-    table, turned = planted()
+def test_planted_errors_disagree_most() -> None:
+    table, flipped = plant_errors()
     model = weigh.NaiveBayes().fit(table, "label").model_
-    found = weigh.audit(model, table, most=len(turned))
-    assert found.left_out
-    assert sorted(row.row for row in found.rows) == turned
-    assert found.wrong is not None
-    assert len(turned) <= found.wrong <= 2 * len(turned)
-    assert all(row.label != row.said for row in found.rows)
+    result = weigh.audit(model, table, most=len(flipped))
+    assert result.left_out
+    assert sorted(row.row for row in result.rows) == flipped
+    assert result.wrong is not None
+    assert len(flipped) <= result.wrong <= 2 * len(flipped)
+    assert all(row.label != row.said for row in result.rows)
 
 
-def test_a_row_of_a_text_is_doubted_for_its_words() -> None:
+def test_reasons_of_a_text_row_are_its_words() -> None:
     table = {"text": TEXTS, "label": LABELS}
     model = weigh.NaiveBayes(columns={"text": "text"}).fit(table, "label").model_
     worst = weigh.audit(model, table).rows[0]
     assert (worst.row, worst.label, worst.said) == (4, "ham", "spam")
     assert {reason.feature for reason in worst.reasons} == {"text: free", "text: win"}
-    left = model.forget({"text": TEXTS[4:5], "label": LABELS[4:5]})
-    assert worst.probability == pytest.approx(left.predict_proba({"text": TEXTS[4:5]})[0, 0], rel=1e-12)
-    evidence = left.explain({"text": TEXTS[4:5]})[0]
-    told = {row.feature: row.nats for row in evidence.table}
+    reduced = model.forget({"text": TEXTS[4:5], "label": LABELS[4:5]})
+    assert worst.probability == pytest.approx(reduced.predict_proba({"text": TEXTS[4:5]})[0, 0], rel=1e-12)
+    evidence = reduced.explain({"text": TEXTS[4:5]})[0]
+    evidence_nats = {row.feature: row.nats for row in evidence.table}
     assert {reason.feature: reason.nats for reason in worst.reasons} == pytest.approx(
-        {name: told[name] for name in ("text: free", "text: win")}
+        {name: evidence_nats[name] for name in ("text: free", "text: win")}
     )
 
 
-def test_the_figures_are_those_of_training_without_each_row() -> None:
+def test_measures_equal_those_of_training_without_each_row() -> None:
     model = weigh.NaiveBayes().fit(X, Y).model_
-    found = weigh.audit(model, X, Y)
-    shares = []
+    result = weigh.audit(model, X, Y)
+    probabilities = []
     for i in range(len(X)):
-        rest = np.arange(len(X)) != i
-        shares.append(weigh.NaiveBayes().fit(X[rest], Y[rest]).predict_proba(X[[i]])[0])
-    shares = np.array(shares)
-    assert found.measure("log_loss").value == pytest.approx(log_loss(Y, shares), rel=1e-12)
-    accuracy = (NAMES[shares.argmax(axis=1)] == Y).mean()
-    assert found.measure("accuracy").value == pytest.approx(accuracy, rel=1e-15)
-    assert found.measure("accuracy").low < accuracy < found.measure("accuracy").high
-    assert found.at_odds == (NAMES[shares.argmax(axis=1)] != Y).sum() == sum(p.rows for p in found.pairs)
+        others = np.arange(len(X)) != i
+        probabilities.append(weigh.NaiveBayes().fit(X[others], Y[others]).predict_proba(X[[i]])[0])
+    probabilities = np.array(probabilities)
+    assert result.measure("log_loss").value == pytest.approx(log_loss(Y, probabilities), rel=1e-12)
+    accuracy = (NAMES[probabilities.argmax(axis=1)] == Y).mean()
+    assert result.measure("accuracy").value == pytest.approx(accuracy, rel=1e-15)
+    assert result.measure("accuracy").low < accuracy < result.measure("accuracy").high
+    assert (
+        result.at_odds
+        == (NAMES[probabilities.argmax(axis=1)] != Y).sum()
+        == sum(p.rows for p in result.pairs)
+    )
 
 
-def test_labels_look_wrong_where_another_class_suits_as_well_as_its_own_rows() -> None:
+def test_likely_label_errors_follow_the_confidence_thresholds() -> None:
     model = weigh.NaiveBayes().fit(X, Y).model_
     scores = model.left_out_scores(X, Y)
-    shares = np.exp(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
-    usual = np.array([shares[c == CODES, c].mean() for c in range(3)])
-    said = shares.argmax(axis=1)
-    expected = ((said != CODES) & (shares[np.arange(150), said] >= usual[said])).sum()
-    found = weigh.audit(model, X, Y)
-    assert found.wrong == expected == sum(pair.wrong or 0 for pair in found.pairs)
+    probabilities = np.exp(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
+    thresholds = np.array([probabilities[c == CODES, c].mean() for c in range(3)])
+    predicted = probabilities.argmax(axis=1)
+    expected = (
+        (predicted != CODES) & (probabilities[np.arange(150), predicted] >= thresholds[predicted])
+    ).sum()
+    result = weigh.audit(model, X, Y)
+    assert result.wrong == expected == sum(pair.wrong or 0 for pair in result.pairs)
 
 
-def test_rows_never_learned_are_judged_as_they_are_predicted() -> None:
+def test_unseen_rows_are_judged_by_ordinary_predictions() -> None:
     model = weigh.NaiveBayes().fit(X[::2], Y[::2]).model_
-    found = weigh.audit(model, X[1::2], Y[1::2])
-    assert not found.left_out
-    assert found.has_seen is False
-    assert found.measure("accuracy").value == pytest.approx((model.predict(X[1::2]) == Y[1::2]).mean())
+    result = weigh.audit(model, X[1::2], Y[1::2])
+    assert not result.left_out
+    assert result.has_seen is False
+    assert result.measure("accuracy").value == pytest.approx((model.predict(X[1::2]) == Y[1::2]).mean())
     with pytest.raises(errors.MergeError, match="seen=False"):
         weigh.audit(model, X[1::2], Y[1::2], seen=True)
 
 
-def test_rows_that_only_may_have_been_learned_are_judged_as_they_are_predicted() -> None:
+def test_rows_of_unknown_origin_are_judged_by_ordinary_predictions() -> None:
     rng = np.random.default_rng(0)
 
-    def drawn(n: int) -> dict[str, list[str]]:
+    def draw_rows(n: int) -> dict[str, list[str]]:
         y = rng.integers(0, 2, n)
         columns = {f"c{j}": np.where(rng.random(n) < 0.3, rng.integers(0, 3, n), y) for j in range(4)}
         return {name: values.astype(str).tolist() for name, values in (columns | {"y": y}).items()}
 
-    model = weigh.NaiveBayes().fit(drawn(500), "y").model_
-    fresh = drawn(100)
+    model = weigh.NaiveBayes().fit(draw_rows(500), "y").model_
+    fresh = draw_rows(100)
     assert model.has_learned(fresh) is None
-    found = weigh.audit(model, fresh)
-    assert (found.left_out, found.has_seen, found.can_forget) == (False, None, True)
-    assert "if it has learned these rows" in str(found).replace("\n", " ")
-    assert "give seen=True (--seen)" in str(found).replace("\n", " ")
+    result = weigh.audit(model, fresh)
+    assert (result.left_out, result.has_seen, result.can_forget) == (False, None, True)
+    assert "if it has learned these rows" in str(result).replace("\n", " ")
+    assert "give seen=True (--seen)" in str(result).replace("\n", " ")
     plain = weigh.audit(model, fresh, seen=False)
-    assert found.measures == plain.measures
+    assert result.measures == plain.measures
 
 
-def test_a_part_of_the_learned_rows_is_left_out_where_it_is_said_to_be_one() -> None:
+def test_some_of_the_training_rows_are_left_out_with_seen_true() -> None:
     model = weigh.NaiveBayes().fit(X, Y).model_
     assert not weigh.audit(model, X[::2], Y[::2]).left_out
-    found = weigh.audit(model, X[::2], Y[::2], seen=True)
-    assert found.left_out
+    result = weigh.audit(model, X[::2], Y[::2], seen=True)
+    assert result.left_out
     whole = weigh.audit(model, X, Y, most=200)
-    assert {row.row * 2: row.loss for row in found.rows} == pytest.approx(
+    assert {row.row * 2: row.loss for row in result.rows} == pytest.approx(
         {row.row: row.loss for row in whole.rows if row.row % 2 == 0}
     )
 
 
-def test_learned_rows_can_be_judged_as_they_are_predicted() -> None:
+def test_training_rows_can_be_judged_by_ordinary_predictions() -> None:
     model = weigh.NaiveBayes().fit(X, Y).model_
-    found = weigh.audit(model, X, Y, seen=False)
-    assert not found.left_out
+    result = weigh.audit(model, X, Y, seen=False)
+    assert not result.left_out
     evaluation = weigh.evaluate(model, X, Y)
     for name in ("accuracy", "log_loss"):
-        assert found.measure(name).to_dict() == evaluation.measure(name).to_dict()
+        assert result.measure(name).to_dict() == evaluation.measure(name).to_dict()
 
 
-def test_other_classifiers_are_audited_as_they_predict() -> None:
+def test_other_classifiers_are_audited_by_ordinary_predictions() -> None:
     tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, Y)
-    found = weigh.audit(tree, X, Y)
-    assert not found.left_out
-    assert found.has_seen is None
-    assert found.rows[0].reasons == ()
-    assert "if it has learned these rows" in str(found).replace("\n", " ")
-    assert found.at_odds == (tree.predict(X) != Y).sum()
+    result = weigh.audit(tree, X, Y)
+    assert not result.left_out
+    assert result.has_seen is None
+    assert result.rows[0].reasons == ()
+    assert "if it has learned these rows" in str(result).replace("\n", " ")
+    assert result.at_odds == (tree.predict(X) != Y).sum()
 
 
-def test_a_perceptron_doubts_by_points() -> None:
+def test_a_perceptron_ranks_suspects_by_score_difference() -> None:
     learner = weigh.Perceptron().fit(X[:100], Y[50:150])
-    found = weigh.audit(learner, X[:100], Y[50:150], seen=True)
-    assert found.wrong is None
-    assert [measure.name for measure in found.measures] == ["accuracy"]
-    leads = [row.lead for row in found.rows]
+    result = weigh.audit(learner, X[:100], Y[50:150], seen=True)
+    assert result.wrong is None
+    assert [measure.name for measure in result.measures] == ["accuracy"]
+    leads = [row.lead for row in result.rows]
     assert leads == sorted(leads, reverse=True)
-    assert "it has learned these rows" in str(found).replace("\n", " ")
+    assert "it has learned these rows" in str(result).replace("\n", " ")
 
 
-def test_a_calibrated_model_leaves_rows_out_of_the_model_inside() -> None:
+def test_a_calibrated_model_leaves_rows_out_of_its_base_model() -> None:
     calibrated = weigh.calibrate(weigh.NaiveBayes().fit(X, Y).model_, X[1:], Y[1:])
-    found = weigh.audit(calibrated, X, Y)
-    assert found.left_out
-    assert found.rows
-    assert found.measure("log_loss").value > 0
+    result = weigh.audit(calibrated, X, Y)
+    assert result.left_out
+    assert result.rows
+    assert result.measure("log_loss").value > 0
 
 
 @pytest.mark.parametrize("seen", [True, False])
-def test_the_reasons_of_a_calibrated_model_are_of_the_size_of_its_lead(seen: bool) -> None:
+def test_reasons_of_a_calibrated_model_are_scaled_like_its_lead(seen: bool) -> None:
     model = weigh.NaiveBayes().fit(X, Y).model_
     calibrated = weigh.CalibratedModel(model, Temperature(3.0), np.full(3, 1 / 3))
-    for plain, told in zip(
+    for plain, scaled in zip(
         weigh.audit(model, X, Y, seen=seen).rows, weigh.audit(calibrated, X, Y, seen=seen).rows, strict=True
     ):
-        assert told.row == plain.row
-        assert told.lead == pytest.approx(plain.lead / 3)
-        assert [each.nats for each in told.reasons] == pytest.approx(
-            [each.nats / 3 for each in plain.reasons]
+        assert scaled.row == plain.row
+        assert scaled.lead == pytest.approx(plain.lead / 3)
+        assert [reason.nats for reason in scaled.reasons] == pytest.approx(
+            [reason.nats / 3 for reason in plain.reasons]
         )
 
 
 def test_the_only_row_of_a_class_is_not_judged() -> None:
     table = {"x": [1.0, 1.1, 3.0, 3.1, 9.0], "label": ["a", "a", "b", "b", "c"]}
-    found = weigh.audit(weigh.NaiveBayes().fit(table, "label").model_, table)
-    assert found.unjudged == 1
-    assert "1 row is not judged" in str(found)
-    assert np.isfinite(found.measure("log_loss").value)
+    result = weigh.audit(weigh.NaiveBayes().fit(table, "label").model_, table)
+    assert result.unjudged == 1
+    assert "1 row is not judged" in str(result)
+    assert np.isfinite(result.measure("log_loss").value)
 
 
-def test_where_no_row_can_be_judged_the_audit_says_so() -> None:
+def test_an_audit_of_unjudgeable_rows_is_rejected() -> None:
     table = {"x": [1.0, 2.0], "label": ["a", "b"]}
     with pytest.raises(errors.DataError, match="None of these rows can be judged"):
         weigh.audit(weigh.NaiveBayes().fit(table, "label").model_, table)
 
 
 def test_batches_of_any_size_give_the_same_audit(monkeypatch: pytest.MonkeyPatch) -> None:
-    table, _ = planted()
+    table, _ = plant_errors()
     model = weigh.NaiveBayes().fit(table, "label").model_
     whole = weigh.audit(model, table, most=7)
     monkeypatch.setattr("weigh.judge.metrics.batches.MAX_SCORE_CELLS", 2 * 64)
@@ -217,15 +223,15 @@ def test_batches_of_any_size_give_the_same_audit(monkeypatch: pytest.MonkeyPatch
 def test_an_audit_prints_within_eighty_columns_and_as_json_and_html() -> None:
     table = {"text": [*TEXTS, "free <script>alert(1)</script>"], "label": [*LABELS, "ham <b>" + "x" * 90]}
     model = weigh.NaiveBayes(columns={"text": "text"}).fit(table, "label").model_
-    found = weigh.audit(model, table)
-    assert max(map(len, str(found).splitlines())) <= 80
-    assert json.loads(json.dumps(found.to_dict()))["rows"][0]["label"] == "ham"
-    assert "<script>" not in found._repr_html_()
-    assert "Audit of 7 rows" in repr(found)
+    result = weigh.audit(model, table)
+    assert max(map(len, str(result).splitlines())) <= 80
+    assert json.loads(json.dumps(result.to_dict()))["rows"][0]["label"] == "ham"
+    assert "<script>" not in result._repr_html_()
+    assert "Audit of 7 rows" in repr(result)
 
 
-def test_an_audit_is_drawn() -> None:
-    table, _ = planted()
+def test_an_audit_can_be_plotted() -> None:
+    table, _ = plant_errors()
     chart = weigh.audit(weigh.NaiveBayes().fit(table, "label").model_, table, most=5).plot()
     assert "log loss of the label" in json.dumps(chart.to_dict())
 
@@ -236,16 +242,16 @@ def test_a_regression_has_no_labels_to_audit() -> None:
         weigh.audit(model, X[:, :3], X[:, 3])
 
 
-@pytest.mark.parametrize("given", [{"most": 0}, {"level": 1.0}, {"seen": "yes"}])
-def test_wrong_parameters_are_refused(given: dict[str, object]) -> None:
+@pytest.mark.parametrize("params", [{"most": 0}, {"level": 1.0}, {"seen": "yes"}])
+def test_invalid_parameters_are_rejected(params: dict[str, object]) -> None:
     model = weigh.NaiveBayes().fit(X, Y).model_
-    with pytest.raises(errors.ParameterError, match=next(iter(given))):
-        weigh.audit(model, X, Y, **given)
+    with pytest.raises(errors.ParameterError, match=next(iter(params))):
+        weigh.audit(model, X, Y, **params)
 
 
 def test_the_command_lists_rows_and_writes_all_of_them(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
-    table, turned = planted()
+    table, flipped = plant_errors()
     with open("train.csv", "w", newline="") as file:
         lines = csv.writer(file)
         lines.writerow(table)
@@ -259,22 +265,22 @@ def test_the_command_lists_rows_and_writes_all_of_them(tmp_path, monkeypatch, ca
         written = list(csv.DictReader(file))
     assert [row["label"] for row in written] == table["label"].tolist()
     assert [int(row["row"]) for row in written] == list(range(400))
-    assert {int(row["row"]) for row in written if row["said"] != row["label"]} >= set(turned)
+    assert {int(row["row"]) for row in written if row["said"] != row["label"]} >= set(flipped)
     by_row = {int(row["row"]): float(row["probability"]) for row in written}
     assert all(by_row[row.row] == row.probability for row in expected.rows)
     assert run_for_exit_code(["audit", "m.weigh", "train.csv", "--most", "8", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(expected.to_dict()))
 
 
-def test_where_no_row_is_at_odds_there_is_nothing_to_draw() -> None:
+def test_an_audit_without_disagreement_cannot_be_plotted() -> None:
     rows = {"x": [0.0, 0.1, 5.0, 5.1] * 5, "y": ["a", "a", "b", "b"] * 5}
-    found = weigh.audit(weigh.NaiveBayes().fit(rows, "y"), rows)
-    assert not found.rows
+    result = weigh.audit(weigh.NaiveBayes().fit(rows, "y"), rows)
+    assert not result.rows
     with pytest.raises(errors.Unsupported, match="No row is at odds with its label"):
-        found.plot()
+        result.plot()
 
 
-def test_weights_whose_squares_are_nothing_are_refused() -> None:
+def test_weights_whose_squares_underflow_or_overflow_are_rejected() -> None:
     from weigh.source import rows as rows_of
 
     table = {"x": [0.0, 0.1, 5.0, 5.1] * 5, "y": ["a", "a", "b", "b"] * 5}

@@ -1,10 +1,10 @@
-"""Agreement with scikit-learn's linear models to 1e-8 of the objective, where both mean the same.
+"""Agreement with scikit-learn's linear models to 1e-8 of the objective.
 
-Where they differ on purpose, the settings here say the same thing in both tongues:
+The parametrisations differ, and the tests convert between them:
 
 - scikit-learn's Lasso and ElasticNet divide the squared loss by the number of rows, so the penalty too;
 - its LogisticRegression multiplies the loss by C instead of dividing the penalty;
-- its liblinear penalises the bias, so that it is left out there;
+- its liblinear penalises the intercept, so these models have none;
 - its QuantileRegressor minimises the mean of half the absolute deviations.
 """
 
@@ -19,7 +19,7 @@ from sklearn import linear_model
 
 import weigh
 
-CLOSE = 1e-8
+TOLERANCE = 1e-8
 SHAPES = [(80, 5), (12, 30)]
 
 
@@ -32,23 +32,23 @@ def rows(n: int, d: int, seed: int = 0) -> tuple[Any, Any, Any]:
 
 
 def objective(
-    X: Any, y: Any, found: Any, l1: float, l2: float, s: Any = 1.0, *, absolute: bool = False
+    X: Any, y: Any, fitted: Any, l1: float, l2: float, s: Any = 1.0, *, absolute: bool = False
 ) -> float:
-    """Return what is minimised, of a learner of either package."""
-    left = y - X @ np.ravel(found.coef_) - float(np.ravel(found.intercept_)[0])
-    loss = np.abs(left) if absolute else 0.5 * np.square(left)
-    w = np.ravel(found.coef_)
+    """Return the objective of a fitted learner of either package."""
+    residual = y - X @ np.ravel(fitted.coef_) - float(np.ravel(fitted.intercept_)[0])
+    loss = np.abs(residual) if absolute else 0.5 * np.square(residual)
+    w = np.ravel(fitted.coef_)
     return float((s * loss).sum() + l1 * np.abs(w).sum() + 0.5 * l2 * np.square(w).sum())
 
 
-def check(X: Any, y: Any, ours: Any, theirs: Any, l1: float, l2: float, s: Any = 1.0, **given: Any) -> None:
-    """Assert that ours is as good, that theirs is not better than our proof says, and that both agree."""
-    mine, other = (objective(X, y, each, l1, l2, s, **given) for each in (ours, theirs))
+def check(X: Any, y: Any, ours: Any, theirs: Any, l1: float, l2: float, s: Any = 1.0, **options: Any) -> None:
+    """Assert that both objectives agree, and that theirs respects our duality gap."""
+    our_value, their_value = (objective(X, y, fitted, l1, l2, s, **options) for fitted in (ours, theirs))
     null = ours.certificate_.null
-    assert ours.certificate_.objective == pytest.approx(mine, rel=1e-9, abs=1e-9 * null)
-    assert mine - other <= CLOSE * null
-    assert other >= mine - ours.certificate_.gap - 1e-10 * null
-    assert abs(mine - other) <= CLOSE * null
+    assert ours.certificate_.objective == pytest.approx(our_value, rel=1e-9, abs=1e-9 * null)
+    assert our_value - their_value <= TOLERANCE * null
+    assert their_value >= our_value - ours.certificate_.gap - 1e-10 * null
+    assert abs(our_value - their_value) <= TOLERANCE * null
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -68,10 +68,10 @@ def test_least_squares_and_ridge_agree(shape: tuple[int, int], bias: bool, weigh
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_ridge_chosen_by_leaving_one_out_agrees(shape: tuple[int, int]) -> None:
+def test_ridge_selected_by_leave_one_out_agrees(shape: tuple[int, int]) -> None:
     X, y, _ = rows(*shape)
-    found = weigh.path(weigh.LinearRegression(weigh.Normal("cv")), X, y, n=100)
-    theirs = linear_model.RidgeCV(alphas=found.l2).fit(X, y)
+    fitted = weigh.path(weigh.LinearRegression(weigh.Normal("cv")), X, y, n=100)
+    theirs = linear_model.RidgeCV(alphas=fitted.l2).fit(X, y)
     ours = weigh.LinearRegression(weigh.Normal("cv"), folds="loo").fit(X, y)
     assert ours.model_.fit.l2 == pytest.approx(theirs.alpha_, rel=1e-9)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-5, atol=1e-8)
@@ -84,16 +84,16 @@ def test_lasso_and_elastic_net_agree(shape: tuple[int, int], bias: bool, l1: flo
     X, y, _ = rows(*shape)
     n = len(y)
     ours = weigh.LinearRegression(weigh.Penalty(l1=l1, l2=l2), bias=bias, tol=1e-11).fit(X, y)
-    given = {"fit_intercept": bias, "tol": 1e-12, "max_iter": 200_000}
+    options = {"fit_intercept": bias, "tol": 1e-12, "max_iter": 200_000}
     if l2:
-        theirs = linear_model.ElasticNet((l1 + l2) / n, l1_ratio=l1 / (l1 + l2), **given).fit(X, y)
+        theirs = linear_model.ElasticNet((l1 + l2) / n, l1_ratio=l1 / (l1 + l2), **options).fit(X, y)
     else:
-        theirs = linear_model.Lasso(l1 / n, **given).fit(X, y)
+        theirs = linear_model.Lasso(l1 / n, **options).fit(X, y)
     check(X, y, ours, theirs, l1, l2)
     assert set(np.flatnonzero(ours.coef_)) == set(np.flatnonzero(theirs.coef_))
 
 
-def test_the_equivalents_of_a_prior_are_the_same_model() -> None:
+def test_the_stated_equivalent_of_a_prior_gives_the_same_model() -> None:
     X, y, _ = rows(80, 5)
     ours = weigh.LinearRegression(weigh.Laplace(0.2), weigh.Normal(1.5), tol=1e-12).fit(X, y)
     call = str(ours.summary().equivalents["Lasso"])
@@ -112,22 +112,22 @@ def test_least_absolute_deviations_agree(l1: float, bias: bool) -> None:
     check(X, y, ours, theirs, l1, 0.0, s, absolute=True)
 
 
-def test_the_posterior_at_their_precisions_is_that_of_bayesian_ridge() -> None:
+def test_the_posterior_at_given_precisions_equals_bayesian_ridge() -> None:
     X, y, _ = rows(80, 5)
     theirs = linear_model.BayesianRidge(tol=1e-12, max_iter=2000).fit(X, y)
     prior, noise = weigh.Normal(theirs.lambda_**-0.5), weigh.Normal(theirs.alpha_**-0.5)
     ours = weigh.LinearRegression(prior, noise).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-8)
     np.testing.assert_allclose(ours.posterior_.covariance, theirs.sigma_, rtol=1e-7, atol=1e-12)
-    # Their bias is taken for known, so that their spread lacks its part of the variance.
+    # BayesianRidge treats the intercept as known, so its variance is missing from their spread.
     sd = ours.posterior_.predictive_sd(X)
     known = np.sqrt(np.square(sd) - ours.posterior_.sigma**2 / 80)
     np.testing.assert_allclose(known, theirs.predict(X, return_std=True)[1], rtol=1e-7)
 
 
-def log_objective(X: Any, codes: Any, found: Any, l1: float, l2: float, s: Any = 1.0) -> float:
-    """Return Σ log loss and penalty of a learner of either package, of two classes or of softmax."""
-    W, b = np.atleast_2d(found.coef_), np.ravel(found.intercept_)
+def log_objective(X: Any, codes: Any, fitted: Any, l1: float, l2: float, s: Any = 1.0) -> float:
+    """Return Σ log loss + penalty of a fitted learner of either package, binary or softmax."""
+    W, b = np.atleast_2d(fitted.coef_), np.ravel(fitted.intercept_)
     Z = X @ W.T + b
     Z = np.column_stack([np.zeros(len(Z)), Z]) if len(W) == 1 else Z
     losses = -special.log_softmax(Z, axis=1)[np.arange(len(codes)), codes]
@@ -135,11 +135,11 @@ def log_objective(X: Any, codes: Any, found: Any, l1: float, l2: float, s: Any =
 
 
 def log_check(X: Any, codes: Any, ours: Any, theirs: Any, l1: float, l2: float, s: Any = 1.0) -> None:
-    mine, other = (log_objective(X, codes, each, l1, l2, s) for each in (ours, theirs))
+    our_value, their_value = (log_objective(X, codes, fitted, l1, l2, s) for fitted in (ours, theirs))
     null = ours.certificate_.null
-    assert ours.certificate_.objective == pytest.approx(mine, rel=1e-9)
-    assert other >= mine - ours.certificate_.gap - 1e-10 * null
-    assert abs(mine - other) <= CLOSE * null
+    assert ours.certificate_.objective == pytest.approx(our_value, rel=1e-9)
+    assert their_value >= our_value - ours.certificate_.gap - 1e-10 * null
+    assert abs(our_value - their_value) <= TOLERANCE * null
 
 
 def labelled(classes: int, n: int = 120, d: int = 5) -> tuple[Any, Any, Any]:
@@ -200,5 +200,5 @@ def test_sparse_rows_agree() -> None:
     theirs = linear_model.LogisticRegression(C=4, tol=1e-10, max_iter=10_000).fit(X, y)
     log_check(X, y, ours, theirs, 0.0, 0.25)
     lasso = weigh.LinearRegression(weigh.Penalty(l1=0.5), tol=1e-11).fit(X, y.astype(float))
-    other = linear_model.Lasso(0.5 / 300, tol=1e-12, max_iter=100_000).fit(X, y.astype(float))
-    check(X, y, lasso, other, 0.5, 0.0)
+    their_value = linear_model.Lasso(0.5 / 300, tol=1e-12, max_iter=100_000).fit(X, y.astype(float))
+    check(X, y, lasso, their_value, 0.5, 0.0)

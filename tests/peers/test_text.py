@@ -1,4 +1,4 @@
-"""Models of text agree with scikit-learn's on the matrix of CountVectorizer, to 1e-10."""
+"""Text models agree with scikit-learn's on the matrix of CountVectorizer, to 1e-10."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import weigh
 from tests.texts import mixed, peer
 from weigh.judge.verification.recount import hash_bucket, tokenise_text
 
-CLOSE = 1e-10
+TOLERANCE = 1e-10
 ALPHAS = [1.0, 0.5, 1e-3, 7.0]
 WEIGHTS = ["none", "whole", "fractional"]
 KINDS: dict[str, dict[str, Any]] = {
@@ -25,26 +25,26 @@ KINDS: dict[str, dict[str, Any]] = {
 rng = random.Random(8)
 TRAIN = [mixed(rng, 15) for _ in range(120)]
 NEW = [mixed(rng, 15) for _ in range(40)] + ["", "unheard of"]
-# All classes occur early, so that none is without words.
+# Every class occurs early, so none is without words.
 Y = np.array([f"class {i if i < 3 else rng.randint(0, 2)}" for i in range(len(TRAIN))])
 
 
-def weights_of(name: str) -> Any:
-    chance = np.random.default_rng(1)
-    given = {
-        "whole": chance.integers(1, 5, len(Y)).astype(float),
-        "fractional": chance.uniform(0.1, 3, len(Y)),
+def make_weights(name: str) -> Any:
+    generator = np.random.default_rng(1)
+    sample_weight = {
+        "whole": generator.integers(1, 5, len(Y)).astype(float),
+        "fractional": generator.uniform(0.1, 3, len(Y)),
     }
-    return given.get(name)
+    return sample_weight.get(name)
 
 
 def check_agreement(first: Any, second: Any, texts: list[str], rows: Any) -> None:
-    """Assert equal classes, joint log-likelihoods, posteriors and verdicts."""
+    """Assert equal classes, joint log-likelihoods, posteriors and predictions."""
     assert first.classes_.tolist() == second.classes_.tolist()
     joint = second.predict_joint_log_proba(rows)
-    near = CLOSE * max(1.0, np.abs(joint).max())
-    assert np.abs(first.predict_joint_log_proba(texts) - joint).max() < near
-    assert np.abs(first.predict_log_proba(texts) - second.predict_log_proba(rows)).max() < near
+    tolerance = TOLERANCE * max(1.0, np.abs(joint).max())
+    assert np.abs(first.predict_joint_log_proba(texts) - joint).max() < tolerance
+    assert np.abs(first.predict_log_proba(texts) - second.predict_log_proba(rows)).max() < tolerance
     assert (first.predict(texts) == second.predict(rows)).all()
 
 
@@ -61,13 +61,13 @@ def test_models_of_text_agree(
 ) -> None:
     text = weigh.Text(counts, **KINDS[kind])
     vectorizer = peer(text).fit(TRAIN)
-    given = weights_of(weights)
-    theirs = model(alpha=alpha).fit(vectorizer.transform(TRAIN), Y, given)
-    ours = weigh.NaiveBayes(text, prior=alpha, **settings).fit(TRAIN, Y, given)
+    sample_weight = make_weights(weights)
+    theirs = model(alpha=alpha).fit(vectorizer.transform(TRAIN), Y, sample_weight)
+    ours = weigh.NaiveBayes(text, prior=alpha, **settings).fit(TRAIN, Y, sample_weight)
     check_agreement(ours, theirs, NEW, vectorizer.transform(NEW))
 
 
-def buckets_of(texts: list[str], kind: weigh.Text, buckets: int) -> csr_matrix:
+def hash_texts(texts: list[str], kind: weigh.Text, buckets: int) -> csr_matrix:
     table = np.zeros((len(texts), buckets))
     for row, text in enumerate(texts):
         for word in tokenise_text(text, kind):
@@ -87,18 +87,18 @@ def test_models_of_hashed_text_agree(
     model: Any, counts: bool, settings: dict[str, Any], buckets: int, weights: str, kind: str
 ) -> None:
     text = weigh.Text(counts, buckets=buckets, **KINDS[kind])
-    given = weights_of(weights)
-    train = buckets_of(TRAIN, text, buckets)
-    # Buckets that no text of any weight fell into are no words.
-    used = np.flatnonzero(train[given > 0 if given is not None else slice(None)].sum(axis=0))
-    theirs = model(alpha=0.5).fit(train[:, used], Y, given)
-    ours = weigh.NaiveBayes(text, prior=0.5, **settings).fit(TRAIN, Y, given)
-    check_agreement(ours, theirs, NEW, buckets_of(NEW, text, buckets)[:, used])
+    sample_weight = make_weights(weights)
+    train = hash_texts(TRAIN, text, buckets)
+    # Buckets without any weighted text are not features.
+    used = np.flatnonzero(train[sample_weight > 0 if sample_weight is not None else slice(None)].sum(axis=0))
+    theirs = model(alpha=0.5).fit(train[:, used], Y, sample_weight)
+    ours = weigh.NaiveBayes(text, prior=0.5, **settings).fit(TRAIN, Y, sample_weight)
+    check_agreement(ours, theirs, NEW, hash_texts(NEW, text, buckets)[:, used])
 
 
 @pytest.mark.parametrize(("model", "counts"), [(MultinomialNB, True), (BernoulliNB, False)])
 def test_models_of_the_most_frequent_words_agree(model: Any, counts: bool) -> None:
-    # Every word more often than the next: scikit-learn breaks ties another way.
+    # All frequencies differ, because scikit-learn breaks ties differently.
     texts = [" ".join(f"word{k}" for k in range(n)) for n in range(1, 40)]
     y = [n % 3 for n in range(39)]
     vectorizer = peer(weigh.Text(counts), max_features=9).fit(texts)
@@ -106,17 +106,17 @@ def test_models_of_the_most_frequent_words_agree(model: Any, counts: bool) -> No
     check_agreement(ours, model().fit(vectorizer.transform(texts), y), texts, vectorizer.transform(texts))
 
 
-def test_lists_of_names_agree_with_their_counts() -> None:
+def test_token_lists_agree_with_their_counts() -> None:
     lists = [tokenise_text(text, weigh.Text()) for text in TRAIN]
     vectorizer = peer(weigh.Text()).fit(TRAIN)
     theirs = MultinomialNB().fit(vectorizer.transform(TRAIN), Y)
     ours = weigh.NaiveBayes({"tags": "tokens"}).fit({"tags": lists}, Y)
     joint = theirs.predict_joint_log_proba(vectorizer.transform(NEW))
     rows = {"tags": [tokenise_text(text, weigh.Text()) for text in NEW]}
-    np.testing.assert_allclose(ours.predict_joint_log_proba(rows), joint, rtol=CLOSE)
+    np.testing.assert_allclose(ours.predict_joint_log_proba(rows), joint, rtol=TOLERANCE)
 
 
-def test_text_in_batches_agrees() -> None:
+def test_partial_fit_on_text_agrees() -> None:
     vectorizer = peer(weigh.Text()).fit(TRAIN)
     first, second = weigh.NaiveBayes(weigh.Text()), MultinomialNB()
     classes = np.unique(Y)

@@ -137,7 +137,7 @@ def test_evaluate_refuses_answers_of_another_shape(answers: dict[str, Any]) -> N
 
 @pytest.mark.parametrize("classes", [None, [], 5, ["a", "a"], [1, "1", True]])
 def test_evaluate_refuses_classes_that_are_not_apart(classes: Any) -> None:
-    with pytest.raises(errors.Unsupported, match=r"Told has the classes .* all different"):
+    with pytest.raises(errors.Unsupported, match=r"Told has the classes .* distinct classes"):
         weigh.evaluate(Told(classes), X, CLASSES)
 
 

@@ -1,4 +1,4 @@
-"""Small designs for margins and mistake bounds."""
+"""Small design matrices for margins and mistake bounds."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ XOR = [[0, 0], [0, 1], [1, 0], [1, 1]]
 
 def make_design(X, codes, classes=("a", "b")):
     X = np.asarray(X, dtype=float)
-    filled = X != 0
+    nonzero = X != 0
     return DesignMatrix(
         names=[f"x{j}" for j in range(X.shape[1])],
-        indptr=np.concatenate([[0], np.cumsum(filled.sum(axis=1))]).astype(np.int64),
-        indices=np.nonzero(filled)[1].astype(np.int32),
-        values=X[filled],
+        indptr=np.concatenate([[0], np.cumsum(nonzero.sum(axis=1))]).astype(np.int64),
+        indices=np.nonzero(nonzero)[1].astype(np.int32),
+        values=X[nonzero],
         codes=np.asarray(codes, dtype=np.int32),
         classes=list(classes),
     )
 
 
 def separable(rng, n, d):
-    """Random rows that a random plane parts, with both classes."""
+    """Return random rows of two classes that a random plane separates."""
     while True:
         X = rng.normal(size=(n, d))
         codes = (X @ rng.normal(size=d) + 0.3 * rng.normal() > 0).astype(int)

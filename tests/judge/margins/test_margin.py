@@ -1,4 +1,4 @@
-"""`margin`: proved intervals and exact squares."""
+"""`margin`: certified intervals and exact squares."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
-from tests.judge.margins.designs import make_design, separable, without_fractions
 
+from tests.judge.margins.designs import make_design, separable, without_fractions
 from weigh import errors
 from weigh.judge.margins import exact_margin
-from weigh.judge.margins import minimum_norm_point as corral
+from weigh.judge.margins import minimum_norm_point as minimum_norm_module
 from weigh.judge.margins.convex_hulls import augmented_vertices, distance_vertices
 from weigh.judge.margins.margin import margin
 from weigh.judge.margins.minimum_norm_point import minimum_norm_point
@@ -21,20 +21,20 @@ from weigh.judge.margins.separation import fraction_sqrt
 from weigh.learn.design_matrix import DesignMatrix
 
 
-def own_margins(X, codes, plane):
-    """The distance and the augmented margin of one plane, by plain arithmetic."""
+def plane_margins(X, codes, plane):
+    """Return the distance and the augmented margin of a plane, by direct calculation."""
     w = np.array([plane.w.get(f"x{j}", 0.0) for j in range(X.shape[1])])
-    least = ((2 * np.asarray(codes) - 1) * (X @ w + plane.b)).min()
-    return least / np.linalg.norm(w), least / math.hypot(np.linalg.norm(w), plane.b)
+    min_score = ((2 * np.asarray(codes) - 1) * (X @ w + plane.b)).min()
+    return min_score / np.linalg.norm(w), min_score / math.hypot(np.linalg.norm(w), plane.b)
 
 
-def widest(X, codes, *, constant):
-    """The margin that a general solver finds for min ‖w‖² under y(w·x + b) ≥ 1."""
+def solver_margin(X, codes, *, constant):
+    """Return the margin that SLSQP finds for min ‖w‖² subject to y(w·x + b) ≥ 1."""
     signs = 2.0 * np.asarray(codes) - 1
     Z = np.column_stack([X, np.ones(len(X))])
     penalty = np.append(np.ones(X.shape[1]), 1.0 if constant else 0.0)
     start = np.linalg.lstsq(Z, 3 * signs, rcond=None)[0]
-    found = minimize(
+    result = minimize(
         lambda w: w @ (penalty * w),
         start,
         jac=lambda w: 2 * penalty * w,
@@ -46,83 +46,86 @@ def widest(X, codes, *, constant):
         method="SLSQP",
         options={"maxiter": 500, "ftol": 1e-12},
     )
-    assert (signs * (Z @ found.x)).min() > 1 - 1e-8
-    return 1 / math.sqrt(found.fun)
+    assert (signs * (Z @ result.x)).min() > 1 - 1e-8
+    return 1 / math.sqrt(result.fun)
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_both_margins_are_those_of_a_general_solver(seed):
+def test_both_margins_equal_those_of_a_general_solver(seed):
     rng = np.random.default_rng(seed)
     X, codes = separable(rng, int(rng.integers(4, 30)), int(rng.integers(1, 8)))
-    found = margin(make_design(X, codes))
-    assert found.separable
-    assert found.distance.upper == pytest.approx(widest(X, codes, constant=False), rel=1e-5)
-    assert found.augmented.upper == pytest.approx(widest(X, codes, constant=True), rel=1e-5)
+    result = margin(make_design(X, codes))
+    assert result.separable
+    assert result.distance.upper == pytest.approx(solver_margin(X, codes, constant=False), rel=1e-5)
+    assert result.augmented.upper == pytest.approx(solver_margin(X, codes, constant=True), rel=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_the_intervals_of_floats_hold_the_exact_margins(seed, monkeypatch):
+def test_float_intervals_contain_the_exact_margins(seed, monkeypatch):
     rng = np.random.default_rng(seed)
     X, codes = separable(rng, int(rng.integers(3, 25)), int(rng.integers(1, 9)))
     rows = make_design(X * 10.0 ** rng.integers(-3, 4, X.shape[1]), codes)
-    # Floats are not quite the decimals that they print as, and the interval is too narrow to ignore it.
+    # Floats differ from the decimals they print as by more than the width of the interval.
     monkeypatch.setattr(exact_margin, "decimal_fraction", Fraction)
     exact = margin(rows).exact
     without_fractions(monkeypatch)
-    found = margin(rows)
-    assert found.exact is None
-    assert found.gap <= 1e-9
+    result = margin(rows)
+    assert result.exact is None
+    assert result.gap <= 1e-9
     for name in ("distance", "augmented"):
-        plane, square = getattr(found, name), getattr(exact, name).square
+        plane, square = getattr(result, name), getattr(exact, name).square
         assert Fraction(plane.lower) ** 2 <= square <= Fraction(plane.upper) ** 2
 
 
 @pytest.mark.parametrize("exact", [True, False])
-def test_the_planes_have_the_margins_that_they_claim(exact, monkeypatch):
+def test_planes_have_their_stated_margins(exact, monkeypatch):
     if not exact:
         without_fractions(monkeypatch)
     rng = np.random.default_rng(5)
     for _ in range(20):
         X, codes = separable(rng, 20, 4)
-        found = margin(make_design(X, codes))
-        assert own_margins(X, codes, found.distance)[0] == pytest.approx(found.distance.lower, rel=1e-10)
-        assert own_margins(X, codes, found.augmented)[1] == pytest.approx(found.augmented.lower, rel=1e-10)
-        assert sum(value**2 for value in found.distance.w.values()) == pytest.approx(1, rel=1e-12)
-        norm = sum(value**2 for value in found.augmented.w.values()) + found.augmented.b**2
+        result = margin(make_design(X, codes))
+        assert plane_margins(X, codes, result.distance)[0] == pytest.approx(result.distance.lower, rel=1e-10)
+        assert plane_margins(X, codes, result.augmented)[1] == pytest.approx(
+            result.augmented.lower, rel=1e-10
+        )
+        assert sum(value**2 for value in result.distance.w.values()) == pytest.approx(1, rel=1e-12)
+        norm = sum(value**2 for value in result.augmented.w.values()) + result.augmented.b**2
         assert norm == pytest.approx(1, rel=1e-12)
-        assert found.augmented.upper <= found.distance.upper
+        assert result.augmented.upper <= result.distance.upper
 
 
-def test_the_support_is_two_points_at_twice_the_margin():
+def test_support_points_are_twice_the_margin_apart():
     X, codes = separable(np.random.default_rng(3), 30, 3)
-    found = margin(make_design(X, codes)).distance
+    result = margin(make_design(X, codes)).distance
     points = [
-        sum(weight * X[row] for row, weight in found.support.items() if codes[row] == code) for code in (0, 1)
+        sum(weight * X[row] for row, weight in result.support.items() if codes[row] == code)
+        for code in (0, 1)
     ]
     for code in (0, 1):
-        assert sum(w for row, w in found.support.items() if codes[row] == code) == pytest.approx(1)
-    assert np.linalg.norm(points[1] - points[0]) / 2 == pytest.approx(found.upper, rel=1e-9)
+        assert sum(w for row, w in result.support.items() if codes[row] == code) == pytest.approx(1)
+    assert np.linalg.norm(points[1] - points[0]) / 2 == pytest.approx(result.upper, rel=1e-9)
 
 
-def test_two_points_on_a_line_are_worked_by_hand():
-    found = margin(make_design([[1], [4]], [0, 1]))
-    assert found.exact.distance.square == Fraction(9, 4)
-    assert (found.exact.distance.w, found.exact.distance.b) == ({"x0": Fraction(2, 3)}, Fraction(-5, 3))
-    # The hull of (−1, −1) and (4, 1): the segment's point nearest to zero.
-    assert found.exact.augmented.square == Fraction(9, 29)
-    assert (found.exact.radius, found.exact.radius_plain) == (17, 16)
-    assert (found.radius, found.radius_plain) == (math.sqrt(17), 4.0)
+def test_two_points_on_a_line_match_a_hand_calculation():
+    result = margin(make_design([[1], [4]], [0, 1]))
+    assert result.exact.distance.square == Fraction(9, 4)
+    assert (result.exact.distance.w, result.exact.distance.b) == ({"x0": Fraction(2, 3)}, Fraction(-5, 3))
+    # The minimum-norm point of the segment from (−1, −1) to (4, 1).
+    assert result.exact.augmented.square == Fraction(9, 29)
+    assert (result.exact.radius, result.exact.radius_plain) == (17, 16)
+    assert (result.radius, result.radius_plain) == (math.sqrt(17), 4.0)
 
 
-def test_the_nearest_rows_score_one_on_the_exact_plane():
+def test_support_rows_score_one_on_the_exact_plane():
     X, codes = separable(np.random.default_rng(8), 15, 3)
     X = np.round(X, 2)
-    found = margin(make_design(X, codes)).exact.distance
+    result = margin(make_design(X, codes)).exact.distance
     scores = {
-        row: sum((w * Fraction(repr(float(X[row, int(name[1:])]))) for name, w in found.w.items()), found.b)
+        row: sum((w * Fraction(repr(float(X[row, int(name[1:])]))) for name, w in result.w.items()), result.b)
         for row in range(15)
     }
-    assert all(scores[row] == (1 if codes[row] else -1) for row in found.support)
+    assert all(scores[row] == (1 if codes[row] else -1) for row in result.support)
     assert min(abs(score) for score in scores.values()) == 1
 
 
@@ -139,27 +142,29 @@ def test_the_distance_margin_scales_with_the_rows(scale, exact, monkeypatch):
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
-def test_values_whose_squares_leave_the_range_of_floats_are_measured(scale):
+def test_values_whose_squares_overflow_are_measured(scale):
     X, codes = separable(np.random.default_rng(1), 20, 3)
     one, scaled = margin(make_design(X, codes)), margin(make_design(scale * X, codes))
     assert scaled.distance.upper == pytest.approx(scale * one.distance.upper, rel=1e-12)
 
 
-def test_moving_all_rows_leaves_the_distance_margin_and_lowers_the_augmented_one(monkeypatch):
+def test_translation_keeps_the_distance_margin_and_lowers_the_augmented_one(monkeypatch):
     without_fractions(monkeypatch)
     X, codes = separable(np.random.default_rng(2), 20, 3)
     here, there = margin(make_design(X, codes)), margin(make_design(X + 1000.0, codes))
     assert there.distance.upper == pytest.approx(here.distance.upper, rel=1e-9)
     assert there.augmented.upper < here.augmented.upper
-    assert own_margins(X + 1000.0, codes, there.distance)[0] == pytest.approx(there.distance.lower, rel=1e-8)
+    assert plane_margins(X + 1000.0, codes, there.distance)[0] == pytest.approx(
+        there.distance.lower, rel=1e-8
+    )
 
 
-def test_columns_of_unlike_scales_are_measured_to_the_tolerance(monkeypatch):
+def test_columns_of_different_scales_reach_the_tolerance(monkeypatch):
     without_fractions(monkeypatch)
     X, codes = separable(np.random.default_rng(4), 60, 4)
-    found = margin(make_design(X * [1.0, 1e-3, 1e3, 1.0], codes))
-    assert found.separable
-    assert found.gap <= 1e-9
+    result = margin(make_design(X * [1.0, 1e-3, 1e3, 1.0], codes))
+    assert result.separable
+    assert result.gap <= 1e-9
 
 
 def test_the_order_of_rows_and_repeated_rows_do_not_matter():
@@ -172,7 +177,7 @@ def test_the_order_of_rows_and_repeated_rows_do_not_matter():
     assert {int(order[row]) for row in other.distance.support} == set(one.distance.support)
 
 
-def test_swapping_the_classes_turns_the_plane_round():
+def test_swapping_the_classes_negates_the_plane():
     X, codes = separable(np.random.default_rng(7), 12, 3)
     one, other = margin(make_design(X, codes)), margin(make_design(X, 1 - codes))
     assert other.exact.distance.square == one.exact.distance.square
@@ -180,26 +185,26 @@ def test_swapping_the_classes_turns_the_plane_round():
     assert other.exact.distance.b == -one.exact.distance.b
 
 
-def test_a_feature_given_twice_stretches_the_margin_by_the_root_of_two():
-    found = margin(make_design([[0, 0], [1, 1], [3, 3]], [0, 0, 1]))
-    assert found.exact.distance.square == 2
-    assert found.distance.support == {1: 1.0, 2: 1.0}
+def test_a_duplicated_feature_scales_the_margin_by_the_square_root_of_two():
+    result = margin(make_design([[0, 0], [1, 1], [3, 3]], [0, 0, 1]))
+    assert result.exact.distance.square == 2
+    assert result.distance.support == {1: 1.0, 2: 1.0}
 
 
-def test_rows_on_one_line_are_parted_at_their_nearest_ends():
+def test_collinear_rows_are_separated_at_their_nearest_ends():
     X = np.outer([0, 1, 2, 5, 6, 9], [1, 2, 2])
-    found = margin(make_design(X, [0, 0, 0, 1, 1, 1]))
-    assert found.exact.distance.square == Fraction(81, 4)
-    assert found.distance.support == {2: 1.0, 3: 1.0}
+    result = margin(make_design(X, [0, 0, 0, 1, 1, 1]))
+    assert result.exact.distance.square == Fraction(81, 4)
+    assert result.distance.support == {2: 1.0, 3: 1.0}
 
 
 def test_equal_rows_within_a_class_and_rows_of_zeros_are_separated():
-    found = margin(make_design([[0, 0], [0, 0], [3, 4], [3, 4]], [0, 0, 1, 1]))
-    assert found.exact.distance.square == Fraction(25, 4)
-    assert found.separable
+    result = margin(make_design([[0, 0], [0, 0], [3, 4], [3, 4]], [0, 0, 1, 1]))
+    assert result.exact.distance.square == Fraction(25, 4)
+    assert result.separable
 
 
-def test_a_wide_sparse_table_is_measured_without_writing_out_its_zeros(monkeypatch):
+def test_a_wide_sparse_table_is_measured_without_densifying(monkeypatch):
     without_fractions(monkeypatch)
     rng = np.random.default_rng(0)
     n, d = 300, 20_000
@@ -210,13 +215,13 @@ def test_a_wide_sparse_table_is_measured_without_writing_out_its_zeros(monkeypat
     rows = DesignMatrix(
         [f"x{j}" for j in range(d)], indptr, words[keep], np.ones(keep.sum()), codes, ["a", "b"]
     )
-    found = margin(rows)
-    assert found.separable
-    assert found.gap <= 1e-12
-    assert found.radius_plain == pytest.approx(math.sqrt(keep.sum(axis=1).max()))
+    result = margin(rows)
+    assert result.separable
+    assert result.gap <= 1e-12
+    assert result.radius_plain == pytest.approx(math.sqrt(keep.sum(axis=1).max()))
 
 
-def test_the_two_ways_to_an_affine_hull_agree(monkeypatch):
+def test_projection_and_inverse_hulls_agree(monkeypatch):
     rng = np.random.default_rng(9)
     for _ in range(5):
         X, codes = separable(rng, 60, 10)
@@ -225,46 +230,46 @@ def test_the_two_ways_to_an_affine_hull_agree(monkeypatch):
             distance_vertices(make_design(X, codes), signs),
             augmented_vertices(make_design(X, codes), signs),
         ):
-            monkeypatch.setattr(corral, "MAX_PROJECTION_FEATURES", 200)
+            monkeypatch.setattr(minimum_norm_module, "MAX_PROJECTION_FEATURES", 200)
             narrow = minimum_norm_point(vertices)
-            monkeypatch.setattr(corral, "MAX_PROJECTION_FEATURES", 0)
+            monkeypatch.setattr(minimum_norm_module, "MAX_PROJECTION_FEATURES", 0)
             wide = minimum_norm_point(vertices)
             assert wide.upper == pytest.approx(narrow.upper, rel=1e-11)
             assert wide.lower == pytest.approx(narrow.lower, rel=1e-11)
 
 
-def test_an_exact_margin_mends_a_wrong_guess_of_its_support():
+def test_exact_margin_corrects_a_wrong_initial_support():
     X, codes = separable(np.random.default_rng(10), 12, 3)
     rows, signs = make_design(X, codes), (2 * codes - 1).tolist()
     right = margin(rows).exact.distance
     for first in np.flatnonzero(codes == 0).tolist():
         for second in np.flatnonzero(codes == 1).tolist():
-            found = exact_margin.exact_distance_margin(rows, signs, [first, second])
-            assert (found.square, found.w, found.b) == (right.square, right.w, right.b)
+            result = exact_margin.exact_distance_margin(rows, signs, [first, second])
+            assert (result.square, result.w, result.b) == (right.square, right.w, right.b)
 
 
-def test_a_column_far_from_zero_costs_the_distance_margin_no_digits():
+def test_a_column_far_from_zero_loses_no_precision():
     X, codes = separable(np.random.default_rng(12), 40, 3)
     near = np.round(X * 1024) / 1024
     far = near + np.array([0.0, 2.0**30, -(2.0**33)])
     ends = []
     for rows in (near, far):
         vertices = distance_vertices(make_design(rows, codes), 2.0 * codes - 1)
-        found = minimum_norm_point(vertices)
-        ends.append((found.lower * vertices.scale, found.upper * vertices.scale))
+        result = minimum_norm_point(vertices)
+        ends.append((result.lower * vertices.scale, result.upper * vertices.scale))
     assert ends[1] == pytest.approx(ends[0], rel=1e-13)
 
 
-def test_a_run_cut_short_says_how_far_its_interval_is_open(monkeypatch):
+def test_stopping_early_warns_about_a_wide_interval(monkeypatch):
     without_fractions(monkeypatch)
     X, codes = separable(np.random.default_rng(11), 200, 10)
     exact = margin(make_design(X, codes)).distance
     with pytest.warns(errors.WeighWarning, match="more than tol=1e-09; raise max_iter"):
-        found = margin(make_design(X, codes), max_iter=12)
-    assert found.separable
-    assert found.gap > 1e-9
-    assert found.distance.lower <= exact.upper
-    assert exact.lower <= found.distance.upper
+        result = margin(make_design(X, codes), max_iter=12)
+    assert result.separable
+    assert result.gap > 1e-9
+    assert result.distance.lower <= exact.upper
+    assert exact.lower <= result.distance.upper
 
 
 def test_tables_arrays_and_sparse_rows_give_the_same_margin():
@@ -278,7 +283,7 @@ def test_tables_arrays_and_sparse_rows_give_the_same_margin():
     assert squares == {margin(make_design(X, [0, 1, 0, 1])).exact.distance.square}
 
 
-def test_the_root_of_a_fraction_is_right_beyond_the_range_of_floats():
+def test_fraction_sqrt_is_accurate_beyond_the_range_of_floats():
     assert fraction_sqrt(Fraction(3, 20)) == math.sqrt(0.15)
     assert fraction_sqrt(Fraction(10) ** 400) == 1e200
     assert fraction_sqrt(Fraction(1, 10**400)) == pytest.approx(1e-200, rel=1e-15)

@@ -1,4 +1,4 @@
-"""A margin as text, plain data and HTML, and what it refuses."""
+"""A margin as text, JSON and HTML, and invalid input."""
 
 from __future__ import annotations
 
@@ -7,54 +7,54 @@ import math
 
 import numpy as np
 import pytest
-from tests.judge.margins.designs import XOR, make_design, separable
 
+from tests.judge.margins.designs import XOR, make_design, separable
 from weigh import errors
 from weigh.judge.margins.margin import margin
 from weigh.judge.margins.margin_format import LINE_WIDTH
 from weigh.learn.design_matrix import DesignMatrix
 
 
-def test_one_class_is_refused():
-    with pytest.raises(errors.DataError) as refusal:
+def test_one_class_is_rejected():
+    with pytest.raises(errors.DataError) as error:
         margin(make_design([[1], [2]], [0, 0], ["spam"]))
-    assert str(refusal.value) == (
+    assert str(error.value) == (
         "margin needs rows of two classes, got 2 of one: 'spam'. Add rows of another class, or check that y "
         "names the label column."
     )
 
 
-def test_three_classes_are_refused_with_two_ways_to_ask():
-    with pytest.raises(errors.DataError) as refusal:
+def test_three_classes_are_rejected_with_advice():
+    with pytest.raises(errors.DataError) as error:
         margin(make_design([[1], [2], [3]], [0, 1, 2], ["a", "b", "c"]))
-    assert str(refusal.value) == (
-        "margin needs rows of two classes, got 3: 'a', 'b', 'c'. Ask for one class against the rest, with "
-        "[label == 'a' for label in y] as y, or for a pair, with the rows of two classes only."
+    assert str(error.value) == (
+        "margin needs rows of two classes, got 3: 'a', 'b', 'c'. Compare one class with the rest, with "
+        "[label == 'a' for label in y] as y, or give only the rows of two classes."
     )
 
 
 def test_a_class_without_rows_does_not_count():
-    found = margin(make_design([[1], [4]], [0, 2], ["a", "b", "c"]))
-    assert found.classes == ("a", "c")
+    result = margin(make_design([[1], [4]], [0, 2], ["a", "b", "c"]))
+    assert result.classes == ("a", "c")
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
-def test_values_that_are_no_numbers_are_refused(value):
+def test_non_finite_values_are_rejected(value):
     with pytest.raises(errors.DataError, match="needs finite numbers; the values contain nan or infinity"):
         margin(make_design([[1], [value]], [0, 1]))
 
 
 @pytest.mark.parametrize(
-    ("parameters", "told"),
+    ("parameters", "message"),
     [
         ({"tol": 0.0}, "margin: tol must be above 0 and below 1, got 0.0."),
         ({"max_iter": 0}, "margin: max_iter must be at least 1, got 0."),
     ],
 )
-def test_bad_parameters_are_refused(parameters, told):
-    with pytest.raises(errors.ParameterError) as refusal:
+def test_invalid_parameters_are_rejected(parameters, message):
+    with pytest.raises(errors.ParameterError) as error:
         margin(make_design([[1], [4]], [0, 1]), **parameters)
-    assert str(refusal.value) == told
+    assert str(error.value) == message
 
 
 def test_a_separable_result_prints_both_margins():
@@ -83,31 +83,33 @@ Margin of 4 rows, 2 features, 'a' (−) against 'b' (+): not separable.
   'b'      1     1/2
   'b'      2     1/2
 
-Both means are the same point, exactly, so no plane parts the classes. Radius
-1.732 with the constant 1, 1.414 without."""
+With these weights both classes have the same mean, exactly, so no plane
+separates them. Radius 1.732 with the constant 1, 1.414 without."""
     assert str(margin(make_design(XOR, [0, 1, 1, 0]))) == text
 
 
 def test_long_names_and_many_rows_stay_within_eighty_columns():
     rng = np.random.default_rng(0)
     for codes in (rng.integers(0, 2, 300), None):
-        X, parted = separable(rng, 300, 40)
-        rows = make_design(X, parted if codes is None else codes, ["a long name of a class " * 4, "b" * 90])
-        found = margin(
+        X, separable_codes = separable(rng, 300, 40)
+        rows = make_design(
+            X, separable_codes if codes is None else codes, ["a long name of a class " * 4, "b" * 90]
+        )
+        result = margin(
             DesignMatrix(["feature " * 20 + str(j) for j in range(40)], *list(vars(rows).values())[1:])
         )
-        assert max(map(len, str(found).splitlines())) <= LINE_WIDTH
+        assert max(map(len, str(result).splitlines())) <= LINE_WIDTH
 
 
 @pytest.mark.parametrize("codes", [[0, 0, 0, 1], [0, 1, 1, 0]])
-def test_the_result_is_plain_data_and_html(codes):
-    found = margin(make_design(XOR, codes, [False, True]))
-    data = json.loads(json.dumps(found.to_dict()))
-    assert data["separable"] is found.separable
+def test_the_result_converts_to_json_and_html(codes):
+    result = margin(make_design(XOR, codes, [False, True]))
+    data = json.loads(json.dumps(result.to_dict()))
+    assert data["separable"] is result.separable
     assert data["classes"] == [False, True]
-    assert found._repr_html_().count("<table ") == (2 if found.separable else 1)
-    if found.separable:
+    assert result._repr_html_().count("<table ") == (2 if result.separable else 1)
+    if result.separable:
         assert data["exact"]["distance_square"] == "1/8"
-        assert data["distance"]["w"] == dict(found.distance.w)
+        assert data["distance"]["w"] == dict(result.distance.w)
     else:
         assert data["proof"]["first"] == {"0": "1/2", "3": "1/2"}

@@ -36,7 +36,7 @@ NB = GaussianNB().fit(X[::2], Y[::2])
 
 
 class FakeModel:
-    """A model of this library's protocol: p(a)=3/4, p(x=1|a)=2/3, p(x=1|b)=1/3."""
+    """A model with this library's interface: p(a)=3/4, p(x=1|a)=2/3, p(x=1|b)=1/3."""
 
     classes = ("a", "b")
     label = "y"
@@ -55,27 +55,27 @@ def value(evaluation, name):
     return evaluation.measure(name).value
 
 
-def same(one, other):
+def is_same(one, other):
     return one.to_dict() == other.to_dict()
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 def test_measures_equal_those_of_scikit_learn(weights):
-    found = evaluate(NB, X, Y, sample_weight=weights)
+    result = evaluate(NB, X, Y, sample_weight=weights)
     predicted, proba = NB.predict(X), NB.predict_proba(X)
-    assert value(found, "accuracy") == pytest.approx(
+    assert value(result, "accuracy") == pytest.approx(
         metrics.accuracy_score(Y, predicted, sample_weight=weights)
     )
-    assert value(found, "zero_one") == pytest.approx(1 - value(found, "accuracy"))
-    assert value(found, "log_loss") == pytest.approx(metrics.log_loss(Y, proba, sample_weight=weights))
-    assert value(found, "squared") == pytest.approx(
+    assert value(result, "zero_one") == pytest.approx(1 - value(result, "accuracy"))
+    assert value(result, "log_loss") == pytest.approx(metrics.log_loss(Y, proba, sample_weight=weights))
+    assert value(result, "squared") == pytest.approx(
         np.average((1 - proba[np.arange(150), CODES]) ** 2, weights=weights)
     )
     np.testing.assert_allclose(
-        found.confusion.table(), metrics.confusion_matrix(Y, predicted, sample_weight=weights)
+        result.confusion.table(), metrics.confusion_matrix(Y, predicted, sample_weight=weights)
     )
     total = 150 if weights is None else weights.sum()
-    assert value(found, "conditional_log_likelihood") == pytest.approx(-total * value(found, "log_loss"))
+    assert value(result, "conditional_log_likelihood") == pytest.approx(-total * value(result, "log_loss"))
 
 
 def test_every_storage_gives_the_same_evaluation():
@@ -84,18 +84,18 @@ def test_every_storage_gives_the_same_evaluation():
     with_label = frame.assign(species=Y)
     whole = evaluate(model, frame, Y)
     assert isinstance(whole, Evaluation)
-    assert same(whole, evaluate(model, with_label, "species"))
-    assert same(whole, evaluate(model, with_label, label="species"))
-    assert same(whole, evaluate(model, pl.DataFrame(with_label.to_dict("list")), "species"))
-    assert same(whole, evaluate(NB, X, pa.array(Y.tolist())))
-    assert same(whole, evaluate(NB, X.tolist(), Y.tolist()))
-    assert same(whole, evaluate(NB, X, Y[:, None]))
-    assert same(whole, evaluate(model, rows(with_label), "species"))
-    assert same(whole, evaluate(model, rows(with_label, "species")))
-    assert same(whole, evaluate(NB, rows(X), Y))
+    assert is_same(whole, evaluate(model, with_label, "species"))
+    assert is_same(whole, evaluate(model, with_label, label="species"))
+    assert is_same(whole, evaluate(model, pl.DataFrame(with_label.to_dict("list")), "species"))
+    assert is_same(whole, evaluate(NB, X, pa.array(Y.tolist())))
+    assert is_same(whole, evaluate(NB, X.tolist(), Y.tolist()))
+    assert is_same(whole, evaluate(NB, X, Y[:, None]))
+    assert is_same(whole, evaluate(model, rows(with_label), "species"))
+    assert is_same(whole, evaluate(model, rows(with_label, "species")))
+    assert is_same(whole, evaluate(NB, rows(X), Y))
 
 
-def test_batches_give_the_same_as_the_whole(monkeypatch):
+def test_batches_give_the_same_result_as_the_whole(monkeypatch):
     whole = evaluate(NB, X, Y, sample_weight=WEIGHTS)
     monkeypatch.setattr(batches, "MAX_SCORE_CELLS", 0)
     parts = evaluate(NB, X, Y, sample_weight=WEIGHTS)
@@ -105,7 +105,7 @@ def test_batches_give_the_same_as_the_whole(monkeypatch):
         )
 
 
-def test_sparse_rows_and_texts_are_taken():
+def test_sparse_rows_and_texts_are_accepted():
     counts = sparse.coo_array(np.array([[2, 0], [0, 3], [1, 0], [0, 1]]))
     model = MultinomialNB().fit(counts, [0, 1, 0, 1])
     assert value(evaluate(model, counts, [0, 1, 0, 0]), "accuracy") == 0.75
@@ -117,84 +117,84 @@ def test_sparse_rows_and_texts_are_taken():
 SHARES = ["accuracy", "zero_one", "balanced_accuracy", "macro_precision", "macro_recall", "macro_f1"]
 
 
-def test_a_classifier_without_probabilities_gets_the_measures_of_its_predictions_and_the_areas():
+def test_a_classifier_without_probabilities_has_prediction_measures_and_areas():
     model = Perceptron().fit(X, Y)
-    found = evaluate(model, X, Y)
-    assert [measure.name for measure in found.measures] == [*SHARES, "roc_area", "pr_area"]
+    result = evaluate(model, X, Y)
+    assert [measure.name for measure in result.measures] == [*SHARES, "roc_area", "pr_area"]
     bare = SimpleNamespace(classes_=model.classes_, predict=model.predict)
     assert [measure.name for measure in evaluate(bare, X, Y).measures] == SHARES
     with pytest.raises(errors.Unsupported, match="no measure 'log_loss'; it has 'accuracy'"):
-        found.measure("log_loss")
+        result.measure("log_loss")
 
 
-def test_probabilities_without_their_logarithms_are_enough():
+def test_predict_log_proba_is_optional():
     model = KNeighborsClassifier(3).fit(X, Y)
     assert not hasattr(model, "predict_log_proba")
     proba = model.predict_proba(X)[np.arange(150), CODES]
     assert value(evaluate(model, X, Y), "squared") == pytest.approx(np.mean((1 - proba) ** 2))
 
 
-def test_a_zero_probability_is_reported_not_hidden():
+def test_a_zero_probability_is_reported():
     tree = DecisionTreeClassifier(random_state=0).fit(X[:, :1], Y)
     wrong = int((tree.predict_proba(X[:, :1])[np.arange(150), CODES] == 0).sum())
     assert evaluate(tree, X[:, :1], Y).impossible == wrong
-    found = evaluate(DecisionTreeClassifier(random_state=0).fit(X, Y), X, np.roll(Y, 1))
-    log_loss = found.measure("log_loss")
+    result = evaluate(DecisionTreeClassifier(random_state=0).fit(X, Y), X, np.roll(Y, 1))
+    log_loss = result.measure("log_loss")
     assert (log_loss.value, log_loss.low, log_loss.high) == (np.inf, np.inf, np.inf)
-    assert found.impossible == 3
-    assert value(found, "squared") == pytest.approx(3 / 150)
-    assert value(found, "conditional_log_likelihood") == -np.inf
+    assert result.impossible == 3
+    assert value(result, "squared") == pytest.approx(3 / 150)
+    assert value(result, "conditional_log_likelihood") == -np.inf
 
 
-def test_labels_never_seen_are_errors_with_probability_zero():
-    strange = Y.astype(object)
-    strange[:3] = "orchid"
-    found = evaluate(NB, X, strange)
-    assert found.unseen == (("orchid", 3),)
-    assert found.impossible == 0
-    assert value(found, "accuracy") == pytest.approx(np.mean(NB.predict(X) == strange))
-    assert value(found, "log_loss") == np.inf
-    assert found.confusion.unseen().tolist() == [3, 0, 0]
-    assert found.per_class[0].precision.value == pytest.approx(47 / 50)
-    assert found.per_class[0].support == 47
+def test_unseen_labels_are_errors_with_probability_zero():
+    labels_with_unseen = Y.astype(object)
+    labels_with_unseen[:3] = "orchid"
+    result = evaluate(NB, X, labels_with_unseen)
+    assert result.unseen == (("orchid", 3),)
+    assert result.impossible == 0
+    assert value(result, "accuracy") == pytest.approx(np.mean(NB.predict(X) == labels_with_unseen))
+    assert value(result, "log_loss") == np.inf
+    assert result.confusion.unseen().tolist() == [3, 0, 0]
+    assert result.per_class[0].precision.value == pytest.approx(47 / 50)
+    assert result.per_class[0].support == 47
 
 
 def test_a_model_reports_joint_and_conditional_likelihood():
-    found = evaluate(FakeModel(), rows({"x": [1, 1, 0], "y": ["a", "b", "b"]}))
+    result = evaluate(FakeModel(), rows({"x": [1, 1, 0], "y": ["a", "b", "b"]}))
     # p(1,a) = 1/2, p(1,b) = 1/12, p(0,b) = 1/6; p(a|1) = 6/7, p(b|1) = 1/7, p(b|0) = 2/5.
-    assert value(found, "joint_log_likelihood") == pytest.approx(np.log(1 / 2 / 12 / 6))
-    assert value(found, "conditional_log_likelihood") == pytest.approx(np.log(6 / 7 / 7 * 2 / 5))
-    assert value(found, "squared") == pytest.approx((1 / 49 + 36 / 49 + 9 / 25) / 3)
-    assert value(found, "accuracy") == pytest.approx(1 / 3)
+    assert value(result, "joint_log_likelihood") == pytest.approx(np.log(1 / 2 / 12 / 6))
+    assert value(result, "conditional_log_likelihood") == pytest.approx(np.log(6 / 7 / 7 * 2 / 5))
+    assert value(result, "squared") == pytest.approx((1 / 49 + 36 / 49 + 9 / 25) / 3)
+    assert value(result, "accuracy") == pytest.approx(1 / 3)
 
 
-def test_a_model_finds_its_label_column_in_rows_of_any_form():
+def test_a_model_uses_its_label_column_in_every_storage():
     columns = {"x": [1, 1, 0], "y": ["a", "b", "b"]}
     whole = evaluate(FakeModel(), columns)
-    assert same(whole, evaluate(FakeModel(), pd.DataFrame(columns)))
-    assert same(whole, evaluate(FakeModel(), pa.table(columns)))
-    assert same(whole, evaluate(FakeModel(), rows(columns)))
-    assert same(whole, evaluate(FakeModel(), {"x": [1, 1, 0]}, columns["y"]))
-    assert same(whole, evaluate(FakeModel(), rows({"x": [1, 1, 0]}), columns["y"]))
+    assert is_same(whole, evaluate(FakeModel(), pd.DataFrame(columns)))
+    assert is_same(whole, evaluate(FakeModel(), pa.table(columns)))
+    assert is_same(whole, evaluate(FakeModel(), rows(columns)))
+    assert is_same(whole, evaluate(FakeModel(), {"x": [1, 1, 0]}, columns["y"]))
+    assert is_same(whole, evaluate(FakeModel(), rows({"x": [1, 1, 0]}), columns["y"]))
     with pytest.raises(errors.ColumnError, match="no column 'y'"):
         evaluate(FakeModel(), {"x": [1, 1, 0]})
     with pytest.raises(errors.LabelError, match="no labels to evaluate against"):
         evaluate(FakeModel(), rows({"x": [1, 1, 0]}))
 
 
-def test_a_source_brings_its_own_labels_and_weights():
+def test_labels_and_weights_of_a_source_are_used():
     labels, weights = pa.array(["a", "b", "b"]), np.array([2.0, 0.0, 1.0])
-    found = evaluate(FakeModel(), rows({"x": [1, 1, 0]}, labels, weights))
-    assert value(found, "accuracy") == pytest.approx(2 / 3)
-    assert value(found, "joint_log_likelihood") == pytest.approx(np.log(1 / 4 / 6))
-    assert (found.n, found.weight) == (3, 3.0)
+    result = evaluate(FakeModel(), rows({"x": [1, 1, 0]}, labels, weights))
+    assert value(result, "accuracy") == pytest.approx(2 / 3)
+    assert value(result, "joint_log_likelihood") == pytest.approx(np.log(1 / 4 / 6))
+    assert (result.n, result.weight) == (3, 3.0)
     named = rows({"x": [1, 1, 0], "truth": ["a", "b", "b"]}, "truth")
     again = evaluate(FakeModel(), named, "truth", sample_weight=weights)
-    assert same(found, again)
-    assert same(again, evaluate(FakeModel(), named, sample_weight=weights))
+    assert is_same(result, again)
+    assert is_same(again, evaluate(FakeModel(), named, sample_weight=weights))
 
 
-def test_the_label_asked_for_goes_before_the_source_s_own():
+def test_a_requested_label_takes_precedence_over_the_sources_labels():
     source = rows({"x": [1, 1], "other": ["a", "a"]}, ["b", "b"])
     assert value(evaluate(FakeModel(), source), "accuracy") == 0.0
     assert value(evaluate(FakeModel(), source, "other"), "accuracy") == 1.0
@@ -202,19 +202,19 @@ def test_the_label_asked_for_goes_before_the_source_s_own():
         evaluate(FakeModel(), source, "othr")
 
 
-def test_a_source_s_own_labels_go_before_the_model_s_label_column():
+def test_labels_of_a_source_take_precedence_over_the_models_label_column():
     source = rows({"x": [1, 1], "y": ["a", "a"]}, ["b", "b"])
     assert value(evaluate(FakeModel(), source), "accuracy") == 0.0
 
 
 def test_a_discriminative_model_has_no_joint_likelihood():
     model = FakeModel()
-    model.generative = False
-    found = evaluate(model, rows({"x": [1, 0]}, ["a", "b"]))
-    assert [measure.name for measure in found.measures][-1] == "conditional_log_likelihood"
+    model.is_generative = False
+    result = evaluate(model, rows({"x": [1, 0]}, ["a", "b"]))
+    assert [measure.name for measure in result.measures][-1] == "conditional_log_likelihood"
 
 
-def test_a_model_whose_classes_are_all_impossible_speaks_itself():
+def test_impossible_rows_raise_the_models_own_error():
     class Mute(FakeModel):
         def scores(self, chunk):
             return np.full((chunk.n_rows, 2), -np.inf)
@@ -227,7 +227,7 @@ def test_a_model_whose_classes_are_all_impossible_speaks_itself():
 
 
 @pytest.mark.parametrize("as_column", [True, False])
-def test_markers_of_missing_values_mean_missing_as_they_do_in_prediction(as_column):
+def test_missing_markers_are_treated_as_in_prediction(as_column):
     training = {"a": [1.0, 2.0, -999, 8.0, 9.0, 7.5], "b": ["u", "?", "u", "v", "v", "v"]}
     labels = ["p", "p", "p", "q", "q", "q"]
     model = weigh.NaiveBayes(missing=[-999, "?"]).fit(training, labels).model_
@@ -236,14 +236,14 @@ def test_markers_of_missing_values_mean_missing_as_they_do_in_prediction(as_colu
     truth = ["q", "q", "p"]
     none = {"a": [None, 8.0, None], "b": ["v", None, None]}
     expected = evaluate(model, none, truth)
-    found = evaluate(model, new | {"y": truth}) if as_column else evaluate(model, new, truth)
-    assert same(found, expected)
-    assert value(found, "accuracy") == np.mean(model.predict(new) == np.array(truth))
+    result = evaluate(model, new | {"y": truth}) if as_column else evaluate(model, new, truth)
+    assert is_same(result, expected)
+    assert value(result, "accuracy") == np.mean(model.predict(new) == np.array(truth))
     log_loss = -np.mean(model.log_proba(new)[[0, 1, 2], [1, 1, 0]])
-    assert value(found, "log_loss") == pytest.approx(log_loss)
+    assert value(result, "log_loss") == pytest.approx(log_loss)
 
 
-def test_scores_that_differ_by_rounding_are_a_tie_as_in_prediction():
+def test_scores_that_differ_by_rounding_tie_as_in_prediction():
     class Tied(FakeModel):
         tie = "first"
 
@@ -256,26 +256,26 @@ def test_scores_that_differ_by_rounding_are_a_tie_as_in_prediction():
     assert evaluate(Tied(), source).confusion.table().tolist() == [[0, 1], [0, 1]]
 
 
-def test_without_pandas_a_source_for_named_columns_is_refused_in_a_sentence(monkeypatch):
+def test_named_columns_of_a_source_need_pandas(monkeypatch):
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
     named = GaussianNB().fit(frame, Y)
     source = rows(frame, Y)
-    assert same(evaluate(named, source), evaluate(named, frame, Y))
+    assert is_same(evaluate(named, source), evaluate(named, frame, Y))
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(errors.Unsupported, match="Install pandas, or give the rows"):
         evaluate(named, source)
 
 
-def test_an_estimator_is_judged_by_its_model():
+def test_an_estimator_is_evaluated_by_its_model():
     source = rows({"x": [1, 1, 0], "y": ["a", "b", "b"]})
     estimator = SimpleNamespace(model_=FakeModel())
-    assert same(evaluate(estimator, source), evaluate(FakeModel(), source))
+    assert is_same(evaluate(estimator, source), evaluate(FakeModel(), source))
 
 
 def test_to_dict_is_json_even_with_infinite_and_undefined_numbers():
     model = GaussianNB().fit(X, CODES)
-    found = evaluate(model, X[:3], [0, 7, 0])
-    read = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    result = evaluate(model, X[:3], [0, 7, 0])
+    read = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert read["measures"][8] == {"name": "log_loss", "value": "inf", "low": "inf", "high": "inf"}
     assert read["per_class"][2]["precision"]["value"] is None
     assert read["unseen"] == [{"label": 7, "rows": 1}]
@@ -283,7 +283,7 @@ def test_to_dict_is_json_even_with_infinite_and_undefined_numbers():
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT])
-def test_a_missing_label_is_refused_by_its_row(missing):
+def test_a_missing_label_is_rejected_with_its_row(missing):
     labels = [*Y[:99], missing, *Y[100:]]
     with pytest.raises(errors.LabelError, match=r"Row 99 .* has no label"):
         evaluate(NB, X, labels)
@@ -336,7 +336,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_refused_with_a_sentence(case):
+def test_invalid_input_is_rejected(case):
     args, kwargs, error, words = BAD[case]
     with pytest.raises(error, match=words):
         evaluate(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""The printed evaluation, compared as whole text."""
+"""The printed evaluation, compared with the expected text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from weigh.judge import evaluate
 
 
 class Fixed:
-    """A classifier in the manner of scikit-learn that gives stated answers, one per row."""
+    """A scikit-learn-like classifier with fixed outputs, one per row."""
 
     def __init__(self, classes, predictions, proba=None):
         self.classes_, self.predictions = np.array(classes, dtype=object), predictions
@@ -63,10 +63,10 @@ def test_a_small_evaluation_prints_as_tables():
     )
 
 
-def test_what_is_undefined_infinite_or_unseen_is_told():
+def test_undefined_infinite_and_unseen_values_are_reported():
     model = Fixed(["a", "b", "c"], ["a", "a", "a"], [[1, 0, 0], [0.5, 0.5, 0], [1, 0, 0]])
-    found = evaluate(model, ROWS[:3], ["a", "b", "z"], sample_weight=[1, 0.5, 1], level=0.9)
-    assert str(found) == "\n".join(
+    result = evaluate(model, ROWS[:3], ["a", "b", "z"], sample_weight=[1, 0.5, 1], level=0.9)
+    assert str(result) == "\n".join(
         [
             "Evaluation on 3 rows, total weight 2.50, 3 classes",
             "",
@@ -109,23 +109,24 @@ def test_what_is_undefined_infinite_or_unseen_is_told():
     )
 
 
-def test_an_interval_cut_off_at_zero_is_told_to_be_rough():
+def test_an_interval_clipped_at_zero_is_noted_as_rough():
     table = [[0.999, 0.001]] * 99
     sure = Fixed(["a", "b"], ["a"] * 100, [*table, [1 - 1e-12, 1e-12]])
-    rows, labels = [[at] for at in range(100)], ["a"] * 99 + ["b"]
-    told = "A few rows account for most of the squared loss (Brier score) and log loss: the interval, cut off at 0,"
-    assert f"{told} is rough." in " ".join(str(evaluate(sure, rows, labels)).split())
+    rows, labels = [[i] for i in range(100)], ["a"] * 99 + ["b"]
+    losses = "squared loss (Brier score) and log loss"
+    note = f"A few rows account for most of the {losses}: the interval, cut off at 0, is rough."
+    assert note in " ".join(str(evaluate(sure, rows, labels)).split())
     mild = Fixed(["a", "b"], ["a"] * 100, [[0.7, 0.3]] * 100)
     assert "rough" not in str(evaluate(mild, rows, labels))
 
 
-def test_a_probability_of_zero_is_told():
+def test_a_probability_of_zero_is_noted():
     model = Fixed(["a", "b"], ["a", "a"], [[1, 0], [1, 0]])
-    told = "In 1 row the true class has probability zero: the log loss is infinite."
-    assert told in str(evaluate(model, ROWS[:2], ["a", "b"]))
+    note = "In 1 row the true class has probability zero: the log loss is infinite."
+    assert note in str(evaluate(model, ROWS[:2], ["a", "b"]))
 
 
-def test_a_label_of_the_wrong_type_is_hinted_at():
+def test_a_label_of_the_wrong_type_gets_a_hint():
     text = str(evaluate(Fixed([0, 1], [0, 1]), ROWS[:2], ["0", "1"]))
     assert "'0' is not the class 0: their types differ." in " ".join(text.split())
     assert "\nThe classifier gives no probabilities, so there are no other measures.\n" in text
@@ -154,8 +155,8 @@ def test_many_classes_without_a_mistake_say_so():
 def test_no_line_is_longer_than_80_columns(count):
     names = [f"{i} is a class with a very long name " * 4 for i in range(count)]
     proba = np.random.default_rng(0).dirichlet(np.ones(count), count)
-    for stated in (None, proba):
-        text = str(evaluate(Fixed(names, names[::-1], stated), [[0]] * count, names))
+    for probabilities in (None, proba):
+        text = str(evaluate(Fixed(names, names[::-1], probabilities), [[0]] * count, names))
         assert max(map(len, text.splitlines())) <= 80
 
 
@@ -167,20 +168,20 @@ def test_a_class_name_cannot_break_the_lines():
 
 def test_html_escapes_everything():
     evil = "<script>alert('&')</script>"
-    markup = evaluate(Fixed([evil, "b"], [evil, "b"]), ROWS[:2], [evil, "<b>"])._repr_html_()
-    assert "<script" not in markup
-    assert "<b>" not in markup
-    assert "&lt;script&gt;alert(&#x27;&amp;&#x27;)&lt;/script&gt;" in markup
-    assert ">Evaluation on 2 rows, 2 classes</caption>" in markup
+    html = evaluate(Fixed([evil, "b"], [evil, "b"]), ROWS[:2], [evil, "<b>"])._repr_html_()
+    assert "<script" not in html
+    assert "<b>" not in html
+    assert "&lt;script&gt;alert(&#x27;&amp;&#x27;)&lt;/script&gt;" in html
+    assert ">Evaluation on 2 rows, 2 classes</caption>" in html
 
 
 def test_html_shows_measures_areas_and_classes():
-    markup = evaluate(SMALL, ROWS, LABELS)._repr_html_()
-    for told in ("squared loss (Brier score)", "calibration error", "ROC area", "PR area", "precision"):
-        assert told in markup
+    html = evaluate(SMALL, ROWS, LABELS)._repr_html_()
+    for note in ("squared loss (Brier score)", "calibration error", "ROC area", "PR area", "precision"):
+        assert note in html
 
 
-def test_one_row_and_one_class_are_told():
+def test_one_row_of_one_class_is_noted():
     text = str(evaluate(Fixed(["a"], ["a"], [[1.0]]), ROWS[:1], ["a"]))
     assert "Areas need rows of at least two classes." in text
     assert "\nranking" not in text
@@ -189,11 +190,11 @@ def test_one_row_and_one_class_are_told():
 def test_the_ten_worst_ranked_of_many_classes_follow_their_mean():
     names = [f"topic {i}" for i in range(40)]
     proba = np.random.default_rng(1).dirichlet(np.ones(40), 80)
-    found = evaluate(Fixed(names, names * 2, proba), [[0]] * 80, names * 2)
-    lines = str(found).splitlines()
-    start = next(at for at, line in enumerate(lines) if line.startswith("ranking"))
+    result = evaluate(Fixed(names, names * 2, proba), [[0]] * 80, names * 2)
+    lines = str(result).splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("ranking"))
     assert lines[start + 1].startswith("mean of 40 classes")
     shown = [float(line.split()[2]) for line in lines[start + 2 : start + 12]]
-    worst = sorted(row.roc_area.value for row in found.per_class)[:10]
+    worst = sorted(row.roc_area.value for row in result.per_class)[:10]
     assert shown == pytest.approx(worst, abs=5e-5)
     assert lines[start + 12] == ""

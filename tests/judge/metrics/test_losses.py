@@ -1,4 +1,4 @@
-"""Losses against hand-worked cases and against scikit-learn's metrics."""
+"""Losses compared with hand calculations and with scikit-learn's metrics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROBABILITIES = np.array([[0.5, 0.5], [0.25, 0.75], [0.0, 1.0], [0.5, 0.5]])
 
 
 class Fixed:
-    """A classifier that gives row number i the i-th row of log probabilities it was made with."""
+    """A classifier that returns row i of its log-probabilities for row i."""
 
     def __init__(self, logs):
         self.logs = np.asarray(logs)
@@ -35,7 +35,7 @@ def loss(name, labels, logs, weights=None):
     return evaluate(Fixed(logs), rows, np.asarray(labels), sample_weight=weights).measure(name).value
 
 
-def logs_of(probabilities):
+def log_probabilities(probabilities):
     with np.errstate(divide="ignore"):
         return np.log(probabilities)
 
@@ -47,7 +47,7 @@ def random_case(seed, n=200, classes=4):
 
 
 def test_zero_one_and_accuracy_are_shares():
-    logs, weights = logs_of(PROBABILITIES), np.array([1.0, 3.0, 0.0, 0.0])
+    logs, weights = log_probabilities(PROBABILITIES), np.array([1.0, 3.0, 0.0, 0.0])
     assert loss("zero_one", LABELS, logs) == 0.5
     assert loss("accuracy", LABELS, logs) == 0.5
     assert loss("zero_one", LABELS, logs, weights) == 0.75
@@ -55,12 +55,12 @@ def test_zero_one_and_accuracy_are_shares():
 
 def test_squared_loss_is_the_mean_of_one_minus_p_squared():
     expected = (0.25 + 0.5625 + 0.0 + 0.25) / 4
-    assert loss("squared", LABELS, logs_of(PROBABILITIES)) == pytest.approx(expected)
+    assert loss("squared", LABELS, log_probabilities(PROBABILITIES)) == pytest.approx(expected)
 
 
 def test_log_loss_is_minus_the_mean_log_probability():
     expected = (math.log(2) * 2 + math.log(4)) / 4
-    assert loss("log_loss", LABELS, logs_of(PROBABILITIES)) == pytest.approx(expected)
+    assert loss("log_loss", LABELS, log_probabilities(PROBABILITIES)) == pytest.approx(expected)
 
 
 def test_log_loss_does_not_underflow():
@@ -68,15 +68,15 @@ def test_log_loss_does_not_underflow():
 
 
 def test_a_zero_probability_of_the_true_class_gives_infinite_log_loss():
-    assert loss("log_loss", [0, 1], [[-np.inf, 0.0], logs_of([0.4, 0.6])]) == np.inf
+    assert loss("log_loss", [0, 1], [[-np.inf, 0.0], log_probabilities([0.4, 0.6])]) == np.inf
 
 
-def test_a_sure_and_right_answer_has_a_loss_of_positive_zero():
+def test_a_certain_correct_prediction_has_a_loss_of_positive_zero():
     assert math.copysign(1.0, losses.log_losses(np.array([0.0]))[0]) == 1.0
 
 
-def test_a_row_of_weight_zero_does_not_count_even_if_its_loss_is_infinite():
-    logs = [[-np.inf, 0.0], logs_of([0.25, 0.75])]
+def test_rows_of_weight_zero_are_ignored_even_with_infinite_loss():
+    logs = [[-np.inf, 0.0], log_probabilities([0.25, 0.75])]
     assert loss("log_loss", [0, 0], logs, np.array([0.0, 3.0])) == math.log(4)
 
 
@@ -89,7 +89,7 @@ def test_an_unseen_label_is_wrong_with_probability_zero():
 
 def test_weights_that_sum_to_zero_have_no_mean():
     with pytest.raises(errors.DataError, match="sum to zero"):
-        loss("accuracy", LABELS, logs_of(PROBABILITIES), np.zeros(4))
+        loss("accuracy", LABELS, log_probabilities(PROBABILITIES), np.zeros(4))
 
 
 @pytest.mark.parametrize("seed", range(5))

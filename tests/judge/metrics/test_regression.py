@@ -1,4 +1,4 @@
-"""Evaluating regressions: the measures of scikit-learn, intervals by the bootstrap, refusals."""
+"""Evaluation of regressions: scikit-learn's measures, bootstrap intervals and invalid input."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def rows(n: int = 200, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     ],
     ids=["ours", "ridge", "pipeline", "search"],
 )
-def test_measures_are_those_of_scikit_learn(learner, weighted):
+def test_measures_equal_those_of_scikit_learn(learner, weighted):
     X, y = rows()
     weight = np.random.default_rng(1).uniform(size=50) if weighted else None
     model = learner.fit(X[50:], y[50:])
-    found = evaluate(model, X[:50], y[:50], sample_weight=weight)
+    result = evaluate(model, X[:50], y[:50], sample_weight=weight)
     predicted = model.predict(X[:50])
-    assert isinstance(found, RegressionEvaluation)
+    assert isinstance(result, RegressionEvaluation)
     expected = {
         "r2": r2_score(y[:50], predicted, sample_weight=weight),
         "rmse": math.sqrt(mean_squared_error(y[:50], predicted, sample_weight=weight)),
@@ -50,10 +50,10 @@ def test_measures_are_those_of_scikit_learn(learner, weighted):
         "bias": np.average(predicted - y[:50], weights=weight),
     }
     for name, value in expected.items():
-        assert found.measure(name).value == pytest.approx(value, rel=1e-12, abs=1e-12)
+        assert result.measure(name).value == pytest.approx(value, rel=1e-12, abs=1e-12)
 
 
-def test_model_estimator_table_and_source_are_judged_alike(tmp_path):
+def test_model_estimator_table_and_source_give_the_same_evaluation(tmp_path):
     X, y = rows(30)
     table = {f"x{j}": X[:, j] for j in range(4)} | {"y": y}
     learner = weigh.LinearRegression().fit(table, "y")
@@ -65,33 +65,33 @@ def test_model_estimator_table_and_source_are_judged_alike(tmp_path):
     assert by_table.to_dict() == evaluate(learner.model_, weigh.open(path, label="y")).to_dict()
 
 
-def test_intervals_hold_the_truth_about_as_often_as_they_say():
+def test_intervals_have_about_their_nominal_coverage():
     rng = np.random.default_rng(3)
-    held = 0
+    n_covered = 0
     for _ in range(60):
         error = rng.normal(0.3, 1.0, size=50)
         _, (low, high) = bootstrap_regression_metrics(error, rng.normal(size=50), np.ones(50), 0.9)
-        held += low[3] <= 0.3 <= high[3]
-    assert 46 <= held <= 59
+        n_covered += low[3] <= 0.3 <= high[3]
+    assert 46 <= n_covered <= 59
 
 
-def test_normal_means_of_many_rows_are_those_of_the_bootstrap(monkeypatch):
+def test_the_normal_approximation_agrees_with_the_bootstrap(monkeypatch):
     rng = np.random.default_rng(4)
     error, true = rng.normal(0.1, 1.0, size=1000), rng.normal(size=1000) * 3
     _, exact = bootstrap_regression_metrics(error, true, np.ones(1000), 0.95)
     monkeypatch.setattr("weigh.judge.metrics.confidence_intervals.MAX_RESAMPLED_ROWS", 100)
-    _, drawn = bootstrap_regression_metrics(error, true, np.ones(1000), 0.95)
-    np.testing.assert_allclose(drawn, exact, atol=0.02)
+    _, approximate = bootstrap_regression_metrics(error, true, np.ones(1000), 0.95)
+    np.testing.assert_allclose(approximate, exact, atol=0.02)
     assert MAX_RESAMPLED_ROWS == 10_000
 
 
-def test_intervals_are_the_same_in_every_run():
+def test_intervals_are_reproducible():
     X, y = rows(40)
     model = weigh.LinearRegression().fit(X, y)
     assert evaluate(model, X, y).to_dict() == evaluate(model, X, y).to_dict()
 
 
-def test_a_constant_is_met_or_it_is_not():
+def test_r2_of_constant_targets_is_one_or_zero():
     model = weigh.LinearRegression().fit({"x": [0.0, 1.0, 2.0], "y": [5.0, 5.0, 5.0]}, "y")
     assert evaluate(model, {"x": [4.0, 7.0], "y": [5.0, 5.0]}).r2.value == 1.0
     assert evaluate(model, {"x": [4.0, 7.0], "y": [6.0, 6.0]}).r2.value == 0.0
@@ -99,10 +99,10 @@ def test_a_constant_is_met_or_it_is_not():
 
 def test_one_row_has_no_interval_and_no_r2():
     model = weigh.LinearRegression().fit({"x": [0.0, 1.0, 2.0], "y": [0.0, 1.0, 2.0]}, "y")
-    found = evaluate(model, {"x": [4.0], "y": [5.0]})
-    assert math.isnan(found.r2.value)
-    assert math.isnan(found.rmse.low)
-    assert found.mae.value == pytest.approx(1.0)
+    result = evaluate(model, {"x": [4.0], "y": [5.0]})
+    assert math.isnan(result.r2.value)
+    assert math.isnan(result.rmse.low)
+    assert result.mae.value == pytest.approx(1.0)
 
 
 PRINTED = """Evaluation on 4 rows
@@ -124,25 +124,25 @@ row  true  predicted  error
 2     4.5          4   −0.5"""
 
 
-def test_it_prints_measures_and_the_rows_missed_most():
+def test_it_prints_measures_and_the_largest_errors():
     model = weigh.LinearRegression().fit({"x": [0.0, 1.0, 2.0], "y": [0.0, 1.0, 2.0]}, "y")
-    found = evaluate(model, {"x": [10.0, 8.0, 4.0, 3.0], "y": [11.0, 9.0, 4.5, 0.0]})
-    assert str(found) == PRINTED
-    assert max(map(len, str(found).splitlines())) <= 80
-    assert json.loads(json.dumps(found.to_dict()))["measures"][1]["value"] == pytest.approx(
+    result = evaluate(model, {"x": [10.0, 8.0, 4.0, 3.0], "y": [11.0, 9.0, 4.5, 0.0]})
+    assert str(result) == PRINTED
+    assert max(map(len, str(result).splitlines())) <= 80
+    assert json.loads(json.dumps(result.to_dict()))["measures"][1]["value"] == pytest.approx(
         math.sqrt(11.25 / 4)
     )
-    assert ">mean error</td>" in found._repr_html_()
+    assert ">mean error</td>" in result._repr_html_()
 
 
-def test_bad_input_is_refused_word_for_word():
+def test_invalid_input_is_rejected():
     X, y = rows(10)
     model = weigh.LinearRegression().fit(X, y)
-    with pytest.raises(errors.LabelError) as refused:
+    with pytest.raises(errors.LabelError) as error:
         evaluate(model, X, ["a", *y[1:].tolist()])
-    assert str(refused.value) == (
-        "Row 0 (the first is 0) has the label 'a', which is no finite number, and a regression is judged by "
-        "numbers. Leave such rows out, or name another label column."
+    assert str(error.value) == (
+        "Row 0 (the first is 0) has the label 'a', which is not a finite number; a regression needs numbers. "
+        "Leave such rows out, or name another label column."
     )
     with pytest.raises(errors.LabelError, match=r"^Row 2 \(the first is 0\) has no label\. Leave out"):
         evaluate(model, X, np.where(np.arange(10) == 2, np.nan, y))

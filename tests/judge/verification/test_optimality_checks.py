@@ -1,4 +1,4 @@
-"""`verify` of regressions: what is optimal agrees, what was changed is found."""
+"""`verify` of regressions: optimal weights pass, changes are detected."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from weigh.judge.verification.objectives import AbsoluteLoss, LogLoss, Objective
 from weigh.learn import DesignMatrix, build_design_matrix
 
 
-def table(n: int = 60, seed: int = 0, classes: int = 0) -> dict[str, list]:
+def make_table(n: int = 60, seed: int = 0, classes: int = 0) -> dict[str, list]:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 3)) * [1.0, 5.0, 0.2]
     kind = np.array(list("abc"))[rng.integers(3, size=n)]
@@ -58,38 +58,38 @@ LOGISTIC = [
     {"prior": Laplace(0.5)},
     {"prior": Penalty(l1=1, l2=1)},
 ]
-FITS = [(weigh.LinearRegression, 0, each) for each in LINEAR] + [
-    (weigh.LogisticRegression, classes, each)
+FITS = [(weigh.LinearRegression, 0, params) for params in LINEAR] + [
+    (weigh.LogisticRegression, classes, params)
     for classes in (2, 3)
-    for each in LOGISTIC
-    if classes == 2 or "offset" not in each
+    for params in LOGISTIC
+    if classes == 2 or "offset" not in params
 ]
 
 
-def tampered(model):
-    """The same model, one of whose weights is a little larger."""
+def tamper(model):
+    """Return the model with one weight slightly increased."""
     first = model.terms[0]
     weights = first.trained_weights().copy()
     weights[0, -1] += 0.05
     return replace(model, terms=[first.with_weights(weights), *model.terms[1:]])
 
 
-@pytest.mark.parametrize(("learner", "classes", "given"), FITS)
-def test_a_fit_agrees_and_a_changed_weight_is_found(learner, classes, given):
-    rows = table(classes=classes)
-    model = learner(**given).fit(rows, "y").model_
-    found = verify(model, rows)
-    assert found.ok, str(found)
-    assert found.notes == ()
-    assert found.checks[-1].name == "gap to the minimum"
-    wrong = {check.name for check in verify(tampered(model), rows).checks if not check.ok}
+@pytest.mark.parametrize(("learner", "classes", "params"), FITS)
+def test_a_fit_verifies_and_a_changed_weight_is_detected(learner, classes, params):
+    rows = make_table(classes=classes)
+    model = learner(**params).fit(rows, "y").model_
+    result = verify(model, rows)
+    assert result.ok, str(result)
+    assert result.notes == ()
+    assert result.checks[-1].name == "gap to the minimum"
+    wrong = {check.name for check in verify(tamper(model), rows).checks if not check.ok}
     assert {"loss of all rows", "gap to the minimum"} <= wrong
 
 
 @pytest.mark.parametrize("classes", [0, 2])
-def test_a_wrong_row_and_a_missing_row_are_found(classes):
+def test_changed_and_missing_rows_are_detected(classes):
     learner = weigh.LogisticRegression() if classes else weigh.LinearRegression()
-    rows = table(classes=classes)
+    rows = make_table(classes=classes)
     model = learner.fit(rows, "y").model_
     changed = {**rows, "x0": [rows["x0"][0] + 1.0, *rows["x0"][1:]]}
     wrong = {check.name for check in verify(model, changed).checks if not check.ok}
@@ -100,19 +100,17 @@ def test_a_wrong_row_and_a_missing_row_are_found(classes):
     assert (failed["rows"][0].model, failed["rows"][0].data) == ("60", "59")
 
 
-def test_other_classes_and_features_are_told():
-    rows = table(classes=2)
+def test_other_classes_and_features_are_reported():
+    rows = make_table(classes=2)
     model = weigh.LogisticRegression().fit(rows, "y").model_
-    strange = {**rows, "kind": ["d", *rows["kind"][1:]], "y": ["other", *rows["y"][1:]]}
-    failed = {check.name: check.differing for check in verify(model, strange).checks if not check.ok}
-    assert [(each.what, each.model, each.data) for each in failed["classes"]] == [
-        ("class 'other'", "no", "yes")
-    ]
-    assert [(each.what, each.model, each.data) for each in failed["features"]] == [("kind=d", "no", "yes")]
+    other_rows = {**rows, "kind": ["d", *rows["kind"][1:]], "y": ["other", *rows["y"][1:]]}
+    failed = {check.name: check.differing for check in verify(model, other_rows).checks if not check.ok}
+    assert [(m.what, m.model, m.data) for m in failed["classes"]] == [("class 'other'", "no", "yes")]
+    assert [(m.what, m.model, m.data) for m in failed["features"]] == [("kind=d", "no", "yes")]
 
 
-def test_a_claim_of_a_smaller_objective_is_found():
-    rows = table()
+def test_a_false_objective_is_detected():
+    rows = make_table()
     model = weigh.LinearRegression(prior=1).fit(rows, "y").model_
     better = replace(
         model, certificate=replace(model.certificate, objective=0.99 * model.certificate.objective)
@@ -121,15 +119,15 @@ def test_a_claim_of_a_smaller_objective_is_found():
     assert wrong == ["objective"]
 
 
-def test_a_fit_that_stopped_early_keeps_to_the_gap_it_states():
-    rows = table(classes=2)
+def test_a_fit_that_stopped_early_satisfies_its_stated_gap():
+    rows = make_table(classes=2)
     with pytest.warns(weigh.errors.NotOptimal):
         model = weigh.LogisticRegression(prior=10, max_iter=1, tol=1e-12).fit(rows, "y").model_
     assert verify(model, rows).ok
 
 
-def test_weights_of_rows_are_those_of_the_source():
-    rows = table()
+def test_sample_weights_are_taken_from_the_source():
+    rows = make_table()
     weights = np.random.default_rng(1).uniform(0.5, 2.0, size=60)
     model = weigh.LinearRegression(prior=1).fit(rows, "y", sample_weight=weights).model_
     assert verify(model, weigh.rows(rows, "y", weights)).ok
@@ -137,44 +135,44 @@ def test_weights_of_rows_are_those_of_the_source():
     assert "total weight of the rows" in wrong
 
 
-def test_priors_by_column_leave_the_loss_to_be_checked():
-    rows = table()
-    found = verify(weigh.LinearRegression(prior={"x0": 0.5}).fit(rows, "y"), rows)
-    assert found.ok
-    assert [check.name for check in found.checks][-1] == "loss of all rows"
-    assert found.notes == (
+def test_with_priors_by_column_only_the_loss_is_checked():
+    rows = make_table()
+    result = verify(weigh.LinearRegression(prior={"x0": 0.5}).fit(rows, "y"), rows)
+    assert result.ok
+    assert [check.name for check in result.checks][-1] == "loss of all rows"
+    assert result.notes == (
         "The features have individual penalties, which a model does not store: only the loss was checked.",
     )
-    assert str(found).endswith("only the\nloss was checked.")
+    assert str(result).endswith("only the\nloss was checked.")
 
 
-def test_online_learning_proves_nothing():
-    rows = table(classes=2)
-    found = verify(weigh.LogisticRegression(method="online").fit(rows, "y"), rows)
-    assert found.notes == (
+def test_online_learning_has_no_certificate_to_check():
+    rows = make_table(classes=2)
+    result = verify(weigh.LogisticRegression(method="online").fit(rows, "y"), rows)
+    assert result.notes == (
         "The weights were learned online, without a certificate: only rows and classes were checked.",
     )
-    assert found.to_dict()["notes"] == list(found.notes)
+    assert result.to_dict()["notes"] == list(result.notes)
 
 
-def test_labels_that_are_no_numbers_are_refused():
-    rows = table()
+def test_non_numeric_labels_are_rejected():
+    rows = make_table()
     model = weigh.LinearRegression().fit(rows, "y").model_
-    with pytest.raises(weigh.errors.LabelError) as refused:
+    with pytest.raises(weigh.errors.LabelError) as error:
         verify(model, {**rows, "y": ["high", "low"] * 30})
-    assert str(refused.value) == (
-        "A regression is checked against rows with a number each, and y has others: 'high', 'low'."
+    assert str(error.value) == (
+        "A regression is checked against numbers, but y has other values: 'high', 'low'."
     )
 
 
 def _design(n: int, seed: int) -> DesignMatrix:
-    return build_design_matrix(table(n, seed), "y")
+    return build_design_matrix(make_table(n, seed), "y")
 
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("loss", ["squared", "log", "softmax", "absolute"])
 @pytest.mark.parametrize("penalties", [(0.0, 0.0), (0.0, 2.0), (1.0, 0.0), (0.5, 1.0)])
-def test_the_gap_bounds_what_a_point_is_above_a_better_one(seed, loss, penalties):
+def test_the_duality_gap_bounds_the_suboptimality(seed, loss, penalties):
     rng = np.random.default_rng(seed)
     rows = _design(40, seed)
     y, s = rng.normal(size=40) * 3, rng.uniform(0.5, 2.0, size=40)
@@ -186,18 +184,18 @@ def test_the_gap_bounds_what_a_point_is_above_a_better_one(seed, loss, penalties
         "softmax": LogLoss(codes, s, 3),
     }
     k = 3 if loss == "softmax" else 1
-    l1, l2 = (np.full(rows.width, each) for each in penalties)
+    l1, l2 = (np.full(rows.width, penalty) for penalty in penalties)
     objective = Objective(rows, losses[loss], l1, l2, True, k)
     W, b = rng.normal(size=(rows.width, k)) * 0.1, rng.normal(size=k) * 0.1
     bound = duality_gap(objective, W, b)
     assert bound is not None
     value = objective.value(W, b)
-    tried = [(W * t, b * t) for t in (0.0, 0.5, 0.9)]
-    tried += [(W + rng.normal(size=W.shape) * 0.05, b + rng.normal(size=k) * 0.05) for _ in range(100)]
-    assert value - min(objective.value(*each) for each in tried) <= bound + 1e-9
+    candidates = [(W * t, b * t) for t in (0.0, 0.5, 0.9)]
+    candidates += [(W + rng.normal(size=W.shape) * 0.05, b + rng.normal(size=k) * 0.05) for _ in range(100)]
+    assert value - min(objective.value(*candidate) for candidate in candidates) <= bound + 1e-9
 
 
-def test_slopes_are_those_of_finite_differences():
+def test_gradients_equal_finite_differences():
     rng = np.random.default_rng(0)
     y, s, codes = rng.normal(size=6), rng.uniform(0.5, 2, size=6), np.array([0.0, 1, 2, 0, 1, 2])
     cases = [
@@ -213,6 +211,6 @@ def test_slopes_are_those_of_finite_differences():
                 up, down = Z.copy(), Z.copy()
                 up[i, c] += step
                 down[i, c] -= step
-                slope = (loss.value(up) - loss.value(down)) / (2 * step)
-                assert loss.gradient(Z)[i, c] == pytest.approx(slope, abs=1e-8)
+                expected = (loss.value(up) - loss.value(down)) / (2 * step)
+                assert loss.gradient(Z)[i, c] == pytest.approx(expected, abs=1e-8)
         assert loss.fenchel_gap(Z, loss.gradient(Z)) == pytest.approx(0.0, abs=1e-12)

@@ -1,4 +1,4 @@
-"""`verify`: separate counting agrees with every kind of column, and sees every change."""
+"""`verify`: an independent recount agrees for every kind of column, and detects every change."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from tests.splitting import split
 
 import weigh
+from tests.splitting import split
 from weigh import errors
 from weigh.features import Text
 from weigh.judge.verification.recount import tokenise_text
@@ -39,20 +39,20 @@ KINDS = {
 }
 
 
-def fitted(table=TABLE, **parameters):
+def fit_model(table=TABLE, **parameters):
     return weigh.NaiveBayes(columns=KINDS, missing=["?"], **parameters).fit(table, "y")
 
 
-def changed(column, row, value):
+def change_cell(column, row, value):
     values = list(TABLE[column])
     values[row] = value
     return TABLE | {column: values}
 
 
 def test_every_kind_of_column_agrees_with_a_recount():
-    found = weigh.verify(fitted(), TABLE)
-    assert found.ok, str(found)
-    assert [check.name for check in found.checks] == [
+    result = weigh.verify(fit_model(), TABLE)
+    assert result.ok, str(result)
+    assert [check.name for check in result.checks] == [
         "rows of each class",
         "colour (category)",
         "size (number)",
@@ -83,37 +83,37 @@ def test_every_kind_of_column_agrees_with_a_recount():
         ("tags", 2, ["x"], "tags (tokens)"),
     ],
 )
-def test_one_changed_cell_is_seen(column, row, value, check):
-    found = weigh.verify(fitted(), changed(column, row, value))
-    assert not found.ok
-    assert check in [each.name for each in found.checks if not each.ok]
+def test_one_changed_cell_is_detected(column, row, value, check):
+    result = weigh.verify(fit_model(), change_cell(column, row, value))
+    assert not result.ok
+    assert check in [c.name for c in result.checks if not c.ok]
 
 
-def test_markers_that_are_numbers_are_missing_for_the_recount_too():
+def test_numeric_missing_markers_are_missing_in_the_recount():
     table = {"a": [1, 2, -999, 1], "b": [1.5, -999.0, 2.5, 3.5], "c": ["u", "?", "-999", "v"]}
     kinds = {"a": "category"}
     model = weigh.NaiveBayes(columns=kinds, missing=[-999, "?"]).fit(table, ["p", "q", "p", "q"]).model_
-    found = weigh.verify(model, table, ["p", "q", "p", "q"])
-    assert found.ok, str(found)
+    result = weigh.verify(model, table, ["p", "q", "p", "q"])
+    assert result.ok, str(result)
     assert not weigh.verify(model, table | {"c": ["u", "v", "-999", "v"]}, ["p", "q", "p", "q"]).ok
 
 
-def test_a_tampered_count_is_seen_and_named():
+def test_a_tampered_count_is_detected_and_named():
     model = weigh.NaiveBayes().fit({"x": ["a", "b", "a"], "y": [0, 1, 1]}, "y").model_
-    tally = model.counts.parts[0]
-    wrong = replace(tally, table=tally.table + np.array([[0, 0], [0, 1]]))
-    bad = replace(model, counts=replace(model.counts, parts=[wrong]))
-    found = weigh.verify(bad, {"x": ["a", "b", "a"], "y": [0, 1, 1]})
-    (check,) = [each for each in found.checks if not each.ok]
-    assert [vars(each) for each in check.differing] == [
+    counts = model.counts.parts[0]
+    changed_counts = replace(counts, table=counts.table + np.array([[0, 0], [0, 1]]))
+    tampered = replace(model, counts=replace(model.counts, parts=[changed_counts]))
+    result = weigh.verify(tampered, {"x": ["a", "b", "a"], "y": [0, 1, 1]})
+    (check,) = [c for c in result.checks if not c.ok]
+    assert [vars(c) for c in check.differing] == [
         {"what": "count of 'b' in class 1", "model": "2", "data": "1"}
     ]
-    assert json.loads(json.dumps(found.to_dict()))["checks"][1]["ok"] is False
+    assert json.loads(json.dumps(result.to_dict()))["checks"][1]["ok"] is False
 
 
 def test_a_model_file_is_compared_with_its_digest(tmp_path):
     path = tmp_path / "m.weigh"
-    fitted().model_.save(path)
+    fit_model().model_.save(path)
     assert weigh.verify(path, TABLE).checks[0].name == "the file's digest"
     whole = path.read_bytes()
     path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
@@ -126,26 +126,26 @@ def test_sparse_and_dense_rows_verify_each_others_models():
     for kind in ("flag", "count"):
         for trained in (X, sparse.csr_array(X)):
             model = weigh.NaiveBayes(columns=kind).fit(trained, y).model_
-            for given_rows in (X, sparse.csc_array(X)):
-                assert weigh.verify(model, given_rows, y).ok
+            for rows in (X, sparse.csc_array(X)):
+                assert weigh.verify(model, rows, y).ok
             assert not weigh.verify(model, X + np.eye(3, dtype=int), y).ok
 
 
-def test_weights_are_counted_exactly_or_to_rounding():
+def test_weights_are_counted_exactly_or_up_to_rounding():
     table, weights = {"x": ["a", "b", "a"], "z": [0.1, 0.2, 0.7], "y": [0, 1, 1]}, [0.1, 0.2, 0.3]
     for scale in (1, 10):
-        given_weights = [scale * weight for weight in weights]
-        nb = weigh.NaiveBayes().fit(table, "y", given_weights)
-        assert weigh.verify(nb, weigh.rows(table, "y", given_weights)).ok
+        scaled_weights = [scale * weight for weight in weights]
+        nb = weigh.NaiveBayes().fit(table, "y", scaled_weights)
+        assert weigh.verify(nb, weigh.rows(table, "y", scaled_weights)).ok
         assert not weigh.verify(nb, table).ok
 
 
-def test_classes_without_rows_are_no_difference():
+def test_classes_without_rows_are_not_a_mismatch():
     nb = weigh.NaiveBayes().partial_fit({"x": ["a", "b"], "y": [0, 1]}, "y", classes=[0, 1, 2])
     assert weigh.verify(nb, {"x": ["a", "b"], "y": [0, 1]}).ok
 
 
-def test_joint_tables_are_counted_again():
+def test_joint_tables_are_recounted():
     table = {
         "a": ["x", "y", None, "x"],
         "b": [True, False, True, True],
@@ -159,38 +159,38 @@ def test_joint_tables_are_counted_again():
     assert not weigh.verify(nb, table | {"b": [True, True, True, True]}).ok
 
 
-def test_the_sides_of_a_threshold_are_counted_again():
+def test_the_sides_of_a_threshold_are_recounted():
     table = {"x": [1.5, 2.2, 1.8, 1.2, 0.9], "y": [True, True, True, False, False]}
     stump = weigh.Threshold().fit(table, "y")
     assert weigh.verify(stump, table).ok
-    found = weigh.verify(stump, table | {"x": [1.5, 2.2, 1.0, 1.2, 0.9]})
-    assert [each.name for each in found.checks if not each.ok] == ["sides of x"]
+    result = weigh.verify(stump, table | {"x": [1.5, 2.2, 1.0, 1.2, 0.9]})
+    assert [c.name for c in result.checks if not c.ok] == ["sides of x"]
 
 
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from("abc"), st.floats(-1e9, 1e9), st.booleans()), min_size=1, max_size=30)
 )
-def test_any_table_agrees(rows):
+def test_any_table_verifies(rows):
     table = {"level": [r[0] for r in rows], "number": [r[1] for r in rows], "y": [r[2] for r in rows]}
     assert weigh.verify(weigh.NaiveBayes().fit(table, "y"), table).ok
 
 
 @settings(max_examples=200)
 @given(st.text(max_size=30))
-def test_words_are_split_like_the_pattern_does(text):
+def test_words_are_split_like_the_regular_expression_does(text):
     assert tokenise_text(text, Text()) == split(text, Text())
 
 
 def test_it_prints_within_80_columns():
-    text = str(weigh.verify(fitted(), changed("body", 4, "word " * 30)))
+    text = str(weigh.verify(fit_model(), change_cell("body", 4, "word " * 30)))
     assert text.startswith("Counted 6 rows again: 1 of 11 checks failed.")
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_what_cannot_be_counted_again_is_refused():
+def test_models_without_counts_are_rejected():
     model = weigh.NaiveBayes().fit({"a": ["x", "y"], "y": [0, 1]}, "y").model_
-    with pytest.raises(errors.Unsupported, match="against their rows, got LinearModel\."):
+    with pytest.raises(errors.Unsupported, match=r"against their rows, got LinearModel\."):
         weigh.verify(model.linear(), {"a": ["x"]}, [0])
     with pytest.raises(errors.LabelError, match="no labels to count by"):
         weigh.verify(weigh.NaiveBayes().fit(np.eye(2), [0, 1]), np.eye(2))

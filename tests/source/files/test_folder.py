@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.source.conftest import read
 
 import weigh
+from tests.source.conftest import read
 from weigh.errors import SourceError
 from weigh.source import open
 

@@ -6,9 +6,9 @@ from random import Random
 import numpy as np
 import pytest
 from sklearn.datasets import load_svmlight_file, load_svmlight_files
-from tests.source.conftest import Refusal, read
 
 import weigh
+from tests.source.conftest import Refusal, read
 from weigh.errors import SourceError
 from weigh.source import open
 from weigh.source.chunk import SparseRows, to_pylist

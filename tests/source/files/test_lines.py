@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from tests.source.conftest import Refusal, Rows, plain_rows, read
 
+from tests.source.conftest import Refusal, Rows, plain_rows, read
 from weigh.errors import SourceError
 from weigh.source import open
 

@@ -5,9 +5,9 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.source.conftest import Refusal, read
 
 import weigh
+from tests.source.conftest import Refusal, read
 from weigh import errors
 from weigh.source import open
 from weigh.source.chunk import ListColumn

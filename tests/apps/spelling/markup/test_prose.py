@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.apps.spelling.markup.linear_time import is_in_proportion
 
+from tests.apps.spelling.markup.linear_time import is_in_proportion
 from weigh.apps.spelling.contexts import ContextReader
 from weigh.apps.spelling.markup.prose import (
     DATA_SUFFIXES,
