@@ -1,4 +1,4 @@
-"""Predict labelled rows for an audit: by the model as it is, or by the model without the row."""
+"""Predict labelled rows for an audit, with the full model or with the row left out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_REASONS = 4
 
 @dataclass(frozen=True, eq=False)
 class AuditPredictor:
-    """A model, of this library or scikit-learn's, as it is.
+    """The full model, of this library or scikit-learn's.
 
     `has_seen` says whether it was trained on the rows (None: unknown), `can_forget` whether it could leave
     each of them out then.

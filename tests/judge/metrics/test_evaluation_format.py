@@ -114,7 +114,7 @@ def test_an_interval_clipped_at_zero_is_noted_as_rough():
     sure = Fixed(["a", "b"], ["a"] * 100, [*table, [1 - 1e-12, 1e-12]])
     rows, labels = [[i] for i in range(100)], ["a"] * 99 + ["b"]
     losses = "squared loss (Brier score) and log loss"
-    note = f"A few rows account for most of the {losses}: the interval, cut off at 0, is rough."
+    note = f"A few rows dominate the {losses}: the interval, cut off at 0, is rough."
     assert note in " ".join(str(evaluate(sure, rows, labels)).split())
     mild = Fixed(["a", "b"], ["a"] * 100, [[0.7, 0.3]] * 100)
     assert "rough" not in str(evaluate(mild, rows, labels))
