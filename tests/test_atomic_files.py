@@ -1,4 +1,4 @@
-"""Files are replaced as a whole; what is no ordinary file is written to, and stays what it is."""
+"""Regular files are replaced atomically; pipes and devices are written to directly."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ def pipe(tmp_path: Path) -> Path:
 
 
 def read_in_background(path: Path) -> tuple[threading.Thread, list[bytes]]:
-    found: list[bytes] = []
-    thread = threading.Thread(target=lambda: found.append(path.read_bytes()))
+    received: list[bytes] = []
+    thread = threading.Thread(target=lambda: received.append(path.read_bytes()), daemon=True)
     thread.start()
-    return thread, found
+    return thread, received
 
 
 def test_a_pipe_is_written_to_and_stays_a_pipe(pipe: Path) -> None:
-    thread, found = read_in_background(pipe)
+    thread, received = read_in_background(pipe)
     with atomic_write(pipe) as file:
         file.write(b"through")
     thread.join(10)
-    assert found == [b"through"]
+    assert received == [b"through"]
     assert stat.S_ISFIFO(os.stat(pipe).st_mode)
 
 
-def test_a_report_goes_through_a_pipe(pipe: Path) -> None:
-    thread, found = read_in_background(pipe)
+def test_a_report_can_be_written_to_a_pipe(pipe: Path) -> None:
+    thread, received = read_in_background(pipe)
     weigh.report_on(weigh.NaiveBayes().fit(TABLE, "y"), TABLE, "y").save(pipe)
     thread.join(10)
-    assert found[0].startswith(b"<!doctype html>")
+    assert received[0].startswith(b"<!doctype html>")
     assert stat.S_ISFIFO(os.stat(pipe).st_mode)
 
 
 @pytest.mark.parametrize(
     "number", [errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM, errno.EIO, errno.ENOSPC]
 )
-def test_a_folder_may_be_one_that_cannot_be_flushed_but_not_one_that_fails(
+def test_unsupported_folder_fsync_is_ignored_but_disk_errors_are_raised(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     def fail(descriptor: int) -> None:
@@ -68,7 +68,7 @@ def test_a_folder_may_be_one_that_cannot_be_flushed_but_not_one_that_fails(
     assert (tmp_path / "new").read_bytes() == b"new"
 
 
-def test_a_failure_leaves_the_old_file_and_no_draft(tmp_path: Path) -> None:
+def test_a_failure_keeps_the_old_file_and_removes_the_draft(tmp_path: Path) -> None:
     old = tmp_path / "kept"
     old.write_bytes(b"old")
 
@@ -83,16 +83,16 @@ def test_a_failure_leaves_the_old_file_and_no_draft(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["kept"]
 
 
-@pytest.mark.parametrize("may", [True, False])
-def test_what_is_replaced_stays_its_owners_where_that_may_be(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, may: bool
+@pytest.mark.parametrize("is_permitted", [True, False])
+def test_the_owner_is_preserved_where_permitted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_permitted: bool
 ) -> None:
-    given: list[tuple[int, int]] = []
+    owners: list[tuple[int, int]] = []
 
     def chown(path: str, owner: int, group: int) -> None:
-        if not may:
+        if not is_permitted:
             raise PermissionError(errno.EPERM, "not permitted", path)
-        given.append((owner, group))
+        owners.append((owner, group))
 
     monkeypatch.setattr(os, "chown", chown)
     target = tmp_path / "target"
@@ -103,4 +103,4 @@ def test_what_is_replaced_stays_its_owners_where_that_may_be(
         handle.write(b"new")
     assert target.read_bytes() == b"new"
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
-    assert given == ([(old.st_uid, old.st_gid)] if may else [])
+    assert owners == ([(old.st_uid, old.st_gid)] if is_permitted else [])

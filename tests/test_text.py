@@ -1,4 +1,4 @@
-"""Names, places and tables as they stand in a terminal."""
+"""Tests of terminal widths, truncation and text tables."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ TEXTS = st.text(st.sampled_from("ab é漢字カナｱＡ한…−"), max_size=12
 @pytest.mark.parametrize(
     ("text", "width"), [("", 0), ("abc", 3), ("é−…", 3), ("漢字", 4), ("ｱ", 1), ("Ａb", 3), ("한글", 4)]
 )
-def test_signs_of_east_asia_take_two_columns(text: str, width: int) -> None:
+def test_wide_east_asian_characters_take_two_columns(text: str, width: int) -> None:
     assert display_width(text) == width
 
 
 @pytest.mark.parametrize(
-    ("text", "width", "begun", "ended"),
+    ("text", "width", "start", "end"),
     [
         ("abcdef", 4, "abc…", "…def"),
         ("abcd", 4, "abcd", "abcd"),
@@ -32,20 +32,20 @@ def test_signs_of_east_asia_take_two_columns(text: str, width: int) -> None:
         ("a", 0, "…", "…"),
     ],
 )
-def test_what_is_too_wide_is_cut_between_signs(text: str, width: int, begun: str, ended: str) -> None:
-    assert (truncate(text, width), truncate_start(text, width)) == (begun, ended)
+def test_wide_text_is_truncated_between_characters(text: str, width: int, start: str, end: str) -> None:
+    assert (truncate(text, width), truncate_start(text, width)) == (start, end)
 
 
 @given(TEXTS, st.integers(1, 12))
-def test_what_is_cut_fits_and_wastes_a_column_at_most(text: str, width: int) -> None:
-    whole = " ".join(text.split())
-    for found in (truncate(text, width), truncate_start(text, width)):
-        assert display_width(found) <= width
-        assert found == whole or display_width(found) >= width - 1
+def test_truncated_text_fits_and_wastes_at_most_one_column(text: str, width: int) -> None:
+    full = " ".join(text.split())
+    for short in (truncate(text, width), truncate_start(text, width)):
+        assert display_width(short) <= width
+        assert short == full or display_width(short) >= width - 1
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5))
-def test_columns_of_a_table_end_at_the_same_place(rows: list[tuple[str, str]]) -> None:
+def test_table_columns_are_aligned(rows: list[tuple[str, str]]) -> None:
     ends = {display_width(line) for line in text_table([[*row, "|"] for row in rows]).split("\n")}
     assert len(ends) == 1
 

@@ -1,4 +1,4 @@
-"""Files that are replaced as a whole, or left as they were."""
+"""Atomic replacement of files."""
 
 from __future__ import annotations
 
@@ -19,32 +19,20 @@ _FSYNC_UNSUPPORTED = {
     errno.ENOSYS,
     errno.ENOTSUP,
     errno.EOPNOTSUPP,
+    errno.EPERM,
+    errno.EROFS,
 }
-_FSYNC_UNSUPPORTED |= {errno.EPERM, errno.EROFS}
-
-
-def file_mode(path: StrPath) -> int | None:
-    """What the file behind a name is and who may use it, as `os.stat` tells; None if there is none."""
-    try:
-        return os.stat(path).st_mode
-    except FileNotFoundError:
-        return None
-
-
-def error_reason(error: Exception) -> str:
-    """Why the system has refused, without the error's number and the file's name."""
-    return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 @contextlib.contextmanager
 def atomic_write(path: StrPath) -> Iterator[BinaryIO]:
-    """A file that takes the name of an ordinary one, or a new name, once all of it is on the disk.
+    """Open a temporary file that replaces `path` once it is complete and on disk.
 
-    A failure leaves the old file as it was. The new one has the old one's permissions, and its owner where
-    the system allows that: what an administrator replaces stays its owner's. Pipes and devices are
-    written to; a file in their place would serve nobody.
+    A failure leaves the old file unchanged. The new file keeps the old one's permissions, and its owner where
+    the system allows it, so a file replaced by an administrator stays its owner's. Pipes and devices are
+    written to directly.
     """
-    # Through a link, the file behind it is replaced and not the link.
+    # Replace the target of a symbolic link, not the link.
     target = os.path.realpath(path)
     mode = file_mode(target)
     if mode is not None and not stat.S_ISREG(mode):
@@ -60,7 +48,7 @@ def atomic_write(path: StrPath) -> Iterator[BinaryIO]:
         with open(descriptor, "wb") as handle:
             if permissions is not None:
                 _copy_owner(draft, target)
-                # Once more, for what the system's mask has taken away.
+                # os.open applied the umask.
                 os.chmod(draft, permissions)
             yield handle
             handle.flush()
@@ -74,14 +62,27 @@ def atomic_write(path: StrPath) -> Iterator[BinaryIO]:
 
 
 def _copy_owner(draft: str, target: str) -> None:
-    # Whoever may write to a file may not always give one away; then it is the writer's, as a copy would be.
+    # Ordinary users may not change a file's owner; then the writer owns the file, as it would a copy.
     with contextlib.suppress(OSError, AttributeError):
         old = os.stat(target)
         os.chown(draft, old.st_uid, old.st_gid)
 
 
+def file_mode(path: StrPath) -> int | None:
+    """Return `st_mode` of the file that a path resolves to, None if it does not exist."""
+    try:
+        return os.stat(path).st_mode
+    except FileNotFoundError:
+        return None
+
+
+def error_reason(error: Exception) -> str:
+    """Return the reason of an error without the error number and the file name."""
+    return (isinstance(error, OSError) and error.strerror) or str(error)
+
+
 def fsync_folder(folder: str) -> None:
-    """Make the new name durable, where the system can."""
+    """Flush a folder so that a new name in it is durable, where the system supports it."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -89,7 +90,7 @@ def fsync_folder(folder: str) -> None:
         finally:
             os.close(descriptor)
     except OSError as error:
-        # The file is whole and in place by now, so a system that cannot sync a folder is no failure. A disk
-        # that fails is: whoever drops what the file replaces must not do so yet.
+        # The file is complete and in place, so a system that cannot fsync folders is acceptable. A disk error
+        # is not: the caller must not yet delete what the file replaces.
         if error.errno not in _FSYNC_UNSUPPORTED:
             raise

@@ -1,39 +1,39 @@
-"""Everything weigh can refuse or warn of, and the sentences it says.
+"""The errors and warnings of weigh, and helpers that word common messages.
 
-The tree::
+::
 
     WeighError
     ├── DataError            rows, columns, labels, values         (also a ValueError)
-    │   ├── ColumnError      a column is missing, unknown or unfit
-    │   ├── LabelError       labels are missing or unfit
-    │   └── Separated        weights without a prior would grow for ever
+    │   ├── ColumnError      a column is missing, unknown or unsuitable
+    │   ├── LabelError       labels are missing or unsuitable
+    │   └── Separated        separable classes without a prior: the weights diverge
     ├── ParameterError       a parameter of a learner or a prior   (also a ValueError)
-    ├── MergeError           models that cannot be added           (also a ValueError)
+    ├── MergeError           models that cannot be merged          (also a ValueError)
     ├── FileError
     │   ├── SourceError      a data file; carries path and line
     │   ├── ModelFileError   a model file
-    │   └── JournalError     a journal: locked, damaged, foreign, refused by the system
-    │       └── LostPlace    records that a reader has not read yet are folded; load the snapshot again
+    │   └── JournalError     a journal is locked, damaged, not a journal, or unreadable
+    │       └── LostPlace    unread records were compacted away; reload the snapshot
     ├── ImpossibleEvidence   every class has probability zero      (also an ArithmeticError)
-    └── Unsupported          the maths does not allow it           (also a TypeError)
+    └── Unsupported          not defined for this model            (also a TypeError)
 
     WeighWarning
-    ├── CutJournal           the end of a journal that was not whole, and is gone
-    ├── DependentColumns     columns that repeat each other make naive Bayes over-sure
-    ├── FlatColumns          numbers that are all equal within a class
-    ├── LittleText           text too short to show how rare false alarms are
-    ├── MissingNumbers       numbers that a regression takes for zero
-    ├── NotOptimal           a solver that stopped before its proof
-    ├── OddClasses           classes too rare for the folds of a trial, or numbers taken for classes
-    ├── OddValues            a column of numbers but for a word that may mean "missing"
-    ├── SeenRows             a model calibrated or judged on the very rows it was trained on
-    ├── SkippedFiles         files of a folder that are no text, and were left out
-    ├── StaleCalibration     learning on has made a calibration void
-    ├── SwallowedLines       lines that look like rows within quoted fields
-    ├── UnfilledTable        a joint table with more cells than rows
-    ├── UnknownNoise         noise that too few rows cannot tell
-    ├── UnlikeScales         a column so large that a perceptron hears little of the others
-    └── UselessScores        scores that tell nothing of the labels they are calibrated by
+    ├── CutJournal           an incomplete group at the end of a journal was removed
+    ├── DependentColumns     redundant columns make naive Bayes overconfident
+    ├── FlatColumns          a number column is constant within a class
+    ├── LittleText           too little text to bound the rate of false alarms
+    ├── MissingNumbers       a regression treats missing numbers as zero
+    ├── NotOptimal           a solver stopped before it reached its tolerance
+    ├── OddClasses           classes too rare for the folds, or labels that look like measurements
+    ├── OddValues            a number column with a word that may mean "missing"
+    ├── SeenRows             a model is calibrated or evaluated on its training rows
+    ├── SkippedFiles         files of a folder are not text and were skipped
+    ├── StaleCalibration     further training has invalidated a calibration
+    ├── SwallowedLines       quoted fields contain lines that look like rows
+    ├── UnfilledTable        a joint table has more cells than rows
+    ├── UnknownNoise         too few rows to estimate the noise
+    ├── UnlikeScales         one column's scale dominates a perceptron
+    └── UselessScores        the scores to calibrate are unrelated to the labels
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from pathlib import Path
 
 
 class WeighError(Exception):
-    """Base of every error raised on purpose."""
+    """Base class of the errors that weigh raises."""
 
 
 class DataError(WeighError, ValueError):
-    """The rows given cannot be used as they are."""
+    """The data cannot be used in this form."""
 
 
 class ColumnError(DataError):
@@ -55,13 +55,13 @@ class ColumnError(DataError):
 
 
 class LabelError(DataError):
-    """The labels are missing, incomplete or of a form that is not supported."""
+    """The labels are missing, incomplete or in an unsupported form."""
 
 
 class Separated(DataError):
-    """A plane parts the classes, so that without a prior weights grow for ever.
+    """The classes are linearly separable, so the weights diverge without a prior.
 
-    `features` are the numbers of those whose weights grow; None means all.
+    `features` are the indices of the features whose weights diverge; None means all.
     """
 
     def __init__(self, message: str, features: list[int] | None = None) -> None:
@@ -70,11 +70,11 @@ class Separated(DataError):
 
 
 class ParameterError(WeighError, ValueError):
-    """A parameter has a value that its owner cannot use."""
+    """A parameter has an invalid value."""
 
 
 class MergeError(WeighError, ValueError):
-    """Two models cannot be added or subtracted."""
+    """Two models cannot be merged or subtracted."""
 
 
 class FileError(WeighError):
@@ -91,15 +91,15 @@ class SourceError(FileError):
 
 
 class ModelFileError(FileError):
-    """A model file is cut short, damaged, foreign or of a later version."""
+    """A model file is truncated, damaged, not a model file or of a later version."""
 
 
 class JournalError(FileError):
-    """A journal is locked, damaged or foreign, or the system refuses to read or write it."""
+    """A journal is locked, damaged or not a journal, or the system cannot read or write it."""
 
 
 class LostPlace(JournalError):
-    """The records after a position are not in the journal but in a later snapshot, which has to be loaded."""
+    """The records after a position were compacted into a later snapshot, which must be loaded."""
 
 
 class ImpossibleEvidence(WeighError, ArithmeticError):
@@ -107,114 +107,115 @@ class ImpossibleEvidence(WeighError, ArithmeticError):
 
 
 class Unsupported(WeighError, TypeError):
-    """The question has no answer for this model."""
+    """The operation is not defined for this model."""
 
 
 class WeighWarning(UserWarning):
-    """Base of every warning given on purpose."""
+    """Base class of the warnings that weigh issues."""
 
 
 class CutJournal(WeighWarning):
-    """The end of a journal was not whole and was cut; what it held has to be given again."""
+    """An incomplete group at the end of a journal was removed; its records must be appended again."""
 
 
 class DependentColumns(WeighWarning):
-    """Columns repeat each other, so naive Bayes counts the same evidence twice."""
+    """Columns are redundant, so naive Bayes counts the same evidence twice."""
 
 
 class FlatColumns(WeighWarning):
-    """Numbers do not vary within a class, so that any other number there decides alone."""
+    """A number column is constant within a class, so any other value decides the class alone."""
 
 
 class OddClasses(WeighWarning):
-    """Classes are rarer than the folds of a trial, or are numbers that are likely to measure something."""
+    """Classes are rarer than the number of folds, or the labels are numbers that look like measurements."""
 
 
 class OddValues(WeighWarning):
-    """A column holds numbers but for a few words, and was therefore taken for a category."""
+    """A column of numbers contains a few words and is therefore treated as a category."""
 
 
 class SeenRows(WeighWarning):
-    """A model is calibrated or judged on the very rows that it has learned, which flatters it."""
+    """A model is calibrated or evaluated on its training rows, which gives optimistic results."""
 
 
 class StaleCalibration(WeighWarning):
-    """A model learned or forgot rows, so that its calibration was dropped."""
+    """A model learned or forgot rows, so its calibration was dropped."""
 
 
 class SwallowedLines(WeighWarning):
-    """Quotes that may not be meant as such join lines that look like rows."""
+    """Stray quotes may have joined lines that look like rows into one field."""
 
 
 class UselessScores(WeighWarning):
-    """The scores of a model say nothing of the labels of the rows it is calibrated on."""
+    """A model's scores are unrelated to the labels of the calibration rows."""
 
 
 class UnknownNoise(WeighWarning):
-    """The rows cannot tell how large the noise is that a prior is weighed against."""
+    """There are too few rows to estimate the noise that scales a prior."""
 
 
 class UnlikeScales(WeighWarning):
-    """A column's numbers are so large that a perceptron hears little of the others."""
+    """A column's numbers are so large that they dominate a perceptron's updates."""
 
 
 class LittleText(WeighWarning):
-    """A text is too short to show that false alarms are as rare as was asked for."""
+    """A text is too short to show that false alarms are as rare as requested."""
 
 
 class SkippedFiles(WeighWarning):
-    """Files of a folder are no text that can be read, and were left out."""
+    """Files of a folder are not readable text and were skipped."""
 
 
 class MissingNumbers(WeighWarning):
-    """Numbers are missing, and a regression takes them for zero."""
+    """Numbers are missing, and a regression treats them as zero."""
 
 
 class NotOptimal(WeighWarning):
-    """A solver stopped before it could prove that its weights are optimal."""
+    """A solver stopped before its optimality certificate reached the tolerance."""
 
 
 class UnfilledTable(WeighWarning):
-    """A joint table has too few rows for its cells."""
+    """A joint table has more cells than there are rows."""
 
 
-def quote_names(names: Iterable[object], most: int = 8) -> str:
-    """Quote names for a sentence, the first few of them."""
+def quote_names(names: Iterable[object], max_names: int = 8) -> str:
+    """List the first few names, quoted, for a message."""
     quoted = [repr(name) for name in names]
-    if len(quoted) > most:
-        return ", ".join(quoted[:most]) + f" and {len(quoted) - most:,} more"
+    if len(quoted) > max_names:
+        return ", ".join(quoted[:max_names]) + f" and {len(quoted) - max_names:,} more"
     return ", ".join(quoted) if quoted else "none"
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Suggest the nearest known name, as the end of a sentence, or nothing."""
+def did_you_mean(name: str, choices: Iterable[str]) -> str:
+    """Return a suggestion of the closest choice to append to a message, or an empty string."""
     import difflib
 
-    near = difflib.get_close_matches(name, list(known), n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    matches = difflib.get_close_matches(name, list(choices), n=1)
+    return f" Did you mean {matches[0]!r}?" if matches else ""
 
 
 def parameter_error(owner: str, name: str, must: str, got: object) -> ParameterError:
-    """Word a refusal of a parameter: which, of whom, must be, got."""
+    """Return the error for an invalid parameter: its owner, its name, what it must be and what it is."""
     return ParameterError(f"{owner}: {name} must be {must}, got {one_line_repr(got)}.")
 
 
-def one_line_repr(value: object, most: int = 160) -> str:
-    """Write a value on one line, however long it is."""
+def one_line_repr(value: object, max_length: int = 160) -> str:
+    """Return the repr of a value on one line, truncated when long."""
     text = " ".join(repr(value).split())
-    return text if len(text) <= most else f"{text[:most]}…"
+    return text if len(text) <= max_length else f"{text[:max_length]}…"
 
 
-def unknown_column_error(name: str, known: Iterable[str], where: str) -> ColumnError:
-    """Word the refusal of a column that does not exist."""
-    known = list(known)
+def unknown_column_error(name: str, columns: Iterable[str], where: str) -> ColumnError:
+    """Return the error for a column that does not exist."""
+    columns = list(columns)
     return ColumnError(
-        f"{where} has no column {one_line_repr(name)}; it has {quote_names(known)}.{did_you_mean(name, known)}"
+        f"{where} has no column {one_line_repr(name)}; "
+        f"it has {quote_names(columns)}.{did_you_mean(name, columns)}"
     )
 
 
 def multiple_labels_error(what: str) -> LabelError:
-    """Word the refusal of more than one label per row."""
+    """Return the error for more than one label per row."""
     return LabelError(
         f"The labels are {what}, several per row; a classifier learns one. Train one model per label: "
         f"{{name: weigh.NaiveBayes().fit(X, [name in each for each in labels]) for name in ...}}."

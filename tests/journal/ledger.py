@@ -1,4 +1,4 @@
-"""An owner of a journal as small as can be: its state is a list of records, its snapshot a file of JSON."""
+"""A minimal journal owner: its state is a list of records, its snapshot a JSON file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def record(name: object, mark: int = 1, payload: bytes = b"") -> JournalRecord:
 
 
 class Ledger:
-    """A journal and the snapshot beside it."""
+    """A journal and its snapshot."""
 
     def __init__(self, folder: Path | str, patience: float = 10.0) -> None:
         self.path = os.path.join(folder, "journal")
@@ -39,30 +39,26 @@ class Ledger:
             return [], JOURNAL_START
         return [(k, m, p) for k, m, p in entries], Position(*position)
 
-    def state(self, held: tuple[Entries, Position] | None = None) -> tuple[Entries, Position]:
-        return self.journal.state(self.load, added, held)
+    def state(self, current: tuple[Entries, Position] | None = None) -> tuple[Entries, Position]:
+        return self.journal.state(self.load, lambda entries, records: entries + plain(*records), current)
 
     def entries(self) -> Entries:
         return self.state()[0]
 
-    def learn(self, *records: JournalRecord) -> list[bool]:
-        with self.journal.transaction() as turn:
-            return turn.append(records)
+    def append(self, *records: JournalRecord) -> list[bool]:
+        with self.journal.transaction() as transaction:
+            return transaction.append(records)
 
     def write(self, position: Position) -> None:
-        entries, including = self.state()
-        assert including == position
+        entries, covered = self.state()
+        assert covered == position
         with atomic_write(self.snapshot) as file:
             file.write(json.dumps([entries, position]).encode())
 
-    def fold(self, *, keep: bool = False) -> None:
-        with self.journal.transaction() as turn:
-            turn.compact(self.write, keep=keep)
-
-
-def added(entries: Entries, records: list[JournalRecord]) -> Entries:
-    return entries + plain(*records)
+    def compact(self, *, keep: bool = False) -> None:
+        with self.journal.transaction() as transaction:
+            transaction.compact(self.write, keep=keep)
 
 
 def plain(*records: JournalRecord) -> Entries:
-    return [(each.key.hex(), each.mark, each.payload.hex()) for each in records]
+    return [(record.key.hex(), record.mark, record.payload.hex()) for record in records]

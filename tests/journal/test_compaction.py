@@ -1,4 +1,4 @@
-"""Snapshot and journal together are the state, whoever folds in between."""
+"""Snapshot and journal together give the state, even if another process compacts in between."""
 
 from __future__ import annotations
 
@@ -16,101 +16,101 @@ from weigh.journal.storage import HEADER_BYTES
 @pytest.fixture
 def ledger(tmp_path: Path) -> Ledger:
     ledger = Ledger(tmp_path)
-    ledger.learn(record("a", 1, b"first" * 99), record("b"))
-    ledger.learn(record("b", 0), record("c", 3))
+    ledger.append(record("a", 1, b"first" * 99), record("b"))
+    ledger.append(record("b", 0), record("c", 3))
     return ledger
 
 
 HISTORY = plain(record("a", 1, b"first" * 99), record("b"), record("b", 0), record("c", 3))
 
 
-def test_folding_drops_records_and_keeps_marks(ledger: Ledger) -> None:
+def test_compaction_drops_records_and_keeps_marks(ledger: Ledger) -> None:
     before = ledger.journal.position
-    with ledger.journal.transaction() as turn:
-        assert turn.bytes_since_snapshot == before.offset
-        turn.compact(ledger.write)
-        assert turn.bytes_since_snapshot == 0
-        assert [turn.mark(key(name)) for name in "abcd"] == [1, 0, 3, 0]
+    with ledger.journal.transaction() as transaction:
+        assert transaction.bytes_since_snapshot == before.offset
+        transaction.compact(ledger.write)
+        assert transaction.bytes_since_snapshot == 0
+        assert [transaction.mark(key(name)) for name in "abcd"] == [1, 0, 3, 0]
     assert ledger.entries() == HISTORY
     assert ledger.journal.position == before
-    # Two keys have a mark: 16 bytes and one each.
+    # Two keys have a mark, stored in 16 bytes and one byte.
     assert os.path.getsize(ledger.path) == HEADER_BYTES + 2 * 17
-    assert ledger.learn(record("a"), record("b")) == [False, True]
+    assert ledger.append(record("a"), record("b")) == [False, True]
     assert ledger.entries() == [*HISTORY, *plain(record("b"))]
 
 
 def test_records_can_be_kept(ledger: Ledger) -> None:
-    ledger.fold(keep=True)
-    ledger.learn(record("d"))
-    ledger.fold(keep=True)
+    ledger.compact(keep=True)
+    ledger.append(record("d"))
+    ledger.compact(keep=True)
     assert plain(*ledger.journal.records()) == [*HISTORY, *plain(record("d"))]
-    ledger.fold()
+    ledger.compact()
     with pytest.raises(LostPlace, match="Load the snapshot again"):
         list(ledger.journal.records())
 
 
-def test_folding_twice_is_folding_once(ledger: Ledger) -> None:
-    ledger.fold()
+def test_compaction_is_idempotent(ledger: Ledger) -> None:
+    ledger.compact()
     content = Path(ledger.path).read_bytes()
-    ledger.fold()
+    ledger.compact()
     again = Path(ledger.path).read_bytes()
     assert again[HEADER_BYTES:] == content[HEADER_BYTES:]
     assert ledger.entries() == HISTORY
 
 
-def test_folding_takes_what_the_turn_has_appended(ledger: Ledger) -> None:
-    with ledger.journal.transaction() as turn:
-        turn.append([record("d")])
-        turn.compact(ledger.write)
-        turn.append([record("e")])
+def test_compaction_includes_pending_records(ledger: Ledger) -> None:
+    with ledger.journal.transaction() as transaction:
+        transaction.append([record("d")])
+        transaction.compact(ledger.write)
+        transaction.append([record("e")])
     assert ledger.entries() == HISTORY + plain(record("d"), record("e"))
     assert [len(records) for records, _ in ledger.journal.groups(ledger.load()[1])] == [1]
 
 
-def test_a_snapshot_that_fails_leaves_all_as_it_was(ledger: Ledger) -> None:
+def test_a_failed_snapshot_changes_nothing(ledger: Ledger) -> None:
     def fail(position: Position) -> None:
         raise ZeroDivisionError
 
     content = Path(ledger.path).read_bytes()
-    with ledger.journal.transaction() as turn:
+    with ledger.journal.transaction() as transaction:
         with pytest.raises(ZeroDivisionError):
-            turn.compact(fail)
-        turn.append([record("d")])
+            transaction.compact(fail)
+        transaction.append([record("d")])
     assert Path(ledger.path).read_bytes()[: len(content)] == content
     assert ledger.entries() == HISTORY + plain(record("d"))
 
 
-def test_a_turn_goes_on_after_a_fold_that_was_refused(
+def test_a_transaction_continues_after_a_failed_compaction(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with ledger.journal.transaction() as turn:
-        monkeypatch.setattr(os, "fchmod", refused)
+    with ledger.journal.transaction() as transaction:
+        monkeypatch.setattr(os, "fchmod", raise_permission_error)
         with pytest.raises(JournalError, match="Operation not permitted"):
-            turn.compact(ledger.write)
-        turn.append([record("d")])
+            transaction.compact(ledger.write)
+        transaction.append([record("d")])
     assert Ledger(os.path.dirname(ledger.path)).entries() == HISTORY + plain(record("d"))
 
 
-def test_a_turn_whose_file_has_lost_its_name_goes_on_in_the_one_that_has_it(
+def test_a_transaction_continues_in_the_new_file_after_an_interruption(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with ledger.journal.transaction() as turn:
-        monkeypatch.setattr("weigh.journal.generation.fsync_folder", interrupted)
+    with ledger.journal.transaction() as transaction:
+        monkeypatch.setattr("weigh.journal.generation.fsync_folder", raise_keyboard_interrupt)
         with pytest.raises(KeyboardInterrupt):
-            turn.compact(ledger.write)
-        turn.append([record("d")])
+            transaction.compact(ledger.write)
+        transaction.append([record("d")])
     assert Ledger(os.path.dirname(ledger.path)).entries() == HISTORY + plain(record("d"))
 
 
-def test_who_loads_a_snapshot_while_another_folds_loads_again(ledger: Ledger) -> None:
+def test_a_reader_reloads_when_another_process_compacts(ledger: Ledger) -> None:
     other = Ledger(os.path.dirname(ledger.path))
 
     def load() -> tuple[Entries, Position]:
-        found = ledger.load()
+        snapshot = ledger.load()
         if ledger.loads < 3:
-            other.learn(record(("during", ledger.loads)))
-            other.fold()
-        return found
+            other.append(record(("during", ledger.loads)))
+            other.compact()
+        return snapshot
 
     entries, position = ledger.journal.state(load, lambda state, records: state + plain(*records))
     assert entries == HISTORY + plain(record(("during", 1)), record(("during", 2)))
@@ -118,75 +118,75 @@ def test_who_loads_a_snapshot_while_another_folds_loads_again(ledger: Ledger) ->
     assert ledger.loads == 3
 
 
-def test_who_holds_a_state_reads_only_what_is_new(ledger: Ledger) -> None:
-    held = ledger.state()
-    ledger.learn(record("d"))
+def test_a_reader_with_a_current_state_reads_only_new_records(ledger: Ledger) -> None:
+    current = ledger.state()
+    ledger.append(record("d"))
     loads = ledger.loads
-    held = ledger.state(held)
-    assert held[0] == HISTORY + plain(record("d"))
+    current = ledger.state(current)
+    assert current[0] == HISTORY + plain(record("d"))
     assert ledger.loads == loads
 
 
-def test_who_holds_an_older_state_than_the_journal_loads_the_snapshot(ledger: Ledger) -> None:
-    held = ledger.state()
-    ledger.learn(record("d"))
-    ledger.fold()
-    ledger.learn(record("e"))
-    assert ledger.state(held)[0] == HISTORY + plain(record("d"), record("e"))
+def test_a_reader_with_an_outdated_state_loads_the_snapshot(ledger: Ledger) -> None:
+    current = ledger.state()
+    ledger.append(record("d"))
+    ledger.compact()
+    ledger.append(record("e"))
+    assert ledger.state(current)[0] == HISTORY + plain(record("d"), record("e"))
 
 
-def test_who_has_read_up_to_the_fold_goes_on_without_loading(ledger: Ledger) -> None:
-    held = ledger.state()
-    ledger.fold()
-    ledger.learn(record("d"))
+def test_a_reader_at_the_compaction_point_continues_without_loading(ledger: Ledger) -> None:
+    current = ledger.state()
+    ledger.compact()
+    ledger.append(record("d"))
     loads = ledger.loads
-    assert ledger.state(held)[0] == HISTORY + plain(record("d"))
+    assert ledger.state(current)[0] == HISTORY + plain(record("d"))
     assert ledger.loads == loads
 
 
 def test_a_reader_in_the_middle_of_a_generation_can_finish_it(ledger: Ledger) -> None:
     reading = ledger.journal.records()
     first = next(reading)
-    ledger.fold()
-    ledger.learn(record("d"))
+    ledger.compact()
+    ledger.append(record("d"))
     assert plain(first, *reading) == HISTORY
 
 
-def test_a_snapshot_that_was_lost_is_told(ledger: Ledger) -> None:
-    ledger.fold()
+def test_a_missing_snapshot_is_reported(ledger: Ledger) -> None:
+    ledger.compact()
     os.unlink(ledger.snapshot)
     with pytest.raises(LostPlace):
         ledger.entries()
 
 
-def test_a_journal_that_was_lost_is_told(ledger: Ledger) -> None:
-    ledger.fold()
+def test_a_missing_journal_is_reported(ledger: Ledger) -> None:
+    ledger.compact()
     os.unlink(ledger.path)
-    with pytest.raises(LostPlace, match="there is no journal, but a snapshot of one"):
+    with pytest.raises(LostPlace, match="there is a snapshot, but no journal"):
         ledger.entries()
-    ledger.learn(record("d"))
+    ledger.append(record("d"))
     with pytest.raises(LostPlace):
         ledger.entries()
 
 
-def test_a_journal_with_another_history_is_told(ledger: Ledger, tmp_path: Path) -> None:
-    held = ledger.state()
+def test_a_journal_with_another_history_is_reported(ledger: Ledger, tmp_path: Path) -> None:
+    current = ledger.state()
     (tmp_path / "other").mkdir()
     other = Ledger(tmp_path / "other")
-    other.learn(record("x", 1, b"first" * 99), record("b"))
-    other.learn(record("b", 0), record("c", 3))
-    assert other.journal.position.offset == held[1].offset
+    other.append(record("x", 1, b"first" * 99), record("b"))
+    other.append(record("b", 0), record("c", 3))
+    assert other.journal.position.offset == current[1].offset
     with pytest.raises(LostPlace):
-        list(other.journal.records(since=held[1]))
+        list(other.journal.records(since=current[1]))
     with pytest.raises(LostPlace):
-        list(other.journal.records(since=Position(held[1].offset - 1, held[1].checksum)))
+        list(other.journal.records(since=Position(current[1].offset - 1, current[1].checksum)))
     assert list(other.journal.records(since=other.journal.position)) == []
     assert other.journal.position != JOURNAL_START
 
 
-def refused(descriptor: int, mode: int) -> None:
+def raise_permission_error(descriptor: int, mode: int) -> None:
     raise PermissionError(1, "Operation not permitted")
 
 
-def interrupted(folder: str) -> None:
+def raise_keyboard_interrupt(folder: str) -> None:
     raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""What is told to be on the disk was flushed there, names included."""
+"""Acknowledged records and file names have been flushed to disk."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from weigh.journal.storage import flush_to_disk
 
 
 class Disk:
-    """What would be left if the power failed: the content of every file when it was last flushed."""
+    """The content of every file offset its last flush: what a power failure would leave."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.flushed: dict[int, bytes] = {}
@@ -39,96 +39,92 @@ class Disk:
         return self.flushed.get(os.stat(path).st_ino) == Path(path).read_bytes()
 
 
-needs_names = pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs the names of open files")
+needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc/self/fd")
 
 
-@needs_names
-def test_every_turn_ends_with_all_of_the_file_on_the_disk(
+@needs_proc
+def test_every_transaction_ends_with_the_file_flushed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger, disk = Ledger(tmp_path), Disk(monkeypatch)
     for number in range(3):
-        ledger.learn(record(number), record((number, "more")))
+        ledger.append(record(number), record((number, "more")))
         assert disk.has(ledger.path)
     assert disk.steps == ["flush file", "name journal", "flush folder"] + ["flush file"] * 3
 
 
-@needs_names
-def test_a_snapshot_and_its_name_are_on_the_disk_before_records_are_dropped(
+@needs_proc
+def test_the_snapshot_and_its_name_are_flushed_before_records_are_dropped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger = Ledger(tmp_path)
-    ledger.learn(record("a"))
+    ledger.append(record("a"))
     disk = Disk(monkeypatch)
-    ledger.fold()
+    ledger.compact()
     in_place = ["flush folder", "flush file", "name journal", "flush folder"]
     assert disk.steps[:6] == ["flush file", "name snapshot", *in_place]
 
 
-@needs_names
-def test_done_already_means_on_the_disk_even_if_its_writer_was_killed_before_flushing(
+@needs_proc
+def test_an_existing_record_is_flushed_before_it_is_acknowledged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
-        Ledger(tmp_path).learn(record("a"))
+        Ledger(tmp_path).append(record("a"))
     disk = Disk(monkeypatch)
     ledger = Ledger(tmp_path)
-    assert ledger.learn(record("a")) == [False]
+    assert ledger.append(record("a")) == [False]
     assert disk.has(ledger.path)
-    assert ledger.learn(record("a")) == [False]
+    assert ledger.append(record("a")) == [False]
     assert disk.steps == ["flush file"]
 
 
-@needs_names
-def test_nothing_is_written_behind_what_is_not_on_the_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@needs_proc
+def test_nothing_is_written_after_an_unflushed_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
-        Ledger(tmp_path).learn(record("a"))
+        Ledger(tmp_path).append(record("a"))
     ledger, disk = Ledger(tmp_path), Disk(monkeypatch)
-    was_there: list[bool] = []
+    was_flushed: list[bool] = []
     pwrite = os.pwrite
 
-    def watched(descriptor: int, data: memoryview, at: int) -> int:
-        was_there.append(disk.has(ledger.path))
-        return pwrite(descriptor, data, at)
+    def recording_pwrite(descriptor: int, data: memoryview, offset: int) -> int:
+        was_flushed.append(disk.has(ledger.path))
+        return pwrite(descriptor, data, offset)
 
-    monkeypatch.setattr(os, "pwrite", watched)
-    assert ledger.learn(record("b")) == [True]
-    assert ledger.learn(record("c")) == [True]
-    assert was_there == [True, True]
+    monkeypatch.setattr(os, "pwrite", recording_pwrite)
+    assert ledger.append(record("b")) == [True]
+    assert ledger.append(record("c")) == [True]
+    assert was_flushed == [True, True]
     assert disk.steps == ["flush file"] * 3
 
 
-@needs_names
-def test_a_folder_that_fails_to_take_the_new_name_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@needs_proc
+def test_a_failed_folder_flush_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(descriptor: int) -> None:
         if os.path.isdir(os.readlink(f"/proc/self/fd/{descriptor}")):
             raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(JournalError, match="cannot be written: Input/output error"):
-        Ledger(tmp_path).learn(record("a"))
+        Ledger(tmp_path).append(record("a"))
 
 
-@pytest.mark.parametrize("can", [True, False])
-def test_a_disk_with_a_memory_of_its_own_is_asked_to_empty_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, can: bool
+@pytest.mark.parametrize("is_supported", [True, False])
+def test_the_drive_cache_is_flushed_where_supported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_supported: bool
 ) -> None:
-    asked: list[object] = []
+    calls: list[object] = []
 
     def full(descriptor: int, command: int) -> None:
-        asked.append(command)
-        if not can:
+        calls.append(command)
+        if not is_supported:
             raise OSError
 
     monkeypatch.setattr(fcntl, "F_FULLFSYNC", 51, raising=False)
     monkeypatch.setattr(fcntl, "fcntl", full)
-    monkeypatch.setattr(os, "fsync", lambda descriptor: asked.append("fsync"))
+    monkeypatch.setattr(os, "fsync", lambda descriptor: calls.append("fsync"))
     with open(tmp_path / "file", "wb") as file:
         flush_to_disk(file.fileno())
-    assert asked == ([51] if can else [51, "fsync"])
+    assert calls == ([51] if is_supported else [51, "fsync"])

@@ -1,4 +1,4 @@
-"""A journal is a dict of marks and a list of the records that changed it, whatever happens in between."""
+"""A journal behaves like a dict of marks and a list of the records that changed it (stateful test)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BATCHES = st.lists(
 
 
 class Reference(RuleBasedStateMachine):
-    """The journal beside its twin in plain Python."""
+    """The journal next to a plain-Python reference implementation."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,64 +31,66 @@ class Reference(RuleBasedStateMachine):
         self.ledger = Ledger(self.folder.name)
         self.marks: dict[bytes, int] = {}
         self.history: Entries = []
-        self.held: tuple[Entries, Position] | None = None
+        self.current: tuple[Entries, Position] | None = None
 
     def teardown(self) -> None:
         self.flushing.stop()
         self.folder.cleanup()
 
     def expected(self, batch: list[JournalRecord]) -> list[bool]:
-        new = []
-        for each in batch:
-            new.append(self.marks.get(each.key, 0) != each.mark)
-            if new[-1]:
-                self.marks[each.key] = each.mark
-                self.history += plain(each)
-        return new
+        are_new = []
+        for record in batch:
+            are_new.append(self.marks.get(record.key, 0) != record.mark)
+            if are_new[-1]:
+                self.marks[record.key] = record.mark
+                self.history += plain(record)
+        return are_new
 
     @rule(batch=BATCHES)
     def append(self, batch: list[JournalRecord]) -> None:
-        assert self.ledger.learn(*batch) == self.expected(batch)
+        assert self.ledger.append(*batch) == self.expected(batch)
 
     @rule(batch=BATCHES)
-    def append_by_somebody_else(self, batch: list[JournalRecord]) -> None:
-        assert Ledger(self.folder.name).learn(*batch) == self.expected(batch)
+    def append_from_another_process(self, batch: list[JournalRecord]) -> None:
+        assert Ledger(self.folder.name).append(*batch) == self.expected(batch)
 
     @rule(batch=BATCHES)
     def fail(self, batch: list[JournalRecord]) -> None:
         try:
-            with self.ledger.journal.transaction() as turn:
-                turn.append(batch)
+            with self.ledger.journal.transaction() as transaction:
+                transaction.append(batch)
                 raise ZeroDivisionError
         except ZeroDivisionError:
             pass
 
     @rule(keep=st.booleans(), reopened=st.booleans())
-    def fold(self, keep: bool, reopened: bool) -> None:
-        (Ledger(self.folder.name) if reopened else self.ledger).fold(keep=keep)
+    def compact(self, keep: bool, reopened: bool) -> None:
+        (Ledger(self.folder.name) if reopened else self.ledger).compact(keep=keep)
 
     @rule()
     def reopen(self) -> None:
         self.ledger = Ledger(self.folder.name)
 
     @rule(length=st.integers(1, 40))
-    def leave_a_torn_end(self, length: int) -> None:
+    def leave_a_torn_group(self, length: int) -> None:
         if os.path.exists(self.ledger.path):
             with open(self.ledger.path, "ab") as file:
                 file.write(b"\xabgr\x1a".ljust(length, b"\x00")[:length])
 
     @rule()
-    def hold(self) -> None:
-        self.held = self.ledger.state(self.held)
+    def update_current(self) -> None:
+        self.current = self.ledger.state(self.current)
 
     @invariant()
-    def the_state_is_the_history(self) -> None:
-        assert self.ledger.state(self.held)[0] == self.history
+    def the_state_equals_the_history(self) -> None:
+        assert self.ledger.state(self.current)[0] == self.history
 
     @invariant()
-    def the_marks_are_those_of_the_dict(self) -> None:
-        with self.ledger.journal.transaction() as turn:
-            assert [turn.mark(each) for each in KEYS] == [self.marks.get(each, 0) for each in KEYS]
+    def the_marks_equal_the_dict(self) -> None:
+        with self.ledger.journal.transaction() as transaction:
+            assert [transaction.mark(record) for record in KEYS] == [
+                self.marks.get(record, 0) for record in KEYS
+            ]
 
 
 TestReference = pytest.mark.filterwarnings("ignore::weigh.errors.CutJournal")(Reference.TestCase)

@@ -1,4 +1,4 @@
-"""A durable store: records are appended, keys have marks, and snapshots take the place of old records."""
+"""A durable append-only store with exactly-once keys, compacted into snapshots."""
 
 from weigh.journal.journal import Journal, WriteTransaction
 from weigh.journal.storage import JOURNAL_START, JournalRecord, Position

@@ -1,4 +1,4 @@
-"""One generation of a journal: an open file of marks and groups of records."""
+"""One generation of a journal: a file with a table of marks and groups of records."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ _RETRY_PAUSE = 0.01
 
 
 class Generation:
-    """An open file of a journal; the one who opened it closes it."""
+    """An open journal file; the caller closes it."""
 
     def __init__(self, path: str, descriptor: int) -> None:
         self.path = path
         self._descriptor = descriptor
         self.header = unpack_header(read_at(descriptor, 0, HEADER_BYTES), path)
-        found = os.fstat(descriptor)
-        if found.st_size < self.header.groups_offset:
-            raise JournalError(f"{path} is cut short within its table of keys. Restore it from a copy.")
-        self.identity = found.st_dev, found.st_ino, self.header.generation
+        status = os.fstat(descriptor)
+        if status.st_size < self.header.groups_offset:
+            raise JournalError(f"{path} is truncated in its table of keys. Restore it from a copy.")
+        self.identity = status.st_dev, status.st_ino, self.header.generation
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         os.close(self._descriptor)
 
     def read_marks(self) -> MarkIndex:
-        """The marks that the records up to `header.folded` have left."""
+        """Return the marks of all keys as of `header.snapshot_position`."""
         if not self.header.n_keys:
             return MarkIndex(MarkTable())
         with translate_os_errors(self.path, "read"):
@@ -64,26 +64,26 @@ class Generation:
         return MarkIndex(table)
 
     def contains(self, position: Position) -> bool:
-        """Whether a position is one between the groups of this file."""
+        """Whether a position is a group boundary of this file."""
         if position.offset == self.header.start.offset:
             return position.checksum == self.header.start.checksum
         if position.offset < self.header.start.offset:
             return False
-        before = read_at(self._descriptor, self._file_offset(position) - CHECKSUM.size, CHECKSUM.size)
-        return before == CHECKSUM.pack(position.checksum)
+        stored = read_at(self._descriptor, self._file_offset(position) - CHECKSUM.size, CHECKSUM.size)
+        return stored == CHECKSUM.pack(position.checksum)
 
-    def groups(self, since: Position, tries: int = 1) -> Iterator[tuple[list[JournalRecord], Position]]:
-        """The records of every whole group after a position, and the position after it.
+    def groups(self, since: Position, attempts: int = 1) -> Iterator[tuple[list[JournalRecord], Position]]:
+        """Yield the records of each complete group after a position, and the position after the group.
 
-        Who reads without the lock may meet a writer that cuts a torn group off and puts another in its place,
-        and looks again before calling that damage.
+        A reader without the lock may see a writer replace a torn group, so it retries up to `attempts` times
+        before it reports damage.
         """
         while True:
             with translate_os_errors(self.path, "read"):
-                found = self._read_group(since, tries)
-            if found is None:
+                group = self._read_group(since, attempts)
+            if group is None:
                 return
-            body, since = found
+            body, since = group
             yield self._unpack_records(body), since
 
     def _unpack_records(self, body: bytes) -> list[JournalRecord]:
@@ -93,8 +93,8 @@ class Generation:
             raise JournalError(f"{self.path} is damaged: {error} Restore it from a copy.") from error
 
     def append(self, parts: Sequence[bytes], end: Position) -> Position:
-        """Write a group at the end, all or nothing, and have it on the disk."""
-        group, link = pack_group(parts, end.checksum)
+        """Append a group and flush it, all or nothing."""
+        group, checksum = pack_group(parts, end.checksum)
         try:
             with translate_os_errors(self.path, "written"):
                 write_at(self._descriptor, group, self._file_offset(end))
@@ -103,63 +103,62 @@ class Generation:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._descriptor, self._file_offset(end))
             raise
-        return Position(end.offset + len(group), link)
+        return Position(end.offset + len(group), checksum)
 
     def flush(self) -> None:
-        """Have all that is written, by whomever, on the disk."""
+        """Flush the file, including what other processes wrote."""
         with translate_os_errors(self.path, "written"):
             flush_to_disk(self._descriptor)
 
     def truncate(self, end: Position) -> int:
-        """Take away what a killed writer has left after the last whole group, and tell how many bytes."""
-        rest = os.fstat(self._descriptor).st_size - self._file_offset(end)
-        if rest:
+        """Remove an incomplete group that a killed writer left after `end`; returns its size in bytes."""
+        n_bytes = os.fstat(self._descriptor).st_size - self._file_offset(end)
+        if n_bytes:
             with translate_os_errors(self.path, "written"):
                 os.ftruncate(self._descriptor, self._file_offset(end))
-        return rest
+        return n_bytes
 
     def write_successor(self, marks: MarkIndex, end: Position, keep: bool) -> None:
-        """Put a generation in this one's place that has the marks in its table, and the records if asked."""
-        table, keys = marks.to_bytes()
+        """Replace this generation by one whose table holds the marks; its records are copied if `keep`."""
+        table, n_keys = marks.to_bytes()
         start = self.header.start if keep else end
-        told = JournalHeader(self.header.generation + 1, start, end, keys, zlib.crc32(table))
-        kept = (self._file_offset(start), self._file_offset(end))
-        write_generation(
-            self.path, told, table, self._read_range(*kept), stat.S_IMODE(os.fstat(self._descriptor).st_mode)
-        )
+        header = JournalHeader(self.header.generation + 1, start, end, n_keys, zlib.crc32(table))
+        groups = self._read_range(self._file_offset(start), self._file_offset(end))
+        mode = stat.S_IMODE(os.fstat(self._descriptor).st_mode)
+        write_generation(self.path, header, table, groups, mode)
 
-    def _read_range(self, first: int, last: int) -> Iterator[bytes]:
-        for at in range(first, last, _COPY_BYTES):
-            yield read_at(self._descriptor, at, min(_COPY_BYTES, last - at))
+    def _read_range(self, start: int, stop: int) -> Iterator[bytes]:
+        for offset in range(start, stop, _COPY_BYTES):
+            yield read_at(self._descriptor, offset, min(_COPY_BYTES, stop - offset))
 
     def _file_offset(self, position: Position) -> int:
         return self.header.groups_offset + position.offset - self.header.start.offset
 
-    def _read_group(self, since: Position, tries: int) -> tuple[bytes, Position] | None:
+    def _read_group(self, since: Position, attempts: int) -> tuple[bytes, Position] | None:
         if not self.contains(since):
             raise LostPlace(
-                f"{self.path}: the records after byte {since.offset:,} of its history are not here: it was "
-                "folded into a snapshot, or replaced. Load the snapshot again."
+                f"{self.path}: the records after byte {since.offset:,} of its history are no longer here: "
+                "it was compacted into a snapshot, or replaced. Load the snapshot again."
             )
-        place = self._file_offset(since)
+        offset = self._file_offset(since)
         try:
-            found = read_group(self._descriptor, place, since.checksum)
+            group = read_group(self._descriptor, offset, since.checksum)
         except CorruptGroup:
-            if tries > 1:
+            if attempts > 1:
                 time.sleep(_RETRY_PAUSE)
-                return self._read_group(since, tries - 1)
+                return self._read_group(since, attempts - 1)
             raise JournalError(
-                f"{self.path} is damaged at byte {place:,}, and more follows. Nothing was changed; "
+                f"{self.path} is damaged at byte {offset:,}, with more data after it. Nothing was changed; "
                 "restore it from a copy."
             ) from None
-        if found is None:
+        if group is None:
             return None
-        body, link, end = found
-        return body, Position(since.offset + end - place, link)
+        body, checksum, end = group
+        return body, Position(since.offset + end - offset, checksum)
 
 
 def open_generation(path: str, flags: int) -> Generation | None:
-    """The present generation of a journal, None if there is none yet."""
+    """Open the current generation of a journal; returns None if there is no file yet."""
     with translate_os_errors(path, "written" if flags & os.O_RDWR else "read"):
         try:
             descriptor = os.open(path, flags)
@@ -173,21 +172,21 @@ def open_generation(path: str, flags: int) -> Generation | None:
 
 
 def write_generation(
-    path: str, head: JournalHeader, table: bytes = b"", kept: Iterable[bytes] = (), mode: int = 0o600
+    path: str, header: JournalHeader, table: bytes = b"", groups: Iterable[bytes] = (), mode: int = 0o600
 ) -> None:
-    """Put a new file in a journal's place, whole and on the disk before it has the name.
+    """Atomically replace a journal's file, flushing the new one before it is renamed.
 
-    The caller holds the lock, so one name for drafts is enough, and what a killed writer left is overwritten.
+    The caller holds the lock, so one draft name is enough, and a killed writer's draft is overwritten.
     """
     draft = f"{path}.new"
     with translate_os_errors(path, "written"):
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
         try:
             os.fchmod(descriptor, mode)
-            at = 0
-            for data in itertools.chain((head.to_bytes(), table), kept):
-                write_at(descriptor, data, at)
-                at += len(data)
+            offset = 0
+            for data in itertools.chain((header.to_bytes(), table), groups):
+                write_at(descriptor, data, offset)
+                offset += len(data)
             flush_to_disk(descriptor)
             os.replace(draft, path)
         except BaseException:
@@ -200,45 +199,45 @@ def write_generation(
 
 
 class MarkTable:
-    """Sorted keys, then their marks, in mapped bytes."""
+    """A read-only table in a buffer: n sorted keys of 16 bytes, then their n marks of one byte."""
 
-    def __init__(self, buffer: bytes | mmap.mmap = b"", at: int = 0, count: int = 0) -> None:
+    def __init__(self, buffer: bytes | mmap.mmap = b"", offset: int = 0, count: int = 0) -> None:
         self._buffer = buffer
-        self._offset = at
+        self._offset = offset
         self._count = count
 
     def __len__(self) -> int:
         return self._count
 
-    def __getitem__(self, place: int) -> bytes:
-        at = self._offset + KEY_BYTES * place
-        return self._buffer[at : at + KEY_BYTES]
+    def __getitem__(self, index: int) -> bytes:
+        offset = self._offset + KEY_BYTES * index
+        return self._buffer[offset : offset + KEY_BYTES]
 
-    def keys(self, first: int, last: int) -> bytes:
-        """The keys of a stretch, one after the other."""
-        return self._buffer[self._offset + KEY_BYTES * first : self._offset + KEY_BYTES * last]
+    def keys(self, start: int, stop: int) -> bytes:
+        """Return a range of keys, concatenated."""
+        return self._buffer[self._offset + KEY_BYTES * start : self._offset + KEY_BYTES * stop]
 
-    def marks(self, first: int, last: int) -> bytes:
-        """The marks of a stretch."""
-        at = self._offset + KEY_BYTES * self._count
-        return self._buffer[at + first : at + last]
+    def marks(self, start: int, stop: int) -> bytes:
+        """Return a range of marks."""
+        offset = self._offset + KEY_BYTES * self._count
+        return self._buffer[offset + start : offset + stop]
 
-    def find(self, key: bytes, first: int = 0) -> tuple[int, bool]:
-        """Where a key is, or would be, and whether it is there."""
-        place = bisect.bisect_left(self, key, first)
-        return place, place < self._count and self[place] == key
+    def find(self, key: bytes, start: int = 0) -> tuple[int, bool]:
+        """Return the index of a key, or its insertion point, and whether the key is present."""
+        index = bisect.bisect_left(self, key, start)
+        return index, index < self._count and self[index] == key
 
     def checksum(self) -> int:
-        """CRC-32 of keys and marks."""
+        """Return the CRC-32 of keys and marks."""
         with (
-            memoryview(self._buffer) as whole,
-            whole[self._offset : self._offset + (KEY_BYTES + 1) * self._count] as table,
+            memoryview(self._buffer) as view,
+            view[self._offset : self._offset + (KEY_BYTES + 1) * self._count] as table,
         ):
             return zlib.crc32(table)
 
 
 class MarkIndex:
-    """The marks of all keys."""
+    """The marks of all keys: a stored table, and updates in memory that override it."""
 
     def __init__(self, table: MarkTable) -> None:
         self._table = table
@@ -248,20 +247,20 @@ class MarkIndex:
         mark = self._updates.get(key)
         if mark is not None:
             return mark
-        place, found = self._table.find(key)
-        return self._table.marks(place, place + 1)[0] if found else 0
+        index, is_present = self._table.find(key)
+        return self._table.marks(index, index + 1)[0] if is_present else 0
 
     def update(self, changes: dict[bytes, int]) -> None:
-        """Take over the marks of some keys."""
+        """Set the marks of keys."""
         self._updates.update(changes)
 
     def to_bytes(self) -> tuple[bytes, int]:
-        """All keys that have a mark, as the bytes of a table, and how many."""
+        """Return the keys with a non-zero mark as the bytes of a table, and their number."""
         keys = []
         marks = []
-        for first, last, key in self._unchanged_ranges():
-            keys.append(self._table.keys(first, last))
-            marks.append(self._table.marks(first, last))
+        for start, stop, key in self._unchanged_ranges():
+            keys.append(self._table.keys(start, stop))
+            marks.append(self._table.marks(start, stop))
             if self._updates.get(key):
                 keys.append(key)
                 marks.append(bytes([self._updates[key]]))
@@ -269,10 +268,10 @@ class MarkIndex:
         return table, len(table) // (KEY_BYTES + 1)
 
     def _unchanged_ranges(self) -> Iterator[tuple[int, int, bytes]]:
-        """Stretches of the table that have not changed, each with the changed key that comes after it."""
-        first = 0
+        """Yield the ranges of the table between updated keys, each with the updated key after it."""
+        start = 0
         for key in sorted(self._updates):
-            last, found = self._table.find(key, first)
-            yield first, last, key
-            first = last + found
-        yield first, len(self._table), b""
+            stop, is_present = self._table.find(key, start)
+            yield start, stop, key
+            start = stop + is_present
+        yield start, len(self._table), b""

@@ -1,4 +1,4 @@
-"""The journal itself, for writers and readers."""
+"""The journal: lock-free reading, and writing in transactions under a file lock."""
 
 from __future__ import annotations
 
@@ -23,38 +23,39 @@ from weigh.journal.storage import (
 
 State = TypeVar("State")
 
-# Looking again, ten times at most, spans the moment between a writer's cut and its next group.
+# Enough retries to outlast the moment in which a writer replaces a torn group.
 _MAX_READ_ATTEMPTS = 10
+_MIN_LOCK_PAUSE = 0.0005
+_MAX_LOCK_PAUSE = 0.02
 
 
 class Journal:
-    """Records on the disk that outlive their writer, each key changing its mark exactly once.
+    """A durable file of records, in which every change of a key's mark is written exactly once.
 
     Several processes and threads may write, one at a time::
 
         journal = Journal("learned.journal")
-        with journal.writing() as turn:
-            new = turn.append([Record(key, 1, payload)])
+        with journal.transaction() as transaction:
+            is_new = transaction.append([JournalRecord(key, 1, payload)])
 
-    After the turn the records are on the disk; if the process is killed before, all of them are or none. A
-    record whose key has its mark already is not written, so that doing something twice counts once. Readers
-    need no lock::
+    After the transaction the records are on disk; if the process is killed earlier, either all of them are or
+    none. A record whose key already has its mark is not written, so repeating an operation has no effect.
+    Readers need no lock::
 
         for record in journal.records(since=position):
             ...
 
-    A state that is made of the records, a model say, is kept as a snapshot with the position that it
-    includes. `turn.fold` writes one and frees the journal of its records, and `state` reads the two
-    together.
+    State derived from the records, such as a model, is stored as a snapshot together with the position it
+    covers. `WriteTransaction.compact` writes a snapshot and drops the records; `state` combines the two.
 
-    Beside the file are its locks (`.lock`, `.queue`), which stay there for ever, and for a moment the draft
-    of a new generation (`.new`). `patience` is how many seconds a writer waits for its turn.
+    The lock files (`.lock`, `.queue`) beside the file are permanent; the draft of a new generation (`.new`)
+    is temporary. `patience` is the number of seconds that a writer waits for the lock.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, patience: float = 30.0) -> None:
         if not patience >= 0:
             raise parameter_error("Journal", "patience", "a number of seconds, 0 or more", patience)
-        # Locks and drafts belong beside the file, and not beside a link to it.
+        # Locks and drafts belong beside the file, not beside a symbolic link to it.
         self.path = os.path.realpath(path)
         self._patience = patience
         self._cache = WriterCache()
@@ -65,24 +66,24 @@ class Journal:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[WriteTransaction]:
-        """A turn to write, once all others are through with theirs; an exception in it appends nothing."""
+        """Wait for the lock and begin a transaction; an exception in its block appends nothing."""
         with (
             write_lock(self.path, self._patience),
-            contextlib.closing(WriteTransaction(self.path, self._cache)) as turn,
+            contextlib.closing(WriteTransaction(self.path, self._cache)) as transaction,
         ):
-            if turn.truncated_bytes:
+            if transaction.truncated_bytes:
                 warnings.warn(
-                    f"{self.path}: the last {turn.truncated_bytes:,} bytes were not whole and were cut. A writer was "
-                    "stopped there, or the disk has lost them; what they held has to be given again.",
+                    f"{self.path}: the last {transaction.truncated_bytes:,} bytes were incomplete and were "
+                    "removed. A writer was killed there, or the disk lost data; append those records again.",
                     CutJournal,
                     stacklevel=3,
                 )
-            yield turn
-            turn.commit()
+            yield transaction
+            transaction.commit()
 
     @property
     def position(self) -> Position:
-        """The end of the last whole group."""
+        """The end of the last complete group."""
         file = open_generation(self.path, os.O_RDONLY)
         if file is None:
             return JOURNAL_START
@@ -93,17 +94,17 @@ class Journal:
             return end
 
     def records(self, since: Position = JOURNAL_START) -> Iterator[JournalRecord]:
-        """All records after a position, of whole groups only; LostPlace if some of them are gone."""
+        """Yield the records of complete groups after a position; raises LostPlace if some were compacted."""
         for records, _ in self.groups(since):
             yield from records
 
     def groups(self, since: Position = JOURNAL_START) -> Iterator[tuple[list[JournalRecord], Position]]:
-        """The records of each group after a position, together with the position after the group."""
+        """Yield the records of each complete group after a position, and the position after the group."""
         file = open_generation(self.path, os.O_RDONLY)
         if file is None:
             if since != JOURNAL_START:
                 raise LostPlace(
-                    f"{self.path}: there is no journal, but a snapshot of one. Restore it from a copy."
+                    f"{self.path}: there is a snapshot, but no journal. Restore the journal from a copy."
                 )
             return
         with contextlib.closing(file):
@@ -113,72 +114,70 @@ class Journal:
         self,
         load: Callable[[], tuple[State, Position]],
         add: Callable[[State, list[JournalRecord]], State],
-        held: tuple[State, Position] | None = None,
+        current: tuple[State, Position] | None = None,
     ) -> tuple[State, Position]:
-        """The state that the snapshot and the records after it make up, and the position that it includes.
+        """Return the state of the snapshot and the records after it, and the position that it covers.
 
-        `load` gives the snapshot and the position stored in it, or an empty state and START if there is
-        none yet; `add` gives the state after some more records. Between the two a writer may fold, and drop
-        records that the snapshot just loaded does not have; then the newer snapshot is loaded. Whoever asks
-        again and again passes what it holds, and only reads what is new::
+        `load` returns the snapshot and the position stored in it, or an empty state and JOURNAL_START if
+        there is none yet; `add` returns the state after further records. If a writer compacts in between and
+        drops records that the loaded snapshot lacks, the newer snapshot is loaded. Pass the previous result
+        as `current` to read only new records::
 
             state, position = journal.state(load, add)
-            state, position = journal.state(load, add, held=(state, position))
+            state, position = journal.state(load, add, current=(state, position))
         """
         lost = None
         while True:
-            state, position = begun = held or load()
+            state, start = current or load()
+            position = start
             try:
-                for records, after in self.groups(position):
+                for records, after in self.groups(start):
                     state, position = add(state, records), after
                 return state, position
             except LostPlace:
-                # Snapshots are written before records are dropped, so a second look must find a later one.
-                if held is None and begun[1] == lost:
+                # Snapshots are written before records are dropped, so a second load must return a later one.
+                if current is None and start == lost:
                     raise
-                lost = None if held else begun[1]
-                held = None
-
-
-_MIN_LOCK_PAUSE = 0.0005
-_MAX_LOCK_PAUSE = 0.02
+                lost = None if current else start
+                current = None
 
 
 def check_file_locks(path: str) -> None:
-    """Refuse a system without the locks that a journal needs."""
+    """Raise JournalError on a system without fcntl locks."""
     try:
-        import fcntl
+        import fcntl  # noqa: F401
     except ImportError:
         raise JournalError(
             f"{path}: a journal needs the file locks of Unix (fcntl), which this system does not have. "
-            "Use Linux or macOS, or the Linux subsystem of Windows."
+            "Use Linux, macOS or the Windows Subsystem for Linux."
         ) from None
 
 
 @contextlib.contextmanager
 def write_lock(path: str, patience: float) -> Iterator[None]:
-    """Hold the lock that belongs to a journal, waiting for it as long as `patience` allows.
+    """Hold a journal's lock, waiting for it up to `patience` seconds.
 
-    There are two locks, in files that are never deleted. Whoever is first in the queue looks for the lock
-    often, and the one who has just let go of it has to queue first; with one lock alone, a busy writer
-    would take it again and again before anybody else looks.
+    There are two locks, in files that are never deleted. The holder of the queue lock polls the main lock
+    often, and a writer that releases the main lock must queue again. With one lock alone, a busy writer
+    would reacquire it before anyone else polls.
     """
-    until = time.monotonic() + patience
+    deadline = time.monotonic() + patience
     with _open_lock_file(f"{path}.lock") as lock:
         with _open_lock_file(f"{path}.queue") as queue:
-            locks = _acquire(queue, until, _MAX_LOCK_PAUSE) and _acquire(lock, until, _MIN_LOCK_PAUSE)
-        if not locks:
+            is_locked = _acquire(queue, deadline, _MAX_LOCK_PAUSE) and _acquire(
+                lock, deadline, _MIN_LOCK_PAUSE
+            )
+        if not is_locked:
             raise JournalError(
-                f"{path}.lock is taken: another program, or another part of this one, is writing and has not "
-                f"finished within {patience:g} s. Try again, or wait longer: Journal(path, patience=...)."
+                f"{path}.lock is taken: another writer has not finished within {patience:g} s. "
+                "Try again, or wait longer: Journal(path, patience=...)."
             )
         yield
 
 
 @contextlib.contextmanager
 def _open_lock_file(path: str) -> Iterator[int]:
-    # Every turn opens the file anew: a lock belongs to an opening, so that threads exclude each other as
-    # well.
+    # flock belongs to the open file description; a new one per transaction also excludes threads.
     with translate_os_errors(path, "written"):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -187,8 +186,8 @@ def _open_lock_file(path: str) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _acquire(descriptor: int, until: float, longest_pause: float) -> bool:
-    """Whether the lock of a file could be taken in time."""
+def _acquire(descriptor: int, deadline: float, max_pause: float) -> bool:
+    """Lock a file; returns False if that is not possible before the deadline."""
     import fcntl
 
     pause = _MIN_LOCK_PAUSE
@@ -196,15 +195,15 @@ def _acquire(descriptor: int, until: float, longest_pause: float) -> bool:
         with contextlib.suppress(BlockingIOError):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return True
-        left = until - time.monotonic()
-        if left <= 0:
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
             return False
-        time.sleep(min(pause, left))
-        pause = min(2 * pause, longest_pause)
+        time.sleep(min(pause, remaining))
+        pause = min(2 * pause, max_pause)
 
 
 class WriterCache:
-    """What a process knows of a journal's file, so that it need not read it again for its next turn."""
+    """The marks and the end of a journal's file, kept between transactions so as not to read it again."""
 
     def __init__(self) -> None:
         self.identity: tuple[int, int, int] | None = None
@@ -213,7 +212,7 @@ class WriterCache:
         self.flushed_position = JOURNAL_START
 
     def catch_up(self, file: Generation) -> None:
-        """Read what others have written since."""
+        """Read what other writers have appended."""
         if self.identity != file.identity or not file.contains(self.end):
             self.marks = file.read_marks()
             self.end = file.header.snapshot_position
@@ -225,113 +224,115 @@ class WriterCache:
 
 
 class WriteTransaction:
-    """The time during which one writer, and nobody else, appends; `Journal.writing` gives one."""
+    """Exclusive write access to a journal; created by `Journal.transaction`."""
 
-    def __init__(self, path: str, known: WriterCache) -> None:
-        self._cache = known
+    def __init__(self, path: str, cache: WriterCache) -> None:
+        self._cache = cache
         self._parts: list[bytes] = []
         self._pending: dict[bytes, int] = {}
         self._is_closed = False
         self._file = _open_or_create(path)
         try:
             with translate_os_errors(path, "read"):
-                known.catch_up(self._file)
-            self.truncated_bytes = self._file.truncate(known.end)
-            """Bytes of an unfinished group that a killed writer had left, and that are gone now."""
+                cache.catch_up(self._file)
+            self.truncated_bytes = self._file.truncate(cache.end)
+            """Size of an incomplete group that a killed writer had left and that was removed."""
         except BaseException:
             self.close()
             raise
 
     @property
     def position(self) -> Position:
-        """The end of all groups that are on the disk."""
+        """The end of the last committed group."""
         return self._cache.end
 
     @property
     def bytes_since_snapshot(self) -> int:
-        """Bytes of records since the last snapshot, by which an owner may decide when to fold."""
+        """Bytes of records since the last snapshot, for deciding when to compact."""
         return self._cache.end.offset - self._file.header.snapshot_position.offset
 
     def contains(self, position: Position) -> bool:
-        """Whether the journal goes on from a position, that of a snapshot say, and so belongs to it."""
+        """Whether the journal continues from a position, and so belongs to a snapshot with that position."""
         return self._file.contains(position)
 
     def mark(self, key: bytes) -> int:
-        """The present mark of a key, 0 if it has none."""
+        """Return the current mark of a key, 0 if it has none."""
         mark = self._pending.get(key)
         return self._cache.marks[key] if mark is None else mark
 
     def append(self, records: Iterable[JournalRecord]) -> list[bool]:
-        """Take the records that change their key's mark, and tell of each whether it was one.
+        """Add the records that change their key's mark; returns for each record whether it does.
 
-        They are on the disk, all of them or none, when the turn has ended without an exception.
+        They are on disk, all or none, once the transaction has ended without an exception.
         """
         self._require_open()
-        new = []
+        are_new = []
         for record in [check_record(record) for record in records]:
-            changes = record.mark != self.mark(record.key)
-            new.append(changes)
-            if changes:
+            is_new = record.mark != self.mark(record.key)
+            are_new.append(is_new)
+            if is_new:
                 self._pending[record.key] = record.mark
                 self._parts += pack_record(record)
-        return new
+        return are_new
 
     def compact(self, write: Callable[[Position], None], *, keep: bool = False) -> None:
-        """Begin a new generation of the journal, after its owner has written a snapshot.
+        """Write a snapshot with `write`, then replace the journal by a new generation.
 
-        What the turn has appended is committed first, so `Journal.records` has it. `write` is called with
-        the position that the snapshot includes. It must store that position in the snapshot, and have all
-        of it on the disk before it returns, as `weigh.atomic_files.atomic_write` does. The new generation knows
-        the mark of every key and has no records, or all of them with `keep`. Wherever this is interrupted,
-        the snapshot and the journal together give the same state.
+        Pending records are committed first, so `Journal.records` includes them. `write` is called with the
+        position that the snapshot covers; it must store that position in the snapshot and flush it to disk,
+        as `weigh.atomic_files.atomic_write` does. The new generation has the mark of every key, and no
+        records unless `keep` is true. After an interruption at any point, the snapshot and the journal still
+        give the same state.
         """
         self.commit()
         write(self._cache.end)
-        # Should anything fail from here on, nobody knows which file has the name, and none may be written to.
+        # If anything fails from here on, it is unknown which file has the name, so nothing may be written.
         self._is_closed = True
         try:
             self._file.write_successor(self._cache.marks, self._cache.end, keep)
         finally:
-            following = _open_or_create(self._file.path)
+            successor = _open_or_create(self._file.path)
             self._file.close()
-            self._file = following
-            self._cache.catch_up(following)
+            self._file = successor
+            self._cache.catch_up(successor)
             self._is_closed = False
 
     def commit(self) -> None:
-        """Write what was appended as one group, and have it on the disk; the end of a turn does so."""
+        """Write the appended records as one group and flush it; the end of a transaction does this too."""
         self._require_open()
         if self._cache.flushed_position != self._cache.end:
-            # A writer that was killed between writing and flushing may have left whole groups. Whoever is
-            # told that a record is there already must be able to rely on it; and should the power fail, no
-            # group may be on the disk behind one that is not.
+            # A writer killed before its flush may have left complete groups. A caller who learns that a
+            # record already exists must be able to rely on it, and after a power failure no group may be
+            # on disk behind one that is not.
             self._file.flush()
             self._cache.flushed_position = self._cache.end
         if self._parts:
             end = self._file.append(self._parts, self._cache.end)
-            # In this order: whoever is interrupted in between reads the group again, which changes nothing.
+            # In this order: after an interruption in between, the group is read again, which changes nothing.
             self._cache.marks.update(self._pending)
             self._cache.end = self._cache.flushed_position = end
             self._parts, self._pending = [], {}
 
     def close(self) -> None:
-        """End the turn; what was not committed is forgotten."""
+        """End the transaction; uncommitted records are discarded."""
         self._is_closed = True
         self._file.close()
 
     def _require_open(self) -> None:
         if self._is_closed:
             raise JournalError(
-                f"{self._file.path}: this turn is over. Begin another: with journal.writing() as turn."
+                f"{self._file.path}: this transaction is over. Begin a new one with Journal.transaction()."
             )
 
 
 def _open_or_create(path: str) -> Generation:
-    """A journal's file, open for writing, and made if there is none; the caller holds the lock."""
+    """Open a journal's file for writing, creating it if necessary; the caller holds the lock."""
     file = open_generation(path, os.O_RDWR)
     if file is None:
         write_generation(path, JournalHeader())
         file = open_generation(path, os.O_RDWR)
     if file is None:
-        raise JournalError(f"{path}: the journal has vanished while it was made. Leave its folder to weigh.")
+        raise JournalError(
+            f"{path}: the journal was deleted while it was being created. Do not modify its folder meanwhile."
+        )
     return file

@@ -6,8 +6,8 @@ import os
 import sys
 
 from tests.apps.mail.sample_mails import ham, spam
-from tests.journal.dying import CALLS as OF_JOURNALS
-from tests.journal.dying import Countdown
+from tests.journal.crashing_writer import CALLS as OF_JOURNALS
+from tests.journal.crashing_writer import Countdown
 from weigh.apps.mail.store import MailStore
 
 CALLS = (*OF_JOURNALS, "chmod")
@@ -40,7 +40,7 @@ def change_and_fold(folder: str) -> None:
 def die(folder: str, step: int) -> None:
     countdown = Countdown(step, lambda: os._exit(9))
     for name in CALLS:
-        setattr(os, name, countdown.wrapped(name))
+        setattr(os, name, countdown.wrap(name))
     change_and_fold(folder)
 
 

@@ -16,7 +16,7 @@ import pytest
 from tests.apps.mail import store_dying
 from tests.apps.mail.sample_mails import counts, files, ham, image, learned, spam
 from tests.apps.mail.store_writer import calls
-from tests.journal.dying import Countdown
+from tests.journal.crashing_writer import Countdown
 from weigh.apps.mail.store import MailStore
 from weigh.errors import WeighError
 
@@ -132,7 +132,7 @@ def steps(begun: Path, patch: pytest.MonkeyPatch) -> list[str]:
     countdown = Countdown(0, lambda: None)
     with patch.context() as counting:
         for name in store_dying.CALLS:
-            counting.setattr(os, name, countdown.wrapped(name))
+            counting.setattr(os, name, countdown.wrap(name))
         store_dying.change_and_fold(str(folder))
     return countdown.names
 
@@ -179,7 +179,7 @@ def test_changing_refused_at_any_call_of_the_system_leaves_all_or_nothing_of_it(
         with monkeypatch.context() as patch:
             countdown = Countdown(step, full)
             for name in set(store_dying.CALLS) - {"close"}:
-                patch.setattr(os, name, countdown.wrapped(name))
+                patch.setattr(os, name, countdown.wrap(name))
             is_refused = False
             try:
                 store_dying.change_and_fold(str(folder))
