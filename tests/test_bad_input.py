@@ -744,7 +744,7 @@ def _() -> object:
     return fit(weigh.open(written("__label__cat purrs\n__label__dog __label__pet barks\n", "pets.ft")), None)
 
 
-@case("A fastText label behind words")
+@case("A fastText label after other words")
 def _() -> object:
     return fit(weigh.open(written("__label__cat purrs\nbarks __label__dog\n", "pets.ft")), None)
 
@@ -827,7 +827,7 @@ def _() -> object:
     return list(messages(written(gzip.compress(b"From cat\nSubject: milk\n")[:-9], "pets.mbox.gz")))
 
 
-@case("A packed message without end")
+@case("A compressed message that is too long")
 def _() -> object:
     return list(messages(written(gzip.compress(bytes((64 << 20) + 1), 1), "bomb.gz")))
 

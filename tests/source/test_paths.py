@@ -139,7 +139,7 @@ def test_nothing_stays_of_standard_input(given, tmp_path: Path, monkeypatch: pyt
         ),
         (b"n,y\n1,\xe9\n", "csv", "standard input, line 2 is not UTF-8 text."),
         (b'{"n": 1\n', "json", "standard input, line 1 is not JSON: Expecting ',' delimiter."),
-        (b"PAR1", "parquet", "standard input is not a whole Parquet file: "),
+        (b"PAR1", "parquet", "standard input is not a complete Parquet file: "),
         (b"1 | a\nx | b\n", "vw", "standard input, line 2, column 1: the label 'x' is not a number."),
         (gzip.compress(CSV, mtime=0)[:-9], "csv", "standard input cannot be read: Compressed file ended"),
         (CSV, "folder", "standard input is a file. Give a folder that holds a folder per class."),

@@ -1,6 +1,6 @@
-"""Rows in, chunk by chunk: tables in memory and files of any length.
+"""Reading rows chunk by chunk, from tables in memory and from files of any size.
 
-Names are resolved when they are first used: one message is judged without the readers of all formats.
+Names are resolved lazily so that classifying a single message does not import every file reader.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Chunk", "Source", "open", "rows"]
 
-_HOMES = {"Chunk": "chunk", "Source": "base", "open": "files.open_files", "rows": "memory.table"}
+_MODULE_BY_NAME = {"Chunk": "chunk", "Source": "base", "open": "files.open_files", "rows": "memory.table"}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULE_BY_NAME:
         raise AttributeError(f"module 'weigh.source' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"weigh.source.{_HOMES[name]}"), name)
+    value = getattr(importlib.import_module(f"weigh.source.{_MODULE_BY_NAME[name]}"), name)
     globals()[name] = value
     return value

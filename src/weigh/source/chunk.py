@@ -1,4 +1,4 @@
-"""A chunk: some consecutive rows, held by column."""
+"""A chunk of consecutive rows in columnar form, and the column types it may hold."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-# A NumPy array (any strides; objects are plain Python values), a `Coded`, `Texts` or `Lists` column,
-# or a pyarrow.Array. A union would oblige every reader to import pyarrow in order to narrow it;
-# `is_arrow` tells.
+# A NumPy array (any strides; objects are plain Python values), a `DictionaryColumn`, `TextColumn` or
+# `ListColumn`, or a pyarrow.Array. Narrowing a union would require importing pyarrow; use `is_arrow`.
 Column: TypeAlias = Any
 
 # A scipy.sparse matrix or array in canonical CSR form; scipy may be absent.
@@ -22,9 +21,9 @@ CSR: TypeAlias = Any
 
 @dataclass(frozen=True, eq=False)
 class DictionaryColumn:
-    """A column of repeated values: row i holds values[codes[i]], and -1 is missing.
+    """A dictionary-encoded column: row i is values[codes[i]], and code -1 is missing.
 
-    The values are distinct; some may occur in none of the rows.
+    The values are distinct; some may be unused.
     """
 
     codes: NDArray[np.int32]
@@ -37,17 +36,17 @@ class DictionaryColumn:
         return DictionaryColumn(self.codes[rows], self.values)
 
     def to_pylist(self) -> list[Any]:
-        """The value of every row, None where it is missing."""
+        """Return the value of every row, None if missing."""
         values = [*self.values, None]
         return [values[code] for code in self.codes.tolist()]
 
 
 @dataclass(frozen=True, eq=False)
 class TextColumn:
-    """A column of texts as bytes of UTF-8 that lie where they were read.
+    """A column of UTF-8 texts as spans of the buffer they were read into.
 
-    Row i is data[begins[i] : begins[i] + sizes[i]]; a size of -1 is missing. A text that could not
-    stay where it was (its quotes were doubled, say) is in `spilled`, at the place ~begins[i].
+    Row i is data[starts[i] : starts[i] + sizes[i]]; a size of -1 is missing. A text that differs from the
+    buffer, for example because its quotes were doubled, is in `overflow` at offset ~starts[i].
     """
 
     starts: NDArray[np.int64]
@@ -62,22 +61,22 @@ class TextColumn:
         return TextColumn(self.starts[rows], self.sizes[rows], self.data, self.overflow)
 
     def to_pylist(self) -> list[Any]:
-        """The text of every row, None where it is missing."""
-        return [self._text(*place) for place in zip(self.starts.tolist(), self.sizes.tolist(), strict=True)]
+        """Return the text of every row, None if missing."""
+        return [self._text(*span) for span in zip(self.starts.tolist(), self.sizes.tolist(), strict=True)]
 
-    def _text(self, begin: int, size: int) -> str | None:
+    def _text(self, start: int, size: int) -> str | None:
         if size < 0:
             return None
-        held = self.data[begin : begin + size] if begin >= 0 else self.overflow[~begin : ~begin + size]
-        # Half a surrogate pair is no UTF-8, but text that was read elsewhere may hold one.
-        return held.tobytes().decode("utf-8", "surrogatepass")
+        span = self.data[start : start + size] if start >= 0 else self.overflow[~start : ~start + size]
+        # Text from other encodings may contain lone surrogates, which UTF-8 does not allow.
+        return span.tobytes().decode("utf-8", "surrogatepass")
 
 
 @dataclass(frozen=True, eq=False)
 class ListColumn:
-    """A column of lists of names: row i holds names indptr[i] to indptr[i + 1], each once or `values` times.
+    """A column of lists of names: row i is names[indptr[i] : indptr[i + 1]], optionally with `values`.
 
-    Rows that `known` denies are missing; None knows them all.
+    Rows where `known` is False are missing; None means that no row is missing.
     """
 
     indptr: NDArray[np.int64]
@@ -94,7 +93,7 @@ class ListColumn:
         return ListColumn(self.indptr[start : max(start, stop) + 1], self.names, self.values, known)
 
     def to_pylist(self) -> list[Any]:
-        """Every row's names as a list, or as a dict to their values where they have some; None is missing."""
+        """Return each row as a list of names, or as a dict of names to values; None if missing."""
         names = self.names.to_pylist()
         rows: list[Any] = []
         for i, (start, stop) in enumerate(itertools.pairwise(self.indptr.tolist())):
@@ -115,43 +114,43 @@ def _sum_by_name(names: list[str], values: list[float]) -> dict[str, float]:
 
 
 def is_arrow(column: Column) -> bool:
-    """Tell an Arrow array from a NumPy array without importing pyarrow."""
+    """Whether a column is an Arrow array, without importing pyarrow."""
     return hasattr(column, "dictionary_encode")
 
 
 def to_pylist(column: Column) -> list[Any]:
-    """The rows of any column as Python values."""
+    """Return the rows of any column as Python values."""
     values: list[Any] = column.tolist() if isinstance(column, np.ndarray) else column.to_pylist()
     return values
 
 
 def slice_column(column: Column, start: int, stop: int) -> Column:
-    """Rows start to stop of a column, without copying."""
+    """Return rows start to stop of a column without copying."""
     if is_arrow(column):
         return column.slice(start, stop - start)
     return column[start:stop]
 
 
-def slice_csr(wide: CSR, start: int, stop: int) -> CSR:
-    """Rows start to stop of a CSR matrix; values and column numbers are views."""
-    first, last = int(wide.indptr[start]), int(wide.indptr[stop])
-    piece = type(wide)((stop - start, wide.shape[1]), dtype=wide.dtype)
-    # Set one by one: the constructor would copy views of a larger array.
-    piece.data = wide.data[first:last]
-    piece.indices = wide.indices[first:last]
-    piece.indptr = wide.indptr[start : stop + 1] - first
-    # Rows of a canonical matrix are canonical; saying so spares a pass over them.
-    piece.has_canonical_format = True
-    return piece
+def slice_csr(matrix: CSR, start: int, stop: int) -> CSR:
+    """Return rows start to stop of a CSR matrix; data and indices are views."""
+    first, last = int(matrix.indptr[start]), int(matrix.indptr[stop])
+    rows = type(matrix)((stop - start, matrix.shape[1]), dtype=matrix.dtype)
+    # Set the arrays directly: the constructor would copy views of a larger array.
+    rows.data = matrix.data[first:last]
+    rows.indices = matrix.indices[first:last]
+    rows.indptr = matrix.indptr[start : stop + 1] - first
+    # Rows of a canonical matrix are canonical; setting the flag avoids a check of all entries.
+    rows.has_canonical_format = True
+    return rows
 
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Consecutive rows: named columns or one wide sparse matrix, with labels and weights.
+    """Consecutive rows: named columns or one sparse matrix, with labels and weights.
 
-    Every column, `labels` and `weights` have `n_rows` entries. A wide chunk has no `columns`: the
-    columns of `wide` are called x0, x1, ... by whoever needs their names. `first_row` is the number
-    of rows before this chunk in its source, for messages.
+    Every column, `labels` and `weights` have `n_rows` entries. A sparse chunk has no `columns`; the columns
+    of its matrix are called x0, x1, ... where names are needed. `first_row` is the number of rows before
+    this chunk in its source, for messages.
     """
 
     columns: Mapping[str, Column]
@@ -162,14 +161,14 @@ class Chunk:
     first_row: int = field(default=0, kw_only=True)
 
     def slice(self, start: int, stop: int) -> Chunk:
-        """Rows start to stop of this chunk, as views; bounds are cut to the chunk's own."""
+        """Return rows start to stop as views; bounds are clipped to the chunk."""
         start = min(max(start, 0), self.n_rows)
         stop = min(max(stop, start), self.n_rows)
-        labels, weights, wide = self.labels, self.weights, self.sparse
+        labels, weights, sparse = self.labels, self.weights, self.sparse
         return Chunk(
             self._slice_columns(start, stop),
             stop - start,
-            sparse=None if wide is None else slice_csr(wide, start, stop),
+            sparse=None if sparse is None else slice_csr(sparse, start, stop),
             labels=None if labels is None else slice_column(labels, start, stop),
             weights=None if weights is None else weights[start:stop],
             first_row=self.first_row + start,
@@ -182,14 +181,14 @@ class Chunk:
 
 
 class MatrixColumns(Mapping[str, Any]):
-    """Views of a matrix's columns, under names in their order."""
+    """The columns of a matrix as named views."""
 
     def __init__(self, matrix: NDArray[Any], names: Sequence[str]) -> None:
         self.matrix, self.names = matrix, names
 
     @cached_property
     def _indices(self) -> dict[str, int]:
-        return {name: at for at, name in enumerate(self.names)}
+        return {name: j for j, name in enumerate(self.names)}
 
     def __getitem__(self, name: str) -> Any:
         return self.matrix[:, self._indices[name]]
@@ -205,7 +204,7 @@ class MatrixColumns(Mapping[str, Any]):
         return MatrixColumns(self.matrix, names)
 
     def slice_rows(self, start: int, stop: int) -> MatrixColumns:
-        """Return some consecutive rows."""
+        """Return rows start to stop."""
         return MatrixColumns(self.matrix[start:stop], self.names)
 
 
@@ -217,7 +216,7 @@ def rename_columns(columns: Mapping[str, Any], names: Sequence[str]) -> Mapping[
 
 
 class SparseRows:
-    """Rows in canonical CSR form, with the attributes that scipy's matrices have."""
+    """A matrix in canonical CSR form with the attributes of scipy's, for use without scipy."""
 
     has_canonical_format = True
 
@@ -235,23 +234,23 @@ class SparseRows:
         data: NDArray[np.float64],
         width: int,
     ) -> SparseRows:
-        """Take over the parts; indices rise within each row."""
+        """Wrap CSR arrays without copying; indices must ascend within each row."""
         rows = cls((len(indptr) - 1, width), dtype=data.dtype)
         rows.data, rows.indices, rows.indptr = data, indices, indptr
         return rows
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of the values."""
+        """The dtype of the values."""
         return self.data.dtype
 
     def toarray(self) -> NDArray[Any]:
-        """The rows with all their zeros."""
+        """Return a dense array."""
         dense = np.zeros(self.shape, dtype=self.dtype)
         dense[np.repeat(np.arange(self.shape[0]), np.diff(self.indptr)), self.indices] = self.data
         return dense
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
-            raise ValueError("Sparse rows become an array by a copy only.")
+            raise ValueError("SparseRows cannot be converted to an array without a copy.")
         return self.toarray().astype(dtype or self.dtype, copy=False)

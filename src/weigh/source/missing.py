@@ -1,4 +1,4 @@
-"""Markers such as '?' or -999 that stand for a missing value."""
+"""Markers of missing values, such as '?' or -999."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Marker = str | int | float
 
 
 def to_markers(missing: Marker | Iterable[Marker], owner: str = "open") -> tuple[Marker, ...]:
-    """The markers as a tuple; one marker may be given alone."""
+    """Return one marker or several as a checked tuple."""
     if isinstance(missing, tuple) and not missing:
         return ()
     if isinstance(missing, (str, int, float, np.generic)):
@@ -30,18 +30,18 @@ def to_markers(missing: Marker | Iterable[Marker], owner: str = "open") -> tuple
 
 
 class MarkerReplacer:
-    """Replaces markers by missing values, in texts and in numbers alike."""
+    """Replaces markers by missing values, in text and number columns."""
 
     def __init__(self, missing: Iterable[Marker]) -> None:
-        given = to_markers(missing)
-        self.texts = sorted({str(marker) for marker in given})
-        self.numbers = sorted({number for marker in given for number in _marker_numbers(marker)})
+        markers = to_markers(missing)
+        self.texts = sorted({str(marker) for marker in markers})
+        self.numbers = sorted({number for marker in markers for number in _marker_numbers(marker)})
 
     def __bool__(self) -> bool:
         return bool(self.texts)
 
     def apply(self, column: Column) -> Column:
-        """The column with its markers missing; the column itself where none can occur."""
+        """Return the column with markers replaced by missing values, unchanged if it has none."""
         if is_arrow(column):
             return self._replace_in_arrow(column)
         if column.dtype == object:
@@ -51,50 +51,51 @@ class MarkerReplacer:
         return column
 
     def _replace_in_objects(self, column: NDArray[Any]) -> NDArray[Any]:
-        marks = {*self.texts, *self.numbers}
-        hits = np.fromiter(
-            (type(value) in (str, int, float) and value in marks for value in column),
+        markers = {*self.texts, *self.numbers}
+        mask = np.fromiter(
+            (type(value) in (str, int, float) and value in markers for value in column),
             dtype=bool,
             count=len(column),
         )
-        if not hits.any():
+        if not mask.any():
             return column
         column = column.copy()
-        column[hits] = None
+        column[mask] = None
         return column
 
     def _replace_in_numbers(self, column: NDArray[Any]) -> Column:
-        hits = np.isin(column, self.numbers)
+        mask = np.isin(column, self.numbers)
         if column.dtype.kind == "f":
-            return np.where(hits, np.nan, column) if hits.any() else column
+            return np.where(mask, np.nan, column) if mask.any() else column
         import pyarrow as pa
 
-        # Integers have no NaN: as floats they would be taken for another kind of column.
-        return pa.array(np.ascontiguousarray(column), mask=hits)
+        # Integers have no NaN, and converting them to floats would change the inferred kind.
+        return pa.array(np.ascontiguousarray(column), mask=mask)
 
     def _replace_in_arrow(self, column: Any) -> Any:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        kind = column.type
-        if pa.types.is_dictionary(kind):
-            marked = self._replace_in_arrow(column.dictionary)
-            if marked.null_count == column.dictionary.null_count:
+        arrow_type = column.type
+        if pa.types.is_dictionary(arrow_type):
+            dictionary = self._replace_in_arrow(column.dictionary)
+            if dictionary.null_count == column.dictionary.null_count:
                 return column
-            hits = pc.take(marked.is_null(), column.indices)
-            indices = pc.if_else(hits, pa.scalar(None, column.indices.type), column.indices)
+            mask = pc.take(dictionary.is_null(), column.indices)
+            indices = pc.if_else(mask, pa.scalar(None, column.indices.type), column.indices)
             return pa.DictionaryArray.from_arrays(indices, column.dictionary)
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-            marks = pa.array(self.texts, kind)
-        elif pa.types.is_floating(kind):
-            marks = pa.array(self.numbers, pa.float64()).cast(kind)
-        elif pa.types.is_integer(kind):
-            marks = pa.array([int(n) for n in self.numbers if _fits_integer_type(n, kind)], kind)
+        if pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type):
+            markers = pa.array(self.texts, arrow_type)
+        elif pa.types.is_floating(arrow_type):
+            markers = pa.array(self.numbers, pa.float64()).cast(arrow_type)
+        elif pa.types.is_integer(arrow_type):
+            integers = [int(n) for n in self.numbers if _fits_integer_type(n, arrow_type)]
+            markers = pa.array(integers, arrow_type)
         else:
             return column
-        if not len(marks):
+        if not len(markers):
             return column
-        return pc.if_else(pc.is_in(column, value_set=marks), pa.scalar(None, kind), column)
+        return pc.if_else(pc.is_in(column, value_set=markers), pa.scalar(None, arrow_type), column)
 
 
 def _marker_numbers(marker: Marker) -> list[float]:
@@ -104,6 +105,6 @@ def _marker_numbers(marker: Marker) -> list[float]:
         return []
 
 
-def _fits_integer_type(number: float, kind: Any) -> bool:
-    low = 0 if str(kind).startswith("u") else -(2 ** (kind.bit_width - 1))
-    return number.is_integer() and low <= number < 2 ** (kind.bit_width - (low < 0))
+def _fits_integer_type(number: float, arrow_type: Any) -> bool:
+    low = 0 if str(arrow_type).startswith("u") else -(2 ** (arrow_type.bit_width - 1))
+    return number.is_integer() and low <= number < 2 ** (arrow_type.bit_width - (low < 0))

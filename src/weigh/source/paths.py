@@ -1,4 +1,4 @@
-"""Which files a path means: one, those that match a pattern, or standard input."""
+"""Resolving paths: files, glob patterns, folders and standard input."""
 
 from __future__ import annotations
 
@@ -22,12 +22,24 @@ PathLike = str | os.PathLike[str]
 
 NOT_A_FILE = ": not a file"
 _SAVE_FIRST_ADVICE = ", and rows are read more than once; save it to a file first."
+STDIN_PATH = "-"
+_STDIN_CLOSED = "Standard input is closed. Give a file, or something to read."
+# The first bytes of compressed files.
+_SUFFIX_BY_MAGIC = {
+    b"\x1f\x8b": ".gz",
+    b"BZh": ".bz2",
+    b"\xfd7zXZ\x00": ".xz",
+    b"\x28\xb5\x2f\xfd": ".zst",
+    b"\x04\x22\x4d\x18": ".lz4",
+}
+# Raised by decompressors for damaged files; Arrow's errors are OSError or ValueError.
+READ_ERRORS = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
 
 
 def resolve_paths(path: PathLike | Sequence[PathLike]) -> list[Path]:
-    """The files that a path, a pattern or a list of such means."""
-    given = [path] if isinstance(path, (str, os.PathLike)) else path
-    return [file for each in given for file in _expand_path(os.fspath(each))]
+    """Return the files that a path, a pattern or a list of them refers to."""
+    paths = [path] if isinstance(path, (str, os.PathLike)) else path
+    return [file for item in paths for file in _expand_path(os.fspath(item))]
 
 
 def _expand_path(path: str) -> Iterator[Path]:
@@ -38,42 +50,42 @@ def _expand_path(path: str) -> Iterator[Path]:
     if not glob.has_magic(path) or os.path.lexists(path):
         yield Path(path)
         return
-    found = sorted(file for file in glob.glob(path, recursive=True) if not os.path.isdir(file))
-    if not found:
+    files = sorted(file for file in glob.glob(path, recursive=True) if not os.path.isdir(file))
+    if not files:
         raise SourceError(f"No file matches {path}.", path)
-    yield from map(Path, found)
+    yield from map(Path, files)
 
 
 def require_nonempty_path(path: str) -> None:
-    """Refuse an empty path, which is what a shell makes of a variable that is not set."""
+    """Raise SourceError for an empty path, which usually comes from an unset shell variable."""
     if not path:
         raise SourceError("A path is empty. Give the name of a file or a folder; '.' is this folder.", path)
 
 
 def list_folder(folder: str) -> list[os.DirEntry[str]]:
-    """What a folder holds, sorted by name; hidden entries are left out."""
-    with os.scandir(folder) as found:
-        return sorted((e for e in found if not e.name.startswith(".")), key=lambda e: e.name)
+    """Return the entries of a folder sorted by name, without hidden ones."""
+    with os.scandir(folder) as entries:
+        return sorted((e for e in entries if not e.name.startswith(".")), key=lambda e: e.name)
 
 
 def walk_files(
     folder: str, skipped: list[str] | None = None, excluded: Callable[[str], bool] | None = None
 ) -> Iterator[str]:
-    """The files of a folder and of those below it, sorted; links to folders are not followed.
+    """Yield the files below a folder in sorted order; links to folders are not followed.
 
-    What is neither is left out, and so are folders below that may not be read, if there is a list `skipped`
-    to add "name: reason" to. Paths that are `excluded` are left out silently, with all below them.
+    Other entries are skipped. If there is a list `skipped`, "name: reason" is added to it for each of them,
+    and unreadable subfolders are skipped too. `excluded` paths and all below them are skipped silently.
     """
-    # A stack and no recursion: folders may be nested as deeply as paths are long.
-    waiting = [iter(list_folder(folder))]
-    while waiting:
-        entry = next(waiting[-1], None)
+    # A stack instead of recursion, because folders may be nested very deeply.
+    stack = [iter(list_folder(folder))]
+    while stack:
+        entry = next(stack[-1], None)
         if entry is None:
-            waiting.pop()
+            stack.pop()
         elif excluded is not None and excluded(entry.path):
             continue
         elif entry.is_dir(follow_symlinks=False):
-            waiting.append(iter(_list_subfolder(entry.path, skipped)))
+            stack.append(iter(_list_subfolder(entry.path, skipped)))
         elif is_file(entry):
             yield entry.path
         elif skipped is not None:
@@ -91,25 +103,25 @@ def _list_subfolder(folder: str, skipped: list[str] | None) -> list[os.DirEntry[
 
 
 def is_file(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry of a folder is a file, or a link that leads to one."""
+    """Whether an entry of a folder is a file or a link to one."""
     try:
         return entry.is_file()
-    except OSError:  # a link that leads in circles
+    except OSError:  # a cyclic link
         return False
 
 
 def printable_path(path: str) -> str:
-    """A path that can be printed, whatever bytes it has."""
+    """Escape unprintable characters of a path."""
     return path if path.isprintable() else repr(path)[1:-1]
 
 
 def unreadable_error(path: PathLike, error: Exception) -> SourceError:
-    """Word why the system, or what unpacks, cannot read a file."""
+    """Return the error for a file that the system or a decompressor cannot read."""
     return SourceError(f"{path} cannot be read: {error_reason(error).rstrip('.')}.", os.fspath(path))
 
 
-def check_readable(path: Path, otherwise: str = _SAVE_FIRST_ADVICE) -> None:
-    """Refuse what is no file, or may not be read; `otherwise` says what to do about pipes and devices."""
+def check_readable(path: Path, advice: str = _SAVE_FIRST_ADVICE) -> None:
+    """Raise SourceError unless the path is a readable file; `advice` completes the message for pipes."""
     try:
         path.stat()
     except OSError as cause:
@@ -123,27 +135,15 @@ def check_readable(path: Path, otherwise: str = _SAVE_FIRST_ADVICE) -> None:
         raise SourceError(f"There is no file {path}.", path)
     if not path.is_file():
         what = "a pipe" if path.is_fifo() else "not a regular file"
-        raise SourceError(f"{path} is {what}{otherwise}", path)
+        raise SourceError(f"{path} is {what}{advice}", path)
     if not os.access(path, os.R_OK):
         raise SourceError(f"{path} may not be read: permission denied.", path)
 
 
-STDIN_PATH = "-"
-_STDIN_CLOSED = "Standard input is closed. Give a file, or something to read."
-# How packed files begin.
-_SUFFIX_BY_MAGIC = {
-    b"\x1f\x8b": ".gz",
-    b"BZh": ".bz2",
-    b"\xfd7zXZ\x00": ".xz",
-    b"\x28\xb5\x2f\xfd": ".zst",
-    b"\x04\x22\x4d\x18": ".lz4",
-}
-
-
 class SpooledStdin(Path):
-    """A temporary file that messages call standard input, and whose packing was found in its bytes."""
+    """A temporary copy of standard input, shown as such in messages, with its compression detected."""
 
-    # Before Python 3.12, only the two concrete kinds of paths have one.
+    # Before Python 3.12, only the concrete path classes have this attribute.
     _flavour = getattr(type(Path()), "_flavour", None)
     compression_suffix: str
 
@@ -155,44 +155,41 @@ class SpooledStdin(Path):
 
     @property
     def suffix(self) -> str:
-        """The ending that the packing has in file names."""
+        """The file-name suffix of the detected compression."""
         return self.compression_suffix
 
 
 def spool_stdin() -> Path:
-    """Everything that standard input still holds, in a file without a name where the system allows it."""
+    """Copy standard input to a temporary file, which is unlinked at once where the system allows it."""
     if sys.stdin is None:
         raise SourceError(_STDIN_CLOSED)
-    kept = tempfile.NamedTemporaryFile(prefix="weigh-", delete=False)  # noqa: SIM115
+    spool = tempfile.NamedTemporaryFile(prefix="weigh-", delete=False)  # noqa: SIM115
     try:
-        shutil.copyfileobj(sys.stdin.buffer, kept, 1 << 20)
-        kept.seek(0)
-        start = kept.read(max(map(len, _SUFFIX_BY_MAGIC)))
+        shutil.copyfileobj(sys.stdin.buffer, spool, 1 << 20)
+        spool.seek(0)
+        start = spool.read(max(map(len, _SUFFIX_BY_MAGIC)))
     except BaseException as cause:
-        kept.close()
-        os.unlink(kept.name)
+        spool.close()
+        os.unlink(spool.name)
         if isinstance(cause, OSError) and cause.errno == errno.EBADF:
             raise SourceError(_STDIN_CLOSED) from cause
         if isinstance(cause, OSError):
+            folder = os.path.dirname(spool.name)
             raise SourceError(
-                f"Standard input cannot be read and kept in {os.path.dirname(kept.name)}: {error_reason(cause)}. "
-                f"Make room there, or set TMPDIR to a folder that has some."
+                f"Standard input cannot be copied to {folder}: {error_reason(cause)}. "
+                f"Free space there, or set TMPDIR to a folder that has some."
             ) from cause
         raise
-    nameless = f"/proc/self/fd/{kept.fileno()}"
-    if os.path.exists(nameless):
-        path = SpooledStdin(nameless)
-        os.unlink(kept.name)
-        weakref.finalize(path, kept.close)
+    descriptor_path = f"/proc/self/fd/{spool.fileno()}"
+    if os.path.exists(descriptor_path):
+        path = SpooledStdin(descriptor_path)
+        os.unlink(spool.name)
+        weakref.finalize(path, spool.close)
     else:
-        path = SpooledStdin(kept.name)
-        kept.close()
-        weakref.finalize(path, os.unlink, kept.name)
+        path = SpooledStdin(spool.name)
+        spool.close()
+        weakref.finalize(path, os.unlink, spool.name)
     path.compression_suffix = next(
-        (ending for magic, ending in _SUFFIX_BY_MAGIC.items() if start.startswith(magic)), ""
+        (suffix for magic, suffix in _SUFFIX_BY_MAGIC.items() if start.startswith(magic)), ""
     )
     return path
-
-
-# What the libraries that unpack raise over damaged files; Arrow's errors are OSError or ValueError.
-READ_ERRORS = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)

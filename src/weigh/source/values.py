@@ -1,4 +1,4 @@
-"""Python values as NumPy columns: lists made into arrays, foreign objects made plain."""
+"""Conversion of Python lists and objects from other libraries to NumPy columns of plain values."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from weigh import _core
 from weigh.errors import ColumnError, DataError
 
 PLAIN_TYPES = (str, int, float, bool, type(None), list)
-# pandas' markers and labels, known by name so that pandas stays unimported.
+# Types of pandas and NumPy, matched by name to avoid importing pandas.
 _MISSING_TYPE_NAMES = frozenset({"NAType", "NaTType", "MaskedConstant"})
 _TEXT_TYPE_NAMES = frozenset({"Interval", "Period"})
 
 
 class UnsupportedValueError(ColumnError, TypeError):
-    """A value that is neither text nor number; a TypeError too, as scikit-learn expects."""
+    """A value is neither text nor a number; also a TypeError, as scikit-learn's checks expect."""
 
 
 def complex_data_error(name: str) -> DataError:
-    """Word the refusal of complex numbers."""
+    """Return the error for a column of complex numbers."""
     return DataError(f"Complex data not supported: column {name!r} holds complex numbers.")
 
 
 def to_plain_values(values: NDArray[Any], name: str, first_row: int = 0) -> NDArray[Any]:
-    """Objects as str, int, float, bool, None or list; the array itself when they already are."""
+    """Convert objects to str, int, float, bool, None or list; returns the array itself if none need it."""
     if _core.have_exact_types(values, PLAIN_TYPES):
         return values
     result = np.empty(len(values), dtype=object)
@@ -51,11 +51,11 @@ def to_plain_values(values: NDArray[Any], name: str, first_row: int = 0) -> NDAr
 
 
 def to_plain_value(value: object) -> object:
-    """One foreign object as a plain one; TypeError when there is no plain form."""
+    """Convert one object to a plain value; raises TypeError if that is not possible."""
     if type(value).__name__ in _MISSING_TYPE_NAMES:
         return None
-    for kind, convert in _CONVERSIONS:
-        if isinstance(value, kind):
+    for types, convert in _CONVERSIONS:
+        if isinstance(value, types):
             return convert(value)
     if type(value).__name__ in _TEXT_TYPE_NAMES:
         return str(value)
@@ -76,7 +76,7 @@ def _plain_numpy_time(value: Any) -> object:
     return None if np.isnat(value) else normalise_iso_time(str(value))
 
 
-# First match wins: np.timedelta64 counts as an integer, datetime as a date.
+# The first match wins: np.timedelta64 is also an integer, and datetime also a date.
 _CONVERSIONS: tuple[tuple[type | tuple[type, ...], Callable[[Any], object]], ...] = (
     (str, str),
     (np.datetime64, _plain_numpy_time),
@@ -92,29 +92,29 @@ _CONVERSIONS: tuple[tuple[type | tuple[type, ...], Callable[[Any], object]], ...
 
 
 def normalise_iso_time(text: str) -> str:
-    """ISO time with a T and no idle zeros, so that the storage's resolution leaves no trace."""
+    """Write an ISO time with a T and without trailing zeros, so that it does not depend on the resolution."""
     trimmed = re.sub(r"(\.\d*?)0+(?=$|[+Z-])", r"\1", text.replace(" ", "T"))
     return re.sub(r"\.(?=$|[+Z-])", "", trimmed)
 
 
 def array_from_list(values: Sequence[Any]) -> NDArray[Any]:
-    """A list as the narrowest faithful array: bool, int64, float64, else objects."""
-    kinds = set(map(type, values))
-    if kinds == {bool}:
+    """Convert a list to the narrowest array that preserves its values: bool, int64, float64 or object."""
+    types = set(map(type, values))
+    if types == {bool}:
         return np.array(values, dtype=bool)
-    if kinds and all(issubclass(kind, (np.number, np.bool_)) for kind in kinds):
+    if types and all(issubclass(value_type, (np.number, np.bool_)) for value_type in types):
         return np.asarray(values)
-    if kinds == {int}:
+    if types == {int}:
         try:
             return np.array(values, dtype=np.int64)
         except OverflowError:
             return np.fromiter(values, dtype=object, count=len(values))
-    if float in kinds and kinds <= {int, float, type(None)}:
+    if float in types and types <= {int, float, type(None)}:
         return np.array(values, dtype=np.float64)
     return np.fromiter(values, dtype=object, count=len(values))
 
 
-def shorten_repr(value: object, most: int = 40) -> str:
-    """A value quoted for a sentence, cut when long."""
+def shorten_repr(value: object, max_length: int = 40) -> str:
+    """Return the repr of a value for a message, truncated when long."""
     text = repr(value)
-    return text if len(text) <= most else text[: most - 3] + "..."
+    return text if len(text) <= max_length else text[: max_length - 3] + "..."

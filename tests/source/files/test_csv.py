@@ -195,13 +195,13 @@ def test_quoted_fields_may_run_over_lines(write: Write) -> None:
 
 
 def test_a_row_of_other_length_is_told_with_its_true_line(write: Write) -> None:
-    told = "has 3 fields, the header has 2. A field that contains ',' must stand in double quotes."
+    told = "has 3 fields, the header has 2. A field that contains ',' must be in double quotes."
     assert refusal(write(b"a,b\n" + ROW * 15 + b"1,2,3\n")) == (f"data.csv, line 17 {told}", 17)
     after_quotes = b"a,b\n" + ROW + b'"1\n2",2\n' + b"\n" + b"1,2,3\n"
     assert refusal(write(after_quotes)) == (f"data.csv, line 6 {told}", 6)
     assert refusal(write(b"a,b\n" + ROW * 400_000 + b"1\n")) == (
         "data.csv, line 400,002 has 1 field, the header has 2. "
-        "A field that contains ',' must stand in double quotes.",
+        "A field that contains ',' must be in double quotes.",
         400_002,
     )
 
@@ -340,8 +340,9 @@ def test_lines_that_a_stray_quote_swallows_are_told(write: Write) -> None:
     with pytest.warns(SwallowedLines) as told:
         swallowed = open(path)
     assert [str(each.message) for each in told] == [
-        "mails.tsv: 4 lines look like rows, but quotes join them to 3: a field that begins with a quote ends "
-        "at the next one, line breaks or not. If quotes are signs like any other here, give quotes=False."
+        "mails.tsv: 4 lines look like rows, but quotes join them into 3: a field that begins with a quote "
+        "extends to the next quote, across line breaks. If quotes are ordinary characters in this file, give "
+        "quotes=False."
     ]
     assert swallowed.prefix().n_rows == 3
     assert open(path, quotes=False).prefix().n_rows == 4

@@ -84,7 +84,7 @@ def test_several_labels_are_refused_with_their_line(refusal: Refusal) -> None:
 
 
 def test_a_label_behind_words_is_refused_with_its_line(refusal: Refusal) -> None:
-    told = "a.ft, line 2 has its label behind words. Write the label first."
+    told = "a.ft, line 2 has its label after other words. Write the label first."
     assert refusal("a.ft", "__label__x one\ntwo __label__y\n") == (told, 2)
 
 

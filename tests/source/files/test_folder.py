@@ -126,7 +126,7 @@ def test_a_packed_file_cut_short_is_named() -> None:
 def test_a_file_longer_than_32_mb_needs_a_larger_block() -> None:
     with Path("mails/spam/z.txt").open("wb") as file:
         file.truncate((32 << 20) + 1)
-    told = "mails/spam/z.txt is longer than 33,554,432 bytes. Give block= more than the longest file has."
+    told = "mails/spam/z.txt is longer than 33,554,432 bytes. Give block= the size of the longest file."
     assert refused("mails") == (told, "mails/spam/z.txt")
     assert len(read(open("mails", block=33 << 20))[-1]["text"]) == (32 << 20) + 1
 

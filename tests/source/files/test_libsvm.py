@@ -127,14 +127,14 @@ def test_chunks_are_cut_without_a_copy() -> None:
         ("1:1 2:1", "the label '1:1' is not a number. Write 0 where it is not known."),
         ("nan 1:1", "the label 'nan' is not a number. Write 0 where it is not known."),
         ("1,2 1:1", "'1,2' is several labels; a classifier learns one. Write one label per line."),
-        ("1 qid:3 1:1", "'qid:3' groups rows for ranking, which is not read. Leave qid: out."),
+        ("1 qid:3 1:1", "'qid:3' groups rows for ranking, which is not supported. Remove the qid: fields."),
         ("1 one", "'one' is not index:value with a whole number as index."),
         ("1 -1:1", "'-1:1' is not index:value with a whole number as index."),
-        ("1 5:1 3:1", "'3:1' comes after an index as large. Write the indices of a line in ascending order."),
-        ("1 3:1 3:2", "'3:2' comes after an index as large. Write the indices of a line in ascending order."),
+        ("1 5:1 3:1", "'3:1' is out of order. Write the indices of a line in ascending order, each once."),
+        ("1 3:1 3:2", "'3:2' is out of order. Write the indices of a line in ascending order, each once."),
         ("1 3:1 4:", "the value of '4:' is not a number."),
         ("1 3:1 4:0x1", "the value of '4:0x1' is not a number."),
-        ("1 9:1 3:x", "'3:x' comes after an index as large. Write the indices of a line in ascending order."),
+        ("1 9:1 3:x", "'3:x' is out of order. Write the indices of a line in ascending order, each once."),
     ],
 )
 def test_faults_are_told_with_their_line(line: str, told: str, refusal: Refusal) -> None:
@@ -147,7 +147,7 @@ def test_an_index_that_only_ascending_ones_would_have_shown_is_told(refusal: Ref
 
 
 def test_an_index_beyond_32_bits_is_told(refusal: Refusal) -> None:
-    told = "a.svm has an index beyond 2,147,483,647, the most there may be. Hash the columns into fewer."
+    told = "a.svm has an index above 2,147,483,647, the maximum. Hash the columns into fewer."
     assert refusal("a.svm", "1 3000000000:1\n") == (told, None)
 
 

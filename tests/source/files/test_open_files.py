@@ -150,7 +150,7 @@ def test_damaged_parquet_files_are_told() -> None:
     save()
     whole = Path("t.parquet").read_bytes()
     assert refusal("e.parquet", b"")[0] == "e.parquet is empty."
-    assert refusal("c.parquet", whole[:-4])[0].startswith("c.parquet is not a whole Parquet file: ")
+    assert refusal("c.parquet", whole[:-4])[0].startswith("c.parquet is not a complete Parquet file: ")
     pq.write_table(pa.table({"a": pa.array([], pa.int64())}), "n.parquet")
     assert refusal("n.parquet")[0] == "n.parquet has columns but no rows."
     assert refusal("t.parquet", label="z")[0] == "t.parquet has no column 'z'; it has 'n', 'x', 's', 'y'."

@@ -184,7 +184,7 @@ def test_what_is_outside_the_subset_is_told_with_line_and_column(
 
 
 def test_a_namespace_called_like_the_label_is_told(refusal: Refusal) -> None:
-    told = "a.vw has a namespace 'label', and its labels are called so too. Give label= another name."
+    told = "a.vw has a namespace 'label', which is also the name of its labels. Give label= another name."
     assert refusal("a.vw", "1 |label x\n") == (told, None)
     assert open("a.vw", label="y").names == ("label",)
 

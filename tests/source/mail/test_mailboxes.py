@@ -194,20 +194,20 @@ def test_damage_is_told() -> None:
 
 def test_a_packed_message_without_end_is_refused() -> None:
     written({"bomb.gz": gzip.compress(bytes(1 << 22)), "box.gz": gzip.compress(LINE + bytes(1 << 22))})
-    told = "is longer than 100,000 bytes once it is unpacked. Unpack the file first if it is mail."
+    message = "is longer than 100,000 bytes once decompressed. Decompress the file first if it is mail."
     for name, place in (("bomb.gz", "bomb.gz"), ("box.gz", "box.gz, message 1")):
         with pytest.raises(SourceError) as caught:
-            list(read_message_file(name, name, most=100_000))
-        assert str(caught.value) == f"{place} {told}"
+            list(read_message_file(name, name, max_bytes=100_000))
+        assert str(caught.value) == f"{place} {message}"
 
 
 @pytest.mark.parametrize(("size", "most"), [(3 << 20, 2 << 20), (3 << 20, 1_000), (5_000, 1_000)])
 def test_of_a_long_message_the_first_bytes_are_read(size: int, most: int) -> None:
     content = os.urandom(100).replace(b"\n", b"x") * (size // 100)
     written({"long": b"x" + content, "short": b"x" + content[: most - 1]})
-    (only,) = read_message_file("long", "long", most=most)
+    (only,) = read_message_file("long", "long", max_bytes=most)
     assert (only.content, only.length) == (b"x" + content[: most - 1], len(content) + 1)
-    (whole,) = read_message_file("short", "short", most=most)
+    (whole,) = read_message_file("short", "short", max_bytes=most)
     assert (whole.content, whole.omitted_bytes) == (b"x" + content[: most - 1], 0)
 
 
@@ -267,7 +267,7 @@ def test_names_of_any_bytes_can_be_printed() -> None:
 
 
 def test_a_message_does_not_print_what_is_in_it() -> None:
-    assert repr(RawMessage(b"A: 1\n", "box", 2.0)) == "Stored(place='box', at=2.0, cut=0)"
+    assert repr(RawMessage(b"A: 1\n", "box", 2.0)) == "RawMessage(place='box', at=2.0, omitted_bytes=0)"
 
 
 @given(st.lists(st.integers(0, 50), max_size=30), st.integers(1, 100), st.integers(1, 9))

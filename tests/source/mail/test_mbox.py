@@ -17,8 +17,8 @@ LINE = b"From ann@example.org Thu Aug 22 12:36:23 2002\n"
 AT = 1_030_019_783.0
 
 
-def read(data: bytes, most: int = 1 << 20) -> list[RawMessage]:
-    return list(split_mbox(io.BytesIO(data).read, "box", most))
+def read(data: bytes, max_bytes: int = 1 << 20) -> list[RawMessage]:
+    return list(split_mbox(io.BytesIO(data).read, "box", max_bytes))
 
 
 def contents(data: bytes) -> list[bytes]:
@@ -81,21 +81,19 @@ def test_ends_of_lines_stay_as_they_are() -> None:
 
 def test_of_a_long_message_the_rest_is_passed_over() -> None:
     data = LINE + b"x" * 5_000 + b"\n\n" + LINE + b"y\n"
-    first, second = read(data, most=1_000)
+    first, second = read(data, max_bytes=1_000)
     assert (first.content, first.omitted_bytes, first.length) == (b"x" * 1_000, 4_002, 5_002)
     assert second == RawMessage(b"y\n", "box, message 2", AT)
 
 
 def test_a_message_of_exactly_the_most_is_whole() -> None:
-    (only,) = read(LINE + b"x" * 1_000, most=1_000)
+    (only,) = read(LINE + b"x" * 1_000, max_bytes=1_000)
     assert (only.content, only.omitted_bytes) == (b"x" * 1_000, 0)
 
 
 def test_an_endless_message_is_refused_where_it_may_not_be_passed_over() -> None:
-    with pytest.raises(
-        SourceError, match=r"^box, message 2 is longer than 1,000 bytes once it is unpacked\."
-    ):
-        list(split_mbox(io.BytesIO((LINE + b"\n") * 2 + b"x" * 5_000).read, "box", 1_000, passing=False))
+    with pytest.raises(SourceError, match=r"^box, message 2 is longer than 1,000 bytes once decompressed\."):
+        list(split_mbox(io.BytesIO((LINE + b"\n") * 2 + b"x" * 5_000).read, "box", 1_000, truncate=False))
 
 
 @given(

@@ -21,15 +21,15 @@ def test_a_message_prints_in_eighty_columns() -> None:
     text = str(read(RAW))
     assert text.splitlines()[0] == "From: a@example.org"
     assert text.splitlines()[2:] == [
-        "  part        bytes  signs of text",
-        "  text/plain     21             21",
-        "  image/png       2              0",
-        "Leads to: www.example.com",
+        "  part        bytes  characters of text",
+        "  text/plain     21                  21",
+        "  image/png       2                   0",
+        "Links to: www.example.com",
         "Flags: missing-date, missing-message-id, missing-to, attachment",
     ]
     every = dataclasses.replace(read(RAW), flags=FLAGS)
     assert max(map(len, str(every).splitlines())) <= 80
-    assert str(read(b"")).splitlines()[0] == "  part        bytes  signs of text"
+    assert str(read(b"")).splitlines()[0] == "  part        bytes  characters of text"
 
 
 def test_a_message_is_plain_json() -> None:

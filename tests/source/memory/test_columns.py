@@ -92,8 +92,8 @@ def test_the_refusal_of_a_nested_column_says_what_to_do() -> None:
     with pytest.raises(ColumnError) as caught:
         given(pa.array([{"z": 1}]))
     assert str(caught.value) == (
-        "Column 'c' is of Arrow type struct<z: int64>, which has no reading as a category, number "
-        "or text. Take out the parts you need as columns of their own, or skip the column."
+        "Column 'c' is of Arrow type struct<z: int64>, which cannot be read as a category, number "
+        "or text. Extract the parts you need into columns of their own, or skip the column."
     )
 
 

@@ -247,7 +247,7 @@ def test_refusals_of_tables_say_what_to_do() -> None:
         "while a minimum of 1 is required."
     )
     assert refusal(DataError, pl.LazyFrame({"a": [1]})) == (
-        "A polars LazyFrame has no rows yet. Give .collect() of it."
+        "A polars LazyFrame has no rows yet. Call .collect() on it first."
     )
     assert refusal(DataError, "some text") == (
         "A single string is not a table. Give a list of strings, or weigh.open(path)."

@@ -1,4 +1,4 @@
-"""JSON lines files: one object per line, streamed in blocks."""
+"""Files read by Arrow: Parquet and JSON lines."""
 
 from __future__ import annotations
 
@@ -31,54 +31,54 @@ from weigh.source.values import shorten_repr
 
 
 class ArrowFileSource(FileSource):
-    """A file as a source; a subclass gives its columns' Arrow types and reads its batches."""
+    """A file read in Arrow record batches; subclasses set the column types and read the batches."""
 
     def __init__(self, path: Path, missing: tuple[Marker, ...] = ()) -> None:
         super().__init__(path, missing)
         self._markers = MarkerReplacer(missing)
 
     def _with_missing(self, missing: tuple[Marker, ...]) -> Source:
-        marked = copy.copy(self)
-        marked.missing, marked._markers = missing, MarkerReplacer(missing)
-        return marked
+        source = copy.copy(self)
+        source.missing, source._markers = missing, MarkerReplacer(missing)
+        return source
 
     @abstractmethod
-    def iter_batches(self, wanted: dict[str, Any], size: int) -> Generator[Any, None, None]:
-        """Record batches of the wanted columns, in these types, errors already translated."""
+    def iter_batches(self, types: dict[str, Any], size: int) -> Generator[Any, None, None]:
+        """Yield record batches of the columns in `types`, cast to these types; raises SourceError."""
 
     def prefix(self, n: int = PREFIX_ROWS, kinds: ColumnKinds | None = None) -> Chunk:
-        """The first n rows, or fewer when they exceed 32 MB; consumes nothing."""
+        """Return the first n rows, or fewer if they exceed 32 MB; does not affect progress."""
         progress = self.bytes_read
         batch = self.first_batch(self.arrow_types(kinds), check_chunk_size(n))
         self.bytes_read = progress
         return self._chunk(batch, 0)
 
-    def first_batch(self, wanted: dict[str, Any], n: int) -> Any:
-        """The first n rows of the wanted columns as one batch."""
-        with closing(self.iter_batches(wanted, n)) as batches:
+    def first_batch(self, types: dict[str, Any], n: int) -> Any:
+        """Return the first n rows of the columns in `types` as one batch."""
+        with closing(self.iter_batches(types, n)) as batches:
             return next(merge_small_batches(batches, n, MAX_PREFIX_BYTES)).slice(0, n)
 
     def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
         """Read the file from its start, at most `size` rows at a time."""
         check_chunk_size(size)
-        done = 0
+        first_row = 0
         self.bytes_read = 0
         with closing(self.iter_batches(self.arrow_types(kinds), size)) as batches:
             for batch in merge_small_batches(batches, min(size, TARGET_CHUNK_ROWS), TARGET_CHUNK_BYTES):
                 for start in range(0, batch.num_rows, size):
-                    chunk = self._chunk(batch.slice(start, size), done)
-                    done += chunk.n_rows
+                    chunk = self._chunk(batch.slice(start, size), first_row)
+                    first_row += chunk.n_rows
                     yield chunk
         self.bytes_read = self.bytes_total or 0
 
     def arrow_types(self, kinds: ColumnKinds | None) -> dict[str, Any]:
-        """The columns to read, label included, each with the Arrow type to read it as."""
+        """Return the columns to read, label included, each with the Arrow type to read it as."""
         import pyarrow as pa
 
         kinds = kinds or {}
         return {
-            name: pa.float64() if kinds.get(name) in {"number", "count"} else kind
-            for name, kind in self.types.items()
+            name: pa.float64() if kinds.get(name) in {"number", "count"} else arrow_type
+            for name, arrow_type in self.types.items()
             if kinds.get(name) != "skip" or name == self.label
         }
 
@@ -91,39 +91,27 @@ class ArrowFileSource(FileSource):
         return Chunk(columns, batch.num_rows, labels=labels, first_row=first_row)
 
 
-def merge_small_batches(batches: Iterator[Any], rows: int, size: int) -> Iterator[Any]:
-    """Batches put together until they have so many rows or bytes; empty ones vanish."""
+def merge_small_batches(batches: Iterator[Any], min_rows: int, min_bytes: int) -> Iterator[Any]:
+    """Concatenate batches until they have `min_rows` rows or `min_bytes` bytes; drops empty batches."""
     import pyarrow as pa
 
-    waiting: list[Any] = []
+    pending: list[Any] = []
     n_rows = n_bytes = 0
     for batch in batches:
         if batch.num_rows == 0:
             continue
-        waiting.append(batch)
+        pending.append(batch)
         n_rows += batch.num_rows
         n_bytes += batch.nbytes
-        if n_rows >= rows or n_bytes >= size:
-            yield waiting[0] if len(waiting) == 1 else pa.concat_batches(waiting)
-            waiting, n_rows, n_bytes = [], 0, 0
-    if waiting:
-        yield waiting[0] if len(waiting) == 1 else pa.concat_batches(waiting)
-
-
-def frozen_type(kind: Any) -> Any:
-    """The type to freeze for an inferred one: times stay text, all-missing columns become text."""
-    import pyarrow as pa
-    import pyarrow.types as t
-
-    if t.is_temporal(kind) or t.is_null(kind):
-        return pa.string()
-    if t.is_list(kind) and t.is_null(kind.value_type):
-        return pa.list_(pa.string())
-    return kind
+        if n_rows >= min_rows or n_bytes >= min_bytes:
+            yield pending[0] if len(pending) == 1 else pa.concat_batches(pending)
+            pending, n_rows, n_bytes = [], 0, 0
+    if pending:
+        yield pending[0] if len(pending) == 1 else pa.concat_batches(pending)
 
 
 class JsonLinesSource(ArrowFileSource):
-    """A JSON lines file; fields that first occur after its first 10,000 rows are not read."""
+    """A JSON lines file; fields that first occur after the first 10,000 rows are ignored."""
 
     def __init__(
         self,
@@ -143,85 +131,86 @@ class JsonLinesSource(ArrowFileSource):
         self.check_unique_columns(schema.names)
         self.set_columns({field.name: frozen_type(field.type) for field in schema}, label)
 
-    def iter_batches(self, wanted: dict[str, Any], size: int) -> Generator[Any, None, None]:
-        """Batches of one block each."""
+    def iter_batches(self, types: dict[str, Any], size: int) -> Generator[Any, None, None]:
+        """Yield one batch per block."""
         import pyarrow as pa
 
-        del size  # a block holds the rows it holds
-        schema = pa.schema(list(wanted.items()))
-        lines = self._lines(follow=True)
+        del size  # blocks are measured in bytes
+        schema = pa.schema(list(types.items()))
+        lines = self._lines(track_progress=True)
         while block := self._next_lines(lines, schema, None, self.block):
             yield self._parse_lines(block, schema)
 
     def _infer_schema(self) -> Any:
-        """The schema Arrow infers from the first 10,000 lines and no others."""
+        """Return the schema that Arrow infers from the first 10,000 lines."""
         schema = self._first_rows(None, PREFIX_ROWS).schema
         if not schema.names:
             raise SourceError(f"{self.path} has no rows with fields.", self.path)
         return schema
 
-    def first_batch(self, wanted: dict[str, Any], n: int) -> Any:
-        """The first n rows; what stands after them in the same block is not judged."""
+    def first_batch(self, types: dict[str, Any], n: int) -> Any:
+        """Return the first n rows without validating later rows of the same block."""
         import pyarrow as pa
 
-        return self._first_rows(pa.schema(list(wanted.items())), n)
+        return self._first_rows(pa.schema(list(types.items())), n)
 
     def _first_rows(self, schema: Any, n: int) -> Any:
         return self._parse_lines(self._next_lines(self._lines(), schema, n, MAX_PREFIX_BYTES), schema)
 
-    def _next_lines(self, lines: Iterator[bytes], schema: Any, most: int | None, size: int) -> list[bytes]:
-        """The next lines, at most so many and of at least so many bytes, each seen to be an object."""
+    def _next_lines(
+        self, lines: Iterator[bytes], schema: Any, max_lines: int | None, n_bytes: int
+    ) -> list[bytes]:
+        """Return the next lines, each checked, up to `max_lines` or until they have `n_bytes` bytes."""
         import pyarrow as pa
 
-        taken: list[bytes] = []
-        left = size
+        result: list[bytes] = []
         try:
-            for line in islice(lines, most):
+            for line in islice(lines, max_lines):
                 if len(line) > self._max_line_bytes:
                     raise ValueError(ROW_TOO_LONG)
                 check_json_line(line)
-                taken.append(line)
-                left -= len(line)
-                if left <= 0:
+                result.append(line)
+                n_bytes -= len(line)
+                if n_bytes <= 0:
                     break
         except (pa.ArrowException, OSError, ValueError, LookupError) as error:
             raise self._translate_error(error, schema) from error
-        return taken
+        return result
 
     def _parse_lines(self, lines: list[bytes], schema: Any) -> Any:
         import pyarrow as pa
         from pyarrow import json
 
         try:
-            read = json.ReadOptions(block_size=sum(map(len, lines)) + 1, use_threads=False)
-            parse = json.ParseOptions(
+            read_options = json.ReadOptions(block_size=sum(map(len, lines)) + 1, use_threads=False)
+            parse_options = json.ParseOptions(
                 explicit_schema=schema,
                 unexpected_field_behavior="infer" if schema is None else "ignore",
             )
-            table = json.read_json(pa.BufferReader(b"".join(lines)), read, parse)
-            # The JSON reader takes any bytes for text; later steps rely on UTF-8.
+            table = json.read_json(pa.BufferReader(b"".join(lines)), read_options, parse_options)
+            # Arrow's JSON reader does not check that strings are UTF-8, on which the encoders rely.
             table.validate(full=True)
         except (pa.ArrowException, OSError, ValueError, LookupError) as error:
             raise self._translate_error(error, schema) from error
         return table.combine_chunks().to_batches()[0]
 
-    def _lines(self, *, follow: bool = False) -> Iterator[bytes]:
-        """The lines that are not blank; followed, `bytes_read` keeps up with them."""
+    def _lines(self, *, track_progress: bool = False) -> Iterator[bytes]:
+        """Yield the lines that are not blank, updating `bytes_read` if requested."""
         stream, raw = self._open_stream()
         with raw, io.BufferedReader(stream) as reader:
             for line in read_line_parts(reader, self._max_line_bytes + 1):
-                if follow:
+                if track_progress:
                     self.bytes_read = raw.tell()
                 if line.strip():
                     yield line
 
     @property
     def _max_line_bytes(self) -> int:
-        """How long a line may be; Arrow's reader wants it within two blocks."""
+        """The maximum length of a line; Arrow's reader requires that it spans at most two blocks."""
         return 2 * self.block
 
     def _open_stream(self) -> tuple[Any, Any]:
-        """The file's bytes in UTF-8, and the file below them."""
+        """Return a stream of the text in UTF-8, and the underlying file."""
         import pyarrow as pa
 
         stream, raw = _open_arrow_stream(self.path)
@@ -230,7 +219,7 @@ class JsonLinesSource(ArrowFileSource):
         return pa.transcoding_input_stream(stream, self.encoding, "utf-8"), raw
 
     def _translate_error(self, error: Exception, schema: Any) -> SourceError:
-        """What went wrong, found by reading the lines one by one."""
+        """Return an error that names the invalid line, found by reading line by line."""
         import pyarrow as pa
 
         text = str(error)
@@ -238,22 +227,34 @@ class JsonLinesSource(ArrowFileSource):
             return SourceError(f"{self.path} has no rows.", self.path)
         if isinstance(error, LookupError):
             return SourceError(f"{self.path}: {self.encoding!r} is not an encoding Python knows.", self.path)
-        whole = frozenset(f.name for f in schema or () if pa.types.is_integer(f.type))
+        integer_columns = frozenset(f.name for f in schema or () if pa.types.is_integer(f.type))
         try:
-            odd = find_invalid_json_line(self.path, self.encoding, whole, self._max_line_bytes)
+            invalid = find_invalid_json_line(self.path, self.encoding, integer_columns, self._max_line_bytes)
         except OSError:
-            odd = None
-        if odd is not None:
-            line, told = odd
-            return SourceError(f"{self.path}, line {line:,}{told}", self.path, line)
+            invalid = None
+        if invalid is not None:
+            line, problem = invalid
+            return SourceError(f"{self.path}, line {line:,}{problem}", self.path, line)
         if "straddling" in text:
             text = ROW_TOO_LONG
         reason = text.splitlines()[0].rstrip(".")
         return SourceError(f"{self.path} cannot be read: {reason}.", self.path)
 
 
+def frozen_type(inferred: Any) -> Any:
+    """Return the fixed type for an inferred one: times stay text, and null columns become text."""
+    import pyarrow as pa
+    import pyarrow.types as t
+
+    if t.is_temporal(inferred) or t.is_null(inferred):
+        return pa.string()
+    if t.is_list(inferred) and t.is_null(inferred.value_type):
+        return pa.list_(pa.string())
+    return inferred
+
+
 def _open_arrow_stream(path: Path) -> tuple[Any, Any]:
-    """The file's bytes as an Arrow stream, unpacked, and the file below them."""
+    """Return an Arrow stream of the decompressed bytes, and the underlying file."""
     import pyarrow as pa
 
     codec = compression_codec(path)
@@ -265,7 +266,7 @@ def _open_arrow_stream(path: Path) -> tuple[Any, Any]:
 
 
 class ParquetSource(ArrowFileSource):
-    """A Parquet file; its types and its number of rows are known from its footer."""
+    """A Parquet file; its footer gives the column types and the number of rows."""
 
     def __init__(self, path: Path, label: str | None, missing: tuple[Marker, ...]) -> None:
         super().__init__(path, missing)
@@ -279,13 +280,13 @@ class ParquetSource(ArrowFileSource):
             raise SourceError(f"{path} has columns but no rows.", path)
         self.set_columns({field.name: field.type for field in schema}, label)
 
-    def iter_batches(self, wanted: dict[str, Any], size: int) -> Generator[Any, None, None]:
-        """Batches of at most `size` rows of the wanted columns."""
+    def iter_batches(self, types: dict[str, Any], size: int) -> Generator[Any, None, None]:
+        """Yield batches of at most `size` rows."""
         import pyarrow as pa
 
-        done = 0
+        first_row = 0
         with self._open_file() as file:
-            reader = file.iter_batches(batch_size=size, columns=list(wanted))
+            reader = file.iter_batches(batch_size=size, columns=list(types))
             while True:
                 try:
                     batch = next(reader, None)
@@ -293,9 +294,9 @@ class ParquetSource(ArrowFileSource):
                     raise self._damaged_file_error(error) from error
                 if batch is None:
                     return
-                yield self._cast_batch(batch, wanted, done)
-                done += batch.num_rows
-                self.bytes_read = (self.bytes_total or 0) * done // self.n_rows
+                yield self._cast_batch(batch, types, first_row)
+                first_row += batch.num_rows
+                self.bytes_read = (self.bytes_total or 0) * first_row // self.n_rows
 
     def _open_file(self) -> Any:
         import pyarrow as pa
@@ -308,19 +309,22 @@ class ParquetSource(ArrowFileSource):
 
     def _damaged_file_error(self, error: Exception) -> SourceError:
         reason = str(error).splitlines()[0].rstrip(".")
-        return SourceError(f"{self.path} is not a whole Parquet file: {reason}.", self.path)
+        return SourceError(f"{self.path} is not a complete Parquet file: {reason}.", self.path)
 
-    def _cast_batch(self, batch: Any, wanted: dict[str, Any], done: int) -> Any:
-        """The batch with its columns in the wanted order and types."""
+    def _cast_batch(self, batch: Any, types: dict[str, Any], first_row: int) -> Any:
+        """Return the batch with its columns in the order and types of `types`."""
         import pyarrow as pa
 
-        columns = [self._cast_column(name, batch.column(name), kind, done) for name, kind in wanted.items()]
-        return pa.record_batch(columns, names=list(wanted))
+        columns = [
+            self._cast_column(name, batch.column(name), arrow_type, first_row)
+            for name, arrow_type in types.items()
+        ]
+        return pa.record_batch(columns, names=list(types))
 
-    def _cast_column(self, name: str, column: Any, kind: Any, done: int) -> Any:
+    def _cast_column(self, name: str, column: Any, arrow_type: Any, first_row: int) -> Any:
         import pyarrow as pa
 
-        if column.type == kind:
+        if column.type == arrow_type:
             return column
         column = arrow_converter(name, column.type)(column)
         if pa.types.is_dictionary(column.type):
@@ -328,22 +332,22 @@ class ParquetSource(ArrowFileSource):
         if self._markers:
             column = self._markers.apply(column)
         try:
-            return column.cast(kind, safe=False)
+            return column.cast(arrow_type, safe=False)
         except pa.ArrowInvalid:
-            raise self._value_error(name, column, done) from None
+            raise self._value_error(name, column, first_row) from None
         except pa.ArrowNotImplementedError:
             raise ColumnError(
                 f"{self.path}, column {name!r} of type {column.type} cannot be read as a number."
             ) from None
 
-    def _value_error(self, name: str, column: Any, done: int) -> SourceError:
+    def _value_error(self, name: str, column: Any, first_row: int) -> SourceError:
         row, value = next(
             ((i, value) for i, value in enumerate(column.to_pylist()) if not _is_number(value)),
             (0, None),
         )
         return SourceError(
-            f"{self.path}, row {done + row + 1:,}, column {name!r}: {shorten_repr(value)} is not a number. "
-            f"Give missing={value!r} to open() if it means missing.",
+            f"{self.path}, row {first_row + row + 1:,}, column {name!r}: {shorten_repr(value)} is not a "
+            f"number. Give missing={value!r} to open() if it means missing.",
             self.path,
         )
 

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,15 +46,16 @@ from weigh.source.memory.conversion import column_names
 from weigh.source.missing import Marker
 from weigh.source.paths import READ_ERRORS
 
-# A head larger than this is parsed again when it is needed, rather than kept.
+# A larger head is parsed again when needed instead of being cached.
 MAX_CACHED_HEAD_BYTES = 8 << 20
-# Into how many blocks a short file is cut.
+# The number of blocks of a short file, so that threads can share it.
 SHORT_FILE_BLOCKS = 3
+MIN_ROW_LIKE_SHARE = 0.99  # of the lines look like rows if quotes are stray; few lines of real texts do
 
 
 @dataclass(frozen=True)
 class CsvDialect:
-    """How a CSV file is written."""
+    """The format options of a CSV file."""
 
     delimiter: str = ","
     encoding: str = "utf-8"
@@ -65,7 +67,7 @@ class CsvDialect:
 
 @dataclass(frozen=True)
 class CsvHead:
-    """The first rows: where in the text they begin and end, how many they are, and their columns."""
+    """The first rows: their offsets in the text, their number, and their columns if cached."""
 
     start: int
     end: int
@@ -74,10 +76,9 @@ class CsvHead:
 
 
 class CsvSource(FileSource):
-    """A CSV file; the types of its columns are found in its first 10,000 rows and then fixed.
+    """A CSV file; column types are inferred from the first 10,000 rows and then fixed.
 
-    A type is "integer", "flag" or "string", or "number" when there are fractions; `stored` may
-    make one "mixed".
+    A type is "integer", "number", "flag" or "string"; `with_storage` can make it "mixed".
     """
 
     def __init__(
@@ -91,14 +92,14 @@ class CsvSource(FileSource):
     ) -> None:
         super().__init__(path, dialect.missing)
         self.dialect = dialect
-        self._marker_texts = [str(mark) for mark in dialect.missing]
+        self._marker_texts = [str(marker) for marker in dialect.missing]
         self._storage: ColumnKinds = dict.fromkeys(strings, "string")
         self._cached_chunk: tuple[object, Chunk] | None = None
         self._file_errors = CsvFileErrors(path, dialect.delimiter, dialect.encoding, dialect.has_header)
         if self.bytes_total == 0:
             raise self._file_errors.empty_file_error()
         with closing(self._open()) as text:
-            columns, begin = self._read_header(text)
+            columns, start = self._read_header(text)
             if not dialect.has_header:
                 columns = column_names(len(columns), names)
                 self.named = names is not None
@@ -107,30 +108,32 @@ class CsvSource(FileSource):
             if unknown:
                 raise self.missing_column_error(unknown[0], columns)
             self._file_errors.names = columns
-            asked = {name: "string" if name in strings else "any" for name in columns}
-            self._head, found = self._read_head(text, begin, asked)
-        self.set_columns({name: "number" if kind == "real" else kind for name, kind in found.items()}, label)
+            requested = {name: "string" if name in strings else "any" for name in columns}
+            self._head, inferred = self._read_head(text, start, requested)
+        self.set_columns(
+            {name: "number" if kind == "real" else kind for name, kind in inferred.items()}, label
+        )
 
     def _with_missing(self, missing: tuple[Marker, ...]) -> Source:
-        """The file opened again: without the markers, its columns may be of other types."""
+        """Open the file again, because markers affect the inferred types."""
         dialect = replace(self.dialect, missing=missing)
         names = None if self.dialect.has_header or not self.named else list(self.types)
         return CsvSource(self.path, self.label, dialect, names=names).with_storage(self._storage)
 
     def with_storage(self, storage: ColumnKinds) -> Source:
-        """The same file, read as `storage` says where its columns' own looks would mislead."""
+        """Return the same file with columns read as `storage` says instead of as inferred."""
         types = dict(self.types)
         for name in types.keys() & storage.keys():
             if storage[name] == "string" or types[name] == "string":
                 types[name] = storage[name]
         if types == self.types:
             return self
-        stored = copy.copy(self).set_columns(types, self.label)
-        stored._storage = {**self._storage, **storage}
-        return stored
+        source = copy.copy(self).set_columns(types, self.label)
+        source._storage = {**self._storage, **storage}
+        return source
 
     def prefix(self, n: int = PREFIX_ROWS, kinds: ColumnKinds | None = None) -> Chunk:
-        """The first n rows, or fewer when they exceed 32 MB; consumes nothing."""
+        """Return the first n rows, or fewer if they exceed 32 MB; does not affect progress."""
         wanted = self._parser_types(kinds)
         head = self._head
         if check_chunk_size(n) > PREFIX_ROWS:
@@ -141,68 +144,64 @@ class CsvSource(FileSource):
 
     def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
         """Read the file from its start, at most `size` rows at a time."""
-        return (piece() for piece in self.chunk_readers(kinds, size))
+        return (read() for read in self.chunk_readers(kinds, size))
 
     def chunk_readers(
         self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS
     ) -> Iterator[ChunkReader]:
-        """Cut the file into blocks of whole rows; each is parsed when its piece is called."""
+        """Yield readers that parse one block of whole rows each."""
         check_chunk_size(size)
         wanted = self._parser_types(kinds)
         head = self._head
         self.bytes_read = 0
         self.rows_read = head.n_rows
-        first = self._head_chunk(wanted, head.n_rows)
+        head_chunk = self._head_chunk(wanted, head.n_rows)
         with closing(self._open()) as text:
             self.bytes_read = text.file_position(head.end)
             for start in range(0, head.n_rows, size):
-                yield constant_reader(first.slice(start, start + size))
+                yield constant_reader(head_chunk.slice(start, start + size))
             yield from self._blocks(text, wanted, size)
         self.bytes_read = self.bytes_total or 0
 
     def _blocks(self, text: TextReader, wanted: Mapping[str, str], size: int) -> Iterator[ChunkReader]:
-        at, done, closed = self._head.end, self._head.n_rows, False
-        block = usual = self._block_size(text)
-        while not closed:
-            data, last = self._window(text, at, block)
+        offset, first_row, is_done = self._head.end, self._head.n_rows, False
+        block = default_block = self._block_size(text)
+        while not is_done:
+            data, is_last = self._window(text, offset, block)
             end, n_rows = _core.scan_csv_records(
-                data, self.dialect.delimiter, self.dialect.quotes, size, last
+                data, self.dialect.delimiter, self.dialect.quotes, size, is_last
             )
-            closed = last and (n_rows < size or end == len(data))
-            if end == 0 and not closed:
-                longest = max_row_bytes(self.dialect.block)
-                if block >= longest:
-                    raise self._file_errors.long_row_error(at)
-                block = min(4 * block, longest)
+            is_done = is_last and (n_rows < size or end == len(data))
+            if end == 0 and not is_done:
+                max_block = max_row_bytes(self.dialect.block)
+                if block >= max_block:
+                    raise self._file_errors.long_row_error(offset)
+                block = min(4 * block, max_block)
                 continue
-            block = usual
-            self.bytes_read = text.file_position(at + end)
+            block = default_block
+            self.bytes_read = text.file_position(offset + end)
             if n_rows:
-                yield self._chunk_reader(data[:end], at, wanted, n_rows, done)
-            at += end
-            done += n_rows
-            self.rows_read = done
-
-    def _chunk_reader(
-        self, data: Bytes, begin: int, wanted: Mapping[str, str], n_rows: int, first_row: int
-    ) -> ChunkReader:
-        return lambda: self._parse_chunk(data, begin, wanted, n_rows, first_row)
+                yield partial(self._parse_chunk, data[:end], offset, wanted, n_rows, first_row)
+            offset += end
+            first_row += n_rows
+            self.rows_read = first_row
 
     def _block_size(self, text: TextReader) -> int:
-        """More than a block if rows are wide, as the first ones tell; less if the file is short.
+        """Return a larger block size for wide rows, judged by the head, and a smaller one for a short file.
 
-        Threads that share a file of few blocks would have to wait for the one with the last.
+        With few blocks, the threads that share a file would wait for the one that parses the last block.
         """
         head, block = self._head, self.dialect.block
-        joined = min(TARGET_CHUNK_BYTES, TARGET_CHUNK_ROWS * (head.end - head.start) // head.n_rows)
-        # Blocks end with a row and so fall short: without some rows more, a last one would hold them.
-        share = ((self.bytes_total or 0) - head.end) // SHORT_FILE_BLOCKS + joined // 1024 + 1
+        target = min(TARGET_CHUNK_BYTES, TARGET_CHUNK_ROWS * (head.end - head.start) // head.n_rows)
+        # Blocks end at row boundaries and are slightly shorter, so allow for a few more rows to avoid an
+        # extra small block.
+        share = ((self.bytes_total or 0) - head.end) // SHORT_FILE_BLOCKS + target // 1024 + 1
         if isinstance(text, MappedTextReader) and share < block:
-            return max(share, joined // 2)
-        return max(block, joined)
+            return max(share, target // 2)
+        return max(block, target)
 
     def _parser_types(self, kinds: ColumnKinds | None) -> dict[str, str]:
-        """The columns to read, label included, each with what the parser shall read it as."""
+        """Return the columns to read, label included, with the type that the parser reads each as."""
         kinds = kinds or {}
         return {
             name: _parser_type(kind, kinds.get(name))
@@ -211,23 +210,23 @@ class CsvSource(FileSource):
         }
 
     def _head_chunk(self, wanted: Mapping[str, str], n: int) -> Chunk:
-        """The first n rows of the head, parsed again only if it was not kept or has other types."""
+        """Return the first n rows of the head, parsed again only if not cached or cached as other types."""
         head = self._head
         if head.parsed is not None and head.parsed.can_provide(wanted):
-            # A fit reads its first rows several times over: to check, to warn, to count.
+            # A fit reads the first rows several times: to infer kinds, to warn and to count.
             key = (self.label, tuple(wanted.items()))
-            ready = self._cached_chunk
-            if ready is None or ready[0] != key:
-                ready = self._cached_chunk = key, self._chunk(head.parsed, wanted, 0)
-            return ready[1].slice(0, n)
+            cached = self._cached_chunk
+            if cached is None or cached[0] != key:
+                cached = self._cached_chunk = key, self._chunk(head.parsed, wanted, 0)
+            return cached[1].slice(0, n)
         with closing(self._open()) as text:
             data, _ = self._window(text, head.start, head.end - head.start)
         return self._parse_chunk(data, head.start, wanted, n, 0)
 
     def _parse_chunk(
-        self, data: Bytes, begin: int, wanted: Mapping[str, str], n_rows: int, first_row: int
+        self, data: Bytes, offset: int, wanted: Mapping[str, str], n_rows: int, first_row: int
     ) -> Chunk:
-        parsed = self._parse(data, begin, {name: wanted.get(name, "skip") for name in self.types}, n_rows)
+        parsed = self._parse(data, offset, {name: wanted.get(name, "skip") for name in self.types}, n_rows)
         return self._chunk(parsed, wanted, first_row)
 
     def _chunk(self, parsed: ParsedRecords, wanted: Mapping[str, str], first_row: int) -> Chunk:
@@ -235,64 +234,66 @@ class CsvSource(FileSource):
         labels = None if self.label is None else columns.pop(self.label)
         return Chunk(columns, parsed.n_rows, labels=labels, first_row=first_row)
 
-    def _parse(self, data: Bytes, begin: int, kinds: Mapping[str, str], most: int) -> ParsedRecords:
-        """Parse records; `begin` is where in the text they begin, for messages."""
-        asked = ["string" if kind == "mixed" else kind for kind in kinds.values()]
-        written = self.dialect.delimiter, self.dialect.quotes
-        n_rows, natives, fault = _core.parse_csv(data, asked, *written, self._marker_texts, most)
+    def _parse(self, data: Bytes, offset: int, types: Mapping[str, str], max_rows: int) -> ParsedRecords:
+        """Parse records; `offset` is the position of the data in the text, for messages."""
+        native_types = ["string" if kind == "mixed" else kind for kind in types.values()]
+        syntax = self.dialect.delimiter, self.dialect.quotes
+        n_rows, natives, fault = _core.parse_csv(data, native_types, *syntax, self._marker_texts, max_rows)
         if fault is not None:
-            raise self._file_errors.record_error(fault, begin, asked)
-        return ParsedRecords.from_native(list(kinds), natives, n_rows, data)
+            raise self._file_errors.record_error(fault, offset, native_types)
+        return ParsedRecords.from_native(list(types), natives, n_rows, data)
 
     def _read_header(self, text: TextReader) -> tuple[list[str], int]:
-        """The fields of the first record, and where the rows begin."""
-        written = self.dialect.delimiter, self.dialect.quotes
+        """Return the fields of the first record and the offset of the first row."""
+        syntax = self.dialect.delimiter, self.dialect.quotes
         start = len(UTF8_BOM) if self._window(text, 0, len(UTF8_BOM))[0].tobytes() == UTF8_BOM else 0
         data, end, n = self._read_rows(text, start, 1)
         if n == 0:
             raise self._file_errors.no_rows_error()
-        fault = _core.parse_csv(data[:end], [], *written, [], 1)[2]
+        # Parsing without columns reports the number of fields as a fault.
+        fault = _core.parse_csv(data[:end], [], *syntax, [], 1)[2]
         width = fault[4] if fault is not None else 0
-        _, natives, fault = _core.parse_csv(data[:end], ["string"] * width, *written, [], 1)
+        _, natives, fault = _core.parse_csv(data[:end], ["string"] * width, *syntax, [], 1)
         if fault is not None:
             raise self._file_errors.record_error(fault, start, ["string"] * width)
         names = [values[0] if values else "" for _, _, values in natives]
         return names, start + end if self.dialect.has_header else start
 
     def _read_head(
-        self, text: TextReader, begin: int, asked: dict[str, str]
+        self, text: TextReader, start: int, requested: dict[str, str]
     ) -> tuple[CsvHead, dict[str, str]]:
-        """The first 10,000 rows, and the kind found for every column."""
-        data, end, n = self._read_rows(text, begin, PREFIX_ROWS)
+        """Return the first 10,000 rows and the inferred type of every column."""
+        data, end, n = self._read_rows(text, start, PREFIX_ROWS)
         if n == 0:
             raise self._file_errors.no_rows_error()
-        parsed = self._parse(data[:end], begin, asked, n)
+        parsed = self._parse(data[:end], start, requested, n)
         if self.dialect.quotes:
-            self._warn_of_joined_lines(data[:end], len(asked), n)
-        found = {name: kind for name, (kind, _, _) in parsed.columns.items()}
-        return CsvHead(begin, begin + end, n, parsed if end <= MAX_CACHED_HEAD_BYTES else None), found
+            self._warn_of_joined_lines(data[:end], len(requested), n)
+        inferred = {name: kind for name, (kind, _, _) in parsed.columns.items()}
+        return CsvHead(start, start + end, n, parsed if end <= MAX_CACHED_HEAD_BYTES else None), inferred
 
     def _warn_of_joined_lines(self, data: Bytes, width: int, n_rows: int) -> None:
         lines = count_row_like_lines(data, self.dialect.delimiter, width, n_rows)
         if lines:
             warnings.warn(
-                f"{self.path}: {lines:,} lines look like rows, but quotes join them to {n_rows:,}: a field "
-                f"that begins with a quote ends at the next one, line breaks or not. If quotes are signs "
-                f"like any other here, give quotes=False.",
+                f"{self.path}: {lines:,} lines look like rows, but quotes join them into {n_rows:,}: a field "
+                f"that begins with a quote extends to the next quote, across line breaks. If quotes are "
+                f"ordinary characters in this file, give quotes=False.",
                 errors.SwallowedLines,
                 stacklevel=2,
             )
 
-    def _read_rows(self, text: TextReader, begin: int, n: int) -> tuple[Bytes, int, int]:
-        """Bytes that hold the first n rows (or 32 MB), where these end, and how many they are."""
+    def _read_rows(self, text: TextReader, start: int, n: int) -> tuple[Bytes, int, int]:
+        """Return bytes that contain the first n rows (or 32 MB), the end of these rows and their number."""
+        syntax = self.dialect.delimiter, self.dialect.quotes
         size = 2 * self.dialect.block
         while True:
-            data, closed = self._window(text, begin, size)
-            end, n_rows = _core.scan_csv_records(data, self.dialect.delimiter, self.dialect.quotes, n, closed)
-            if n_rows >= n or closed or (size >= MAX_PREFIX_BYTES and n_rows):
+            data, is_last = self._window(text, start, size)
+            end, n_rows = _core.scan_csv_records(data, *syntax, n, is_last)
+            if n_rows >= n or is_last or (size >= MAX_PREFIX_BYTES and n_rows):
                 return data, end, n_rows
             if size >= MAX_PREFIX_BYTES:
-                raise self._file_errors.long_row_error(begin)
+                raise self._file_errors.long_row_error(start)
             size *= 4
 
     def _open(self) -> TextReader:
@@ -301,28 +302,28 @@ class CsvSource(FileSource):
         except (*READ_ERRORS, LookupError) as error:
             raise self._file_errors.read_error(error) from error
 
-    def _window(self, text: TextReader, at: int, size: int) -> tuple[Bytes, bool]:
+    def _window(self, text: TextReader, offset: int, size: int) -> tuple[Bytes, bool]:
         try:
-            return text.window(at, size)
+            return text.window(offset, size)
         except READ_ERRORS as error:
             raise self._file_errors.read_error(error) from error
 
 
-def _parser_type(kind: str, wanted: str | None) -> str:
-    """How the parser shall read a column of some type for the kind that is wanted of it."""
-    if wanted in {"number", "count"}:
+def _parser_type(inferred: str, kind: str | None) -> str:
+    """Return the type that the parser reads a column as, given its inferred type and requested kind."""
+    if kind in {"number", "count"}:
         return "number"
-    return "text" if wanted == "text" else kind
+    return "text" if kind == "text" else inferred
 
 
-# The kind found, a code per record, and the values: distinct ones, or one per record of numbers. Of texts
-# where each begins, and their sizes and bytes.
+# The type, a code per record and the distinct values; for "number" unused codes and one value per record;
+# for "text" the start of each text, and their sizes, overflow and data.
 NativeColumn = tuple[str, NDArray[Any], Any]
 
 
 @dataclass(frozen=True)
 class ParsedRecords:
-    """Some records' columns, by name."""
+    """The columns of parsed records, by name."""
 
     columns: Mapping[str, NativeColumn]
     n_rows: int
@@ -331,19 +332,19 @@ class ParsedRecords:
     def from_native(
         cls, names: Sequence[str], natives: Sequence[NativeColumn], n_rows: int, data: Bytes
     ) -> ParsedRecords:
-        """Take over what the native reader returned for the named columns of some data."""
+        """Wrap the columns that the native parser returned for the data."""
         columns = dict(zip(names, natives, strict=True))
-        for name, (kind, begins, values) in columns.items():
+        for name, (kind, starts, values) in columns.items():
             if kind == "text":
-                columns[name] = kind, begins, (*values, data)
+                columns[name] = kind, starts, (*values, data)
         return cls(columns, n_rows)
 
     def can_provide(self, wanted: Mapping[str, str]) -> bool:
-        """Whether the wanted columns can be had from these without reading the file again."""
+        """Whether the wanted columns can be converted from these without parsing again."""
         return all((self.columns[name][0], kind) in _COLUMN_CONVERSIONS for name, kind in wanted.items())
 
     def to_columns(self, wanted: Mapping[str, str]) -> dict[str, Column]:
-        """The wanted columns, each in the storage that its kind asks for."""
+        """Return the wanted columns, converted to their wanted types."""
         return {
             name: _COLUMN_CONVERSIONS[self.columns[name][0], kind](*self.columns[name][1:])
             for name, kind in wanted.items()
@@ -351,7 +352,7 @@ class ParsedRecords:
 
 
 def _decode_numbers(codes: NDArray[np.int32], values: NDArray[Any]) -> NDArray[np.float64]:
-    # A missing value's code is -1, which finds the last entry.
+    # The code -1 of a missing value selects the last entry.
     return np.append(values.astype(np.float64), np.nan)[codes]
 
 
@@ -359,16 +360,16 @@ def _decode_objects(codes: NDArray[np.int32], values: list[str]) -> NDArray[Any]
     return np.array([*values, None], dtype=object)[codes]
 
 
-def _text_column(begins: NDArray[np.int64], held: tuple[NDArray[np.int64], Bytes, Bytes]) -> TextColumn:
-    sizes, spilled, data = held
-    return TextColumn(begins, sizes, data, spilled)
+def _text_column(starts: NDArray[np.int64], buffers: tuple[NDArray[np.int64], Bytes, Bytes]) -> TextColumn:
+    sizes, overflow, data = buffers
+    return TextColumn(starts, sizes, data, overflow)
 
 
 def _decode_numerals(codes: NDArray[np.int32], texts: list[str]) -> DictionaryColumn:
-    """Texts, of which those that are numerals become the numbers they mean."""
-    place: dict[Any, int] = {}
-    lookup = [place.setdefault(_number_or_text(text), len(place)) for text in texts]
-    return DictionaryColumn(np.array([*lookup, -1], dtype=np.int32)[codes], list(place))
+    """Convert the texts that are numerals to numbers."""
+    code_of_value: dict[Any, int] = {}
+    lookup = [code_of_value.setdefault(_number_or_text(text), len(code_of_value)) for text in texts]
+    return DictionaryColumn(np.array([*lookup, -1], dtype=np.int32)[codes], list(code_of_value))
 
 
 def _number_or_text(text: str) -> str | int | float:
@@ -376,7 +377,7 @@ def _number_or_text(text: str) -> str | int | float:
     return text if number is None else number
 
 
-# What was found (or asked for) and what is wanted of it.
+# Conversions by parsed type and wanted type.
 _COLUMN_CONVERSIONS: dict[tuple[str, str], Callable[[NDArray[Any], Any], Column]] = {
     ("number", "number"): lambda codes, values: values,
     ("real", "number"): _decode_numbers,
@@ -389,20 +390,19 @@ _COLUMN_CONVERSIONS: dict[tuple[str, str], Callable[[NDArray[Any], Any], Column]
     ("text", "text"): _text_column,
 }
 
-MIN_ROW_LIKE_SHARE = 0.99  # of the lines look like rows where quotes are no quotes; within real texts, few do
-
 
 def count_row_like_lines(data: Bytes, delimiter: str, width: int, n_rows: int) -> int:
-    """How many lines look like rows of so many fields, if they are more than the rows; else 0.
+    """Return the number of lines that look like rows if it suggests stray quotes, else 0.
 
-    Texts of several lines have other numbers of delimiters in each. Fields of quotes that were never meant
-    hold whole rows, each with as many delimiters as any.
+    The lines of a genuine multi-line text differ in their number of delimiters. A field opened by a stray
+    quote contains whole rows, each with `width` - 1 delimiters.
     """
     text = data.tobytes()
     if width < 2 or b'"' not in text or text.count(b"\n") <= n_rows:
         return 0
     ends = np.append(np.flatnonzero(data == ord("\n")), len(data))
     lengths = np.diff(ends, prepend=-1) - 1
-    before = np.searchsorted(np.flatnonzero(data == ord(delimiter)), ends)
-    like = int((np.diff(before, prepend=0) == width - 1).sum())
-    return like if like > n_rows and like >= MIN_ROW_LIKE_SHARE * (lengths > 0).sum() else 0
+    delimiters_before = np.searchsorted(np.flatnonzero(data == ord(delimiter)), ends)
+    n_row_like = int((np.diff(delimiters_before, prepend=0) == width - 1).sum())
+    is_suspicious = n_row_like > n_rows and n_row_like >= MIN_ROW_LIKE_SHARE * (lengths > 0).sum()
+    return n_row_like if is_suspicious else 0

@@ -1,4 +1,4 @@
-"""A folder per class, a file per row."""
+"""Folders of text files: one subfolder per class, one file per row."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class _LabelledFile:
 
 
 class FolderSource(TextSource):
-    """Files below folders that name their classes; each file's text is a row.
+    """Text files in folders named after their classes; each file is a row.
 
-    Files are read in the order of their sorted names, folder by folder; hidden ones are left out.
+    Files are read in sorted order, folder by folder; hidden files are skipped.
     """
 
     def __init__(
@@ -52,12 +52,12 @@ class FolderSource(TextSource):
 
     def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
         """Read all files, at most `size` of them and about a block at a time."""
-        return (piece() for piece in self.chunk_readers(kinds, size))
+        return (read() for read in self.chunk_readers(kinds, size))
 
     def chunk_readers(
         self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS
     ) -> Iterator[ChunkReader]:
-        """Put files together to about a block; they are read when their piece is called."""
+        """Yield readers of about one block of files each."""
         check_chunk_size(size)
         self.bytes_read = self.rows_read = 0
         while self.rows_read < len(self._files):
@@ -68,16 +68,16 @@ class FolderSource(TextSource):
             yield self._chunk_reader(start, stop, kinds)
 
     def prefix(self, n: int = PREFIX_ROWS, kinds: ColumnKinds | None = None) -> Chunk:
-        """The first n files, or fewer when they exceed 32 MB."""
+        """Return the first n files, or fewer if they exceed 32 MB."""
         return self._chunk_reader(0, self._batch_end(0, check_chunk_size(n), MAX_PREFIX_BYTES), kinds)()
 
-    def _batch_end(self, start: int, most: int, size: int) -> int:
-        """Where files of about so many bytes end, one at least."""
-        stop = min(start + most, len(self._files))
-        for at in range(start, stop):
-            size -= self._files[at].size
-            if size <= 0:
-                return at + 1
+    def _batch_end(self, start: int, max_files: int, n_bytes: int) -> int:
+        """Return the end of a batch of about `n_bytes`, at least one file."""
+        stop = min(start + max_files, len(self._files))
+        for i in range(start, stop):
+            n_bytes -= self._files[i].size
+            if n_bytes <= 0:
+                return i + 1
         return stop
 
     def _chunk_reader(self, start: int, stop: int, kinds: ColumnKinds | None) -> ChunkReader:
@@ -97,16 +97,17 @@ class FolderSource(TextSource):
         return read
 
     def _read_text(self, file: _LabelledFile) -> bytes:
-        """A file's text in UTF-8."""
+        """Return the text of a file in UTF-8."""
         path = Path(file.path)
-        most = max(self.block, MAX_PREFIX_BYTES)
+        max_bytes = max(self.block, MAX_PREFIX_BYTES)
         try:
             stream, raw = open_decompressing(path)
             with raw, stream:
-                data: bytes = stream.read(most + 1)
-            if len(data) > most:
+                data: bytes = stream.read(max_bytes + 1)
+            if len(data) > max_bytes:
                 raise SourceError(
-                    f"{path} is longer than {most:,} bytes. Give block= more than the longest file has.", path
+                    f"{path} is longer than {max_bytes:,} bytes. Give block= the size of the longest file.",
+                    path,
                 )
             text = data.decode("utf-8" if self._is_utf8 else self.encoding)
         except READ_ERRORS as error:
@@ -121,7 +122,7 @@ class FolderSource(TextSource):
 
 
 def _list_files(path: Path) -> tuple[list[str], list[_LabelledFile]]:
-    """The classes of a folder, and all files below them."""
+    """Return the classes of a folder and all files below them."""
     classes = class_names(path)
     if not classes:
         raise _no_classes_error(path)
@@ -134,7 +135,7 @@ def _list_files(path: Path) -> tuple[list[str], list[_LabelledFile]]:
 
 
 def class_names(path: Path) -> list[str]:
-    """The folders of a folder, sorted."""
+    """Return the sorted names of the subfolders, without hidden ones."""
     if not path.is_dir():
         raise SourceError(f"{path} is a file. Give a folder that holds a folder per class.", path)
     names = sorted(
@@ -151,10 +152,10 @@ def class_names(path: Path) -> list[str]:
 
 
 def _no_classes_error(path: Path) -> SourceError:
-    ending = find_data_suffix(path)
-    told = f"{path} is a folder without a folder per class."
-    if ending is not None and detect_format(Path(f"x{ending}"), "utf-8") == "mail":
-        told += " To read the messages in it, give format='mail'."
-    elif ending is not None:
-        told += f" To read the files in it as one table, give {str(path / ('*' + ending))!r}."
-    return SourceError(told, path)
+    suffix = find_data_suffix(path)
+    message = f"{path} is a folder without a folder per class."
+    if suffix is not None and detect_format(Path(f"x{suffix}"), "utf-8") == "mail":
+        message += " To read the messages in it, give format='mail'."
+    elif suffix is not None:
+        message += f" To read the files in it as one table, give {str(path / ('*' + suffix))!r}."
+    return SourceError(message, path)

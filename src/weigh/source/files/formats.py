@@ -1,4 +1,4 @@
-"""The formats that files are read in, and how a file tells which is its own."""
+"""The supported file formats, and detecting the format of a file."""
 
 from __future__ import annotations
 
@@ -34,33 +34,33 @@ _FORMAT_ADVICE = "Give format='csv', 'tsv', 'parquet', 'json', 'fasttext', 'vw',
 
 
 def detect_format(path: Path, encoding: str) -> str:
-    """The format a file's name stands for, or a text's first word."""
+    """Return the format of a file by its suffix or, for .txt, by its first word."""
     if isinstance(path, SpooledStdin):
         raise SourceError(f"Standard input has no ending that tells its format. {_FORMAT_ADVICE}", path)
     if path.is_dir():
         return "mail" if is_maildir(path) else "folder"
-    ending = _uncompressed_suffix(path)
-    kind = _FORMAT_BY_SUFFIX.get(ending)
-    if kind is None and ending == ".txt" and _starts_with_label(path, encoding):
+    suffix = _uncompressed_suffix(path)
+    file_format = _FORMAT_BY_SUFFIX.get(suffix)
+    if file_format is None and suffix == ".txt" and _starts_with_label(path, encoding):
         return "fasttext"
-    if kind is None:
+    if file_format is None:
         raise SourceError(f"The ending of {path} does not tell its format. {_FORMAT_ADVICE}", path)
-    return kind
+    return file_format
 
 
 def find_data_suffix(folder: Path) -> str | None:
-    """The ending of a data file in a folder, if there is one."""
-    endings = sorted(
+    """Return the suffix of a data file in a folder, None if there is no data file."""
+    suffixes = sorted(
         "".join(file.suffixes[-2:] if compression_codec(file) else file.suffixes[-1:])
         for file in folder.iterdir()
         if file.is_file() and _uncompressed_suffix(file) in _FORMAT_BY_SUFFIX
     )
-    return endings[0] if endings else None
+    return suffixes[0] if suffixes else None
 
 
 def _uncompressed_suffix(path: Path) -> str:
-    inner = path.with_suffix("") if compression_codec(path) else path
-    return inner.suffix.lower()
+    uncompressed = path.with_suffix("") if compression_codec(path) else path
+    return uncompressed.suffix.lower()
 
 
 def _starts_with_label(path: Path, encoding: str) -> bool:

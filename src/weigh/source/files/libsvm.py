@@ -1,4 +1,4 @@
-"""LIBSVM (svmlight) files: a label and numbered values per line, as wide rows."""
+"""LIBSVM (svmlight) files: a label and index:value pairs per line, as sparse rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class IndexRange:
     has_integer_labels: bool
 
     def union(self, other: IndexRange) -> IndexRange:
-        """The extent of both together: one index 0 in either means that both count from 0."""
+        """Return the range that covers both; an index 0 in either means that both count from 0."""
         base = min(self.start, other.start)
         width = max(self.start + self.width, other.start + other.width) - base
         return IndexRange(base, width, self.has_integer_labels and other.has_integer_labels)
@@ -41,8 +41,8 @@ class IndexRange:
 class LibsvmSource(LineSource):
     """Lines `label index:value ... # comment`, read as sparse rows.
 
-    Indices ascend; they count from 1 unless an index 0 occurs. How many columns there are, and
-    whether labels are whole numbers or fractions, is found by a first pass over the whole file.
+    Indices ascend and count from 1 unless an index 0 occurs. A first pass over the whole file determines
+    the number of columns and whether all labels are integers.
     """
 
     comment: ClassVar[bytes] = b"#"
@@ -58,31 +58,30 @@ class LibsvmSource(LineSource):
         self.first_block(1)
         self._set_index_range(self._scan())
 
-    def _set_index_range(self, extent: IndexRange) -> LibsvmSource:
-        if extent.width > MAX_COLUMNS:
+    def _set_index_range(self, index_range: IndexRange) -> LibsvmSource:
+        if index_range.width > MAX_COLUMNS:
             raise SourceError(
-                f"{self.path} has an index beyond {MAX_COLUMNS:,}, the most there may be. "
-                f"Hash the columns into fewer.",
+                f"{self.path} has an index above {MAX_COLUMNS:,}, the maximum. Hash the columns into fewer.",
                 self.path,
             )
-        self._index_range = extent
-        self.width, self.start = extent.width, extent.start
+        self._index_range = index_range
+        self.width, self.start = index_range.width, index_range.start
         return self
 
     def _scan(self) -> IndexRange:
-        smallest, largest, whole = 1, 0, True
+        min_index, max_index, has_integer_labels = 1, 0, True
         for block in self.blocks():
-            low, high, only_whole = _core.scan_svmlight(block.data, block.starts, block.ends)
-            smallest = min(smallest, low if low >= 0 else smallest)
-            largest = max(largest, high)
-            whole = whole and only_whole
-        base = min(smallest, 1)
-        return IndexRange(base, max(1, largest + 1 - base), whole)
+            low, high, are_integers = _core.scan_svmlight(block.data, block.starts, block.ends)
+            min_index = min(min_index, low if low >= 0 else min_index)
+            max_index = max(max_index, high)
+            has_integer_labels = has_integer_labels and are_integers
+        start = min(min_index, 1)
+        return IndexRange(start, max(1, max_index + 1 - start), has_integer_labels)
 
     def with_columns(self, names: Sequence[str]) -> Source:
-        """The same rows with at least the columns x0, x1, ... or x1, x2, ... that are named.
+        """Return the same rows with at least the named columns x0, x1, ... or x1, x2, ...
 
-        A file that happens to lack index 0 cannot tell by itself from where it counts.
+        A file without index 0 may still count from 0, which only the names can tell.
         """
         start = int(names[0][1:]) if names and names[0] in {"x0", "x1"} else self._index_range.start
         if start > self._index_range.start:
@@ -90,19 +89,19 @@ class LibsvmSource(LineSource):
                 f"{self.path} has an index 0, but the model's columns are counted from 1. Count them alike.",
                 self.path,
             )
-        named = IndexRange(start, len(names), self._index_range.has_integer_labels)
-        return copy.copy(self)._set_index_range(self._index_range.union(named))
+        named_range = IndexRange(start, len(names), self._index_range.has_integer_labels)
+        return copy.copy(self)._set_index_range(self._index_range.union(named_range))
 
     def align_with(self, files: Sequence[FileSource]) -> FileSource:
-        """The same file, its columns counted as those of all files together."""
-        extent = self._index_range
+        """Return the same file with the index range of all files."""
+        index_range = self._index_range
         for file in files:
             if isinstance(file, LibsvmSource):
-                extent = extent.union(file._index_range)
-        return copy.copy(self)._set_index_range(extent)
+                index_range = index_range.union(file._index_range)
+        return copy.copy(self)._set_index_range(index_range)
 
     def with_label(self, name: str) -> Source:
-        """Refuse any other label: the columns have no names."""
+        """Return this source, or raise SourceError for another label because columns have no names."""
         if name == self.label:
             return self
         raise SourceError(
@@ -112,16 +111,15 @@ class LibsvmSource(LineSource):
         )
 
     def parse_block(self, block: LineBlock, kinds: ColumnKinds | None) -> Chunk:
-        """The labels and sparse rows of a block."""
-        del kinds  # there are no named columns they could speak of
-        extent = self._index_range
+        """Parse the labels and sparse rows of a block."""
+        del kinds  # they refer to named columns
         labels, indptr, indices, values, fault = _core.parse_svmlight(
-            block.data, block.starts, block.ends, extent.start, extent.width
+            block.data, block.starts, block.ends, self.start, self.width
         )
         if fault is not None:
             raise self._syntax_error(block, *fault)
-        wide = SparseRows.from_arrays(indptr, indices, values, extent.width)
-        return Chunk({}, block.n_rows, sparse=wide, labels=self._labels(labels), first_row=block.first_row)
+        rows = SparseRows.from_arrays(indptr, indices, values, self.width)
+        return Chunk({}, block.n_rows, sparse=rows, labels=self._labels(labels), first_row=block.first_row)
 
     def _labels(self, labels: NDArray[np.float64]) -> Column:
         numbers: NDArray[Any] = labels.astype(np.int64) if self._index_range.has_integer_labels else labels
@@ -130,30 +128,30 @@ class LibsvmSource(LineSource):
         distinct, codes = np.unique(numbers, return_inverse=True)
         return self.encode_labels(codes.astype(np.int32), list(map(str, distinct.tolist())))
 
-    def _syntax_error(self, block: LineBlock, fault: str, place: int) -> SourceError:
-        word = _word_at(block.data, place)
-        line = self.file_errors.line_number(block.offset + place)
+    def _syntax_error(self, block: LineBlock, fault: str, offset: int) -> SourceError:
+        word = _word_at(block.data, offset)
+        line = self.file_errors.line_number(block.offset + offset)
         return self.file_errors.line_error(f": {_describe_fault(fault, word, self.width)}", line)
 
 
-def _word_at(data: Bytes, place: int) -> str:
-    found = data[place : place + 100].tobytes().split(None, 1)
-    return found[0].decode("utf-8", "replace") if found else ""
+def _word_at(data: Bytes, offset: int) -> str:
+    words = data[offset : offset + 100].tobytes().split(None, 1)
+    return words[0].decode("utf-8", "replace") if words else ""
 
 
 def _describe_fault(fault: str, word: str, width: int) -> str:
-    """What is wrong with a word of a line."""
-    told = shorten_repr(word)
+    """Describe a syntax error reported by the native parser."""
+    quoted = shorten_repr(word)
     if word.startswith("qid:"):
-        return f"{told} groups rows for ranking, which is not read. Leave qid: out."
+        return f"{quoted} groups rows for ranking, which is not supported. Remove the qid: fields."
     if fault == "label" and "," in word:
-        return f"{told} is several labels; a classifier learns one. Write one label per line."
+        return f"{quoted} is several labels; a classifier learns one. Write one label per line."
     if fault == "label":
-        return f"the label {told} is not a number. Write 0 where it is not known."
+        return f"the label {quoted} is not a number. Write 0 where it is not known."
     if fault == "index":
-        return f"{told} is not index:value with a whole number as index."
+        return f"{quoted} is not index:value with a whole number as index."
     if fault == "order":
-        return f"{told} comes after an index as large. Write the indices of a line in ascending order."
+        return f"{quoted} is out of order. Write the indices of a line in ascending order, each once."
     if fault == "value":
-        return f"the value of {told} is not a number."
-    return f"the index of {told} is beyond the {width:,} columns of the file."
+        return f"the value of {quoted} is not a number."
+    return f"the index of {quoted} is beyond the {width:,} columns of the file."

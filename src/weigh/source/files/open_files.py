@@ -37,27 +37,27 @@ def open(
     quotes: bool = True,
     block: int = DEFAULT_BLOCK_BYTES,
 ) -> Source:
-    """Data files as a source of chunks, in bounded memory.
+    """Open data files as a source of chunks, read in bounded memory.
 
     Parameters
     ----------
-    path : the file; .gz, .bz2, .xz, .lz4 and .zst are unpacked while reading. A pattern such as
-        "data/*.csv" or a list of files with the same columns is read as one table. A folder that
-        holds a folder per class gives a row per file, a Maildir one per message. "-" is standard input
-    label : name of the column that holds the labels; where labels have a place of their own (fastText,
-        VW, LIBSVM, folders, mail), what to call them instead of "label"
+    path : the file; .gz, .bz2, .xz, .lz4 and .zst are decompressed while reading. A pattern such as
+        "data/*.csv" or a list of files with the same columns is read as one table. A folder with one
+        subfolder per class gives a row per file, a Maildir a row per message. "-" is standard input
+    label : name of the label column; in formats with a separate label (fastText, VW, LIBSVM, folders,
+        mail), the name to use instead of "label"
     format : "csv", "tsv", "parquet", "json" (one object per line), "fasttext" (`__label__x words`),
         "vw" (`label |namespace feature:value`), "libsvm" (`label index:value`), "folder" or
-        "mail" (mailboxes and folders of messages); None goes by the ending
-    missing : markers that mean a missing value, in texts and numbers alike; "" always does in CSV
-    encoding : of the text in files
-    delimiter : between the fields of a CSV file; None is a comma, or a tab in TSV
-    has_header : whether the first line of a CSV file names the columns
-    names : the columns' names in a CSV file without a header, where None calls them x0, x1, ...; or
-        all namespaces of a VW file, where None finds those of the first 10,000 rows
+        "mail" (mailboxes and folders of messages); None detects it from the file name
+    missing : markers of missing values in text and numbers; "" is always missing in CSV
+    encoding : text encoding of the files
+    delimiter : field separator of a CSV file; None is a comma, or a tab in TSV
+    has_header : whether the first line of a CSV file holds the column names
+    names : column names of a CSV file without a header, None for x0, x1, ...; or all namespaces of
+        a VW file, None for those of the first 10,000 rows
     strings : columns of a CSV file to read as text although they look like numbers
-    quotes : whether a field of a CSV file that begins with '"' is quoted; False takes every '"' as it is
-    block : bytes of text read at a time; a row has at most 32 MB, or so many if another number is given
+    quotes : whether '"' quotes the fields of a CSV file; False treats it as an ordinary character
+    block : bytes of text to read at a time; also the maximum size of a row, which is 32 MB by default
     """
     if format is not None and format not in FORMATS:
         raise parameter_error("open", "format", f"one of {', '.join(map(repr, FORMATS))}", format)
@@ -68,11 +68,11 @@ def open(
             "open", "delimiter", "one ASCII character, no quote and no end of line", delimiter
         )
     dialect = CsvDialect(delimiter or ",", encoding, has_header, to_markers(missing), block, quotes)
-    reading = _OpenOptions(format, label, dialect, delimiter is not None, names, strings)
-    return concatenate_files([reading.open_path(each) for each in resolve_paths(path)])
+    options = _OpenOptions(format, label, dialect, delimiter is not None, names, strings)
+    return concatenate_files([options.open_path(file) for file in resolve_paths(path)])
 
 
-# Formats that need to be told no more than any text.
+# Formats without options of their own.
 _TEXT_SOURCES: dict[str, Callable[..., FileSource]] = {
     "json": JsonLinesSource,
     "fasttext": FastTextSource,
@@ -84,42 +84,42 @@ _TEXT_SOURCES: dict[str, Callable[..., FileSource]] = {
 
 @dataclass(frozen=True)
 class _OpenOptions:
-    """How files shall be read."""
+    """The options of `open`."""
 
     format: str | None
     label: str | None
     dialect: CsvDialect
-    has_delimiter: bool  # whether the dialect's delimiter was given
+    has_delimiter: bool  # whether the user set the delimiter
     names: Sequence[str] | None
     strings: Sequence[str]
 
     def open_path(self, path: Path) -> FileSource:
-        """One file, or a folder of files, as a source."""
+        """Open one file or folder as a source."""
         if not (path.is_dir() and self.format in {None, "folder", "mail"}):
             check_readable(path)
-        kind = self.format or detect_format(path, self.dialect.encoding)
-        self._check_names(kind)
+        file_format = self.format or detect_format(path, self.dialect.encoding)
+        self._check_names(file_format)
         label, missing = self.label, self.dialect.missing
-        if kind == "parquet":
+        if file_format == "parquet":
             return ParquetSource(path, label, missing)
-        text: Any = {"encoding": self.dialect.encoding, "block": self.dialect.block}
-        if kind == "vw":
-            return VwSource(path, label, missing, **text, namespaces=self.names)
-        if kind in _TEXT_SOURCES:
-            return _TEXT_SOURCES[kind](path, label, missing, **text)
-        tabbed = kind == "tsv" and not self.has_delimiter
-        dialect = replace(self.dialect, delimiter="\t") if tabbed else self.dialect
+        text_options: Any = {"encoding": self.dialect.encoding, "block": self.dialect.block}
+        if file_format == "vw":
+            return VwSource(path, label, missing, **text_options, namespaces=self.names)
+        if file_format in _TEXT_SOURCES:
+            return _TEXT_SOURCES[file_format](path, label, missing, **text_options)
+        use_tab = file_format == "tsv" and not self.has_delimiter
+        dialect = replace(self.dialect, delimiter="\t") if use_tab else self.dialect
         return CsvSource(path, label, dialect, names=self.names, strings=self.strings)
 
-    def _check_names(self, kind: str) -> None:
-        fit = kind == "vw" or (kind in {"csv", "tsv"} and not self.dialect.has_header)
-        if self.names is not None and not fit:
+    def _check_names(self, file_format: str) -> None:
+        has_names = file_format == "vw" or (file_format in {"csv", "tsv"} and not self.dialect.has_header)
+        if self.names is not None and not has_names:
             must = "given only with has_header=False of a CSV file, or with a VW file"
             raise parameter_error("open", "names", must, self.names)
 
 
 def concatenate_files(files: Sequence[FileSource]) -> Source:
-    """One source of all files; a column that is text in one of them is text in all."""
+    """Return one source of all files; a column that is text in one of them is text in all."""
     if not files:
         raise parameter_error("open", "path", "a file, or a list of one at least", [])
     if len(files) > 1:
@@ -127,19 +127,19 @@ def concatenate_files(files: Sequence[FileSource]) -> Source:
     first = files[0]
     for file in files:
         if set(file.names) != set(first.names):
-            odd = sorted(set(file.names) ^ set(first.names))
+            different = sorted(set(file.names) ^ set(first.names))
             raise DataError(
                 f"{first.path} and {file.path} do not have the same columns: only one of them has "
-                f"{quote_names(odd)}."
+                f"{quote_names(different)}."
             )
     if len(files) == 1:
         return first
-    texts = {name: "string" for file in files for name, kind in file.types.items() if str(kind) == "string"}
-    return ConcatenatedSource([file.with_storage(texts) for file in files])
+    storage = {name: "string" for file in files for name, kind in file.types.items() if str(kind) == "string"}
+    return ConcatenatedSource([file.with_storage(storage) for file in files])
 
 
 class ConcatenatedSource(Source):
-    """Files in a row; columns are matched by name, the first file says which there are."""
+    """The rows of several files; columns are matched by name, and the first file defines them."""
 
     def __init__(self, sources: Sequence[Source]) -> None:
         first = sources[0]
@@ -151,50 +151,50 @@ class ConcatenatedSource(Source):
 
     def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
         """Read all files from the start, at most `size` rows at a time."""
-        return (piece() for piece in self.chunk_readers(kinds, size))
+        return (read() for read in self.chunk_readers(kinds, size))
 
     def chunk_readers(
         self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS
     ) -> Iterator[ChunkReader]:
-        """Read like `chunks`, but leave making each chunk to whoever calls it, in any thread."""
+        """Yield the chunk readers of all files, with row numbers that count across files."""
         self.bytes_read = self.rows_read = 0
-        rows = size_before = 0
+        n_rows = n_bytes = 0
         for source in self._sources:
-            for piece in source.chunk_readers(kinds, size):
-                self.bytes_read = size_before + source.bytes_read
-                self.rows_read = rows + source.rows_read
-                yield _shift_first_row(piece, rows)
-            rows += source.rows_read
-            size_before += source.bytes_total or 0
-        self.bytes_read = size_before
+            for read in source.chunk_readers(kinds, size):
+                self.bytes_read = n_bytes + source.bytes_read
+                self.rows_read = n_rows + source.rows_read
+                yield _shift_first_row(read, n_rows)
+            n_rows += source.rows_read
+            n_bytes += source.bytes_total or 0
+        self.bytes_read = n_bytes
 
     def prefix(self, n: int = PREFIX_ROWS, kinds: ColumnKinds | None = None) -> Chunk:
-        """The first rows, of the first file."""
+        """Return the first rows of the first file."""
         return self._sources[0].prefix(n, kinds)
 
     def with_label(self, name: str) -> Source:
-        """The same files with another label column."""
+        """Return the same files with another label column."""
         return ConcatenatedSource([source.with_label(name) for source in self._sources])
 
     def with_columns(self, names: Sequence[str]) -> Source:
-        """The same files, with columns of these names that they lack."""
+        """Return the same files, each with all these columns."""
         return ConcatenatedSource([source.with_columns(names) for source in self._sources])
 
     def _with_missing(self, missing: tuple[Marker, ...]) -> Source:
         return ConcatenatedSource([source.with_missing(missing) for source in self._sources])
 
     def with_storage(self, storage: ColumnKinds) -> Source:
-        """The same files, read as `storage` says."""
+        """Return the same files with columns read as `storage` says."""
         return ConcatenatedSource([source.with_storage(storage) for source in self._sources])
 
 
-def _shift_first_row(piece: ChunkReader, rows: int) -> ChunkReader:
-    """A piece of a file before which so many rows of other files stand."""
-    if rows == 0:
-        return piece
+def _shift_first_row(read: ChunkReader, n_rows: int) -> ChunkReader:
+    """Add the number of rows in earlier files to a chunk's `first_row`."""
+    if n_rows == 0:
+        return read
 
-    def moved() -> Chunk:
-        chunk = piece()
-        return replace(chunk, first_row=rows + chunk.first_row)
+    def read_shifted() -> Chunk:
+        chunk = read()
+        return replace(chunk, first_row=n_rows + chunk.first_row)
 
-    return moved
+    return read_shifted

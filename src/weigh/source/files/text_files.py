@@ -1,4 +1,4 @@
-"""The text of a file as UTF-8 bytes: mapped into memory, or unpacked and decoded on the way."""
+"""Reading text files as UTF-8 bytes, mapped or decompressed and decoded, and locating errors in them."""
 
 from __future__ import annotations
 
@@ -29,50 +29,51 @@ _CODEC_BY_SUFFIX = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", "
 
 
 def compression_codec(path: Path) -> str | None:
-    """The compression a file's ending stands for, if any."""
+    """Return the compression codec of a file by its suffix, None if it is not compressed."""
     return _CODEC_BY_SUFFIX.get(path.suffix.lower())
 
 
 def is_utf8(encoding: str) -> bool:
-    """Whether an encoding is UTF-8 under any of its names; LookupError when there is none such."""
+    """Whether an encoding is UTF-8 under any name; raises LookupError for an unknown encoding."""
     if "\0" in encoding or not getattr(codecs.lookup(encoding), "_is_text_encoding", True):
         raise LookupError(f"unknown encoding: {encoding}")
     return codecs.lookup(encoding).name in {"utf-8", "utf-8-sig"}
 
 
 class TextReader(ABC):
-    """A file's text; windows on it may move forwards only."""
+    """A file's text as UTF-8; windows must move forwards only."""
 
     @abstractmethod
-    def window(self, at: int, size: int) -> tuple[Bytes, bool]:
-        """The `size` bytes from `at` on, fewer at the end, and whether the end is reached."""
+    def window(self, offset: int, size: int) -> tuple[Bytes, bool]:
+        """Return `size` bytes at an offset, fewer at the end, and whether the end is reached."""
 
     @abstractmethod
-    def file_position(self, at: int) -> int:
-        """How many bytes of the file had to be read for the text up to `at`."""
+    def file_position(self, offset: int) -> int:
+        """Return the number of bytes of the file that were read for the text up to an offset."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the file; windows stay valid."""
+        """Close the file; windows stay valid."""
 
     def windows(self, stop: int | None = None) -> Iterator[bytes]:
-        """The text from its start, up to `stop`, step by step."""
-        at, closed = 0, False
-        while not closed and (stop is None or at < stop):
-            data, closed = self.window(at, _STEP_BYTES if stop is None else min(_STEP_BYTES, stop - at))
-            at += len(data)
+        """Yield the text from its start up to `stop`, in steps."""
+        offset, is_last = 0, False
+        while not is_last and (stop is None or offset < stop):
+            size = _STEP_BYTES if stop is None else min(_STEP_BYTES, stop - offset)
+            data, is_last = self.window(offset, size)
+            offset += len(data)
             yield data.tobytes()
 
 
 def open_text(path: Path, encoding: str) -> TextReader:
-    """The text of a file that is not empty."""
+    """Open a non-empty text file."""
     if compression_codec(path) is None and is_utf8(encoding):
         return MappedTextReader(path)
     return StreamTextReader(path, encoding)
 
 
 def open_decompressing(path: Path) -> tuple[Any, Any]:
-    """The file's bytes, unpacked, and the file below them, whose position tells progress."""
+    """Return a stream of the decompressed bytes and the underlying file, whose position gives progress."""
     raw = path.open("rb")
     codec = compression_codec(path)
     if codec == "gzip":
@@ -93,54 +94,54 @@ def open_decompressing(path: Path) -> tuple[Any, Any]:
 
 
 class MappedTextReader(TextReader):
-    """A plain UTF-8 file; windows are views of it, mapped one by one so that only those in use count."""
+    """An uncompressed UTF-8 file; each window is a separate mapping, so only windows in use occupy memory."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb")
         self._size = os.fstat(self._file.fileno()).st_size
 
-    def window(self, at: int, size: int) -> tuple[Bytes, bool]:
-        """The `size` bytes from `at` on, fewer at the end, and whether the end is reached."""
-        end = min(at + size, self._size)
-        if end <= at:
+    def window(self, offset: int, size: int) -> tuple[Bytes, bool]:
+        """Return `size` bytes at an offset, fewer at the end, and whether the end is reached."""
+        end = min(offset + size, self._size)
+        if end <= offset:
             return np.empty(0, dtype=np.uint8), True
-        begin = at - at % mmap.ALLOCATIONGRANULARITY
-        held = mmap.mmap(self._file.fileno(), end - begin, access=mmap.ACCESS_READ, offset=begin)
-        return np.frombuffer(held, dtype=np.uint8)[at - begin :], end == self._size
+        start = offset - offset % mmap.ALLOCATIONGRANULARITY
+        mapped = mmap.mmap(self._file.fileno(), end - start, access=mmap.ACCESS_READ, offset=start)
+        return np.frombuffer(mapped, dtype=np.uint8)[offset - start :], end == self._size
 
-    def file_position(self, at: int) -> int:
-        """How many bytes of the file had to be read for the text up to `at`."""
-        return at
+    def file_position(self, offset: int) -> int:
+        """Return the offset itself: the file is its text."""
+        return offset
 
     def close(self) -> None:
-        """Close the file; a mapping ends with its last view."""
+        """Close the file; a mapping lives as long as its last view."""
         self._file.close()
 
 
 class StreamTextReader(TextReader):
-    """A packed file, or one in another encoding; only the current window is in memory."""
+    """A compressed file, or one in another encoding; only the current window is in memory."""
 
     def __init__(self, path: Path, encoding: str) -> None:
         self._decoder = None if is_utf8(encoding) else codecs.getincrementaldecoder(encoding)()
         self._stream, self._raw = open_decompressing(path)
         self._buffer = b""
-        self._buffer_start = 0  # where in the text the held bytes begin
+        self._buffer_start = 0  # offset of the buffer in the text
         self._at_end = False
 
-    def window(self, at: int, size: int) -> tuple[Bytes, bool]:
-        """The `size` bytes from `at` on, fewer at the end, and whether the end is reached."""
-        self._discard_before(at)
+    def window(self, offset: int, size: int) -> tuple[Bytes, bool]:
+        """Return `size` bytes at an offset, fewer at the end, and whether the end is reached."""
+        self._discard_before(offset)
         parts = [self._buffer]
-        held = len(self._buffer)
-        # One byte more than asked for: only its absence tells that the end is reached.
-        while held <= size and not self._at_end:
+        n_bytes = len(self._buffer)
+        # Read one byte more than requested: only its absence shows that the end is reached.
+        while n_bytes <= size and not self._at_end:
             parts.append(self._read_more())
-            held += len(parts[-1])
+            n_bytes += len(parts[-1])
         self._buffer = b"".join(parts) if len(parts) > 1 else self._buffer
-        return np.frombuffer(self._buffer, dtype=np.uint8)[:size], self._at_end and held <= size
+        return np.frombuffer(self._buffer, dtype=np.uint8)[:size], self._at_end and n_bytes <= size
 
-    def file_position(self, at: int) -> int:
-        """How many bytes of the file had to be read for the text up to `at`."""
+    def file_position(self, offset: int) -> int:
+        """Return the position in the compressed or encoded file."""
         return int(self._raw.tell())
 
     def close(self) -> None:
@@ -148,60 +149,60 @@ class StreamTextReader(TextReader):
         self._stream.close()
         self._raw.close()
 
-    def _discard_before(self, at: int) -> None:
-        """Let go of everything before `at`."""
-        while at - self._buffer_start > len(self._buffer) and not self._at_end:
+    def _discard_before(self, offset: int) -> None:
+        """Drop everything before an offset from the buffer."""
+        while offset - self._buffer_start > len(self._buffer) and not self._at_end:
             self._buffer_start += len(self._buffer)
             self._buffer = self._read_more()
-        self._buffer = self._buffer[at - self._buffer_start :]
-        self._buffer_start = at
+        self._buffer = self._buffer[offset - self._buffer_start :]
+        self._buffer_start = offset
 
     def _read_more(self) -> bytes:
-        packed: bytes = self._stream.read(_STEP_BYTES)
-        self._at_end = not packed
+        data: bytes = self._stream.read(_STEP_BYTES)
+        self._at_end = not data
         if self._decoder is None:
-            return packed
-        return self._decoder.decode(packed, final=self._at_end).encode("utf-8", "surrogatepass")
+            return data
+        return self._decoder.decode(data, final=self._at_end).encode("utf-8", "surrogatepass")
 
 
 ROW_TOO_LONG = "a row is longer than a block; give block= more bytes than the longest row has"
-MAX_UNCHECKED_BRACKETS = 200  # brackets in a line that nobody need look at twice
-MAX_LINE_BYTES = 32 << 20  # bytes of a line that are held at once
+MAX_UNCHECKED_BRACKETS = 200  # a line with fewer cannot be nested too deeply
+MAX_LINE_BYTES = 32 << 20
 
 
-def read_line_parts(reader: io.BufferedReader, longest: int) -> Iterator[bytes]:
-    """Lines, of which one that is longer than `longest` comes in several parts."""
-    return iter(lambda: reader.readline(longest), b"")
+def read_line_parts(reader: io.BufferedReader, max_bytes: int) -> Iterator[bytes]:
+    """Yield lines; a line longer than `max_bytes` comes in several parts."""
+    return iter(lambda: reader.readline(max_bytes), b"")
 
 
-def numbered_lines(path: Path, longest: int = MAX_LINE_BYTES) -> Iterator[tuple[int, bytes]]:
-    """Numbered lines as bytes, overlong ones in several parts of the same number."""
+def numbered_lines(path: Path, max_bytes: int = MAX_LINE_BYTES) -> Iterator[tuple[int, bytes]]:
+    """Yield numbered lines as bytes; the parts of an overlong line have the same number."""
     stream, raw = open_decompressing(path)
     number = 1
     with raw, stream, io.BufferedReader(stream) as reader:
-        for part in read_line_parts(reader, longest):
+        for part in read_line_parts(reader, max_bytes):
             yield number, part
             number += part.endswith(b"\n")
 
 
 def find_undecodable_line(path: Path, encoding: str) -> int | None:
-    """The first line that is not text in the encoding; None when lines cannot tell."""
+    """Return the number of the first line that is not valid in the encoding, None if there is none."""
     decoder = codecs.getincrementaldecoder(encoding)()
-    last = None
+    line = None
     try:
         for number, part in numbered_lines(path):
-            last = number
+            line = number
             decoder.decode(part)
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        return last
+        return line
     except READ_ERRORS:
         return None
     return None
 
 
 def line_number_at(path: Path, encoding: str, offset: int) -> int:
-    """The line, counted from 1, in which the byte at an offset of the file's text stands."""
+    """Return the number, from 1, of the line that contains an offset of the file's text."""
     line = 1
     after_return = False
     with closing(open_text(path, encoding)) as text:
@@ -213,13 +214,13 @@ def line_number_at(path: Path, encoding: str, offset: int) -> int:
 
 
 def is_blank_file(path: Path, encoding: str) -> bool:
-    """Whether a file has nothing but blanks and ends of lines."""
+    """Whether a file contains only whitespace."""
     with closing(open_text(path, encoding)) as text:
         return not any(part.strip() for part in text.windows())
 
 
 def check_json_line(line: bytes) -> None:
-    """Refuse what the Arrow reader cannot survive: a line that is no object, or a bottomless one."""
+    """Raise ValueError for lines that crash Arrow's reader: no object, or nested too deeply."""
     if not line.lstrip().startswith(b"{"):
         raise ValueError("a line is not an object")
     if line.count(b"[") + line.count(b"{") > MAX_UNCHECKED_BRACKETS:
@@ -230,17 +231,18 @@ def check_json_line(line: bytes) -> None:
 
 
 def find_invalid_json_line(
-    path: Path, encoding: str, whole: frozenset[str], longest: int = MAX_LINE_BYTES
+    path: Path, encoding: str, integer_columns: frozenset[str], max_bytes: int = MAX_LINE_BYTES
 ) -> tuple[int, str] | None:
-    """The first line that is no JSON object or changes a column's type, and what is wrong.
+    """Return the number of the first invalid line and a description of the problem.
 
-    `whole` names the columns that must hold whole numbers; no line may exceed `longest` bytes.
+    A line is invalid if it is not a JSON object, changes the type of a column, has a fraction in one of the
+    `integer_columns`, or exceeds `max_bytes`.
     """
-    seen: dict[str, str] = {}
-    for number, line in numbered_lines(path, longest + 1):
+    column_types: dict[str, str] = {}
+    for number, line in numbered_lines(path, max_bytes + 1):
         if not line.strip():
             continue
-        if len(line) > longest:
+        if len(line) > max_bytes:
             return number, f": {ROW_TOO_LONG}."
         try:
             row = json.loads(line.decode(encoding))
@@ -254,28 +256,28 @@ def find_invalid_json_line(
         if not isinstance(row, dict):
             return number, " is not a JSON object. Write one object {...} per line."
         for name, value in row.items():
-            kind = _json_type_name(value)
-            usual = seen.setdefault(name, kind) if kind else kind
-            if kind != usual:
-                told = json.dumps(value, ensure_ascii=False)[:40]
-                return number, f", column {name!r}: {told} is {kind}, not {usual} as before."
-            if name in whole and isinstance(value, float):
+            type_name = _json_type_name(value)
+            expected = column_types.setdefault(name, type_name) if type_name else type_name
+            if type_name != expected:
+                text = json.dumps(value, ensure_ascii=False)[:40]
+                return number, f", column {name!r}: {text} is {type_name}, not {expected} as before."
+            if name in integer_columns and isinstance(value, float):
                 return number, f", column {name!r}: {value} is not a whole number."
     return None
 
 
 def _json_type_name(value: object) -> str:
-    kinds: list[tuple[type | tuple[type, ...], str]] = [
+    names: list[tuple[type | tuple[type, ...], str]] = [
         (bool, "true or false"),
         ((int, float), "a number"),
         (str, "text"),
         (list, "a list"),
         (dict, "an object"),
     ]
-    return next((told for kind, told in kinds if isinstance(value, kind)), "")
+    return next((name for types, name in names if isinstance(value, types)), "")
 
 
-# (fault, record, offset of the record, column, fields, text), as the native reader tells it.
+# (fault, record, offset of the record, column, number of fields, text), as the native parser reports it.
 NativeCsvFault = tuple[str, int, int, int, int, bytes]
 
 _EXPECTED_VALUES = {
@@ -286,14 +288,14 @@ _EXPECTED_VALUES = {
 
 
 class TextFileErrors:
-    """What can be wrong with a text file of any format."""
+    """Creates the errors that are common to text files of all formats."""
 
     def __init__(self, path: Path, encoding: str) -> None:
         self.path = path
         self.encoding = encoding
 
     def read_error(self, error: Exception) -> SourceError:
-        """Why the file's bytes cannot be had as text."""
+        """Return the error for a file that cannot be read or decoded."""
         if isinstance(error, LookupError):
             return SourceError(
                 f"{self.path}: {self.encoding!r} is not an encoding Python knows. "
@@ -306,38 +308,38 @@ class TextFileErrors:
         return SourceError(f"{self.path} cannot be read: {reason}.", self.path)
 
     def empty_file_error(self) -> SourceError:
-        """Word the refusal of a file without a byte."""
+        """Return the error for a file of zero bytes."""
         return SourceError(f"{self.path} is empty.", self.path)
 
     def encoding_error(self) -> SourceError:
-        """Word the refusal of bytes that are not in the encoding."""
+        """Return the error for bytes that are not valid in the encoding."""
         line = find_undecodable_line(self.path, self.encoding)
         with self.path.open("rb") as file:
             start = file.read(2)
-        other = "utf-16" if start in {b"\xff\xfe", b"\xfe\xff"} else "latin-1"
+        suggestion = "utf-16" if start in {b"\xff\xfe", b"\xfe\xff"} else "latin-1"
         name = "UTF-8" if is_utf8(self.encoding) else self.encoding
-        return self.line_error(f" is not {name} text. Give encoding={other!r} if it is that.", line)
+        return self.line_error(f" is not {name} text. Give encoding={suggestion!r} if it is that.", line)
 
     def no_rows_error(self) -> SourceError:
-        """Word the refusal of a file without rows."""
+        """Return the error for a file without rows."""
         return SourceError(f"{self.path} has no rows.", self.path)
 
     def long_row_error(self, offset: int) -> SourceError:
-        """Word the refusal of a row that no block can hold."""
+        """Return the error for a row that exceeds the maximum size."""
         return self.line_error(f": {ROW_TOO_LONG}.", self.line_number(offset))
 
     def line_number(self, offset: int) -> int:
-        """The line in which the byte at an offset of the text stands."""
+        """Return the number of the line that contains an offset of the text."""
         return line_number_at(self.path, self.encoding, offset)
 
-    def line_error(self, what: str, line: int | None) -> SourceError:
-        """Word what is wrong with a line, or with the file if no line is known."""
-        place = "" if line is None else f", line {line:,}"
-        return SourceError(f"{self.path}{place}{what}", self.path, line)
+    def line_error(self, problem: str, line: int | None) -> SourceError:
+        """Return the error for a problem in a line, or in the file if `line` is None."""
+        location = "" if line is None else f", line {line:,}"
+        return SourceError(f"{self.path}{location}{problem}", self.path, line)
 
 
 class CsvFileErrors(TextFileErrors):
-    """The one edge where the CSV reader's errors become ours."""
+    """Translates the faults that the native CSV parser reports."""
 
     def __init__(self, path: Path, delimiter: str, encoding: str, has_header: bool) -> None:
         super().__init__(path, encoding)
@@ -345,29 +347,29 @@ class CsvFileErrors(TextFileErrors):
         self.has_header = has_header
         self.names: Sequence[str] = ()
 
-    def record_error(self, fault: NativeCsvFault, begin: int, kinds: Sequence[str]) -> SourceError:
-        """What is wrong with a record of the bytes that begin at an offset of the text."""
-        word, _, offset, column, fields, text = fault
-        if word == "not_utf8":
+    def record_error(self, fault: NativeCsvFault, data_offset: int, types: Sequence[str]) -> SourceError:
+        """Return the error for a fault in a record of data at an offset of the text."""
+        name, _, offset, column, n_fields, text = fault
+        if name == "not_utf8":
             return self.encoding_error()
-        line = self.line_number(begin + offset)
-        if word == "ragged":
-            return self._field_count_error(line, fields, len(kinds))
-        if word == "open_quote":
+        line = self.line_number(data_offset + offset)
+        if name == "ragged":
+            return self._field_count_error(line, n_fields, len(types))
+        if name == "open_quote":
             return self.line_error(": a quote opens and is never closed.", line)
         try:
-            return self._value_error(line, self.names[column], kinds[column], text.decode("utf-8"))
+            return self._value_error(line, self.names[column], types[column], text.decode("utf-8"))
         except UnicodeDecodeError:
             return self.encoding_error()
 
     def no_rows_error(self) -> SourceError:
-        """Word the refusal of a file without rows."""
-        blank = is_blank_file(self.path, self.encoding)
-        told = "has a header but no rows" if self.has_header and not blank else "has no rows"
-        return SourceError(f"{self.path} {told}.", self.path)
+        """Return the error for a file without rows."""
+        is_blank = is_blank_file(self.path, self.encoding)
+        problem = "has a header but no rows" if self.has_header and not is_blank else "has no rows"
+        return SourceError(f"{self.path} {problem}.", self.path)
 
     def long_row_error(self, offset: int) -> SourceError:
-        """Word the refusal of a row that no block can hold."""
+        """Return the error for a row that exceeds the maximum size."""
         return self.line_error(
             ": a row is longer than a block. Close the quote that is open there, or give block= more "
             "bytes than the longest row has.",
@@ -375,18 +377,19 @@ class CsvFileErrors(TextFileErrors):
         )
 
     def _field_count_error(self, line: int, actual: int, expected: int) -> SourceError:
-        model = "the header" if self.has_header else "the first row"
+        reference = "the header" if self.has_header else "the first row"
         fields = "1 field" if actual == 1 else f"{actual} fields"
         return self.line_error(
-            f" has {fields}, {model} has {expected}. "
-            f"A field that contains {self.delimiter!r} must stand in double quotes.",
+            f" has {fields}, {reference} has {expected}. "
+            f"A field that contains {self.delimiter!r} must be in double quotes.",
             line,
         )
 
-    def _value_error(self, line: int, name: str, kind: str, value: str) -> SourceError:
-        remedy = f"Give missing={value!r} to open() if it means missing"
-        if kind != "number":
-            remedy += f", or strings=[{name!r}] to read the column as text"
+    def _value_error(self, line: int, name: str, column_type: str, value: str) -> SourceError:
+        advice = f"Give missing={value!r} to open() if it means missing"
+        if column_type != "number":
+            advice += f", or strings=[{name!r}] to read the column as text"
         return self.line_error(
-            f", column {name!r}: {shorten_repr(value)} is not {_EXPECTED_VALUES[kind]}. {remedy}.", line
+            f", column {name!r}: {shorten_repr(value)} is not {_EXPECTED_VALUES[column_type]}. {advice}.",
+            line,
         )

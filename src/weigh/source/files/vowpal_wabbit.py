@@ -1,4 +1,4 @@
-"""Lines in the text format of Vowpal Wabbit, taken apart for a whole block at once."""
+"""Vowpal Wabbit text files, tokenised a block at a time with vectorised operations."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from weigh.source.files.lines import IS_BLANK, NEWLINE, LineBlock, LineSource, O
 from weigh.source.missing import Marker
 from weigh.source.values import shorten_repr
 
-DEFAULT_NAMESPACE = "features"  # what the namespace without a name is called
+DEFAULT_NAMESPACE = "features"  # name of the anonymous namespace
 _PIPE, _COLON, _QUOTE = b"|:'"
 _IS_SEPARATOR = IS_BLANK.copy()
 _IS_SEPARATOR[[NEWLINE, _PIPE]] = True
 
 
 class VwSyntaxError(ValueError):
-    """What is wrong at a place of a block, as the end of a sentence."""
+    """A syntax error at an offset of a block."""
 
-    def __init__(self, place: int, told: str) -> None:
-        super().__init__(told)
-        self.offset = int(place)
+    def __init__(self, offset: int, problem: str) -> None:
+        super().__init__(problem)
+        self.offset = int(offset)
 
 
 @dataclass(frozen=True, eq=False)
 class VwHeads:
-    """What stands before the first '|' of each row: the label (code -1: none) and the weight."""
+    """The part of each row before its first '|': the label (code -1: missing) and the weight."""
 
     codes: NDArray[np.int32]
     labels: list[str]
@@ -44,7 +44,7 @@ class VwHeads:
 
 @dataclass(frozen=True, eq=False)
 class VwFeatures:
-    """The features of all namespaces: their rows, namespaces, names and values."""
+    """The features of all namespaces: their rows, namespace codes, spans of their names, and values."""
 
     rows: Offsets
     namespaces: NDArray[np.int32]
@@ -54,21 +54,21 @@ class VwFeatures:
 
 
 class VwTokens:
-    """The words of a block: what separates them are blanks, ends of lines and '|'."""
+    """The words of a block, separated by blanks, line ends and '|'."""
 
     def __init__(self, block: LineBlock) -> None:
         self.block = block
-        inside = np.zeros(len(block.data) + 2, dtype=bool)
-        inside[1:-1] = ~_IS_SEPARATOR[block.data]
-        edges = np.flatnonzero(inside[1:] != inside[:-1])
+        is_word = np.zeros(len(block.data) + 2, dtype=bool)
+        is_word[1:-1] = ~_IS_SEPARATOR[block.data]
+        edges = np.flatnonzero(is_word[1:] != is_word[:-1])
         self.starts, self.ends = edges[::2], edges[1::2]
         self.rows = block.rows_at(self.starts)
         self.pipes = np.flatnonzero(block.data == _PIPE)
         pipe_rows = block.rows_at(self.pipes)
-        lacking = np.flatnonzero(np.bincount(pipe_rows, minlength=block.n_rows) == 0)
-        if len(lacking):
-            raise VwSyntaxError(block.starts[lacking[0]], "there is no '|' before the features.")
-        # The pipe before each word; words before the first one of their line are the line's head.
+        rows_without_pipe = np.flatnonzero(np.bincount(pipe_rows, minlength=block.n_rows) == 0)
+        if len(rows_without_pipe):
+            raise VwSyntaxError(block.starts[rows_without_pipe[0]], "there is no '|' before the features.")
+        # The pipe before each word; the words before the first pipe of a line are its head.
         self._pipe_index = np.searchsorted(self.pipes, self.starts) - 1
         self._is_head = (self._pipe_index < 0) | (pipe_rows[self._pipe_index] != self.rows)
         self._is_namespace = ~self._is_head & (self.pipes[self._pipe_index] == self.starts - 1)
@@ -77,39 +77,38 @@ class VwTokens:
         self._namespace_codes, self.namespaces = self._find_namespaces()
 
     def _find_namespaces(self) -> tuple[NDArray[np.int32], list[str]]:
-        """The namespace of each pipe, and their names."""
-        begins, sizes = self.pipes.copy(), np.zeros(len(self.pipes), dtype=np.int64)
-        parts = self._pipe_index[self._is_namespace]
-        begins[parts] = self.starts[self._is_namespace]
-        sizes[parts] = (self._colons - self.starts)[self._is_namespace]
-        codes, names = encode_spans(self.block.data, begins, sizes)
-        place: dict[str, int] = {}
-        lookup = [place.setdefault(name or DEFAULT_NAMESPACE, len(place)) for name in names]
-        return np.array(lookup, dtype=np.int32)[codes], list(place)
+        """Return the namespace code of each pipe, and the namespaces."""
+        starts, sizes = self.pipes.copy(), np.zeros(len(self.pipes), dtype=np.int64)
+        named_pipes = self._pipe_index[self._is_namespace]
+        starts[named_pipes] = self.starts[self._is_namespace]
+        sizes[named_pipes] = (self._colons - self.starts)[self._is_namespace]
+        codes, names = encode_spans(self.block.data, starts, sizes)
+        code_of_name: dict[str, int] = {}
+        lookup = [code_of_name.setdefault(name or DEFAULT_NAMESPACE, len(code_of_name)) for name in names]
+        return np.array(lookup, dtype=np.int32)[codes], list(code_of_name)
 
     def first_offset(self, namespace: str) -> int:
-        """Where a namespace first stands."""
+        """Return the offset at which a namespace first occurs."""
         return int(self.pipes[np.argmax(self._namespace_codes == self.namespaces.index(namespace))])
 
     def features(self) -> VwFeatures:
-        """All features, in the order of their rows."""
+        """Return all features in the order of their rows."""
         scales = np.ones(len(self.pipes))
-        named = np.flatnonzero(self._is_namespace & (self._colons < self.ends))
-        scales[self._pipe_index[named]] = self._parse_numbers(self._colons[named] + 1, self.ends[named])
-        own = np.flatnonzero(~self._is_head & ~self._is_namespace)
-        sizes = self._colons[own] - self.starts[own]
+        scaled = np.flatnonzero(self._is_namespace & (self._colons < self.ends))
+        scales[self._pipe_index[scaled]] = self._parse_numbers(self._colons[scaled] + 1, self.ends[scaled])
+        words = np.flatnonzero(~self._is_head & ~self._is_namespace)
+        starts, pipes = self.starts[words], self._pipe_index[words]
+        sizes = self._colons[words] - starts
         if not sizes.all():
-            raise VwSyntaxError(self.starts[own[np.argmin(sizes)]], "a feature has no name before its ':'.")
-        values = scales[self._pipe_index[own]]
-        valued = np.flatnonzero(self._colons[own] < self.ends[own])
-        given = own[valued]
-        values[valued] *= self._parse_numbers(self._colons[given] + 1, self.ends[given])
-        return VwFeatures(
-            self.rows[own], self._namespace_codes[self._pipe_index[own]], self.starts[own], sizes, values
-        )
+            raise VwSyntaxError(starts[np.argmin(sizes)], "a feature has no name before its ':'.")
+        values = scales[pipes]
+        has_value = np.flatnonzero(self._colons[words] < self.ends[words])
+        valued = words[has_value]
+        values[has_value] *= self._parse_numbers(self._colons[valued] + 1, self.ends[valued])
+        return VwFeatures(self.rows[words], self._namespace_codes[pipes], starts, sizes, values)
 
     def heads(self) -> VwHeads:
-        """The label and the weight of every row; tags are passed over."""
+        """Return the label and the weight of every row, ignoring tags."""
         words = self._without_tags(np.flatnonzero(self._is_head))
         rows = self.rows[words]
         counts = np.bincount(rows, minlength=self.block.n_rows)
@@ -122,70 +121,70 @@ class VwTokens:
         labelled = words[order == 0]
         self._check_labels(labelled)
         codes = np.full(self.block.n_rows, -1, dtype=np.int32)
-        begins = self.starts[labelled]
+        starts = self.starts[labelled]
         codes[self.rows[labelled]], labels = encode_spans(
-            self.block.data, begins, self.ends[labelled] - begins
+            self.block.data, starts, self.ends[labelled] - starts
         )
         return VwHeads(codes, labels, self._weights(words[order == 1]))
 
     def _without_tags(self, words: Offsets) -> Offsets:
-        """The words of heads without the tags: a last one that begins with ' or touches the pipe."""
-        last = np.append(self.rows[words][1:] != self.rows[words][:-1], True)[: len(words)]
-        touching = self.block.data[np.minimum(self.ends[words], len(self.block.data) - 1)] == _PIPE
-        quoted = self.block.data[self.starts[words]] == _QUOTE
-        alone = last & np.append(True, last[:-1])[: len(words)]
-        for word in words[alone & touching & ~quoted]:
+        """Remove tags: a last word of a head that begins with ' or touches the pipe."""
+        is_last = np.append(self.rows[words][1:] != self.rows[words][:-1], True)[: len(words)]
+        touches_pipe = self.block.data[np.minimum(self.ends[words], len(self.block.data) - 1)] == _PIPE
+        is_quoted = self.block.data[self.starts[words]] == _QUOTE
+        is_only = is_last & np.append(True, is_last[:-1])[: len(words)]
+        for word in words[is_only & touches_pipe & ~is_quoted]:
             if len(_core.parse_numbers(self.block.data, self.starts[[word]], self.ends[[word]])):
                 raise VwSyntaxError(
                     self.starts[word],
                     "a number that touches '|' is a tag. Put a blank between label and '|'.",
                 )
-        rest: Offsets = words[~(last & (touching | quoted))]
-        return rest
+        without_tags: Offsets = words[~(is_last & (touches_pipe | is_quoted))]
+        return without_tags
 
     def _check_labels(self, words: Offsets) -> None:
-        """Refuse labels that are no numbers."""
-        begins, ends = self.starts[words], self.ends[words]
-        at = len(_core.parse_numbers(self.block.data, begins, ends))
-        if at == len(words):
+        """Raise VwSyntaxError for a label that is not a number."""
+        starts, ends = self.starts[words], self.ends[words]
+        n_valid = len(_core.parse_numbers(self.block.data, starts, ends))
+        if n_valid == len(words):
             return
-        word = self._word(begins[at], ends[at])
-        told = f"the label {shorten_repr(word)} is not a number."
+        word = self._word(starts[n_valid], ends[n_valid])
+        problem = f"the label {shorten_repr(word)} is not a number."
         if ":" in word or word == "shared":
-            told = (
+            problem = (
                 f"{shorten_repr(word)} is a multiline or cost-sensitive label; only plain numbers are read."
             )
-        raise VwSyntaxError(begins[at], told)
+        raise VwSyntaxError(starts[n_valid], problem)
 
     def _weights(self, words: Offsets) -> NDArray[np.float64] | None:
         if not len(words):
             return None
-        given = self._parse_numbers(self.starts[words], self.ends[words])
-        if (given < 0).any():
+        importances = self._parse_numbers(self.starts[words], self.ends[words])
+        is_negative = importances < 0
+        if is_negative.any():
             raise VwSyntaxError(
-                self.starts[words[np.argmax(given < 0)]], "an importance must not be negative."
+                self.starts[words[np.argmax(is_negative)]], "an importance must not be negative."
             )
         weights = np.ones(self.block.n_rows)
-        weights[self.rows[words]] = given
+        weights[self.rows[words]] = importances
         return weights
 
-    def _parse_numbers(self, begins: Offsets, ends: Offsets) -> NDArray[np.float64]:
-        numbers = _core.parse_numbers(self.block.data, begins, ends)
-        if len(numbers) < len(begins):
-            at = len(numbers)
-            raise VwSyntaxError(
-                begins[at], f"{shorten_repr(self._word(begins[at], ends[at]))} is not a number."
-            )
+    def _parse_numbers(self, starts: Offsets, ends: Offsets) -> NDArray[np.float64]:
+        numbers = _core.parse_numbers(self.block.data, starts, ends)
+        n_valid = len(numbers)
+        if n_valid < len(starts):
+            word = self._word(starts[n_valid], ends[n_valid])
+            raise VwSyntaxError(starts[n_valid], f"{shorten_repr(word)} is not a number.")
         return numbers
 
-    def _word(self, begin: int, end: int) -> str:
-        return self.block.data[begin:end].tobytes().decode()
+    def _word(self, start: int, end: int) -> str:
+        return self.block.data[start:end].tobytes().decode()
 
 
 class VwSource(LineSource):
     """Lines `[label [importance]] ['tag] |namespace[:scale] feature[:value] ...`.
 
-    Each namespace is a column of lists of names; labels are numbers, importances weights. The
+    Each namespace is a column of lists of names; labels are numbers, and importances are weights. The
     namespaces are those given, or those of the first 10,000 rows.
     """
 
@@ -206,7 +205,7 @@ class VwSource(LineSource):
     def _set_namespaces(self, namespaces: Sequence[str]) -> VwSource:
         if self.label_column in namespaces:
             raise SourceError(
-                f"{self.path} has a namespace {self.label_column!r}, and its labels are called so too. "
+                f"{self.path} has a namespace {self.label_column!r}, which is also the name of its labels. "
                 f"Give label= another name.",
                 self.path,
             )
@@ -214,17 +213,17 @@ class VwSource(LineSource):
         return self.set_columns({self.label_column: "mixed", **self.kinds}, self.label_column)
 
     def with_columns(self, names: Sequence[str]) -> Source:
-        """The same rows, with namespaces that they lack as empty columns."""
-        lacking = [name for name in names if name not in self.types]
-        return copy.copy(self)._set_namespaces([*self.kinds, *lacking]) if lacking else self
+        """Return the same rows with absent namespaces as empty columns."""
+        absent = [name for name in names if name not in self.types]
+        return copy.copy(self)._set_namespaces([*self.kinds, *absent]) if absent else self
 
     def align_with(self, files: Sequence[FileSource]) -> FileSource:
-        """The same file, with the namespaces that only the others have."""
-        every = dict.fromkeys(name for file in files for name in file.kinds)
-        return copy.copy(self)._set_namespaces(list(every))
+        """Return the same file with the namespaces of all files."""
+        namespaces = dict.fromkeys(name for file in files for name in file.kinds)
+        return copy.copy(self)._set_namespaces(list(namespaces))
 
     def parse_block(self, block: LineBlock, kinds: ColumnKinds | None) -> Chunk:
-        """The labels, weights and features of a block; the names are not copied."""
+        """Parse the labels, weights and features of a block; names are not copied."""
         tokens = self._tokenise(block)
         try:
             unknown = [name for name in tokens.namespaces if name not in self.kinds]
@@ -238,8 +237,8 @@ class VwSource(LineSource):
         except VwSyntaxError as fault:
             raise self._syntax_error(block, fault) from fault
         labels = self.encode_labels(head.codes, head.labels)
-        number = {name: at for at, name in enumerate(tokens.namespaces)}
-        columns = {name: _namespace_column(block, features, number.get(name, -1)) for name in self.kinds}
+        codes = {name: code for code, name in enumerate(tokens.namespaces)}
+        columns = {name: _namespace_column(block, features, codes.get(name, -1)) for name in self.kinds}
         return self.make_chunk({self.label_column: labels, **columns}, block.first_row, kinds, head.weights)
 
     def _tokenise(self, block: LineBlock) -> VwTokens:
@@ -250,7 +249,7 @@ class VwSource(LineSource):
             raise self._syntax_error(block, fault) from fault
 
     def _syntax_error(self, block: LineBlock, fault: VwSyntaxError) -> SourceError:
-        """The fault with its line, and its column counted in characters."""
+        """Return the error with its line and its column, counted in characters."""
         before = block.data[: fault.offset].tobytes()
         column = len(before[before.rfind(b"\n") + 1 :].decode()) + 1
         return self.file_errors.line_error(
@@ -259,10 +258,10 @@ class VwSource(LineSource):
 
 
 def _namespace_column(block: LineBlock, features: VwFeatures, namespace: int) -> ListColumn:
-    """The features of one namespace."""
-    own = np.flatnonzero(features.namespaces == namespace)
-    counts = np.bincount(features.rows[own], minlength=block.n_rows)
+    """Return the column of one namespace code."""
+    selected = np.flatnonzero(features.namespaces == namespace)
+    counts = np.bincount(features.rows[selected], minlength=block.n_rows)
     indptr = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-    values = features.values[own]
-    names = TextColumn(features.starts[own], features.sizes[own], block.data)
+    values = features.values[selected]
+    names = TextColumn(features.starts[selected], features.sizes[selected], block.data)
     return ListColumn(indptr, names, None if (values == 1).all() else values)

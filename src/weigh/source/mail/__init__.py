@@ -1,4 +1,4 @@
-"""Mail in: the raw messages of mailboxes, what is in one, and mail as rows."""
+"""Mail: finding raw messages in mailboxes, parsing them, and reading them as rows."""
 
 from __future__ import annotations
 

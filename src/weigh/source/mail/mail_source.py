@@ -1,4 +1,4 @@
-"""Mail as rows: what people see of a message, where its links lead, and what is odd about it."""
+"""Mail as rows: headers, visible text, link hosts, flags and size of each message."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _COLUMN_KINDS = {
 }
 _NO_LABEL_CODE = -1
 
-# A code of a class, and messages of it.
+# The code of a class, and messages of that class.
 _LabelledBatch = tuple[int, list[RawMessage]]
 
 
 class MailSource(TextSource):
-    """Messages as rows, labelled by the folders that hold them if there is a folder per class.
+    """Messages as rows, labelled by their folder if there is one folder per class.
 
-    The columns `from`, `to` and `subject` are headers, `text` is what is visible of the parts, `hosts` are
-    those that links lead to, `flags` name what is odd, and `size` is a power of two that it does not exceed.
+    The columns `from`, `to` and `subject` are headers, `text` is the visible text, `hosts` are the hosts of
+    links, `flags` name suspicious features, and `size` is the size rounded up to a power of two.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class MailSource(TextSource):
         super().__init__(path, label, missing, encoding=encoding, block=block)
         self.classes: list[str] = []
         if path.is_dir():
-            # Only reading a folder tells how many bytes its messages have.
+            # The total size is known only after reading all messages.
             self.bytes_total = None
             self.classes = [] if is_mailbox(path) else _list_classes(path)
         self.kinds = _COLUMN_KINDS
@@ -56,40 +56,40 @@ class MailSource(TextSource):
 
     def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
         """Read all messages, at most `size` of them and about a block at a time."""
-        return (piece() for piece in self.chunk_readers(kinds, size))
+        return (read_chunk() for read_chunk in self.chunk_readers(kinds, size))
 
     def chunk_readers(
         self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS
     ) -> Iterator[ChunkReader]:
-        """Put messages together to about a block; they are taken apart when their piece is called."""
+        """Yield readers that parse about one block of messages each."""
         self.bytes_read = self.rows_read = 0
         for batch in self._batches(self.block, check_chunk_size(size)):
             first_row = self.rows_read
             self.rows_read += len(batch[1])
-            self.bytes_read += sum(stored.length for stored in batch[1])
+            self.bytes_read += sum(raw.length for raw in batch[1])
             yield partial(self._chunk, batch, first_row, kinds)
         self.bytes_read = self.bytes_total or self.bytes_read
 
     def prefix(self, n: int = PREFIX_ROWS, kinds: ColumnKinds | None = None) -> Chunk:
-        """The first n messages, or fewer when they exceed 32 MB or end with a class; consumes nothing."""
+        """Return the first n messages of the first class, or fewer if they exceed 32 MB."""
         return self._chunk(next(self._batches(MAX_PREFIX_BYTES, check_chunk_size(n))), 0, kinds)
 
-    def _batches(self, size: int, rows: int) -> Iterator[_LabelledBatch]:
-        """Messages of one class at a time, of all of them in turn."""
+    def _batches(self, n_bytes: int, max_rows: int) -> Iterator[_LabelledBatch]:
+        """Yield batches of messages of one class each, class by class."""
         folders = [(code, self.path / name) for code, name in enumerate(self.classes)]
         for code, path in folders or [(_NO_LABEL_CODE, self.path)]:
-            for batch in batches(messages_at(path), size, rows):
+            for batch in batches(messages_at(path), n_bytes, max_rows):
                 yield code, batch
 
     def _chunk(self, batch: _LabelledBatch, first_row: int, kinds: ColumnKinds | None) -> Chunk:
         code, messages = batch
-        rows = [_message_row(stored) for stored in messages]
+        rows = [_message_row(raw) for raw in messages]
         columns: dict[str, Any] = {
             self.label_column: self.encode_labels(np.full(len(rows), code, dtype=np.int32), self.classes)
         }
-        for at, name in enumerate(_COLUMN_KINDS):
+        for j, name in enumerate(_COLUMN_KINDS):
             column = np.empty(len(rows), dtype=object)
-            column[:] = [row[at] for row in rows]
+            column[:] = [row[j] for row in rows]
             columns[name] = column
         return self.make_chunk(columns, first_row, kinds)
 
@@ -101,19 +101,19 @@ def _list_classes(path: Path) -> list[str]:
         raise unreadable_error(path, error) from error
 
 
-def _message_row(stored: RawMessage) -> tuple[Any, ...]:
-    """The values of a message, in the order of the columns; a header that it lacks is missing."""
-    message = read(stored.content)
+def _message_row(raw: RawMessage) -> tuple[Any, ...]:
+    """Return the values of a message in column order; absent headers are None."""
+    message = read(raw.content)
     hosts = [link.host for link in message.links if link.host]
     return (
         *map(message.header, _HEADERS),
         message.text,
         hosts,
         list(message.flags),
-        size_category(stored.length),
+        size_category(raw.length),
     )
 
 
 def size_category(length: int) -> str:
-    """How long a message is, in steps of a factor of two."""
+    """Return the size of a message rounded up to a power of two kB."""
     return f"up to {1 << ((max(1, length) - 1) >> 10).bit_length():,} kB"

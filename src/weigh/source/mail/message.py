@@ -1,4 +1,4 @@
-"""What the native reader found in one raw message."""
+"""A parsed message: headers, MIME parts, text, links and flags."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _SHOWN_HEADERS = ("from", "to", "date", "subject")
 
 @dataclass(frozen=True)
 class MimePart:
-    """A leaf of the tree of MIME parts.
+    """A leaf of the MIME tree.
 
     Attributes
     ----------
     type, charset, encoding, disposition : str
-        As declared, in lower case; empty if the headers do not say.
+        As declared, in lower case; empty if not declared.
     file : str
-        The file's name, if there is one.
+        The file name, empty if there is none.
     size : int
         Bytes of the undecoded body.
     depth : int
-        How many parts are around it.
+        The number of enclosing parts.
     text : str
-        What it shows; empty unless it is text.
+        The visible text; empty for other media types.
     """
 
     type: str
@@ -47,10 +47,10 @@ class MimePart:
 
 @dataclass(frozen=True)
 class Link:
-    """An address that a message leads to.
+    """A link in a message.
 
-    `origin` is the attribute it comes from, or "text". `traits` tell what is odd: numeric-host, userinfo,
-    port, punycode, escaped-host, unicode-host, disguised (its text shows another host).
+    `origin` is the HTML attribute it comes from, or "text". `traits` are suspicious features: numeric-host,
+    userinfo, port, punycode, escaped-host, unicode-host, disguised (its text shows another host).
     """
 
     url: str
@@ -61,24 +61,24 @@ class Link:
 
 @dataclass(frozen=True)
 class Message:
-    """One message: its headers, parts, text, links, and what is remarkable about it.
+    """A parsed message: its headers, parts, text, links and flags.
 
     Attributes
     ----------
     headers : tuple of (str, str)
         Names in lower case with their decoded values, in order.
-    parts : tuple of Part
+    parts : tuple of MimePart
         The leaves of the MIME tree, in order.
     text, hidden : str
-        The visible text of all parts; what HTML hides by its style, and titles.
+        The visible text of all parts; text hidden by HTML styles, and titles.
     links : tuple of Link
-        Addresses of attributes and texts, in order.
+        Links in attributes and text, in order.
     tags : tuple of str
-        The HTML tags in use, each once.
+        The distinct HTML tags.
     attributes : tuple of (str, str)
-        Names and values of the attributes of HTML tags in lower case, in order; at most 40 bytes of each.
+        Names and values of HTML attributes in lower case, in order; at most 40 bytes of each.
     flags : tuple of str
-        Some of `weigh.source.mail.message.FLAGS`.
+        Suspicious features, a subset of `weigh.source.mail.message.FLAGS`.
     """
 
     headers: tuple[tuple[str, str], ...]
@@ -91,33 +91,31 @@ class Message:
     flags: tuple[str, ...]
 
     def header(self, name: str) -> str | None:
-        """The value of the first header of a name."""
-        wanted = name.lower()
-        return next((value for each, value in self.headers if each == wanted), None)
+        """Return the value of the first header with a name, None if there is none."""
+        name = name.lower()
+        return next((value for header, value in self.headers if header == name), None)
 
     def to_dict(self) -> dict[str, Any]:
-        """The message as plain JSON."""
-        plain = asdict(self)
-        return (
-            plain
-            | {"headers": [list(each) for each in self.headers], "tags": list(self.tags)}
-            | {"attributes": [list(each) for each in self.attributes]}
-            | {
-                "parts": list(plain["parts"]),
-                "links": [each | {"traits": list(each["traits"])} for each in plain["links"]],
-                "flags": list(self.flags),
-            }
-        )
+        """Return the message as JSON-compatible values."""
+        fields = asdict(self)
+        return fields | {
+            "headers": [list(header) for header in self.headers],
+            "tags": list(self.tags),
+            "attributes": [list(attribute) for attribute in self.attributes],
+            "parts": list(fields["parts"]),
+            "links": [link | {"traits": list(link["traits"])} for link in fields["links"]],
+            "flags": list(self.flags),
+        }
 
     def __str__(self) -> str:
-        told = [(name, self.header(name)) for name in _SHOWN_HEADERS]
+        headers = [(name, self.header(name)) for name in _SHOWN_HEADERS]
         lines = [
-            truncate(f"{name.capitalize()}: {value}", _WIDTH) for name, value in told if value is not None
+            truncate(f"{name.capitalize()}: {value}", _WIDTH) for name, value in headers if value is not None
         ]
         lines.append(text_table(self._table(), indent="  "))
         hosts = list(dict.fromkeys(link.host for link in self.links))
         if hosts:
-            lines.append(truncate("Leads to: " + ", ".join(hosts), _WIDTH))
+            lines.append(truncate("Links to: " + ", ".join(hosts), _WIDTH))
         if self.flags:
             lines.append(fill("Flags: " + ", ".join(self.flags), _WIDTH, break_on_hyphens=False))
         return "\n".join(lines)
@@ -126,20 +124,17 @@ class Message:
         return html_table(self.header("subject") or "(no subject)", self._table())
 
     def _table(self) -> list[list[str]]:
-        head = ["part", "bytes", "signs of text"]
-        return [
-            head,
-            *(
-                [truncate(part.type, 40), format_count(part.size), format_count(len(part.text))]
-                for part in self.parts
-            ),
+        rows = [
+            [truncate(part.type, 40), format_count(part.size), format_count(len(part.text))]
+            for part in self.parts
         ]
+        return [["part", "bytes", "characters of text"], *rows]
 
 
 def read(raw: bytes, text_bytes: int = MAX_TEXT_BYTES) -> Message:
-    """Read one raw message; whatever its bytes are, a message comes out.
+    """Parse one raw message; malformed bytes never raise.
 
-    At most `text_bytes` of text are decoded, and never what is no text.
+    At most `text_bytes` of text are decoded; parts that are not text are not decoded.
     """
     if type(text_bytes) is not int or not 0 <= text_bytes <= _MAX_TEXT_LIMIT:
         raise parameter_error("read", "text_bytes", f"a whole number up to {_MAX_TEXT_LIMIT:,}", text_bytes)

@@ -1,4 +1,4 @@
-"""A column of any storage as a field: something that gives rows start to stop."""
+"""Columns in memory, of any storage, read lazily by row range and converted to plain or Arrow types."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ReadRows = Callable[[int, int], Column]
 
 @dataclass(frozen=True)
 class LazyColumn:
-    """One column, not yet cut: its length, and a function that gives some of its rows."""
+    """A column that is converted when read: `read(start, stop)` returns those rows."""
 
     read: ReadRows
     length: int
@@ -28,7 +28,7 @@ class LazyColumn:
 
 @dataclass(frozen=True)
 class LazyTable:
-    """All columns of a table in memory; `what` names the table in messages."""
+    """The columns of a table in memory; `description` names the table in messages."""
 
     columns: dict[str, LazyColumn]
     n_rows: int
@@ -38,26 +38,26 @@ class LazyTable:
 
 
 def base_type_names(data: object) -> frozenset[str]:
-    """The foreign classes data is an instance of, as 'library.Class', importing none of them."""
-    kind: Any = type(data)
-    return _base_type_names(kind)
+    """Return the classes of an object as 'library.Class', without importing the libraries."""
+    cls: Any = type(data)
+    return _base_type_names(cls)
 
 
 @lru_cache(maxsize=256)
-def _base_type_names(kind: type) -> frozenset[str]:
-    return frozenset(f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in kind.__mro__)
+def _base_type_names(cls: type) -> frozenset[str]:
+    return frozenset(f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in cls.__mro__)
 
 
 def lazy_column(name: str, values: Any) -> LazyColumn:
-    """A field from a list, NumPy array, Series, Arrow array or anything that exports one."""
+    """Return a column from a list, NumPy array, Series, Arrow array or an object that exports one."""
     if isinstance(values, np.ndarray):
         return numpy_column(name, values)
-    kinds = base_type_names(values)
-    if "pyarrow.Array" in kinds or "pyarrow.ChunkedArray" in kinds:
+    types = base_type_names(values)
+    if "pyarrow.Array" in types or "pyarrow.ChunkedArray" in types:
         return arrow_column(name, values)
-    if "pandas.Series" in kinds:
+    if "pandas.Series" in types:
         return pandas_column(name, values)
-    if "pandas.Index" in kinds or "pandas.ExtensionArray" in kinds:
+    if "pandas.Index" in types or "pandas.ExtensionArray" in types:
         return pandas_column(name, sys.modules["pandas"].Series(values))
     if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
         import pyarrow as pa
@@ -69,7 +69,7 @@ def lazy_column(name: str, values: Any) -> LazyColumn:
 
 
 def numpy_column(name: str, values: NDArray[Any]) -> LazyColumn:
-    """A field over a NumPy array: views of numbers, plain Python values otherwise."""
+    """Return a column over a NumPy array: views of numbers, plain Python values otherwise."""
     if values.ndim != 1:
         raise ColumnError(
             f"Column {name!r} has {values.ndim} dimensions (shape {values.shape}); "
@@ -78,7 +78,7 @@ def numpy_column(name: str, values: NDArray[Any]) -> LazyColumn:
     if isinstance(values, np.ma.MaskedArray):
         values = fill_mask(values)
     if not values.flags.aligned or values.strides[0] % max(1, values.dtype.itemsize):
-        # A field of packed records: native code needs whole steps from value to value.
+        # For example a field of packed records; native code needs aligned values.
         values = values.copy()
     kind, length = values.dtype.kind, len(values)
     if kind in "fiub":
@@ -97,18 +97,18 @@ def numpy_column(name: str, values: NDArray[Any]) -> LazyColumn:
         raise complex_data_error(name)
     if kind in "Mm":
         return LazyColumn(lambda start, stop: _convert_times(name, values[start:stop]), length)
-    raise ColumnError(f"Column {name!r} has NumPy type {values.dtype}, which has no reading here.")
+    raise ColumnError(f"Column {name!r} has NumPy type {values.dtype}, which is not supported.")
 
 
 def fill_mask(values: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
-    """Masked entries as missing values: NaN among numbers, None among objects."""
+    """Replace masked entries by missing values: NaN in float arrays, None in others."""
     if not np.ma.is_masked(values):
         return np.asarray(values)
     if values.dtype.kind == "f":
         return np.asarray(values.filled(np.nan))
-    plain_values = np.asarray(values.data.astype(object))
-    plain_values[np.ma.getmaskarray(values)] = None
-    return plain_values
+    objects = np.asarray(values.data.astype(object))
+    objects[np.ma.getmaskarray(values)] = None
+    return objects
 
 
 def _decode_bytes(name: str, values: NDArray[Any]) -> NDArray[Any]:
@@ -133,47 +133,47 @@ def _convert_times(name: str, values: NDArray[Any]) -> Column:
 
 
 def arrow_column(name: str, values: Any) -> LazyColumn:
-    """A field over an Arrow array or chunked array; copies only where pieces must be joined."""
+    """Return a column over an Arrow array or chunked array; only ranges across chunks are copied."""
     convert = arrow_converter(name, values.type)
     if getattr(values, "num_chunks", None) == 1:
         values = values.chunk(0)
     if not hasattr(values, "num_chunks"):
         return LazyColumn(lambda start, stop: convert(values.slice(start, stop - start)), len(values))
 
-    def cut(start: int, stop: int) -> Column:
-        piece = values.slice(start, stop - start)
-        return convert(piece.chunk(0) if piece.num_chunks == 1 else piece.combine_chunks())
+    def read(start: int, stop: int) -> Column:
+        part = values.slice(start, stop - start)
+        return convert(part.chunk(0) if part.num_chunks == 1 else part.combine_chunks())
 
-    return LazyColumn(cut, len(values))
+    return LazyColumn(read, len(values))
 
 
 def pandas_column(name: str, series: Any) -> LazyColumn:
-    """A field over a pandas Series: NumPy views, Arrow data as it is, the rest as Arrow."""
+    """Return a column over a pandas Series: NumPy views where possible, Arrow arrays otherwise."""
     dtype, length = series.dtype, len(series)
     if isinstance(dtype, np.dtype):
         return numpy_column(name, series.to_numpy())
     values = series.array
     if str(getattr(dtype, "storage", "")).startswith("pyarrow") or hasattr(dtype, "pyarrow_dtype"):
         return arrow_column(name, values.__arrow_array__())
-    kind = type(dtype).__name__
-    if kind == "CategoricalDtype":
+    dtype_name = type(dtype).__name__
+    if dtype_name == "CategoricalDtype":
         return _categorical_column(name, series)
-    if kind == "SparseDtype":
+    if dtype_name == "SparseDtype":
         return LazyColumn(lambda start, stop: np.asarray(values[start:stop]), length)
-    if kind in {"PeriodDtype", "IntervalDtype"}:
+    if dtype_name in {"PeriodDtype", "IntervalDtype"}:
         return numpy_column(name, series.to_numpy(dtype=object))
 
-    def cut(start: int, stop: int) -> Column:
+    def read(start: int, stop: int) -> Column:
         import pyarrow as pa
 
         array = pa.array(values[start:stop])
         return arrow_converter(name, array.type)(array)
 
-    return LazyColumn(cut, length)
+    return LazyColumn(read, length)
 
 
 def _categorical_column(name: str, series: Any) -> LazyColumn:
-    """Codes cut chunk by chunk, with one dictionary for all of them."""
+    """Return Arrow dictionary arrays that share one dictionary."""
     codes, categories = series.cat.codes.to_numpy(), series.cat.categories
     levels: list[Any] = []
 
@@ -181,74 +181,74 @@ def _categorical_column(name: str, series: Any) -> LazyColumn:
         if not levels:
             import pyarrow as pa
 
-            level_field = pandas_column(name, categories.to_series())
-            levels.append(pa.array(level_field.read(0, level_field.length)))
+            level_column = pandas_column(name, categories.to_series())
+            levels.append(pa.array(level_column.read(0, level_column.length)))
         return levels[0]
 
-    def cut(start: int, stop: int) -> Column:
+    def read(start: int, stop: int) -> Column:
         import pyarrow as pa
 
-        piece = codes[start:stop]
-        missing = piece < 0
-        indices = pa.array(piece, mask=missing if missing.any() else None)
+        part = codes[start:stop]
+        missing = part < 0
+        indices = pa.array(part, mask=missing if missing.any() else None)
         return pa.DictionaryArray.from_arrays(indices, dictionary())
 
-    return LazyColumn(cut, len(codes))
+    return LazyColumn(read, len(codes))
 
 
-def check_equal_lengths(columns: dict[str, LazyColumn], what: str) -> int:
-    """The number of rows, refused when columns disagree on it."""
+def check_equal_lengths(columns: dict[str, LazyColumn], description: str) -> int:
+    """Return the common length of columns, or raise ColumnError if they differ."""
     lengths = {name: column.length for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name!r} has {n:,}" for name, n in list(lengths.items())[:8])
-        raise ColumnError(f"{what}'s columns differ in length: {told} rows.")
+        listing = ", ".join(f"{name!r} has {n:,}" for name, n in list(lengths.items())[:8])
+        raise ColumnError(f"{description}'s columns differ in length: {listing} rows.")
     return next(iter(lengths.values()), 0)
 
 
-def check_not_empty(fields: LazyTable) -> LazyTable:
-    """Refuse a table without columns or without rows."""
-    if not fields.columns:
+def check_not_empty(table: LazyTable) -> LazyTable:
+    """Return the table, or raise ColumnError if it has no columns or no rows."""
+    if not table.columns:
         raise ColumnError(
-            f"{fields.description} is empty: Found array with 0 feature(s) "
-            f"(shape=({fields.n_rows}, 0)) while a minimum of 1 is required."
+            f"{table.description} is empty: Found array with 0 feature(s) "
+            f"(shape=({table.n_rows}, 0)) while a minimum of 1 is required."
         )
-    if fields.n_rows == 0:
+    if table.n_rows == 0:
         raise ColumnError(
-            f"{fields.description} is empty: it has columns {quote_names(fields.columns)} and no rows. "
-            f"Found array with 0 sample(s) (shape=(0, {len(fields.columns)})) "
+            f"{table.description} is empty: it has columns {quote_names(table.columns)} and no rows. "
+            f"Found array with 0 sample(s) (shape=(0, {len(table.columns)})) "
             f"while a minimum of 1 is required."
         )
-    return fields
+    return table
 
 
 ArrowConverter = Callable[[Any], Any]
 
 
-def arrow_converter(name: str, kind: Any) -> ArrowConverter:
-    """How to hand over arrays of one Arrow type.
+def arrow_converter(name: str, arrow_type: Any) -> ArrowConverter:
+    """Return the conversion of arrays of one Arrow type to a type that the encoders support.
 
-    Booleans, integers, floats, strings, dictionaries of these and lists of strings stay as they
-    are; times become ISO text, decimals numbers, durations seconds, an all-missing column text.
-    The function for any other type raises, so that a skipped column does no harm.
+    Booleans, integers, floats, strings, dictionaries of these and lists of strings are unchanged; times
+    become ISO text, decimals floats, durations seconds, and null columns text. The converter of an
+    unsupported type raises only when it is called, so that such columns can be skipped.
     """
     import pyarrow.types as t
 
-    if t.is_dictionary(kind):
-        return _dictionary_converter(name, kind)
-    for is_kind, convert in _conversion_rules():
-        if is_kind(kind):
+    if t.is_dictionary(arrow_type):
+        return _dictionary_converter(name, arrow_type)
+    for matches, convert in _conversion_rules():
+        if matches(arrow_type):
             return convert
-    if _is_list(kind):
-        return _list_converter(name, kind)
-    if t.is_run_end_encoded(kind):
-        inner = arrow_converter(name, kind.value_type)
-        return lambda array: inner(_arrow_compute().run_end_decode(array))
-    if hasattr(kind, "storage_type"):
-        inner = arrow_converter(name, kind.storage_type)
-        return lambda array: inner(array.storage)
-    if t.is_binary(kind) or t.is_large_binary(kind) or t.is_binary_view(kind):
+    if _is_list(arrow_type):
+        return _list_converter(name, arrow_type)
+    if t.is_run_end_encoded(arrow_type):
+        convert_values = arrow_converter(name, arrow_type.value_type)
+        return lambda array: convert_values(_arrow_compute().run_end_decode(array))
+    if hasattr(arrow_type, "storage_type"):
+        convert_storage = arrow_converter(name, arrow_type.storage_type)
+        return lambda array: convert_storage(array.storage)
+    if t.is_binary(arrow_type) or t.is_large_binary(arrow_type) or t.is_binary_view(arrow_type):
         return lambda array: _decode_binary(name, array)
-    return _unsupported_type(name, kind)
+    return _unsupported_type(name, arrow_type)
 
 
 def _conversion_rules() -> list[tuple[Callable[[Any], bool], ArrowConverter]]:
@@ -265,17 +265,17 @@ def _conversion_rules() -> list[tuple[Callable[[Any], bool], ArrowConverter]]:
     ]
 
 
-def _needs_no_conversion(kind: Any) -> bool:
+def _needs_no_conversion(arrow_type: Any) -> bool:
     import pyarrow.types as t
 
     return bool(
-        t.is_float64(kind)
-        or t.is_string(kind)
-        or t.is_large_string(kind)
-        or t.is_string_view(kind)
-        or t.is_integer(kind)
-        or t.is_boolean(kind)
-        or t.is_float32(kind)
+        t.is_float64(arrow_type)
+        or t.is_string(arrow_type)
+        or t.is_large_string(arrow_type)
+        or t.is_string_view(arrow_type)
+        or t.is_integer(arrow_type)
+        or t.is_boolean(arrow_type)
+        or t.is_float32(arrow_type)
     )
 
 
@@ -290,7 +290,7 @@ def _arrow_compute() -> Any:
 
 
 def _times_to_iso(array: Any) -> Any:
-    """Times as ISO text, the same for every resolution they may be stored in."""
+    """Convert times to ISO text that does not depend on their resolution."""
     import pyarrow as pa
 
     text = array.cast(pa.string())
@@ -308,43 +308,43 @@ def _durations_to_seconds(array: Any) -> Any:
     return _arrow_compute().divide(array.cast(pa.int64()).cast(pa.float64(), safe=False), per_second)
 
 
-def _dictionary_converter(name: str, kind: Any) -> ArrowConverter:
-    """Keep a dictionary of ready values; rebuild one whose values must change."""
-    if _needs_no_conversion(kind.value_type):
+def _dictionary_converter(name: str, arrow_type: Any) -> ArrowConverter:
+    """Convert the dictionary of an array if its value type requires it."""
+    if _needs_no_conversion(arrow_type.value_type):
         return _identity
-    inner = arrow_converter(name, kind.value_type)
+    convert_values = arrow_converter(name, arrow_type.value_type)
 
     def convert(array: Any) -> Any:
-        return type(array).from_arrays(array.indices, inner(array.dictionary))
+        return type(array).from_arrays(array.indices, convert_values(array.dictionary))
 
     return convert
 
 
-def _is_list(kind: Any) -> bool:
+def _is_list(arrow_type: Any) -> bool:
     import pyarrow.types as t
 
     return bool(
-        t.is_list(kind)
-        or t.is_large_list(kind)
-        or t.is_fixed_size_list(kind)
-        or t.is_list_view(kind)
-        or t.is_large_list_view(kind)
+        t.is_list(arrow_type)
+        or t.is_large_list(arrow_type)
+        or t.is_fixed_size_list(arrow_type)
+        or t.is_list_view(arrow_type)
+        or t.is_large_list_view(arrow_type)
     )
 
 
-def _list_converter(name: str, kind: Any) -> ArrowConverter:
-    """Lists of strings are tokens; lists of anything else have no reading here."""
+def _list_converter(name: str, arrow_type: Any) -> ArrowConverter:
+    """Convert lists of strings to large lists; other lists are unsupported."""
     import pyarrow as pa
     import pyarrow.types as t
 
-    inner = kind.value_type
-    ready = t.is_string(inner) or t.is_large_string(inner)
-    if not (ready or t.is_string_view(inner) or t.is_null(inner)):
-        return _unsupported_type(name, kind)
-    if ready and (t.is_list(kind) or t.is_large_list(kind)):
+    value_type = arrow_type.value_type
+    is_plain_string = t.is_string(value_type) or t.is_large_string(value_type)
+    if not (is_plain_string or t.is_string_view(value_type) or t.is_null(value_type)):
+        return _unsupported_type(name, arrow_type)
+    if is_plain_string and (t.is_list(arrow_type) or t.is_large_list(arrow_type)):
         return _identity
-    wanted = pa.large_list(pa.large_string())
-    return lambda array: array.cast(wanted)
+    target_type = pa.large_list(pa.large_string())
+    return lambda array: array.cast(target_type)
 
 
 def _decode_binary(name: str, array: Any) -> Any:
@@ -358,13 +358,13 @@ def _decode_binary(name: str, array: Any) -> Any:
         ) from None
 
 
-def _unsupported_type(name: str, kind: Any) -> ArrowConverter:
-    def refuse(_: Any) -> Any:
-        if "complex" in str(kind):
+def _unsupported_type(name: str, arrow_type: Any) -> ArrowConverter:
+    def raise_error(_: Any) -> Any:
+        if "complex" in str(arrow_type):
             raise complex_data_error(name)
         raise ColumnError(
-            f"Column {name!r} is of Arrow type {kind}, which has no reading as a category, number "
-            f"or text. Take out the parts you need as columns of their own, or skip the column."
+            f"Column {name!r} is of Arrow type {arrow_type}, which cannot be read as a category, number "
+            f"or text. Extract the parts you need into columns of their own, or skip the column."
         )
 
-    return refuse
+    return raise_error

@@ -1,4 +1,4 @@
-"""NumPy arrays, dicts and lists as fields."""
+"""Conversion of frames, Arrow tables, dicts, lists and NumPy arrays to a `LazyTable`."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ TEXT_COLUMN = "text"
 
 
 def table_from_mapping(data: Mapping[Any, Any]) -> LazyTable:
-    """Fields of a dict: of columns, or of one row when all its values are scalars."""
+    """Convert a dict of columns, or of scalars, which is one row."""
     names = [str(name) for name in data]
     check_unique_names(names, "The dict")
-    scalar = [is_scalar(value) for value in data.values()]
-    if names and all(scalar):
+    are_scalar = [is_scalar(value) for value in data.values()]
+    if names and all(are_scalar):
         row = zip(names, data.values(), strict=True)
         columns = {name: numpy_column(name, array_from_list([value])) for name, value in row}
         return LazyTable(columns, 1, True, description="The row")
-    if any(scalar):
-        single, sequence = names[scalar.index(True)], names[scalar.index(False)]
+    if any(are_scalar):
+        scalar, sequence = names[are_scalar.index(True)], names[are_scalar.index(False)]
         raise DataError(
-            f"The dict mixes single values ({single!r}) and sequences ({sequence!r}). Give a list "
+            f"The dict mixes single values ({scalar!r}) and sequences ({sequence!r}). Give a list "
             f"of one dict for one row, or a sequence for every column."
         )
     columns = {name: lazy_column(name, value) for name, value in zip(names, data.values(), strict=True)}
@@ -45,15 +45,15 @@ def table_from_mapping(data: Mapping[Any, Any]) -> LazyTable:
 
 
 def is_scalar(value: object) -> bool:
-    """Whether a value of a dict stands for one row."""
+    """Whether a value is a single value rather than a sequence."""
     if isinstance(value, (str, bytes)):
         return True
-    dimensions = getattr(value, "ndim", None)
-    return not hasattr(value, "__len__") if dimensions is None else dimensions == 0
+    ndim = getattr(value, "ndim", None)
+    return not hasattr(value, "__len__") if ndim is None else ndim == 0
 
 
 def table_from_dicts(data: Sequence[Mapping[Any, Any]]) -> LazyTable:
-    """Fields of a list of dicts; a key that a row lacks is a missing value there."""
+    """Convert a list of dicts, one per row; absent keys are missing values."""
     names = list(dict.fromkeys(key for row in data for key in row))
     check_unique_names([str(name) for name in names], "The list of dicts")
     columns = {
@@ -63,9 +63,9 @@ def table_from_dicts(data: Sequence[Mapping[Any, Any]]) -> LazyTable:
 
 
 def table_from_texts(data: Any) -> LazyTable | None:
-    """One column named 'text' of a sequence of strings; None when data is something else."""
-    kinds = base_type_names(data)
-    if kinds & {"pandas.Series", "polars.Series", "pyarrow.Array", "pyarrow.ChunkedArray"}:
+    """Convert a sequence of strings to one column named 'text'; returns None for other data."""
+    types = base_type_names(data)
+    if types & {"pandas.Series", "polars.Series", "pyarrow.Array", "pyarrow.ChunkedArray"}:
         column = lazy_column(TEXT_COLUMN, data)
         if column.length and not _are_strings(column.read(0, min(column.length, 100))):
             raise not_2d_error((column.length,))
@@ -79,7 +79,7 @@ def table_from_texts(data: Any) -> LazyTable | None:
         column = numpy_column(TEXT_COLUMN, np.fromiter(data, dtype=object, count=len(data)))
     else:
         return None
-    # Whoever gives strings and nothing else means texts, however short they are or often they repeat.
+    # A bare list of strings is text, even if the strings are short or repeated.
     return LazyTable(
         {TEXT_COLUMN: column},
         column.length,
@@ -90,17 +90,17 @@ def table_from_texts(data: Any) -> LazyTable | None:
 
 
 def _are_strings(values: Any) -> bool:
-    """Whether values are strings, some perhaps missing."""
+    """Whether values are strings, ignoring missing values."""
     if hasattr(values, "type"):
         return "string" in str(values.type)
-    some = set(map(type, values)) - {type(None)}
-    if float in some:
-        some = {type(value) for value in values if value is not None and value == value}
-    return bool(some) and all(issubclass(kind, str) for kind in some)
+    types = set(map(type, values)) - {type(None)}
+    if float in types:
+        types = {type(value) for value in values if value is not None and value == value}
+    return bool(types) and all(issubclass(value_type, str) for value_type in types)
 
 
 def table_from_sequence(data: Sequence[Any], names: Sequence[str] | None) -> LazyTable:
-    """Fields of a list: of dicts, of strings, or of lists, one per row."""
+    """Convert a list of dicts, strings or lists, one per row."""
     if len(data) == 0:
         raise DataError("The list is empty: Found array with 0 sample(s) (shape=(0,)).")
     if all(isinstance(row, Mapping) for row in data):
@@ -118,9 +118,9 @@ def table_from_sequence(data: Sequence[Any], names: Sequence[str] | None) -> Laz
     array = np.asarray(data)
     if array.ndim == 2 and array.dtype.kind not in "biufc":
         # NumPy would turn the numbers of mixed rows into text.
-        cells = [array_from_list(column) for column in zip(*data, strict=True)]
-        called = column_names(len(cells), names)
-        columns = {name: numpy_column(name, cell) for name, cell in zip(called, cells, strict=True)}
+        arrays = [array_from_list(column) for column in zip(*data, strict=True)]
+        checked_names = column_names(len(arrays), names)
+        columns = {name: numpy_column(name, array) for name, array in zip(checked_names, arrays, strict=True)}
         return LazyTable(columns, len(data), names is not None, description="The list")
     return table_from_array(array, names)
 
@@ -130,7 +130,7 @@ def _format_length(length: int) -> str:
 
 
 def table_from_array(data: NDArray[Any], names: Sequence[str] | None) -> LazyTable:
-    """Fields of a 2-D or structured array, as views of its columns."""
+    """Convert a 2-D or structured array; the columns are views."""
     if data.dtype.names is not None:
         columns = {name: numpy_column(name, data[name]) for name in data.dtype.names}
         return LazyTable(columns, len(data), True, description="The array")
@@ -140,13 +140,14 @@ def table_from_array(data: NDArray[Any], names: Sequence[str] | None) -> LazyTab
     if isinstance(data, np.ma.MaskedArray):
         data = fill_mask(data)
     data = np.asarray(data)
-    called = column_names(data.shape[1], names)
-    columns = {name: numpy_column(name, data[:, j]) for j, name in enumerate(called)}
+    columns = {
+        name: numpy_column(name, data[:, j]) for j, name in enumerate(column_names(data.shape[1], names))
+    }
     return LazyTable(columns, len(data), names is not None, description="The array")
 
 
 def column_names(width: int, names: Sequence[str] | None) -> list[str]:
-    """The names given, or x0, x1, ..."""
+    """Return the given names, checked, or x0, x1, ..."""
     if names is None:
         return [f"x{j}" for j in range(width)]
     if len(names) != width:
@@ -156,7 +157,7 @@ def column_names(width: int, names: Sequence[str] | None) -> list[str]:
 
 
 def check_array_shape(shape: tuple[int, ...]) -> None:
-    """Refuse the shape of an array that is no table, or one without rows or columns."""
+    """Raise DataError unless the shape is 2-D with at least one row and one column."""
     if len(shape) != 2:
         raise not_2d_error(shape)
     for size, unit in zip(shape, ("sample(s)", "feature(s)"), strict=True):
@@ -165,7 +166,7 @@ def check_array_shape(shape: tuple[int, ...]) -> None:
 
 
 def not_2d_error(shape: tuple[int, ...]) -> DataError:
-    """Word the refusal of an array that is no table, with scikit-learn's key words."""
+    """Return the error for an array that is not 2-D, with the words that scikit-learn's checks expect."""
     if len(shape) > 2:
         return DataError(
             f"Found array with dim {len(shape)}. Expected 2D array, got shape {shape}: "
@@ -179,15 +180,15 @@ def not_2d_error(shape: tuple[int, ...]) -> DataError:
 
 
 def table_from_frame(data: Any) -> LazyTable | None:
-    """Fields of a frame or Arrow table; None when data is neither."""
-    kinds = base_type_names(data)
-    if "pandas.DataFrame" in kinds:
+    """Convert a data frame or Arrow table; returns None for other data."""
+    types = base_type_names(data)
+    if "pandas.DataFrame" in types:
         return table_from_pandas(data)
-    if "polars.LazyFrame" in kinds:
-        raise DataError("A polars LazyFrame has no rows yet. Give .collect() of it.")
-    if "pyarrow.Table" in kinds or "pyarrow.RecordBatch" in kinds:
+    if "polars.LazyFrame" in types:
+        raise DataError("A polars LazyFrame has no rows yet. Call .collect() on it first.")
+    if "pyarrow.Table" in types or "pyarrow.RecordBatch" in types:
         return table_from_arrow(data)
-    if kinds & {"pandas.Series", "polars.Series", "pyarrow.Array", "pyarrow.ChunkedArray"}:
+    if types & {"pandas.Series", "polars.Series", "pyarrow.Array", "pyarrow.ChunkedArray"}:
         return None
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         return table_from_arrow(_import_arrow(data))
@@ -195,7 +196,7 @@ def table_from_frame(data: Any) -> LazyTable | None:
 
 
 def table_from_pandas(frame: Any) -> LazyTable:
-    """Fields of a pandas DataFrame; the index is not a column."""
+    """Convert a pandas DataFrame; the index is not a column."""
     names = [str(name) for name in frame.columns]
     check_unique_names(names, "The DataFrame")
     columns = {
@@ -205,7 +206,7 @@ def table_from_pandas(frame: Any) -> LazyTable:
 
 
 def table_from_arrow(table: Any) -> LazyTable:
-    """Fields of an Arrow table or record batch."""
+    """Convert an Arrow table or record batch."""
     check_unique_names(table.schema.names, "The table")
     columns = {
         name: arrow_column(name, column)
@@ -215,7 +216,7 @@ def table_from_arrow(table: Any) -> LazyTable:
 
 
 def _import_arrow(data: Any) -> Any:
-    """Foreign Arrow data as a table. The buffers are shared, polars' views of strings included."""
+    """Import data through the Arrow C interface without copying the buffers."""
     import pyarrow as pa
 
     try:

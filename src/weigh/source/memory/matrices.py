@@ -1,4 +1,4 @@
-"""Rows of a scipy.sparse matrix, as wide chunks."""
+"""scipy.sparse matrices and 2-D NumPy arrays as sources, read without copying."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from weigh.source.memory.columns import LazyColumn, base_type_names
 from weigh.source.memory.conversion import check_array_shape
 from weigh.source.missing import Marker, MarkerReplacer
 
+MAX_COLUMNS = 2**31 - 1  # column indices are 32-bit integers
+
 
 def is_sparse(data: object) -> bool:
     """Whether data is a scipy.sparse matrix or array, without importing scipy."""
-    return hasattr(data, "tocsr") and any(kind.startswith("scipy.") for kind in base_type_names(data))
+    return hasattr(data, "tocsr") and any(name.startswith("scipy.") for name in base_type_names(data))
 
 
 class SparseMatrixSource(Source):
@@ -39,8 +41,8 @@ class SparseMatrixSource(Source):
         self.width: int = self._matrix.shape[1]
 
     def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
-        """Read all rows from the start, at most `size` at a time; `kinds` has no use here."""
-        del kinds  # there are no named columns they could speak of
+        """Read all rows from the start, at most `size` at a time; `kinds` is ignored."""
+        del kinds  # they refer to named columns
         check_chunk_size(size)
         labels, weights = self._labels, self._weights
         for start in range(0, self.n_rows, size):
@@ -55,28 +57,25 @@ class SparseMatrixSource(Source):
             )
 
     def with_label(self, name: str) -> Source:
-        """Refuse: a sparse matrix has no named columns."""
+        """Raise LabelError: a sparse matrix has no named columns."""
         raise no_column_names_error(name)
 
 
-MAX_COLUMNS = 2**31 - 1  # column numbers are 32 bits wide
-
-
 def to_canonical_csr(data: Any) -> CSR:
-    """CSR with sorted, summed entries of 64 bits; the caller's matrix stays as it is."""
+    """Convert to canonical CSR (sorted, duplicates summed) of float64 or int64; the input is not modified."""
     if data.dtype.kind == "c":
         raise DataError("Complex data not supported: the matrix holds complex numbers.")
     check_array_shape(data.shape)
     if data.shape[1] > MAX_COLUMNS:
         raise DataError(
-            f"The sparse matrix has {data.shape[1]:,} columns; {MAX_COLUMNS:,} are the most. Hash them into "
-            f"fewer."
+            f"The sparse matrix has {data.shape[1]:,} columns; at most {MAX_COLUMNS:,} are supported. "
+            f"Hash them into fewer."
         )
     _check_csr_arrays(data)
     matrix = data.tocsr()
-    wanted = np.float64 if data.dtype.kind == "f" else np.int64
-    if matrix.dtype != wanted:
-        matrix = matrix.astype(wanted)
+    dtype = np.float64 if data.dtype.kind == "f" else np.int64
+    if matrix.dtype != dtype:
+        matrix = matrix.astype(dtype)
     if not matrix.has_canonical_format:
         matrix = matrix.copy() if matrix is data else matrix
         matrix.sum_duplicates()
@@ -84,7 +83,7 @@ def to_canonical_csr(data: Any) -> CSR:
 
 
 def _check_csr_arrays(data: Any) -> None:
-    """Refuse entries that lie outside the matrix: scipy's own loops would not notice."""
+    """Raise DataError for indices outside the matrix, which scipy's routines do not check."""
     if hasattr(data, "check_format"):
         try:
             data.check_format(full_check=True)
@@ -95,7 +94,7 @@ def _check_csr_arrays(data: Any) -> None:
 
 
 def no_column_names_error(name: str) -> LabelError:
-    """Word the refusal of a label name for data without names."""
+    """Return the error for a label given by name in data without column names."""
     return LabelError(
         f"The label was given as the column name {name!r}, but a bare array has no column names. "
         f"Give the labels themselves, or a table with named columns."
@@ -103,7 +102,7 @@ def no_column_names_error(name: str) -> LabelError:
 
 
 def is_numeric_matrix(data: Any) -> bool:
-    """Whether data is a two-dimensional array of numbers as they can be read in place."""
+    """Whether data is a 2-D array of numbers that can be read in place."""
     return (
         type(data) is np.ndarray
         and data.ndim == 2
@@ -111,12 +110,12 @@ def is_numeric_matrix(data: Any) -> bool:
         and data.dtype.isnative
         and data.dtype.itemsize <= 8
         and data.flags.aligned
-        and all(step % data.itemsize == 0 for step in data.strides)
+        and all(stride % data.itemsize == 0 for stride in data.strides)
     )
 
 
 class DenseMatrixSource(Source):
-    """The rows of a matrix, never copied; its columns are called x0, x1, ..."""
+    """A 2-D array, read as views; its columns are called x0, x1, ..."""
 
     named = False
     label = None
@@ -130,8 +129,8 @@ class DenseMatrixSource(Source):
         self.names = tuple(f"x{j}" for j in range(self.width))
 
     def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
-        """Read all rows from the start, at most `size` at a time; `kinds` has no use here."""
-        del kinds  # there are no named columns they could speak of
+        """Read all rows from the start, at most `size` at a time; `kinds` is ignored."""
+        del kinds  # they refer to named columns
         check_chunk_size(size)
         labels, weights = self._labels, self._weights
         for start in range(0, self.n_rows, size):
@@ -152,10 +151,10 @@ class DenseMatrixSource(Source):
         return {name: markers.apply(column) for name, column in columns.items()}
 
     def _with_missing(self, missing: tuple[Marker, ...]) -> Source:
-        marked = copy.copy(self)
-        marked.missing = missing
-        return marked
+        source = copy.copy(self)
+        source.missing = missing
+        return source
 
     def with_label(self, name: str) -> Source:
-        """Refuse: a bare matrix has no named columns."""
+        """Raise LabelError: a bare array has no named columns."""
         raise no_column_names_error(name)

@@ -1,4 +1,4 @@
-"""`rows`: data in memory, of whatever storage, as a source."""
+"""`rows`: data in memory of any storage as a source."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def rows(
     names: Sequence[str] | None = None,
     missing: Marker | Iterable[Marker] = (),
 ) -> Source:
-    """Data in memory as a source of chunks.
+    """Return data in memory as a source of chunks.
 
     Parameters
     ----------
@@ -60,49 +60,44 @@ def rows(
             raise no_column_names_error(label)
         n = data.shape[0]
         return SparseMatrixSource(data, label_column(label, n), check_weights(weights, n))
-    marks = to_markers(missing, "rows")
-    if is_numeric_matrix(data) and names is None and not marks and not isinstance(label, str):
+    markers = to_markers(missing, "rows")
+    if is_numeric_matrix(data) and names is None and not markers and not isinstance(label, str):
         check_array_shape(data.shape)
         n = data.shape[0]
         return DenseMatrixSource(data, label_column(label, n), check_weights(weights, n))
-    fields = check_not_empty(_to_lazy_table(data, names))
+    table = check_not_empty(_to_lazy_table(data, names))
     label_name = str(label) if isinstance(label, str) else None
-    if label_name is not None and not fields.named:
+    if label_name is not None and not table.named:
         raise no_column_names_error(label_name)
-    labels = None if label_name is not None else label_column(label, fields.n_rows)
-    return TableSource(
-        fields,
-        labels,
-        check_weights(weights, fields.n_rows),
-        label=label_name,
-        missing=marks,
-    )
+    labels = None if label_name is not None else label_column(label, table.n_rows)
+    weights = check_weights(weights, table.n_rows)
+    return TableSource(table, labels, weights, label=label_name, missing=markers)
 
 
 class TableSource(Source):
-    """Columns in memory, cut into chunks without copying where the storage allows it."""
+    """Columns in memory, sliced into chunks without copying where the storage allows it."""
 
     def __init__(
         self,
-        fields: LazyTable,
+        table: LazyTable,
         labels: LazyColumn | None = None,
         weights: NDArray[np.float64] | None = None,
         *,
         label: str | None = None,
         missing: tuple[Marker, ...] = (),
     ) -> None:
-        if label is not None and label not in fields.columns:
-            raise unknown_column_error(label, fields.columns, fields.description)
-        self.names = tuple(name for name in fields.columns if name != label)
+        if label is not None and label not in table.columns:
+            raise unknown_column_error(label, table.columns, table.description)
+        self.names = tuple(name for name in table.columns if name != label)
         if not self.names:
-            raise DataError(f"{fields.description} has no column besides the label {label!r}.")
+            raise DataError(f"{table.description} has no column besides the label {label!r}.")
         self.width = len(self.names)
-        self.named = fields.named
+        self.named = table.named
         self.label = label
-        self.n_rows: int = fields.n_rows
-        self._table = fields
-        self.kinds = fields.kinds
-        self._labels = labels if label is None else fields.columns[label]
+        self.n_rows: int = table.n_rows
+        self._table = table
+        self.kinds = table.kinds
+        self._labels = labels if label is None else table.columns[label]
         self._labels_have_markers = label is not None
         self._weights = weights
         self.missing = missing
@@ -124,19 +119,19 @@ class TableSource(Source):
             )
 
     def with_label(self, name: str) -> Source:
-        """The same rows with column `name` as their label."""
+        """Return the same rows with column `name` as the label."""
         if not self.named:
             raise no_column_names_error(name)
         return TableSource(self._table, None, self._weights, label=name, missing=self.missing)
 
     def _with_missing(self, missing: tuple[Marker, ...]) -> Source:
-        marked = copy.copy(self)
-        marked.missing, marked._markers = missing, MarkerReplacer(missing)
-        return marked
+        source = copy.copy(self)
+        source.missing, source._markers = missing, MarkerReplacer(missing)
+        return source
 
     def _read_column(self, column: LazyColumn, start: int, stop: int) -> Column:
-        piece = column.read(start, stop)
-        return self._markers.apply(piece) if self._markers else piece
+        values = column.read(start, stop)
+        return self._markers.apply(values) if self._markers else values
 
     def _read_labels(self, start: int, stop: int) -> Column | None:
         if self._labels is None:
@@ -147,24 +142,24 @@ class TableSource(Source):
 
 
 def _to_lazy_table(data: Any, names: Sequence[str] | None) -> LazyTable:
-    """The columns of data, by what data is."""
+    """Convert data of any supported type to a table."""
     if isinstance(data, (str, bytes)):
         raise DataError("A single string is not a table. Give a list of strings, or weigh.open(path).")
-    fields = table_from_frame(data)
-    if fields is None:
-        fields = table_from_texts(data)
-    if fields is None:
+    table = table_from_frame(data)
+    if table is None:
+        table = table_from_texts(data)
+    if table is None:
         if isinstance(data, Mapping):
-            fields = table_from_mapping(data)
+            table = table_from_mapping(data)
         elif isinstance(data, (list, tuple)):
             return table_from_sequence(data, names)
         else:
             return table_from_array(_to_array(data), names)
     if names is None:
-        return fields
-    called = column_names(len(fields.columns), names)
-    columns = dict(zip(called, fields.columns.values(), strict=True))
-    return LazyTable(columns, fields.n_rows, True, description=fields.description)
+        return table
+    renamed = column_names(len(table.columns), names)
+    columns = dict(zip(renamed, table.columns.values(), strict=True))
+    return LazyTable(columns, table.n_rows, True, description=table.description)
 
 
 def _to_array(data: Any) -> NDArray[Any]:
@@ -180,7 +175,7 @@ def _to_array(data: Any) -> NDArray[Any]:
 
 
 def label_column(label: Any, n_rows: int) -> LazyColumn | None:
-    """Labels, one per row, from any array-like."""
+    """Return the labels, one per row, from any array-like."""
     if label is None:
         return None
     if is_scalar(label) or isinstance(label, Mapping):
@@ -196,14 +191,14 @@ def label_column(label: Any, n_rows: int) -> LazyColumn | None:
         label = np.asarray(label)[:, 0]
     if isinstance(label, np.ndarray) and label.dtype.kind == "c":
         raise DataError("Complex data not supported: the labels are complex numbers.")
-    field = lazy_column("label", label)
-    if field.length != n_rows:
-        raise LabelError(f"There are {field.length:,} labels for {n_rows:,} rows. Give one label per row.")
-    return field
+    column = lazy_column("label", label)
+    if column.length != n_rows:
+        raise LabelError(f"There are {column.length:,} labels for {n_rows:,} rows. Give one label per row.")
+    return column
 
 
 def check_weights(weights: Any, n_rows: int) -> NDArray[np.float64] | None:
-    """Weights as finite float64 >= 0, one per row."""
+    """Return the weights as finite float64 >= 0, one per row."""
     if weights is None:
         return None
     try:
@@ -216,9 +211,9 @@ def check_weights(weights: Any, n_rows: int) -> NDArray[np.float64] | None:
         raise DataError(f"Weights have shape {array.shape}. Sample weights must be 1D, one per row.")
     if len(array) != n_rows:
         raise DataError(f"There are {len(array):,} weights for {n_rows:,} rows. Give one per row.")
-    wrong = ~(np.isfinite(array) & (array >= 0))
-    if wrong.any():
-        row = int(np.argmax(wrong))
+    is_invalid = ~(np.isfinite(array) & (array >= 0))
+    if is_invalid.any():
+        row = int(np.argmax(is_invalid))
         raise DataError(f"Weights must be finite and >= 0; row {row:,} has {array[row]}.")
     if not array.any():
         raise DataError("All weights are zero, so no row counts. Give one row at least a weight above zero.")
@@ -226,9 +221,9 @@ def check_weights(weights: Any, n_rows: int) -> NDArray[np.float64] | None:
 
 
 def _with_new_label(source: Source, label: Any, weights: Any) -> Source:
-    """A source given again: only the name of its label may be added."""
+    """Return a source with another label column; labels and weights cannot be added to it."""
     if weights is not None:
-        raise DataError("Weights cannot be added to a source; give them where it is made.")
+        raise DataError("Weights cannot be added to a source; give them where it is created.")
     if label is None or (isinstance(label, str) and label == source.label):
         return source
     if isinstance(label, str):
