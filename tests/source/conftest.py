@@ -1,4 +1,4 @@
-"""A folder of its own for every test of files, and their rows as plain values."""
+"""Fixtures for tests of files: a temporary working folder, and rows as plain values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Rows = list[dict[str, Any]]
 
 
 def plain_rows(chunks: Iterable[Chunk]) -> Rows:
-    """Every row as a dict of its values, with "row", "label" and "weight"."""
+    """Return every row as a dict of its values, with "row", "label" and "weight"."""
     rows: Rows = []
     for chunk in chunks:
         columns = {name: to_pylist(column) for name, column in chunk.columns.items()}
@@ -31,19 +31,21 @@ def plain_rows(chunks: Iterable[Chunk]) -> Rows:
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-Refusal = Callable[..., tuple[str, int | None]]
+ErrorReader = Callable[..., tuple[str, int | None]]
 
 
 @pytest.fixture
-def refusal(here: Path) -> Refusal:
-    """Write a file, read it, and return what is told and of which line."""
+def read_error(working_folder: Path) -> ErrorReader:
+    """Return a function that writes a file, reads it and returns the error message and its line."""
 
-    def refused(name: str, content: bytes | str | None = None, **options: Any) -> tuple[str, int | None]:
+    def write_and_read(
+        name: str, content: bytes | str | None = None, **options: Any
+    ) -> tuple[str, int | None]:
         if content is not None:
             Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
         with pytest.raises(SourceError) as caught:
@@ -51,7 +53,7 @@ def refusal(here: Path) -> Refusal:
         assert caught.value.path == name
         return str(caught.value), caught.value.line
 
-    return refused
+    return write_and_read
 
 
 def read(source: Source, size: int = 65_536) -> Rows:

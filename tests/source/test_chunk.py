@@ -18,12 +18,12 @@ def small() -> Chunk:
     )
 
 
-def test_arrow_columns_are_told_from_numpy_columns() -> None:
+def test_arrow_columns_are_distinguished_from_numpy_columns() -> None:
     assert is_arrow(pa.array(["a"]))
     assert not is_arrow(np.zeros(1))
 
 
-def test_slice_cuts_columns_labels_and_weights_alike() -> None:
+def test_slice_applies_to_columns_labels_and_weights() -> None:
     piece = small().slice(1, 4)
     assert piece.n_rows == 3
     assert piece.columns["a"].tolist() == [1.0, 2.0, 3.0]
@@ -34,7 +34,7 @@ def test_slice_cuts_columns_labels_and_weights_alike() -> None:
     assert piece.weights.tolist() == [1.0, 2.0, 3.0]
 
 
-def test_coded_columns_are_cut_and_listed_like_others() -> None:
+def test_dictionary_columns_are_sliced_and_listed_like_others() -> None:
     column = DictionaryColumn(np.array([1, -1, 0, 1], dtype=np.int32), ["p", "q"])
     piece = Chunk({"a": column}, 4).slice(1, 4).columns["a"]
     assert len(piece) == 3
@@ -45,11 +45,11 @@ def test_coded_columns_are_cut_and_listed_like_others() -> None:
     assert not is_arrow(column)
 
 
-def test_slice_moves_first_row() -> None:
+def test_slice_adjusts_first_row() -> None:
     assert small().slice(2, 4).first_row == 102
 
 
-def test_slice_bounds_are_cut_to_the_chunk() -> None:
+def test_slice_bounds_are_clipped_to_the_chunk() -> None:
     assert small().slice(3, 99).n_rows == 2
     assert small().slice(9, 99).n_rows == 0
 
@@ -59,7 +59,7 @@ def test_slice_of_numbers_is_a_view() -> None:
     assert np.shares_memory(chunk.slice(1, 3).columns["a"], chunk.columns["a"])
 
 
-def test_wide_slice_equals_scipys_own_and_copies_no_values() -> None:
+def test_sparse_slice_equals_scipys_and_copies_no_values() -> None:
     rng = np.random.default_rng(0)
     matrix = sp.csr_matrix(rng.integers(0, 3, size=(50, 7)))
     piece = Chunk({}, 50, sparse=matrix).slice(11, 31).sparse
@@ -67,5 +67,5 @@ def test_wide_slice_equals_scipys_own_and_copies_no_values() -> None:
     assert np.shares_memory(slice_csr(matrix, 3, 9).data, matrix.data)
 
 
-def test_wide_slice_may_be_empty() -> None:
+def test_sparse_slice_may_be_empty() -> None:
     assert slice_csr(sp.csr_array((4, 3)), 2, 2).shape == (0, 3)

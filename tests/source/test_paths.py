@@ -1,4 +1,4 @@
-"""Patterns of file names, and standard input."""
+"""Tests of path patterns and standard input."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ ROWS = [1, 2]
 
 
 @pytest.fixture(autouse=True)
-def months(here: Path) -> None:
+def months(working_folder: Path) -> None:
     for number, name in enumerate(["feb.csv", "jan.csv", "mar.csv"]):
         Path(name).write_text(f"n,y\n{number},no\n")
 
 
 @pytest.fixture
-def given(monkeypatch: pytest.MonkeyPatch):
+def feed_stdin(monkeypatch: pytest.MonkeyPatch):
     return lambda data: monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(data)))
 
 
@@ -40,7 +40,7 @@ def numbers(path: Any, **options: Any) -> list[Any]:
     return [row["n"] for row in read(open(path, "y", **options))]
 
 
-def test_a_pattern_means_the_files_that_match_sorted() -> None:
+def test_a_pattern_resolves_to_matching_files_in_order() -> None:
     assert numbers("*.csv") == [0, 1, 2]
     assert numbers(Path("[fj]*.csv")) == [0, 1]
     assert numbers(["mar.csv", "*an.csv"]) == [2, 1]
@@ -48,19 +48,19 @@ def test_a_pattern_means_the_files_that_match_sorted() -> None:
     assert numbers("mar*") == [2, 9]
 
 
-def test_a_pattern_may_reach_into_folders() -> None:
+def test_a_pattern_may_be_recursive() -> None:
     Path("deep/er").mkdir(parents=True)
     Path("deep/er/x.csv").write_text("n,y\n7,no\n")
     assert numbers("deep/**/*.csv") == [7]
     assert numbers("**/*.csv") == [7, 0, 1, 2]
 
 
-def test_a_file_that_is_called_like_a_pattern_is_meant_itself() -> None:
+def test_an_existing_file_named_like_a_pattern_takes_precedence() -> None:
     Path("[fj]an.csv").write_text("n,y\n5,no\n")
     assert numbers("[fj]an.csv") == [5]
 
 
-def test_a_pattern_without_files_is_told() -> None:
+def test_a_pattern_without_matches_is_reported() -> None:
     Path("folder.tsv").mkdir()
     for pattern in ("*.json", "*.tsv"):
         with pytest.raises(SourceError) as refused:
@@ -68,7 +68,7 @@ def test_a_pattern_without_files_is_told() -> None:
         assert (str(refused.value), refused.value.path) == (f"No file matches {pattern}.", pattern)
 
 
-PACKED = {
+COMPRESSORS = {
     "plain": bytes,
     "gzip": gzip.compress,
     "bz2": bz2.compress,
@@ -77,13 +77,13 @@ PACKED = {
 }
 
 
-@pytest.mark.parametrize("packing", PACKED)
-def test_standard_input_is_read_as_often_as_needed(packing: str, given) -> None:
-    given(PACKED[packing](CSV))
+@pytest.mark.parametrize("packing", COMPRESSORS)
+def test_standard_input_can_be_read_repeatedly(packing: str, feed_stdin) -> None:
+    feed_stdin(COMPRESSORS[packing](CSV))
     source = open("-", "y", format="csv")
     for _ in range(2):
         assert [row["n"] for row in read(source)] == ROWS
-        assert source.bytes_read == source.bytes_total == len(PACKED[packing](CSV))
+        assert source.bytes_read == source.bytes_total == len(COMPRESSORS[packing](CSV))
 
 
 @pytest.mark.parametrize(
@@ -96,40 +96,42 @@ def test_standard_input_is_read_as_often_as_needed(packing: str, given) -> None:
         ("libsvm", b"1 1:1\n2 1:2\n"),
     ],
 )
-def test_standard_input_has_every_format(format: str, content: bytes, given) -> None:
-    given(content)
+def test_standard_input_can_have_any_text_format(format: str, content: bytes, feed_stdin) -> None:
+    feed_stdin(content)
     assert len(read(open("-", "y", format=format))) == 2
 
 
-def test_standard_input_may_be_parquet(given) -> None:
+def test_standard_input_can_be_parquet(feed_stdin) -> None:
     pq.write_table(pa.table({"n": ROWS, "y": ["no", "yes"]}), "t.parquet")
-    given(Path("t.parquet").read_bytes())
+    feed_stdin(Path("t.parquet").read_bytes())
     assert numbers("-", format="parquet") == ROWS
 
 
-def test_standard_input_may_stand_among_files(given) -> None:
-    given(CSV)
+def test_standard_input_can_be_combined_with_files(feed_stdin) -> None:
+    feed_stdin(CSV)
     assert numbers(["jan.csv", "-"], format="csv") == [1, 1, 2]
 
 
-def test_nothing_stays_of_standard_input(given, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    place = tmp_path / "tmp"
-    place.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(place))
-    given(CSV)
+def test_no_temporary_file_of_standard_input_remains(
+    feed_stdin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    feed_stdin(CSV)
     source = open("-", "y", format="csv")
     assert len(read(source)) == 2
     gc.collect()
     opened = len(os.listdir("/proc/self/fd")) if os.path.exists("/proc/self/fd") else 0
     del source
     gc.collect()
-    assert list(place.iterdir()) == []
+    assert list(folder.iterdir()) == []
     if opened:
         assert len(os.listdir("/proc/self/fd")) == opened - 1
 
 
 @pytest.mark.parametrize(
-    ("content", "format", "told"),
+    ("content", "format", "message"),
     [
         (b"", "csv", "standard input is empty."),
         (
@@ -150,16 +152,16 @@ def test_nothing_stays_of_standard_input(given, tmp_path: Path, monkeypatch: pyt
         ),
     ],
 )
-def test_messages_speak_of_standard_input(content: bytes, format: str | None, told: str, given) -> None:
-    given(content)
+def test_messages_name_standard_input(content: bytes, format: str | None, message: str, feed_stdin) -> None:
+    feed_stdin(content)
     with pytest.raises(SourceError) as refused:
         read(open("-", format=format))
-    assert str(refused.value).startswith(told)
+    assert str(refused.value).startswith(message)
     assert refused.value.path == "standard input"
 
 
-def test_a_model_learns_from_standard_input(given) -> None:
-    given(CSV)
+def test_a_model_can_be_fitted_from_standard_input(feed_stdin) -> None:
+    feed_stdin(CSV)
     model = weigh.NaiveBayes().fit(open("-", "y", format="csv")).model_
     Path("t.csv").write_bytes(CSV)
     assert model.to_bytes() == weigh.NaiveBayes().fit(open("t.csv", "y")).model_.to_bytes()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.apps.mail.reference_canonical import canonical
 from tests.apps.mail.reference_features import REACH, body_names, header_names
-from tests.source.mail.trees import Tree, trees, whole
+from tests.source.mail.trees import Tree, to_bytes, trees
 from weigh import _core
 from weigh.apps.mail.features import FEATURES_VERSION, MAX_FEATURES_PER_VIEW, FeatureExtractor, MailFeature
 from weigh.errors import ParameterError
@@ -76,7 +76,7 @@ def test_names_are_those_of_the_twin(pieces: list[str], kind: str, size: int) ->
 
 @given(tree=trees(), kind=kinds)
 def test_names_of_trees_of_parts_are_those_of_the_twin(tree: Tree, kind: str) -> None:
-    assert_as_the_twin_says(whole(tree), kind, 0)
+    assert_as_the_twin_says(to_bytes(tree), kind, 0)
 
 
 @given(raw=st.binary(max_size=300), size=st.sampled_from([0, 3]))

@@ -24,20 +24,20 @@ ROW = b"1,x\n"
 def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
     monkeypatch.chdir(tmp_path)
 
-    def written(content: bytes, name: str = "data.csv") -> Path:
+    def write_file(content: bytes, name: str = "data.csv") -> Path:
         Path(name).write_bytes(content)
         return Path(name)
 
-    return written
+    return write_file
 
 
 def plain(column: Column) -> list[Any]:
-    """The rows as Python values, missing numbers as None."""
+    """Return the rows as Python values, missing numbers as None."""
     return [None if value != value else value for value in to_pylist(column)]
 
 
 def stored(column: Column) -> str:
-    """The storage of a column: a NumPy type, or the type of coded values."""
+    """Return the storage of a column: a NumPy dtype, or the type of the values of a dictionary column."""
     if isinstance(column, DictionaryColumn):
         return "coded " + ",".join({type(value).__name__ for value in column.values})
     return "texts" if isinstance(column, TextColumn) else str(column.dtype)
@@ -51,14 +51,14 @@ def contents(source: Source, kinds: dict[str, str] | None = None) -> dict[str, l
     return result
 
 
-def refusal(path: Path, kinds: dict[str, str] | None = None, **options: Any) -> tuple[str, int | None]:
+def read_error(path: Path, kinds: dict[str, str] | None = None, **options: Any) -> tuple[str, int | None]:
     with pytest.raises(SourceError) as caught:
         contents(open(path, **options), kinds)
     assert caught.value.path == str(path)
     return str(caught.value), caught.value.line
 
 
-def test_columns_labels_and_types_are_found(write: Write) -> None:
+def test_columns_labels_and_types_are_inferred(write: Write) -> None:
     source = open(write(b"n,x,s,f,y\n1,1.5,a,true,no\n2,,,false,yes\n"), "y")
     assert (source.names, source.width, source.named) == (("n", "x", "s", "f"), 4, True)
     assert (source.label, source.n_rows) == ("y", None)
@@ -82,7 +82,7 @@ def test_kinds_fix_the_storage(write: Write) -> None:
     assert {name: stored(c) for name, c in chunk.columns.items()} == {"a": "float64", "c": "coded int"}
 
 
-def test_times_stay_text_and_empty_columns_become_text(write: Write) -> None:
+def test_times_and_empty_columns_are_text(write: Write) -> None:
     source = open(write(b"d,t,e\n2020-01-01,2020-01-01 10:00:00,\n"))
     assert contents(source) == {"d": ["2020-01-01"], "t": ["2020-01-01 10:00:00"], "e": [None]}
     assert stored(source.prefix().columns["e"]) == "coded "
@@ -97,7 +97,7 @@ def test_a_column_can_be_read_as_text(write: Write) -> None:
     assert contents(open(write(b"zip,n\n01234,1\n"), strings=["zip"])) == {"zip": ["01234"], "n": [1]}
 
 
-def test_a_file_without_header_has_numbered_or_given_names(write: Write) -> None:
+def test_a_file_without_header_has_numbered_or_specified_names(write: Write) -> None:
     path = write(b"1,a\n2,b\n")
     bare = open(path, has_header=False)
     assert (bare.names, bare.named) == (("x0", "x1"), False)
@@ -107,7 +107,7 @@ def test_a_file_without_header_has_numbered_or_given_names(write: Write) -> None
 
 
 @pytest.mark.parametrize("name", ["data.csv.gz", "data.csv.zst", "data.csv.bz2", "data.csv.lz4"])
-def test_compressed_files_are_unpacked(write: Write, name: str) -> None:
+def test_compressed_files_are_read(write: Write, name: str) -> None:
     with pa.output_stream(name, compression="detect") as stream:
         stream.write(b"a,b\n" + ROW * 3)
     source = open(name)
@@ -115,7 +115,7 @@ def test_compressed_files_are_unpacked(write: Write, name: str) -> None:
     assert source.bytes_read == source.bytes_total == Path(name).stat().st_size
 
 
-def test_xz_files_are_unpacked(write: Write) -> None:
+def test_xz_files_are_read(write: Write) -> None:
     path = write(lzma.compress(b"a,b\n" + ROW * 3), "data.csv.xz")
     assert contents(open(path)) == {"a": [1] * 3, "b": ["x"] * 3}
 
@@ -128,7 +128,7 @@ def test_tabs_other_delimiters_encodings_and_byte_order_marks(write: Write) -> N
     assert contents(open(write(b"\xef\xbb\xbfa,b\n1,2\n"))) == {"a": [1], "b": [2]}
 
 
-def test_chunks_are_bounded_numbered_and_start_again(write: Write) -> None:
+def test_chunks_are_bounded_numbered_and_restartable(write: Write) -> None:
     n = 600_000
     source = open(write(b"a,b\n" + ROW * n))
     for size in (65_536, 1000):
@@ -138,23 +138,23 @@ def test_chunks_are_bounded_numbered_and_start_again(write: Write) -> None:
         assert sum(rows for _, rows in chunks) == n
 
 
-def test_a_first_row_is_read_with_the_kinds_asked_for(write: Write) -> None:
+def test_the_first_row_is_read_with_the_requested_kinds(write: Write) -> None:
     source = open(write(b"a,b\n1,x y\n,\n"))
     kinds = {"a": "number", "b": "text"}
     for chunk in (source.prefix(kinds=kinds), next(source.chunks(kinds)), source.prefix(20_000, kinds)):
         number, text = (stored(column) for column in chunk.columns.values())
         assert number == "float64"
-        # Rows that were kept since the file was opened are objects; others stay where they are read.
+        # Rows of the cached head are objects; others are spans of the read buffer.
         assert text in {"object", "texts"}
         assert [plain(column) for column in chunk.columns.values()] == [[1.0, None], ["x y", None]]
 
 
-def test_lines_may_end_in_any_way(write: Write) -> None:
+def test_any_line_end_is_accepted(write: Write) -> None:
     for end in (b"\n", b"\r\n", b"\r"):
         path = write(b"a,b" + end + b"1,x" + end * 2 + b"2,y")
         assert contents(open(path)) == {"a": [1, 2], "b": ["x", "y"]}
         path = write(b"a,b" + end + b'1,"x' + end + b'"' + end + end + b"2,y,z" + end)
-        assert refusal(path)[1] == 5
+        assert read_error(path)[1] == 5
 
 
 def test_reading_csv_imports_neither_arrow_nor_scipy(write: Write) -> None:
@@ -167,12 +167,12 @@ def test_reading_csv_imports_neither_arrow_nor_scipy(write: Write) -> None:
     assert done.stdout == "set()\n"
 
 
-def test_narrow_blocks_are_joined(write: Write) -> None:
+def test_blocks_of_few_rows_are_merged(write: Write) -> None:
     source = open(write(b"a,b\n" + ROW * 20_000), block=256)
     assert [chunk.n_rows > 8_000 for chunk in source.chunks()] == [True, True, False]
 
 
-def test_progress_reaches_the_end_and_a_prefix_leaves_it_alone(write: Write) -> None:
+def test_progress_reaches_the_end_and_a_prefix_does_not_affect_it(write: Write) -> None:
     source = open(write(b"a,b\n" + ROW * 300_000))
     assert source.prefix(20_000).n_rows == 20_000
     assert source.bytes_read == 0
@@ -190,40 +190,40 @@ def test_types_come_from_the_first_ten_thousand_rows_only(write: Write) -> None:
     assert stored(early.prefix().columns["a"]) == "float64"
 
 
-def test_quoted_fields_may_run_over_lines(write: Write) -> None:
+def test_quoted_fields_may_span_lines(write: Write) -> None:
     assert contents(open(write(b'a,b\n1,"x\ny"\n2,"say ""hi"", you"\n')))["b"] == ["x\ny", 'say "hi", you']
 
 
-def test_a_row_of_other_length_is_told_with_its_true_line(write: Write) -> None:
-    told = "has 3 fields, the header has 2. A field that contains ',' must be in double quotes."
-    assert refusal(write(b"a,b\n" + ROW * 15 + b"1,2,3\n")) == (f"data.csv, line 17 {told}", 17)
+def test_a_row_of_other_length_is_reported_with_its_line(write: Write) -> None:
+    message = "has 3 fields, the header has 2. A field that contains ',' must be in double quotes."
+    assert read_error(write(b"a,b\n" + ROW * 15 + b"1,2,3\n")) == (f"data.csv, line 17 {message}", 17)
     after_quotes = b"a,b\n" + ROW + b'"1\n2",2\n' + b"\n" + b"1,2,3\n"
-    assert refusal(write(after_quotes)) == (f"data.csv, line 6 {told}", 6)
-    assert refusal(write(b"a,b\n" + ROW * 400_000 + b"1\n")) == (
+    assert read_error(write(after_quotes)) == (f"data.csv, line 6 {message}", 6)
+    assert read_error(write(b"a,b\n" + ROW * 400_000 + b"1\n")) == (
         "data.csv, line 400,002 has 1 field, the header has 2. "
         "A field that contains ',' must be in double quotes.",
         400_002,
     )
 
 
-def test_a_value_that_does_not_fit_is_told_with_line_and_column(write: Write) -> None:
+def test_an_invalid_value_is_reported_with_line_and_column(write: Write) -> None:
     path = write(b"b,age\n" + b"x,1\n" * 20_015 + b"x,abc\n")
-    assert refusal(path, {"age": "number", "b": "skip"}) == (
+    assert read_error(path, {"age": "number", "b": "skip"}) == (
         "data.csv, line 20,017, column 'age': 'abc' is not a number. "
         "Give missing='abc' to open() if it means missing.",
         20_017,
     )
-    assert refusal(path) == (
+    assert read_error(path) == (
         "data.csv, line 20,017, column 'age': 'abc' is not a whole number, as the first rows are. "
         "Give missing='abc' to open() if it means missing, "
         "or strings=['age'] to read the column as text.",
         20_017,
     )
     bare = write(b"1,a\n2,b\n")
-    assert refusal(bare, {"x1": "number"}, has_header=False)[1] == 1
+    assert read_error(bare, {"x1": "number"}, has_header=False)[1] == 1
 
 
-def test_a_value_that_does_not_fit_in_the_prefix_is_told_with_its_line(write: Write) -> None:
+def test_an_invalid_value_in_the_prefix_is_reported_with_its_line(write: Write) -> None:
     for header, options in ((b"a,b\n", {}), (b"", {"has_header": False, "names": ["a", "b"]})):
         source = open(write(header + ROW * 5 + b"z,x\n"), **options)
         with pytest.raises(SourceError, match="column 'a': 'z' is not a number") as caught:
@@ -231,99 +231,99 @@ def test_a_value_that_does_not_fit_in_the_prefix_is_told_with_its_line(write: Wr
         assert caught.value.line == 6 + bool(header)
 
 
-def test_empty_files_are_told_apart(write: Write) -> None:
-    assert refusal(write(b"")) == ("data.csv is empty.", None)
-    assert refusal(write(b"a,b\n")) == ("data.csv has a header but no rows.", None)
-    assert refusal(write(b"a,b")) == ("data.csv has a header but no rows.", None)
-    assert refusal(write(b"\n\n")) == ("data.csv has no rows.", None)
-    assert refusal(write(gzip.compress(b""), "data.csv.gz"))[0].startswith("data.csv.gz has no rows")
+def test_kinds_of_empty_files_are_distinguished(write: Write) -> None:
+    assert read_error(write(b"")) == ("data.csv is empty.", None)
+    assert read_error(write(b"a,b\n")) == ("data.csv has a header but no rows.", None)
+    assert read_error(write(b"a,b")) == ("data.csv has a header but no rows.", None)
+    assert read_error(write(b"\n\n")) == ("data.csv has no rows.", None)
+    assert read_error(write(gzip.compress(b""), "data.csv.gz"))[0].startswith("data.csv.gz has no rows")
 
 
-def test_other_encodings_are_told_with_a_line_and_a_guess(write: Write) -> None:
-    told = "is not UTF-8 text. Give encoding='latin-1' if it is that."
-    assert refusal(write(b"a,\xe9\n1,2\n")) == (f"data.csv, line 1 {told}", 1)
-    assert refusal(write(b"a,b\n1,\xe9\n")) == (f"data.csv, line 2 {told}", 2)
-    assert refusal(write(b"a,b\n" + ROW * 300_000 + b"1,\xe9\n")) == (
-        f"data.csv, line 300,002 {told}",
+def test_other_encodings_are_reported_with_a_line_and_a_suggestion(write: Write) -> None:
+    message = "is not UTF-8 text. Give encoding='latin-1' if it is that."
+    assert read_error(write(b"a,\xe9\n1,2\n")) == (f"data.csv, line 1 {message}", 1)
+    assert read_error(write(b"a,b\n1,\xe9\n")) == (f"data.csv, line 2 {message}", 2)
+    assert read_error(write(b"a,b\n" + ROW * 300_000 + b"1,\xe9\n")) == (
+        f"data.csv, line 300,002 {message}",
         300_002,
     )
-    assert "encoding='utf-16'" in refusal(write("a,b\n1,2\n".encode("utf-16")))[0]
-    assert refusal(write(b"a,b\n1,2\n"), encoding="nonsense")[0] == (
+    assert "encoding='utf-16'" in read_error(write("a,b\n1,2\n".encode("utf-16")))[0]
+    assert read_error(write(b"a,b\n1,2\n"), encoding="nonsense")[0] == (
         "data.csv: 'nonsense' is not an encoding Python knows. "
         "Give encoding='utf-8' or 'latin-1', for example."
     )
 
 
-def test_a_quote_that_never_closes_is_told_with_its_line(write: Write) -> None:
-    assert refusal(write(b"a,b\n" + ROW * 3 + b'1,"x\n' + ROW * 9)) == (
+def test_an_unclosed_quote_is_reported_with_its_line(write: Write) -> None:
+    assert read_error(write(b"a,b\n" + ROW * 3 + b'1,"x\n' + ROW * 9)) == (
         "data.csv, line 5: a quote opens and is never closed.",
         5,
     )
     late = b"a,b\n" + ROW * 11_000 + b'1,"x\n'
-    assert refusal(write(late + ROW * 9)) == (
+    assert read_error(write(late + ROW * 9)) == (
         "data.csv, line 11,002: a quote opens and is never closed.",
         11_002,
     )
-    told, line = refusal(write(late + ROW * ((40 << 20) // len(ROW))))
-    assert (told, line) == (
+    message, line = read_error(write(late + ROW * ((40 << 20) // len(ROW))))
+    assert (message, line) == (
         "data.csv, line 11,002: a row is longer than a block. Close the quote that is open there, "
         "or give block= more bytes than the longest row has.",
         11_002,
     )
 
 
-def test_a_row_may_be_longer_than_what_is_read_at_a_time(write: Write) -> None:
+def test_a_row_may_be_longer_than_a_block(write: Write) -> None:
     long = b"x" * (5 << 20)
     path = write(b"a,b\n" + ROW * 11_000 + b"1," + long + b"\n" + ROW)
     assert sum(chunk.n_rows for chunk in open(path).chunks()) == 11_002
 
 
-def test_label_columns_that_do_not_exist_are_told_with_those_that_do(write: Write) -> None:
+def test_missing_label_columns_are_reported_with_the_existing_ones(write: Write) -> None:
     path = write(b"spam,b\n1,2\n")
-    assert refusal(path, label="span")[0] == (
+    assert read_error(path, label="span")[0] == (
         "data.csv has no column 'span'; it has 'spam', 'b'. Did you mean 'spam'?"
     )
-    assert refusal(write(b"a;y\n1;2\n"), label="y")[0] == (
+    assert read_error(write(b"a;y\n1;2\n"), label="y")[0] == (
         "data.csv has no column 'y'; it has 'a;y'. Give delimiter=';' if that separates its columns."
     )
-    assert refusal(write(b"y\n1\n"), label="y")[0] == "data.csv has no column besides the label 'y'."
+    assert read_error(write(b"y\n1\n"), label="y")[0] == "data.csv has no column besides the label 'y'."
 
 
-def test_names_that_occur_twice_are_refused(write: Write) -> None:
-    assert refusal(write(b"a,a\n1,2\n")) == (
+def test_duplicate_names_are_errors(write: Write) -> None:
+    assert read_error(write(b"a,a\n1,2\n")) == (
         "data.csv has the column name 'a' more than once. Give every column its own name.",
         1,
     )
 
 
-def test_damaged_compression_is_told(write: Write) -> None:
-    assert refusal(write(b"a,b\n1,2\n", "data.csv.gz"))[0].startswith("data.csv.gz cannot be read: ")
+def test_damaged_compression_is_reported(write: Write) -> None:
+    assert read_error(write(b"a,b\n1,2\n", "data.csv.gz"))[0].startswith("data.csv.gz cannot be read: ")
 
 
 @pytest.mark.parametrize("marker", [-999, -999.0, "-999", "-999.0"])
 @pytest.mark.parametrize("spelled", ["-999", "-999.0", " -999 ", "-0999", "-9.99e2"])
-def test_a_numeric_marker_means_its_number_however_it_is_spelled(write, marker, spelled):
+def test_a_numeric_marker_matches_any_spelling_of_its_number(write, marker, spelled):
     path = write(f"n,x,s\n1,1.5,a\n{spelled},{spelled},{spelled}\n".encode())
     source = open(path, missing=[marker])
-    found = contents(source)
-    assert (found["n"], found["x"]) == ([1, None], [1.5, None])
+    result = contents(source)
+    assert (result["n"], result["x"]) == ([1, None], [1.5, None])
     assert [stored(column) for column in source.prefix().columns.values()][:1] == ["coded int"]
-    # Text is no number, so that there only the marker's own spelling means missing.
-    assert found["s"] == ["a", None if spelled == str(marker) else spelled]
+    # In a text column only the exact spelling of the marker is missing.
+    assert result["s"] == ["a", None if spelled == str(marker) else spelled]
     chunk = next(iter(source.chunks({"n": "number"})))
     assert plain(chunk.columns["n"]) == [1.0, None]
 
 
-def test_a_numeric_marker_is_found_in_rows_after_the_first(write):
+def test_a_numeric_marker_applies_to_rows_after_the_first_block(write):
     path = write(b"n\n" + b"1\n" * 12_000 + b"-999.0\n")
     assert contents(open(path, missing=[-999]))["n"][-2:] == [1, None]
 
 
-def test_a_column_of_nothing_but_numeric_markers_is_missing(write):
+def test_a_column_of_only_numeric_markers_is_missing(write):
     assert contents(open(write(b"n,k\n-9.0,1\n-9,2\n"), missing=-9)) == {"n": [None, None], "k": [1, 2]}
 
 
-def test_stray_quotes_part_no_rows_where_they_mean_nothing(tmp_path: Path) -> None:
+def test_stray_quotes_are_ordinary_characters_without_quoting(tmp_path: Path) -> None:
     path = tmp_path / "sms.tsv"
     path.write_text('ham\t"Hello\nham\tsays "so"\nspam\tfree" now\n')
     source = open(path, "label", names=["label", "text"], has_header=False, quotes=False)
@@ -335,11 +335,11 @@ def test_stray_quotes_part_no_rows_where_they_mean_nothing(tmp_path: Path) -> No
 SWALLOWED = b'label\ttext\nham\tfirst\nham\t"quoted from here\nspam\tto there" and on\nham\tlast\n'
 
 
-def test_lines_that_a_stray_quote_swallows_are_told(write: Write) -> None:
+def test_lines_joined_by_a_stray_quote_cause_a_warning(write: Write) -> None:
     path = write(SWALLOWED, "mails.tsv")
-    with pytest.warns(SwallowedLines) as told:
+    with pytest.warns(SwallowedLines) as message:
         swallowed = open(path)
-    assert [str(each.message) for each in told] == [
+    assert [str(each.message) for each in message] == [
         "mails.tsv: 4 lines look like rows, but quotes join them into 3: a field that begins with a quote "
         "extends to the next quote, across line breaks. If quotes are ordinary characters in this file, give "
         "quotes=False."
@@ -358,12 +358,12 @@ def test_lines_that_a_stray_quote_swallows_are_told(write: Write) -> None:
     ],
     ids=["texts", "empty lines", "one column", "no quotes"],
 )
-def test_lines_that_are_meant_are_not_told(write: Write, content: bytes) -> None:
+def test_genuine_multiline_fields_cause_no_warning(write: Write, content: bytes) -> None:
     assert open(write(content)).prefix().n_rows > 0
 
 
 @pytest.mark.parametrize("name", ["data.csv", "data.csv.gz"])
-def test_pieces_may_be_made_in_any_order_and_thread(tmp_path: Path, name: str) -> None:
+def test_chunks_may_be_read_in_any_order_and_thread(tmp_path: Path, name: str) -> None:
     text = b"a,b,c\n" + b"".join(b'%d,%d.5,"v\n%d"\n\r\n' % (i, i, i % 7) for i in range(60_000))
     (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
     source = open(tmp_path / name, "c")
@@ -385,7 +385,7 @@ def test_a_row_may_be_longer_than_the_blocks_of_a_short_file(tmp_path: Path) -> 
     assert sum(chunk.n_rows for chunk in open(path).chunks()) == 12_011
 
 
-def test_an_error_in_a_piece_is_told_with_its_true_line(tmp_path: Path) -> None:
+def test_an_error_in_a_chunk_is_reported_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
     path.write_bytes(b"a,b\n" + b'1,"x\n"\n' * 400_000 + b"z,x\n")
     with pytest.raises(SourceError, match="line 800,002, column 'a': 'z' is not a number"):

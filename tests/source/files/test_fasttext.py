@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import weigh
-from tests.source.conftest import Refusal, read
+from tests.source.conftest import ErrorReader, read
 from weigh.source import open
 from weigh.source.chunk import TextColumn
 
-pytestmark = pytest.mark.usefixtures("here")
+pytestmark = pytest.mark.usefixtures("working_folder")
 
 
-def test_the_text_stays_where_it_was_read() -> None:
+def test_texts_are_spans_of_the_read_buffer() -> None:
     Path("a.ft").write_text("__label__x one\n__label__y two\n")
     chunk = open("a.ft").prefix()
     column = chunk.columns["text"]
@@ -31,7 +31,7 @@ def test_the_column_is_declared_as_text() -> None:
 
 
 @pytest.mark.parametrize("name", ["a.ft", "a.fasttext", "a.txt", "a.txt.gz"])
-def test_the_ending_or_the_first_word_tells_the_format(name: str) -> None:
+def test_the_format_is_detected_by_suffix_or_first_word(name: str) -> None:
     import gzip
 
     line = b"\xef\xbb\xbf__label__x one\n"
@@ -39,11 +39,11 @@ def test_the_ending_or_the_first_word_tells_the_format(name: str) -> None:
     assert read(open(name)) == [{"text": "one", "label": "x", "weight": 1.0, "row": 0}]
 
 
-def test_a_text_file_of_anything_else_tells_no_format(refusal: Refusal) -> None:
-    assert refusal("a.txt", "one two\n")[0].startswith("The ending of a.txt does not tell its format.")
+def test_the_format_of_other_text_files_is_unknown(read_error: ErrorReader) -> None:
+    assert read_error("a.txt", "one two\n")[0].startswith("The ending of a.txt does not tell its format.")
 
 
-def test_a_text_file_that_does_not_exist_is_told() -> None:
+def test_a_missing_text_file_is_reported() -> None:
     with pytest.raises(weigh.errors.SourceError, match=r"^There is no file none.txt.$"):
         open("none.txt")
 
@@ -59,11 +59,11 @@ def test_labels_equal_those_of_a_plain_loop() -> None:
         lines.append(head + random.choice([" ", "\t", "   "]) + text)
         expected.append((label or None, text if label else lines[-1].rstrip()))
     Path("a.ft").write_text("\n".join(lines))
-    found = [(row["label"], row["text"].rstrip()) for row in read(open("a.ft", block=500))]
-    assert found == expected
+    result = [(row["label"], row["text"].rstrip()) for row in read(open("a.ft", block=500))]
+    assert result == expected
 
 
-def test_a_skipped_text_is_not_there() -> None:
+def test_a_skipped_text_is_omitted() -> None:
     Path("a.ft").write_text("__label__x one\n")
     chunk = open("a.ft").prefix(kinds={"text": "skip"})
     assert (chunk.columns, chunk.n_rows) == ({}, 1)
@@ -77,18 +77,18 @@ def test_markers_are_missing_labels() -> None:
     assert [row["label"] for row in read(open("a.ft").with_missing(["x"]))] == ["?", None, None]
 
 
-def test_several_labels_are_refused_with_their_line(refusal: Refusal) -> None:
-    told = "a.ft, line 2 has several labels; a classifier learns one. Write one label per line."
-    assert refusal("a.ft", "__label__x one\n__label__x __label__y two\n") == (told, 2)
-    assert refusal("a.ft", "__label__x one\n__label__x two __label__y\n") == (told, 2)
+def test_several_labels_are_reported_with_their_line(read_error: ErrorReader) -> None:
+    message = "a.ft, line 2 has several labels; a classifier learns one. Write one label per line."
+    assert read_error("a.ft", "__label__x one\n__label__x __label__y two\n") == (message, 2)
+    assert read_error("a.ft", "__label__x one\n__label__x two __label__y\n") == (message, 2)
 
 
-def test_a_label_behind_words_is_refused_with_its_line(refusal: Refusal) -> None:
-    told = "a.ft, line 2 has its label after other words. Write the label first."
-    assert refusal("a.ft", "__label__x one\ntwo __label__y\n") == (told, 2)
+def test_a_label_after_other_words_is_reported_with_its_line(read_error: ErrorReader) -> None:
+    message = "a.ft, line 2 has its label after other words. Write the label first."
+    assert read_error("a.ft", "__label__x one\ntwo __label__y\n") == (message, 2)
 
 
-def test_a_file_without_labels_can_be_predicted_and_not_learned() -> None:
+def test_a_file_without_labels_can_be_predicted_but_not_fitted() -> None:
     Path("a.ft").write_text("__label__x one\n__label__y two\n")
     Path("new.ft").write_text("two\none\n")
     learner = weigh.NaiveBayes().fit(open("a.ft"))
@@ -97,7 +97,7 @@ def test_a_file_without_labels_can_be_predicted_and_not_learned() -> None:
         weigh.NaiveBayes().fit(open("new.ft"))
 
 
-def test_a_label_column_that_does_not_exist_is_told() -> None:
+def test_a_missing_label_column_is_reported() -> None:
     Path("a.ft").write_text("__label__x one\n")
     with pytest.raises(
         weigh.errors.SourceError, match=r"^a.ft has no column 'topic'; it has 'label', 'text'.$"

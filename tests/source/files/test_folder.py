@@ -28,13 +28,13 @@ ROWS = [("ham", ""), ("ham", "grüße"), ("ham", "see you soon"), ("spam", "buy 
 
 
 @pytest.fixture(autouse=True)
-def mails(here: Path) -> None:
+def mails(working_folder: Path) -> None:
     for name, content in FILES.items():
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_bytes(content)
 
 
-def refused(path: str, **options: Any) -> tuple[str, str]:
+def error_message(path: str, **options: Any) -> tuple[str, str]:
     with pytest.raises(SourceError) as caught:
         read(open(path, **options))
     return str(caught.value), caught.value.path
@@ -58,51 +58,51 @@ def test_files_are_read_about_a_block_at_a_time() -> None:
     assert [chunk.n_rows for chunk in open("mails", block=15).chunks()] == [3, 1, 1]
 
 
-def test_a_piece_is_read_only_when_it_is_called() -> None:
+def test_a_chunk_is_read_only_when_its_reader_is_called() -> None:
     Path("mails/ham/b.txt").write_bytes(b"\xe9")
     pieces = list(open("mails").chunk_readers())
     with pytest.raises(SourceError, match=r"^mails/ham/b.txt, line 1 is not UTF-8 text\."):
         pieces[0]()
 
 
-def test_the_first_rows_consume_nothing() -> None:
+def test_prefix_does_not_affect_progress() -> None:
     source = open("mails")
     assert source.prefix(2).n_rows == 2
     assert (source.bytes_read, source.rows_read) == (0, 0)
     assert source.prefix(kinds={"text": "skip"}).columns == {}
 
 
-def test_the_label_is_called_as_asked() -> None:
+def test_the_label_column_can_be_named() -> None:
     assert open("mails", label="class").label == "class"
     assert weigh.NaiveBayes().fit(open("mails", label="class")).model_.label == "class"
 
 
-def test_labels_are_stored_as_a_model_knows_them() -> None:
+def test_labels_can_be_read_as_strings_or_numbers() -> None:
     os.rename("mails/ham", "mails/1")
     source = open("mails", missing="spam")
     assert [row["label"] for row in read(source)] == ["1", "1", "1", None, None]
     assert [row["label"] for row in read(source.with_storage({"label": "mixed"}))] == [1, 1, 1, None, None]
 
 
-def test_a_folder_without_files_is_no_class() -> None:
+def test_a_folder_without_files_is_not_a_class() -> None:
     assert weigh.NaiveBayes().fit(open("mails")).model_.classes == ["ham", "spam"]
 
 
-def test_a_folder_that_may_not_be_read_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def denied(path: str) -> object:
+def test_an_unreadable_folder_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    def raise_permission_error(path: str) -> object:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr("os.scandir", denied)
-    assert refused("mails")[0] == "mails cannot be read: [Errno 13] Permission denied: 'mails'."
+    monkeypatch.setattr("os.scandir", raise_permission_error)
+    assert error_message("mails")[0] == "mails cannot be read: [Errno 13] Permission denied: 'mails'."
 
 
 @pytest.mark.skipif(os.name == "nt", reason="names of files are text there")
-def test_a_folder_whose_name_is_no_text_is_told() -> None:
+def test_a_folder_name_that_is_not_utf8_is_reported() -> None:
     try:
         os.mkdir(b"mails/\xff")
     except OSError:
         pytest.skip("this file system takes names in UTF-8 only")
-    assert refused("mails")[0] == "The folder '\\udcff' in mails is not named in UTF-8. Rename it."
+    assert error_message("mails")[0] == "The folder '\\udcff' in mails is not named in UTF-8. Rename it."
 
 
 def test_several_folders_are_one_table() -> None:
@@ -111,23 +111,23 @@ def test_several_folders_are_one_table() -> None:
     assert [row["row"] for row in rows] == list(range(10))
 
 
-def test_a_file_that_is_no_text_is_named_with_the_remedy() -> None:
+def test_a_file_in_another_encoding_is_reported_with_advice() -> None:
     Path("mails/spam/z.txt").write_bytes("eins\nfür alle".encode("latin-1"))
-    told = "mails/spam/z.txt, line 2 is not UTF-8 text. Give encoding='latin-1' if it is that."
-    assert refused("mails") == (told, "mails/spam/z.txt")
+    message = "mails/spam/z.txt, line 2 is not UTF-8 text. Give encoding='latin-1' if it is that."
+    assert error_message("mails") == (message, "mails/spam/z.txt")
     assert read(open("mails", encoding="latin-1"))[-1]["text"] == "eins\nfür alle"
 
 
-def test_a_packed_file_cut_short_is_named() -> None:
+def test_a_truncated_compressed_file_is_reported() -> None:
     Path("mails/spam/x.txt.gz").write_bytes(gzip.compress(b"buy now" * 100)[:-9])
-    assert refused("mails")[0].startswith("mails/spam/x.txt.gz cannot be read: Compressed file ended")
+    assert error_message("mails")[0].startswith("mails/spam/x.txt.gz cannot be read: Compressed file ended")
 
 
 def test_a_file_longer_than_32_mb_needs_a_larger_block() -> None:
     with Path("mails/spam/z.txt").open("wb") as file:
         file.truncate((32 << 20) + 1)
-    told = "mails/spam/z.txt is longer than 33,554,432 bytes. Give block= the size of the longest file."
-    assert refused("mails") == (told, "mails/spam/z.txt")
+    message = "mails/spam/z.txt is longer than 33,554,432 bytes. Give block= the size of the longest file."
+    assert error_message("mails") == (message, "mails/spam/z.txt")
     assert len(read(open("mails", block=33 << 20))[-1]["text"]) == (32 << 20) + 1
 
 
@@ -136,28 +136,31 @@ def test_links_to_folders_are_not_followed() -> None:
     assert open("mails").n_rows == 5
 
 
-def test_a_folder_without_classes_is_told() -> None:
-    told = "mails/spam is a folder without a folder per class."
-    assert refused("mails/spam") == (f"{told} To read the messages in it, give format='mail'.", "mails/spam")
+def test_a_folder_without_classes_is_reported() -> None:
+    message = "mails/spam is a folder without a folder per class."
+    assert error_message("mails/spam") == (
+        f"{message} To read the messages in it, give format='mail'.",
+        "mails/spam",
+    )
     Path("mails/spam/y.eml").unlink()
-    assert refused("mails/spam") == (told, "mails/spam")
+    assert error_message("mails/spam") == (message, "mails/spam")
     Path("tables").mkdir()
     Path("tables/b.csv.gz").write_bytes(b"")
-    told = (
+    message = (
         "tables is a folder without a folder per class. To read the files in it as one table, give "
         "'tables/*.csv.gz'."
     )
-    assert refused("tables") == (told, "tables")
+    assert error_message("tables") == (message, "tables")
     os.makedirs("hollow/class")
-    assert refused("hollow") == ("The folders in hollow hold no files.", "hollow")
+    assert error_message("hollow") == ("The folders in hollow hold no files.", "hollow")
 
 
-def test_files_and_folders_are_not_taken_for_each_other() -> None:
-    told = "mails/README is a file. Give a folder that holds a folder per class."
-    assert refused("mails/README", format="folder") == (told, "mails/README")
-    assert refused("mails", format="csv") == ("mails is a folder, not a file.", "mails")
-    assert refused("none", format="folder") == ("There is no file none.", "none")
+def test_files_and_folders_are_not_confused() -> None:
+    message = "mails/README is a file. Give a folder that holds a folder per class."
+    assert error_message("mails/README", format="folder") == (message, "mails/README")
+    assert error_message("mails", format="csv") == ("mails is a folder, not a file.", "mails")
+    assert error_message("none", format="folder") == ("There is no file none.", "none")
 
 
-def test_an_unknown_encoding_is_told() -> None:
-    assert refused("mails", encoding="latin-99")[0].startswith("mails: 'latin-99' is not an encoding")
+def test_an_unknown_encoding_is_reported() -> None:
+    assert error_message("mails", encoding="latin-99")[0].startswith("mails: 'latin-99' is not an encoding")

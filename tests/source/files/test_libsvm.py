@@ -8,19 +8,19 @@ import pytest
 from sklearn.datasets import load_svmlight_file, load_svmlight_files
 
 import weigh
-from tests.source.conftest import Refusal, read
+from tests.source.conftest import ErrorReader, read
 from weigh.errors import SourceError
 from weigh.source import open
 from weigh.source.chunk import SparseRows, to_pylist
 
-pytestmark = pytest.mark.usefixtures("here")
+pytestmark = pytest.mark.usefixtures("working_folder")
 
 
-def random_file(name: str, seed: int, base: int, *, whole: bool) -> str:
+def random_file(name: str, seed: int, base: int, *, integer_labels: bool) -> str:
     random = Random(seed)
     lines = ["# a comment first"]
     for _ in range(random.randint(1, 80)):
-        label = random.choice(["1", "-1", "+1", "3"] if whole else ["0.5", "-1", "2e-3"])
+        label = random.choice(["1", "-1", "+1", "3"] if integer_labels else ["0.5", "-1", "2e-3"])
         indices = sorted(random.sample(range(base, base + 40), random.randint(0, 12)))
         cells = [
             f"{i}:{random.choice(['1', '-2.5', '0', '1e-5', '+3', '.5', '12345678.875'])}" for i in indices
@@ -33,24 +33,24 @@ def random_file(name: str, seed: int, base: int, *, whole: bool) -> str:
 
 
 @pytest.mark.parametrize("base", [0, 1, 2])
-@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("integer_labels", [True, False])
 @pytest.mark.parametrize("seed", range(12))
-def test_rows_equal_those_of_scikit_learn(seed: int, base: int, whole: bool) -> None:
-    name = random_file("a.svm", seed, base, whole=whole)
+def test_rows_equal_those_of_scikit_learn(seed: int, base: int, integer_labels: bool) -> None:
+    name = random_file("a.svm", seed, base, integer_labels=integer_labels)
     matrix, labels = load_svmlight_file(name)
     source = open(name, block=300)
     chunks = list(source.chunks(size=7))
     assert source.width == matrix.shape[1]
     assert np.array_equal(np.concatenate([chunk.sparse.toarray() for chunk in chunks]), matrix.toarray())
     assert np.concatenate([chunk.sparse.data for chunk in chunks]).tolist() == matrix.data.tolist()
-    found = np.concatenate([chunk.labels for chunk in chunks])
-    assert np.array_equal(found, labels)
-    assert found.dtype == (np.int64 if whole else np.float64)
+    result = np.concatenate([chunk.labels for chunk in chunks])
+    assert np.array_equal(result, labels)
+    assert result.dtype == (np.int64 if integer_labels else np.float64)
 
 
 @pytest.mark.parametrize("bases", [(1, 1), (0, 1), (1, 0)])
 def test_several_files_equal_those_of_scikit_learn(bases: tuple[int, int]) -> None:
-    names = [random_file(f"{at}.svm", at, base, whole=True) for at, base in enumerate(bases)]
+    names = [random_file(f"{at}.svm", at, base, integer_labels=True) for at, base in enumerate(bases)]
     first, first_labels, second, second_labels = load_svmlight_files(names)
     source = open(names)
     assert source.width == first.shape[1]
@@ -63,7 +63,7 @@ def test_several_files_equal_those_of_scikit_learn(bases: tuple[int, int]) -> No
     assert np.array_equal(labels, np.concatenate([first_labels, second_labels]))
 
 
-def test_columns_have_numbers_and_no_names() -> None:
+def test_columns_have_indices_instead_of_names() -> None:
     Path("a.svm").write_text("1 2:1\n")
     source = open("a.svm")
     assert (source.names, source.width, source.named, source.label) == ((), 2, False, "label")
@@ -76,18 +76,18 @@ def test_one_fraction_makes_all_labels_floats() -> None:
     assert labels.dtype == np.float64
 
 
-def test_a_model_of_sparse_rows_is_the_one_of_the_matrix() -> None:
-    name = random_file("a.svm", 3, 1, whole=True)
+def test_a_model_of_the_file_equals_that_of_the_matrix() -> None:
+    name = random_file("a.svm", 3, 1, integer_labels=True)
     Path(name).write_text(Path(name).read_text().replace("-2.5", "2.5"))
     matrix, labels = load_svmlight_file(name)
-    own = weigh.NaiveBayes(columns="count").fit(open(name, block=500))
-    given = weigh.NaiveBayes(columns="count").fit(matrix, labels.astype(int))
-    assert own.model_.counts.rows.tolist() == given.model_.counts.rows.tolist()
-    assert np.array_equal(own.predict_proba(matrix), given.predict_proba(matrix))
-    assert np.array_equal(own.predict(open(name)), given.predict(matrix))
+    from_file = weigh.NaiveBayes(columns="count").fit(open(name, block=500))
+    from_matrix = weigh.NaiveBayes(columns="count").fit(matrix, labels.astype(int))
+    assert from_file.model_.counts.rows.tolist() == from_matrix.model_.counts.rows.tolist()
+    assert np.array_equal(from_file.predict_proba(matrix), from_matrix.predict_proba(matrix))
+    assert np.array_equal(from_file.predict(open(name)), from_matrix.predict(matrix))
 
 
-def test_a_file_is_completed_to_the_width_of_a_model() -> None:
+def test_a_file_gets_the_width_of_a_model() -> None:
     Path("a.svm").write_text("1 2:1\n")
     source = open("a.svm")
     wider = source.with_columns(["x1", "x2", "x3"])
@@ -96,21 +96,21 @@ def test_a_file_is_completed_to_the_width_of_a_model() -> None:
     assert source.with_columns(["x1"]).width == 2
 
 
-def test_a_file_that_lacks_index_0_is_counted_as_the_model_counts() -> None:
+def test_a_file_without_index_0_uses_the_index_base_of_the_model() -> None:
     Path("train.svm").write_text("1 0:1 1:1 5:1\n2 0:1 2:1 5:1\n")
     Path("test.svm").write_text("1 1:1 5:1\n2 2:1 5:1\n")
     nb = weigh.NaiveBayes(columns="count").fit(open("train.svm"))
     assert nb.predict(open("test.svm")).tolist() == [1, 2]
-    whole = weigh.NaiveBayes(columns="count").fit(open("test.svm"))
-    assert whole.model_.schema.names[0] == "x1"
-    with pytest.raises(SourceError) as told:
-        whole.predict(open("train.svm"))
-    assert str(told.value) == (
+    integer_labels = weigh.NaiveBayes(columns="count").fit(open("test.svm"))
+    assert integer_labels.model_.schema.names[0] == "x1"
+    with pytest.raises(SourceError) as message:
+        integer_labels.predict(open("train.svm"))
+    assert str(message.value) == (
         "train.svm has an index 0, but the model's columns are counted from 1. Count them alike."
     )
 
 
-def test_chunks_are_cut_without_a_copy() -> None:
+def test_chunks_are_sliced_without_a_copy() -> None:
     Path("a.svm").write_text("1 1:1\n2 2:2 3:3\n3 1:4\n")
     chunk = open("a.svm").prefix().slice(1, 3)
     assert to_pylist(chunk.labels) == [2, 3]
@@ -121,7 +121,7 @@ def test_chunks_are_cut_without_a_copy() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("spam 1:1", "the label 'spam' is not a number. Write 0 where it is not known."),
         ("1:1 2:1", "the label '1:1' is not a number. Write 0 where it is not known."),
@@ -137,21 +137,21 @@ def test_chunks_are_cut_without_a_copy() -> None:
         ("1 9:1 3:x", "'3:x' is out of order. Write the indices of a line in ascending order, each once."),
     ],
 )
-def test_faults_are_told_with_their_line(line: str, told: str, refusal: Refusal) -> None:
-    assert refusal("a.svm", f"1 9:1\n# note\n{line}\n") == (f"a.svm, line 3: {told}", 3)
+def test_syntax_errors_are_reported_with_their_line(line: str, message: str, read_error: ErrorReader) -> None:
+    assert read_error("a.svm", f"1 9:1\n# note\n{line}\n") == (f"a.svm, line 3: {message}", 3)
 
 
-def test_an_index_that_only_ascending_ones_would_have_shown_is_told(refusal: Refusal) -> None:
-    told = "a.svm, line 1: the index of '9:1' is beyond the 3 columns of the file."
-    assert refusal("a.svm", "1 9:1 3:1\n") == (told, 1)
+def test_an_index_beyond_the_scanned_range_is_reported(read_error: ErrorReader) -> None:
+    message = "a.svm, line 1: the index of '9:1' is beyond the 3 columns of the file."
+    assert read_error("a.svm", "1 9:1 3:1\n") == (message, 1)
 
 
-def test_an_index_beyond_32_bits_is_told(refusal: Refusal) -> None:
-    told = "a.svm has an index above 2,147,483,647, the maximum. Hash the columns into fewer."
-    assert refusal("a.svm", "1 3000000000:1\n") == (told, None)
+def test_an_index_beyond_32_bits_is_reported(read_error: ErrorReader) -> None:
+    message = "a.svm has an index above 2,147,483,647, the maximum. Hash the columns into fewer."
+    assert read_error("a.svm", "1 3000000000:1\n") == (message, None)
 
 
-def test_another_label_is_told() -> None:
+def test_another_label_is_reported() -> None:
     Path("a.svm").write_text("1 1:1\n")
     source = open("a.svm")
     assert source.with_label("label") is source

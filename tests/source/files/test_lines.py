@@ -1,4 +1,4 @@
-"""What holds for every format of one row per line: fastText, VW and LIBSVM."""
+"""Tests that apply to all line-based formats: fastText, VW and LIBSVM."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from tests.source.conftest import Refusal, Rows, plain_rows, read
+from tests.source.conftest import ErrorReader, Rows, plain_rows, read
 from weigh.errors import SourceError
 from weigh.source import open
 
@@ -38,7 +38,7 @@ ROWS: dict[str, Rows] = {
     ],
 }
 every = pytest.mark.parametrize("name", LINES)
-pytestmark = pytest.mark.usefixtures("here")
+pytestmark = pytest.mark.usefixtures("working_folder")
 
 SHAPES = {
     "plain": ("{}\n", "utf-8"),
@@ -50,7 +50,7 @@ SHAPES = {
 
 
 def with_lists_as_counts(rows: Rows) -> Rows:
-    """Names without values are a list, which is the same as each name once."""
+    """Convert lists of names without values to dicts with the value 1."""
     return [
         {name: dict.fromkeys(value, 1.0) if name == "f" else value for name, value in row.items()}
         if isinstance(row.get("f"), list)
@@ -62,9 +62,9 @@ def with_lists_as_counts(rows: Rows) -> Rows:
 @every
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("ended", [True, False])
-def test_ends_of_lines_and_blanks_do_not_matter(name: str, shape: str, ended: bool) -> None:
-    written, encoding = SHAPES[shape]
-    text = "".join(written.format(line) for line in LINES[name])
+def test_line_ends_and_blanks_do_not_matter(name: str, shape: str, ended: bool) -> None:
+    template, encoding = SHAPES[shape]
+    text = "".join(template.format(line) for line in LINES[name])
     Path(name).write_bytes((text if ended else text.rstrip()).encode(encoding))
     source = open(name)
     assert with_lists_as_counts(read(source)) == ROWS[name]
@@ -74,7 +74,7 @@ def test_ends_of_lines_and_blanks_do_not_matter(name: str, shape: str, ended: bo
 @every
 @pytest.mark.parametrize("size", [1, 2, 100])
 @pytest.mark.parametrize("block", [28, 1 << 20])
-def test_blocks_and_chunks_do_not_matter(name: str, size: int, block: int) -> None:
+def test_block_and_chunk_sizes_do_not_matter(name: str, size: int, block: int) -> None:
     Path(name).write_text("\n".join(LINES[name] * 5) + "\n" * 100)
     source = open(name, block=block)
     expected = [{**ROWS[name][row % 3], "row": row} for row in range(15)]
@@ -85,7 +85,7 @@ def test_blocks_and_chunks_do_not_matter(name: str, size: int, block: int) -> No
     assert source.prefix(99).n_rows == 15
 
 
-PACKED = {
+COMPRESSORS = {
     ".gz": gzip.compress,
     ".bz2": bz2.compress,
     ".xz": lzma.compress,
@@ -94,9 +94,9 @@ PACKED = {
 
 
 @every
-@pytest.mark.parametrize("ending", PACKED)
-def test_packed_files_are_unpacked(name: str, ending: str) -> None:
-    Path(name + ending).write_bytes(PACKED[ending]("\n".join(LINES[name]).encode()))
+@pytest.mark.parametrize("ending", COMPRESSORS)
+def test_compressed_files_are_read(name: str, ending: str) -> None:
+    Path(name + ending).write_bytes(COMPRESSORS[ending]("\n".join(LINES[name]).encode()))
     source = open(name + ending)
     assert with_lists_as_counts(read(source)) == ROWS[name]
     assert source.bytes_read == source.bytes_total
@@ -122,7 +122,7 @@ def test_several_files_are_one_table(name: str) -> None:
 
 
 @every
-def test_the_label_is_called_as_asked(name: str) -> None:
+def test_the_label_column_can_be_named(name: str) -> None:
     Path(name).write_text("\n".join(LINES[name]))
     assert open(name).label == "label"
     source = open(name, label="topic")
@@ -132,23 +132,23 @@ def test_the_label_is_called_as_asked(name: str) -> None:
 
 
 @every
-def test_labels_are_stored_as_a_model_knows_them(name: str) -> None:
+def test_labels_can_be_read_as_strings_or_numbers(name: str) -> None:
     Path(name).write_text("\n".join(LINES[name]).replace("__label__x", "__label__1"))
-    known = [row["label"] for row in ROWS[name] if row["label"] is not None]
+    expected = [row["label"] for row in ROWS[name] if row["label"] is not None]
     source = open(name)
     as_text = [
         row["label"] for row in read(source.with_storage({"label": "string"})) if row["label"] is not None
     ]
-    assert as_text == [str(label).replace("x", "1") for label in known]
+    assert as_text == [str(label).replace("x", "1") for label in expected]
     mixed = [
         row["label"] for row in read(source.with_storage({"label": "mixed"})) if row["label"] is not None
     ]
-    assert mixed == [1 if label == "x" else label for label in known]
+    assert mixed == [1 if label == "x" else label for label in expected]
     assert source.with_storage({"other": "string"}) is source
 
 
 @every
-def test_a_piece_is_read_only_when_it_is_called(name: str) -> None:
+def test_a_chunk_is_read_only_when_its_reader_is_called(name: str) -> None:
     wrong = {"a.ft": "__label__x __label__y", "a.vw": "no pipe", "a.svm": "x"}[name]
     Path(name).write_text("\n".join([*LINES[name], wrong]))
     names = ["f"] if name == "a.vw" else None
@@ -158,30 +158,30 @@ def test_a_piece_is_read_only_when_it_is_called(name: str) -> None:
 
 
 @every
-def test_empty_files_are_told(name: str, refusal: Refusal) -> None:
-    assert refusal(name, b"") == (f"{name} is empty.", None)
-    assert refusal(name, b"\n \r\n\n") == (f"{name} has no rows.", None)
+def test_empty_files_are_reported(name: str, read_error: ErrorReader) -> None:
+    assert read_error(name, b"") == (f"{name} is empty.", None)
+    assert read_error(name, b"\n \r\n\n") == (f"{name} has no rows.", None)
 
 
 @pytest.mark.parametrize("name", ["a.ft", "a.vw"])
-def test_bytes_that_are_no_text_are_told_with_their_line(name: str, refusal: Refusal) -> None:
+def test_undecodable_bytes_are_reported_with_their_line(name: str, read_error: ErrorReader) -> None:
     lines = "\n".join([*LINES[name], LINES[name][1]]).encode("utf-8")
     wrong = lines[::-1].replace("é".encode()[::-1], b"\xe9", 1)[::-1]
-    told = f"{name}, line 4 is not UTF-8 text. Give encoding='latin-1' if it is that."
-    assert refusal(name, wrong) == (told, 4)
+    message = f"{name}, line 4 is not UTF-8 text. Give encoding='latin-1' if it is that."
+    assert read_error(name, wrong) == (message, 4)
 
 
 @every
-def test_a_packed_file_cut_short_is_told(name: str, refusal: Refusal) -> None:
-    whole = gzip.compress("\n".join(LINES[name] * 1000).encode())
-    told, line = refusal(f"{name}.gz", whole[:-20])
-    assert told.startswith(f"{name}.gz cannot be read: Compressed file ended")
+def test_a_truncated_compressed_file_is_reported(name: str, read_error: ErrorReader) -> None:
+    compressed = gzip.compress("\n".join(LINES[name] * 1000).encode())
+    message, line = read_error(f"{name}.gz", compressed[:-20])
+    assert message.startswith(f"{name}.gz cannot be read: Compressed file ended")
     assert line is None
 
 
 @every
 @pytest.mark.parametrize("rows_before", [0, 20_000])
-def test_an_endless_line_is_refused_in_bounded_memory(name: str, rows_before: int) -> None:
+def test_an_endless_line_is_an_error_in_bounded_memory(name: str, rows_before: int) -> None:
     with Path(name).open("w") as file:
         file.write((LINES[name][0] + "\n") * rows_before)
     with Path(name).open("ab") as file:
@@ -199,10 +199,10 @@ def test_an_endless_line_is_refused_in_bounded_memory(name: str, rows_before: in
     )
 
 
-def test_a_nul_is_a_character_like_any_other(refusal: Refusal) -> None:
+def test_nul_is_an_ordinary_character(read_error: ErrorReader) -> None:
     Path("a.ft").write_bytes(b"__label__x a\0b\n")
     assert read(open("a.ft"))[0]["text"] == "a\0b"
     Path("a.vw").write_bytes(b"1 |f a\0b\n")
     assert read(open("a.vw"))[0]["f"] == ["a\0b"]
-    told = "a.svm, line 1: the value of '1:2\\x00' is not a number."
-    assert refusal("a.svm", b"1 1:2\0\n") == (told, 1)
+    message = "a.svm, line 1: the value of '1:2\\x00' is not a number."
+    assert read_error("a.svm", b"1 1:2\0\n") == (message, 1)

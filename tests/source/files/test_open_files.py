@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def plain(column: Column) -> list[Any]:
-    """The rows as Python values, missing numbers as None."""
+    """Return the rows as Python values, missing numbers as None."""
     return [None if value != value else value for value in to_pylist(column)]
 
 
@@ -46,7 +46,7 @@ def contents(source: Source, kinds: dict[str, str] | None = None, size: int = 65
     return result
 
 
-def refusal(name: str, content: bytes | None = None, **options: Any) -> tuple[str, int | None]:
+def read_error(name: str, content: bytes | None = None, **options: Any) -> tuple[str, int | None]:
     if content is not None:
         Path(name).write_bytes(content)
     kinds = options.pop("kinds", None)
@@ -91,23 +91,23 @@ def test_markers_are_missing_in_every_format(name: str) -> None:
     assert contents(source)["n"] == [1, 2, None]
 
 
-def test_the_format_can_be_given() -> None:
+def test_the_format_can_be_specified() -> None:
     Path("t.dat").write_text(CSV)
     assert open("t.dat", format="csv").names == ("n", "x", "s", "y")
-    assert refusal("t.dat")[0] == (
+    assert read_error("t.dat")[0] == (
         "The ending of t.dat does not tell its format. "
         "Give format='csv', 'tsv', 'parquet', 'json', 'fasttext', 'vw', 'libsvm' or 'mail'."
     )
 
 
-def test_files_that_cannot_be_opened_are_told() -> None:
-    assert refusal("none.csv")[0] == "There is no file none.csv."
+def test_files_that_cannot_be_opened_are_reported() -> None:
+    assert read_error("none.csv")[0] == "There is no file none.csv."
     Path("folder.csv").mkdir()
-    assert refusal("folder.csv")[0] == "folder.csv is a folder without a folder per class."
-    assert refusal("folder.csv", format="csv")[0] == "folder.csv is a folder, not a file."
+    assert read_error("folder.csv")[0] == "folder.csv is a folder without a folder per class."
+    assert read_error("folder.csv", format="csv")[0] == "folder.csv is a folder, not a file."
 
 
-def test_wrong_options_are_refused() -> None:
+def test_invalid_options_are_errors() -> None:
     save()
     every = "'csv', 'tsv', 'parquet', 'json', 'fasttext', 'vw', 'libsvm', 'folder', 'mail'"
     with pytest.raises(ParameterError, match=f"format must be one of {every}, got 'xls'"):
@@ -129,16 +129,16 @@ def test_parquet_knows_its_number_of_rows() -> None:
     assert max(chunk.n_rows for chunk in source.chunks(size=128)) <= 128
 
 
-def test_parquet_values_that_do_not_fit_are_told_with_their_row() -> None:
+def test_invalid_parquet_values_are_reported_with_their_row() -> None:
     pq.write_table(pa.table({"a": ["1"] * 5 + ["abc"]}), "t.parquet")
-    assert refusal("t.parquet", kinds={"a": "number"})[0] == (
+    assert read_error("t.parquet", kinds={"a": "number"})[0] == (
         "t.parquet, row 6, column 'a': 'abc' is not a number. "
         "Give missing='abc' to open() if it means missing."
     )
     assert contents(open("t.parquet", missing="abc"), {"a": "number"})["a"] == [1.0] * 5 + [None]
 
 
-def test_parquet_times_become_text_and_nested_columns_are_refused() -> None:
+def test_parquet_times_become_text_and_nested_columns_are_errors() -> None:
     pq.write_table(pa.table({"t": pa.array([0], pa.timestamp("ms")), "s": [{"z": 1}]}), "t.parquet")
     source = open("t.parquet")
     assert contents(source, {"s": "skip"}) == {"t": ["1970-01-01T00:00:00"]}
@@ -146,14 +146,14 @@ def test_parquet_times_become_text_and_nested_columns_are_refused() -> None:
         source.prefix()
 
 
-def test_damaged_parquet_files_are_told() -> None:
+def test_damaged_parquet_files_are_reported() -> None:
     save()
-    whole = Path("t.parquet").read_bytes()
-    assert refusal("e.parquet", b"")[0] == "e.parquet is empty."
-    assert refusal("c.parquet", whole[:-4])[0].startswith("c.parquet is not a complete Parquet file: ")
+    complete = Path("t.parquet").read_bytes()
+    assert read_error("e.parquet", b"")[0] == "e.parquet is empty."
+    assert read_error("c.parquet", complete[:-4])[0].startswith("c.parquet is not a complete Parquet file: ")
     pq.write_table(pa.table({"a": pa.array([], pa.int64())}), "n.parquet")
-    assert refusal("n.parquet")[0] == "n.parquet has columns but no rows."
-    assert refusal("t.parquet", label="z")[0] == "t.parquet has no column 'z'; it has 'n', 'x', 's', 'y'."
+    assert read_error("n.parquet")[0] == "n.parquet has columns but no rows."
+    assert read_error("t.parquet", label="z")[0] == "t.parquet has no column 'z'; it has 'n', 'x', 's', 'y'."
 
 
 def test_json_times_stay_text_and_lists_stay_lists() -> None:
@@ -171,7 +171,7 @@ def test_json_types_come_from_the_first_ten_thousand_rows_only() -> None:
     assert source.prefix().columns["a"].type == pa.int64()
     assert source.names == ("a",)
     assert contents(source, {"a": "number"})["a"][-1] == 1.5
-    assert refusal("t.jsonl") == ("t.jsonl, line 10,001, column 'a': 1.5 is not a whole number.", 10_001)
+    assert read_error("t.jsonl") == ("t.jsonl, line 10,001, column 'a': 1.5 is not a whole number.", 10_001)
 
 
 def test_json_in_other_encodings_is_read() -> None:
@@ -179,42 +179,42 @@ def test_json_in_other_encodings_is_read() -> None:
     assert contents(open("t.jsonl", encoding="latin-1")) == {"a": ["é"]}
 
 
-def test_json_faults_are_told_with_their_line() -> None:
+def test_invalid_json_is_reported_with_its_line() -> None:
     good = b'{"a": 1, "b": "x"}\n'
-    assert refusal("t.jsonl", good * 12 + b'{"a": 1\n') == (
+    assert read_error("t.jsonl", good * 12 + b'{"a": 1\n') == (
         "t.jsonl, line 13 is not JSON: Expecting ',' delimiter.",
         13,
     )
-    assert refusal("t.jsonl", good * 20_000 + b'\n{"a": "z"}\n') == (
+    assert read_error("t.jsonl", good * 20_000 + b'\n{"a": "z"}\n') == (
         "t.jsonl, line 20,002, column 'a': \"z\" is text, not a number as before.",
         20_002,
     )
-    assert refusal("t.jsonl", b'[{"a": 1}]\n') == (
+    assert read_error("t.jsonl", b'[{"a": 1}]\n') == (
         "t.jsonl, line 1 is not a JSON object. Write one object {...} per line.",
         1,
     )
-    assert refusal("t.jsonl", good + b'{"a": 1, "b": "\xe9"}\n') == (
+    assert read_error("t.jsonl", good + b'{"a": 1, "b": "\xe9"}\n') == (
         "t.jsonl, line 2 is not text in utf-8. Give encoding='latin-1' if it is that.",
         2,
     )
-    assert refusal("t.jsonl", b"")[0] == "t.jsonl is empty."
-    assert refusal("t.jsonl", b"\n\n")[0] == "t.jsonl has no rows."
-    assert refusal("t.jsonl", b"{}\n")[0] == "t.jsonl has no rows with fields."
+    assert read_error("t.jsonl", b"")[0] == "t.jsonl is empty."
+    assert read_error("t.jsonl", b"\n\n")[0] == "t.jsonl has no rows."
+    assert read_error("t.jsonl", b"{}\n")[0] == "t.jsonl has no rows with fields."
 
 
-def test_a_pipe_is_refused_by_name() -> None:
+def test_a_pipe_is_reported_by_name() -> None:
     os.mkfifo("rows.csv")
     with pytest.raises(SourceError, match=r"^rows.csv is a pipe, .* save it to a file first\.$"):
         open("rows.csv")
 
 
-def test_a_device_is_refused_by_name() -> None:
+def test_a_device_is_reported_by_name() -> None:
     with pytest.raises(SourceError, match=r"^/dev/null is not a regular file, .* save it to a file first\.$"):
         open("/dev/null", format="csv")
 
 
 @pytest.mark.parametrize("rows_before", [0, 20_000])
-def test_an_endless_json_line_is_refused_in_bounded_memory(rows_before: int) -> None:
+def test_an_endless_json_line_is_an_error_in_bounded_memory(rows_before: int) -> None:
     with Path("big.jsonl").open("w") as file:
         file.write('{"t": "a"}\n' * rows_before)
         file.write('{"t": "' + "a" * (24 << 20) + '"}\n')
@@ -231,7 +231,7 @@ def test_an_endless_json_line_is_refused_in_bounded_memory(rows_before: int) -> 
 
 @pytest.mark.parametrize("line", ["null", "[[[1]]]", '{"a": ' + "[" * 100_000 + "]" * 100_000 + ', "y": 1}'])
 @pytest.mark.parametrize("rows_before", [0, 20_000])
-def test_a_json_line_that_arrow_cannot_survive_is_refused_with_its_number(tmp_path, line, rows_before):
+def test_a_json_line_that_would_crash_arrow_is_reported_with_its_number(tmp_path, line, rows_before):
     path = tmp_path / "rows.jsonl"
     path.write_text('{"a": 1, "y": 0}\n' * rows_before + line + "\n" + '{"a": 1, "y": 0}\n')
     with pytest.raises(SourceError, match=f"line {rows_before + 1:,} is"):
@@ -259,7 +259,7 @@ def long_files() -> list[str]:
     return names
 
 
-def test_files_in_a_row_are_the_rows_of_all_of_them():
+def test_concatenated_files_have_the_rows_of_all_of_them():
     paths = [write("a.csv", "n,c\n1,x\n2,y\n"), write("b.csv", "c,n\nz,3\n")]
     source = open(paths)
     assert (column(source, "n"), column(source, "c")) == ([1, 2, 3], ["x", "y", "z"])
@@ -275,7 +275,7 @@ def test_a_column_that_is_text_in_one_file_is_text_in_all():
     assert column(source, "c") == ["1", "02", "x"]
 
 
-def test_rows_are_numbered_through_all_files_also_when_pieces_are_made_out_of_order():
+def test_rows_are_numbered_across_files_even_if_chunks_are_read_out_of_order():
     pieces = list(open(long_files()).chunk_readers(size=7_000))
     chunks = [piece() for piece in reversed(pieces)][::-1]
     ends = np.cumsum([chunk.n_rows for chunk in chunks]).tolist()
@@ -284,26 +284,26 @@ def test_rows_are_numbered_through_all_files_also_when_pieces_are_made_out_of_or
 
 
 @pytest.mark.parametrize("threads", [1, 4])
-def test_a_model_of_several_files_is_the_model_of_one_with_all_rows(threads):
+def test_a_model_of_several_files_equals_that_of_one_file(threads):
     paths = long_files()
     texts = [Path(path).read_text() for path in paths]
-    whole = write("whole.csv", texts[0] + "".join(text.partition("\n")[2] for text in texts[1:]))
-    one, several = (open(path, "y") for path in (whole, paths))
+    complete = write("whole.csv", texts[0] + "".join(text.partition("\n")[2] for text in texts[1:]))
+    one, several = (open(path, "y") for path in (complete, paths))
     models = [run(BayesTask.for_source(source), source, threads=threads) for source in (one, several)]
     assert models[0].to_bytes() == models[1].to_bytes()
 
 
-def test_files_of_other_columns_are_refused_by_name():
+def test_files_with_different_columns_are_reported_by_name():
     with pytest.raises(DataError, match=r"^a.csv and b.csv do not have the same columns: .* has 'k'"):
         open([write("a.csv", "n\n1\n"), write("b.csv", "n,k\n1,2\n")])
 
 
-def test_an_empty_list_of_files_is_refused():
+def test_an_empty_list_of_files_is_an_error():
     with pytest.raises(ParameterError, match="path"):
         open([])
 
 
-def test_a_threshold_of_several_files_is_the_same_for_any_number_of_threads():
+def test_a_threshold_of_several_files_does_not_depend_on_the_number_of_threads():
     source = open(long_files(), "y")
     models = [run(ThresholdTask.for_source(source), source, threads=threads) for threads in (1, 4)]
     assert models[0].to_bytes() == models[1].to_bytes()

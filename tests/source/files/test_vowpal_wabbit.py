@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 import weigh
-from tests.source.conftest import Refusal, read
+from tests.source.conftest import ErrorReader, read
 from weigh import errors
 from weigh.source import open
 from weigh.source.chunk import ListColumn
 
-pytestmark = pytest.mark.usefixtures("here")
+pytestmark = pytest.mark.usefixtures("working_folder")
 
 
 def rows(text: str, **options: Any) -> list[dict[str, Any]]:
@@ -31,7 +31,7 @@ def test_namespaces_are_columns_of_tokens() -> None:
     ]
 
 
-def test_values_are_there_only_where_one_is_not_1() -> None:
+def test_values_are_stored_only_if_one_differs_from_1() -> None:
     Path("a.vw").write_text("1 |a x:1 y:1.0 |b z:2 w\n")
     columns = open("a.vw").prefix().columns
     plain, valued = columns["a"], columns["b"]
@@ -52,10 +52,10 @@ def test_a_scale_multiplies_the_values_of_its_namespace() -> None:
     }
 
 
-def test_a_namespace_may_come_twice_in_a_line() -> None:
-    found = rows("1 |a x |b y |a z:2\n1 |a w:1|b v:1\n")
-    assert [row["a"] for row in found] == [{"x": 1.0, "z": 2.0}, {"w": 1.0}]
-    assert [row["b"] for row in found] == [["y"], ["v"]]
+def test_a_namespace_may_occur_twice_in_a_line() -> None:
+    result = rows("1 |a x |b y |a z:2\n1 |a w:1|b v:1\n")
+    assert [row["a"] for row in result] == [{"x": 1.0, "z": 2.0}, {"w": 1.0}]
+    assert [row["b"] for row in result] == [["y"], ["v"]]
 
 
 @pytest.mark.parametrize(
@@ -80,10 +80,10 @@ def test_a_namespace_may_come_twice_in_a_line() -> None:
         ("tag", None, 1.0),
     ],
 )
-def test_labels_importances_and_tags_are_told_apart(head: str, label: object, weight: float) -> None:
-    found = rows(f"{head}|a x\n1 3 |a y\n")
-    assert [(row["label"], row["weight"]) for row in found] == [(label, weight), (1, 3.0)]
-    assert type(found[0]["label"]) is type(label)
+def test_labels_importances_and_tags_are_distinguished(head: str, label: object, weight: float) -> None:
+    result = rows(f"{head}|a x\n1 3 |a y\n")
+    assert [(row["label"], row["weight"]) for row in result] == [(label, weight), (1, 3.0)]
+    assert type(result[0]["label"]) is type(label)
 
 
 def test_rows_equal_those_of_a_plain_loop() -> None:
@@ -102,18 +102,18 @@ def test_rows_equal_those_of_a_plain_loop() -> None:
         lines.append(line)
         expected.append({**spaces, "label": label, "weight": weight, "row": row})
     lines[0] += " |a |b"
-    found = rows("\n".join(lines), block=300)
-    for row_ in found:
+    result = rows("\n".join(lines), block=300)
+    for row_ in result:
         for name in "ab":
             if isinstance(row_[name], list):
                 counted: dict[str, float] = {}
                 for word in row_[name]:
                     counted[word] = counted.get(word, 0.0) + 1
                 row_[name] = counted
-    assert found == expected
+    assert result == expected
 
 
-def test_importances_are_the_same_as_repeated_rows() -> None:
+def test_importances_are_equivalent_to_repeated_rows() -> None:
     Path("weighted.vw").write_text("1 3 | a b\n-1 | c\n")
     Path("repeated.vw").write_text("1 | a b\n1 | a b\n1 | a b\n-1 | c\n")
     weighted, repeated = (
@@ -129,7 +129,7 @@ def test_importances_of_a_later_block_count_too() -> None:
     assert model.counts.rows.tolist() == [5, 20]
 
 
-def test_files_with_other_namespaces_have_all_of_them() -> None:
+def test_files_with_different_namespaces_have_all_of_them() -> None:
     Path("a.vw").write_text("1 |a x\n")
     Path("b.vw").write_text("1 |b y\n")
     source = open(["a.vw", "b.vw"])
@@ -137,7 +137,7 @@ def test_files_with_other_namespaces_have_all_of_them() -> None:
     assert [(row["a"], row["b"]) for row in read(source)] == [(["x"], []), ([], ["y"])]
 
 
-def test_a_file_is_completed_by_the_columns_of_a_model() -> None:
+def test_a_file_gets_the_columns_of_a_model() -> None:
     Path("a.vw").write_text("1 |a x\n")
     source = open("a.vw")
     assert source.with_columns(["a", "b"]).names == ("a", "b")
@@ -145,18 +145,18 @@ def test_a_file_is_completed_by_the_columns_of_a_model() -> None:
     assert read(source.with_columns(["b"]))[0]["b"] == []
 
 
-def test_a_later_namespace_is_told_and_can_be_named(refusal: Refusal) -> None:
+def test_a_later_namespace_is_reported_and_can_be_named(read_error: ErrorReader) -> None:
     text = "1 |a x\n" * 10_000 + "1 |a y |late z\n"
-    told = (
+    message = (
         "a.vw, line 10,001, column 8: the namespace 'late' is not among those of the first rows, 'a'. Give "
         "names= all namespaces."
     )
-    assert refusal("a.vw", text) == (told, 10_001)
+    assert read_error("a.vw", text) == (message, 10_001)
     assert rows(text, names=["a", "late"])[-1]["late"] == ["z"]
 
 
 @pytest.mark.parametrize(
-    ("line", "column", "told"),
+    ("line", "column", "message"),
     [
         ("1 a b", 1, "there is no '|' before the features."),
         ("spam |a x", 1, "the label 'spam' is not a number."),
@@ -177,19 +177,19 @@ def test_a_later_namespace_is_told_and_can_be_named(refusal: Refusal) -> None:
         ("1 |a:x y", 6, "'x' is not a number."),
     ],
 )
-def test_what_is_outside_the_subset_is_told_with_line_and_column(
-    line: str, column: int, told: str, refusal: Refusal
+def test_unsupported_syntax_is_reported_with_line_and_column(
+    line: str, column: int, message: str, read_error: ErrorReader
 ) -> None:
-    assert refusal("a.vw", f"1 |a é\n\n{line}\n") == (f"a.vw, line 3, column {column}: {told}", 3)
+    assert read_error("a.vw", f"1 |a é\n\n{line}\n") == (f"a.vw, line 3, column {column}: {message}", 3)
 
 
-def test_a_namespace_called_like_the_label_is_told(refusal: Refusal) -> None:
-    told = "a.vw has a namespace 'label', which is also the name of its labels. Give label= another name."
-    assert refusal("a.vw", "1 |label x\n") == (told, None)
+def test_a_namespace_named_like_the_label_is_reported(read_error: ErrorReader) -> None:
+    message = "a.vw has a namespace 'label', which is also the name of its labels. Give label= another name."
+    assert read_error("a.vw", "1 |label x\n") == (message, None)
     assert open("a.vw", label="y").names == ("label",)
 
 
-def test_a_negative_value_is_refused_by_whoever_counts() -> None:
+def test_a_negative_value_is_an_error_for_counts() -> None:
     Path("a.vw").write_text("1 |f a:-1.5 b\n-1 |f a b:2\n")
     with pytest.raises(errors.ColumnError, match="'f'"):
         weigh.NaiveBayes().fit(open("a.vw"))

@@ -1,4 +1,4 @@
-"""Mail as rows of a table."""
+"""Tests of mail as rows of a table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SPAM = b"From: shop@example.net\nSubject: buy\nSubject: now\n\ncheap pills at ht
 
 
 @pytest.fixture(autouse=True)
-def mails(here: Path) -> None:
+def mails(working_folder: Path) -> None:
     files = {
         "mails/ham/inbox": LINE + HAM + b"\n" + LINE + HAM,
         "mails/ham/more/1.eml": HAM,
@@ -36,7 +36,7 @@ def mails(here: Path) -> None:
         Path(name).write_bytes(content)
 
 
-def refused(path: str, **options: Any) -> str:
+def error_message(path: str, **options: Any) -> str:
     with pytest.raises(SourceError) as caught:
         open(path, **options)
     return str(caught.value)
@@ -56,7 +56,7 @@ def test_every_message_is_a_row_labelled_by_its_folder(size: int, block: int) ->
         assert source.rows_read == 5
 
 
-def test_the_columns_tell_what_is_seen_of_a_message() -> None:
+def test_the_columns_describe_a_message() -> None:
     (row,) = read(open("one.eml"))
     assert (row["from"], row["to"], row["subject"]) == ("shop@example.net", None, "buy")
     assert row["hosts"] == ["pills.example.net"]
@@ -71,7 +71,7 @@ def test_the_columns_tell_what_is_seen_of_a_message() -> None:
     }
 
 
-def test_sizes_are_told_in_steps_of_two() -> None:
+def test_sizes_are_rounded_up_to_powers_of_two() -> None:
     lengths = [0, 1, 1_024, 1_025, 2_048, 2_049, 4_097, 1 << 21]
     assert [size_category(length).split()[2] for length in lengths] == [
         "1",
@@ -85,33 +85,33 @@ def test_sizes_are_told_in_steps_of_two() -> None:
     ]
 
 
-def test_mail_is_known_by_ending_or_as_a_maildir() -> None:
+def test_mail_is_detected_by_suffix_or_as_a_maildir() -> None:
     assert [row["subject"] for row in read(open("two.mbox"))] == ["lunch", "buy"]
     assert [row["subject"] for row in read(open(["one.eml", "two.mbox"]))] == ["buy", "lunch", "buy"]
     assert [row["subject"] for row in read(open("mails/spam"))] == ["buy", "buy"]
     assert [row["subject"] for row in read(open("mails/ham/inbox", format="mail"))] == ["lunch", "lunch"]
 
 
-def test_any_learner_learns_from_mail() -> None:
+def test_any_learner_can_be_trained_on_mail() -> None:
     for learner in (weigh.NaiveBayes(), weigh.LogisticRegression()):
         fitted = learner.fit(open("mails", format="mail", label="kind"))
         assert fitted.predict(open("two.mbox")).tolist() == ["ham", "spam"]
 
 
-def test_mail_without_classes_has_no_labels_to_learn() -> None:
+def test_mail_without_classes_has_no_labels() -> None:
     with pytest.raises(LabelError, match=r"^The label is missing in 2 of 2 rows"):
         weigh.NaiveBayes().fit(open("two.mbox"))
 
 
-def test_a_path_without_messages_is_refused() -> None:
+def test_a_path_without_messages_is_an_error() -> None:
     Path("empty/ham").mkdir(parents=True)
     Path("empty.mbox").touch()
-    assert refused("empty", format="mail") == "empty holds no messages."
-    assert refused("empty.mbox") == "empty.mbox holds no messages."
-    assert refused("none.eml") == "There is no file none.eml."
+    assert error_message("empty", format="mail") == "empty holds no messages."
+    assert error_message("empty.mbox") == "empty.mbox holds no messages."
+    assert error_message("none.eml") == "There is no file none.eml."
 
 
-def test_reading_messages_needs_no_libraries_of_tables() -> None:
+def test_reading_messages_imports_no_table_libraries() -> None:
     heavy = {"pyarrow", "email", "gzip", "scipy", "weigh.source.files.open_files"}
     script = f"import sys, weigh.source.mail; print({heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Mailboxes that the standard library writes: the messages are those that it reads."""
+"""Tests of mailboxes, compared with the standard library and by example."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from weigh.errors import SourceError
 from weigh.source.mail import RawMessage, batches, messages
 from weigh.source.mail.mbox import read_message_file, unquote_from_lines
 
-# Lines that begin with From, quoted or not, and all bytes; a mailbox has no other signs of its own.
+# Lines that begin with From, quoted or not, and arbitrary bytes; an mbox has no other special syntax.
 LINES = st.sampled_from(
     [b"From ann Thu Aug 22 12:36:23 2002", b">From", b">From x", b">>From y", b"", b"A: 1"]
 )
@@ -39,14 +39,14 @@ def contents(path: str) -> list[bytes]:
 
 @settings(deadline=None, max_examples=30)
 @given(MAILS)
-def test_an_mbox_holds_the_same_messages(mails: list[bytes]) -> None:
+def test_an_mbox_has_the_messages_that_mailbox_reads(mails: list[bytes]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder, "box"))
         box = mailbox.mbox(path)
         for mail in mails:
             box.add(mail)
         box.flush()
-        # The standard library leaves the '>' that it has put there.
+        # The standard library does not remove the '>' that it inserted.
         expected = [unquote_from_lines(box.get_bytes(key)) for key in box.iterkeys()]
         box.close()
         assert contents(path) == expected
@@ -55,21 +55,21 @@ def test_an_mbox_holds_the_same_messages(mails: list[bytes]) -> None:
 
 @settings(deadline=None, max_examples=30)
 @given(MAILS)
-def test_a_maildir_holds_the_same_messages(mails: list[bytes]) -> None:
+def test_a_maildir_has_the_messages_that_mailbox_reads(mails: list[bytes]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         box = mailbox.Maildir(str(Path(folder, "m")))
         for at, mail in enumerate(mails):
             message = mailbox.MaildirMessage(mail)
             message.set_subdir("cur" if at % 2 else "new")
             box.add(message)
-        found = list(messages(str(Path(folder, "m"))))
-        assert sorted(each.content for each in found) == sorted(map(box.get_bytes, box.iterkeys()))
-        assert all(each.at is not None and each.at > 1e9 for each in found)
+        result = list(messages(str(Path(folder, "m"))))
+        assert sorted(each.content for each in result) == sorted(map(box.get_bytes, box.iterkeys()))
+        assert all(each.at is not None and each.at > 1e9 for each in result)
 
 
 @settings(deadline=None, max_examples=30)
 @given(MAILS)
-def test_a_folder_of_mh_holds_the_same_messages(mails: list[bytes]) -> None:
+def test_an_mh_folder_has_the_messages_that_mailbox_reads(mails: list[bytes]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder, "mh"))
         box = mailbox.MH(path)
@@ -85,12 +85,12 @@ BOX = LINE + b"A: 1\n\none\n\n" + LINE + b"A: 2\n\ntwo\n"
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def in_tmp_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def written(files: dict[str, bytes]) -> None:
+def write_files(files: dict[str, bytes]) -> None:
     for name, content in files.items():
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_bytes(content)
@@ -100,14 +100,14 @@ def places(paths: Any, **options: Any) -> list[str]:
     return [each.place for each in messages(paths, **options)]
 
 
-def refusal(paths: Any) -> str:
+def error_message(paths: Any) -> str:
     with pytest.raises(SourceError) as caught:
         list(messages(paths))
     return str(caught.value)
 
 
-def test_a_mix_of_paths_is_read_in_the_order_given() -> None:
-    written({"b.eml": b"B: 1\n\nx", "box": BOX, "d/z.eml": b"Z: 1\n", "d/a": BOX, "d/c/1": b"C: 1\n"})
+def test_mixed_paths_are_read_in_order() -> None:
+    write_files({"b.eml": b"B: 1\n\nx", "box": BOX, "d/z.eml": b"Z: 1\n", "d/a": BOX, "d/c/1": b"C: 1\n"})
     assert list(messages(["box", Path("d"), "b.eml"])) == [
         RawMessage(b"A: 1\n\none\n", "box, message 1", AT),
         RawMessage(b"A: 2\n\ntwo\n", "box, message 2", AT),
@@ -121,13 +121,13 @@ def test_a_mix_of_paths_is_read_in_the_order_given() -> None:
     assert places("*.eml") == ["b.eml"]
 
 
-def test_hidden_and_empty_files_hold_no_message() -> None:
-    written({"d/.x": b"A: 1\n", "d/.git/y": b"A: 1\n", "d/empty": b"", "d/z": b"A: 1\n", "empty": b""})
+def test_hidden_and_empty_files_contain_no_message() -> None:
+    write_files({"d/.x": b"A: 1\n", "d/.git/y": b"A: 1\n", "d/empty": b"", "d/z": b"A: 1\n", "empty": b""})
     assert places(["d", "empty"]) == ["d/z"]
 
 
-def test_a_maildir_gives_what_is_delivered_with_its_time() -> None:
-    written(
+def test_a_maildir_gives_delivered_messages_with_their_times() -> None:
+    write_files(
         {
             "m/cur/1030019783.M500000P7.host:2,S": b"A: 1\n",
             "m/cur/1030019784.7_1.host:2,": BOX,
@@ -150,16 +150,18 @@ def test_a_maildir_gives_what_is_delivered_with_its_time() -> None:
     assert places("m/.Junk") == ["m/.Junk/cur/7.a"]
 
 
-def test_a_folder_of_mh_gives_its_numbered_files_by_their_numbers() -> None:
+def test_an_mh_folder_gives_its_numbered_files_in_order() -> None:
     names = ["1", "10", "2", ",3", "draft", "sub/4", "²"]
-    written({f"mh/{name}": f"A: {name}\n".encode() for name in names})
+    write_files({f"mh/{name}": f"A: {name}\n".encode() for name in names})
     assert places("mh") == ["mh/,3", "mh/1", "mh/10", "mh/2", "mh/draft", "mh/sub/4", "mh/²"]
-    written({"mh/.mh_sequences": b"cur: 2\n", "mh/5/6": b"another mailbox\n"})
+    write_files({"mh/.mh_sequences": b"cur: 2\n", "mh/5/6": b"another mailbox\n"})
     assert places("mh") == ["mh/1", "mh/2", "mh/10"]
 
 
 def test_mailboxes_in_a_plain_folder_are_found() -> None:
-    written({"all/m/cur/1.a": b"A: 1\n", "all/mh/.mh_sequences": b"", "all/mh/7": b"A: 1\n", "all/mh/x": b""})
+    write_files(
+        {"all/m/cur/1.a": b"A: 1\n", "all/mh/.mh_sequences": b"", "all/mh/7": b"A: 1\n", "all/mh/x": b""}
+    )
     Path("all/m/new").mkdir()
     assert places("all") == ["all/m/cur/1.a", "all/mh/7"]
     assert places("all", inside=False) == []
@@ -167,33 +169,33 @@ def test_mailboxes_in_a_plain_folder_are_found() -> None:
 
 @pytest.mark.parametrize("packing", [gzip, bz2, lzma])
 @pytest.mark.parametrize("content", [b"A: 1\n\nx\n", BOX, b""])
-def test_packed_files_are_unpacked_whatever_they_are_called(content: bytes, packing: Any) -> None:
-    written({"plain": content, "d/packed": packing.compress(content)})
-    plain, packed = list(messages("plain")), list(messages("d"))
-    assert [(each.content, each.at) for each in packed] == [(each.content, each.at) for each in plain]
+def test_compressed_files_are_recognised_by_content(content: bytes, packing: Any) -> None:
+    write_files({"plain": content, "d/packed": packing.compress(content)})
+    plain, compressed = list(messages("plain")), list(messages("d"))
+    assert [(each.content, each.at) for each in compressed] == [(each.content, each.at) for each in plain]
 
 
 @pytest.mark.parametrize("content", [b"A: 1\n\nx\n", BOX, b"", gzip.compress(BOX, mtime=0)])
 def test_standard_input_is_read_like_a_file(content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    written({"file": content})
+    write_files({"file": content})
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content)))
     expected = [(each.content, each.at) for each in messages("file")]
-    found = list(messages("-"))
-    assert [(each.content, each.at) for each in found] == expected
-    assert all(each.place.startswith("standard input") for each in found)
+    result = list(messages("-"))
+    assert [(each.content, each.at) for each in result] == expected
+    assert all(each.place.startswith("standard input") for each in result)
 
 
-def test_damage_is_told() -> None:
-    whole = gzip.compress(BOX + os.urandom(4_000))
-    written({"cut.gz": whole[:-200], "bad.gz": b"\x1f\x8bnonsense"})
-    assert refusal("bad.gz") == "bad.gz cannot be read: Unknown compression method."
-    assert refusal("cut.gz") == (
+def test_damaged_files_are_reported() -> None:
+    complete = gzip.compress(BOX + os.urandom(4_000))
+    write_files({"cut.gz": complete[:-200], "bad.gz": b"\x1f\x8bnonsense"})
+    assert error_message("bad.gz") == "bad.gz cannot be read: Unknown compression method."
+    assert error_message("cut.gz") == (
         "cut.gz cannot be read: Compressed file ended before the end-of-stream marker was reached."
     )
 
 
-def test_a_packed_message_without_end_is_refused() -> None:
-    written({"bomb.gz": gzip.compress(bytes(1 << 22)), "box.gz": gzip.compress(LINE + bytes(1 << 22))})
+def test_a_compressed_message_that_is_too_long_is_an_error() -> None:
+    write_files({"bomb.gz": gzip.compress(bytes(1 << 22)), "box.gz": gzip.compress(LINE + bytes(1 << 22))})
     message = "is longer than 100,000 bytes once decompressed. Decompress the file first if it is mail."
     for name, place in (("bomb.gz", "bomb.gz"), ("box.gz", "box.gz, message 1")):
         with pytest.raises(SourceError) as caught:
@@ -201,18 +203,18 @@ def test_a_packed_message_without_end_is_refused() -> None:
         assert str(caught.value) == f"{place} {message}"
 
 
-@pytest.mark.parametrize(("size", "most"), [(3 << 20, 2 << 20), (3 << 20, 1_000), (5_000, 1_000)])
-def test_of_a_long_message_the_first_bytes_are_read(size: int, most: int) -> None:
+@pytest.mark.parametrize(("size", "max_bytes"), [(3 << 20, 2 << 20), (3 << 20, 1_000), (5_000, 1_000)])
+def test_a_long_message_is_truncated(size: int, max_bytes: int) -> None:
     content = os.urandom(100).replace(b"\n", b"x") * (size // 100)
-    written({"long": b"x" + content, "short": b"x" + content[: most - 1]})
-    (only,) = read_message_file("long", "long", max_bytes=most)
-    assert (only.content, only.length) == (b"x" + content[: most - 1], len(content) + 1)
-    (whole,) = read_message_file("short", "short", max_bytes=most)
-    assert (whole.content, whole.omitted_bytes) == (b"x" + content[: most - 1], 0)
+    write_files({"long": b"x" + content, "short": b"x" + content[: max_bytes - 1]})
+    (only,) = read_message_file("long", "long", max_bytes=max_bytes)
+    assert (only.content, only.length) == (b"x" + content[: max_bytes - 1], len(content) + 1)
+    (complete,) = read_message_file("short", "short", max_bytes=max_bytes)
+    assert (complete.content, complete.omitted_bytes) == (b"x" + content[: max_bytes - 1], 0)
 
 
-def test_what_is_no_file_is_passed_over_in_folders_and_counted() -> None:
-    written({"d/z": b"A: 1\n"})
+def test_special_files_in_folders_are_skipped_and_listed() -> None:
+    write_files({"d/z": b"A: 1\n"})
     os.mkfifo("d/pipe")
     os.symlink("circle", "d/circle")
     os.symlink("nowhere", "d/dangling")
@@ -224,59 +226,61 @@ def test_what_is_no_file_is_passed_over_in_folders_and_counted() -> None:
         skipped: list[str] = []
         assert places("d", skipped=skipped) == ["d/y", "d/z"]
         assert skipped == ["d/circle", "d/dangling", "d/pipe", "d/socket", "d/up", "d/zero"]
-        assert refusal("d/socket").startswith(
+        assert error_message("d/socket").startswith(
             "d/socket is not a regular file, not a file or a folder of mail."
         )
-    assert refusal("d/pipe") == (
+    assert error_message("d/pipe") == (
         "d/pipe is a pipe, not a file or a folder of mail. Send it to standard input and give '-' instead."
     )
-    assert refusal("d/circle").startswith("d/circle cannot be opened: Too many levels of symbolic links")
+    assert error_message("d/circle").startswith(
+        "d/circle cannot be opened: Too many levels of symbolic links"
+    )
 
 
-def test_all_paths_are_looked_for_before_the_first_message_is_read() -> None:
-    written({"a": b"A: 1\n"})
+def test_all_paths_are_checked_before_the_first_message_is_read() -> None:
+    write_files({"a": b"A: 1\n"})
     with pytest.raises(SourceError, match=r"^There is no file missing\.$"):
         messages(["a", "missing"])
 
 
-def test_a_file_that_goes_while_its_folder_is_read_is_passed_over() -> None:
-    written({f"m/cur/{at}.a": b"A: 1\n" for at in range(3)})
+def test_a_file_that_vanishes_while_its_folder_is_read_is_skipped() -> None:
+    write_files({f"m/cur/{at}.a": b"A: 1\n" for at in range(3)})
     Path("m/new").mkdir()
     skipped: list[str] = []
-    found = messages("m", skipped=skipped)
-    assert next(found).place == "m/cur/0.a"
+    result = messages("m", skipped=skipped)
+    assert next(result).place == "m/cur/0.a"
     os.rename("m/cur/1.a", "m/cur/1.a:2,S")
     os.unlink("m/cur/2.a")
     os.mkfifo("m/cur/2.a")
-    assert (list(found), skipped) == ([], ["m/cur/1.a", "m/cur/2.a"])
+    assert (list(result), skipped) == ([], ["m/cur/1.a", "m/cur/2.a"])
 
 
-def test_a_folder_that_may_not_be_listed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    def denied(path: str) -> None:
+def test_an_unreadable_folder_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def raise_permission_error(path: str) -> None:
         raise PermissionError(13, "Permission denied", path)
 
     Path("d").mkdir()
-    monkeypatch.setattr(os, "scandir", denied)
-    assert refusal("d") == "d cannot be read: Permission denied."
+    monkeypatch.setattr(os, "scandir", raise_permission_error)
+    assert error_message("d") == "d cannot be read: Permission denied."
 
 
-def test_names_of_any_bytes_can_be_printed() -> None:
+def test_file_names_of_any_bytes_can_be_printed() -> None:
     Path("d").mkdir()
     Path(os.fsdecode(b"d/\xff\n")).write_bytes(b"A: 1\n")
     assert places("d") == ["d/\\udcff\\n"]
 
 
-def test_a_message_does_not_print_what_is_in_it() -> None:
+def test_repr_of_a_message_omits_its_content() -> None:
     assert repr(RawMessage(b"A: 1\n", "box", 2.0)) == "RawMessage(place='box', at=2.0, omitted_bytes=0)"
 
 
 @given(st.lists(st.integers(0, 50), max_size=30), st.integers(1, 100), st.integers(1, 9))
-def test_batches_end_at_so_many_bytes_or_rows(sizes: list[int], most: int, rows: int) -> None:
-    found = [RawMessage(b"x" * size, "x") for size in sizes]
-    groups = list(batches(found, bytes=most, rows=rows))
-    assert [each for group in groups for each in group] == found
+def test_batches_end_at_the_byte_or_row_limit(sizes: list[int], max_bytes: int, rows: int) -> None:
+    result = [RawMessage(b"x" * size, "x") for size in sizes]
+    groups = list(batches(result, bytes=max_bytes, rows=rows))
+    assert [each for group in groups for each in group] == result
     assert all(0 < len(group) <= rows for group in groups)
-    assert all(sum(len(each.content) for each in group[:-1]) < most for group in groups)
+    assert all(sum(len(each.content) for each in group[:-1]) < max_bytes for group in groups)
     assert all(
-        len(group) == rows or sum(len(each.content) for each in group) >= most for group in groups[:-1]
+        len(group) == rows or sum(len(each.content) for each in group) >= max_bytes for group in groups[:-1]
     )

@@ -1,4 +1,4 @@
-"""Where an mbox is divided, and what is kept of its messages."""
+"""Tests of splitting an mbox into messages."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def read(data: bytes, max_bytes: int = 1 << 20) -> list[RawMessage]:
 
 
 def contents(data: bytes) -> list[bytes]:
-    return [each.content for each in read(data)]
+    return [message.content for message in read(data)]
 
 
-def test_every_message_has_its_place_and_its_time() -> None:
+def test_every_message_has_a_place_and_a_time() -> None:
     data = LINE + b"A: 1\n\none\n\nFrom bob Thu Aug 22 12:36 2002\nB: 2\n\ntwo\n"
     assert read(data) == [
         RawMessage(b"A: 1\n\none\n", "box, message 1", AT),
@@ -44,7 +44,7 @@ def test_every_message_has_its_place_and_its_time() -> None:
         b"From ann@example.org 2002-08-22 12:36:23 2002",
     ],
 )
-def test_lines_with_a_date_in_any_form_divide(line: bytes) -> None:
+def test_from_lines_with_any_date_format_separate_messages(line: bytes) -> None:
     assert contents(LINE + b"one\n\n" + line + b"\ntwo\n") == [b"one\n", b"two\n"]
 
 
@@ -58,15 +58,15 @@ def test_lines_with_a_date_in_any_form_divide(line: bytes) -> None:
         b"one\n\nfrom bob Thu Aug 22 12:36:23 2002\ntwo\n",
     ],
 )
-def test_text_that_begins_like_a_line_between_messages_does_not_divide(text: bytes) -> None:
+def test_text_that_begins_with_from_does_not_separate_messages(text: bytes) -> None:
     assert contents(LINE + text) == [text]
 
 
-def test_where_the_first_line_has_no_date_none_needs_one() -> None:
+def test_from_lines_need_no_date_if_the_first_has_none() -> None:
     assert contents(b"From ann\none\n\nFrom bob\ntwo\n") == [b"one\n", b"two\n"]
 
 
-def test_one_sign_is_taken_from_quoted_lines() -> None:
+def test_one_quote_character_is_removed_from_quoted_lines() -> None:
     assert (
         unquote_from_lines(b">From a\nx\n>>From b\n >From c\n>From: d\n")
         == b"From a\nx\n>From b\n >From c\n>From: d\n"
@@ -74,24 +74,24 @@ def test_one_sign_is_taken_from_quoted_lines() -> None:
     assert contents(LINE + b"A: 1\n\n>From here\n") == [b"A: 1\n\nFrom here\n"]
 
 
-def test_ends_of_lines_stay_as_they_are() -> None:
+def test_line_ends_are_preserved() -> None:
     data = LINE.replace(b"\n", b"\r\n") + b"A: 1\r\n\r\none\r\n\r\n" + LINE + b"B: 2\r\n\r\n"
     assert contents(data) == [b"A: 1\r\n\r\none\r\n", b"B: 2\r\n"]
 
 
-def test_of_a_long_message_the_rest_is_passed_over() -> None:
+def test_a_long_message_is_truncated() -> None:
     data = LINE + b"x" * 5_000 + b"\n\n" + LINE + b"y\n"
     first, second = read(data, max_bytes=1_000)
     assert (first.content, first.omitted_bytes, first.length) == (b"x" * 1_000, 4_002, 5_002)
     assert second == RawMessage(b"y\n", "box, message 2", AT)
 
 
-def test_a_message_of_exactly_the_most_is_whole() -> None:
+def test_a_message_of_exactly_the_limit_is_complete() -> None:
     (only,) = read(LINE + b"x" * 1_000, max_bytes=1_000)
     assert (only.content, only.omitted_bytes) == (b"x" * 1_000, 0)
 
 
-def test_an_endless_message_is_refused_where_it_may_not_be_passed_over() -> None:
+def test_a_long_message_is_an_error_without_truncation() -> None:
     with pytest.raises(SourceError, match=r"^box, message 2 is longer than 1,000 bytes once decompressed\."):
         list(split_mbox(io.BytesIO((LINE + b"\n") * 2 + b"x" * 5_000).read, "box", 1_000, truncate=False))
 
@@ -110,20 +110,20 @@ def test_blocks_of_any_size_give_the_same_messages(texts: list[bytes], block: in
 
 
 @given(st.binary(max_size=400), st.integers(1, 80), st.integers(1, 50))
-def test_no_bytes_are_refused(data: bytes, block: int, most: int) -> None:
+def test_any_bytes_are_accepted(data: bytes, block: int, max_bytes: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mbox, "BLOCK_BYTES", block)
-        found = read(b"From " + data, most)
-    assert found
-    assert all(len(each.content) <= most for each in found)
+        result = read(b"From " + data, max_bytes)
+    assert result
+    assert all(len(message.content) <= max_bytes for message in result)
 
 
 @given(st.integers(1, 300), st.integers(1, 80), st.integers(1, 50))
-def test_a_message_is_cut_at_the_most_wherever_blocks_end(size: int, block: int, most: int) -> None:
+def test_truncation_does_not_depend_on_block_boundaries(size: int, block: int, max_bytes: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mbox, "BLOCK_BYTES", block)
-        (only,) = read(LINE + b"x" * size, most)
-    assert (len(only.content), only.length) == (min(size, most), size)
+        (only,) = read(LINE + b"x" * size, max_bytes)
+    assert (len(only.content), only.length) == (min(size, max_bytes), size)
 
 
 def test_memory_does_not_grow_with_the_file() -> None:

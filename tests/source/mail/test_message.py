@@ -1,4 +1,4 @@
-"""The message as an object: what it prints, and how it goes into JSON."""
+"""Tests of printing messages and converting them to JSON."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ def test_a_message_is_plain_json() -> None:
     assert set(plain) == {field.name for field in dataclasses.fields(message)}
 
 
-def test_html_of_a_message_is_escaped() -> None:
+def test_the_html_representation_is_escaped() -> None:
     assert "&lt;b&gt;long" in read(RAW)._repr_html_()
     assert "(no subject)" in read(b"")._repr_html_()
 
 
-def test_headers_are_found_by_any_spelling() -> None:
+def test_header_names_are_case_insensitive() -> None:
     message = read(b"X-One: 1\nx-one: 2\n\n")
     assert message.header("X-ONE") == "1"
     assert message.header("x-two") is None
 
 
-def test_a_message_does_not_change() -> None:
+def test_a_message_is_immutable() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         read(RAW).text = ""  # type: ignore[misc]
 

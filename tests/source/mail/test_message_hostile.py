@@ -1,4 +1,4 @@
-"""Whatever the bytes are: a message comes out, in bounded size and time."""
+"""Any bytes are parsed to a message, in bounded size and time."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from weigh.errors import ParameterError
 from weigh.source.mail import Message, read
 from weigh.source.mail.message import FLAGS, MAX_TEXT_BYTES
 
-from .trees import Tree, trees, whole
+from .trees import Tree, to_bytes, trees
 
-SECONDS = 2.0  # for a mebibyte or more of malice; on a quiet machine all take a tenth of it at most
-PIECES = [
+SECONDS = 2.0  # for at least a mebibyte of malicious input; an idle machine takes at most a tenth of it
+FRAGMENTS = [
     b"Content-Type: ",
     b"multipart/mixed; boundary=b",
     b"text/html",
@@ -26,7 +26,7 @@ PIECES = [
     b"utf-16",
     b"gb2312",
 ]
-PIECES += [
+FRAGMENTS += [
     b"\n",
     b"\r\n",
     b"\r",
@@ -43,7 +43,7 @@ PIECES += [
     b"?b?",
     b"?q?",
 ]
-PIECES += [
+FRAGMENTS += [
     b"<",
     b">",
     b"</",
@@ -60,12 +60,12 @@ PIECES += [
     b"&amp",
     b";",
 ]
-PIECES += [
+FRAGMENTS += [
     b"Content-Transfer-Encoding: base64\n",
     b"Content-Transfer-Encoding: quoted-printable\n",
     b"message/rfc822",
 ]
-PIECES += [
+FRAGMENTS += [
     b"<div style=",
     b"display:none",
     b"color:#fff",
@@ -78,27 +78,27 @@ PIECES += [
 ]
 
 
-def check(found: Message) -> Message:
-    """What holds for every message."""
+def check(parsed: Message) -> Message:
+    """Assert the invariants of every message."""
     for text in (
-        found.text,
-        found.hidden,
-        str(found),
-        *(part for header in found.headers for part in header),
+        parsed.text,
+        parsed.hidden,
+        str(parsed),
+        *(part for header in parsed.headers for part in header),
     ):
         text.encode("utf-8")
-    for link in found.links:
+    for link in parsed.links:
         link.url.encode("utf-8")
         assert link.host
         assert link.host.encode("utf-8")
-    assert len(found.text.encode()) <= MAX_TEXT_BYTES + len(found.parts)
-    assert len(found.hidden.encode()) <= MAX_TEXT_BYTES + len(found.parts)
-    assert len(found.parts) <= 500
-    assert len(found.headers) <= 1000
-    assert len(found.links) <= 1000
-    assert set(found.flags) <= set(FLAGS)
-    assert found.text.startswith("".join(part.text for part in found.parts[:1]))
-    return found
+    assert len(parsed.text.encode()) <= MAX_TEXT_BYTES + len(parsed.parts)
+    assert len(parsed.hidden.encode()) <= MAX_TEXT_BYTES + len(parsed.parts)
+    assert len(parsed.parts) <= 500
+    assert len(parsed.headers) <= 1000
+    assert len(parsed.links) <= 1000
+    assert set(parsed.flags) <= set(FLAGS)
+    assert parsed.text.startswith("".join(part.text for part in parsed.parts[:1]))
+    return parsed
 
 
 @given(st.binary(max_size=500))
@@ -106,8 +106,8 @@ def test_any_bytes_are_a_message(raw: bytes) -> None:
     check(read(raw))
 
 
-@given(st.lists(st.sampled_from(PIECES), max_size=60).map(b"".join))
-def test_any_pieces_of_mail_are_a_message(raw: bytes) -> None:
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=60).map(b"".join))
+def test_any_fragments_of_mail_are_a_message(raw: bytes) -> None:
     check(read(raw))
     check(read(b"Content-Type: text/html; charset=utf-8\n\n" + raw))
     check(read(b"Content-Type: multipart/mixed; boundary=b\n\n--b\n" + raw))
@@ -115,18 +115,18 @@ def test_any_pieces_of_mail_are_a_message(raw: bytes) -> None:
 
 @given(trees(), st.randoms(use_true_random=False))
 def test_a_damaged_message_is_a_message(tree: Tree, chance: random.Random) -> None:
-    raw = bytearray(whole(tree))
+    raw = bytearray(to_bytes(tree))
     for _ in range(10):
         at = chance.randrange(len(raw) + 1)
         raw[at : at + chance.randrange(3)] = chance.choice(
-            [b"", bytes([chance.randrange(256)]), chance.choice(PIECES)]
+            [b"", bytes([chance.randrange(256)]), chance.choice(FRAGMENTS)]
         )
         check(read(bytes(raw)))
 
 
 @given(trees(), st.integers(0, 3000))
 def test_a_message_may_end_anywhere(tree: Tree, size: int) -> None:
-    check(read(whole(tree)[:size]))
+    check(read(to_bytes(tree)[:size]))
 
 
 HTML = b"Content-Type: text/html\n\n"
@@ -135,7 +135,7 @@ MEGA = 1_000_000
 
 
 def nested(depth: int) -> bytes:
-    """Multiparts inside each other."""
+    """Return nested multiparts."""
     return b"".join(b"Content-Type: multipart/mixed; boundary=%d\n\n--%d\n" % (i, i) for i in range(depth))
 
 
@@ -183,23 +183,23 @@ def nested(depth: int) -> bytes:
         pytest.param(b"Content-Type: text/plain; charset=gb18030\n\n" + b"\xff" * MEGA, id="wrong bytes"),
     ],
 )
-def test_malice_takes_no_longer_than_its_size(raw: bytes) -> None:
+def test_malicious_input_takes_linear_time(raw: bytes) -> None:
     start = time.process_time()
-    found = read(raw)
+    parsed = read(raw)
     assert time.process_time() - start < SECONDS
-    check(found)
+    check(parsed)
 
 
 @pytest.mark.parametrize(
     "line", [b"-" * 8_000_000, b"x" + b"-" * 8_000_000, (b"x" + b"-" * 999 + b"\r") * 8_000 + b"x"]
 )
-def test_a_boundary_of_dashes_is_looked_for_once_in_each_line(line: bytes) -> None:
+def test_a_boundary_of_dashes_is_searched_once_per_line(line: bytes) -> None:
     dashes = b"-" * 255
     raw = b"Content-Type: multipart/mixed; boundary=" + dashes + b"\n\n--" + dashes + b"\n\none\n" + line
     start = time.process_time()
-    found = read(raw + b"\n--" + dashes + b"\n\ntwo\n--" + dashes + b"--\n")
+    parsed = read(raw + b"\n--" + dashes + b"\n\ntwo\n--" + dashes + b"--\n")
     assert time.process_time() - start < 1.0
-    assert [part.size for part in found.parts] == [len(line) + 4, 3]
+    assert [part.size for part in parsed.parts] == [len(line) + 4, 3]
 
 
 @pytest.mark.slow
@@ -209,27 +209,27 @@ def test_a_huge_attachment_costs_no_more_than_finding_its_end() -> None:
     body = line * (100_000_000 // len(line))
     raw = start + b"Content-Transfer-Encoding: base64\n\n" + body + b"--b\n\nmore\n--b--\n"
     begin = time.process_time()
-    found = read(raw)
+    parsed = read(raw)
     spent = time.process_time() - begin
-    assert [(part.type, part.text) for part in found.parts] == [
+    assert [(part.type, part.text) for part in parsed.parts] == [
         *[("text/plain", "words"), ("application/zip", ""), ("text/plain", "more")]
     ]
-    assert found.parts[1].size == len(body) - 2
+    assert parsed.parts[1].size == len(body) - 2
     assert spent < 0.5
 
 
 @pytest.mark.parametrize("kind", ["plain", "html"])
 @pytest.mark.parametrize("encoding", ["8bit", "base64", "quoted-printable"])
-def test_long_texts_are_cut(kind: str, encoding: str) -> None:
+def test_long_texts_are_truncated(kind: str, encoding: str) -> None:
     head = f"Content-Type: text/{kind}; charset=utf-8\nContent-Transfer-Encoding: {encoding}\n\n".encode()
     body = {"8bit": "é".encode(), "base64": b"w6nDqcOp", "quoted-printable": b"=C3=A9"}[encoding] * 1_000_000
-    found = read(head + body, text_bytes=1001)
-    assert found.text == "é" * 500
-    assert "cut-text" in found.flags
+    parsed = read(head + body, text_bytes=1001)
+    assert parsed.text == "é" * 500
+    assert "cut-text" in parsed.flags
 
 
 @pytest.mark.parametrize("size", [-1, 2**30 + 1, 2**64 - 1, 2**64, 1.0, "many", None])
-def test_a_limit_that_cannot_be_is_refused(size: object) -> None:
+def test_an_invalid_limit_is_an_error(size: object) -> None:
     with pytest.raises(
         ParameterError, match=r"^read: text_bytes must be a whole number up to 1,073,741,824, got "
     ):
@@ -237,19 +237,19 @@ def test_a_limit_that_cannot_be_is_refused(size: object) -> None:
 
 
 @pytest.mark.parametrize("size", [2**30, 2**64 - 1])
-def test_the_core_bounds_the_limit_itself(size: int) -> None:
+def test_the_native_core_clips_the_limit(size: int) -> None:
     assert _core.read_mail(b"Content-Transfer-Encoding: base64\n\nd29yZHM=", size)[2] == "words"
 
 
 def test_the_limit_is_for_all_texts_together() -> None:
     raw = MIXED + b"--b\n\n0123456789\n--b\nContent-Type: text/html\n\n<p>abcdefg\n--b\n\nnever seen\n--b--"
-    found = read(raw, text_bytes=15)
-    assert [part.text for part in found.parts] == ["0123456789", "ab", ""]
-    assert "cut-text" in found.flags
+    parsed = read(raw, text_bytes=15)
+    assert [part.text for part in parsed.parts] == ["0123456789", "ab", ""]
+    assert "cut-text" in parsed.flags
     assert "cut-text" not in read(raw).flags
 
 
-def test_too_many_and_too_deep_parts_are_told() -> None:
+def test_too_many_and_too_deep_parts_are_flagged() -> None:
     many = read(MIXED + b"--b\n\nx\n" * 1000)
     assert len(many.parts) == 500
     assert "cut-parts" in many.flags

@@ -1,4 +1,4 @@
-"""What HTML shows and hides, against Python's own parser and by example."""
+"""Tests of visible and hidden HTML text, compared with Python's parser and by example."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from hypothesis import strategies as st
 from weigh.source.mail import Message, read
 
 HEAD = b"From: f\nTo: t\nSubject: s\nDate: d\nMessage-ID: m\nContent-Type: text/html; charset=utf-8\n\n"
-APART = {"p", "div", "br", "td", "tr", "table", "li", "ul", "h1"}
+BLOCK_TAGS = {"p", "div", "br", "td", "tr", "table", "li", "ul", "h1"}
 INLINE = ["b", "i", "span", "font", "a"]
 
 
 def page(source: str) -> Message:
-    """A message of one HTML part."""
+    """Parse a message with one HTML part."""
     return read(HEAD + source.encode("utf-8", "surrogatepass"))
 
 
 class Plain(HTMLParser):
-    """The same by Python's parser: words, apart where blocks are."""
+    """Reference implementation with Python's parser: words, separated at block elements."""
 
     def __init__(self) -> None:
         super().__init__()
         self.text = ""
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
-        self.text += " " * (tag in APART)
+        self.text += " " * (tag in BLOCK_TAGS)
 
     def handle_endtag(self, tag: str) -> None:
-        self.text += " " * (tag in APART)
+        self.text += " " * (tag in BLOCK_TAGS)
 
     def handle_data(self, data: str) -> None:
         self.text += data * (self.cdata_elem is None)
@@ -46,10 +46,10 @@ TEXTS = st.one_of(ENTITIES, st.text("ab é中<>&;\n\t", max_size=8))
 
 @st.composite
 def documents(draw: st.DrawFn) -> str:
-    """HTML of texts, elements inside each other, comments, and what is no text."""
+    """Strategy for HTML of texts, nested elements, comments, scripts and styles."""
     inner = st.lists(TEXTS.map(lambda text: text.replace("<", "< ")), max_size=4).map(" ".join)
     source = draw(inner)
-    for tag in draw(st.lists(st.sampled_from([*APART - {"br"}, *INLINE]), max_size=6)):
+    for tag in draw(st.lists(st.sampled_from([*BLOCK_TAGS - {"br"}, *INLINE]), max_size=6)):
         extra = draw(st.sampled_from(["", ' class="a>b"', " x='1' y", " / z=1"]))
         source = f"{draw(inner)} <{tag}{extra}>{source}</{tag.upper()}>{draw(inner)}"
         source += draw(
@@ -72,28 +72,28 @@ def test_characters_are_those_of_pythons_unescape(source: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(name for name in html.entities.html5 if not name.endswith(";")))
-def test_old_names_need_no_semicolon(name: str) -> None:
+def test_legacy_entities_need_no_semicolon(name: str) -> None:
     assert page(f"x&{name}").text == html.unescape(f"x&{name}")
 
 
-def test_blocks_stand_on_lines_of_their_own() -> None:
-    found = page(
+def test_block_elements_start_new_lines() -> None:
+    parsed = page(
         "<p>one\n two<p>three</p>four<br>five<ul><li>six</ul><table><tr><td>a<td>b<tr><td>c</table>end"
     )
-    assert found.text == "one two\nthree\nfour\nfive\nsix\na b\nc\nend"
-    assert found.tags == ("p", "br", "ul", "li", "table", "tr", "td")
+    assert parsed.text == "one two\nthree\nfour\nfive\nsix\na b\nc\nend"
+    assert parsed.tags == ("p", "br", "ul", "li", "table", "tr", "td")
 
 
-def test_scripts_styles_and_comments_are_no_text() -> None:
-    found = page(
+def test_scripts_styles_and_comments_are_not_text() -> None:
+    parsed = page(
         "a<script>if (1<2) x</script>b<style>c {}</style><!-- d -->e<title>f &amp; g</title><![if x]>h"
     )
-    assert (found.text, found.hidden) == ("abeh", "f & g")
-    assert "script" in found.flags
-    assert "hidden-text" not in found.flags
+    assert (parsed.text, parsed.hidden) == ("abeh", "f & g")
+    assert "script" in parsed.flags
+    assert "hidden-text" not in parsed.flags
 
 
-def test_a_comment_that_is_never_closed_hides_nothing() -> None:
+def test_an_unclosed_comment_hides_nothing() -> None:
     assert page("a<!-- b>c<!-- d>e").text == "ace"
 
 
@@ -131,10 +131,10 @@ def test_a_comment_that_is_never_closed_hides_nothing() -> None:
         '<div style="visibility:hidden"><b style="visibility:hidden">',
     ],
 )
-def test_hidden_text_is_kept_apart(start: str) -> None:
-    found = page(f"seen {start}secret")
-    assert (found.text, found.hidden) == ("seen", "secret")
-    assert "hidden-text" in found.flags
+def test_hidden_text_is_separate_from_visible_text(start: str) -> None:
+    parsed = page(f"seen {start}secret")
+    assert (parsed.text, parsed.hidden) == ("seen", "secret")
+    assert "hidden-text" in parsed.flags
 
 
 @pytest.mark.parametrize(
@@ -166,18 +166,18 @@ def test_hidden_text_is_kept_apart(start: str) -> None:
         *('<p style="opacity:.">', '<p style="opacity:.5">', '<p style="font-size:.">'),
     ],
 )
-def test_what_only_looks_like_hiding_hides_nothing(start: str) -> None:
+def test_styles_that_only_resemble_hiding_hide_nothing(start: str) -> None:
     assert page(f"{start}seen").text.split()[-1] == "seen"
 
 
-def test_hiding_ends_where_its_element_ends() -> None:
-    found = page('<div style="display:none">a<div>b</div>c</b>d</div>e<font color=white>f</font>g')
-    assert (found.text, found.hidden.split()) == ("eg", ["a", "b", "cd", "f"])
+def test_hiding_ends_with_its_element() -> None:
+    parsed = page('<div style="display:none">a<div>b</div>c</b>d</div>e<font color=white>f</font>g')
+    assert (parsed.text, parsed.hidden.split()) == ("eg", ["a", "b", "cd", "f"])
 
 
-def test_what_is_hidden_leaves_no_mark_on_what_is_seen() -> None:
-    found = page('one <span style="display:none">x</span>two th<span style="display:none"> y </span>ree')
-    assert (found.text, found.hidden) == ("one two three", "x y")
+def test_hidden_text_does_not_affect_visible_text() -> None:
+    parsed = page('one <span style="display:none">x</span>two th<span style="display:none"> y </span>ree')
+    assert (parsed.text, parsed.hidden) == ("one two three", "x y")
 
 
 @pytest.mark.parametrize(
@@ -198,12 +198,12 @@ def test_what_is_hidden_leaves_no_mark_on_what_is_seen() -> None:
         ('<img src="data:image/png;base64,x">', "data-link"),
     ],
 )
-def test_what_is_remarkable_is_told(source: str, flag: str) -> None:
+def test_suspicious_html_is_flagged(source: str, flag: str) -> None:
     assert flag in page(source).flags
     assert flag not in page("<p>Words that are <!-- not --> like <b>that</b>.</p>").flags
 
 
-def test_flags_of_kinds_of_text() -> None:
+def test_flags_of_media_types() -> None:
     assert page("<p>words").flags == ("html", "html-only")
     raw = b"Content-Type: multipart/alternative; boundary=b\n\n--b\n\nx\n--b\nContent-Type: text/html\n\n<p>x"
     assert {"html", "html-only"} & set(read(raw).flags) == {"html"}
@@ -211,6 +211,6 @@ def test_flags_of_kinds_of_text() -> None:
 
 
 @pytest.mark.parametrize("tell", ['<meta charset="koi8-r">', '<meta content="text/html; charset=koi8-r">'])
-def test_a_page_may_tell_its_charset_itself(tell: str) -> None:
+def test_html_may_declare_its_charset(tell: str) -> None:
     raw = b"Content-Type: text/html\n\n" + tell.encode() + "Привет".encode("koi8-r")
     assert read(raw).text == "Привет"

@@ -1,4 +1,4 @@
-"""Links: where they lead, and what is odd about them."""
+"""Tests of links: their hosts, origins and traits."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ LABELS = st.from_regex(r"[a-zA-Z0-9]([a-zA-Z0-9-]{0,8}[a-zA-Z0-9])?", fullmatch=
 
 
 def in_html(source: str) -> tuple[Link, ...]:
-    """The links of an HTML part."""
+    """Return the links of an HTML part."""
     return read(b"Content-Type: text/html; charset=utf-8\n\n" + source.encode()).links
 
 
 def in_text(text: str) -> tuple[Link, ...]:
-    """The links of a plain text."""
+    """Return the links of a plain-text part."""
     return read(b"Content-Type: text/plain; charset=utf-8\n\n" + text.encode()).links
 
 
 @st.composite
 def urls(draw: st.DrawFn) -> str:
-    """Addresses of the web with some of their parts."""
+    """Strategy for URLs with optional components."""
     host = ".".join(draw(st.lists(LABELS, min_size=1, max_size=4)))
     user = draw(st.sampled_from(["", "me@", "me:secret@", "a.b@"]))
     port = draw(st.sampled_from(["", ":80", ":8080"]))
@@ -69,12 +69,12 @@ def test_hosts_are_those_of_urlsplit(url: str) -> None:
         ("http://example.com/?a=1&amp;b&copy=2", "example.com", ()),
     ],
 )
-def test_hosts_and_what_is_odd_about_them(url: str, host: str, traits: tuple[str, ...]) -> None:
+def test_hosts_and_traits(url: str, host: str, traits: tuple[str, ...]) -> None:
     (link,) = in_html(f'<img src="{url}">')
     assert (link.host, link.traits, link.origin) == (host, traits, "src")
 
 
-def test_names_of_characters_in_addresses_need_their_semicolon() -> None:
+def test_character_references_in_urls_need_a_semicolon() -> None:
     (link,) = in_html('<a href="http://x.example/?a=1&amp;b=2&copy=3&reg;x&lt">x</a>')
     assert link.url == "http://x.example/?a=1&b=2&copy=3®x<"
 
@@ -82,11 +82,11 @@ def test_names_of_characters_in_addresses_need_their_semicolon() -> None:
 @pytest.mark.parametrize(
     "url", ["", "#top", "page.html", "/x", "cid:1", "mailto:nobody", "http://", "http:///", "tel:1"]
 )
-def test_links_that_lead_nowhere_outside_are_left_out(url: str) -> None:
+def test_links_without_an_external_target_are_omitted(url: str) -> None:
     assert in_html(f'<a href="{url}">x</a>') == ()
 
 
-def test_origins_are_told() -> None:
+def test_origins_are_reported() -> None:
     source = "".join(f'<{tag}="http://{tag[-3:]}.example/">' for tag in ["a href", "img src", "form action"])
     assert [link.origin for link in in_html(source + '<td background="http://x.y/"> www.z.example')] == [
         *["href", "src", "action", "background", "text"]
@@ -105,7 +105,7 @@ def test_origins_are_told() -> None:
         ("中http://a.example中", ["http://a.example"]),
     ],
 )
-def test_addresses_in_texts_are_found(text: str, urls: list[str]) -> None:
+def test_urls_in_text_are_found(text: str, urls: list[str]) -> None:
     assert [link.url for link in in_text(text)] == urls
 
 
@@ -143,12 +143,12 @@ def test_a_link_is_disguised_if_its_text_shows_another_host(
     href: str, shown: str, is_disguised: bool
 ) -> None:
     raw = f'Content-Type: text/html\n\n<a href="{href}">{shown}</a>'.encode()
-    found = read(raw)
-    assert ("disguised" in found.links[0].traits) is is_disguised
-    assert ("disguised-link" in found.flags) is is_disguised
+    parsed = read(raw)
+    assert ("disguised" in parsed.links[0].traits) is is_disguised
+    assert ("disguised-link" in parsed.flags) is is_disguised
 
 
-def test_too_many_links_are_cut() -> None:
-    found = read(b"\n" + b"http://x.example/ " * 2000)
-    assert len(found.links) == 1000
-    assert "cut-links" in found.flags
+def test_the_number_of_links_is_limited() -> None:
+    parsed = read(b"\n" + b"http://x.example/ " * 2000)
+    assert len(parsed.links) == 1000
+    assert "cut-links" in parsed.flags

@@ -1,4 +1,4 @@
-"""When messages came, by their headers or by their mailbox."""
+"""Tests of arrival times from headers and mailboxes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AT = 1_030_019_783.0  # Thu Aug 22 12:36:23 2002, UTC
 
 
 @pytest.mark.parametrize(
-    "written",
+    "text",
     [
         "Thu, 22 Aug 2002 12:36:23 +0000",
         "Thu, 22 Aug 2002 13:36:23 +0100 (IST)",
@@ -28,16 +28,16 @@ AT = 1_030_019_783.0  # Thu Aug 22 12:36:23 2002, UTC
         "thu, 22 aug 2002 12:36:23 z",
     ],
 )
-def test_dates_are_read_in_the_ways_they_are_written(written: str) -> None:
-    assert parse_date(written.encode()) == AT
+def test_dates_are_parsed_in_all_formats(text: str) -> None:
+    assert parse_date(text.encode()) == AT
 
 
-@pytest.mark.parametrize("written", ["", " ", "soon", "32 Aug 2002", "Thu, 22 Aug", "0 0 0", "\0", "é"])
-def test_what_is_no_date_is_none(written: str) -> None:
-    assert parse_date(written.encode()) is None
+@pytest.mark.parametrize("text", ["", " ", "soon", "32 Aug 2002", "Thu, 22 Aug", "0 0 0", "\0", "é"])
+def test_an_invalid_date_is_none(text: str) -> None:
+    assert parse_date(text.encode()) is None
 
 
-def test_the_topmost_received_header_tells_first() -> None:
+def test_the_topmost_received_header_takes_precedence() -> None:
     raw = (
         b"Return-Path: x\nDate: Thu, 22 Aug 2002 12:00:00 +0000\n"
         b"RECEIVED: from a by b; id 1;\n\tThu, 22 Aug 2002 12:36:23\n +0000\n"
@@ -47,7 +47,7 @@ def test_the_topmost_received_header_tells_first() -> None:
     assert arrival_time(raw.replace(b"\n", b"\r\n")) == AT
 
 
-def test_the_date_tells_next_and_the_mailbox_last() -> None:
+def test_the_date_header_precedes_the_mailbox() -> None:
     stored = RawMessage(b"", "box", 5.0)
     assert arrival_time(b"Received: from a by b\nDate : Thu, 22 Aug 2002 12:36:23 +0000\n\n", stored) == AT
     assert arrival_time(b"Date-Sent: x\nDate: Thu, 22 Aug 2002 12:36:23 +0000\n", stored) == AT
@@ -59,7 +59,7 @@ def test_the_date_tells_next_and_the_mailbox_last() -> None:
     assert arrival_time(b"") is None
 
 
-def test_only_the_first_headers_are_looked_at() -> None:
+def test_only_the_first_64_kib_of_headers_are_read() -> None:
     date = b"Date: Thu, 22 Aug 2002 12:36:23 +0000\n"
     assert arrival_time(b"X: " + b"x" * 65_000 + b"\n" + date) == AT
     assert arrival_time(b"X: " + b"x" * 66_000 + b"\n" + date) is None
@@ -77,24 +77,24 @@ def test_only_the_first_headers_are_looked_at() -> None:
         (b"From ", None),
     ],
 )
-def test_the_line_before_a_message_tells_its_time(line: bytes, expected: float | None) -> None:
+def test_the_from_line_gives_the_time(line: bytes, expected: float | None) -> None:
     assert parse_envelope_date(line) == expected
 
 
 @given(st.binary(max_size=300))
-def test_no_bytes_are_refused(raw: bytes) -> None:
+def test_any_bytes_are_accepted(raw: bytes) -> None:
     for data in (raw, b"Date: " + raw, b"Received: ;" + raw, b"Date: 1 Jan 2000 " + raw):
         assert arrival_time(data) is None or isinstance(arrival_time(data), float)
     assert isinstance(parse_envelope_date(b"From x Jan 1 1:00 2" + raw), float | None)
 
 
 @given(st.text("0123456789: ,+-JanFebMonUTC()", max_size=40))
-def test_no_date_is_refused(written: str) -> None:
-    assert isinstance(parse_date(written.encode()), float | None)
+def test_any_date_text_is_accepted(text: str) -> None:
+    assert isinstance(parse_date(text.encode()), float | None)
 
 
 @given(st.integers(0, 2**31).map(float))
-def test_times_written_by_the_standard_library_come_back(time: float) -> None:
+def test_times_written_by_the_standard_library_are_read_back(time: float) -> None:
     from email.utils import formatdate
     from time import asctime, gmtime
 

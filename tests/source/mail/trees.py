@@ -1,4 +1,4 @@
-"""Messages made up for tests: trees of MIME parts of which every leaf's text is known."""
+"""Hypothesis strategies for messages: MIME trees with known leaf texts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PLAIN = "ab Z09.,:;-=_?<&\n\t"
 
 
 def alphabet(charset: str) -> str:
-    """Characters that the charset has: no controls, which the web reads differently."""
+    """Return characters of a charset, without control characters, which HTML decodes differently."""
     if charset in WIDE or charset in UNICODE:
         return PLAIN + WIDE.get(charset, "") + UNICODE.get(charset, "")
     upper = bytes(range(0xA0, 0x100)).decode(charset, "ignore")
@@ -43,7 +43,7 @@ def alphabet(charset: str) -> str:
 
 @dataclass(frozen=True)
 class Leaf:
-    """A part with its text, or bytes if it is none."""
+    """A leaf with its text, or bytes if it is not text."""
 
     type: str
     charset: str
@@ -51,28 +51,28 @@ class Leaf:
     text: str
 
     def headers(self) -> str:
-        """The lines before the body."""
+        """Return the header lines."""
         charset = f'; charset="{self.charset}"' if self.charset else ""
         return f"Content-Type: {self.type}{charset}\nContent-Transfer-Encoding: {self.encoding}\n"
 
     def body(self) -> bytes:
-        """The encoded text."""
+        """Return the encoded text."""
         raw = self.text.encode(self.charset or "utf-8")
         if self.encoding == "base64":
             return base64.encodebytes(raw)
         return quopri.encodestring(raw) if self.encoding == "quoted-printable" else raw
 
     def leaves(self) -> list[Leaf]:
-        """All leaves in order."""
+        """Return all leaves in order."""
         return [self]
 
     def height(self) -> int:
-        """How many parts are inside each other: what tells their boundaries apart."""
+        """Return the nesting depth, which makes boundaries distinct."""
         return 0
 
 
 @dataclass(frozen=True)
-class Several:
+class Multipart:
     """A multipart with its parts."""
 
     type: str
@@ -81,58 +81,58 @@ class Several:
     around: str
 
     def headers(self) -> str:
-        """The lines before the body."""
+        """Return the header lines."""
         return f'Content-Type: multipart/{self.type};\n boundary="{self.boundary}"\n'
 
     def body(self) -> bytes:
-        """Preamble, the parts between their boundaries, epilogue."""
+        """Return the preamble, the parts between boundaries and the epilogue."""
         mark = f"\n--{self.boundary}".encode()
-        parts = b"".join(mark + b"\n" + whole(part) for part in self.parts)
+        parts = b"".join(mark + b"\n" + to_bytes(part) for part in self.parts)
         return self.around.encode() + parts + mark + b"--\n" + self.around.encode()
 
     def leaves(self) -> list[Leaf]:
-        """All leaves in order."""
+        """Return all leaves in order."""
         return [leaf for part in self.parts for leaf in part.leaves()]
 
     def height(self) -> int:
-        """How many parts are inside each other: what tells their boundaries apart."""
+        """Return the nesting depth, which makes boundaries distinct."""
         return 1 + max(part.height() for part in self.parts)
 
 
 @dataclass(frozen=True)
-class Inside:
+class NestedMessage:
     """A message inside a message."""
 
     tree: Tree
 
     def headers(self) -> str:
-        """The lines before the body."""
+        """Return the header lines."""
         return "Content-Type: message/rfc822\n"
 
     def body(self) -> bytes:
-        """The inner message."""
-        return b"Subject: inside\n" + whole(self.tree)
+        """Return the inner message."""
+        return b"Subject: inside\n" + to_bytes(self.tree)
 
     def leaves(self) -> list[Leaf]:
-        """All leaves in order."""
+        """Return all leaves in order."""
         return self.tree.leaves()
 
     def height(self) -> int:
-        """How many parts are inside each other: what tells their boundaries apart."""
+        """Return the nesting depth, which makes boundaries distinct."""
         return 1 + self.tree.height()
 
 
-Tree = Leaf | Several | Inside
+Tree = Leaf | Multipart | NestedMessage
 
 
-def whole(tree: Tree) -> bytes:
-    """Headers and body."""
+def to_bytes(tree: Tree) -> bytes:
+    """Return headers and body."""
     return tree.headers().encode() + b"\n" + tree.body()
 
 
 @st.composite
 def leaves(draw: st.DrawFn) -> Leaf:
-    """A text in some charset and encoding, or an attachment."""
+    """Strategy for a text in some charset and encoding, or an attachment."""
     charset = draw(st.sampled_from([*SINGLE, *WIDE, *UNICODE]))
     kind = draw(st.sampled_from(["text/plain"] * 4 + ["text/x-patch", "image/png"]))
     encodings = ["base64", "quoted-printable"] + ["8bit"] * (charset != "utf-16")
@@ -141,10 +141,10 @@ def leaves(draw: st.DrawFn) -> Leaf:
 
 
 @st.composite
-def _several(draw: st.DrawFn, inner: st.SearchStrategy[Tree]) -> Several:
+def _multiparts(draw: st.DrawFn, inner: st.SearchStrategy[Tree]) -> Multipart:
     parts = tuple(draw(st.lists(inner, min_size=1, max_size=3)))
     kind = draw(st.sampled_from(["mixed", "alternative", "related", "signed"]))
-    return Several(
+    return Multipart(
         kind,
         f"b0undary {max(part.height() for part in parts)}'()+_,-./:=?x",
         parts,
@@ -153,5 +153,7 @@ def _several(draw: st.DrawFn, inner: st.SearchStrategy[Tree]) -> Several:
 
 
 def trees() -> st.SearchStrategy[Tree]:
-    """Leaves, multiparts and messages inside messages."""
-    return st.recursive(leaves(), lambda inner: _several(inner) | st.builds(Inside, inner), max_leaves=6)
+    """Strategy for leaves, multiparts and nested messages."""
+    return st.recursive(
+        leaves(), lambda inner: _multiparts(inner) | st.builds(NestedMessage, inner), max_leaves=6
+    )

@@ -14,10 +14,10 @@ from weigh.errors import ColumnError
 from weigh.source import rows
 
 MOMENTS = [dt.datetime(2020, 1, 2, 3, 4, 5), dt.datetime(1969, 1, 1, 0, 0, 0, 250_000), None]
-SPELLED = ["2020-01-02T03:04:05", "1969-01-01T00:00:00.25", None]
+ISO_TIMES = ["2020-01-02T03:04:05", "1969-01-01T00:00:00.25", None]
 
 
-def given(column: Any) -> list[object]:
+def converted(column: Any) -> list[object]:
     values = rows({"c": column}).prefix().columns["c"]
     result: list[object] = values.to_pylist() if hasattr(values, "to_pylist") else values.tolist()
     return result
@@ -37,47 +37,47 @@ def given(column: Any) -> list[object]:
     ],
 )
 def test_moments_become_the_same_text_from_every_storage(column: Any) -> None:
-    assert given(column) == SPELLED
+    assert converted(column) == ISO_TIMES
 
 
 def test_zones_are_kept() -> None:
     moment = dt.datetime(2020, 1, 2, 3, 4, 5, tzinfo=dt.timezone(dt.timedelta(hours=1)))
-    assert given(pa.array([moment], pa.timestamp("us", "+01:00"))) == ["2020-01-02T03:04:05+01:00"]
-    assert given([moment]) == ["2020-01-02T03:04:05+01:00"]
+    assert converted(pa.array([moment], pa.timestamp("us", "+01:00"))) == ["2020-01-02T03:04:05+01:00"]
+    assert converted([moment]) == ["2020-01-02T03:04:05+01:00"]
 
 
 @pytest.mark.parametrize("make", [list, pa.array, pl.Series, lambda v: np.array(v, dtype="M8[D]")])
 def test_dates_become_text(make: Any) -> None:
-    assert given(make([dt.date(2020, 1, 2)])) == ["2020-01-02"]
+    assert converted(make([dt.date(2020, 1, 2)])) == ["2020-01-02"]
 
 
 @pytest.mark.parametrize("make", [list, pa.array, pl.Series])
 def test_times_become_text(make: Any) -> None:
-    assert given(make([dt.time(3, 4, 5)])) == ["03:04:05"]
+    assert converted(make([dt.time(3, 4, 5)])) == ["03:04:05"]
 
 
 @pytest.mark.parametrize("make", [list, pa.array, pl.Series, pd.Series, np.array])
 def test_durations_become_seconds(make: Any) -> None:
-    assert given(make([dt.timedelta(minutes=1, milliseconds=500)])) == [60.5]
+    assert converted(make([dt.timedelta(minutes=1, milliseconds=500)])) == [60.5]
 
 
 @pytest.mark.parametrize("make", [list, pa.array, pl.Series, pd.Series])
 def test_decimals_become_numbers(make: Any) -> None:
-    assert given(make([Decimal("1.25")])) == [1.25]
+    assert converted(make([Decimal("1.25")])) == [1.25]
 
 
 def test_types_without_a_kind_of_their_own_become_near_ones() -> None:
-    assert given(pa.array(["a", None], pa.string_view())) == ["a", None]
-    assert given(pa.array([1.5], pa.float16())) == [1.5]
-    assert given(pa.array([b"a"], pa.binary())) == ["a"]
-    assert given(pa.nulls(2)) == [None, None]
-    assert given(pa.RunEndEncodedArray.from_arrays([2, 3], ["a", "b"])) == ["a", "a", "b"]
+    assert converted(pa.array(["a", None], pa.string_view())) == ["a", None]
+    assert converted(pa.array([1.5], pa.float16())) == [1.5]
+    assert converted(pa.array([b"a"], pa.binary())) == ["a"]
+    assert converted(pa.nulls(2)) == [None, None]
+    assert converted(pa.RunEndEncodedArray.from_arrays([2, 3], ["a", "b"])) == ["a", "a", "b"]
 
 
 @pytest.mark.parametrize("kind", [pa.list_, pa.large_list, lambda item: pa.list_(item, 1)])
 def test_lists_of_strings_stay_lists(kind: Any) -> None:
-    assert given(pa.array([["a"], ["b"]], kind(pa.string()))) == [["a"], ["b"]]
-    assert given(pa.array([["a"], None], kind(pa.string_view()))) == [["a"], None]
+    assert converted(pa.array([["a"], ["b"]], kind(pa.string()))) == [["a"], ["b"]]
+    assert converted(pa.array([["a"], None], kind(pa.string_view()))) == [["a"], None]
 
 
 @pytest.mark.parametrize(
@@ -85,12 +85,12 @@ def test_lists_of_strings_stay_lists(kind: Any) -> None:
 )
 def test_columns_without_a_reading_are_refused_by_name(column: Any) -> None:
     with pytest.raises(ColumnError, match="Column 'c' "):
-        given(column)
+        converted(column)
 
 
-def test_the_refusal_of_a_nested_column_says_what_to_do() -> None:
+def test_the_error_for_a_nested_column_says_what_to_do() -> None:
     with pytest.raises(ColumnError) as caught:
-        given(pa.array([{"z": 1}]))
+        converted(pa.array([{"z": 1}]))
     assert str(caught.value) == (
         "Column 'c' is of Arrow type struct<z: int64>, which cannot be read as a category, number "
         "or text. Extract the parts you need into columns of their own, or skip the column."
@@ -98,9 +98,9 @@ def test_the_refusal_of_a_nested_column_says_what_to_do() -> None:
 
 
 def test_pandas_own_missing_values_become_none() -> None:
-    assert given(pd.Series([pd.NA, "a", pd.NaT], dtype=object)) == [None, "a", None]
+    assert converted(pd.Series([pd.NA, "a", pd.NaT], dtype=object)) == [None, "a", None]
 
 
 def test_periods_and_sparse_columns_are_read() -> None:
-    assert given(pd.Series(pd.period_range("2020-01", periods=2, freq="M"))) == ["2020-01", "2020-02"]
-    assert given(pd.Series(pd.arrays.SparseArray([0, 1]))) == [0, 1]
+    assert converted(pd.Series(pd.period_range("2020-01", periods=2, freq="M"))) == ["2020-01", "2020-02"]
+    assert converted(pd.Series(pd.arrays.SparseArray([0, 1]))) == [0, 1]

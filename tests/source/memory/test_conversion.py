@@ -61,7 +61,7 @@ def test_lists_of_lists_keep_the_type_of_each_column() -> None:
     assert not source.named
 
 
-def test_rows_may_lack_keys() -> None:
+def test_rows_may_have_missing_keys() -> None:
     assert column([{"a": 1}, {"b": "x"}], "b") == [None, "x"]
 
 
@@ -78,70 +78,70 @@ def test_fixed_width_strings_become_plain_ones() -> None:
 def test_masked_entries_are_missing() -> None:
     masked = np.ma.masked_array([[1.0], [2.0]], mask=[[True], [False]])
     assert str(column(masked, "x0")) == "[nan, 2.0]"
-    whole = np.ma.masked_array([[1], [2]], mask=[[True], [False]])
-    assert column(whole, "x0") == [None, 2]
+    masked = np.ma.masked_array([[1], [2]], mask=[[True], [False]])
+    assert column(masked, "x0") == [None, 2]
 
 
-def refusal(data: Any, kind: type[Exception] = DataError) -> str:
+def read_error(data: Any, kind: type[Exception] = DataError) -> str:
     with pytest.raises(kind) as caught:
         rows(data).prefix()
     return str(caught.value)
 
 
-def test_shapes_that_are_no_table_are_refused_in_scikit_learns_words() -> None:
-    assert refusal(np.zeros(3)) == (
+def test_invalid_shapes_are_reported_in_scikit_learns_words() -> None:
+    assert read_error(np.zeros(3)) == (
         "Expected 2D array, got 1D array of shape (3,) instead. Reshape your data with "
         ".reshape(-1, 1) if it is one column, or .reshape(1, -1) if it is one row."
     )
-    assert refusal(np.zeros((2, 2, 2))) == (
+    assert read_error(np.zeros((2, 2, 2))) == (
         "Found array with dim 3. Expected 2D array, got shape (2, 2, 2): "
         "one row per example, one column per feature."
     )
-    assert refusal(np.zeros((0, 3))) == (
+    assert read_error(np.zeros((0, 3))) == (
         "Found array with 0 sample(s) (shape=(0, 3)) while a minimum of 1 is required."
     )
-    assert refusal(np.zeros((3, 0))) == (
+    assert read_error(np.zeros((3, 0))) == (
         "Found array with 0 feature(s) (shape=(3, 0)) while a minimum of 1 is required."
     )
     for flat in ([1, 2, 3], pd.Series([1, 2]), pa.array([1]), np.float64(1)):
-        assert "table" in refusal(flat) or "Reshape your data" in refusal(flat)
+        assert "table" in read_error(flat) or "Reshape your data" in read_error(flat)
 
 
-def test_complex_numbers_are_refused() -> None:
-    assert "Complex data not supported" in refusal(np.zeros((2, 2), dtype=complex))
-    assert "Complex data not supported" in refusal({"a": np.zeros(2, dtype=complex)})
-    assert "Complex data not supported" in refusal({"a": [1j, "x"]})
+def test_complex_numbers_are_errors() -> None:
+    assert "Complex data not supported" in read_error(np.zeros((2, 2), dtype=complex))
+    assert "Complex data not supported" in read_error({"a": np.zeros(2, dtype=complex)})
+    assert "Complex data not supported" in read_error({"a": [1j, "x"]})
 
 
-def test_ragged_rows_are_refused() -> None:
-    assert refusal([[1, 2], [3]]) == (
+def test_ragged_rows_are_errors() -> None:
+    assert read_error([[1, 2], [3]]) == (
         "The rows differ in length: row 0 has 2 values, row 1 has 1 value. "
         "Give every row the same number of values."
     )
 
 
-def test_a_dict_of_scalars_and_sequences_is_refused() -> None:
-    assert refusal({"a": 1, "b": ["x"]}) == (
+def test_a_dict_of_scalars_and_sequences_is_an_error() -> None:
+    assert read_error({"a": 1, "b": ["x"]}) == (
         "The dict mixes single values ('a') and sequences ('b'). Give a list of one dict for "
         "one row, or a sequence for every column."
     )
 
 
-def test_a_foreign_value_is_refused_with_its_place() -> None:
-    told = refusal({"a": ["x", {"foo": "bar"}]}, ColumnError)
-    assert told.startswith("Column 'a', row 1: a value's type must be text, a number or missing")
+def test_an_unsupported_value_is_reported_with_its_row() -> None:
+    message = read_error({"a": ["x", {"foo": "bar"}]}, ColumnError)
+    assert message.startswith("Column 'a', row 1: a value's type must be text, a number or missing")
     with pytest.raises(TypeError, match=r"argument must be .* string.* number"):
         rows(np.array([[{"foo": "bar"}]], dtype=object)).prefix()
 
 
-def test_columns_of_more_dimensions_are_refused() -> None:
-    assert refusal({"a": np.zeros((2, 2))}, ColumnError) == (
+def test_columns_of_more_dimensions_are_errors() -> None:
+    assert read_error({"a": np.zeros((2, 2))}, ColumnError) == (
         "Column 'a' has 2 dimensions (shape (2, 2)); a column has one value per row."
     )
 
 
 @pytest.mark.parametrize("kind", [">f8", ">i4", "longdouble"])
-def test_numbers_are_handed_over_in_native_form(kind: str) -> None:
+def test_numbers_are_converted_to_native_byte_order(kind: str) -> None:
     values = rows(np.array([[1], [2]], dtype=kind)).prefix().columns["x0"]
     assert values.dtype.isnative
     assert values.dtype.itemsize <= 8

@@ -28,22 +28,22 @@ def test_every_sparse_format_gives_the_same_rows(form: str, make: type) -> None:
 
 
 def test_values_have_64_bits() -> None:
-    for given, wanted in ((np.float32, np.float64), (np.int8, np.int64), (bool, np.int64)):
-        wide = rows(sp.csr_matrix(DENSE.astype(given))).prefix().sparse
-        assert wide is not None
-        assert wide.dtype == wanted
+    for dtype, expected in ((np.float32, np.float64), (np.int8, np.int64), (bool, np.int64)):
+        sparse = rows(sp.csr_matrix(DENSE.astype(dtype))).prefix().sparse
+        assert sparse is not None
+        assert sparse.dtype == expected
 
 
-def test_duplicates_are_summed_and_the_callers_matrix_is_left_alone() -> None:
+def test_duplicates_are_summed_without_modifying_the_input() -> None:
     matrix = sp.csr_matrix((np.array([1.0, 2.0]), np.array([1, 1]), np.array([0, 2])), shape=(1, 2))
-    wide = rows(matrix).prefix().sparse
-    assert wide is not None
-    assert wide.toarray().tolist() == [[0.0, 3.0]]
-    assert wide.nnz == 1
+    sparse = rows(matrix).prefix().sparse
+    assert sparse is not None
+    assert sparse.toarray().tolist() == [[0.0, 3.0]]
+    assert sparse.nnz == 1
     assert matrix.nnz == 2
 
 
-def test_a_wide_matrix_of_a_million_columns_is_cut_into_chunks() -> None:
+def test_a_matrix_of_a_million_columns_is_read_in_chunks() -> None:
     n, width = 1000, 1_000_000
     matrix = sp.csr_matrix((np.ones(n), (np.arange(n), np.arange(n) * 1000)), shape=(n, width))
     source = rows(matrix)
@@ -51,7 +51,7 @@ def test_a_wide_matrix_of_a_million_columns_is_cut_into_chunks() -> None:
     assert sum(chunk.sparse.nnz for chunk in source.chunks(size=300)) == n
 
 
-def test_bad_matrices_are_refused() -> None:
+def test_invalid_matrices_are_errors() -> None:
     with pytest.raises(DataError, match="Complex data not supported"):
         rows(sp.csr_matrix(DENSE.astype(complex)))
     with pytest.raises(DataError, match=r"Found array with 0 sample\(s\) \(shape=\(0, 3\)\)"):
@@ -65,13 +65,13 @@ def test_bad_matrices_are_refused() -> None:
 
 
 @pytest.mark.parametrize("make", [sp.csr_matrix, sp.csc_matrix])
-def test_entries_outside_the_matrix_are_refused(make):
+def test_entries_outside_the_matrix_are_errors(make):
     broken = make(np.eye(4))
     broken.indices[0] = 1 << 30
     with pytest.raises(DataError, match="The sparse matrix is damaged"):
         rows(broken, [0, 1, 0, 1])
 
 
-def test_more_columns_than_can_be_numbered_are_refused():
+def test_too_many_columns_are_an_error():
     with pytest.raises(DataError, match="at most 2,147,483,647 are supported"):
         rows(sp.csr_matrix((4, 2**40)), [0, 1, 0, 1])

@@ -20,7 +20,7 @@ TABLE = {"x": NUMBERS, "n": COUNTS, "w": WORDS, "f": [True, False, True, True]}
 
 
 class Stream:
-    """Foreign data that speaks Arrow's C stream interface only."""
+    """An object that supports only Arrow's C stream interface."""
 
     def __init__(self, table: pa.Table) -> None:
         self.table = table
@@ -30,7 +30,7 @@ class Stream:
 
 
 class Batch:
-    """Foreign data that speaks Arrow's C array interface only."""
+    """An object that supports only Arrow's C array interface."""
 
     def __init__(self, batch: pa.RecordBatch) -> None:
         self.batch = batch
@@ -93,7 +93,7 @@ def test_every_storage_gives_the_same_columns(storage: str, size: int) -> None:
 
 
 @pytest.mark.parametrize("storage", STORAGES)
-def test_a_label_by_name_leaves_the_columns(storage: str) -> None:
+def test_a_label_column_is_not_a_feature(storage: str) -> None:
     source = rows(STORAGES[storage], "w")
     assert source.label == "w"
     assert source.names == ("x", "n", "f")
@@ -113,14 +113,14 @@ def test_first_row_counts_the_rows_before() -> None:
     assert [chunk.first_row for chunk in rows(np.zeros((10, 1))).chunks(size=4)] == [0, 4, 8]
 
 
-def test_prefix_gives_the_first_rows_and_consumes_nothing() -> None:
+def test_prefix_returns_the_first_rows_and_does_not_affect_progress() -> None:
     source = rows(TABLE)
     assert source.prefix(2).n_rows == 2
     assert source.prefix().n_rows == 4
     assert sum(chunk.n_rows for chunk in source.chunks()) == 4
 
 
-def test_skipped_columns_are_left_out() -> None:
+def test_skipped_columns_are_omitted() -> None:
     source = rows({"a": [1], "s": pa.array([{"z": 1}])})
     assert list(source.prefix(kinds={"s": "skip"}).columns) == ["a"]
 
@@ -133,8 +133,8 @@ def test_numbers_are_views() -> None:
 
 def test_arrow_columns_are_not_copied() -> None:
     column = pa.array(["a", "b"])
-    given = rows(pa.table({"a": column})).prefix().columns["a"]
-    assert given.buffers()[2].address == column.buffers()[2].address
+    args = rows(pa.table({"a": column})).prefix().columns["a"]
+    assert args.buffers()[2].address == column.buffers()[2].address
 
 
 def test_categories_share_one_dictionary() -> None:
@@ -144,12 +144,12 @@ def test_categories_share_one_dictionary() -> None:
     assert all(chunk.dictionary.to_pylist() == ["a", "b", "unused"] for chunk in chunks)
 
 
-def test_intervals_are_spelled_out() -> None:
+def test_intervals_become_text() -> None:
     frame = pd.DataFrame({"age": pd.cut(pd.Series([1.0, 3.0]), [0, 2, 4])})
     assert rows(frame).prefix().columns["age"].to_pylist() == ["(0, 2]", "(2, 4]"]
 
 
-def test_labels_and_weights_are_cut_with_the_rows() -> None:
+def test_labels_and_weights_are_sliced_with_the_rows() -> None:
     source = rows(np.zeros((5, 2)), list("abcab"), [0, 1, 2, 3, 4])
     chunks = list(source.chunks(size=2))
     assert [listed(chunk.labels) for chunk in chunks] == [["a", "b"], ["c", "a"], ["b"]]
@@ -177,15 +177,15 @@ def weights(chunk: Chunk) -> list[float]:
         pa.chunked_array([["a"], ["b"]]),
     ],
 )
-def test_labels_come_in_any_storage(label: Any) -> None:
+def test_labels_may_have_any_storage(label: Any) -> None:
     assert listed(rows([[1], [2]], label).prefix().labels) == ["a", "b"]
 
 
-def test_one_weight_stands_for_all() -> None:
+def test_one_weight_applies_to_all_rows() -> None:
     assert weights(rows([[1], [2]], None, 2).prefix()) == [2.0, 2.0]
 
 
-def test_a_source_is_passed_on() -> None:
+def test_a_source_is_returned_unchanged() -> None:
     source = rows(TABLE)
     assert rows(source) is source
     assert rows(source, "w").label == "w"
@@ -193,7 +193,7 @@ def test_a_source_is_passed_on() -> None:
     assert rows(labelled, "w") is labelled
 
 
-def test_names_can_be_given_to_bare_arrays() -> None:
+def test_bare_arrays_can_be_named() -> None:
     source = rows(np.zeros((2, 2)), names=["a", "b"])
     assert (source.names, source.named) == (("a", "b"), True)
 
@@ -216,77 +216,79 @@ def test_markers_are_missing_in_texts_and_numbers() -> None:
         "float": pa.array([-999, 1], pa.float32()),
     }
     source = rows(texts | numbers, missing=("?", -999))
-    given = contents(source)
-    assert all(given[name] == [None, "a"] for name in texts)
-    assert all(given[name] == [None, 1] for name in numbers)
+    args = contents(source)
+    assert all(args[name] == [None, "a"] for name in texts)
+    assert all(args[name] == [None, 1] for name in numbers)
 
 
 def test_integers_with_markers_stay_integers() -> None:
     assert rows({"n": [-999, 1]}, missing=-999).prefix().columns["n"].type == pa.int64()
 
 
-def refusal(kind: type[Exception], *given: Any, **options: Any) -> str:
+def error_message(kind: type[Exception], *args: Any, **options: Any) -> str:
     with pytest.raises(kind) as caught:
-        list(rows(*given, **options).chunks())
+        list(rows(*args, **options).chunks())
     return str(caught.value)
 
 
-def test_refusals_of_tables_say_what_to_do() -> None:
-    assert refusal(DataError, {"a": [1, 2], "b": [1]}) == (
+def test_table_errors_say_what_to_do() -> None:
+    assert error_message(DataError, {"a": [1, 2], "b": [1]}) == (
         "The dict's columns differ in length: 'a' has 2, 'b' has 1 rows."
     )
-    assert refusal(DataError, pd.DataFrame([[1, 2]], columns=["a", "a"])) == (
+    assert error_message(DataError, pd.DataFrame([[1, 2]], columns=["a", "a"])) == (
         "The DataFrame has the column name 'a' more than once. Give every column its own name."
     )
-    assert refusal(DataError, pd.DataFrame({"a": []})) == (
+    assert error_message(DataError, pd.DataFrame({"a": []})) == (
         "The DataFrame is empty: it has columns 'a' and no rows. "
         "Found array with 0 sample(s) (shape=(0, 1)) while a minimum of 1 is required."
     )
-    assert refusal(DataError, pd.DataFrame(index=[0, 1])) == (
+    assert error_message(DataError, pd.DataFrame(index=[0, 1])) == (
         "The DataFrame is empty: Found array with 0 feature(s) (shape=(2, 0)) "
         "while a minimum of 1 is required."
     )
-    assert refusal(DataError, pl.LazyFrame({"a": [1]})) == (
+    assert error_message(DataError, pl.LazyFrame({"a": [1]})) == (
         "A polars LazyFrame has no rows yet. Call .collect() on it first."
     )
-    assert refusal(DataError, "some text") == (
+    assert error_message(DataError, "some text") == (
         "A single string is not a table. Give a list of strings, or weigh.open(path)."
     )
-    assert refusal(DataError, 3).startswith("Expected a table, got int.")
+    assert error_message(DataError, 3).startswith("Expected a table, got int.")
 
 
-def test_refusals_of_labels_say_what_to_do() -> None:
-    assert refusal(ColumnError, {"spam": [1], "b": [2]}, "span") == (
+def test_label_errors_say_what_to_do() -> None:
+    assert error_message(ColumnError, {"spam": [1], "b": [2]}, "span") == (
         "The dict has no column 'span'; it has 'spam', 'b'. Did you mean 'spam'?"
     )
-    assert refusal(LabelError, [[1], [2]], ["a"]) == (
+    assert error_message(LabelError, [[1], [2]], ["a"]) == (
         "There are 1 labels for 2 rows. Give one label per row."
     )
-    assert refusal(LabelError, np.zeros((2, 1)), "y") == (
+    assert error_message(LabelError, np.zeros((2, 1)), "y") == (
         "The label was given as the column name 'y', but a bare array has no column names. "
         "Give the labels themselves, or a table with named columns."
     )
-    assert refusal(LabelError, np.zeros((2, 1)), np.zeros((2, 2))) == (
+    assert error_message(LabelError, np.zeros((2, 1)), np.zeros((2, 2))) == (
         "Labels of shape (2, 2) were given; give one label per row."
     )
-    assert refusal(LabelError, np.zeros((2, 1)), 7) == (
+    assert error_message(LabelError, np.zeros((2, 1)), 7) == (
         "Labels must be a sequence of one per row, or a column's name, got int."
     )
-    assert refusal(DataError, {"y": [1]}, "y") == "The dict has no column besides the label 'y'."
-    assert refusal(LabelError, rows(TABLE), [1, 2, 3, 4]) == (
+    assert error_message(DataError, {"y": [1]}, "y") == "The dict has no column besides the label 'y'."
+    assert error_message(LabelError, rows(TABLE), [1, 2, 3, 4]) == (
         "Labels cannot be added to a source. Give the name of its label column."
     )
 
 
-def test_refusals_of_weights_say_which_row() -> None:
-    assert refusal(DataError, [[1], [2]], None, [1, -1]) == (
+def test_weight_errors_name_the_row() -> None:
+    assert error_message(DataError, [[1], [2]], None, [1, -1]) == (
         "Weights must be finite and >= 0; row 1 has -1.0."
     )
-    assert refusal(DataError, [[1], [2]], None, [1, np.nan]) == (
+    assert error_message(DataError, [[1], [2]], None, [1, np.nan]) == (
         "Weights must be finite and >= 0; row 1 has nan."
     )
-    assert refusal(DataError, [[1], [2]], None, [1]) == ("There are 1 weights for 2 rows. Give one per row.")
-    assert refusal(DataError, [[1], [2]], None, ["a", "b"]) == ("Weights must be numbers, one per row.")
+    assert error_message(DataError, [[1], [2]], None, [1]) == (
+        "There are 1 weights for 2 rows. Give one per row."
+    )
+    assert error_message(DataError, [[1], [2]], None, ["a", "b"]) == ("Weights must be numbers, one per row.")
 
 
 def test_a_chunk_has_at_least_one_row() -> None:
@@ -294,7 +296,7 @@ def test_a_chunk_has_at_least_one_row() -> None:
         next(iter(rows(TABLE).chunks(size=0)))
 
 
-def test_importing_and_reading_plain_rows_costs_numpy_only() -> None:
+def test_reading_plain_rows_imports_only_numpy() -> None:
     code = (
         "import sys, weigh.source as s; s.rows({'a': 1, 'b': 'x'}).prefix();"
         "s.rows([[1, 2]]).prefix(); s.rows(['a text']).prefix();"
