@@ -163,7 +163,7 @@ def nested(depth: int) -> bytes:
             b"Content-Type: multipart/mixed; boundary=" + b"-" * 60 + b"\n\n" + b"-" * MEGA,
             id="one long line",
         ),
-        pytest.param(b"Content-Type: multipart/mixed\n\n" + b"--\n" * MEGA, id="no boundary told"),
+        pytest.param(b"Content-Type: multipart/mixed\n\n" + b"--\n" * MEGA, id="no boundary declared"),
         pytest.param(nested(20_000), id="nested"),
         pytest.param(b"Content-Type: message/rfc822\n\n" * 100_000, id="messages"),
         pytest.param(b"A: b\n" * MEGA, id="headers"),

@@ -94,10 +94,12 @@ def test_a_boundary_is_a_whole_line() -> None:
     assert [part.text for part in read(raw).parts] == ["--bb\n --b\nx--b", "rest"]
 
 
-@pytest.mark.parametrize("told", [b"", b"; boundary=wrong"])
-def test_an_undeclared_boundary_is_found(told: bytes) -> None:
+@pytest.mark.parametrize("parameter", [b"", b"; boundary=wrong"])
+def test_an_undeclared_boundary_is_found(parameter: bytes) -> None:
     raw = (
-        b"Content-Type: multipart/mixed" + told + b"\n\n--right\nContent-Type: text/plain\n\nyes\n--right--\n"
+        b"Content-Type: multipart/mixed"
+        + parameter
+        + b"\n\n--right\nContent-Type: text/plain\n\nyes\n--right--\n"
     )
     parsed = read(raw)
     assert [part.text for part in parsed.parts] == ["yes"]
