@@ -53,7 +53,8 @@ def test_a_full_disk_while_keeping_standard_input_is_told(monkeypatch: pytest.Mo
             raise OSError(28, os.strerror(28))
 
     monkeypatch.setattr(sys, "stdin", type("In", (), {"buffer": Full()})())
-    with pytest.raises(errors.SourceError, match=r"No space left on device\. Free space there, or set"):
+    message = r"No space left on device\. Free space there, or set TMPDIR"
+    with pytest.raises(errors.SourceError, match=message):
         weigh.open("-", "y", format="csv")
 
 
