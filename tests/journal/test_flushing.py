@@ -15,7 +15,7 @@ from weigh.journal.storage import flush_to_disk
 
 
 class Disk:
-    """The content of every file offset its last flush: what a power failure would leave."""
+    """The content of every file at its last flush: what a power failure would leave."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.flushed: dict[int, bytes] = {}
