@@ -152,7 +152,9 @@ def _choose_words(model: LinearWordClassifier, task: SetTask) -> Any:
 
 
 def _weigh_bytes(model: LinearWordClassifier) -> int:
-    return sum(part.nbytes for part in (model.names.text, model.names.offsets, model.base, model.table))
+    return sum(
+        part.nbytes for part in (model.names.text, model.names.offsets, model.intercept, model.weights)
+    )
 
 
 def _pipeline_learner(vectoriser: Callable[[], Any], make: Callable[[], Any]) -> PeerLearner:

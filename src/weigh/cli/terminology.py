@@ -52,10 +52,9 @@ _REPLACEMENTS: tuple[tuple[re.Pattern[str], Any], ...] = (
         "weigh mail learn --words --store DIR --spam PATH... --ham PATH...",
     ),
     (re.compile(r"\ba smaller at_least\b"), "a smaller --at-least"),
-    (re.compile(r"^curve: sizes must\b"), "--sizes must"),
-    (re.compile(r"^(?:compared|curve|swaps|directions): (.)"), lambda found: found[1].upper()),
-    (re.compile(r"\breplace more than one word in [\d,]+\."), "a smaller --swap."),
-    (re.compile(r"\bsay which ones to judge by\b"), "say with --on which ones to judge by"),
+    (re.compile(r"^measure_learning_curve: sizes must\b"), "--sizes must"),
+    (re.compile(r"\ba smaller one_in\b"), "a smaller --swap"),
+    (re.compile(r"\bgive test documents\b"), "give test documents with --on"),
     (re.compile(r"\bseen=(True|False)\b"), lambda found: "--seen" if found[1] == "True" else "--unseen"),
 )
 

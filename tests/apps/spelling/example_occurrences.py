@@ -1,4 +1,4 @@
-"""Made-up sentences in which words are told apart by what stands around them, mostly."""
+"""Made-up sentences in which the neighbours mostly determine the word."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ELSE = ("and", "so", "we", "laugh", "cry", "house", "boat", "Mary", "then", "wa
 
 
 def text(words: tuple[str, ...] = PAIR + THREE, sentences: int = 400, seed: int = 1) -> str:
-    """Sentences of seven words, a paragraph each; the first words of a set are the commonest."""
+    """Return sentences of seven words, one per paragraph; the first words of a set are the most frequent."""
     draw = random.Random(seed)
     lines = []
     for _ in range(sentences):
@@ -38,17 +38,17 @@ def text(words: tuple[str, ...] = PAIR + THREE, sentences: int = 400, seed: int 
 
 
 def read(words: tuple[str, ...], content: str) -> Occurrences:
-    """The occurrences of one set in a text."""
+    """Return the occurrences of one set in a text."""
     reader = ContextReader([words])
     reader.read(content.encode(), 0)
     return reader.occurrences()[0]
 
 
 def occurrences(words: tuple[str, ...] = PAIR, sentences: int = 400, seed: int = 1) -> Occurrences:
-    """The occurrences of one set in sentences of its words."""
+    """Return the occurrences of one set in sentences of its words."""
     return read(words, text(words, sentences, seed))
 
 
 def as_rows(rows: Occurrences) -> list[dict[str, list[str]]]:
-    """Occurrences as any model of contexts takes them."""
+    """Return occurrences as rows for any model."""
     return [{"context": rows.context(i)} for i in range(len(rows))]

@@ -1,4 +1,4 @@
-"""A made-up corpus of short sentences, and the speller that it teaches."""
+"""A made-up corpus of short sentences, and the speller trained on it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SENTENCES = (
 
 @cache
 def text(words: int = 9_000, seed: int = 1) -> str:
-    """So many words at least, in paragraphs of a few sentences."""
+    """Return at least so many words, in paragraphs of a few sentences."""
     draw = random.Random(seed)
     paragraphs: list[str] = []
     done = 0
@@ -52,7 +52,7 @@ def _sentence(draw: random.Random) -> str:
 
 @cache
 def speller(learner: str = "logistic") -> Speller:
-    """What the corpus teaches; the promise is one that so little text can show."""
+    """Return the speller trained on the text, with a rate of alarms that so little text can show."""
     document = Document("letters.txt", iter([text().encode()]))
     return train_speller(
         [document], ConfusionSets(SETS, "small"), SpellerSettings(learner=learner, alarms=40)

@@ -1,4 +1,4 @@
-"""The contexts of words as their definition says, in plain Python and slowly."""
+"""A slow reference implementation of contexts in plain Python, straight from the definition."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-LONGEST = 40
+MAX_WORD_LENGTH = 40
 PARAGRAPH = "¶"
 JOINS = re.compile("[-‐‑/\\\\@#=+~^|\xad\u200c\u200d\u2060\u0300-\u036f]")
 QUOTES = dict.fromkeys("“”„«»", '"') | dict.fromkeys("‘’", "'") | dict.fromkeys("–―", "—")
@@ -23,7 +23,7 @@ HEADING = re.compile("(\x1d\x1d[^\n]*)\n")
 
 @dataclass(frozen=True)
 class Token:
-    """A piece of text between blanks, and what features call it."""
+    """A token of a text, and its name in features."""
 
     name: str
     begin: int
@@ -32,24 +32,24 @@ class Token:
 
     @property
     def is_word(self) -> bool:
-        """Whether it is a word; only words keep their letters."""
+        """Whether the token is a word; only words have a raw text."""
         return self.raw != ""
 
     @property
     def is_capital(self) -> bool:
-        """Whether the first letter is a capital: what lower case changes."""
+        """Whether lower case changes the first letter."""
         return self.raw[:1].lower() != self.raw[:1]
 
     @property
     def is_in_capitals(self) -> bool:
-        """Whether it has more than one letter, and capitals only."""
+        """Whether the token has two or more letters, all capitals."""
         letters = [c for c in self.raw if c.isalnum() and c not in "0123456789"]
         return len(letters) > 1 and all(c.lower() != c for c in letters)
 
 
 @dataclass(frozen=True)
 class Occurrence:
-    """A word of a set in a text; `begin` and `size` are bytes of UTF-8."""
+    """A set word in a text; `begin` and `size` are in bytes of UTF-8, `at` is the word position."""
 
     set: int
     member: int
@@ -60,12 +60,12 @@ class Occurrence:
 
 
 def decoded(piece: bytes) -> str:
-    """Bytes as text, of which each that is no UTF-8 is half a surrogate pair."""
+    """Decode UTF-8; invalid bytes become lone surrogates."""
     return piece.decode("utf-8", "surrogateescape")
 
 
 def tokens(text: str) -> list[Token]:
-    """All tokens of a text."""
+    """Return all tokens of a text."""
     found = []
     for match in TOKEN.finditer(HEADING.sub("\\1\x1d", text)):
         raw, (begin, end) = match.group(), match.span()
@@ -82,15 +82,15 @@ def tokens(text: str) -> list[Token]:
 
 
 def word_name(raw: str) -> str:
-    """What features call a word."""
+    """Return the name of a word in features."""
     if raw.isascii() and raw.isdigit():
         return "0"
-    return "<long>" if len(raw) > LONGEST else raw.lower().replace("’", "'")
+    return "<long>" if len(raw) > MAX_WORD_LENGTH else raw.lower().replace("’", "'")
 
 
 def is_joined(text: str, token: Token) -> bool:
-    """Whether a word hangs on a neighbour."""
-    # Blanks spare asking where the text begins and ends.
+    """Return whether a word is joined to a neighbour, for example by a hyphen."""
+    # Padding avoids special cases at both ends of the text.
     text = "  " + text + "  "
     back, before = text[token.begin : token.begin + 2]
     after, beyond = text[token.end + 2 : token.end + 4]
@@ -98,14 +98,14 @@ def is_joined(text: str, token: Token) -> bool:
 
 
 def joins(neighbour: str, beyond: str) -> bool:
-    """Whether a character hangs a word on what is beyond; two hyphens are a dash."""
+    """Return whether a character joins a word with the text beyond; two hyphens are a dash."""
     if neighbour in ".:()[]{}":
         return beyond.isalnum()
     return JOINS.match(neighbour) is not None and not neighbour == beyond == "-"
 
 
 def features(paragraph: list[Token], i: int, window: int) -> list[str]:
-    """The names of the features of token i."""
+    """Return the names of the features of token i."""
     names = [PARAGRAPH, PARAGRAPH, *(token.name for token in paragraph), PARAGRAPH, PARAGRAPH]
     l2, l1, _, r1, r2 = names[i : i + 5]
     found = [f"before:{l1}", f"after:{r1}", f"before:{l2} {l1}", f"after:{r1} {r2}", f"around:{l1} _ {r1}"]
@@ -124,21 +124,21 @@ def features(paragraph: list[Token], i: int, window: int) -> list[str]:
 
 
 def contexts(piece: bytes, sets: Sequence[Sequence[str]], window: int = 6) -> Iterator[Occurrence]:
-    """All occurrences of a piece, in their order."""
-    place = {word: (i, j) for i, words in enumerate(sets) for j, word in enumerate(words)}
+    """Yield all occurrences in a piece, in text order."""
+    indices = {word: (i, j) for i, words in enumerate(sets) for j, word in enumerate(words)}
     text = decoded(piece)
     at = 0
     for paragraph in paragraphs(tokens(text)):
         for i, token in enumerate(paragraph):
-            if token.is_word and token.name in place and not is_joined(text, token):
+            if token.is_word and token.name in indices and not is_joined(text, token):
                 begin = len(text[: token.begin].encode("utf-8", "surrogateescape"))
                 size = len(token.raw.encode())
-                yield Occurrence(*place[token.name], begin, size, at, features(paragraph, i, window))
+                yield Occurrence(*indices[token.name], begin, size, at, features(paragraph, i, window))
             at += token.is_word
 
 
 def paragraphs(found: list[Token]) -> list[list[Token]]:
-    """Tokens between the ends of paragraphs."""
+    """Split tokens at the ends of paragraphs."""
     parts: list[list[Token]] = [[]]
     for token in found:
         if token.name == PARAGRAPH:
@@ -149,5 +149,5 @@ def paragraphs(found: list[Token]) -> list[list[Token]]:
 
 
 def count_words(piece: bytes) -> int:
-    """How many words a piece has."""
+    """Count the words of a piece."""
     return sum(token.is_word for token in tokens(decoded(piece)))

@@ -1,4 +1,4 @@
-"""Capitals: words of a set as their list writes them, and neighbours as the text does."""
+"""Capitals: set words as their list spells them, and neighbours as the text does."""
 
 from __future__ import annotations
 
@@ -58,15 +58,15 @@ def german() -> Speller:
         ("Mann sagt, das war heute guten.", "Man"),
     ],
 )
-def test_a_word_is_suggested_as_its_list_writes_it(text: str, suggested: str) -> None:
+def test_suggestions_are_capitalised_as_in_the_list(text: str, suggested: str) -> None:
     assert [one.suggested for one in german().check(text)] == [suggested]
 
 
-def test_text_with_the_right_capitals_is_left_alone() -> None:
+def test_correctly_capitalised_text_has_no_suggestions() -> None:
     assert german().check("Man sagt, das war gestern neuen. Ich sah den roten Mann heute dort.") == []
 
 
-def test_a_speller_keeps_the_capitals_in_its_file_and_in_print(tmp_path: Path) -> None:
+def test_capitals_of_sets_survive_saving_and_printing(tmp_path: Path) -> None:
     german().save(tmp_path / "de.weigh")
     loaded = weigh.Speller.load(tmp_path / "de.weigh")
     assert [one.words for one in loaded.sets] == [("man", "Mann"), ("seit", "Seite")]
@@ -77,7 +77,7 @@ def test_a_speller_keeps_the_capitals_in_its_file_and_in_print(tmp_path: Path) -
     assert loaded.check(text) == german().check(text)
 
 
-def test_capitals_of_a_set_change_nothing_but_that_a_capital_is_no_evidence() -> None:
+def test_capitals_of_a_set_only_remove_the_capital_feature() -> None:
     text = b"Ich sah MANN und man, Mann seit der Seite."
     found = []
     for sets in ([("man", "Mann"), ("Seite", "seit")], [("man", "mann"), ("seite", "seit")]):
@@ -87,13 +87,13 @@ def test_capitals_of_a_set_change_nothing_but_that_a_capital_is_no_evidence() ->
         assert [one.words for one in found[-1]] == sets
     for one, other in zip(*found, strict=True):
         assert one.members.tolist() == other.members.tolist()
-        assert one.begins.tolist() == other.begins.tolist()
+        assert one.byte_offsets.tolist() == other.byte_offsets.tolist()
         for i in range(len(one)):
             assert one.context(i) == [name for name in other.context(i) if name != "capital"]
     assert found[0][0].members.tolist() == [1, 0, 1]
 
 
-def test_swapped_words_take_the_capitals_of_their_list() -> None:
+def test_swapped_words_are_capitalised_as_in_the_list() -> None:
     lines = [line.format(how="neuen", when="Mai") for line in SENTENCES] * 30
     found = evaluate_swaps(german(), [("de.txt", " ".join(lines))], one_in=20)
     assert found.total.swapped > 20
@@ -101,21 +101,21 @@ def test_swapped_words_take_the_capitals_of_their_list() -> None:
     assert normalise_word("Mann’S") == "mann's"
 
 
-def test_what_is_suggested_does_not_hang_on_the_capital_that_is_written() -> None:
-    told = [german().check(f"Ich sah den alten {word} gestern.", threshold=0.5) for word in ("man", "Man")]
-    ((lower,), (upper,)) = told
+def test_suggestion_does_not_depend_on_the_written_capital() -> None:
+    results = [german().check(f"Ich sah den alten {word} gestern.", threshold=0.5) for word in ("man", "Man")]
+    ((lower,), (upper,)) = results
     assert (lower.suggested, lower.probability) == (upper.suggested, upper.probability)
     assert german().check("Ich sah den alten mann gestern.") == []
 
 
-def test_a_swapped_word_leaves_the_capital_of_the_other() -> None:
+def test_swapping_does_not_transfer_the_capital_of_a_noun() -> None:
     sets = [("man", "Mann")]
     text = b"Der Mann und man. Man"
     _, found = find_set_words(text, "a.txt", sets)
     assert swap_words(text, found, sets, np.random.default_rng(1))[0] == "Der man und Mann. Mann"
 
 
-def test_a_capital_of_its_own_is_not_handed_on() -> None:
+def test_capital_of_a_set_word_is_not_transferred() -> None:
     assert match_case("Seite", "seit", "'", "Seite") == "seit"
     assert match_case("Seite", "seit", "'") == "Seit"
     assert match_case("SEITE", "seit", "'", "Seite") == "SEIT"
@@ -124,32 +124,32 @@ def test_a_capital_of_its_own_is_not_handed_on() -> None:
     assert match_case("I", "eye", "'", "I") == "eye"
 
 
-def test_neighbours_are_told_with_their_capitals() -> None:
+def test_reasons_show_neighbours_with_their_capitals() -> None:
     one = speller().check("The Captain AND I know weather To laugh in May.")[0]
-    told = {reason.feature: str(reason) for reason in one.reasons}
-    assert told["before2:i"] == "'I' two before"
-    assert told["after:to"] == "'To' after"
-    assert "before:know" in told
+    wording = {reason.feature: str(reason) for reason in one.reasons}
+    assert wording["before2:i"] == "'I' two before"
+    assert wording["after:to"] == "'To' after"
+    assert "before:know" in wording
 
 
-def test_the_nearest_of_words_that_differ_in_capitals_is_told() -> None:
+def test_surface_form_is_that_of_the_nearest_word() -> None:
     prose = "i I _a didn’t | It it İx".encode()
-    around = NeighbourWords.around(prose, prose.index(b"|"), prose.index(b"|") + 1)
-    assert around.spell_feature("before2:i") == "I"
-    assert around.spell_feature("after:it") == "It"
-    assert around.spell_feature("around:didn't _ it") == "didn’t _ It"
-    assert around.spell_feature("before:_a didn't") == "_a didn’t"
-    assert around.spell_feature("near:it") == "It"
-    assert around.spell_feature("near:elsewhere") == "elsewhere"
-    assert around.spell_feature("base") == ""
+    neighbours = NeighbourWords.around(prose, prose.index(b"|"), prose.index(b"|") + 1)
+    assert neighbours.surface_form("before2:i") == "I"
+    assert neighbours.surface_form("after:it") == "It"
+    assert neighbours.surface_form("around:didn't _ it") == "didn’t _ It"
+    assert neighbours.surface_form("before:_a didn't") == "_a didn’t"
+    assert neighbours.surface_form("near:it") == "It"
+    assert neighbours.surface_form("near:elsewhere") == "elsewhere"
+    assert neighbours.surface_form("base") == ""
     cut = "ü" * 200 + " I "
     assert (
-        NeighbourWords.around(cut.encode(), len(cut.encode()), len(cut.encode())).spell_feature("before:i")
+        NeighbourWords.around(cut.encode(), len(cut.encode()), len(cut.encode())).surface_form("before:i")
         == "I"
     )
 
 
-def test_a_word_without_an_example_is_told_by_an_endless_weight() -> None:
+def test_log_odds_against_a_word_without_examples_are_infinite() -> None:
     one = Speller(
         (LinearWordClassifier.constant(("man", "Mann"), 1),),
         german().promise,

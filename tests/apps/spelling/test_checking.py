@@ -1,4 +1,4 @@
-"""Checking: where a suggestion is, and how it would be written there."""
+"""Checking: positions of suggestions, and their spelling."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from weigh.errors import ParameterError
 WRONG = "I didn't know weather to laugh or cry."
 
 
-def only(checked: str | bytes, name: str = "text.txt") -> Suggestion:
+def only_suggestion(checked: str | bytes, name: str = "text.txt") -> Suggestion:
     (found,) = speller().check(checked, name=name)
     return found
 
 
-def test_the_sentence_of_the_guide_is_put_right_with_its_reasons() -> None:
-    found = only("I didn't know weather to laugh or cry", "letter.txt")
+def test_example_of_the_guide_is_corrected_with_reasons() -> None:
+    found = only_suggestion("I didn't know weather to laugh or cry", "letter.txt")
     because = "p=0.98; because: 'know' before, 'didn't' two before"
     assert str(found) == f"letter.txt:1:15: weather → whether ({because})"
     assert (found.begin, found.end) == (14, 21)
@@ -43,20 +43,20 @@ def test_the_sentence_of_the_guide_is_put_right_with_its_reasons() -> None:
     }
 
 
-def test_text_that_is_right_is_left_alone() -> None:
+def test_correct_text_has_no_suggestions() -> None:
     assert speller().check(text(2_000, seed=2)) == []
     assert speller().check("") == speller().check(b"") == []
 
 
-def test_only_what_is_above_the_threshold_is_suggested() -> None:
-    found = only(WRONG)
+def test_only_words_above_the_threshold_are_suggested() -> None:
+    found = only_suggestion(WRONG)
     for threshold, suggested in ((found.probability, []), (found.probability - 1e-9, [found])):
         made = replace(speller(), promise=replace(speller().promise, threshold=threshold))
         assert made.check(WRONG) == suggested
 
 
-def test_another_threshold_than_the_promise_s_may_be_given(tmp_path: Path) -> None:
-    found = only(WRONG)
+def test_threshold_can_be_overridden(tmp_path: Path) -> None:
+    found = only_suggestion(WRONG)
     file = tmp_path / "letter.txt"
     file.write_text(WRONG)
     above, below = found.probability, found.probability - 1e-9
@@ -70,7 +70,7 @@ def test_another_threshold_than_the_promise_s_may_be_given(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("threshold", [0.49, 1.01, float("nan"), "often", -1])
-def test_a_threshold_is_a_probability_from_a_half_on(threshold: Any, tmp_path: Path) -> None:
+def test_invalid_threshold_raises(threshold: Any, tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text(WRONG)
     for check in (speller().check, speller().check_file, speller().fix_file):
         with pytest.raises(
@@ -79,10 +79,10 @@ def test_a_threshold_is_a_probability_from_a_half_on(threshold: Any, tmp_path: P
             check(str(tmp_path / "letter.txt"), threshold=threshold)
 
 
-def test_words_that_are_the_same_in_capitals_are_not_told_apart_there() -> None:
+def test_words_that_are_equal_in_capitals_are_not_suggested() -> None:
     german = replace(speller(), sets=(LinearWordClassifier.constant(("masse", "maße"), 1),))
-    told = [(one.written, one.suggested) for one in german.check("MASSE, Masse und masse.")]
-    assert told == [("Masse", "Maße"), ("masse", "maße")]
+    suggestions = [(one.written, one.suggested) for one in german.check("MASSE, Masse und masse.")]
+    assert suggestions == [("Masse", "Maße"), ("masse", "maße")]
 
 
 @pytest.mark.parametrize(
@@ -99,32 +99,32 @@ def test_words_that_are_the_same_in_capitals_are_not_told_apart_there() -> None:
         ("\u2028", 1, 16),
     ],
 )
-def test_lines_and_columns_count_characters_from_one(before: str, line: int, column: int) -> None:
+def test_lines_and_columns_count_from_one_in_characters(before: str, line: int, column: int) -> None:
     checked = before + WRONG
-    for found in (only(checked), only(checked.encode())):
+    for found in (only_suggestion(checked), only_suggestion(checked.encode())):
         assert (found.line, found.column) == (line, column)
         assert checked[found.begin : found.end] == found.written == "weather"
 
 
 @given(st.text("a\n\ré𝔘 ", max_size=40), st.integers(0, 40))
 @example("a\r\nb", 2)
-def test_a_place_is_that_of_universal_newlines_however_the_text_is_parted(passed: str, at: int) -> None:
-    place = TextPosition().advance(passed[:at].encode()).advance(passed[at:].encode())
-    lines = passed.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    assert (place.character, place.line) == (len(passed), len(lines))
-    assert place.character - place.line_start == len(lines[-1])
+def test_position_follows_universal_newlines_for_any_split(text_before: str, at: int) -> None:
+    position = TextPosition().advance(text_before[:at].encode()).advance(text_before[at:].encode())
+    lines = text_before.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    assert (position.character, position.line) == (len(text_before), len(lines))
+    assert position.character - position.line_start == len(lines[-1])
 
 
-def test_a_byte_order_mark_is_no_character() -> None:
-    found = only(b"\xef\xbb\xbf" + WRONG.encode())
+def test_byte_order_mark_of_bytes_is_not_counted() -> None:
+    found = only_suggestion(b"\xef\xbb\xbf" + WRONG.encode())
     assert (found.line, found.column, found.begin) == (1, 15, 14)
 
 
-def test_a_byte_order_mark_in_a_str_counts_for_the_place_but_not_for_the_column() -> None:
-    found = only("\ufeff" + WRONG)
+def test_byte_order_mark_of_str_counts_in_offsets_only() -> None:
+    found = only_suggestion("\ufeff" + WRONG)
     assert (found.line, found.column, found.begin) == (1, 15, 15)
-    assert found.probability == only(WRONG).probability
-    assert only("\ufeff\n" + WRONG).column == 15
+    assert found.probability == only_suggestion(WRONG).probability
+    assert only_suggestion("\ufeff\n" + WRONG).column == 15
 
 
 @pytest.mark.parametrize(
@@ -140,39 +140,39 @@ def test_a_byte_order_mark_in_a_str_counts_for_the_place_but_not_for_the_column(
     ],
 )
 def test_a_suggestion_keeps_capitals_and_apostrophes(wrong: str, suggested: str) -> None:
-    assert only(wrong).suggested == suggested
+    assert only_suggestion(wrong).suggested == suggested
 
 
-def test_the_apostrophe_is_that_of_the_prose_and_not_of_code() -> None:
+def test_apostrophe_is_that_of_the_prose() -> None:
     checked = "I think their not ready to go. It’s so.\n\n    a = 'b' + 'c'\n"
-    assert only(checked, "page.md").suggested == "they’re"
-    assert only(checked, "page.txt").suggested == "they're"
+    assert only_suggestion(checked, "page.md").suggested == "they’re"
+    assert only_suggestion(checked, "page.txt").suggested == "they're"
 
 
-def test_one_capital_letter_is_not_taken_for_capitals() -> None:
+def test_single_capital_letter_is_not_all_capitals() -> None:
     assert match_case("A", "an", "'") == "An"
     assert match_case("I'M", "i'll", "’") == "I'LL"
     assert match_case("i’m", "i'll", "'") == "i’ll"
 
 
-def test_suggestions_come_in_the_order_of_the_text() -> None:
+def test_suggestions_are_in_text_order() -> None:
     checked = f"{WRONG} She went their to sing. The whether was fine, and I went to cry. {WRONG}"
     found = speller().check(checked)
     assert [one.written for one in found] == ["weather", "their", "whether", "weather"]
     assert [one.begin for one in found] == sorted(one.begin for one in found)
 
 
-def test_code_and_addresses_are_no_prose() -> None:
+def test_code_and_addresses_are_not_checked() -> None:
     assert speller().check("I didn't know `weather` to laugh. See http://know.weather.to/laugh") == []
 
 
-def test_halves_of_signs_and_odd_characters_are_passed_over() -> None:
+def test_surrogates_and_control_characters_are_accepted() -> None:
     checked = "\ud800\x00\x1a\u0000 \uffff" + WRONG
-    found = only(checked)
+    found = only_suggestion(checked)
     assert checked[found.begin : found.end] == "weather"
 
 
-def test_a_long_text_gives_the_same_in_pieces_as_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_suggestions_do_not_depend_on_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     checked = "\r\n\r\n".join([WRONG, "Ünd 𝔘𝔫𝔡.", text(500, seed=3), f"The weather was fine. {WRONG}"] * 30)
     whole = speller().check(checked)
     assert len(whole) == 60
@@ -181,7 +181,7 @@ def test_a_long_text_gives_the_same_in_pieces_as_at_once(monkeypatch: pytest.Mon
     assert speller().check(checked) == whole
 
 
-def test_an_endless_line_is_checked_in_bounded_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_line_is_checked_in_bounded_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checking, "MAX_PIECE_BYTES", 1_000)
     checked = " ".join(["𝔘𝔫𝔡", WRONG] * 200)
     found = speller().check(checked)
@@ -192,15 +192,15 @@ def test_an_endless_line_is_checked_in_bounded_pieces(monkeypatch: pytest.Monkey
     assert speller().check("ü" * 5_000) == []
 
 
-def test_no_occurrence_is_left_out_however_many_a_piece_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept: list[int] = []
+def test_no_occurrence_is_dropped_while_checking(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[int] = []
 
-    class Watched(ContextReader):
-        def __init__(self, sets: Sequence[Sequence[str]], window: int, *, most: int) -> None:
-            kept.append(most)
-            super().__init__(sets, window, most=most)
+    class RecordingReader(ContextReader):
+        def __init__(self, sets: Sequence[Sequence[str]], window: int, *, max_occurrences: int) -> None:
+            limits.append(max_occurrences)
+            super().__init__(sets, window, max_occurrences=max_occurrences)
 
-    monkeypatch.setattr("weigh.apps.spelling.checking.ContextReader", Watched)
+    monkeypatch.setattr("weigh.apps.spelling.checking.ContextReader", RecordingReader)
     wrong = "know weather to laugh. " * 300
     assert len(speller().check(wrong)) == 300
-    assert kept == [len(wrong)]
+    assert limits == [len(wrong)]

@@ -1,4 +1,4 @@
-"""Confusion sets: the lists of the package, files, and what users give."""
+"""Confusion sets: built-in lists, files and arguments."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ PUBLISHED = {"golding-schabes": 18, "banko-brill": 10}
 
 
 @pytest.mark.parametrize(("name", "sets"), PUBLISHED.items())
-def test_a_published_list_has_as_many_sets_as_its_paper(name: str, sets: int) -> None:
+def test_published_list_has_the_number_of_sets_of_its_paper(name: str, sets: int) -> None:
     assert len(ConfusionSets.by_name(name)) == sets
 
 
 @pytest.mark.parametrize("name", ConfusionSets.list_names())
-def test_a_list_of_the_package_says_where_it_is_from(name: str) -> None:
+def test_built_in_list_cites_its_source(name: str) -> None:
     assert ConfusionSets.by_name(name).name == name
     import weigh.apps.spelling.confusion_sets as home
 
@@ -33,7 +33,7 @@ def test_a_list_of_the_package_says_where_it_is_from(name: str) -> None:
     assert re.search(r"(ACL|HLT) (1996|2001)", head)
 
 
-def test_the_names_are_those_of_the_files() -> None:
+def test_list_names_equal_the_files() -> None:
     import weigh.apps.spelling.confusion_sets as home
 
     assert {file.stem for file in (Path(home.__file__).parent / "lists").iterdir()} == set(
@@ -44,12 +44,12 @@ def test_the_names_are_those_of_the_files() -> None:
 def test_english_has_all_sets_of_golding_and_schabes() -> None:
     english = ConfusionSets.by_name("english")
     assert set(ConfusionSets.by_name("golding-schabes")) <= set(english)
-    # Those of Banko and Brill are the same but for one, which has a third word here.
+    # All but one of Banko and Brill, which has a third word in the English list.
     other = set(ConfusionSets.by_name("banko-brill")) - set(english)
     assert other == {("their", "there")}
 
 
-def test_a_file_has_a_set_a_line_in_any_hand(tmp_path: Path) -> None:
+def test_file_format_accepts_all_separators(tmp_path: Path) -> None:
     file = tmp_path / "mine.txt"
     file.write_text("\ufeff# mine\n\n Their, there , they’re # three\r\nnaïve/naïf\nSeite\tseit\n", "utf-8")
     assert ConfusionSets.read(file).sets == (
@@ -60,7 +60,7 @@ def test_a_file_has_a_set_a_line_in_any_hand(tmp_path: Path) -> None:
     assert ConfusionSets.read(file).name == str(file)
 
 
-def test_whatever_a_user_gives_is_understood(tmp_path: Path) -> None:
+def test_parse_accepts_paths_names_and_sequences(tmp_path: Path) -> None:
     file = tmp_path / "mine.txt"
     file.write_text("das dass\n")
     german = (("das", "dass"),)
@@ -73,34 +73,36 @@ def test_whatever_a_user_gives_is_understood(tmp_path: Path) -> None:
     assert ConfusionSets.parse(ready) is ready
 
 
-def test_a_folder_named_like_a_list_does_not_hide_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_built_in_list_takes_precedence_over_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "english").mkdir()
     monkeypatch.chdir(tmp_path)
     assert ConfusionSets.parse("english").name == "english"
 
 
-def test_sets_keep_the_capitals_of_their_list_which_do_not_tell_words_apart() -> None:
+def test_sets_keep_capitals_but_ignore_case_for_duplicates() -> None:
     assert ConfusionSets.parse(["man Mann", "seit/Seite"]).sets == (("man", "Mann"), ("seit", "Seite"))
     for same in (["Mann mann"], ["man Mann", "Seite MANN"]):
-        with pytest.raises(ParameterError, match=r"is in it twice|is in another set already"):
+        with pytest.raises(ParameterError, match=r"occurs twice|is already in another set"):
             ConfusionSets.parse(same)
 
 
 @pytest.mark.parametrize("line", ["would of, would have", "would of/would have", "its it's, it has"])
-def test_a_phrase_is_seen_to_be_one(line: str) -> None:
-    with pytest.raises(ParameterError, match=r"is not one word.* phrases cannot be told apart"):
+def test_phrases_raise(line: str) -> None:
+    with pytest.raises(ParameterError, match=r"is not a single word.* Phrases are not supported"):
         ConfusionSets.parse([line])
 
 
 @pytest.mark.parametrize("word", ["कि", "e\u0331"])
-def test_letters_with_marks_of_their_own_are_said_not_to_be_read(word: str) -> None:
-    with pytest.raises(ParameterError, match=r"is not one word.*combining marks.*not read yet"):
+def test_combining_marks_raise(word: str) -> None:
+    with pytest.raises(ParameterError, match=r"is not a single word.*combining marks are not supported"):
         ConfusionSets.parse([[word, "a"]])
     assert ConfusionSets.parse([["e\u0301", "a"]]).sets == (("é", "a"),)
 
 
 @given(st.lists(st.lists(st.text("abÄ’'-_ 1", max_size=4), max_size=4), max_size=4))
-def test_sets_are_refused_in_words_or_hold_what_they_promise(sets: list[list[str]]) -> None:
+def test_parsed_sets_satisfy_the_invariants(sets: list[list[str]]) -> None:
     try:
         found = ConfusionSets.parse(sets)
     except ParameterError:
@@ -112,26 +114,26 @@ def test_sets_are_refused_in_words_or_hold_what_they_promise(sets: list[list[str
     assert ConfusionSets(found.sets, found.name) == found
 
 
-@pytest.mark.parametrize("what", [5, None, [5], [None, ["a", "b"]]])
-def test_what_is_no_list_is_refused(what: object) -> None:
+@pytest.mark.parametrize("value", [5, None, [5], [None, ["a", "b"]]])
+def test_parsing_other_types_raises(value: object) -> None:
     with pytest.raises(
         ParameterError, match="must be the name of a list, the path of one, or sequences of words"
     ):
-        ConfusionSets.parse(what)
+        ConfusionSets.parse(value)
 
 
 @pytest.mark.parametrize("word", ["well-known", "_x", "a b", "12", "x" * 41, "'tis", "e\u0301!", ""])
-def test_what_a_reader_takes_for_no_word_is_refused(word: str) -> None:
-    with pytest.raises(ParameterError, match="is not one word"):
+def test_invalid_words_raise(word: str) -> None:
+    with pytest.raises(ParameterError, match="is not a single word"):
         ConfusionSets((("a", word),))
 
 
-def test_a_folder_and_a_corpus_are_no_lists(tmp_path: Path) -> None:
+def test_folder_or_corpus_as_list_raises(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="is a folder, not a file"):
         ConfusionSets.read(tmp_path)
     novel = tmp_path / "novel.txt"
     novel.write_bytes(b"a b\n" * (1 << 21))
-    with pytest.raises(SourceError, match=r"longer than 4,194,304 bytes: it is no list"):
+    with pytest.raises(SourceError, match=r"longer than 4,194,304 bytes, too long for a list"):
         ConfusionSets.read(novel)
 
 
@@ -143,9 +145,10 @@ def test_sets_print_and_are_plain_data() -> None:
     assert max(map(len, str(ConfusionSets.by_name("english")).splitlines())) <= 80
 
 
-def test_reading_a_list_needs_no_learner() -> None:
+def test_reading_a_list_imports_no_heavy_library() -> None:
     code = (
-        "import sys; from weigh.apps.spelling.confusion_sets import ConfusionSets; ConfusionSets.named('english');"
+        "import sys; from weigh.apps.spelling.confusion_sets import ConfusionSets; "
+        "ConfusionSets.by_name('english');"
         "print([name for name in ('scipy', 'sklearn', 'pyarrow', 'altair') if name in sys.modules])"
     )
     assert (
@@ -155,7 +158,7 @@ def test_reading_a_list_needs_no_learner() -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_a_line_ends_with_any_line_end(tmp_path, end):
+def test_all_line_ends_are_accepted(tmp_path, end):
     path = tmp_path / "sets.txt"
     path.write_bytes(end.join(["weather whether", "", "their there"]).encode())
     assert ConfusionSets.read(path).sets == (("weather", "whether"), ("their", "there"))

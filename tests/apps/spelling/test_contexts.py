@@ -1,4 +1,4 @@
-"""The native reader of contexts against its twin, and what becomes of what it found."""
+"""The native context reader against its reference, and operations on occurrences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from weigh.errors import ParameterError
 
 SETS = [["weather", "whether"], ["its", "it's"], ["été", "ete"], ["a", "i̇"], ["σας", "σασ"]]
 
-ODD = [
+UNUSUAL = [
     "",
     "its",
     "Its it's IT'S It’s ITS’ 'its' ‘its’ “its” its's i'ts its''s",
@@ -47,7 +47,7 @@ ODD = [
     "e\u0301te its ete\u0301 its\u00ad its\u200bits its\u00a0its\u2028its\u0085its",
 ]
 
-BAD = [
+INVALID = [
     b"\xff its \x80\x80 its \xc3",
     b"its\xff its\xe2\x82 its\xe2\x80 \xe2\x80\x99its",
     b"\xed\xa0\x80 its \xed\xb0\x80its \xf4\x90\x80\x80 its",
@@ -56,33 +56,33 @@ BAD = [
 ]
 
 
-def found(reader: ContextReader) -> list[Occurrence]:
-    """What a reader has found, as the twin tells it, in the order of the texts."""
+def read_occurrences(reader: ContextReader) -> list[Occurrence]:
+    """Return the occurrences of a reader in the format of the reference, in text order."""
     every = [
         Occurrence(number, member, begin, size, at, rows.context(i))
         for number, rows in enumerate(reader.occurrences())
         for i, (member, begin, size, at) in enumerate(
-            zip(rows.members, rows.begins, rows.sizes, rows.at, strict=True)
+            zip(rows.members, rows.byte_offsets, rows.byte_lengths, rows.positions, strict=True)
         )
     ]
     return sorted(every, key=lambda each: each.begin)
 
 
-def same(piece: bytes, window: int = 6) -> None:
+def assert_equals_reference(piece: bytes, window: int = 6) -> None:
     reader = ContextReader(SETS, window)
     assert reader.read(piece, 0) == count_words(piece)
-    assert found(reader) == list(contexts(piece, SETS, window))
+    assert read_occurrences(reader) == list(contexts(piece, SETS, window))
 
 
-@pytest.mark.parametrize("text", ODD)
-def test_the_reader_finds_what_its_twin_finds(text: str) -> None:
+@pytest.mark.parametrize("text", UNUSUAL)
+def test_reader_equals_the_reference(text: str) -> None:
     for window in (0, 1, 2, 6, 100):
-        same(text.encode(), window)
+        assert_equals_reference(text.encode(), window)
 
 
-@pytest.mark.parametrize("piece", BAD)
-def test_bytes_that_are_no_text_are_marks(piece: bytes) -> None:
-    same(piece)
+@pytest.mark.parametrize("piece", INVALID)
+def test_invalid_utf8_equals_the_reference(piece: bytes) -> None:
+    assert_equals_reference(piece)
 
 
 ALPHABET = st.sampled_from(
@@ -95,23 +95,23 @@ ALPHABET = st.sampled_from(
 
 
 @given(st.lists(ALPHABET, max_size=60).map("".join), st.integers(0, 8))
-def test_random_texts_are_read_as_their_twin_reads_them(text: str, window: int) -> None:
-    same(text.encode(), window)
+def test_random_texts_equal_the_reference(text: str, window: int) -> None:
+    assert_equals_reference(text.encode(), window)
 
 
 @given(st.lists(st.one_of(st.binary(max_size=4), ALPHABET.map(str.encode)), max_size=40).map(b"".join))
-def test_random_bytes_are_read_as_their_twin_reads_them(piece: bytes) -> None:
-    same(piece)
+def test_random_bytes_equal_the_reference(piece: bytes) -> None:
+    assert_equals_reference(piece)
 
 
 @pytest.mark.parametrize("part", ["its\u0301", "its\xadelf", "its\u200delf", "[b]its", "(b)its", "its(elf)"])
-def test_a_part_of_a_word_is_no_word(part: str) -> None:
+def test_parts_of_words_are_not_occurrences(part: str) -> None:
     reader = ContextReader(SETS)
     reader.read(f"a {part} b".encode(), 0)
     assert len(reader.occurrences()[1]) == 0
 
 
-def test_a_context_has_these_features() -> None:
+def test_features_of_a_context() -> None:
     reader = ContextReader([["weather", "whether"]], 3)
     assert reader.read("I didn’t know Weather—to laugh loudly or cry.".encode(), 0) == 9
     (rows,) = reader.occurrences()
@@ -134,7 +134,7 @@ def test_a_context_has_these_features() -> None:
     ]
 
 
-def test_pieces_of_documents_are_joined_by_their_offsets() -> None:
+def test_positions_and_offsets_continue_across_pieces() -> None:
     reader = ContextReader(SETS)
     first, second = "Été its été\n".encode(), b"a whether b"
     words = reader.read(first, 3)
@@ -142,15 +142,15 @@ def test_pieces_of_documents_are_joined_by_their_offsets() -> None:
     assert reader.read(second, 3, words, len(first)) == 3
     assert reader.read(b"x its", 4) == 2
     weather, its = reader.occurrences()[:2]
-    assert weather.at.tolist() == [4]
-    assert weather.begins.tolist() == [len(first) + 2]
-    assert weather.sizes.tolist() == [7]
+    assert weather.positions.tolist() == [4]
+    assert weather.byte_offsets.tolist() == [len(first) + 2]
+    assert weather.byte_lengths.tolist() == [7]
     assert its.documents.tolist() == [3, 4]
-    assert its.at.tolist() == [1, 1]
+    assert its.positions.tolist() == [1, 1]
     assert its.names is weather.names
 
 
-def test_a_reader_goes_on_after_it_was_asked() -> None:
+def test_reader_continues_after_reading_occurrences() -> None:
     reader = ContextReader(SETS)
     reader.read(b"its", 0)
     before = reader.occurrences()[1]
@@ -159,22 +159,22 @@ def test_a_reader_goes_on_after_it_was_asked() -> None:
     assert reader.occurrences()[1].members.tolist() == [0, 1]
 
 
-def many(n: int) -> Occurrences:
-    """Occurrences of two words in many contexts."""
+def make_occurrences(n: int) -> Occurrences:
+    """Return occurrences of two words in many contexts."""
     reader = ContextReader([["its", "it's"]])
     for i in range(n):
         reader.read(f"word{i} {'its' if i % 3 else 'It’s'} other{i % 5} last".encode(), i)
     return reader.occurrences()[0]
 
 
-def test_where_takes_masks_and_numbers() -> None:
-    rows = many(20)
+def test_select_accepts_masks_and_indices() -> None:
+    rows = make_occurrences(20)
     numbers = np.array([7, 3, 3, 19])
-    some = rows.select(numbers)
-    assert len(some) == 4
-    assert [some.context(i) for i in range(4)] == [rows.context(i) for i in numbers]
-    for name in ("members", "documents", "at", "begins", "sizes"):
-        assert np.array_equal(getattr(some, name), getattr(rows, name)[numbers])
+    selected = rows.select(numbers)
+    assert len(selected) == 4
+    assert [selected.context(i) for i in range(4)] == [rows.context(i) for i in numbers]
+    for name in ("members", "documents", "positions", "byte_offsets", "byte_lengths"):
+        assert np.array_equal(getattr(selected, name), getattr(rows, name)[numbers])
     odd = rows.select(rows.documents % 2 == 1)
     assert odd.documents.tolist() == list(range(1, 20, 2))
     assert [odd.context(i) for i in range(10)] == [rows.context(i) for i in range(1, 20, 2)]
@@ -182,42 +182,45 @@ def test_where_takes_masks_and_numbers() -> None:
     assert len(rows.select(np.array([], dtype=np.int64)).features) == 0
 
 
-def test_a_chunk_and_a_source_hold_the_same_rows() -> None:
-    rows = many(20).select(np.arange(4, 20))
-    want = [rows.context(i) for i in range(16)]
+def test_chunk_and_source_have_the_same_rows() -> None:
+    rows = make_occurrences(20).select(np.arange(4, 20))
+    expected = [rows.context(i) for i in range(16)]
     labels = [rows.words[member] for member in rows.members]
     chunk = rows.to_chunk()
-    assert chunk.columns["context"].to_pylist() == want
+    assert chunk.columns["context"].to_pylist() == expected
     assert chunk.labels is not None
     assert chunk.labels.to_pylist() == labels
     source = rows.to_source()
     assert (source.names, source.n_rows, dict(source.kinds)) == (("context",), 16, {"context": "tokens"})
     chunks = list(source.chunks(size=5))
-    assert [row for each in chunks for row in each.columns["context"].to_pylist()] == want
+    assert [row for each in chunks for row in each.columns["context"].to_pylist()] == expected
     assert [label for each in chunks for label in each.labels.to_pylist()] == labels
 
 
 def test_learners_see_the_names_of_a_source() -> None:
-    rows = many(60)
-    want = [rows.context(i) for i in range(60)]
-    assert split_all(rows.to_source(), {"context": weigh.Tokens()}) == want
+    rows = make_occurrences(60)
+    expected = [rows.context(i) for i in range(60)]
+    assert split_all(rows.to_source(), {"context": weigh.Tokens()}) == expected
 
 
-def mixed(number: int) -> int:
-    """A number whose bits tell nothing of its neighbours, as the reader has it."""
+def hash_number(number: int) -> int:
+    """Hash a number as the reader does (the finaliser of MurmurHash3)."""
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
         number = (number ^ number >> 33) * factor % 2**64
     return number ^ number >> 33
 
 
-@pytest.mark.parametrize("most", [2, 3, 4, 7, 8])
-def test_a_full_set_keeps_half_then_a_quarter(most: int) -> None:
-    reader = ContextReader([["its"], ["whether"]], most=most)
+@pytest.mark.parametrize("max_occurrences", [2, 3, 4, 7, 8])
+def test_full_set_keeps_half_then_a_quarter(max_occurrences: int) -> None:
+    reader = ContextReader([["its"], ["whether"]], max_occurrences=max_occurrences)
     stride = 1
     for n in range(1, 70):
         reader.read(f"a{n - 1} its".encode() + b" whether" * (n == 1), n - 1)
         its, whether = reader.occurrences()
-        while len(kept := [number for number in range(n) if mixed(number) % stride == 0]) > most:
+        while (
+            len(kept := [number for number in range(n) if hash_number(number) % stride == 0])
+            > max_occurrences
+        ):
             stride *= 2
         assert its.documents.tolist() == kept
         assert its.sampling_fraction == 1 / stride
@@ -225,8 +228,8 @@ def test_a_full_set_keeps_half_then_a_quarter(most: int) -> None:
         assert (len(whether), whether.sampling_fraction) == (1, 1.0)
 
 
-def test_a_full_set_keeps_both_of_two_words_that_alternate() -> None:
-    reader = ContextReader([["its", "it's"]], most=1_000)
+def test_alternating_words_are_sampled_evenly() -> None:
+    reader = ContextReader([["its", "it's"]], max_occurrences=1_000)
     reader.read(b"its own it's " * 20_000, 0)
     rows = reader.occurrences()[0]
     assert 400 < len(rows) <= 1_000
@@ -234,8 +237,8 @@ def test_a_full_set_keeps_both_of_two_words_that_alternate() -> None:
     assert np.bincount(rows.members) / len(rows) == pytest.approx([0.5, 0.5], abs=0.05)
 
 
-def test_dropped_occurrences_leave_no_names() -> None:
-    reader = ContextReader([["its"]], most=2)
+def test_names_of_dropped_occurrences_are_removed() -> None:
+    reader = ContextReader([["its"]], max_occurrences=2)
     for n in range(1000):
         reader.read(f"a{n} its".encode(), n)
     names = reader.occurrences()[0].names
@@ -249,7 +252,7 @@ def test_a_long_line_takes_linear_time() -> None:
     assert len(reader.occurrences()[0]) == 3
 
 
-def test_threads_take_turns_at_one_reader() -> None:
+def test_reader_is_thread_safe() -> None:
     reader = ContextReader(SETS)
     piece = b"its own it's whether a b c d e\n" * 500
     threads = [threading.Thread(target=reader.read, args=(piece, i)) for i in range(8)]
@@ -263,19 +266,19 @@ def test_threads_take_turns_at_one_reader() -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"window": -1}, {"window": 1.0}, {"window": True}, {"window": 101}, {"most": 1}]
+    "settings", [{"window": -1}, {"window": 1.0}, {"window": True}, {"window": 101}, {"max_occurrences": 1}]
 )
-def test_odd_settings_are_refused(settings: dict[str, int]) -> None:
+def test_invalid_parameters_raise(settings: dict[str, int]) -> None:
     with pytest.raises(ParameterError, match="a whole number"):
         ContextReader(SETS, **settings)
 
 
-def test_a_word_of_two_sets_is_refused() -> None:
+def test_word_in_two_sets_raises() -> None:
     with pytest.raises(ValueError, match="a word is in the sets twice: its"):
         ContextReader([["its", "it's"], ["its"]])
 
 
-def test_there_are_no_more_sets_than_were_given() -> None:
+def test_unknown_set_index_raises() -> None:
     native = _core.ContextReader([["its"]], 6, 2)
     for ask in (native.columns, native.stride):
         with pytest.raises(ValueError, match="no such set"):

@@ -1,4 +1,4 @@
-"""Fixing: the words that were suggested, and no other byte."""
+"""Corrections change the suggested words and no other byte."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ TEXT = f"“Æ” says:\r\n{WRONG}\r\n\r\nWe went their to sing, é.\r\ttail  "
 FIXED = TEXT.replace("weather", "whether").replace("their", "there")
 
 
-def test_a_text_is_fixed_by_its_suggestions() -> None:
-    found = speller().check(TEXT)
-    assert speller().fixed(TEXT, found) == FIXED
-    assert speller().fixed(TEXT, found[::-1]) == FIXED
+def test_suggestions_are_applied_to_a_text() -> None:
+    suggestions = speller().check(TEXT)
+    assert speller().fixed(TEXT, suggestions) == FIXED
+    assert speller().fixed(TEXT, suggestions[::-1]) == FIXED
     assert speller().fixed(TEXT, []) == TEXT
 
 
@@ -42,14 +42,14 @@ def test_a_text_is_fixed_by_its_suggestions() -> None:
         ("gb18030", b""),
     ],
 )
-def test_a_file_keeps_all_other_bytes(tmp_path: Path, encoding: str, mark: bytes) -> None:
+def test_other_bytes_of_a_file_stay_unchanged(tmp_path: Path, encoding: str, mark: bytes) -> None:
     codec = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be", b"\xff\xfe\0\0": "utf-32-le"}.get(mark)
     codec = codec or encoding.removesuffix("-sig")
     path = tmp_path / "letter.txt"
     path.write_bytes(mark + TEXT.encode(codec))
     path.chmod(0o640)
-    found = speller().fix_file(path, encoding=encoding)
-    assert [one.suggested for one in found] == ["whether", "there"]
+    suggestions = speller().fix_file(path, encoding=encoding)
+    assert [one.suggested for one in suggestions] == ["whether", "there"]
     assert path.read_bytes() == mark + FIXED.encode(codec)
     assert path.stat().st_mode & 0o777 == 0o640
     assert os.listdir(tmp_path) == ["letter.txt"]
@@ -67,35 +67,35 @@ def test_checking_a_file_equals_checking_its_text(tmp_path: Path) -> None:
     plain, packed = tmp_path / "letter.txt", tmp_path / "letter.txt.gz"
     plain.write_bytes(b"\xef\xbb\xbf" + TEXT.encode())
     packed.write_bytes(gzip.compress(TEXT.encode()))
-    found = speller().check(TEXT, name=str(plain))
-    assert speller().check_file(plain) == found
-    assert speller().check_file(packed) == [replace(one, name=str(packed)) for one in found]
+    suggestions = speller().check(TEXT, name=str(plain))
+    assert speller().check_file(plain) == suggestions
+    assert speller().check_file(packed) == [replace(one, name=str(packed)) for one in suggestions]
 
 
-def told(path: Path, found: list[Suggestion] | None = None, encoding: str = "utf-8") -> str:
+def error_message(path: Path, suggestions: list[Suggestion] | None = None, encoding: str = "utf-8") -> str:
     before, file = path.read_bytes(), read_decoded_file(path, encoding)
-    suggestions = speller().check(file.text) if found is None else found
-    with pytest.raises(errors.SourceError) as refused:
+    suggestions = speller().check(file.text) if suggestions is None else suggestions
+    with pytest.raises(errors.SourceError) as raised:
         write_corrections(file, suggestions)
     assert path.read_bytes() == before
     assert os.listdir(path.parent) == [path.name]
-    return str(refused.value).replace(str(path), path.name)
+    return str(raised.value).replace(str(path), path.name)
 
 
-def test_a_packed_file_stays(tmp_path: Path) -> None:
+def test_compressed_file_is_not_changed(tmp_path: Path) -> None:
     path = tmp_path / "letter.txt.gz"
     path.write_bytes(gzip.compress(WRONG.encode()))
-    assert told(path) == "letter.txt.gz is packed and stays as it is. Unpack it first."
+    assert error_message(path) == "letter.txt.gz is compressed and was not changed. Decompress it first."
 
 
-def test_a_file_that_may_not_be_written_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_only_file_is_not_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "letter.txt"
     path.write_text(WRONG)
     monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK)
-    assert told(path) == "letter.txt may not be written to. Nothing was changed."
+    assert error_message(path) == "letter.txt is read-only. Nothing was changed."
 
 
-def test_a_file_that_has_changed_since_stays(tmp_path: Path) -> None:
+def test_file_changed_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "letter.txt"
     path.write_text(WRONG)
     file = read_decoded_file(path)
@@ -106,35 +106,37 @@ def test_a_file_that_has_changed_since_stays(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["letter.txt"]
 
 
-def test_an_encoding_in_which_other_bytes_would_change_is_refused(tmp_path: Path) -> None:
+def test_ambiguous_encoding_raises(tmp_path: Path) -> None:
     path = tmp_path / "letter.txt"
-    # A letter may be written in base 64 in this encoding, though it need not.
+    # In this encoding a letter may be encoded in base 64, but need not be.
     path.write_bytes(b"+AEk- didn't know weather to laugh or cry.")
-    assert "utf-7 has several ways to write a text" in told(path, encoding="utf-7")
+    assert "utf-7 can encode the same text in several ways" in error_message(path, encoding="utf-7")
 
 
-def test_a_word_that_the_encoding_lacks_is_refused(tmp_path: Path) -> None:
+def test_word_that_cannot_be_encoded_raises(tmp_path: Path) -> None:
     path = tmp_path / "letter.txt"
     path.write_bytes(WRONG.encode("latin-1"))
-    (found,) = speller().check(WRONG)
-    message = told(path, [replace(found, suggested="they’re")], "latin-1")
-    assert message.startswith("letter.txt: 'they’re' cannot be written in iso8859-1. Nothing was changed;")
+    (suggestion,) = speller().check(WRONG)
+    message = error_message(path, [replace(suggestion, suggested="they’re")], "latin-1")
+    assert message.startswith("letter.txt: 'they’re' cannot be encoded in iso8859-1. Nothing was changed;")
 
 
-def test_suggestions_that_overlap_are_refused() -> None:
-    (found,) = speller().check(WRONG)
+def test_overlapping_suggestions_raise() -> None:
+    (suggestion,) = speller().check(WRONG)
     with pytest.raises(errors.DataError, match=r"Two suggestions overlap at character 14: weather → whether"):
-        speller().fixed(WRONG, [found, found])
+        speller().fixed(WRONG, [suggestion, suggestion])
 
 
-def test_suggestions_for_another_text_are_refused() -> None:
-    found = speller().check(WRONG)
-    with pytest.raises(errors.DataError, match=r"stands ' weathe', and not 'weather': .* Check it again."):
-        speller().fixed(" " + WRONG, found)
+def test_suggestions_for_another_text_raise() -> None:
+    suggestions = speller().check(WRONG)
+    with pytest.raises(
+        errors.DataError, match=r"has ' weathe' at character 14, not 'weather': .* Check it again."
+    ):
+        speller().fixed(" " + WRONG, suggestions)
 
 
 @pytest.mark.parametrize("raw", [b"I didn't know weather \xff", b"know weather \0 to"])
-def test_what_is_no_text_is_refused_alike_whether_checked_or_fixed(tmp_path: Path, raw: bytes) -> None:
+def test_checking_and_fixing_binary_files_raise_the_same_error(tmp_path: Path, raw: bytes) -> None:
     path = tmp_path / "letter.txt"
     path.write_bytes(raw)
     with pytest.raises(errors.SourceError) as checked:

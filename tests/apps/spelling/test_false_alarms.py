@@ -1,4 +1,4 @@
-"""The promise of a speller: laws of its threshold, and what is held out to find it."""
+"""The bound on false alarms: laws of its threshold, and the held-out text."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ from weigh.apps.spelling.false_alarms import (
     held_out_mask,
 )
 
-DOUBTS = st.lists(st.sampled_from([0.4, 0.5, 0.6, 0.7, 0.7000001, 0.8, 0.9, 0.99, 1.0]), max_size=40).map(
-    np.array
-)
+PROBABILITIES = st.lists(
+    st.sampled_from([0.4, 0.5, 0.6, 0.7, 0.7000001, 0.8, 0.9, 0.99, 1.0]), max_size=40
+).map(np.array)
 RATES = st.one_of(st.sampled_from([0.1, 0.3, 0.5, 1.0, 2.0]), st.floats(0.01, 50))
 WORDS = st.integers(1, 2_000_000)
 
 
-def alarms_above(threshold: float, doubts: np.ndarray) -> int:
-    return int((doubts > threshold).sum())
+def alarms_above(threshold: float, probabilities: np.ndarray) -> int:
+    return int((probabilities > threshold).sum())
 
 
-def is_kept(alarms: int, words: int, rate: float) -> bool:
+def is_within(alarms: int, words: int, rate: float) -> bool:
     return alarm_rate_limit(alarms, words) <= rate
 
 
 @pytest.mark.parametrize(
     ("alarms", "words"), [(0, 1), (0, 59_000), (1, 1), (1, 2), (7, 7), (25, 692_898), (4, 3)]
 )
-def test_the_limit_is_the_upper_one_of_clopper_and_pearson(alarms, words):
+def test_limit_equals_clopper_pearson(alarms, words):
     exact = binomtest(min(alarms, words), words, alternative="less").proportion_ci(0.95, "exact")
     assert alarm_rate_limit(alarms, words) == pytest.approx(RATE_WORDS * exact.high)
 
 
 @pytest.mark.parametrize("rate", [0.3, 0.5, 1.0, 4.0])
-def test_a_speller_that_is_worse_than_promised_passes_once_in_twenty_texts(rate):
+def test_limit_has_five_percent_error(rate):
     words = 200_000
     counts = np.arange(400)
     passing = [alarm_rate_limit(int(alarms), words) <= rate for alarms in counts]
@@ -54,69 +54,69 @@ def test_a_speller_that_is_worse_than_promised_passes_once_in_twenty_texts(rate)
     assert binom.pmf(counts, words, rate / RATE_WORDS)[passing].sum() <= 0.05
 
 
-@given(rate=RATES, doubts=DOUBTS, words=WORDS)
-@example(rate=0.3, doubts=np.array([0.9, 0.8, 0.7, 0.6]), words=100_000)
-def test_there_are_never_more_alarms_than_promised(rate, doubts, words):
-    promise = FalseAlarmBound.for_rate(rate, doubts, words)
-    assert promise.alarms == alarms_above(promise.threshold, doubts)
-    assert promise.promised == alarm_rate_limit(promise.alarms, words)
-    assert is_kept(promise.alarms, words, rate) == promise.has_enough_text == is_kept(0, words, rate)
+@given(rate=RATES, probabilities=PROBABILITIES, words=WORDS)
+@example(rate=0.3, probabilities=np.array([0.9, 0.8, 0.7, 0.6]), words=100_000)
+def test_alarms_never_exceed_the_rate(rate, probabilities, words):
+    bound = FalseAlarmBound.for_rate(rate, probabilities, words)
+    assert bound.alarms == alarms_above(bound.threshold, probabilities)
+    assert bound.promised == alarm_rate_limit(bound.alarms, words)
+    assert is_within(bound.alarms, words, rate) == bound.has_enough_text == is_within(0, words, rate)
 
 
-@given(rate=RATES, doubts=DOUBTS, words=WORDS)
-@example(rate=0.3, doubts=np.array([0.9, 0.8, 0.7, 0.6]), words=100_000)
-@example(rate=25 * RATE_WORDS / 692_898, doubts=np.linspace(0.6, 0.9, 90), words=692_898)
-def test_no_smaller_threshold_would_keep_the_promise(rate, doubts, words):
-    promise = FalseAlarmBound.for_rate(rate, doubts, words)
-    assert promise.threshold >= MIN_THRESHOLD
-    allowed = is_kept if promise.has_enough_text else lambda alarms, words, rate: alarms == 0
-    smaller = {MIN_THRESHOLD, *doubts[doubts >= MIN_THRESHOLD].tolist()}
-    for threshold in sorted(each for each in smaller if each < promise.threshold):
-        assert not allowed(alarms_above(threshold, doubts), words, rate)
+@given(rate=RATES, probabilities=PROBABILITIES, words=WORDS)
+@example(rate=0.3, probabilities=np.array([0.9, 0.8, 0.7, 0.6]), words=100_000)
+@example(rate=25 * RATE_WORDS / 692_898, probabilities=np.linspace(0.6, 0.9, 90), words=692_898)
+def test_threshold_is_the_smallest_possible(rate, probabilities, words):
+    bound = FalseAlarmBound.for_rate(rate, probabilities, words)
+    assert bound.threshold >= MIN_THRESHOLD
+    allowed = is_within if bound.has_enough_text else lambda alarms, words, rate: alarms == 0
+    smaller = {MIN_THRESHOLD, *probabilities[probabilities >= MIN_THRESHOLD].tolist()}
+    for threshold in sorted(each for each in smaller if each < bound.threshold):
+        assert not allowed(alarms_above(threshold, probabilities), words, rate)
 
 
-@given(doubts=DOUBTS, words=st.integers(1, 59_900))
-def test_too_little_text_has_no_alarm_and_says_what_it_can_show(doubts, words):
-    promise = FalseAlarmBound.for_rate(0.5, doubts, words)
-    assert promise.alarms == 0
-    assert promise.threshold == max([MIN_THRESHOLD, *doubts.tolist()])
-    assert promise.promised == pytest.approx(RATE_WORDS * (1 - 0.05 ** (1 / words)))
-    assert promise.shortfall_warning.startswith(
+@given(probabilities=PROBABILITIES, words=st.integers(1, 59_900))
+def test_short_text_allows_no_alarm_and_warns(probabilities, words):
+    bound = FalseAlarmBound.for_rate(0.5, probabilities, words)
+    assert bound.alarms == 0
+    assert bound.threshold == max([MIN_THRESHOLD, *probabilities.tolist()])
+    assert bound.promised == pytest.approx(RATE_WORDS * (1 - 0.05 ** (1 / words)))
+    assert bound.shortfall_warning.startswith(
         "There is too little text to promise 0.5 false alarms per 10,000 words: "
     )
 
 
 @pytest.mark.parametrize("rate", [5e-324, 1e-300, 1e-11])
-def test_more_text_than_there_is_is_no_advice(rate):
+def test_impossible_amounts_of_text_are_not_advised(rate):
     assert FalseAlarmBound.for_rate(rate, np.array([0.7]), 10_000).shortfall_warning.endswith(
         "no rate below 2.995. Allow more alarms."
     )
 
 
-@given(doubts=DOUBTS, words=WORDS, rates=st.tuples(RATES, RATES))
-def test_a_higher_rate_never_has_a_higher_threshold(doubts, words, rates):
-    low, high = (FalseAlarmBound.for_rate(rate, doubts, words) for rate in sorted(rates))
+@given(probabilities=PROBABILITIES, words=WORDS, rates=st.tuples(RATES, RATES))
+def test_threshold_decreases_with_the_rate(probabilities, words, rates):
+    low, high = (FalseAlarmBound.for_rate(rate, probabilities, words) for rate in sorted(rates))
     assert high.threshold <= low.threshold
 
 
-def test_a_threshold_by_hand():
-    # Two alarms have a limit of 6.296, three one of 7.754, so that the third surest is the threshold.
-    promise = FalseAlarmBound.for_rate(0.7, np.array([0.7, 0.99, 0.6, 0.9]), 100_000)
-    assert promise == FalseAlarmBound(0.7, 0.7, 100_000, 2, pytest.approx(0.6296, abs=0.0001))
-    assert promise.has_enough_text
-    assert promise.shortfall_warning == ""
-    assert str(promise) == (
-        "at most 0.7 false alarms per 10,000 words (95 % sure): suggests above P = 0.7000 (2 alarms in "
+def test_threshold_computed_by_hand():
+    # Two alarms have a limit of 0.6296, three one of 0.7754, so the third largest one is the threshold.
+    bound = FalseAlarmBound.for_rate(0.7, np.array([0.7, 0.99, 0.6, 0.9]), 100_000)
+    assert bound == FalseAlarmBound(0.7, 0.7, 100_000, 2, pytest.approx(0.6296, abs=0.0001))
+    assert bound.has_enough_text
+    assert bound.shortfall_warning == ""
+    assert str(bound) == (
+        "at most 0.7 false alarms per 10,000 words (95 % confidence): suggests above P = 0.7000 (2 alarms in "
         "100,000 held-out words)"
     )
 
 
-def test_doubts_that_are_equal_go_together():
-    promise = FalseAlarmBound.for_rate(0.7, np.array([0.9, 0.8, 0.8, 0.8, 0.7]), 100_000)
-    assert (promise.threshold, promise.alarms, promise.promised) == (0.8, 1, alarm_rate_limit(1, 100_000))
+def test_equal_probabilities_are_all_excluded():
+    bound = FalseAlarmBound.for_rate(0.7, np.array([0.9, 0.8, 0.8, 0.8, 0.7]), 100_000)
+    assert (bound.threshold, bound.alarms, bound.promised) == (0.8, 1, alarm_rate_limit(1, 100_000))
 
 
-def test_a_doubtful_promise_tells_how_much_text_it_needs():
+def test_shortfall_warning_states_the_text_needed():
     assert FalseAlarmBound.for_rate(0.5, np.array([0.9]), 4_000).shortfall_warning == (
         "There is too little text to promise 0.5 false alarms per 10,000 words: 4,000 held-out words can "
         "show no rate below 7.487. Learn from 300,000 words or more, or allow more alarms."
@@ -124,44 +124,44 @@ def test_a_doubtful_promise_tells_how_much_text_it_needs():
 
 
 @given(rate=st.floats(0.01, 1_000))
-def test_the_text_that_is_asked_for_is_enough(rate):
-    told = FalseAlarmBound.for_rate(rate, np.array([0.9]), 1).shortfall_warning
-    needed = int(re.search(r"Learn from ([\d,]+) words", told)[1].replace(",", ""))
+def test_advised_amount_of_text_is_sufficient(rate):
+    warning = FalseAlarmBound.for_rate(rate, np.array([0.9]), 1).shortfall_warning
+    needed = int(re.search(r"Learn from ([\d,]+) words", warning)[1].replace(",", ""))
     assert FalseAlarmBound.for_rate(rate, np.array([0.9]), count_held_out_words([needed])).has_enough_text
 
 
-def test_a_promise_comes_back_from_plain_values():
-    promise = FalseAlarmBound.for_rate(0.3, np.array([0.9, 0.8]), 100_000)
-    assert FalseAlarmBound.from_dict(promise.to_dict()) == promise
+def test_bound_round_trips_through_plain_values():
+    bound = FalseAlarmBound.for_rate(0.3, np.array([0.9, 0.8]), 100_000)
+    assert FalseAlarmBound.from_dict(bound.to_dict()) == bound
 
 
 SIZES = st.lists(st.integers(0, 7_000), min_size=1, max_size=12)
 
 
 @given(sizes=SIZES)
-def test_held_words_are_those_of_held_places(sizes):
+def test_number_of_held_out_words_equals_the_mask(sizes):
     documents = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
     at = np.concatenate([np.arange(size) for size in sizes])
     assert int(held_out_mask(documents, at, sizes).sum()) == count_held_out_words(sizes)
 
 
 @given(sizes=SIZES)
-def test_about_a_fifth_is_held_out_of_enough_text(sizes):
+def test_about_a_fifth_of_the_words_is_held_out(sizes):
     total = sum(sizes)
     if total >= MIN_TRAINING_WORDS:
         assert 0.1 * total <= count_held_out_words(sizes) <= 0.4 * total
 
 
 @pytest.mark.parametrize("number", [5, 6, 9])
-def test_of_five_documents_the_fifth_is_held_out(number):
+def test_fifth_document_is_held_out(number):
     sizes = [2_000] * number
     documents, at = np.arange(number, dtype=np.int32), np.zeros(number, dtype=np.int64)
     assert held_out_mask(documents, at, sizes).tolist() == [at == 4 for at in range(number)]
     assert count_held_out_words(sizes) == 2_000
 
 
-def test_of_fewer_documents_every_fifth_block_is_held_out():
-    # The blocks go on from one document to the next.
+def test_fifth_block_is_held_out_if_there_are_few_documents():
+    # Blocks continue from one document to the next.
     sizes = [2_500, 10_000]
     at = np.array([0, 2_400, 1_499, 1_500, 2_499, 2_500, 6_500, 7_500])
     documents = np.array([0, 0, 1, 1, 1, 1, 1, 1], dtype=np.int32)
@@ -171,7 +171,7 @@ def test_of_fewer_documents_every_fifth_block_is_held_out():
 
 
 @pytest.mark.parametrize("fifth", [10, 90_000])
-def test_a_fifth_document_that_is_tiny_or_huge_is_not_held_out_alone(fifth):
+def test_blocks_are_held_out_if_the_fifth_document_is_tiny_or_huge(fifth):
     sizes = [10_000] * 4 + [fifth]
     assert (
         count_held_out_words(sizes)
@@ -179,7 +179,7 @@ def test_a_fifth_document_that_is_tiny_or_huge_is_not_held_out_alone(fifth):
     )
 
 
-def test_one_alarm_is_told_as_one() -> None:
+def test_one_alarm_is_singular() -> None:
     assert str(FalseAlarmBound(1.0, 0.9, 100_000, 3, 0.8)).startswith(
         "at most 1 false alarm per 10,000 words "
     )

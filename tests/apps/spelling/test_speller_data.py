@@ -1,4 +1,4 @@
-"""Spellers in files: what is saved is loaded, and what is damaged is refused in words."""
+"""Spellers in files: round trips, and damaged files."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def saved(tmp_path: Path) -> Path:
     return path
 
 
-def small() -> Speller:
-    """A speller of few features, so that every byte of its file can be tried."""
+def small_speller() -> Speller:
+    """A speller with few features, so that every byte of its file can be tested."""
     return replace(speller(), sets=tuple(one.select_strongest(2) for one in speller().sets))
 
 
 @pytest.mark.parametrize("learner", ["logistic", "naive-bayes", "bernoulli", "perceptron"])
-def test_a_speller_comes_back_as_it_was(tmp_path: Path, learner: str) -> None:
+def test_speller_round_trips_through_a_file(tmp_path: Path, learner: str) -> None:
     made = speller(learner)
     made.save(tmp_path / "en.weigh")
     loaded = weigh.Speller.load(tmp_path / "en.weigh")
@@ -48,7 +48,7 @@ def test_a_speller_comes_back_as_it_was(tmp_path: Path, learner: str) -> None:
     assert str(loaded) == str(made)
 
 
-def test_equal_spellers_have_equal_bytes_and_others_have_others() -> None:
+def test_equal_spellers_have_equal_bytes() -> None:
     speller.cache_clear()
     before = speller().to_bytes()
     speller.cache_clear()
@@ -56,27 +56,27 @@ def test_equal_spellers_have_equal_bytes_and_others_have_others() -> None:
     assert speller("naive-bayes").to_bytes() != before
 
 
-def test_a_name_longer_than_a_byte_can_count_comes_back(tmp_path: Path) -> None:
+def test_name_longer_than_255_bytes_round_trips(tmp_path: Path) -> None:
     first = speller().sets[0]
     names = NameArray.from_strings(["around:" + "ü" * 200 + " _ x", "before:y"])
-    long = replace(first, names=names, table=first.table[:2])
+    long = replace(first, names=names, weights=first.weights[:2])
     made = replace(speller(), sets=(long, *speller().sets[1:]))
     made.save(tmp_path / "en.weigh")
     assert Speller.load(tmp_path / "en.weigh").sets[0].names == names
 
 
-def test_a_set_without_features_and_a_word_never_chosen_come_back(tmp_path: Path) -> None:
-    chooser = speller().sets[0].constant(SETS[0], 1)
-    made = replace(speller(), sets=(chooser, speller().sets[1]))
+def test_set_without_features_round_trips(tmp_path: Path) -> None:
+    classifier = speller().sets[0].constant(SETS[0], 1)
+    made = replace(speller(), sets=(classifier, speller().sets[1]))
     made.save(tmp_path / "en.weigh")
     loaded = Speller.load(tmp_path / "en.weigh")
-    assert loaded.sets[0].base.tolist() == [-np.inf, 0.0]
+    assert loaded.sets[0].intercept.tolist() == [-np.inf, 0.0]
     assert [one.suggested for one in loaded.check("Fine weather.")] == ["whether"]
 
 
-def test_every_byte_that_is_flipped_is_refused(tmp_path: Path) -> None:
+def test_every_flipped_byte_raises(tmp_path: Path) -> None:
     path = tmp_path / "en.weigh"
-    whole = small().to_bytes()
+    whole = small_speller().to_bytes()
     assert len(whole) < 3_500
     for at in range(len(whole)):
         damaged = bytearray(whole)
@@ -86,9 +86,9 @@ def test_every_byte_that_is_flipped_is_refused(tmp_path: Path) -> None:
             Speller.load(path)
 
 
-def test_a_file_cut_anywhere_is_refused(tmp_path: Path) -> None:
+def test_truncated_file_raises(tmp_path: Path) -> None:
     path = tmp_path / "en.weigh"
-    whole = small().to_bytes()
+    whole = small_speller().to_bytes()
     for size in [0, 1, 7, 8, *random.Random(1).sample(range(9, len(whole)), 100), len(whole) - 1]:
         path.write_bytes(whole[:size])
         with pytest.raises(errors.ModelFileError):
@@ -155,8 +155,8 @@ TAMPERED = {
 
 
 @pytest.mark.parametrize("what", TAMPERED)
-def test_a_file_whose_parts_do_not_fit_is_refused(tmp_path: Path, what: str) -> None:
-    meta, arrays = to_file_content(SpellerParts(*_parts(small())))
+def test_inconsistent_file_raises(tmp_path: Path, what: str) -> None:
+    meta, arrays = to_file_content(SpellerParts(*_parts(small_speller())))
     meta = json.loads(json.dumps(meta))
     TAMPERED[what](meta, arrays)
     store.write(tmp_path / "en.weigh", meta, arrays)
@@ -169,17 +169,17 @@ def _parts(made: Speller) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize(("key", "value"), [("contexts", 1), ("contexts", 3), ("unicode", "99.0.0")])
-def test_a_speller_that_saw_other_contexts_is_refused(tmp_path: Path, key: str, value: object) -> None:
-    meta, arrays = to_file_content(SpellerParts(*_parts(small())))
+def test_speller_with_other_context_features_raises(tmp_path: Path, key: str, value: object) -> None:
+    meta, arrays = to_file_content(SpellerParts(*_parts(small_speller())))
     store.write(tmp_path / "en.weigh", meta | {key: value}, arrays)
     with pytest.raises(errors.ModelFileError, match="Learn the speller again"):
         Speller.load(tmp_path / "en.weigh")
 
 
-def test_a_failed_save_leaves_the_old_file(saved: Path) -> None:
+def test_failed_save_keeps_the_old_file(saved: Path) -> None:
     before = saved.read_bytes()
-    odd = replace(speller(), promise=replace(speller().promise, rate=float("nan")))
+    invalid = replace(speller(), promise=replace(speller().promise, rate=float("nan")))
     with pytest.raises(errors.ModelFileError):
-        odd.save(saved)
+        invalid.save(saved)
     assert saved.read_bytes() == before
     assert [file.name for file in saved.parent.iterdir()] == [saved.name]

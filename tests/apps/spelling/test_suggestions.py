@@ -1,4 +1,4 @@
-"""Reasons: what speaks for a word and against it, in words, each neighbour told once, and the sum."""
+"""Reasons of suggestions: wording, grouping by neighbour, order and sum."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from weigh.apps.spelling.checking import TextChecker
 from weigh.apps.spelling.contexts import ContextReader
 from weigh.apps.spelling.suggestions import PRIOR_FEATURE, SuggestionReason, rank_reasons
 
-TOLD = {
+WORDING = {
     "before:know": "'know' before",
     "after:to": "'to' after",
     "before:didn't know": "'didn't know' before",
@@ -50,12 +50,12 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize(("feature", "told"), TOLD.items())
-def test_a_reason_is_told_in_words(feature: str, told: str) -> None:
-    assert str(SuggestionReason(feature, 1.0)) == told
+@pytest.mark.parametrize(("feature", "wording"), WORDING.items())
+def test_wording_of_reasons(feature: str, wording: str) -> None:
+    assert str(SuggestionReason(feature, 1.0)) == wording
 
 
-def test_a_neighbour_is_told_as_the_text_writes_it() -> None:
+def test_reason_shows_the_surface_form() -> None:
     assert str(SuggestionReason("before:and i", 1.0, "And I")) == "'And I' before"
     assert str(SuggestionReason("around:i _ 0", 1.0, "I _ 0")) == "'I' and a number around"
 
@@ -64,7 +64,7 @@ def names(**weights: float) -> list[str]:
     return [reason.feature for reason in rank_reasons(weights.items())]
 
 
-def test_what_speaks_for_a_word_comes_first_and_then_what_speaks_against_it() -> None:
+def test_reasons_for_come_before_reasons_against() -> None:
     evidence = {
         "near:a": 0.5,
         "near:b": 2.0,
@@ -76,7 +76,7 @@ def test_what_speaks_for_a_word_comes_first_and_then_what_speaks_against_it() ->
     assert names(**evidence) == ["near:b", PRIOR_FEATURE, "near:a", "near:e", "near:c"]
 
 
-def test_what_is_known_of_one_neighbour_is_one_reason_and_a_pair_counts_half_for_each() -> None:
+def test_features_are_grouped_by_neighbour_and_pairs_are_split() -> None:
     evidence = {
         "before:know": 1.0,
         "ending-before:now": 0.5,
@@ -90,45 +90,45 @@ def test_what_is_known_of_one_neighbour_is_one_reason_and_a_pair_counts_half_for
         "near:cry": 0.0625,
         "after2:laugh": -4.0,
     }
-    told = rank_reasons(evidence.items())
-    assert {one.feature: one.weight for one in told} == {
+    reasons = rank_reasons(evidence.items())
+    assert {one.feature: one.weight for one in reasons} == {
         "after:to": 2.375,
         "before:know": 2.25,
         "before2:didn't": 0.375,
         "near:cry": 0.0625,
         "after2:laugh": -4.0,
     }
-    assert [one.feature for one in told][:2] == ["after:to", "before:know"]
-    assert sum(one.weight for one in told) == sum(evidence.values())
+    assert [one.feature for one in reasons][:2] == ["after:to", "before:know"]
+    assert sum(one.weight for one in reasons) == sum(evidence.values())
 
 
-def test_two_neighbours_are_one_reason_where_they_tell_most_together() -> None:
+def test_strongest_pair_is_one_reason() -> None:
     nearest = {"before2:did": 0.0, "before:not": 1.0, "after:to": 0.5, "after2:cry": 0.0}
     assert names(**nearest, **{"before:did not": 3.0}) == ["before:did not", "after:to"]
     assert names(**nearest, **{"around:not _ to": 3.0}) == ["around:not _ to"]
     assert names(**nearest, **{"after:to cry": -3.0}) == ["before:not", "after2:cry", "after:to"]
 
 
-def test_a_neighbour_is_named_itself_and_not_by_what_it_ends_with() -> None:
+def test_reason_names_the_neighbour_not_its_ending() -> None:
     nearest = {"before2:i": 0.0, "before:would": 0.0, "after:to": 0.0, "after2:cry": 0.0}
     for known in ("ending-before:uld", "capital-before", "near:would"):
         assert names(**nearest, **{known: 1.0}) == ["before:would"]
     assert names(**nearest, **{"near:laugh": 2.0, "near:cry": 1.0}) == ["near:laugh", "after2:cry"]
 
 
-def test_a_word_that_stands_in_two_places_is_told_by_both() -> None:
-    told = rank_reasons({"near:to": 2.0, "before:to": 0.0, "after:to": 1.0}.items())
-    assert [(one.feature, one.weight) for one in told] == [("after:to", 2.0), ("before:to", 1.0)]
+def test_near_feature_is_split_between_equal_neighbours() -> None:
+    reasons = rank_reasons({"near:to": 2.0, "before:to": 0.0, "after:to": 1.0}.items())
+    assert [(one.feature, one.weight) for one in reasons] == [("after:to", 2.0), ("before:to", 1.0)]
 
 
-def test_the_end_of_a_paragraph_is_told_once() -> None:
+def test_paragraph_end_is_one_reason() -> None:
     evidence = {"before:¶": 1.0, "before:¶ ¶": 3.0, "before2:¶": 2.0, "after:¶": 0.5, "after2:¶": 0.4}
     assert names(**evidence) == ["before:¶", "after:¶"]
     evidence = {"before:the": 1.0, "before2:¶": 2.0, "after:was": 0.5, "after2:¶": 0.4}
     assert names(**evidence) == ["before2:¶", "before:the", "after:was", "after2:¶"]
 
 
-def test_equal_reasons_have_one_order() -> None:
+def test_equal_weights_are_ordered_by_name() -> None:
     assert names(**{f"near:{sign}": 1.0 for sign in "zyxwv"}) == [f"near:{sign}" for sign in "vwxyz"]
 
 
@@ -141,16 +141,16 @@ TEXTS = st.lists(
 
 
 @given(TEXTS, st.sampled_from(["logistic", "naive-bayes"]))
-def test_the_reasons_of_a_suggestion_add_up_to_its_log_odds(text: str, learner: str) -> None:
+def test_reasons_add_up_to_the_log_odds(text: str, learner: str) -> None:
     prose = text.encode()
-    judge = TextChecker(speller(learner).sets, 0.0, 6)
-    found = {one.begin: one for one in judge.check([prose], "text.txt")}
-    reader = ContextReader([chooser.words for chooser in judge.choosers], 6)
+    checker = TextChecker(speller(learner).sets, 0.0, 6)
+    found = {one.begin: one for one in checker.check([prose], "text.txt")}
+    reader = ContextReader([classifier.words for classifier in checker.classifiers], 6)
     reader.read(prose, 0)
     checked = 0
-    for chooser, rows in zip(judge.choosers, reader.occurrences(), strict=True):
-        scores = chooser.scores(rows)
-        for at, begin in enumerate(rows.begins.tolist()):
+    for classifier, rows in zip(checker.classifiers, reader.occurrences(), strict=True):
+        scores = classifier.scores(rows)
+        for at, begin in enumerate(rows.byte_offsets.tolist()):
             one = found.get(len(prose[:begin].decode()))
             if one is None:
                 assert scores[at].argmax() == rows.members[at]
@@ -159,23 +159,23 @@ def test_the_reasons_of_a_suggestion_add_up_to_its_log_odds(text: str, learner: 
             odds = scores[at].max() - scores[at, rows.members[at]]
             assert one.log_odds == math.fsum(reason.weight for reason in one.reasons)
             assert one.log_odds == pytest.approx(odds, rel=1e-12, abs=1e-12)
-            chances = np.exp(scores[at] - scores[at].max())
-            assert one.probability == pytest.approx(1 / chances.sum())
+            relative = np.exp(scores[at] - scores[at].max())
+            assert one.probability == pytest.approx(1 / relative.sum())
             assert "because" in str(one)
-            told = str(one).partition("because: ")[2]
-            usual = [reason for reason in one.reasons if reason.weight > 0]
-            assert told != "more usual)" or len(usual) == 1
+            because = str(one).partition("because: ")[2]
+            positive = [reason for reason in one.reasons if reason.weight > 0]
+            assert because != "more usual)" or len(positive) == 1
     assert checked == len(found)
 
 
 @given(TEXTS, st.randoms(use_true_random=False))
-def test_whatever_the_weights_of_a_context_they_are_all_told(text: str, draw: object) -> None:
+def test_random_weights_are_all_accounted_for(text: str, draw: object) -> None:
     for one in contexts(text.encode(), [["weather", "whether"], ["their", "there", "they're"]]):
         evidence = {name: draw.choice([0.0, draw.gauss(0, 2)]) for name in one.features}  # type: ignore[attr-defined]
         evidence[PRIOR_FEATURE] = draw.gauss(0, 2)  # type: ignore[attr-defined]
         reasons = rank_reasons(evidence.items())
         assert math.fsum(each.weight for each in reasons) == pytest.approx(math.fsum(evidence.values()))
-        told = [str(each) for each in reasons]
-        assert len(set(told)) == len(told)
+        wordings = [str(each) for each in reasons]
+        assert len(set(wordings)) == len(wordings)
         kinds = {each.feature.partition(":")[0] for each in reasons}
         assert not any(kind.startswith(("ending-", "capital-")) for kind in kinds)

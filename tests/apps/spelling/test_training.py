@@ -1,4 +1,4 @@
-"""Learning a speller: what is held out, what is promised, what is left out, what is refused."""
+"""Training a speller: held-out text, the bound, dropped words and errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from weigh.apps.spelling.training import train_on_corpus, train_speller
 from weigh.learn.calibration import CalibrationData, fit_temperature
 
 SETS = ConfusionSets((PAIR, THREE), "small")
-# Alarms that so little text can show, and there are some, since many contexts leave a doubt.
+# A rate that so little text can show; some alarms occur, because many contexts are ambiguous.
 SETTINGS = SpellerSettings(alarms=60, features=300)
 
 
@@ -32,8 +32,8 @@ def book() -> str:
     return text(sentences=1_500, seed=7)
 
 
-def letters(content: str, parts: int = 6) -> list[Document]:
-    """A text as so many documents, in pieces."""
+def documents_of(content: str, parts: int = 6) -> list[Document]:
+    """Split a text into documents, each in two pieces."""
     lines = content.split("\n\n")
     size = -(-len(lines) // parts)
     cuts = ["\n\n".join(lines[at : at + size]) for at in range(0, len(lines), size)]
@@ -47,11 +47,13 @@ def pieces(content: str) -> list[bytes]:
 
 @cache
 def speller(learner: str = "logistic") -> Speller:
-    return train_speller(letters(book()), SETS, SpellerSettings(learner=learner, alarms=60, features=300))
+    return train_speller(
+        documents_of(book()), SETS, SpellerSettings(learner=learner, alarms=60, features=300)
+    )
 
 
 def corpus() -> Corpus:
-    return Corpus.read(letters(book()), SETS.sets, SETTINGS.window)
+    return Corpus.read(documents_of(book()), SETS.sets, SETTINGS.window)
 
 
 def test_pieces_are_read_as_one_document():
@@ -60,56 +62,59 @@ def test_pieces_are_read_as_one_document():
     first, second = (Corpus.read(read, SETS.sets, 6) for read in (whole, parts))
     assert first.document_words == second.document_words
     for one, other in zip(first.occurrences, second.occurrences, strict=True):
-        assert one.at.tolist() == other.at.tolist()
-        assert one.begins.tolist() == other.begins.tolist()
+        assert one.positions.tolist() == other.positions.tolist()
+        assert one.byte_offsets.tolist() == other.byte_offsets.tolist()
         assert [one.context(i) for i in range(20)] == [other.context(i) for i in range(20)]
 
 
 @pytest.mark.parametrize("learner", LINEAR_LEARNERS)
-def test_all_of_the_text_is_learned_in_the_end(learner):
-    made = speller(learner)
-    for chooser, facts, rows in zip(made.sets, made.facts.sets, corpus().occurrences, strict=True):
+def test_final_classifiers_are_trained_on_all_of_the_text(learner):
+    trained = speller(learner)
+    for classifier, facts, rows in zip(trained.sets, trained.facts.sets, corpus().occurrences, strict=True):
         whole = train_linear_classifier(learner, rows, SETTINGS.features).with_temperature(facts.temperature)
-        assert list(chooser.names) == list(whole.names)
-        np.testing.assert_array_equal(chooser.table, whole.table)
-        np.testing.assert_array_equal(chooser.base, whole.base)
+        assert list(classifier.names) == list(whole.names)
+        np.testing.assert_array_equal(classifier.weights, whole.weights)
+        np.testing.assert_array_equal(classifier.intercept, whole.intercept)
 
 
-def best_temperature(chooser: LinearWordClassifier, rows: Occurrences) -> float:
-    scored = CalibrationData(chooser.scores(rows), rows.members.astype(np.intp), np.ones(len(rows)))
+def best_temperature(classifier: LinearWordClassifier, rows: Occurrences) -> float:
+    scored = CalibrationData(classifier.scores(rows), rows.members.astype(np.intp), np.ones(len(rows)))
     return fit_temperature(scored).map.T
 
 
 @pytest.mark.parametrize("learner", LINEAR_LEARNERS)
-def test_the_promise_holds_on_the_held_out_text(learner):
-    made, read = speller(learner), corpus()
+def test_bound_holds_on_the_held_out_text(learner):
+    trained, read = speller(learner), corpus()
     alarms = 0
-    for facts, rows in zip(made.facts.sets, read.occurrences, strict=True):
-        held = read.is_held_out(rows)
-        chooser = train_linear_classifier(learner, rows.select(~held), SETTINGS.features)
-        asked = rows.select(held)
-        is_met = np.bincount(asked.members).min() >= SETTINGS.at_least
-        least = 0.0 if is_met else 1.0
-        assert facts.temperature == pytest.approx(max(least, best_temperature(chooser, asked)))
-        chances = chooser.with_temperature(facts.temperature).predict_proba(asked)
-        best = chances.argmax(axis=1)
+    for facts, rows in zip(trained.facts.sets, read.occurrences, strict=True):
+        is_held_out = read.is_held_out(rows)
+        classifier = train_linear_classifier(learner, rows.select(~is_held_out), SETTINGS.features)
+        test = rows.select(is_held_out)
+        has_enough = np.bincount(test.members).min() >= SETTINGS.at_least
+        minimum = 0.0 if has_enough else 1.0
+        assert facts.temperature == pytest.approx(max(minimum, best_temperature(classifier, test)))
+        probabilities = classifier.with_temperature(facts.temperature).predict_proba(test)
+        best = probabilities.argmax(axis=1)
         found = [
-            row[member] > made.promise.threshold for row, member in zip(chances, asked.members, strict=True)
+            row[member] > trained.promise.threshold
+            for row, member in zip(probabilities, test.members, strict=True)
         ]
         assert facts.found == sum(found) / len(found)
         assert 0 < facts.found < facts.accuracy
-        alarms += int(((best != asked.members) & (chances.max(axis=1) > made.promise.threshold)).sum())
-        usual = majority_classifier(rows.select(~held)).predict_proba(asked).argmax(axis=1)
-        assert facts.judged == len(asked)
-        assert facts.accuracy == (best == asked.members).mean() > facts.majority
-        assert facts.majority == (usual == asked.members).mean()
+        alarms += int(
+            ((best != test.members) & (probabilities.max(axis=1) > trained.promise.threshold)).sum()
+        )
+        majority = majority_classifier(rows.select(~is_held_out)).predict_proba(test).argmax(axis=1)
+        assert facts.judged == len(test)
+        assert facts.accuracy == (best == test.members).mean() > facts.majority
+        assert facts.majority == (majority == test.members).mean()
         assert facts.examples == tuple(np.bincount(rows.members).tolist())
-    assert made.promise.alarms == alarms > 0
-    assert made.promise.words == read.n_held_out_words
-    assert made.promise.promised == alarm_rate_limit(alarms, read.n_held_out_words) <= SETTINGS.alarms
+    assert trained.promise.alarms == alarms > 0
+    assert trained.promise.words == read.n_held_out_words
+    assert trained.promise.promised == alarm_rate_limit(alarms, read.n_held_out_words) <= SETTINGS.alarms
 
 
-def test_an_occurrence_that_stands_for_four_counts_four_times():
+def test_sampled_occurrences_are_weighted():
     read = corpus()
     few = Corpus(
         read.document_words, tuple(replace(rows, sampling_fraction=0.25) for rows in read.occurrences)
@@ -124,7 +129,7 @@ def test_an_occurrence_that_stands_for_four_counts_four_times():
     assert train_on_corpus(few, "small", SETTINGS).promise.threshold > whole.threshold
 
 
-def test_counts_are_those_of_the_text_where_it_was_thinned():
+def test_counts_of_sampled_sets_are_those_of_the_text():
     read = corpus()
     few = Corpus(
         read.document_words, tuple(replace(rows, sampling_fraction=0.25) for rows in read.occurrences)
@@ -132,117 +137,120 @@ def test_counts_are_those_of_the_text_where_it_was_thinned():
     rarest = int(min(np.bincount(rows.members).min() for rows in read.occurrences))
     settings = SpellerSettings(alarms=400, features=300, at_least=4 * rarest)
     assert train_on_corpus(read, "small", settings).left_out[0].examples == rarest
-    made = train_on_corpus(few, "small", settings)
-    for facts, rows in zip(made.facts.sets, read.occurrences, strict=True):
+    trained = train_on_corpus(few, "small", settings)
+    for facts, rows in zip(trained.facts.sets, read.occurrences, strict=True):
         assert facts.examples == tuple((4 * np.bincount(rows.members)).tolist())
         assert facts.judged == 4 * int(read.is_held_out(rows).sum())
 
 
-def test_equal_texts_make_equal_spellers():
-    again = train_speller(letters(book()), SETS, SETTINGS)
+def test_equal_texts_give_equal_spellers():
+    again = train_speller(documents_of(book()), SETS, SETTINGS)
     assert again.to_bytes() == speller().to_bytes()
 
 
-def test_facts_tell_what_was_read():
+def test_statistics_have_words_documents_and_list():
     facts = speller().facts
     assert (facts.words, facts.documents, facts.list_name) == (corpus().n_words, 6, "small")
 
 
-def test_sets_of_which_one_word_is_left_are_left_out():
+def test_sets_with_one_frequent_word_are_dropped():
     sets = ConfusionSets((("laugh", "tarry"), PAIR, ("boat", "ship"), THREE), "small")
-    made = train_speller(letters(book()), sets, SETTINGS)
-    assert [one.words for one in made.sets] == [PAIR, THREE]
-    assert [(one.word, one.words, one.examples) for one in made.left_out] == [
+    trained = train_speller(documents_of(book()), sets, SETTINGS)
+    assert [one.words for one in trained.sets] == [PAIR, THREE]
+    assert [(one.word, one.words, one.examples) for one in trained.left_out] == [
         ("tarry", ("laugh", "tarry"), 0),
         ("ship", ("boat", "ship"), 0),
     ]
 
 
-def test_a_set_goes_on_without_its_rare_word():
+def test_rare_word_is_dropped_from_its_set():
     sets = ConfusionSets(((*PAIR, "wether"),), "sheep")
     lines = book().split("\n\n")
     lines[100:100] = ["The wether was shorn."] * 3
-    made = train_speller(letters("\n\n".join(lines)), sets, SETTINGS)
-    alone = train_speller(letters("\n\n".join(lines)), ConfusionSets((PAIR,), "sheep"), SETTINGS)
-    assert [(one.word, one.examples) for one in made.left_out] == [("wether", 3)]
-    assert made.sets[0].words == PAIR
-    np.testing.assert_array_equal(made.sets[0].table, alone.sets[0].table)
+    trained = train_speller(documents_of("\n\n".join(lines)), sets, SETTINGS)
+    alone = train_speller(documents_of("\n\n".join(lines)), ConfusionSets((PAIR,), "sheep"), SETTINGS)
+    assert [(one.word, one.examples) for one in trained.left_out] == [("wether", 3)]
+    assert trained.sets[0].words == PAIR
+    np.testing.assert_array_equal(trained.sets[0].weights, alone.sets[0].weights)
 
 
-def test_a_word_that_occurs_only_in_held_out_text_is_left_out():
+def test_word_only_in_held_out_text_is_dropped():
     lines = book().split("\n\n")
     # The fifth of six documents is held out.
     lines[1100:1100] = ["The wether was shorn."] * 40
-    made = train_speller(letters("\n\n".join(lines)), ConfusionSets(((*PAIR, "wether"),), "sheep"), SETTINGS)
-    assert [(one.word, one.examples) for one in made.left_out] == [("wether", 40)]
+    trained = train_speller(
+        documents_of("\n\n".join(lines)), ConfusionSets(((*PAIR, "wether"),), "sheep"), SETTINGS
+    )
+    assert [(one.word, one.examples) for one in trained.left_out] == [("wether", 40)]
 
 
-def test_a_word_that_held_out_text_lacks_makes_nobody_surer():
+def test_temperature_is_at_least_one_if_a_word_is_missing_in_held_out_text():
     lines = book().split("\n\n")
-    # The fifth of six documents is held out: it has only what the others are surest of.
+    # The fifth of six documents is held out; it has only the clearest contexts of one word.
     lines[1000:1250] = ["So we all know whether to laugh."] * 250
     sets = ConfusionSets((PAIR,), "one")
-    read = Corpus.read(letters("\n\n".join(lines)), sets.sets, SETTINGS.window)
-    held = read.is_held_out(read.occurrences[0])
-    chooser = train_linear_classifier("logistic", read.occurrences[0].select(~held), SETTINGS.features)
-    assert best_temperature(chooser, read.occurrences[0].select(held)) < 1
+    read = Corpus.read(documents_of("\n\n".join(lines)), sets.sets, SETTINGS.window)
+    is_held_out = read.is_held_out(read.occurrences[0])
+    classifier = train_linear_classifier(
+        "logistic", read.occurrences[0].select(~is_held_out), SETTINGS.features
+    )
+    assert best_temperature(classifier, read.occurrences[0].select(is_held_out)) < 1
     assert train_on_corpus(read, "one", SETTINGS).facts.sets[0].temperature == 1
 
 
-def test_too_little_text_for_a_rate_is_told():
+def test_too_little_text_for_the_rate_warns():
     with pytest.warns(
         errors.LittleText, match="too little text to promise 0.5 false alarms per 10,000 words"
     ):
-        made = train_speller(letters(book()), SETS, SpellerSettings())
-    assert not made.promise.has_enough_text
-    assert made.promise.alarms == 0
+        trained = train_speller(documents_of(book()), SETS, SpellerSettings())
+    assert not trained.promise.has_enough_text
+    assert trained.promise.alarms == 0
 
 
-def test_progress_hears_of_every_byte_and_every_set():
-    heard: list[int] = []
-    train_speller(letters(book()), SETS, SETTINGS, progress=heard.append)
-    assert sum(heard) == sum(len(piece) for one in letters(book()) for piece in one.pieces)
-    assert heard.count(0) == 2 * len(SETS.sets)
+def test_progress_reports_every_byte_and_every_set():
+    reported: list[int] = []
+    train_speller(documents_of(book()), SETS, SETTINGS, progress=reported.append)
+    assert sum(reported) == sum(len(piece) for one in documents_of(book()) for piece in one.pieces)
+    assert reported.count(0) == 2 * len(SETS.sets)
 
 
-def refusal(content: list[str], sets: ConfusionSets = SETS) -> str:
+def error_message(content: list[str], sets: ConfusionSets = SETS) -> str:
     documents = [Document(f"{number}.txt", iter([each.encode()])) for number, each in enumerate(content)]
-    with pytest.raises(errors.DataError) as told:
+    with pytest.raises(errors.DataError) as raised:
         train_speller(documents, sets, SETTINGS)
-    return str(told.value)
+    return str(raised.value)
 
 
 @pytest.mark.parametrize(("content", "read"), [([], "0 documents"), (["", " .\n"], "2 documents")])
-def test_no_text_is_refused(content, read):
-    assert refusal(content) == (
-        f"There is no text to learn from: {read}, and no word in them. Give files or folders of text."
+def test_empty_text_raises(content, read):
+    assert error_message(content) == (
+        f"There is no text to learn from: no words in {read}. Give files or folders of text."
     )
 
 
-def test_too_little_text_is_refused():
-    assert refusal(["whether " * 4_999]) == (
-        "There is too little text to learn from: 4,999 words in 1 document. A fifth is held out, in blocks "
-        "of 1,000 words, so that 5,000 words are the least; a million is better."
+def test_too_little_text_raises():
+    assert error_message(["whether " * 4_999]) == (
+        "There is too little text to learn from: 4,999 words in 1 document. At least 5,000 words are needed, "
+        "because a fifth is held out in blocks of 1,000 words; a million is better."
     )
 
 
-def test_text_without_the_words_of_any_set_is_refused():
-    assert refusal(["so " * 6_000]) == (
+def test_text_without_set_words_raises():
+    assert error_message(["so " * 6_000]) == (
         "No set of 'small' can be learned from 6,000 words of text: none of its words occurs, and two words "
-        "of a set must occur 20 times each. Give more text, or sets of words that it has, or "
+        "of a set must occur at least 20 times each. Give more text, sets of words that occur in it, or "
         "a smaller at_least."
     )
 
 
-def test_text_with_too_few_of_the_words_is_refused():
-    assert (
-        "can be learned from 6,030 words of text: 30 occurrences of all its words, and two words"
-        in refusal(["so " * 6_000 + "whether " * 30])
+def test_text_with_too_few_set_words_raises():
+    assert "can be learned from 6,030 words of text: 30 occurrences in all, and two words" in error_message(
+        ["so " * 6_000 + "whether " * 30]
     )
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("settings", "message"),
     [
         ({"learner": "voted"}, "learner must be one of 'logistic', 'naive-bayes', 'bernoulli', 'perceptron'"),
         ({"alarms": 0}, "alarms must be a number above 0, of false alarms per 10,000 words, got 0"),
@@ -256,10 +264,10 @@ def test_text_with_too_few_of_the_words_is_refused():
         ({"at_least": 2.5}, "at_least must be a whole number of at least 1, got 2.5"),
     ],
 )
-def test_settings_are_checked(given, told):
-    with pytest.raises(errors.ParameterError, match=re.escape(f"Speller: {told}")):
-        SpellerSettings(**given)
+def test_invalid_settings_raise(settings, message):
+    with pytest.raises(errors.ParameterError, match=re.escape(f"Speller: {message}")):
+        SpellerSettings(**settings)
 
 
-def test_settings_come_back_from_plain_values():
+def test_settings_round_trip_through_plain_values():
     assert SpellerSettings(**SETTINGS.to_dict()) == SETTINGS

@@ -1,4 +1,4 @@
-"""Made-up text where weather and whether, their and there are told apart, and a way to run `weigh spell`."""
+"""Made-up text in which the neighbours determine the word, and a fixture that runs `weigh spell`."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ def sentences(who: tuple[str, ...] = WHO) -> str:
 
 
 @pytest.fixture(scope="session")
-def taught(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with texts to learn from, sets, and what `weigh spell learn` has made of them."""
-    folder = tmp_path_factory.mktemp("taught")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with training texts, confusion sets, and the speller and output of `weigh spell learn`."""
+    folder = tmp_path_factory.mktemp("trained")
     (folder / "texts").mkdir()
     for number in range(3):
         (folder / "texts" / f"{number}.txt").write_text(sentences())
     (folder / "sets.txt").write_text("weather whether\ntheir there  # often\n")
     arguments = ["learn", f"{folder}/texts", "--sets", f"{folder}/sets.txt", "-o", f"{folder}/toy.weigh"]
-    told = CliRunner().invoke(app, ["spell", *arguments, "--alarms", "10"], prog_name="weigh")
-    assert told.exit_code == 0, told.output
-    (folder / "told.txt").write_text(told.stdout)
+    result = CliRunner().invoke(app, ["spell", *arguments, "--alarms", "10"], prog_name="weigh")
+    assert result.exit_code == 0, result.output
+    (folder / "output.txt").write_text(result.stdout)
     return folder
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taught: Path) -> Path:
-    """A folder with the texts, a letter with two errors, and the speller in its default place."""
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trained: Path) -> Path:
+    """A folder with the texts, a letter with two errors, and the default speller."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("WEIGH_SPELLER", "toy.weigh")
-    shutil.copytree(taught, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(trained, tmp_path, dirs_exist_ok=True)
     (tmp_path / "letter.txt").write_text(LETTER)
     return tmp_path
 

@@ -1,4 +1,4 @@
-"""A check before every commit must not wait for libraries that it does not need."""
+"""Commands used in pre-commit hooks and editors start without heavy libraries."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ HEAVY = (
     "arguments", ["check letter.txt", "check --fix letter.txt", "sets english", "lsp --help"]
 )
 @pytest.mark.usefixtures("folder")
-def test_no_heavy_library_is_imported(arguments: str) -> None:
+def test_heavy_libraries_are_not_imported(arguments: str) -> None:
     script = (
-        "import sys; from weigh.cli.main import code_of; "
-        f"code_of(['spell', *{arguments.split()!r}]); "
+        "import sys; from weigh.cli.main import run_for_exit_code; "
+        f"run_for_exit_code(['spell', *{arguments.split()!r}]); "
         f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, encoding="utf-8")
-    assert done.stderr.splitlines()[-1] == "[]"
+    completed = subprocess.run([sys.executable, "-c", script], capture_output=True, encoding="utf-8")
+    assert completed.stderr.splitlines()[-1] == "[]"

@@ -1,1 +1,1 @@
-"""A speller for words that are mixed up: it learns from any text, and says why it would write another."""
+"""A context-sensitive speller for confused words, trained on plain text; it explains its suggestions."""

@@ -1,4 +1,4 @@
-"""Checking a text: the occurrences whose context asks for another word of their set."""
+"""Checking a text: find the occurrences whose context calls for another word of their confusion set."""
 
 from __future__ import annotations
 
@@ -24,22 +24,23 @@ from weigh.apps.spelling.suggestions import (
 )
 
 BLOCK_BYTES = 1 << 18
-# Smaller than what is learned from at once: a text of nothing but words of one set takes 300 bytes for each.
+# Smaller than the pieces used in training: a text made of set words only takes 300 bytes per occurrence.
 MAX_PIECE_BYTES = 1 << 20
 _SENTENCE_STARTS = {f"before:{mark}" for mark in (PARAGRAPH_TOKEN, *".!?")}
 
 
 class MaskedPiece(NamedTuple):
-    """A part of a text as it is, and with what is no prose hidden."""
+    """A piece of text, unchanged and with everything but prose masked."""
 
     text: bytes
     prose: bytes
 
 
 class DetectedError(NamedTuple):
-    """An occurrence that is probably another word, by its place in bytes.
+    """An occurrence that is probably meant to be another word.
 
-    `own` is the written word as its set has it, if it is known that a capital is its own.
+    `begin` and `size` are in bytes. `set_spelling` is the written word as its set spells it, or "" at the
+    start of a sentence, where a capital may belong to the sentence.
     """
 
     begin: int
@@ -52,98 +53,100 @@ class DetectedError(NamedTuple):
 
 @dataclass(frozen=True)
 class TextChecker:
-    """What decides over a text: choosers, how sure they must be, and how far they see."""
+    """The classifiers of all sets, the threshold above which they suggest a word, and the context window."""
 
-    choosers: Sequence[LinearWordClassifier]
+    classifiers: Sequence[LinearWordClassifier]
     threshold: float
     window: int
 
     def check(
-        self, blocks: Iterable[bytes], name: str, place: TextPosition | None = None
+        self, blocks: Iterable[bytes], name: str, start: TextPosition | None = None
     ) -> Iterator[Suggestion]:
-        """What is suggested for a text that comes in blocks of UTF-8, in its order; it begins at a place."""
-        ahead, behind = tee(split_into_pieces(blocks, MAX_PIECE_BYTES))
-        place = place or TextPosition()
-        for text, prose in zip(ahead, mask_pieces(behind, name), strict=True):
-            place = yield from _to_suggestions(
-                self._detect_errors(prose), MaskedPiece(text, prose), name, place
-            )
+        """Yield the suggestions for a text that comes in blocks of UTF-8, in text order.
+
+        `start` is the position of the first character.
+        """
+        unmasked, to_mask = tee(split_into_pieces(blocks, MAX_PIECE_BYTES))
+        position = start or TextPosition()
+        for text, prose in zip(unmasked, mask_pieces(to_mask, name), strict=True):
+            piece = MaskedPiece(text, prose)
+            position = yield from _to_suggestions(self._detect_errors(prose), piece, name, position)
 
     def _detect_errors(self, prose: bytes) -> list[DetectedError]:
-        # As many as a piece has bytes: no set occurs oftener, so that none is left out.
-        reader = ContextReader(
-            [chooser.words for chooser in self.choosers], self.window, most=max(2, len(prose))
-        )
+        sets = [classifier.words for classifier in self.classifiers]
+        # A set cannot occur more often than there are bytes, so no occurrence is dropped.
+        reader = ContextReader(sets, self.window, max_occurrences=max(2, len(prose)))
         reader.read(prose, 0)
-        found: list[DetectedError] = []
-        for chooser, rows in zip(self.choosers, reader.occurrences(), strict=True):
+        detected: list[DetectedError] = []
+        for classifier, rows in zip(self.classifiers, reader.occurrences(), strict=True):
             if len(rows):
-                found.extend(_find_errors(chooser, rows, self.threshold, prose))
-        return sorted(found)
+                detected.extend(_find_errors(classifier, rows, self.threshold, prose))
+        return sorted(detected)
 
 
 def split_into_blocks(text: bytes) -> Iterator[bytes]:
-    """A text in memory, block by block."""
-    return (text[at : at + BLOCK_BYTES] for at in range(0, len(text), BLOCK_BYTES))
+    """Yield a text in blocks of `BLOCK_BYTES`."""
+    return (text[start : start + BLOCK_BYTES] for start in range(0, len(text), BLOCK_BYTES))
 
 
 def _find_errors(
-    chooser: LinearWordClassifier, rows: Occurrences, threshold: float, prose: bytes
+    classifier: LinearWordClassifier, rows: Occurrences, threshold: float, prose: bytes
 ) -> Iterator[DetectedError]:
-    chances = chooser.predict_proba(rows)
-    best = chances.argmax(axis=1)
-    sure = chances[np.arange(len(rows)), best]
-    for i in np.flatnonzero((best != rows.members) & (sure > threshold)).tolist():
+    probabilities = classifier.predict_proba(rows)
+    best = probabilities.argmax(axis=1)
+    best_probability = probabilities[np.arange(len(rows)), best]
+    for i in np.flatnonzero((best != rows.members) & (best_probability > threshold)).tolist():
         word, written = int(best[i]), int(rows.members[i])
-        begin, size, context = int(rows.begins[i]), int(rows.sizes[i]), rows.context(i)
-        around = NeighbourWords.around(prose, begin, begin + size)
+        begin, size, context = int(rows.byte_offsets[i]), int(rows.byte_lengths[i]), rows.context(i)
+        neighbours = NeighbourWords.around(prose, begin, begin + size)
+        log_odds = _log_odds_by_feature(classifier, context, word, written)
         yield DetectedError(
             begin=begin,
             size=size,
-            # Where a sentence starts, a capital may be the sentence's.
-            set_spelling="" if _SENTENCE_STARTS & {*context} else chooser.words[written],
-            word=chooser.words[word],
-            probability=float(sure[i]),
-            reasons=rank_reasons(_log_odds_by_feature(chooser, context, word, written), around.spell_feature),
+            set_spelling="" if _SENTENCE_STARTS & {*context} else classifier.words[written],
+            word=classifier.words[word],
+            probability=float(best_probability[i]),
+            reasons=rank_reasons(log_odds, neighbours.surface_form),
         )
 
 
 def _log_odds_by_feature(
-    chooser: LinearWordClassifier, context: list[str], word: int, written: int
+    classifier: LinearWordClassifier, context: list[str], word: int, written: int
 ) -> Iterable[tuple[str, float]]:
-    """Every feature of a context, with what it adds to the logarithm of the odds of two words."""
-    evidence = dict.fromkeys(context, 0.0)
-    evidence[PRIOR_FEATURE] = float(chooser.base[word] - chooser.base[written])
-    evidence |= {feature: float(row[word] - row[written]) for feature, row in chooser.contributions(context)}
-    return evidence.items()
+    """Return every feature of a context with its contribution to log P(word) − log P(written)."""
+    log_odds = dict.fromkeys(context, 0.0)
+    log_odds[PRIOR_FEATURE] = float(classifier.intercept[word] - classifier.intercept[written])
+    for feature, contribution in classifier.contributions(context):
+        log_odds[feature] = float(contribution[word] - contribution[written])
+    return log_odds.items()
 
 
 def _to_suggestions(
-    found: list[DetectedError], piece: MaskedPiece, name: str, place: TextPosition
+    detected: list[DetectedError], piece: MaskedPiece, name: str, position: TextPosition
 ) -> Generator[Suggestion, None, TextPosition]:
-    """The suggestions for a piece that begins at a place; returned is the place behind it."""
-    text, apostrophe, done = piece.text, "", 0
-    for one in found:
-        place, done = place.advance(text[done : one.begin]), one.begin
-        written = text[one.begin : one.begin + one.size].decode("utf-8", "surrogatepass")
-        if "'" in one.word:
+    """Yield the suggestions for a piece that starts at a position; return the position of its end."""
+    text, apostrophe, offset = piece.text, "", 0
+    for error in detected:
+        position, offset = position.advance(text[offset : error.begin]), error.begin
+        written = text[error.begin : error.begin + error.size].decode("utf-8", "surrogatepass")
+        if "'" in error.word:
             apostrophe = apostrophe or _dominant_apostrophe(piece.prose)
-        suggested = match_case(written, one.word, apostrophe, one.set_spelling)
-        # In capitals two words of a set may be one: MASSE is both Masse and Maße.
+        suggested = match_case(written, error.word, apostrophe, error.set_spelling)
+        # In capitals two words of a set may be equal: MASSE is both Masse and Maße.
         if suggested == written:
             continue
         yield Suggestion(
             name=name,
-            line=place.line,
-            column=place.character - place.line_start + 1,
-            begin=place.character,
-            end=place.character + len(written),
+            line=position.line,
+            column=position.character - position.line_start + 1,
+            begin=position.character,
+            end=position.character + len(written),
             written=written,
             suggested=suggested,
-            probability=one.probability,
-            reasons=one.reasons,
+            probability=error.probability,
+            reasons=error.reasons,
         )
-    return place.advance(text[done:])
+    return position.advance(text[offset:])
 
 
 def _dominant_apostrophe(prose: bytes) -> str:
@@ -152,9 +155,9 @@ def _dominant_apostrophe(prose: bytes) -> str:
 
 @dataclass(frozen=True)
 class TextPosition:
-    """A place in a text: the characters before it, its line, and the character that the line starts at.
+    """A position in a text: character offset, line (from 1), and offset of the line's first character.
 
-    Lines end with a line feed, a carriage return, or both.
+    Lines end with LF, CR or CR LF.
     """
 
     character: int = 0
@@ -162,51 +165,49 @@ class TextPosition:
     line_start: int = 0
     is_after_return: bool = False
 
-    def advance(self, passed: bytes) -> TextPosition:
-        """The place behind some more bytes, which do not end within a character."""
-        if not passed:
+    def advance(self, text: bytes) -> TextPosition:
+        """Return the position after this text, which must consist of whole characters."""
+        if not text:
             return self
-        ends = passed.count(b"\n") + passed.count(b"\r") - passed.count(b"\r\n")
-        character, start = self.character + count_characters(passed), self.line_start
-        if ends:
-            last = max(passed.rfind(b"\n"), passed.rfind(b"\r")) + 1
-            start = character - count_characters(passed[last:])
-        # A carriage return and its line feed may be in two pieces.
-        ends -= self.is_after_return and passed.startswith(b"\n")
-        return TextPosition(character, self.line + ends, start, passed.endswith(b"\r"))
+        n_lines = text.count(b"\n") + text.count(b"\r") - text.count(b"\r\n")
+        character, line_start = self.character + count_characters(text), self.line_start
+        if n_lines:
+            last = max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
+            line_start = character - count_characters(text[last:])
+        # CR and LF of one line end may be in two pieces.
+        n_lines -= self.is_after_return and text.startswith(b"\n")
+        return TextPosition(character, self.line + n_lines, line_start, text.endswith(b"\r"))
 
 
 def count_characters(text: bytes) -> int:
-    """How many characters some UTF-8 has: all bytes but those that continue one."""
+    """Count the characters of UTF-8 text: all bytes except continuation bytes."""
     if text.isascii():
         return len(text)
     return int(np.count_nonzero((np.frombuffer(text, np.uint8) & 0xC0) != 0x80))
 
 
-_MAX_DISTANCE_BYTES = 256  # bytes to each side; a word that is farther is told without its capitals
+_MAX_DISTANCE_BYTES = 256  # on each side; a word farther away is shown in lower case
 _WORD = re.compile(r"(?:[^\W_]|_\w)(?:\w|['’](?=[^\W_]))*")
 
 
 @dataclass(frozen=True)
 class NeighbourWords:
-    """The nearest words before and after a place, as they are written, by what features call them."""
+    """The words near an occurrence as the text spells them, by their names in features."""
 
     before: dict[str, str]
     after: dict[str, str]
 
     @classmethod
     def around(cls, prose: bytes, begin: int, end: int) -> NeighbourWords:
-        """Return the surroundings of the bytes from `begin` to `end`."""
-        before, after = (
-            _find_words(prose[max(begin - _MAX_DISTANCE_BYTES, 0) : begin]),
-            _find_words(prose[end : end + _MAX_DISTANCE_BYTES]),
-        )
+        """Return the neighbours of the bytes from `begin` to `end`."""
+        before = _find_words(prose[max(begin - _MAX_DISTANCE_BYTES, 0) : begin])
+        after = _find_words(prose[end : end + _MAX_DISTANCE_BYTES])
         return cls(_by_feature_name(before), _by_feature_name(after[::-1]))
 
-    def spell_feature(self, feature: str) -> str:
-        """Return the words that a feature names, as the text writes them."""
-        kind, _, seen = feature.partition(":")
-        words = seen.split(" ")
+    def surface_form(self, feature: str) -> str:
+        """Return the words that a feature names, as the text spells them."""
+        kind, _, names = feature.partition(":")
+        words = names.split(" ")
         if kind == "around":
             return f"{self.before.get(words[0], words[0])} _ {self.after.get(words[-1], words[-1])}"
         near = {"before": self.before, "after": self.after}.get(kind.rstrip("2"), self.after | self.before)
@@ -218,5 +219,5 @@ def _find_words(text: bytes) -> list[str]:
 
 
 def _by_feature_name(words: list[str]) -> dict[str, str]:
-    """Words by what features call them; of those that are one to them, the last."""
+    """Index words by their names in features; the last of several with one name wins."""
     return {word.lower().replace("’", "'"): word for word in words}

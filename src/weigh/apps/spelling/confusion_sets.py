@@ -1,4 +1,4 @@
-"""Confusion sets: words that people mix up, from the lists of the package, a file, or given."""
+"""Confusion sets: words that people confuse, from a built-in list, a file or the caller."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from weigh.source.paths import PathLike, check_readable
 from weigh.text import format_quantity, html_table, truncate
 
 LIST_NAMES = ("english", "golding-schabes", "banko-brill")
-MAX_SET_SIZE = 8  # words of a set
-MAX_WORD_LENGTH = 40  # characters of a word
-_MAX_LIST_BYTES = 1 << 22  # bytes of a list: what is longer is a text that was given in its place
+MAX_SET_SIZE = 8  # words
+MAX_WORD_LENGTH = 40  # characters
+_MAX_LIST_BYTES = 1 << 22  # a longer file is a corpus, passed by mistake
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _SEPARATOR = re.compile(r"[,/]")
 _WORD = re.compile(r"[^\W_](?:\w|'(?=[^\W_]))*")
@@ -35,10 +35,10 @@ _SAVE_ADVICE = ", not a list. Save it to a file first."
 
 @dataclass(frozen=True)
 class ConfusionSets:
-    """Sets of words that are mixed up.
+    """Sets of two to eight words that people confuse.
 
-    Words have ' for ’, and the capitals that their list gives them, which do not tell words apart; no word is
-    in two sets, and a set has two to eight.
+    Words are in NFC, with ' as apostrophe and the capitalisation of their list. Ignoring case, no word occurs
+    twice.
     """
 
     sets: tuple[tuple[str, ...], ...]
@@ -57,7 +57,7 @@ class ConfusionSets:
 
     @classmethod
     def by_name(cls, name: str) -> Self:
-        """One of the lists that come with the package."""
+        """Return a built-in list."""
         if name not in LIST_NAMES:
             raise _unknown_list_error(name)
         content = (files("weigh.apps.spelling") / "lists" / f"{name}.txt").read_text("utf-8")
@@ -65,42 +65,42 @@ class ConfusionSets:
 
     @classmethod
     def read(cls, path: PathLike) -> Self:
-        """A list in a file: a set a line, words parted by blanks, commas or slashes; # begins a comment."""
-        where = Path(path)
-        check_readable(where, _SAVE_ADVICE)
+        """Read a file with one set per line; spaces, commas or slashes separate words, # starts a comment."""
+        file = Path(path)
+        check_readable(file, _SAVE_ADVICE)
         sets = []
         seen: set[str] = set()
-        for number, words in _parse_lines(_read_list(where)):
+        for number, words in _parse_lines(_read_list(file)):
             words = tuple(map(_normalise_word, words))
             fault = _describe_fault(words, seen)
             if fault:
-                raise SourceError(f"{where}, line {number:,}: {fault}", where, number)
+                raise SourceError(f"{file}, line {number:,}: {fault}", file, number)
             seen.update(map(str.lower, words))
             sets.append(words)
         if not sets:
-            raise SourceError(f"{where} holds no confusion set. {_EXAMPLE_ADVICE}", where)
-        return cls(tuple(sets), os.fspath(where))
+            raise SourceError(f"{file} has no confusion set. {_EXAMPLE_ADVICE}", file)
+        return cls(tuple(sets), os.fspath(file))
 
     @classmethod
-    def parse(cls, what: Any) -> Self:
-        """What a user gives: sets that are ready, the name of a list, a path, or sequences of words."""
-        if isinstance(what, cls):
-            return what
-        if isinstance(what, os.PathLike):
-            return cls.read(what)
-        if isinstance(what, str):
-            if what in LIST_NAMES or not os.path.lexists(what):
-                return cls.by_name(what)
-            return cls.read(what)
+    def parse(cls, sets: Any) -> Self:
+        """Convert an argument: confusion sets, the name of a built-in list, a path, or sequences of words."""
+        if isinstance(sets, cls):
+            return sets
+        if isinstance(sets, os.PathLike):
+            return cls.read(sets)
+        if isinstance(sets, str):
+            if sets in LIST_NAMES or not os.path.lexists(sets):
+                return cls.by_name(sets)
+            return cls.read(sets)
         try:
-            return cls(tuple(_parse_words(words) for words in what))
+            return cls(tuple(_parse_words(words) for words in sets))
         except TypeError as error:
             must = "the name of a list, the path of one, or sequences of words"
-            raise parameter_error("ConfusionSets", "sets", must, what) from error
+            raise parameter_error("ConfusionSets", "sets", must, sets) from error
 
     @staticmethod
     def list_names() -> tuple[str, ...]:
-        """The lists that come with the package."""
+        """Return the names of the built-in lists."""
         return LIST_NAMES
 
     def __len__(self) -> int:
@@ -122,26 +122,26 @@ class ConfusionSets:
         return html_table(f"{format_quantity(len(self.sets), 'confusion set')} ({self.name})", rows)
 
 
-_EXAMPLE_ADVICE = "Give a set of words a line, such as: their there they're"
+_EXAMPLE_ADVICE = "Give one set of words per line, such as: their there they're"
 
 
 def _normalise_word(word: object) -> str:
     return normalize("NFC", str(word)).replace("’", "'")
 
 
-def _parse_words(given: str | Iterable[str]) -> tuple[str, ...]:
-    """The words of a set: a sequence of them, or a line as in a file.
+def _parse_words(words: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the words of a set, given as a sequence or as a line of a file.
 
-    Commas and slashes part words, or else blanks do: a phrase between commas is seen to be one.
+    Spaces separate words only in a line without commas and slashes, so that phrases can be reported.
     """
-    if not isinstance(given, str):
-        return tuple(given)
-    parts = _SEPARATOR.split(given)
-    return tuple(filter(None, map(str.strip, parts))) if len(parts) > 1 else tuple(given.split())
+    if not isinstance(words, str):
+        return tuple(words)
+    parts = _SEPARATOR.split(words)
+    return tuple(filter(None, map(str.strip, parts))) if len(parts) > 1 else tuple(words.split())
 
 
 def _parse_lines(content: str) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """The sets of a list, each with the number of its line."""
+    """Yield the sets of a list with their line numbers."""
     for number, line in enumerate(_LINE_END.split(content), 1):
         words = _parse_words(line.partition("#")[0])
         if words:
@@ -149,12 +149,12 @@ def _parse_lines(content: str) -> Iterator[tuple[int, tuple[str, ...]]]:
 
 
 def _read_list(path: Path) -> str:
-    """The text of a list."""
+    """Read and decode a list."""
     with path.open("rb") as file:
         data = file.read(_MAX_LIST_BYTES + 1)
     if len(data) > _MAX_LIST_BYTES:
         raise SourceError(
-            f"{path} is longer than {_MAX_LIST_BYTES:,} bytes: it is no list. {_EXAMPLE_ADVICE}", path
+            f"{path} is longer than {_MAX_LIST_BYTES:,} bytes, too long for a list. {_EXAMPLE_ADVICE}", path
         )
     try:
         return data.removeprefix(UTF8_BOM).decode()
@@ -166,19 +166,19 @@ def _read_list(path: Path) -> str:
 
 
 def _describe_fault(words: Sequence[str], seen: set[str]) -> str:
-    """What is wrong with a set, given the words of those before it; nothing if it is right."""
-    known = [word.lower() for word in words]
-    for at, (word, name) in enumerate(zip(words, known, strict=True)):
+    """Return what is wrong with a set, or ""; `seen` are the lower-case words of the sets before it."""
+    lower = [word.lower() for word in words]
+    for i, (word, name) in enumerate(zip(words, lower, strict=True)):
         if not _is_word(name):
-            return f"{one_line_repr(word, 60)} is not one word. {_word_advice(word)}"
-        if name in known[:at]:
-            return f"{word!r} is in it twice. Name every word once{_capitals_advice(word, words[:at])}."
+            return f"{one_line_repr(word, 60)} is not a single word. {_word_advice(word)}"
+        if name in lower[:i]:
+            return f"{word!r} occurs twice. List every word once{_capitals_advice(word, words[:i])}."
         if name in seen:
-            return f"{word!r} is in another set already. A word may be in one set only; join the two."
+            return f"{word!r} is already in another set. A word may be in one set only; merge the two sets."
     if len(words) < 2:
-        return f"a set needs two words or more, got {quote_names(words)}. Add what it is mixed up with."
+        return f"a set needs at least two words, got {quote_names(words)}. Add the word it is confused with."
     if len(words) > MAX_SET_SIZE:
-        return f"a set has at most {MAX_SET_SIZE} words, got {len(words)}. Part it into sets."
+        return f"a set has at most {MAX_SET_SIZE} words, got {len(words)}. Split it into several sets."
     return ""
 
 
@@ -187,24 +187,22 @@ def _is_word(word: str) -> bool:
 
 
 def _word_advice(word: str) -> str:
-    """What a word would have to be, in view of one that is none."""
+    """Return what a word must look like, given one that is invalid."""
     if len(word.split()) > 1:
-        return (
-            "A word of a set is a single word: phrases cannot be told apart. Part words by blanks or commas."
-        )
-    if any(category(sign).startswith("M") for sign in word):
-        return (
-            "It has letters with marks that are signs of their own (combining marks), which are not read yet."
-        )
-    return f"A word is at most {MAX_WORD_LENGTH} letters, digits and inner apostrophes, without blanks and hyphens."
+        return "Phrases are not supported. Separate words with spaces or commas."
+    if any(category(character).startswith("M") for character in word):
+        return "Letters with combining marks are not supported."
+    return (
+        f"A word has at most {MAX_WORD_LENGTH} letters, digits and inner apostrophes, no spaces or hyphens."
+    )
 
 
 def _capitals_advice(word: str, words: Sequence[str]) -> str:
-    return "" if word in words else "; capitals do not tell words apart"
+    return "" if word in words else "; case is ignored"
 
 
 def _unknown_list_error(name: str) -> ParameterError:
     return ParameterError(
-        f"There is no list {one_line_repr(name, 60)}; there are {quote_names(LIST_NAMES)}.{did_you_mean(name, LIST_NAMES)} "
-        f"Another language is a file with a set a line: give its path."
+        f"There is no list {one_line_repr(name, 60)}; there are {quote_names(LIST_NAMES)}."
+        f"{did_you_mean(name, LIST_NAMES)} For other sets, give the path of a file with one set per line."
     )

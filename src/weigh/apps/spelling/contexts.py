@@ -1,4 +1,4 @@
-"""Contexts: where texts have the words of confusion sets, and what stands around them."""
+"""Occurrences of the words of confusion sets in texts, and the features of their contexts."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from weigh.source.memory.columns import LazyColumn, LazyTable
 from weigh.source.memory.table import TableSource
 
 DEFAULT_WINDOW = 6
-MAX_WINDOW = 100  # words to each side that a reader can look at
-# Of one set; beyond, half of them are dropped, so that any amount of text fits into memory.
+MAX_WINDOW = 100  # words on each side
+# Occurrences kept per set; beyond that, half of them are dropped, so any amount of text fits in memory.
 MAX_OCCURRENCES = 2**20
 CONTEXT_COLUMN = "context"
 OWN_CAPITAL_FEATURE = "capital"
@@ -30,20 +30,20 @@ OWN_CAPITAL_FEATURE = "capital"
 
 @dataclass(frozen=True, eq=False)
 class Occurrences:
-    """The words of one confusion set in texts, in the order in which they were read.
+    """The occurrences of the words of one confusion set in texts, in reading order.
 
-    Occurrence i is `words[members[i]]`, the word number `at[i]` of document `documents[i]`, whose bytes
-    begin at `begins[i]` there and are `sizes[i]` many. Its context is the features indptr[i] to
-    indptr[i + 1], which are numbers of `names`; all sets of a reader share these. `taken` is the share
-    of all occurrences that was kept: 1, or about 1/2, 1/4, ...
+    Occurrence i is `words[members[i]]`: word number `positions[i]` of document `documents[i]`, at byte
+    `byte_offsets[i]` with length `byte_lengths[i]`. Its context is `features[indptr[i]:indptr[i + 1]]`, which
+    are indices into `names`; all sets of one reader share `names`. `sampling_fraction` is the fraction of all
+    occurrences that was kept: 1, or about 1/2, 1/4, ...
     """
 
     words: tuple[str, ...]
     members: Ints
     documents: Ints
-    at: Longs
-    begins: Longs
-    sizes: Ints
+    positions: Longs
+    byte_offsets: Longs
+    byte_lengths: Ints
     indptr: Longs
     features: Ints
     names: NameArray
@@ -52,37 +52,36 @@ class Occurrences:
     def __len__(self) -> int:
         return len(self.members)
 
-    def select(self, kept: Mask | npt.NDArray[np.integer[Any]]) -> Occurrences:
-        """Return some of the occurrences: those that a mask affirms, or those of these numbers."""
-        rows = np.flatnonzero(kept) if kept.dtype == np.bool_ else kept
-        sizes = np.diff(self.indptr)[rows]
+    def select(self, selection: Mask | npt.NDArray[np.integer[Any]]) -> Occurrences:
+        """Return the occurrences selected by a boolean mask or by indices."""
+        rows = np.flatnonzero(selection) if selection.dtype == np.bool_ else selection
+        lengths = np.diff(self.indptr)[rows]
         indptr = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum(sizes, out=indptr[1:])
-        # Where entry j of the new rows stood: as far behind its row's old beginning as behind its new one.
-        old = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], sizes)
+        np.cumsum(lengths, out=indptr[1:])
+        # An entry keeps its offset from the start of its row.
+        old = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], lengths)
         columns = {name: getattr(self, name)[rows] for name in _COLUMNS}
         return replace(self, **columns, indptr=indptr, features=self.features[old])
 
     def drop_feature(self, feature: str) -> Occurrences:
-        """Return the occurrences as if they did not have a feature."""
-        # Names of a reader are in the order in which they were met: those of its length are few.
-        alike = np.flatnonzero(np.diff(self.names.offsets) == len(feature.encode())).tolist()
-        kept = self.features != next((k for k in alike if self.names[k] == feature), -1)
-        before = np.concatenate([[0], np.cumsum(kept)])
-        return replace(self, features=self.features[kept], indptr=before[self.indptr])
+        """Return the occurrences without one feature."""
+        # The names of a reader are not sorted, but few have the same length as the feature.
+        candidates = np.flatnonzero(np.diff(self.names.offsets) == len(feature.encode())).tolist()
+        kept = self.features != next((k for k in candidates if self.names[k] == feature), -1)
+        n_kept_before = np.concatenate([[0], np.cumsum(kept)])
+        return replace(self, features=self.features[kept], indptr=n_kept_before[self.indptr])
 
     def context(self, i: int) -> list[str]:
-        """Return the names of the features of one occurrence."""
+        """Return the feature names of occurrence i."""
         return [self.names[k] for k in self.features[self.indptr[i] : self.indptr[i + 1]].tolist()]
 
     def to_chunk(self) -> Chunk:
-        """Return all as the rows of one column, `context`, labelled with their words."""
-        return Chunk(
-            {CONTEXT_COLUMN: self._feature_lists(0, len(self))}, len(self), labels=self._labels(0, len(self))
-        )
+        """Return a chunk with one column, `context`, labelled with the words."""
+        columns = {CONTEXT_COLUMN: self._feature_lists(0, len(self))}
+        return Chunk(columns, len(self), labels=self._labels(0, len(self)))
 
     def to_source(self) -> Source:
-        """Return all as a source of such rows, for whatever learns from sources."""
+        """Return the same rows as a source."""
         columns = {CONTEXT_COLUMN: LazyColumn(self._feature_lists, len(self))}
         fields = LazyTable(
             columns, len(self), True, description="The contexts", kinds={CONTEXT_COLUMN: "tokens"}
@@ -93,62 +92,68 @@ class Occurrences:
         indptr = self.indptr[start : stop + 1]
         features = self.features[indptr[0] : indptr[-1]]
         offsets = self.names.offsets
-        begins = offsets[features]
-        return ListColumn(
-            indptr - indptr[0], TextColumn(begins, offsets[features + 1] - begins, self.names.text)
-        )
+        starts = offsets[features]
+        names = TextColumn(starts, offsets[features + 1] - starts, self.names.text)
+        return ListColumn(indptr - indptr[0], names)
 
     def _labels(self, start: int, stop: int) -> DictionaryColumn:
         return DictionaryColumn(self.members[start:stop], list(self.words))
 
 
-_COLUMNS = ("members", "documents", "at", "begins", "sizes")
+_COLUMNS = ("members", "documents", "positions", "byte_offsets", "byte_lengths")
 
 
 class ContextReader:
-    """One pass over texts that finds the words of all confusion sets and their contexts.
+    """Finds the words of all confusion sets and their contexts in one pass over texts.
 
     Parameters
     ----------
-    sets : sequences of words with ' for ’; capitals do not matter; no word twice
-    window : how many words to each side are near
-    most : how many occurrences of a set are kept
-        A set that has as many drops half of them, and from then on takes half (a quarter, ...) of what comes.
-        Which ones is said by their mixed numbers: equal texts keep the same, and no order of words matters.
+    sets : sequences of words with ' as apostrophe; case is ignored; no word may occur twice
+    window : number of words on each side that count as near
+    max_occurrences : number of occurrences kept per set
+        A set that exceeds it drops half of them and from then on keeps about half (a quarter, ...) of the new
+        ones. A hash of the running number decides, so equal texts keep the same occurrences and words that
+        alternate are sampled fairly.
 
-    A context ends where a paragraph or the piece ends.
+    A context ends at the end of its paragraph or piece.
     """
 
     def __init__(
-        self, sets: Sequence[Sequence[str]], window: int = DEFAULT_WINDOW, *, most: int = MAX_OCCURRENCES
+        self,
+        sets: Sequence[Sequence[str]],
+        window: int = DEFAULT_WINDOW,
+        *,
+        max_occurrences: int = MAX_OCCURRENCES,
     ) -> None:
         if type(window) is not int or not 0 <= window <= MAX_WINDOW:
-            raise parameter_error("Reader", "window", f"a whole number up to {MAX_WINDOW}", window)
-        if type(most) is not int or most < 2:
-            raise parameter_error("Reader", "most", "a whole number from 2 on", most)
+            raise parameter_error("ContextReader", "window", f"a whole number from 0 to {MAX_WINDOW}", window)
+        if type(max_occurrences) is not int or max_occurrences < 2:
+            raise parameter_error(
+                "ContextReader", "max_occurrences", "a whole number of at least 2", max_occurrences
+            )
         self.sets = tuple(tuple(words) for words in sets)
-        self._native = _core.ContextReader(
-            [[word.lower() for word in words] for words in self.sets], window, most
-        )
+        lower = [[word.lower() for word in words] for words in self.sets]
+        self._native = _core.ContextReader(lower, window, max_occurrences)
 
-    def read(self, piece: bytes, document: int, words: int = 0, begin: int = 0) -> int:
-        """Read a piece of UTF-8 and return how many words it has.
+    def read(self, piece: bytes, document: int, words: int = 0, offset: int = 0) -> int:
+        """Read a piece of UTF-8 text and return its number of words.
 
-        `document` is the number of the document that it belongs to; `words` and `begin` are the words and
-        bytes that came before it there. Bytes that are no UTF-8 are marks between words.
+        `document` is the index of its document; `words` and `offset` count the words and bytes of the
+        document before this piece. Invalid UTF-8 separates words.
         """
-        return self._native.read(piece, document, words, begin)
+        return self._native.read(piece, document, words, offset)
 
     def occurrences(self) -> list[Occurrences]:
-        """Return what was found in all that was read, by set."""
+        """Return the occurrences in all text read so far, by set."""
         names = NameArray(*self._native.names())
-        found = [
+        by_set = [
             Occurrences(words, *self._native.columns(k), names, 1 / self._native.stride(k))
             for k, words in enumerate(self.sets)
         ]
-        # Where a capital is part of a word (man, Mann), it tells what is written and not what is meant.
+        # Where the words themselves differ in capitals (man, Mann), the capital reveals the written word, not
+        # the intended one.
         return [
-            rows.drop_feature(OWN_CAPITAL_FEATURE) if _has_capitals(rows.words) else rows for rows in found
+            rows.drop_feature(OWN_CAPITAL_FEATURE) if _has_capitals(rows.words) else rows for rows in by_set
         ]
 
 
@@ -161,7 +166,7 @@ Progress = Callable[[int], object]
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """What was found in documents: the words of each, and the occurrences of each set."""
+    """The number of words of each document, and the occurrences of each set in all of them."""
 
     document_words: tuple[int, ...]
     occurrences: tuple[Occurrences, ...]
@@ -174,28 +179,28 @@ class Corpus:
         window: int,
         progress: Progress | None = None,
     ) -> Corpus:
-        """Read documents, piece by piece; `progress` is called with the bytes of each piece."""
-        reader, words = ContextReader(sets, window), []
-        for number, document in enumerate(documents):
-            seen = begin = 0
+        """Read documents piece by piece; `progress` is called with the size of each piece in bytes."""
+        reader, document_words = ContextReader(sets, window), []
+        for index, document in enumerate(documents):
+            n_words = offset = 0
             for piece in document.pieces:
-                seen += reader.read(piece, number, seen, begin)
-                begin += len(piece)
+                n_words += reader.read(piece, index, n_words, offset)
+                offset += len(piece)
                 if progress is not None:
                     progress(len(piece))
-            words.append(seen)
-        return cls(tuple(words), tuple(reader.occurrences()))
+            document_words.append(n_words)
+        return cls(tuple(document_words), tuple(reader.occurrences()))
 
     @property
     def n_words(self) -> int:
-        """The words of all documents."""
+        """The number of words in all documents."""
         return sum(self.document_words)
 
     @property
     def n_held_out_words(self) -> int:
-        """The words that are held out."""
+        """The number of held-out words."""
         return count_held_out_words(self.document_words)
 
     def is_held_out(self, rows: Occurrences) -> Mask:
-        """Return which of some occurrences are held out."""
-        return held_out_mask(rows.documents, rows.at, self.document_words)
+        """Return the mask of held-out occurrences."""
+        return held_out_mask(rows.documents, rows.positions, self.document_words)

@@ -1,4 +1,4 @@
-"""Texts with what was suggested written into them, and files whose other bytes all stay."""
+"""Applying suggestions to texts and files; all other bytes of a file stay unchanged."""
 
 from __future__ import annotations
 
@@ -24,33 +24,36 @@ _BYTE_ORDER_SUFFIXES = ("-le", "-be")
 
 
 def replacement_segments(text: str, suggestions: Sequence[Suggestion]) -> Iterator[tuple[str, str]]:
-    """A text in parts, each with what is to stand in its place; parts between suggestions stay."""
-    at = 0
-    for one in sorted(suggestions, key=lambda one: one.begin):
-        if one.begin < at:
+    """Split a text into parts, each with its replacement; parts between suggestions replace themselves."""
+    end = 0
+    for suggestion in sorted(suggestions, key=lambda suggestion: suggestion.begin):
+        begin, written = suggestion.begin, text[suggestion.begin : suggestion.end]
+        if begin < end:
             raise DataError(
-                f"Two suggestions overlap at character {one.begin:,}: {one.change}. Give each of them once."
+                f"Two suggestions overlap at character {begin:,}: {suggestion.change}. Give each of them "
+                "once."
             )
-        if text[one.begin : one.end] != one.written:
+        if written != suggestion.written:
             raise DataError(
-                f"At character {one.begin:,} of the text stands {one_line_repr(text[one.begin : one.end], 40)}, and "
-                f"not {one.written!r}: it is not the text that was checked. Check it again."
+                f"The text has {one_line_repr(written, 40)} at character {begin:,}, not "
+                f"{suggestion.written!r}: "
+                "it is not the text that was checked. Check it again."
             )
-        kept = text[at : one.begin]
-        yield kept, kept
-        yield one.written, one.suggested
-        at = one.end
-    yield text[at:], text[at:]
+        unchanged = text[end:begin]
+        yield unchanged, unchanged
+        yield suggestion.written, suggestion.suggested
+        end = suggestion.end
+    yield text[end:], text[end:]
 
 
 def apply_suggestions(text: str, suggestions: Sequence[Suggestion]) -> str:
-    """A text with what was suggested for it in the place of what was written."""
+    """Return the text with the suggested words in place of the written ones."""
     return "".join(new for _, new in replacement_segments(text, suggestions))
 
 
 @dataclass(frozen=True)
 class DecodedFile:
-    """A text as it is in a file: its bytes, of which the first few may be a mark of their order."""
+    """The bytes of a file, its byte order mark (or b""), the codec of the other bytes, and the text."""
 
     path: Path
     raw: bytes
@@ -59,36 +62,34 @@ class DecodedFile:
     text: str
 
     def to_corrected_bytes(self, suggestions: Sequence[Suggestion]) -> bytes:
-        """The bytes of the file with only these words changed."""
+        """Return the bytes of the file with only these words changed."""
         try:
-            parts = [
-                (old.encode(self.codec), new) for old, new in replacement_segments(self.text, suggestions)
+            segments = [
+                (old.encode(self.codec), new.encode(self.codec))
+                for old, new in replacement_segments(self.text, suggestions)
             ]
-            changed = b"".join(
-                new.encode(self.codec) for _, new in replacement_segments(self.text, suggestions)
-            )
         except UnicodeEncodeError as error:
             raise SourceError(
-                f"{self.path}: {error.object!r} cannot be written in {self.codec}. Nothing was changed; save "
+                f"{self.path}: {error.object!r} cannot be encoded in {self.codec}. Nothing was changed; save "
                 "the file as UTF-8 first, or change the word by hand.",
                 self.path,
             ) from None
-        if self.byte_order_mark + b"".join(old for old, _ in parts) != self.raw:
+        if self.byte_order_mark + b"".join(old for old, _ in segments) != self.raw:
             raise SourceError(
-                f"{self.path}: {self.codec} has several ways to write a text, so that bytes beside the words "
-                "might change. Nothing was changed; save the file as UTF-8 first.",
+                f"{self.path}: {self.codec} can encode the same text in several ways, so other bytes might "
+                "change as well. Nothing was changed; save the file as UTF-8 first.",
                 self.path,
             )
-        return self.byte_order_mark + changed
+        return self.byte_order_mark + b"".join(new for _, new in segments)
 
 
 def read_decoded_file(path: str | os.PathLike[str], encoding: str = "utf-8") -> DecodedFile:
-    """The text of a file, packed or not, and its bytes."""
+    """Read, decompress and decode a file."""
     file = path if isinstance(path, Path) else Path(path)
     check_is_prose(file)
     try:
-        stream, below = open_decompressing(file)
-        with below, stream:
+        stream, raw_file = open_decompressing(file)
+        with raw_file, stream:
             raw = stream.read()
         mark, codec = _detect_byte_order_mark(raw, encoding)
         text = raw[len(mark) :].decode(codec)
@@ -100,27 +101,27 @@ def read_decoded_file(path: str | os.PathLike[str], encoding: str = "utf-8") -> 
 
 
 def _detect_byte_order_mark(raw: bytes, encoding: str) -> tuple[bytes, str]:
-    """The mark that some bytes begin with, and the encoding of what follows."""
+    """Return the byte order mark at the start, if any, and the codec of the bytes after it."""
     family = "utf-8" if is_utf8(encoding) else codecs.lookup(encoding).name
     marks = _BYTE_ORDER_MARKS.get(family, ())
     for mark, order in zip(marks, _BYTE_ORDER_SUFFIXES, strict=False):
         if raw.startswith(mark):
             return mark, family if len(marks) == 1 else family + order
     if raw and len(marks) > 1:
-        raise UnicodeError(f"no mark of the order of {family}")
+        raise UnicodeError(f"{family} without byte order mark")
     return b"", family
 
 
 def write_corrections(file: DecodedFile, suggestions: Sequence[Suggestion]) -> None:
-    """Put what was suggested into a file, all at once, unless it has changed since it was read."""
+    """Apply suggestions to a file atomically, unless it has changed since it was read."""
     if not suggestions:
         return
     _check_writable(file.path)
-    changed = file.to_corrected_bytes(suggestions)
+    corrected = file.to_corrected_bytes(suggestions)
     try:
         with atomic_write(file.path) as handle:
-            handle.write(changed)
-            # Asked last, when only the new name is wanting: what came between would be lost.
+            handle.write(corrected)
+            # Compare as late as possible, because changes made in between would be lost.
             if file.path.read_bytes() != file.raw:
                 raise SourceError(
                     f"{file.path} has changed since it was read. Nothing was changed; check it again.",
@@ -134,7 +135,7 @@ def write_corrections(file: DecodedFile, suggestions: Sequence[Suggestion]) -> N
 
 def _check_writable(path: Path) -> None:
     if compression_codec(path) is not None:
-        raise SourceError(f"{path} is packed and stays as it is. Unpack it first.", path)
-    # A file is replaced by way of its folder; that would not ask whether the file itself may be changed.
+        raise SourceError(f"{path} is compressed and was not changed. Decompress it first.", path)
+    # Replacing a file needs write access to its folder only, so a read-only file must be checked explicitly.
     if not os.access(path, os.W_OK):
-        raise SourceError(f"{path} may not be written to. Nothing was changed.", path)
+        raise SourceError(f"{path} is read-only. Nothing was changed.", path)

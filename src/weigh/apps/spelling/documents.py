@@ -1,4 +1,4 @@
-"""`documents`: the texts that paths lead to, masked and in pieces, in bounded memory."""
+"""Reading the texts of files, folders and standard input as masked pieces, in bounded memory."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from weigh.source.paths import (
 from weigh.text import format_count, format_quantity
 
 MAX_PIECE_BYTES = 1 << 22
-MAX_NAMED_FILES = 2  # files left out that are named
-# Where a piece may end, the best place first.
+MAX_NAMED_FILES = 2  # skipped files that a summary names
+# Where a piece may end, best first.
 _PIECE_ENDS = (b"\n\n", b"\r\n\r\n", b"\n", b"\r", b" ")
 _STDIN_ADVICE = ". Give a file or a folder of text, or send it to standard input and give '-'."
 _TEXT_SUFFIXES = MARKUP_SUFFIXES | {".txt", ".text"}
@@ -44,7 +44,7 @@ NO_FILE = Path()
 
 @dataclass(frozen=True)
 class Document:
-    """A text: its name, its pieces in UTF-8, masked, one after the other, and the file that it is in."""
+    """A text: its name, its masked pieces in UTF-8, and its file."""
 
     name: str
     pieces: Iterator[bytes]
@@ -53,25 +53,25 @@ class Document:
 
 @dataclass(frozen=True)
 class _ReadOptions:
-    """How texts are found and read, and who is told of what is left out of folders."""
+    """How files are selected and read, and the lists that record the skipped ones."""
 
     encoding: str
     excluded: ExcludePatterns
     skipped: list[str]
     unread: list[str] | None
 
-    def skip_file(self, name: str, error: SourceError, from_where: str = "") -> None:
-        """Tell of a file that is no text, or not to its end; one that should be is another matter."""
+    def skip_file(self, name: str, error: SourceError, note: str = "") -> None:
+        """Record a file that could not be read as text, as unread if its suffix is that of a text."""
         if self.unread is not None and format_suffix(name) in _TEXT_SUFFIXES:
             self.unread.append(str(error))
         else:
-            self.skipped.append(f"{_skip_reason(name, error)}{from_where}")
+            self.skipped.append(f"{_skip_reason(name, error)}{note}")
 
-    def skip_unreadable(self, odd: Iterable[str]) -> None:
-        """Tell of what is no file, and of folders that may not be read."""
-        for each in odd:
-            is_folder = not each.endswith(NOT_A_FILE)
-            (self.unread if is_folder and self.unread is not None else self.skipped).append(each)
+    def skip_unreadable(self, entries: Iterable[str]) -> None:
+        """Record entries of folders that are not files, and unreadable subfolders."""
+        for entry in entries:
+            is_folder = not entry.endswith(NOT_A_FILE)
+            (self.unread if is_folder and self.unread is not None else self.skipped).append(entry)
 
 
 def read_documents(
@@ -82,48 +82,49 @@ def read_documents(
     skipped: list[str] | None = None,
     unread: list[str] | None = None,
 ) -> Iterator[Document]:
-    """The texts of files, folders and standard input, one after the other in bounded memory.
+    """Yield the texts of files, folders and standard input, one after the other, in bounded memory.
 
-    What is no prose (code, commands, addresses) is hidden, see `masking`: Markdown, LaTeX, HTML and
-    reStructuredText go by their endings, everything else is plain text. Lengths stay, so that offsets are
-    those of the text in UTF-8 without its byte order mark. Pieces have at most 4 MiB and end behind a
-    paragraph where there is one. Empty files are left out. Packed files (gz, bz2, xz, zst, lz4) are unpacked.
+    Everything but prose is masked (see `markup.masking`): Markdown, LaTeX, HTML and reStructuredText by their
+    suffixes, other files as plain text. Masking keeps lengths, so offsets refer to the text in UTF-8 without
+    byte order mark. Pieces have at most 4 MiB and end after a paragraph if possible. Empty files are skipped.
+    Compressed files (gz, bz2, xz, zst, lz4) are decompressed.
 
     Parameters
     ----------
-    paths : a path, a pattern or a list of such; folders are read with all below them, sorted by name, except
-        what is hidden or is source code or data by its ending; "-" is standard input
+    paths : a path, a glob pattern or a list of them; folders are read recursively, sorted by name, without
+        hidden files, source code and data (by their suffixes); "-" is standard input
     encoding : of the texts
-    exclude : patterns of files and folders to leave out: names, or ends of paths
-    skipped : a list to which "name: reason" is added of what is left out in folders
-    unread : a list for what is left out although its ending is that of a text; None adds it to the others
+    exclude : patterns of files and folders to skip: names, or trailing parts of paths
+    skipped : a list to which "name: reason" is appended for every file skipped in folders
+    unread : a list for skipped files with the suffix of a text; None appends them to `skipped`
     """
-    told = [] if skipped is None else skipped
-    way = _ReadOptions(encoding, ExcludePatterns(exclude), told, unread)
-    found = [path for path in resolve_paths(paths) if path.is_dir() or not way.excluded.excludes(str(path))]
-    # All of them before the first text: who learns from the first shall not stumble over the second.
-    for path in found:
+    skip_list = [] if skipped is None else skipped
+    options = _ReadOptions(encoding, ExcludePatterns(exclude), skip_list, unread)
+    resolved = [
+        path for path in resolve_paths(paths) if path.is_dir() or not options.excluded.excludes(str(path))
+    ]
+    # Check all files first, so that a long run does not fail at the last one.
+    for path in resolved:
         if not path.is_dir():
             check_is_prose(path)
     try:
         is_utf8(encoding)
     except LookupError as error:
-        raise TextFileErrors(found[0] if found else Path("text"), encoding).read_error(error) from error
+        raise TextFileErrors(resolved[0] if resolved else Path("text"), encoding).read_error(error) from error
     return chain.from_iterable(
-        _read_folder(path, way) if path.is_dir() else _read_file(path, encoding) for path in found
+        _read_folder(path, options) if path.is_dir() else _read_file(path, encoding) for path in resolved
     )
 
 
 def skipped_summary(skipped: Sequence[str]) -> str:
-    """How much was left out of folders, and of what kind the first few are, as a sentence."""
-    more = (
-        f"; and {format_count(len(skipped) - MAX_NAMED_FILES)} more" if len(skipped) > MAX_NAMED_FILES else ""
-    )
-    return f"{format_quantity(len(skipped), 'file')} left out: {'; '.join(skipped[:MAX_NAMED_FILES])}{more}."
+    """Return a sentence with the number of skipped files and the first few reasons."""
+    n_more = len(skipped) - MAX_NAMED_FILES
+    more = f"; and {format_count(n_more)} more" if n_more > 0 else ""
+    return f"{format_quantity(len(skipped), 'file')} skipped: {'; '.join(skipped[:MAX_NAMED_FILES])}{more}."
 
 
 def check_is_prose(path: Path) -> None:
-    """Refuse what cannot be read, and source code."""
+    """Raise `SourceError` for an unreadable file or source code."""
     check_readable(path, _STDIN_ADVICE)
     if format_suffix(str(path)) in SOURCE_SUFFIXES:
         raise SourceError(
@@ -133,128 +134,127 @@ def check_is_prose(path: Path) -> None:
 
 
 def _read_file(path: Path, encoding: str) -> Iterator[Document]:
-    """The text of a file that was asked for: what is wrong with it is an error."""
+    """Read a file that the user named; any failure is an error."""
     name = printable_path(str(path))
-    texts = split_into_pieces(read_text_blocks(path, encoding))
-    first = next(texts, None)
+    pieces = split_into_pieces(read_text_blocks(path, encoding))
+    first = next(pieces, None)
     if first is not None:
-        yield Document(name, mask_pieces(chain([first], texts), name), path)
+        yield Document(name, mask_pieces(chain([first], pieces), name), path)
 
 
-def _read_folder(folder: Path, way: _ReadOptions) -> Iterator[Document]:
-    """The texts of a folder: what is not one is left out and told."""
-    any_text = False
-    odd: list[str] = []
+def _read_folder(folder: Path, options: _ReadOptions) -> Iterator[Document]:
+    """Read the texts of a folder; other files are skipped and recorded."""
+    has_text = False
+    unreadable: list[str] = []
     try:
-        for file in walk_files(os.fspath(folder), odd, way.excluded):
-            for document in _read_folder_file(Path(file), way):
-                any_text = True
+        for file in walk_files(os.fspath(folder), unreadable, options.excluded):
+            for document in _read_folder_file(Path(file), options):
+                has_text = True
                 yield document
     except OSError as error:
         raise unreadable_error(printable_path(str(folder)), error) from error
-    way.skip_unreadable(odd)
-    if not any_text:
-        raise SourceError(
-            f"{folder} holds no text. Give a folder with text files in it, or the files.", folder
-        )
+    options.skip_unreadable(unreadable)
+    if not has_text:
+        raise SourceError(f"{folder} has no text files. Give another folder, or the files.", folder)
 
 
-def _read_folder_file(path: Path, way: _ReadOptions) -> Iterator[Document]:
+def _read_folder_file(path: Path, options: _ReadOptions) -> Iterator[Document]:
     name = printable_path(str(path))
-    if format_suffix(name) in SOURCE_SUFFIXES | DATA_SUFFIXES:
-        way.skipped.append(
-            f"{name}: {'source code' if format_suffix(name) in SOURCE_SUFFIXES else 'data'}, not prose"
-        )
+    suffix = format_suffix(name)
+    if suffix in SOURCE_SUFFIXES | DATA_SUFFIXES:
+        kind = "source code" if suffix in SOURCE_SUFFIXES else "data"
+        options.skipped.append(f"{name}: {kind}, not prose")
         return
-    texts = split_into_pieces(read_text_blocks(path, way.encoding))
+    pieces = split_into_pieces(read_text_blocks(path, options.encoding))
     try:
-        first = next(texts, None)
+        first = next(pieces, None)
     except SourceError as error:
-        way.skip_file(name, error)
+        options.skip_file(name, error)
         return
     if first is not None:
-        yield Document(name, mask_pieces(_pieces_until_error(first, texts, name, way), name), path)
+        yield Document(name, mask_pieces(_pieces_until_error(first, pieces, name, options), name), path)
 
 
 def _pieces_until_error(
-    first: bytes, texts: Iterator[bytes], name: str, way: _ReadOptions
+    first: bytes, pieces: Iterator[bytes], name: str, options: _ReadOptions
 ) -> Iterator[bytes]:
-    """Pieces up to the first that is no text; the rest of such a file is left out and told."""
+    """Yield pieces until one cannot be read; the remainder of the file is skipped and recorded."""
     yield first
     try:
-        yield from texts
+        yield from pieces
     except SourceError as error:
-        way.skip_file(name, error, " (from there on)")
+        options.skip_file(name, error, " (skipped from there on)")
 
 
 def _skip_reason(name: str, error: SourceError) -> str:
-    told = str(error).removeprefix(name).lstrip(",: ")
-    return f"{name}: {told.partition('. ')[0].rstrip('.')}"
+    message = str(error).removeprefix(name).lstrip(",: ")
+    return f"{name}: {message.partition('. ')[0].rstrip('.')}"
 
 
 def split_into_pieces(blocks: Iterable[bytes], size: int | None = None) -> Iterator[bytes]:
-    """A text that comes in blocks, in pieces of at most so many bytes, 4 MiB unless told."""
-    most = size or MAX_PIECE_BYTES
-    held = b""
+    """Regroup the blocks of a text into pieces of at most `size` bytes (default `MAX_PIECE_BYTES`)."""
+    max_bytes = size or MAX_PIECE_BYTES
+    buffer = b""
     for block in blocks:
-        held += block
-        while len(held) > most:
-            end = _find_piece_end(held, most)
-            yield held[:end]
-            held = held[end:]
-    if held:
-        yield held
+        buffer += block
+        while len(buffer) > max_bytes:
+            end = _find_piece_end(buffer, max_bytes)
+            yield buffer[:end]
+            buffer = buffer[end:]
+    if buffer:
+        yield buffer
 
 
 def read_text_blocks(path: Path, encoding: str) -> Iterator[bytes]:
-    """The text of a file as it is read, without its byte order mark, or a refusal."""
-    utf8 = codecs.getincrementaldecoder("utf-8")()
+    """Yield a file in blocks of UTF-8, without byte order mark; raise `SourceError` if it is not text."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         with closing(open_text(path, encoding)) as text:
-            for at, block in enumerate(text.windows()):
-                utf8.decode(block)
+            for number, block in enumerate(text.windows()):
+                decoder.decode(block)
                 if b"\0" in block:
                     raise binary_file_error(path)
-                yield block if at else block.removeprefix(UTF8_BOM)
-            utf8.decode(b"", final=True)
+                yield block if number else block.removeprefix(UTF8_BOM)
+            decoder.decode(b"", final=True)
     except (*READ_ERRORS, LookupError) as error:
         raise TextFileErrors(path, encoding).read_error(error) from error
 
 
 def binary_file_error(path: Path) -> SourceError:
-    """Word the refusal of a file with NUL bytes."""
+    """Return the error for a file with NUL bytes."""
     return SourceError(
-        f"{path} is not a text but binary: it has NUL bytes. Leave it out; unpack it if it is an archive; "
-        f"give encoding='utf-16' if it is such a text.",
+        f"{path} is a binary file: it has NUL bytes. Leave it out; extract it if it is an archive; "
+        f"give encoding='utf-16' if it is UTF-16 text.",
         path,
     )
 
 
-def _find_piece_end(text: bytes, most: int) -> int:
-    """Where a piece of a text that is longer than one ends."""
-    for mark in _PIECE_ENDS:
-        at = text.rfind(mark, most // 2, most)
-        if at >= 0:
-            return at + len(mark)
-    # Not within a character, if it is UTF-8.
-    return next((at for at in range(most, most - 4, -1) if not 0x80 <= text[at] < 0xC0), most)
+def _find_piece_end(text: bytes, max_bytes: int) -> int:
+    """Return the best end of a piece of at most `max_bytes`."""
+    for separator in _PIECE_ENDS:
+        index = text.rfind(separator, max_bytes // 2, max_bytes)
+        if index >= 0:
+            return index + len(separator)
+    # Do not split a UTF-8 character.
+    ends = range(max_bytes, max_bytes - 4, -1)
+    return next((end for end in ends if not 0x80 <= text[end] < 0xC0), max_bytes)
 
 
 class ExcludePatterns:
-    """Whether a path is left out: its last parts match one of the patterns, part by part.
+    """Glob patterns of paths to skip; a pattern matches the trailing parts of a path.
 
-    `venv` and `CHANGELOG*` are names of files or folders anywhere, `docs/old` is what ends so.
+    `venv` and `CHANGELOG*` match files or folders anywhere, `docs/old` matches every path that ends with it.
     """
 
     def __init__(self, patterns: Sequence[str]) -> None:
         self._patterns = [_pattern_parts(pattern) for pattern in patterns]
 
     def __call__(self, path: str) -> bool:
-        """Whether this very path is left out."""
+        """Return whether this path itself matches."""
         return self._matches(path.split(os.sep))
 
     def excludes(self, path: str) -> bool:
-        """Whether a path is left out, or a folder that it names on its way, unless it begins at the root."""
+        """Return whether a path matches or, if it is relative, one of its parent folders."""
         parts = os.path.normpath(path).split(os.sep)
         ends = [len(parts)] if os.path.isabs(path) else range(1, len(parts) + 1)
         return any(self._matches(parts[:end]) for end in ends)
@@ -267,12 +267,14 @@ class ExcludePatterns:
 
 
 def _pattern_parts(pattern: str) -> list[str]:
-    """The parts of a pattern; that folders may come before it, and all that is in it, goes without saying."""
-    found = [part for part in pattern.split("/") if part not in ("", ".")]
-    while found and found[0] == "**":
-        del found[0]
-    while found and found[-1] == "**":
-        del found[-1]
-    if not found:
-        raise errors.parameter_error("documents", "exclude", "patterns of names, such as 'venv'", pattern)
-    return found
+    """Split a pattern at slashes, without a leading or trailing ** (which every pattern implies)."""
+    parts = [part for part in pattern.split("/") if part not in ("", ".")]
+    while parts and parts[0] == "**":
+        del parts[0]
+    while parts and parts[-1] == "**":
+        del parts[-1]
+    if not parts:
+        raise errors.parameter_error(
+            "read_documents", "exclude", "patterns of names, such as 'venv'", pattern
+        )
+    return parts

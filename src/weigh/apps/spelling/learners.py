@@ -1,4 +1,4 @@
-"""The learners that tell the words of a set apart, by name."""
+"""The learners that train a classifier for one confusion set, by name."""
 
 from __future__ import annotations
 
@@ -22,145 +22,140 @@ from weigh.model.perceptron import VotedModel
 from weigh.priors import Normal
 from weigh.source import Source
 
-PREVIOUS, NEXT, BOTH = 0, 1, 4  # where a context has its nearest words, and the two of them together
+# Chosen on fifty of sixty novels: trained on forty, evaluated on ten.
+LOGISTIC_PRIOR_SD = 3.0  # standard deviation of the prior on the weights
+PSEUDO_COUNTS = {"naive-bayes": 0.3, "bernoulli": 0.1}
+PASSES = {"logistic": 10, "perceptron": 5}
+LOGISTIC_TOLERANCE = 0.03  # stop when a pass improves the objective by a smaller fraction
+# Features that occur once hurt logistic regression and naive Bayes, but help perceptrons.
+MIN_FEATURE_COUNT = 2
+# The positions of the features "before:", "after:" and "around:" in every context.
+PREVIOUS, NEXT, BOTH = 0, 1, 4
+
+
+def train_classifier(learner: str, rows: Occurrences) -> WordClassifier:
+    """Train a classifier; if fewer than two words occur, return the majority classifier."""
+    if learner not in LEARNERS:
+        allowed = f"one of {errors.quote_names(LEARNERS)}"
+        raise errors.parameter_error("train_classifier", "learner", allowed, learner)
+    if len(np.unique(rows.members)) < 2:
+        return majority_classifier(rows)
+    return _TRAINERS[learner](rows)
+
+
+def train_linear_classifier(learner: str, rows: Occurrences, n_features: int) -> LinearWordClassifier:
+    """Train a linear classifier and keep its strongest features."""
+    classifier = train_classifier(learner, rows)
+    if not isinstance(classifier, LinearWordClassifier):
+        allowed = f"one of {errors.quote_names(LINEAR_LEARNERS)}"
+        raise errors.parameter_error("train_linear_classifier", "learner", allowed, learner)
+    return classifier.select_strongest(n_features, rows)
+
+
+def majority_classifier(rows: Occurrences) -> LinearWordClassifier:
+    """Return the classifier that always predicts the most frequent word; ties go to the first of the set."""
+    counts = np.bincount(rows.members, minlength=len(rows.words))
+    return LinearWordClassifier.constant(rows.words, int(counts.argmax()))
+
+
+def restrict_to_words(rows: Occurrences, is_kept: Mask) -> Occurrences:
+    """Return the occurrences of some of the words of a set, as those of a smaller set."""
+    new_members = np.cumsum(is_kept, dtype=np.int32) - 1
+    kept_rows = rows.select(is_kept[rows.members])
+    words = tuple(rows.words[member] for member in np.flatnonzero(is_kept).tolist())
+    return replace(kept_rows, words=words, members=new_members[kept_rows.members].astype(np.int32))
 
 
 @dataclass(frozen=True, eq=False)
 class MemoryBasedClassifier:
-    """How often each word stood between two neighbours, after one and before one.
+    """Counts of each word between two neighbours, after one and before one (Banko & Brill 2001).
 
-    It answers by (previous, next) if that pair was ever seen, else by the previous word, else by the next,
-    else by how common the words are. Ties go to the commoner word, and so do equal chances: every count has
-    one look more, which the words share as they share the text.
+    It predicts from the pair (previous, next) if that was seen in training, else from the previous word, else
+    from the next word, else from the overall frequencies. One pseudo-count, distributed by the overall
+    frequencies, is added to the counts, so ties go to the more frequent word.
     """
 
     words: tuple[str, ...]
     totals: Longs
     row_by_neighbours: dict[str, int]
-    table: Longs
+    counts: Longs
 
     @classmethod
     def from_occurrences(cls, rows: Occurrences) -> MemoryBasedClassifier:
-        """Return the memory of occurrences."""
-        width = len(rows.words)
-        ids = np.concatenate([_neighbours(rows, place) for place in (PREVIOUS, NEXT, BOTH)])
-        used, numbers = np.unique(ids, return_inverse=True)
-        cells = numbers.reshape(-1) * width + np.tile(rows.members, 3)
-        table = np.bincount(cells, minlength=len(used) * width).reshape(len(used), width)
-        places = {name: at for at, name in enumerate(rows.names.take(used))}
-        return cls(rows.words, np.bincount(rows.members, minlength=width), places, table)
+        """Count the words of occurrences by their neighbours."""
+        n_words = len(rows.words)
+        ids = np.concatenate([_neighbours(rows, position) for position in (PREVIOUS, NEXT, BOTH)])
+        distinct, inverse = np.unique(ids, return_inverse=True)
+        cells = inverse.reshape(-1) * n_words + np.tile(rows.members, 3)
+        counts = np.bincount(cells, minlength=len(distinct) * n_words).reshape(len(distinct), n_words)
+        row_by_neighbours = {name: row for row, name in enumerate(rows.names.take(distinct))}
+        return cls(rows.words, np.bincount(rows.members, minlength=n_words), row_by_neighbours, counts)
 
     @property
     def n_features(self) -> int:
-        """How many neighbours, and pairs of them, it remembers."""
+        """The number of distinct neighbours and pairs of neighbours."""
         return len(self.row_by_neighbours)
 
     def predict_proba(self, rows: Occurrences) -> Floats:
-        """Return the share of every word [rows, words] where the same neighbours stood before."""
+        """Return the relative frequency of every word [n_rows, n_words] with the same neighbours."""
         counts = np.tile(self.totals, (len(rows), 1))
-        for place in (NEXT, PREVIOUS, BOTH):
-            found = self._find_rows(rows, place)
-            counts[found >= 0] = self.table[found[found >= 0]]
-        counted = counts + self.totals / self.totals.sum()
-        return np.asarray(counted / counted.sum(axis=1, keepdims=True))
+        for position in (NEXT, PREVIOUS, BOTH):
+            indices = self._find_rows(rows, position)
+            counts[indices >= 0] = self.counts[indices[indices >= 0]]
+        smoothed = counts + self.totals / self.totals.sum()
+        return np.asarray(smoothed / smoothed.sum(axis=1, keepdims=True))
 
-    def _find_rows(self, rows: Occurrences, place: int) -> Longs:
-        """Return where the memory has a neighbour of each row, -1 where it has not."""
-        used, numbers = np.unique(_neighbours(rows, place), return_inverse=True)
-        known = [self.row_by_neighbours.get(name, -1) for name in rows.names.take(used)]
-        return np.array(known, dtype=np.int64)[numbers.reshape(-1)]
-
-
-def _neighbours(rows: Occurrences, place: int) -> Longs:
-    return rows.features[rows.indptr[:-1] + place].astype(np.int64)
+    def _find_rows(self, rows: Occurrences, position: int) -> Longs:
+        """Return the row of `counts` for the neighbour of each occurrence, or -1."""
+        distinct, inverse = np.unique(_neighbours(rows, position), return_inverse=True)
+        indices = [self.row_by_neighbours.get(name, -1) for name in rows.names.take(distinct)]
+        return np.array(indices, dtype=np.int64)[inverse.reshape(-1)]
 
 
-# Found on the first fifty of sixty novels: learned from forty, judged on ten.
-LOGISTIC_PRIOR_SD = 3.0  # of the weights of logistic regression
-PSEUDO_COUNTS = {"naive-bayes": 0.3, "bernoulli": 0.1}
-PASSES = {"logistic": 10, "perceptron": 5}
-LOGISTIC_TOLERANCE = (
-    0.03  # the share of its objective by which a pass must better logistic regression to go on
-)
-MIN_FEATURE_COUNT = (
-    2  # what occurs only once makes logistic regression and naive Bayes worse, perceptrons better
-)
+def _neighbours(rows: Occurrences, position: int) -> Longs:
+    return rows.features[rows.indptr[:-1] + position].astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class VotedWordClassifier:
-    """A perceptron all of whose hypotheses decide; a word's chance is its share of the votes."""
+    """A voted perceptron; the probability of a word is its share of the votes."""
 
     words: tuple[str, ...]
     model: VotedModel
 
     @property
     def n_features(self) -> int:
-        """How many features it knows."""
+        """The number of features in the model."""
         return len(self.model.features)
 
     def predict_proba(self, rows: Occurrences) -> Floats:
-        """Return the share of the votes that each word [rows, words] has in a context."""
+        """Return the share of the votes for every word [n_rows, n_words]."""
         votes = self.model.score_chunk(rows.to_chunk())
         assert self.model.record is not None
         total = float(self.model.record.lives.sum())
         if len(self.model.classes) == 2:
-            # The score is how many more votes the second has than the first.
+            # A binary score is the votes for the second class minus those for the first.
             votes = np.column_stack([total - votes[:, 1], total + votes[:, 1]]) / 2
-        found = np.zeros((len(rows), len(self.words)))
-        found[:, [self.words.index(label) for label in self.model.classes]] = votes / total
-        return found
-
-
-def majority_classifier(rows: Occurrences) -> LinearWordClassifier:
-    """Return the chooser that always answers the commonest word, of several the first of the set."""
-    counts = np.bincount(rows.members, minlength=len(rows.words))
-    return LinearWordClassifier.constant(rows.words, int(counts.argmax()))
-
-
-def train_classifier(learner: str, rows: Occurrences) -> WordClassifier:
-    """Return what a learner makes of occurrences; where there is nothing to tell apart, the majority."""
-    if learner not in LEARNERS:
-        raise errors.parameter_error("learned", "learner", f"one of {errors.quote_names(LEARNERS)}", learner)
-    if len(np.unique(rows.members)) < 2:
-        return majority_classifier(rows)
-    return _TRAINERS[learner](rows)
-
-
-def train_linear_classifier(learner: str, rows: Occurrences, features: int) -> LinearWordClassifier:
-    """Return the strongest weights that one of the learners which give any makes of occurrences."""
-    chooser = train_classifier(learner, rows)
-    if not isinstance(chooser, LinearWordClassifier):
-        raise errors.parameter_error(
-            "learned_weights", "learner", f"one of {errors.quote_names(LINEAR_LEARNERS)}", learner
-        )
-    return chooser.select_strongest(features, rows)
-
-
-def restrict_to_words(rows: Occurrences, kept: Mask) -> Occurrences:
-    """Return the occurrences of some of the words of a set, as those of a smaller set."""
-    numbers = np.cumsum(kept, dtype=np.int32) - 1
-    fewer = rows.select(kept[rows.members])
-    words = tuple(word for word, is_kept in zip(rows.words, kept.tolist(), strict=True) if is_kept)
-    return replace(fewer, words=words, members=numbers[fewer.members].astype(np.int32))
+        probabilities = np.zeros((len(rows), len(self.words)))
+        probabilities[:, [self.words.index(label) for label in self.model.classes]] = votes / total
+        return probabilities
 
 
 def fit_model(learner: str, rows: Occurrences) -> Any:
-    """Return the model behind a chooser: what a task learns of the words that the rows have."""
-    seen = np.bincount(rows.members, minlength=len(rows.words)) > 0
-    source = restrict_to_words(rows, seen).to_source()
+    """Fit the model behind a classifier to the words that occur."""
+    occurs = np.bincount(rows.members, minlength=len(rows.words)) > 0
+    source = restrict_to_words(rows, occurs).to_source()
     return run(_TASKS[learner](source), source)
 
 
-def _context_columns(*, counts: bool = True, seen: int = MIN_FEATURE_COUNT) -> dict[str, Tokens]:
-    return {CONTEXT_COLUMN: Tokens(counts=counts, min_count=seen)}
+def _context_columns(*, counts: bool = True, min_count: int = MIN_FEATURE_COUNT) -> dict[str, Tokens]:
+    return {CONTEXT_COLUMN: Tokens(counts=counts, min_count=min_count)}
 
 
 def _logistic_task(source: Source) -> OnlineLogisticTask:
-    penalty = online_penalty(Normal(LOGISTIC_PRIOR_SD))
-    passes = PASSES["logistic"]
+    l2, max_iter = online_penalty(Normal(LOGISTIC_PRIOR_SD)), PASSES["logistic"]
     return OnlineLogisticTask.for_source(
-        source, _context_columns(), l2=penalty, max_iter=passes, tol=LOGISTIC_TOLERANCE
+        source, _context_columns(), l2=l2, max_iter=max_iter, tol=LOGISTIC_TOLERANCE
     )
 
 
@@ -173,9 +168,8 @@ def _bernoulli_task(source: Source) -> BayesTask:
 
 
 def _perceptron_task(source: Source, *, keep: str = "averaged") -> PerceptronTask:
-    return PerceptronTask.for_source(
-        source, _context_columns(seen=1), keep=keep, max_iter=PASSES["perceptron"]
-    )
+    columns = _context_columns(min_count=1)
+    return PerceptronTask.for_source(source, columns, keep=keep, max_iter=PASSES["perceptron"])
 
 
 _TASKS: dict[str, Callable[[Source], Any]] = {

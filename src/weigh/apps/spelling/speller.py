@@ -1,4 +1,4 @@
-"""The speller: choosers for all confusion sets, and a promise of how rarely it is wrong."""
+"""The speller: train, load, save, check and fix; and how it prints."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ THRESHOLD_CONSTRAINT = "a probability from 0.5 to 1"
 
 @dataclass(frozen=True, eq=False)
 class Speller:
-    """A speller for words that are mixed up: weather and whether, their and there and they're.
+    """A context-sensitive speller for confused words: weather and whether, their and there and they're.
 
-    It is learned from any text, without labels, and suggests another word only where it is so sure that there
-    are at most as many false alarms in 10,000 words as was promised.
+    It is trained on any correct text, without labels, and suggests another word only above a probability that
+    bounds the number of false alarms per 10,000 words.
 
     Examples
     --------
@@ -72,37 +72,37 @@ class Speller:
         progress: Callable[[int], None] | None = None,
         **settings: Any,
     ) -> Speller:
-        """Learn from files, patterns or folders of text.
+        """Train a speller on text files.
 
         Parameters
         ----------
-        paths : a path or several; '-' is standard input
-        sets : the name of a list, a file with a set on each line, or sets of words
-        encoding : that of the files
-        progress : called with the bytes of each piece that was read, and with 0 for each set, twice learned
-        **settings : learner, alarms, window, features, at_least; see `Settings`
+        paths : one or more files, folders or glob patterns; '-' is standard input
+        sets : the name of a built-in list, a file with one set per line, or sequences of words
+        encoding : of the files
+        progress : called with the size in bytes of each piece read, and twice per set with 0
+        **settings : learner, alarms, window, features, at_least; see `SpellerSettings`
         """
-        # Learners are imported where something is learned: checking starts without them.
+        # Checking must not import the learners.
         from weigh.apps.spelling.training import train_speller
 
-        asked, skipped = SpellerSettings(**settings), list[str]()
-        found = read_documents(paths, encoding=encoding, skipped=skipped)
-        made = train_speller(found, ConfusionSets.parse(sets), asked, progress=progress)
+        speller_settings, skipped = SpellerSettings(**settings), list[str]()
+        documents = read_documents(paths, encoding=encoding, skipped=skipped)
+        speller = train_speller(documents, ConfusionSets.parse(sets), speller_settings, progress=progress)
         if skipped:
             warnings.warn(skipped_summary(skipped), SkippedFiles, stacklevel=2)
-        return made
+        return speller
 
     @classmethod
     def load(cls, path: SpellerPath) -> Speller:
-        """Open the file of a speller; nothing in it is executed."""
+        """Load a speller from a file; nothing in it is executed."""
         return cls(*read_speller(path))
 
     def save(self, path: SpellerPath) -> None:
-        """Put the speller into a file, all at once; a failure leaves the old file as it was."""
+        """Write the speller to a file atomically; on failure the old file is unchanged."""
         store.write(path, *to_file_content(self._parts))
 
     def to_bytes(self) -> bytes:
-        """The bytes that `save` puts into a file; equal spellers have equal ones."""
+        """Return the bytes that `save` writes; equal spellers have equal bytes."""
         return store.to_bytes(*to_file_content(self._parts))
 
     @property
@@ -118,50 +118,49 @@ class Speller:
 
     @property
     def left_out(self) -> tuple[RareWord, ...]:
-        """The words that occurred too rarely to be learned."""
+        """The words with too few occurrences to be learned."""
         return self.facts.left_out
 
     def check(
         self, text: str | bytes, *, name: str = "text.txt", threshold: float | None = None
     ) -> list[Suggestion]:
-        """What is probably meant otherwise than it is written, in the order of the text.
+        """Return the suggestions for a text, in text order.
 
-        The ending of `name` says what is prose: in ``page.md`` code is left alone, in ``paper.tex`` commands
-        are. Bytes are UTF-8; a mark of their order counts for no character. What is more probable than
-        `threshold`, from 0.5 to 1, is suggested; without one, what is so sure that the promise is kept.
+        The suffix of `name` determines the markup: code is ignored in ``page.md``, commands in ``paper.tex``.
+        Bytes must be UTF-8; their byte order mark is not counted as a character. Words with a probability
+        above `threshold` (0.5 to 1) are suggested; the default is the threshold that bounds the false alarms.
         """
-        judge = self._text_checker(threshold)
+        checker = self._text_checker(threshold)
         data = _encode_utf8(text)
-        # In a str the mark is a character; an editor does not show it, so that no column counts it.
-        place = (
-            TextPosition(1, 1, 1) if isinstance(text, str) and data.startswith(UTF8_BOM) else TextPosition()
-        )
-        return list(judge.check(split_into_blocks(data.removeprefix(UTF8_BOM)), name, place))
+        # In a str the byte order mark is a character, but editors do not count it as a column.
+        has_mark = isinstance(text, str) and data.startswith(UTF8_BOM)
+        start = TextPosition(1, 1, 1) if has_mark else TextPosition()
+        return list(checker.check(split_into_blocks(data.removeprefix(UTF8_BOM)), name, start))
 
     def check_file(
         self, path: SpellerPath, *, encoding: str = "utf-8", threshold: float | None = None
     ) -> list[Suggestion]:
-        """What is suggested for a file, which may be packed (gz, bz2, xz, zst, lz4), in bounded memory."""
-        judge = self._text_checker(threshold)
+        """Return the suggestions for a file, compressed (gz, bz2, xz, zst, lz4) or not, in bounded memory."""
+        checker = self._text_checker(threshold)
         file = path if isinstance(path, pathlib.Path) else pathlib.Path(path)
         check_is_prose(file)
-        return list(judge.check(read_text_blocks(file, encoding), os.fspath(path), TextPosition()))
+        return list(checker.check(read_text_blocks(file, encoding), os.fspath(path)))
 
     def fixed(self, text: str, suggestions: Sequence[Suggestion]) -> str:
-        """A text with what was suggested for it in the place of what was written."""
+        """Return the text with the suggested words in place of the written ones."""
         return apply_suggestions(text, suggestions)
 
     def fix_file(
         self, path: SpellerPath, *, encoding: str = "utf-8", threshold: float | None = None
     ) -> list[Suggestion]:
-        """Write into a file what is suggested for it, and return that; all other bytes stay as they are."""
+        """Apply all suggestions to a file and return them; all other bytes stay unchanged."""
         file = read_decoded_file(path, encoding)
-        found = self.check(file.text, name=os.fspath(path), threshold=threshold)
-        write_corrections(file, found)
-        return found
+        suggestions = self.check(file.text, name=os.fspath(path), threshold=threshold)
+        write_corrections(file, suggestions)
+        return suggestions
 
     def to_dict(self) -> dict[str, Any]:
-        """What the speller knows of itself, as plain values."""
+        """Return sets, bound, settings and statistics as plain values."""
         return {
             "sets": [list(one.words) for one in self.sets],
             "features": [one.n_features for one in self.sets],
@@ -172,13 +171,13 @@ class Speller:
         }
 
     def plot(self) -> Any:
-        """Draw how often the speller is right and finds errors in held-out text, set by set."""
+        """Plot accuracy and recall on held-out text by set."""
         from weigh.pictures import interval_chart
 
         return interval_chart(
             speller_plot_rows(self._parts),
-            x="share of the words held out",
-            title="What is right, and what would be found, by set",
+            x="share of held-out words",
+            title="Accuracy and recall by set",
             what="sets",
             most=MAX_SETS_SHOWN,
         )
@@ -194,40 +193,41 @@ class Speller:
 
 
 def _encode_utf8(text: str | bytes) -> bytes:
-    """A text as bytes of UTF-8."""
+    """Return a text as UTF-8, or raise `DataError`."""
     if isinstance(text, str):
         return text.encode("utf-8", "surrogatepass")
     if not isinstance(text, bytes | bytearray):
         raise DataError(
-            f"check takes a text (str, or bytes of UTF-8), got {one_line_repr(text, 60)}. "
-            "For a file there is check_file(path)."
+            f"check takes a text (str, or bytes in UTF-8), got {one_line_repr(text, 60)}. "
+            "For a file, use check_file(path)."
         )
     try:
         text.decode()
     except UnicodeDecodeError as error:
         raise DataError(
-            f"The bytes are no UTF-8: {error.reason} at byte {error.start:,}. Decode them first; "
-            "for a file there is check_file(path, encoding=...)."
+            f"The bytes are not UTF-8: {error.reason} at byte {error.start:,}. Decode them first; "
+            "for a file, use check_file(path, encoding=...)."
         ) from None
     return bytes(text)
 
 
 MAX_SETS_SHOWN = 60
-MAX_RARE_WORDS_SHOWN = 30  # sets, or words, that were left out
+MAX_RARE_WORDS_SHOWN = 30  # dropped sets, and dropped words
 _PAGE_WIDTH = 80
 _SET_NAME_WIDTH = 23
-_TABLE_HEADINGS = ["set", "examples", "accuracy", "majority", "found", "features"]
-_LOW_RECALL = 0.1  # of the errors, less than which is too little to be content with
+_TABLE_HEADINGS = ["set", "examples", "accuracy", "majority", "recall", "features"]
+_LOW_RECALL = 0.1  # advice is given below this
 _NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 _NO_GAIN_MARK = "*"
-_NO_GAIN_NOTE = "held-out text shows no gain over the commoner word alone"
+_NO_GAIN_NOTE = "no better on held-out text than always choosing the more frequent word"
 
 
 def format_speller(parts: SpellerParts) -> str:
-    """A speller in at most 80 columns."""
+    """Format a speller in at most 80 columns."""
+    sentences = _summary_sentences(parts)
     lines = [
         speller_headline(parts),
-        *(f"  {line}" for told in _summary_sentences(parts) for line in _wrap_sentence(told)),
+        *(f"  {line}" for sentence in sentences for line in _wrap_sentence(sentence)),
     ]
     table = text_table([_TABLE_HEADINGS, *_table_rows(parts)[:MAX_SETS_SHOWN]], indent="  ")
     more = [f"  … and {len(parts.sets) - MAX_SETS_SHOWN} more"] if len(parts.sets) > MAX_SETS_SHOWN else []
@@ -235,83 +235,79 @@ def format_speller(parts: SpellerParts) -> str:
 
 
 def speller_html(parts: SpellerParts) -> str:
-    """A speller for notebooks."""
+    """Format a speller as HTML."""
     notes = "".join(map(html_paragraph, [*_table_notes(parts), *_summary_sentences(parts)]))
     return html_table(speller_headline(parts), [_TABLE_HEADINGS, *_table_rows(parts)]) + notes
 
 
 def speller_headline(parts: SpellerParts) -> str:
-    """A speller in one line."""
-    words = sum(len(one.words) for one in parts.sets)
-    return f"Speller for {format_quantity(len(parts.sets), 'set')} of {format_quantity(words, 'word')} that are mixed up"
+    """Describe a speller in one line."""
+    n_words = sum(len(one.words) for one in parts.sets)
+    sets = format_quantity(len(parts.sets), "confusion set")
+    return f"Speller for {sets} ({format_quantity(n_words, 'word')})"
 
 
 def speller_plot_rows(parts: SpellerParts) -> list[dict[str, Any]]:
-    """The rows of a picture: of every set what was right, with contexts and without, and what was found."""
-    pairs = zip(parts.sets, parts.facts.sets, strict=True)
+    """Return the rows of the plot: accuracy, majority baseline and recall of every set."""
     return [
-        {"name": " ".join(one.words), "series": series, "value": value}
-        for one, facts in pairs
+        {"name": " ".join(classifier.words), "series": series, "value": value}
+        for classifier, statistics in zip(parts.sets, parts.facts.sets, strict=True)
         for series, value in (
-            ("right: speller", facts.accuracy),
-            ("right: commoner word", facts.majority),
-            ("errors found", facts.found),
+            ("accuracy", statistics.accuracy),
+            ("accuracy of the majority", statistics.majority),
+            ("recall", statistics.found),
         )
         if value is not None
     ]
 
 
 def _summary_sentences(parts: SpellerParts) -> list[str]:
-    facts, promise = parts.facts, parts.promise
-    read = f"{format_quantity(facts.words, 'word')} in {format_quantity(facts.documents, 'document')}"
-    lines = [
-        f"learned by {parts.settings.learner} from {read}",
-        str(promise),
-    ]
-    if promise.shortfall_warning:
-        lines.append(promise.shortfall_warning)
-    if facts.accuracy is not None:
-        lines.append(f"mean accuracy on held-out text: {format_percent(facts.accuracy)}")
-    if facts.found is not None:
-        lines.append(_format_recall(facts.found))
-    return [*lines, *_format_dropped_sets(facts.dropped_sets), *_format_dropped_words(facts.dropped_words)]
+    statistics, bound = parts.facts, parts.promise
+    words = format_quantity(statistics.words, "word")
+    documents = format_quantity(statistics.documents, "document")
+    sentences = [f"trained on {words} in {documents} (learner: {parts.settings.learner})", str(bound)]
+    if bound.shortfall_warning:
+        sentences.append(bound.shortfall_warning)
+    if statistics.accuracy is not None:
+        sentences.append(f"mean accuracy on held-out text: {format_percent(statistics.accuracy)}")
+    if statistics.found is not None:
+        sentences.append(_format_recall(statistics.found))
+    sentences += _format_dropped_sets(statistics.dropped_sets)
+    return sentences + _format_dropped_words(statistics.dropped_words)
 
 
 def _wrap_sentence(sentence: str) -> list[str]:
-    """The lines of a sentence; a number stays with what it is told of."""
-    joined = sentence.replace(" = ", _NO_BREAK_SPACE + "=" + _NO_BREAK_SPACE).replace(
-        " (", _NO_BREAK_SPACE + "("
-    )
-    return [
-        line.replace(_NO_BREAK_SPACE, " ") for line in wrap(joined, _PAGE_WIDTH - 2, break_on_hyphens=False)
-    ]
+    """Wrap a sentence without separating equations and parentheses from the word before them."""
+    joined = sentence.replace(" = ", _NO_BREAK_SPACE + "=" + _NO_BREAK_SPACE)
+    joined = joined.replace(" (", _NO_BREAK_SPACE + "(")
+    lines = wrap(joined, _PAGE_WIDTH - 2, break_on_hyphens=False)
+    return [line.replace(_NO_BREAK_SPACE, " ") for line in lines]
 
 
-def _format_recall(found: float) -> str:
-    """What the threshold leaves of the errors, and what to do where that is little."""
-    told = f"would find {format_percent(found)} of such errors in the held-out text"
-    return told if found >= _LOW_RECALL else f"{told}: learn from more text, or allow more alarms"
+def _format_recall(recall: float) -> str:
+    sentence = f"recall on held-out text: {format_percent(recall)}"
+    return sentence if recall >= _LOW_RECALL else f"{sentence}; learn from more text, or allow more alarms"
 
 
 def _format_dropped_sets(sets: tuple[tuple[RareWord, ...], ...]) -> list[str]:
-    told = ", ".join(_format_set_with_counts(rare) for rare in sets[:MAX_RARE_WORDS_SHOWN])
-    why = f"left out: {format_quantity(len(sets), 'set')}, as a word of each is too rare: "
-    return [f"{why}{told}{_format_remainder(len(sets))}"] if sets else []
+    listed = ", ".join(_format_set_with_counts(rare) for rare in sets[:MAX_RARE_WORDS_SHOWN])
+    head = f"{format_quantity(len(sets), 'set')} left out because of rare words: "
+    return [f"{head}{listed}{_format_remainder(len(sets))}"] if sets else []
 
 
 def _format_set_with_counts(rare: tuple[RareWord, ...]) -> str:
-    """A set whose rare words tell how often they occur: brake (3)/break."""
+    """Format a set with the counts of its rare words: brake (3)/break."""
     counts = {one.word: f" ({format_count(one.examples)})" for one in rare}
     return "/".join(f"{word}{counts.get(word, '')}" for word in rare[0].words)
 
 
 def _format_dropped_words(words: tuple[RareWord, ...]) -> list[str]:
-    told = ", ".join(f"{one.word} ({format_count(one.examples)})" for one in words[:MAX_RARE_WORDS_SHOWN])
-    return [f"left out of their sets, too rare: {told}{_format_remainder(len(words))}"] if words else []
+    listed = ", ".join(f"{one.word} ({format_count(one.examples)})" for one in words[:MAX_RARE_WORDS_SHOWN])
+    return [f"rare words left out of their sets: {listed}{_format_remainder(len(words))}"] if words else []
 
 
-def _format_remainder(number: int) -> str:
-    return f" and {format_count(number - MAX_RARE_WORDS_SHOWN)} more" if number > MAX_RARE_WORDS_SHOWN else ""
+def _format_remainder(n: int) -> str:
+    return f" and {format_count(n - MAX_RARE_WORDS_SHOWN)} more" if n > MAX_RARE_WORDS_SHOWN else ""
 
 
 def _table_notes(parts: SpellerParts) -> list[str]:
@@ -321,15 +317,15 @@ def _table_notes(parts: SpellerParts) -> list[str]:
 def _table_rows(parts: SpellerParts) -> list[list[str]]:
     return [
         [
-            truncate(", ".join(one.words), _SET_NAME_WIDTH - 2)
-            + ("" if facts.is_better else f" {_NO_GAIN_MARK}"),
-            format_count(sum(facts.examples)),
-            _format_share(facts.accuracy),
-            _format_share(facts.majority),
-            _format_share(facts.found),
-            format_count(one.n_features),
+            truncate(", ".join(classifier.words), _SET_NAME_WIDTH - 2)
+            + ("" if statistics.is_better else f" {_NO_GAIN_MARK}"),
+            format_count(sum(statistics.examples)),
+            _format_share(statistics.accuracy),
+            _format_share(statistics.majority),
+            _format_share(statistics.found),
+            format_count(classifier.n_features),
         ]
-        for one, facts in zip(parts.sets, parts.facts.sets, strict=True)
+        for classifier, statistics in zip(parts.sets, parts.facts.sets, strict=True)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Why one word and not another: what each neighbour adds to the odds, in words and told once."""
+"""Suggestions, and their reasons: how much each neighbouring word adds to the log-odds."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 
 from weigh.text import format_signed, html_table, truncate
 
+MAX_REASONS_SHOWN = 2
+_MAX_NAME_LENGTH = 4096
 PARAGRAPH_TOKEN = "¶"
 PRIOR_FEATURE = "base"
 _OFFSETS = {
@@ -37,149 +39,13 @@ _PARAGRAPH_WORDING = {
 _TOKEN_WORDING = {"0": "a number", "<code>": "code", "<long>": "a long word"}
 
 
-@dataclass(frozen=True, slots=True)
-class SuggestionReason:
-    """What is known of a neighbour, and by how much that speaks for the suggested word against the written.
-
-    `feature` names the neighbour, or two where they tell most together; `weight` is a difference of
-    logarithms, below zero where it speaks for the written word. `seen` is the neighbour as the text writes
-    it. It prints as what a reader sees: 'know' before, 'laugh' nearby.
-    """
-
-    feature: str
-    weight: float
-    surface: str = ""
-
-    def __str__(self) -> str:
-        if self.feature in _FEATURE_WORDING:
-            return _FEATURE_WORDING[self.feature]
-        kind, _, named = self.feature.partition(":")
-        names, written = named.split(" "), (self.surface or named).split(" ")
-        tokens = list(zip(names, written, strict=True))
-        if kind == "around":
-            return _format_around(tokens[0], tokens[-1])
-        if names[0] == PARAGRAPH_TOKEN == names[-1]:
-            return " ".join(
-                [_PARAGRAPH_WORDING[kind], *([_POSITION_WORDING[kind]] if kind in _POSITION_WORDING else [])]
-            )
-        if PARAGRAPH_TOKEN in names:
-            return f"{_quote_tokens([one for one in tokens if one[0] != PARAGRAPH_TOKEN])} at the {_PARAGRAPH_WORDING[kind]}"
-        return f"{_quote_tokens(tokens)} {_POSITION_WORDING.get(kind, kind)}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The reason as plain values: feature, weight and wording."""
-        return {"feature": self.feature, "weight": self.weight, "told": str(self)}
-
-
-Token = tuple[str, str]  # what features call it, and what stands in the text
-
-
-def _format_around(before: Token, after: Token) -> str:
-    if before[0] == PARAGRAPH_TOKEN == after[0]:
-        return "a paragraph of its own"
-    if before[0] == PARAGRAPH_TOKEN:
-        return f"between the {_PARAGRAPH_WORDING['before']} and {_quote_tokens([after])}"
-    if after[0] == PARAGRAPH_TOKEN:
-        return f"between {_quote_tokens([before])} and the {_PARAGRAPH_WORDING['after']}"
-    return f"{_quote_tokens([before, after], ' … ')} around"
-
-
-def _quote_tokens(tokens: Sequence[Token], between: str = " ") -> str:
-    """Tokens in quotes, which stay as they are where a word has apostrophes; what is no word has none."""
-    if not any(name in _TOKEN_WORDING for name, _ in tokens):
-        return f"'{between.join(seen for _, seen in tokens)}'"
-    return " and ".join(_TOKEN_WORDING.get(name, f"'{seen}'") for name, seen in tokens)
-
-
-def rank_reasons(
-    evidence: Iterable[tuple[str, float]], seen: Callable[[str], str] | None = None
-) -> tuple[SuggestionReason, ...]:
-    """All that speaks for a word, the strongest first, and then all that speaks against it, likewise.
-
-    `evidence` is every feature of one context, known or not, with its weight for the suggested word less that
-    for the written one, and `MORE_USUAL` for what does not depend on the context. What is known of one
-    neighbour is one reason. A feature of two neighbours makes one reason of both where it is the strongest,
-    and counts half for each where it is not. So the weights add up to the logarithm of the odds. `seen`
-    tells how the text writes what a feature names.
-    """
-    parts = sorted(evidence, key=lambda part: (part[1] <= 0, -abs(part[1]), part[0]))
-    tokens = _nearest_tokens([feature for feature, _ in parts])
-    about = {feature: _feature_offsets(feature, tokens) for feature, _ in parts}
-    names = _reason_features(parts, about, tokens)
-    shares: dict[str, list[float]] = {}
-    for feature, weight in parts:
-        for place in about[feature]:
-            shares.setdefault(names[place], []).append(weight / len(about[feature]))
-    sums = {name: math.fsum(each) for name, each in shares.items()}
-    found = sorted(sums.items(), key=lambda part: (part[1] < 0, -abs(part[1]), part[0]))
-    # A text of nothing but such words has many suggestions, whose reasons are the same few words.
-    own = sys.intern
-    return tuple(
-        SuggestionReason(own(name), nats, own(seen(name)) if seen else "") for name, nats in found if nats
-    )
-
-
-def _nearest_tokens(features: Sequence[str]) -> dict[int, str]:
-    """The nearest tokens by their places."""
-    found: dict[int, str] = {}
-    for feature in features:
-        kind, _, seen = feature.partition(":")
-        if kind in _KIND_BY_OFFSET.values() and " " not in seen:
-            found[_OFFSETS[kind]] = seen
-    return found
-
-
-def _feature_offsets(feature: str, tokens: Mapping[int, str]) -> frozenset[int | str]:
-    """The places that a feature tells of; a word that is merely near stands for itself."""
-    kind, _, seen = feature.partition(":")
-    places: Iterable[int | str]
-    if kind == "near":
-        places = [place for place, token in tokens.items() if token == seen] or [feature]
-    elif kind in _PAIR_OFFSETS and " " in seen:
-        places = _PAIR_OFFSETS[kind]
-    else:
-        places = [_OFFSETS.get(kind, feature)]
-    # What lies beyond the end of a paragraph is that end again.
-    ends: dict[int | str, int] = {
-        2 * place: place for place in (-1, 1) if tokens.get(place) == PARAGRAPH_TOKEN
-    }
-    return frozenset(ends.get(place, place) for place in places)
-
-
-def _reason_features(
-    parts: Sequence[tuple[str, float]], about: Mapping[str, frozenset[int | str]], tokens: Mapping[int, str]
-) -> dict[int | str, str]:
-    """The reason that each place belongs to, by its feature."""
-    found: dict[int | str, str] = {}
-    for feature, weight in parts:
-        places = about[feature]
-        if weight and found.keys().isdisjoint(places):
-            is_pair = len(places) > 1 and not feature.startswith("near:")
-            found |= {
-                place: feature if is_pair else _reason_feature(place, feature, tokens) for place in places
-            }
-    for feature, places in about.items():
-        for place in places:
-            found.setdefault(place, _reason_feature(place, feature, tokens))
-    return found
-
-
-def _reason_feature(place: int | str, feature: str, tokens: Mapping[int, str]) -> str:
-    return f"{_KIND_BY_OFFSET[place]}:{tokens[place]}" if isinstance(place, int) and place else feature
-
-
-MAX_REASONS_SHOWN = 2
-_MAX_NAME_LENGTH = 4096
-
-
 @dataclass(frozen=True)
 class Suggestion:
-    """A word that is probably not the one that is meant.
+    """A word that was probably confused with another word of its set.
 
-    `line` and `column` count from 1, the column in characters; `begin` and `end` are the word's place in the
-    text, in characters from 0. `reasons` are all that speaks for the suggested word, then all that speaks for
-    the written one, each the strongest first; their weights add up to `log_odds`. It prints as
-    ``file:line:column: written → suggested (p=…; because: …)``.
+    `line` and `column` count from 1, in characters; `text[begin:end]` is the word. `reasons` are the reasons
+    for the suggested word and then those for the written one, strongest first; their weights add up to
+    `log_odds`. Prints as ``file:line:column: written → suggested (p=…; because: …)``.
     """
 
     name: str
@@ -198,61 +64,192 @@ class Suggestion:
 
     @property
     def change(self) -> str:
-        """What is suggested, in short: weather → whether."""
+        """The correction in short form: weather → whether."""
         return f"{self.written} → {self.suggested}"
 
     @property
     def log_odds(self) -> float:
-        """log P(suggested) − log P(written): the sum of all reasons."""
-        return math.fsum(one.weight for one in self.reasons)
+        """log P(suggested) − log P(written): the sum of the weights of all reasons."""
+        return math.fsum(reason.weight for reason in self.reasons)
 
     @property
     def because(self) -> str:
-        """The probability and the strongest reasons for what is suggested, in words."""
-        reasons = ", ".join(str(one) for one in self.reasons[:MAX_REASONS_SHOWN] if one.weight > 0)
+        """The probability and the strongest reasons for the suggestion, in words."""
+        reasons = ", ".join(str(reason) for reason in self.reasons[:MAX_REASONS_SHOWN] if reason.weight > 0)
         return _format_probability(self.probability) + (f"; because: {reasons}" if reasons else "")
 
     def to_dict(self) -> dict[str, Any]:
-        """The suggestion as plain values."""
+        """Return the suggestion as plain values."""
         reasons = [reason.to_dict() for reason in self.reasons]
         return {**asdict(self), "log_odds": self.log_odds, "reasons": reasons}
 
     def plot(self) -> Any:
-        """Draw how much each reason speaks for what is suggested, or against it."""
+        """Plot the weight of each reason for or against the suggestion."""
         from weigh.pictures import bar_chart
 
-        rows = [{"name": str(one), "value": one.weight} for one in self.reasons]
+        rows = [{"name": str(reason), "value": reason.weight} for reason in self.reasons]
         return bar_chart(rows, x="weight of evidence (nats)", title=self.change)
 
     def _repr_html_(self) -> str:
-        rows = [["reason", "weight"], *([str(one), format_signed(one.weight)] for one in self.reasons)]
+        rows = [["reason", "weight"]]
+        rows += [[str(reason), format_signed(reason.weight)] for reason in self.reasons]
         rows.append(["log-odds", format_signed(self.log_odds)])
-        title = (
-            f"{self.name}:{self.line}:{self.column}: {self.change} ({_format_probability(self.probability)})"
-        )
-        return html_table(title, rows, bars=[*(one.weight for one in self.reasons), None])
+        probability = _format_probability(self.probability)
+        title = f"{self.name}:{self.line}:{self.column}: {self.change} ({probability})"
+        return html_table(title, rows, bars=[*(reason.weight for reason in self.reasons), None])
 
 
 def _format_probability(probability: float) -> str:
-    """A probability with two digits, or with as many as tell it from 1."""
+    """Format a probability with two digits, or with up to four to distinguish it from 1."""
     for digits in (2, 3, 4):
-        written = f"{probability:.{digits}f}"
-        if float(written) < 1:
-            return f"p={written}"
+        formatted = f"{probability:.{digits}f}"
+        if float(formatted) < 1:
+            return f"p={formatted}"
     return "p>0.9999"
 
 
-def match_case(written: str, word: str, apostrophe: str, own: str = "") -> str:
-    """A word of a set as it would stand in another's place: with its capitals, and its kind of apostrophe.
+def match_case(written: str, word: str, apostrophe: str, set_spelling: str = "") -> str:
+    """Return a word of a set with the capitalisation and apostrophe of the written word that it replaces.
 
-    A word that has capitals in its set keeps them. `own` is the written word as its set has it: where its
-    capital is its own, as that of a German noun, another word does not take it over.
+    A word that its set spells with capitals keeps them. `set_spelling` is the written word as its set spells
+    it: if that is capitalised, as a German noun is, the capital is not transferred.
     """
-    letters = [sign for sign in written if sign.isalpha()]
-    mark = next((sign for sign in written if sign in "'’"), apostrophe)
-    word = word.replace("'", mark)
+    letters = [character for character in written if character.isalpha()]
+    apostrophe = next((character for character in written if character in "'’"), apostrophe)
+    word = word.replace("'", apostrophe)
     if len(letters) > 1 and all(map(str.isupper, letters)):
         return word.upper()
-    if word != word.lower() or own[:1].isupper():
+    if word != word.lower() or set_spelling[:1].isupper():
         return word
     return word[:1].upper() + word[1:] if written[:1].isupper() else word
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionReason:
+    """The contribution of one neighbouring word, or of a pair, to the log-odds of the suggested word.
+
+    `feature` names the neighbour or the pair; `weight` is its share of log P(suggested) − log P(written),
+    negative where it favours the written word. `surface` is the neighbour as the text spells it. Prints in
+    words: 'know' before, 'laugh' nearby.
+    """
+
+    feature: str
+    weight: float
+    surface: str = ""
+
+    def __str__(self) -> str:
+        if self.feature in _FEATURE_WORDING:
+            return _FEATURE_WORDING[self.feature]
+        kind, _, joined = self.feature.partition(":")
+        names, surfaces = joined.split(" "), (self.surface or joined).split(" ")
+        tokens = list(zip(names, surfaces, strict=True))
+        if kind == "around":
+            return _format_around(tokens[0], tokens[-1])
+        if names[0] == PARAGRAPH_TOKEN == names[-1]:
+            return f"{_PARAGRAPH_WORDING[kind]} {_POSITION_WORDING.get(kind, '')}".rstrip()
+        if PARAGRAPH_TOKEN in names:
+            words = [token for token in tokens if token[0] != PARAGRAPH_TOKEN]
+            return f"{_quote_tokens(words)} at the {_PARAGRAPH_WORDING[kind]}"
+        return f"{_quote_tokens(tokens)} {_POSITION_WORDING.get(kind, kind)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return feature, weight and wording as plain values."""
+        return {"feature": self.feature, "weight": self.weight, "told": str(self)}
+
+
+Token = tuple[str, str]  # the name in features, and the surface form in the text
+
+
+def _format_around(before: Token, after: Token) -> str:
+    if before[0] == PARAGRAPH_TOKEN == after[0]:
+        return "a paragraph of its own"
+    if before[0] == PARAGRAPH_TOKEN:
+        return f"between the {_PARAGRAPH_WORDING['before']} and {_quote_tokens([after])}"
+    if after[0] == PARAGRAPH_TOKEN:
+        return f"between {_quote_tokens([before])} and the {_PARAGRAPH_WORDING['after']}"
+    return f"{_quote_tokens([before, after], ' … ')} around"
+
+
+def _quote_tokens(tokens: Sequence[Token], separator: str = " ") -> str:
+    """Quote tokens; numbers, code and overlong words are described instead."""
+    if not any(name in _TOKEN_WORDING for name, _ in tokens):
+        return f"'{separator.join(surface for _, surface in tokens)}'"
+    return " and ".join(_TOKEN_WORDING.get(name, f"'{surface}'") for name, surface in tokens)
+
+
+def rank_reasons(
+    log_odds: Iterable[tuple[str, float]], surface_form: Callable[[str], str] | None = None
+) -> tuple[SuggestionReason, ...]:
+    """Return the reasons for a suggestion, strongest first, then those against it, strongest first.
+
+    `log_odds` has every feature of one context with its contribution to log P(suggested) − log P(written),
+    and `PRIOR_FEATURE` for the part that does not depend on the context. All features of one neighbour form
+    one reason. A feature of two neighbours joins both into one reason if it is their strongest; otherwise
+    each gets half of it. So the weights of the reasons add up to the log-odds. `surface_form` returns the
+    words of a feature as the text spells them.
+    """
+    contributions = sorted(log_odds, key=lambda item: (item[1] <= 0, -abs(item[1]), item[0]))
+    tokens = _nearest_tokens([feature for feature, _ in contributions])
+    offsets = {feature: _feature_offsets(feature, tokens) for feature, _ in contributions}
+    reasons = _reason_features(contributions, offsets, tokens)
+    shares: dict[str, list[float]] = {}
+    for feature, weight in contributions:
+        for offset in offsets[feature]:
+            shares.setdefault(reasons[offset], []).append(weight / len(offsets[feature]))
+    totals = {name: math.fsum(parts) for name, parts in shares.items()}
+    ranked = sorted(totals.items(), key=lambda item: (item[1] < 0, -abs(item[1]), item[0]))
+    # The suggestions of one text share few distinct strings, so interning them saves memory.
+    return tuple(
+        SuggestionReason(sys.intern(name), weight, sys.intern(surface_form(name)) if surface_form else "")
+        for name, weight in ranked
+        if weight
+    )
+
+
+def _nearest_tokens(features: Sequence[str]) -> dict[int, str]:
+    """Return the tokens at the offsets −2, −1, 1 and 2."""
+    tokens: dict[int, str] = {}
+    for feature in features:
+        kind, _, name = feature.partition(":")
+        if kind in _KIND_BY_OFFSET.values() and " " not in name:
+            tokens[_OFFSETS[kind]] = name
+    return tokens
+
+
+def _feature_offsets(feature: str, tokens: Mapping[int, str]) -> frozenset[int | str]:
+    """Return the offsets that a feature describes, or the feature itself for a word farther away."""
+    kind, _, name = feature.partition(":")
+    offsets: Iterable[int | str]
+    if kind == "near":
+        offsets = [offset for offset, token in tokens.items() if token == name] or [feature]
+    elif kind in _PAIR_OFFSETS and " " in name:
+        offsets = _PAIR_OFFSETS[kind]
+    else:
+        offsets = [_OFFSETS.get(kind, feature)]
+    # The token beyond the end of a paragraph is that end again.
+    aliases: dict[int | str, int] = {
+        2 * offset: offset for offset in (-1, 1) if tokens.get(offset) == PARAGRAPH_TOKEN
+    }
+    return frozenset(aliases.get(offset, offset) for offset in offsets)
+
+
+def _reason_features(
+    contributions: Sequence[tuple[str, float]],
+    offsets: Mapping[str, frozenset[int | str]],
+    tokens: Mapping[int, str],
+) -> dict[int | str, str]:
+    """Return the feature that names the reason of each offset."""
+    reasons: dict[int | str, str] = {}
+    for feature, weight in contributions:
+        if weight and reasons.keys().isdisjoint(offsets[feature]):
+            is_pair = len(offsets[feature]) > 1 and not feature.startswith("near:")
+            for offset in offsets[feature]:
+                reasons[offset] = feature if is_pair else _single_word_feature(offset, feature, tokens)
+    for feature in offsets:
+        for offset in offsets[feature]:
+            reasons.setdefault(offset, _single_word_feature(offset, feature, tokens))
+    return reasons
+
+
+def _single_word_feature(offset: int | str, feature: str, tokens: Mapping[int, str]) -> str:
+    return f"{_KIND_BY_OFFSET[offset]}:{tokens[offset]}" if isinstance(offset, int) and offset else feature

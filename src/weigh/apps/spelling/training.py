@@ -1,4 +1,4 @@
-"""Learning a speller: choosers on a part of the text, a promise on the rest, then choosers on all of it."""
+"""Training a speller: calibrate and set the threshold on held-out text, then train on all of the text."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def train_speller(
     *,
     progress: Progress | None = None,
 ) -> Speller:
-    """Return the speller that documents teach.
+    """Train a speller on documents, which are read once.
 
-    They are read once. A fifth of the text is held out: on it the temperature of every set is found, and the
-    threshold that keeps the promise. Then all of the text is learned, with the same temperatures and
-    threshold. `progress` is called with the bytes of each piece that was read, and with 0 when a set was
-    learned: once without what is held out, and once with it.
+    A fifth of the text is held out. It determines the temperature of every set and the threshold that bounds
+    the false alarms. Then the classifiers are trained again on all of the text, with these temperatures and
+    this threshold. `progress` is called with the size of each piece read, and with 0 after each of the two
+    trainings of a set.
     """
     corpus = Corpus.read(documents, sets.sets, settings.window, progress)
     return train_on_corpus(corpus, sets.name, settings, progress=progress)
@@ -50,32 +50,37 @@ def train_speller(
 def train_on_corpus(
     corpus: Corpus, name: str, settings: SpellerSettings, *, progress: Progress | None = None
 ) -> Speller:
-    """Return the speller that a corpus teaches; `name` is that of its list of sets."""
+    """Train a speller on the occurrences of a corpus; `name` is that of the list of confusion sets."""
     _check_enough_text(corpus)
-    kept, left_out = _select_common_words(corpus, settings.at_least)
-    if not kept:
+    sets, rare_words = _select_common_words(corpus, settings.at_least)
+    if not sets:
         raise _no_examples_error(corpus, name, settings)
-    trials = _map_sets(partial(_evaluate_held_out, settings, corpus), kept, progress)
-    doubts = np.concatenate([trial.alarm_probabilities for trial in trials])
-    promise = FalseAlarmBound.for_rate(settings.alarms, doubts, corpus.n_held_out_words)
-    if promise.shortfall_warning:
-        warnings.warn(promise.shortfall_warning, errors.LittleText, stacklevel=2)
-    made = _map_sets(partial(_train_set, settings), kept, progress)
-    choosers = tuple(one.with_temperature(trial.temperature) for one, trial in zip(made, trials, strict=True))
-    facts = tuple(
-        trial.to_statistics(rows, promise.threshold) for trial, rows in zip(trials, kept, strict=True)
+    results = _map_sets(partial(_evaluate_held_out, settings, corpus), sets, progress)
+    alarm_probabilities = np.concatenate([result.alarm_probabilities for result in results])
+    bound = FalseAlarmBound.for_rate(settings.alarms, alarm_probabilities, corpus.n_held_out_words)
+    if bound.shortfall_warning:
+        warnings.warn(bound.shortfall_warning, errors.LittleText, stacklevel=2)
+    trained = _map_sets(partial(_train_set, settings), sets, progress)
+    classifiers = tuple(
+        classifier.with_temperature(result.temperature)
+        for classifier, result in zip(trained, results, strict=True)
     )
-    read = sum(number > 0 for number in corpus.document_words)
-    # Where a list lies is nobody else's business, and would make equal spellers differ.
-    listed = PurePath(name).name
-    return Speller(
-        choosers, promise, settings, TrainingStatistics(corpus.n_words, read, listed, facts, left_out)
+    set_statistics = tuple(
+        result.to_statistics(rows, bound.threshold) for result, rows in zip(results, sets, strict=True)
     )
+    n_documents = sum(n_words > 0 for n_words in corpus.document_words)
+    # Only the file name: the folder is private, and equal spellers must not differ by it.
+    list_name = PurePath(name).name
+    statistics = TrainingStatistics(corpus.n_words, n_documents, list_name, set_statistics, rare_words)
+    return Speller(classifiers, bound, settings, statistics)
 
 
 @dataclass(frozen=True, eq=False)
 class _HeldOutResult:
-    """What choosing came to on held-out text: right or not, how sure of what stood there, and of others."""
+    """The predictions of one set's classifier for its held-out occurrences.
+
+    `alarm_probabilities` are the probabilities of the wrong predictions.
+    """
 
     temperature: float
     is_correct: Mask
@@ -84,36 +89,38 @@ class _HeldOutResult:
     alarm_probabilities: Floats
 
     def to_statistics(self, rows: Occurrences, threshold: float) -> SetStatistics:
-        """Return what is told of a set, whose occurrences were all learned in the end."""
-        judged = len(self.is_correct) * _sampling_weight(rows)
-        shares = (self.is_correct, self.is_majority_correct, self.written_probability > threshold)
-        accuracy, usual, found = (float(one.mean()) if len(one) else None for one in shares)
-        return SetStatistics(
-            tuple(_count_examples(rows).tolist()), judged, accuracy, usual, found, self.temperature
-        )
+        """Return the statistics of the set with these occurrences, held out or not."""
+        n_judged = len(self.is_correct) * _sampling_weight(rows)
+        masks = (self.is_correct, self.is_majority_correct, self.written_probability > threshold)
+        accuracy, majority, recall = (float(mask.mean()) if len(mask) else None for mask in masks)
+        examples = tuple(_count_examples(rows).tolist())
+        return SetStatistics(examples, n_judged, accuracy, majority, recall, self.temperature)
 
 
 def _evaluate_held_out(settings: SpellerSettings, corpus: Corpus, rows: Occurrences) -> _HeldOutResult:
-    held = corpus.is_held_out(rows)
-    taught, asked = rows.select(~held), rows.select(held)
-    chooser = _train_set(settings, taught)
-    temperature = _held_out_temperature(chooser, asked, settings.at_least)
-    chances = chooser.with_temperature(temperature).predict_proba(asked)
-    best = chances.argmax(axis=1)
-    right = best == asked.members
-    usual = majority_classifier(taught).predict_proba(asked).argmax(axis=1) == asked.members
-    sure = chances[np.arange(len(asked)), asked.members]
-    doubts = np.repeat(chances[~right, best[~right]], _sampling_weight(rows))
-    return _HeldOutResult(temperature, right, usual, sure, doubts)
+    is_held_out = corpus.is_held_out(rows)
+    train, test = rows.select(~is_held_out), rows.select(is_held_out)
+    classifier = _train_set(settings, train)
+    temperature = _held_out_temperature(classifier, test, settings.at_least)
+    probabilities = classifier.with_temperature(temperature).predict_proba(test)
+    best = probabilities.argmax(axis=1)
+    is_correct = best == test.members
+    return _HeldOutResult(
+        temperature,
+        is_correct,
+        is_majority_correct=majority_classifier(train).predict_proba(test).argmax(axis=1) == test.members,
+        written_probability=probabilities[np.arange(len(test)), test.members],
+        alarm_probabilities=np.repeat(probabilities[~is_correct, best[~is_correct]], _sampling_weight(rows)),
+    )
 
 
 def _sampling_weight(rows: Occurrences) -> int:
-    """Return for how many occurrences each one stands: for two where only half of them were kept."""
+    """Return the number of occurrences in the text per occurrence kept."""
     return round(1 / rows.sampling_fraction)
 
 
 def _count_examples(rows: Occurrences) -> Longs:
-    """Return how often the text has each word of a set."""
+    """Return the number of occurrences in the text of each word of a set."""
     return np.bincount(rows.members, minlength=len(rows.words)) * _sampling_weight(rows)
 
 
@@ -121,67 +128,78 @@ def _train_set(settings: SpellerSettings, rows: Occurrences) -> LinearWordClassi
     return train_linear_classifier(settings.learner, rows, settings.features)
 
 
-def _held_out_temperature(chooser: LinearWordClassifier, rows: Occurrences, at_least: int) -> float:
-    """Return the temperature of least loss on held-out text; text that lacks a word makes nobody surer."""
+def _held_out_temperature(classifier: LinearWordClassifier, rows: Occurrences, at_least: int) -> float:
+    """Return the temperature with the smallest log loss on held-out text.
+
+    If a word has too few held-out occurrences, the temperature is at least 1: never more confident than
+    trained.
+    """
     if not len(rows):
         return 1.0
     counts = np.bincount(rows.members, minlength=len(rows.words))
-    scored = CalibrationData(chooser.scores(rows), rows.members.astype(np.intp), np.ones(len(rows)))
-    found = 1.0 / fit_temperature(scored).map.slope
-    return found if counts.min() >= at_least else max(1.0, found)
+    data = CalibrationData(classifier.scores(rows), rows.members.astype(np.intp), np.ones(len(rows)))
+    temperature = 1.0 / fit_temperature(data).map.slope
+    return temperature if counts.min() >= at_least else max(1.0, temperature)
 
 
 def _select_common_words(corpus: Corpus, at_least: int) -> tuple[list[Occurrences], tuple[RareWord, ...]]:
-    """Return the occurrences of words that are common enough, and the words that are not.
+    """Return the occurrences of the words that are frequent enough, and the words that are not.
 
-    A word is to be learned before it is held out, so that it must also occur in what is not.
+    A word must also occur in the text that is not held out, so that it can be learned at all.
     """
-    kept: list[Occurrences] = []
-    left_out: list[RareWord] = []
+    sets: list[Occurrences] = []
+    rare_words: list[RareWord] = []
     for rows in corpus.occurrences:
         examples = _count_examples(rows)
-        taught = np.bincount(rows.members[~corpus.is_held_out(rows)], minlength=len(examples))
-        enough = (examples >= at_least) & (taught > 0)
-        for at in np.flatnonzero(~enough).tolist():
-            left_out.append(RareWord(rows.words[at], rows.words, int(examples[at])))
-        if enough.sum() > 1:
-            kept.append(rows if enough.all() else restrict_to_words(rows, enough))
-    return kept, tuple(left_out)
+        n_training = np.bincount(rows.members[~corpus.is_held_out(rows)], minlength=len(examples))
+        is_common = (examples >= at_least) & (n_training > 0)
+        for member in np.flatnonzero(~is_common).tolist():
+            rare_words.append(RareWord(rows.words[member], rows.words, int(examples[member])))
+        if is_common.sum() > 1:
+            sets.append(rows if is_common.all() else restrict_to_words(rows, is_common))
+    return sets, tuple(rare_words)
 
 
 def _map_sets(
-    make: Callable[[Occurrences], Result], sets: Sequence[Occurrences], progress: Progress | None
+    function: Callable[[Occurrences], Result], sets: Sequence[Occurrences], progress: Progress | None
 ) -> list[Result]:
-    """Return what is made of each set, in their order; sets are learned side by side, the largest first."""
+    """Apply a function to every set in parallel, largest first; results keep the order of the sets."""
     results: dict[int, Result] = {}
-    order = sorted(range(len(sets)), key=lambda at: -len(sets[at]))
+    order = sorted(range(len(sets)), key=lambda i: -len(sets[i]))
     with ThreadPoolExecutor(min(available_cores(), len(sets))) as pool:
-        for at, result in zip(order, pool.map(make, [sets[at] for at in order]), strict=True):
-            results[at] = result
+        for i, result in zip(order, pool.map(function, [sets[i] for i in order]), strict=True):
+            results[i] = result
             if progress is not None:
                 progress(0)
-    return [results[at] for at in range(len(sets))]
+    return [results[i] for i in range(len(sets))]
 
 
 def _check_enough_text(corpus: Corpus) -> None:
     if corpus.n_words >= MIN_TRAINING_WORDS:
         return
-    read = format_quantity(len(corpus.document_words), "document")
+    documents = format_quantity(len(corpus.document_words), "document")
     if not corpus.n_words:
         raise errors.DataError(
-            f"There is no text to learn from: {read}, and no word in them. Give files or folders of text."
+            f"There is no text to learn from: no words in {documents}. Give files or folders of text."
         )
     raise errors.DataError(
-        f"There is too little text to learn from: {format_quantity(corpus.n_words, 'word')} in {read}. A fifth is "
-        f"held out, in blocks of 1,000 words, so that {MIN_TRAINING_WORDS:,} words are the least; a million is better."
+        f"There is too little text to learn from: {format_quantity(corpus.n_words, 'word')} in {documents}. "
+        "At least "
+        f"{MIN_TRAINING_WORDS:,} words are needed, because a fifth is held out in blocks of 1,000 words; a "
+        "million "
+        "is better."
     )
 
 
 def _no_examples_error(corpus: Corpus, name: str, settings: SpellerSettings) -> errors.DataError:
-    found = sum(int(_count_examples(rows).sum()) for rows in corpus.occurrences)
-    seen = f"{format_quantity(found, 'occurrence')} of all its words" if found else "none of its words occurs"
+    n_examples = sum(int(_count_examples(rows).sum()) for rows in corpus.occurrences)
+    counted = (
+        f"{format_quantity(n_examples, 'occurrence')} in all" if n_examples else "none of its words occurs"
+    )
     return errors.DataError(
-        f"No set of {name!r} can be learned from {format_quantity(corpus.n_words, 'word')} of text: {seen}, and "
-        f"two words of a set must occur {settings.at_least:,} times each. Give more text, or sets of words "
-        f"that it has, or a smaller at_least."
+        f"No set of {name!r} can be learned from {format_quantity(corpus.n_words, 'word')} of text: "
+        f"{counted}, and "
+        f"two words of a set must occur at least {settings.at_least:,} times each. Give more text, sets of "
+        "words "
+        f"that occur in it, or a smaller at_least."
     )

@@ -1,4 +1,4 @@
-"""`weigh spell`: words that are mixed up, found by a speller that has read your own text."""
+"""`weigh spell`: find confused words with a speller trained on your own text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import click
 
 from weigh.cli.commands import LazyGroup
 
-# In the order in which one meets them.
+# In the order of a typical workflow.
 COMMANDS = ("learn", "check", "evaluate", "compare", "curve", "sets", "lsp")
 OTHERS = {
     "train": "learn",
@@ -18,21 +18,21 @@ OTHERS = {
     "serve": "lsp",
 }
 SECTIONS = {
-    "Learn it, use it, try it": """
+    "Learn, check, evaluate": """
         weigh spell learn ~/Documents
         weigh spell check thesis.tex README.md
         weigh spell check --fix docs/
         weigh spell evaluate another-text.txt
     """,
     "Text is": """
-        plain text, Markdown, LaTeX, reStructuredText or HTML, of which code and
-        commands are left alone; a file, a folder, a pattern; packed (.gz, .bz2, .xz,
+        plain text, Markdown, LaTeX, reStructuredText or HTML, whose code and commands
+        are ignored; a file, a folder or a glob pattern; compressed (.gz, .bz2, .xz,
         .zst, .lz4) or not; '-' is standard input
     """,
-    "What is learned": """
-        is a file of a few megabytes at most: -o FILE and -m FILE, else
-        $WEIGH_SPELLER, else ~/.local/share/weigh/speller.weigh. It holds weights of
-        words and of pairs of words, and never leaves this machine.
+    "The speller": """
+        is a file of at most a few megabytes: -o FILE and -m FILE, else
+        $WEIGH_SPELLER, else ~/.local/share/weigh/speller.weigh. It contains weights
+        of words and pairs of words, and never leaves this machine.
     """,
 }
 
@@ -43,11 +43,11 @@ SECTIONS = {
     names=COMMANDS,
     others=OTHERS,
     sections=SECTIONS,
-    short_help="Find words that were mixed up: weather, whether.",
+    short_help="Find confused words: weather, whether.",
 )
 def command() -> None:
-    """Find words that are spelled well and mean another: 'I don't know weather to laugh'.
+    """Find correctly spelled words that are wrong in their context: 'I don't know weather to laugh'.
 
-    Learns from any text, without labels, which word of a set such as {weather, whether} stands where, and
-    suggests another only where it keeps its promise: so many false alarms in 10,000 words, and no more.
+    Learns from any text, without labels, where each word of a set such as {weather, whether} belongs, and
+    suggests another word only if it keeps a promise: at most so many false alarms per 10,000 words.
     """

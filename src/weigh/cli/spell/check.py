@@ -1,4 +1,4 @@
-"""`weigh spell check`: words that were mixed up, and what they should be."""
+"""`weigh spell check`: find confused words, and correct them."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ SECTIONS = {
     """,
     "A suggestion": """
         me.txt:3:15: weather → whether (p=0.98; because: 'know' before, 'to' after)
-        is for line 3, column 15. The line is alike for editors and for grep. Only
-        what the speller is sure of is told: see weigh spell learn --alarms.
+        is at line 3, column 15, in the format of compilers and grep. Only suggestions
+        above the speller's threshold are shown: see weigh spell learn --alarms.
     """,
     "--fix": """
-        writes the suggestions into the files, and leaves every other byte as it is.
-        Standard input goes to standard output, fixed.
+        applies the suggestions to the files; all other bytes stay unchanged.
+        Standard input is written to standard output, corrected.
     """,
     "Exit codes": """
-        0   nothing to suggest, or all of it was fixed
-        1   a text could not be read or written; all others were
+        0   no suggestions, or all of them were applied
+        1   a text could not be read or written; all others were checked
         2   wrong usage
         3   there are suggestions
     """,
@@ -57,7 +57,7 @@ SECTIONS = {
 
 
 class CheckCommand(CommandWithExamples):
-    """A command whose own faults are no suggestions, as the program's usual exit code for them would say."""
+    """A command that exits with 1 on an internal error, because 3, the usual code, means suggestions."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -76,7 +76,7 @@ class CheckCommand(CommandWithExamples):
 
 @dataclass(frozen=True)
 class DocumentChecker:
-    """How texts are checked: each one is told as soon as it is."""
+    """Checks documents, and reports their suggestions as soon as each is checked."""
 
     speller: Speller
     encoding: str
@@ -86,7 +86,7 @@ class DocumentChecker:
     failures: list[str] = field(default_factory=list, init=False)
 
     def check_all(self, texts: Iterator[Document], name: str | None) -> Iterator[list[Suggestion]]:
-        """What is suggested for each text; one that cannot be read or written is told, and stops no other."""
+        """Yield the suggestions for each text; texts that cannot be read or written are reported."""
         from weigh.errors import SourceError
 
         while True:
@@ -94,58 +94,57 @@ class DocumentChecker:
                 document = next(texts, None)
                 if document is None:
                     return
-                found = self.check(document, name)
+                suggestions = self.check(document, name)
             except SourceError as error:
                 self.report_failure(str(error))
             else:
-                yield found
+                yield suggestions
 
-    def report_failure(self, sentence: str) -> None:
-        """Tell of a text that cannot be read or written."""
-        refusal = CliError(sentence)
-        show_error(refusal)
-        self.failures.append(refusal.message)
+    def report_failure(self, message: str) -> None:
+        """Report a text that cannot be read or written."""
+        error = CliError(message)
+        show_error(error)
+        self.failures.append(error.message)
 
     def check(self, document: Document, name: str | None) -> list[Suggestion]:
-        """What is suggested for a text, which is written into its file if that was asked for."""
+        """Return the suggestions for a text, and apply them to its file with `fix`."""
         from weigh.source.paths import SpooledStdin
 
         if isinstance(document.path, SpooledStdin):
-            found = self._check_standard_input(document.path, name or document.name)
-        elif self.fix:
-            found = self.speller.fix_file(document.path, encoding=self.encoding, threshold=self.threshold)
+            suggestions = self._check_standard_input(document.path, name or document.name)
         else:
-            found = self.speller.check_file(document.path, encoding=self.encoding, threshold=self.threshold)
-        for each in found:
-            self.report(each)
-        return found
+            check = self.speller.fix_file if self.fix else self.speller.check_file
+            suggestions = check(document.path, encoding=self.encoding, threshold=self.threshold)
+        for suggestion in suggestions:
+            self.report(suggestion)
+        return suggestions
 
     def _check_standard_input(self, path: Path, name: str) -> list[Suggestion]:
         from weigh.apps.spelling.corrections import read_decoded_file
 
-        text = read_decoded_file(path, self.encoding)
-        found = self.speller.check(text.text, name=name, threshold=self.threshold)
+        file = read_decoded_file(path, self.encoding)
+        suggestions = self.speller.check(file.text, name=name, threshold=self.threshold)
         if self.fix:
-            sys.stdout.buffer.write(text.to_corrected_bytes(found))
+            sys.stdout.buffer.write(file.to_corrected_bytes(suggestions))
             sys.stdout.buffer.flush()
-        return found
+        return suggestions
 
 
-@click.command(cls=CheckCommand, sections=SECTIONS, short_help="Find mixed-up words, or put them right.")
+@click.command(cls=CheckCommand, sections=SECTIONS, short_help="Find confused words, or correct them.")
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
 @model_option
-@click.option("--fix", is_flag=True, help="Write what is suggested into the files.")
+@click.option("--fix", is_flag=True, help="Apply the suggestions to the files.")
 @click.option(
     "--name",
     metavar="NAME",
     callback=check_path_not_empty,
-    help="Of standard input: its ending tells what is code in it. [default: plain text]",
+    help="Name of standard input; its suffix determines the markup. [default: plain text]",
 )
 @click.option(
     "--threshold",
     type=FiniteFloatRange(0.5, 1),
     metavar="P",
-    help="Suggest above this probability, instead of the promise's.",
+    help="Suggest above this probability instead of the speller's threshold.",
 )
 @exclude_option
 @encoding_option
@@ -162,46 +161,49 @@ def command(
     encoding: str,
     as_json: bool,
 ) -> None:
-    """Suggest another word where one was mixed up, and say why.
+    """Suggest corrections of confused words, with reasons.
 
-    FILES are files, folders and patterns of text, or - for standard input. Of Markdown, LaTeX, HTML and
-    reStructuredText only the prose is read; of a folder what is hidden, source code and data are left out.
+    FILES are text files, folders and glob patterns, or - for standard input. Only the prose of Markdown,
+    LaTeX, HTML and reStructuredText is checked. Hidden files, source code and data in folders are skipped.
     """
     from weigh.apps.spelling.documents import read_documents
 
     if name is not None and "-" not in files:
-        raise click.UsageError("--name is that of standard input: give '-', too. Files have their own names.")
+        raise click.UsageError("--name applies to standard input only; give '-', too.")
     is_piped = fix and "-" in files
     if is_piped and as_json:
-        raise click.UsageError("--fix writes standard input to standard output, where JSON has no place.")
-    say = _report_nothing if as_json else partial(click.echo, err=is_piped)
-    checker = DocumentChecker(load_speller(model), encoding, fix, threshold, say)
+        raise click.UsageError(
+            "--fix writes the corrected standard input to standard output, so --json cannot be used."
+        )
+    report = _report_nothing if as_json else partial(click.echo, err=is_piped)
+    checker = DocumentChecker(load_speller(model), encoding, fix, threshold, report)
     skipped: list[str] = []
     unread: list[str] = []
     texts = read_documents(files, encoding=encoding, exclude=exclude, skipped=skipped, unread=unread)
-    found = list(checker.check_all(texts, name))
-    for each in unread:
-        checker.report_failure(each)
-    all_found = [each for one in found for each in one]
+    by_text = list(checker.check_all(texts, name))
+    for message in unread:
+        checker.report_failure(message)
+    suggestions = [suggestion for of_text in by_text for suggestion in of_text]
     if as_json:
-        facts = {"texts": len(found), "fixed": fix, "suggestions": [each.to_dict() for each in all_found]}
-        facts |= {"skipped": skipped, "failed": checker.failures}
-        click.echo(json.dumps(facts, ensure_ascii=False, indent=2))
+        result = {"texts": len(by_text), "fixed": fix, "suggestions": [one.to_dict() for one in suggestions]}
+        result |= {"skipped": skipped, "failed": checker.failures}
+        click.echo(json.dumps(result, ensure_ascii=False, indent=2))
     else:
-        if found or not checker.failures:
-            click.echo(_format_summary(found, fix), err=True)
+        if by_text or not checker.failures:
+            click.echo(_format_summary(by_text, fix), err=True)
         print_skipped_note(skipped)
-    ctx.exit(EXIT_ERROR if checker.failures else EXIT_SUGGESTIONS if all_found and not fix else 0)
+    ctx.exit(EXIT_ERROR if checker.failures else EXIT_SUGGESTIONS if suggestions and not fix else 0)
 
 
 def _report_nothing(suggestion: object) -> None:
-    """Wait for all of them."""
+    """Ignore a suggestion; JSON is printed at the end."""
 
 
-def _format_summary(found: list[list[Suggestion]], fix: bool) -> str:
-    number, some = sum(map(len, found)), sum(map(bool, found))
-    texts = format_quantity(len(found), "text")
-    if not number:
-        return f"Nothing to suggest in {texts}."
-    what = f"{format_quantity(number, 'word')} put right" if fix else format_quantity(number, "suggestion")
-    return f"{what} in {f'{format_count(some)} of ' if len(found) > 1 else ''}{texts}."
+def _format_summary(by_text: list[list[Suggestion]], fix: bool) -> str:
+    n_suggestions, n_affected = sum(map(len, by_text)), sum(map(bool, by_text))
+    texts = format_quantity(len(by_text), "text")
+    if not n_suggestions:
+        return f"No suggestions in {texts}."
+    unit = "word" if fix else "suggestion"
+    what = format_quantity(n_suggestions, unit) + (" corrected" if fix else "")
+    return f"{what} in {f'{format_count(n_affected)} of ' if len(by_text) > 1 else ''}{texts}."

@@ -1,4 +1,4 @@
-"""`weigh spell compare`: which learner knows best which word stands where."""
+"""`weigh spell compare`: compare the accuracy of learners."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Learners side by side, set by set.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Compare learners, set by set.")
 @comparison_options("english")
 @json_option
-def command(given: ComparisonArguments) -> None:
-    """Learn every set with every learner, and count right choices on text held out.
+def command(arguments: ComparisonArguments) -> None:
+    """Train every learner on every set, and measure its accuracy on held-out text.
 
-    Beside them stands the majority, the word of a set that is commonest. --on should be of another author,
-    as the texts are that a speller will meet.
+    The baseline is the majority, the most frequent word of a set. Give text of another author with --on, like
+    the text that the speller will check.
     """
     from weigh.apps.spelling.evaluation.compare import compare_learners
 
-    given.run(compare_learners)
+    arguments.run(compare_learners)

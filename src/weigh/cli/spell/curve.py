@@ -1,4 +1,4 @@
-"""`weigh spell curve`: what more text would bring."""
+"""`weigh spell curve`: measure learning curves."""
 
 from __future__ import annotations
 
@@ -24,24 +24,27 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Accuracy with more and more text.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Accuracy over the amount of text.")
 @comparison_options("banko-brill")
-@click.option("--sizes", metavar="N,N,...", help="Numbers of words. [default: 1, 2, 5 × 10,000, and so on]")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Draws the text.")
+@click.option(
+    "--sizes", metavar="N,N,...", help="Numbers of training words. [default: 1, 2, 5 × 10,000, and so on]"
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the random choice of text."
+)
 @json_option
-def command(given: ComparisonArguments, sizes: str | None, seed: int) -> None:
-    """Learn from more and more text, and count right choices on text held out.
+def command(arguments: ComparisonArguments, sizes: str | None, seed: int) -> None:
+    """Train learners on more and more text, and measure their accuracy on held-out text.
 
-    Prints the mean accuracy over the sets for every learner and size, and by how much it grows with every
-    tenfold of the text.
+    Prints the mean accuracy over the sets for every learner and size, and the gain from ten times the text.
     """
     from weigh.apps.spelling.evaluation.curve import measure_learning_curve
 
-    given.run(measure_learning_curve, sizes=None if sizes is None else _parse_sizes(sizes), seed=seed)
+    arguments.run(measure_learning_curve, sizes=None if sizes is None else _parse_sizes(sizes), seed=seed)
 
 
 def _parse_sizes(text: str) -> list[int]:
-    found = parse_whole_numbers(text)
-    if min(found) < 1:
+    sizes = parse_whole_numbers(text)
+    if min(sizes) < 1:
         raise click.BadParameter(f"{text!r} has a number below 1.", param_hint="'--sizes'")
-    return found
+    return sizes

@@ -1,4 +1,4 @@
-"""`weigh spell evaluate`: how many errors a speller finds, and how often it is wrong."""
+"""`weigh spell evaluate`: precision, recall and false alarms of a speller on text with injected errors."""
 
 from __future__ import annotations
 
@@ -20,30 +20,32 @@ SECTIONS = {
         weigh spell evaluate articles/ -m en.weigh --swap 100 --seed 7
         weigh spell evaluate articles/ --directions --plot recall.svg
     """,
-    "What is told": """
-        precision   of the suggestions, how many put an error right
-        recall      of the errors, how many were put right
-        alarms      suggestions in the text as it was, per 10,000 words, beside what
-                    the speller has promised
+    "Results": """
+        precision   share of the suggestions that correct an error
+        recall      share of the errors that are corrected
+        alarms      suggestions for the original text per 10,000 words, next to the
+                    rate that the speller promises
     """,
     "--directions": """
-        swaps nothing at random: each occurrence is taken once as it is, and once as
-        every other word of its set, and told is how many errors would be found where
-        a word is written and another is meant.
+        swaps no words at random: each occurrence is checked as it is and as every
+        other word of its set. Prints the recall for every pair of written word and
+        intended word.
     """,
 }
 
 
 @click.command(
-    cls=CommandWithExamples, sections=SECTIONS, short_help="Put errors into text, and count what is found."
+    cls=CommandWithExamples, sections=SECTIONS, short_help="Inject errors into text, and count what is found."
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
 @model_option
 @click.option(
-    "--swap", type=click.IntRange(2), default=200, show_default=True, metavar="N", help="One word in N."
+    "--swap", type=click.IntRange(2), default=200, show_default=True, metavar="N", help="Swap one word in N."
 )
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Draws the words.")
-@click.option("--directions", "by_direction", is_flag=True, help="Word by word; see below.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the random choice of words."
+)
+@click.option("--directions", "by_direction", is_flag=True, help="Results by pair of words; see below.")
 @encoding_option
 @plot_option
 @json_option
@@ -57,10 +59,10 @@ def command(
     plot: str | None,
     as_json: bool,
 ) -> None:
-    """Replace words of a text by others of their sets, let the speller check it, and count.
+    """Swap words of a text with others of their sets, check it, and count the suggestions.
 
-    FILES are text without errors that the speller has not learned: of another author, say. Nothing is
-    written to them. All texts are held in memory.
+    FILES are texts without errors that the speller was not trained on, for example of another author. They
+    are not changed, and must fit in memory.
     """
     check_plot_path(plot)
     from weigh.apps.spelling.corrections import read_decoded_file
@@ -71,15 +73,14 @@ def command(
 
     speller = load_speller(model)
     skipped: list[str] = []
-    with show_progress() as watch:
-        found = read_documents(files, encoding=encoding, skipped=skipped)
+    with show_progress() as meter:
+        documents = read_documents(files, encoding=encoding, skipped=skipped)
+        result: SwapEvaluation | DirectionEvaluation
         if by_direction:
-            told: SwapEvaluation | DirectionEvaluation = evaluate_directions(
-                speller, watch.track_documents(found)
-            )
+            result = evaluate_directions(speller, meter.track_documents(documents))
         else:
-            texts = [(each.name, read_decoded_file(each.path, encoding).text) for each in found]
-            told = evaluate_swaps(speller, texts, one_in=swap, seed=seed, progress=watch.report_steps)
-    print_result(told, as_json)
-    save_plot(told.plot, plot, as_json)
+            texts = [(one.name, read_decoded_file(one.path, encoding).text) for one in documents]
+            result = evaluate_swaps(speller, texts, one_in=swap, seed=seed, progress=meter.report_steps)
+    print_result(result, as_json)
+    save_plot(result.plot, plot, as_json)
     print_skipped_note(skipped)

@@ -1,4 +1,4 @@
-"""`weigh spell learn`: which word of a set stands where."""
+"""`weigh spell learn`: train a speller."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ SECTIONS = {
         git ls-files '*.md' | xargs cat | weigh spell learn - -o project.weigh
     """,
     "What to learn from": """
-        is text that is right, and of the kind that will be checked: the more, the
-        better. A million words, ten books, is a good beginning. Nothing has to be
-        labelled: every 'whether' in it is an example of where a 'whether' stands.
+        is correct text of the kind that will be checked, the more the better. A
+        million words, or ten books, are a good start. No labels are needed: every
+        'whether' in the text is an example of where 'whether' belongs.
     """,
     "--alarms": """
-        is a promise: of 10,000 words that are right, so many at most are called
-        wrong. A fifth of the text is held out to find how sure a suggestion must be
-        to show that with 95 % confidence; with less than 300,000 words 0.5 cannot be
-        promised, and what can be is told, as is the share of errors still found.
+        is a promise: at most so many false suggestions per 10,000 correct words, with
+        95 % confidence. The threshold that keeps it is found on a fifth of the text,
+        which is held out. With fewer than 300,000 words 0.5 cannot be promised; the
+        output then shows what can be. It also shows the recall at this threshold.
     """,
     "--learner": SPELLER_LEARNERS_HELP,
 }
@@ -81,7 +81,7 @@ SECTIONS = {
     default=0.5,
     show_default=True,
     metavar="RATE",
-    help="False alarms per 10,000 words, at most; see below.",
+    help="Largest number of false alarms per 10,000 words; see below.",
 )
 @window_option
 @click.option(
@@ -90,7 +90,7 @@ SECTIONS = {
     default=4000,
     show_default=True,
     metavar="N",
-    help="To keep of each set.",
+    help="Features to keep per set.",
 )
 @click.option(
     "--at-least",
@@ -98,7 +98,7 @@ SECTIONS = {
     default=20,
     show_default=True,
     metavar="N",
-    help="Leave rarer words out.",
+    help="Leave out words with fewer occurrences.",
 )
 @exclude_option
 @encoding_option
@@ -114,11 +114,11 @@ def command(
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """Learn from text which word of a set such as {weather, whether} stands where.
+    """Learn from text where each word of a set such as {weather, whether} belongs.
 
-    CORPUS is files, folders and patterns of text, or - for standard input. All of it is read once. Of
-    folders what is hidden, such as .git and .venv, is left out. A speller does not learn more later: each
-    time it is learned anew, and takes the place of the one in its file.
+    CORPUS is text files, folders and glob patterns, or - for standard input. It is read once. Hidden files
+    and folders, such as .git and .venv, are skipped. A speller cannot be updated: each run trains a new one,
+    which replaces the one in the file.
     """
     check_plot_path(plot)
     from weigh.apps.spelling.confusion_sets import ConfusionSets
@@ -129,19 +129,19 @@ def command(
     from weigh.errors import LittleText
 
     target = output or default_speller_file()
-    chosen, asked = ConfusionSets.parse(sets), SpellerSettings(**settings)
+    confusion_sets, speller_settings = ConfusionSets.parse(sets), SpellerSettings(**settings)
     check_output_is_not_input(target, *corpus)
     if output is None:
         _make_folder(target)
     _check_target(target)
     is_new = not os.path.exists(target)
     skipped: list[str] = []
-    # Each set is learned twice: without what is held out, and with it.
-    with show_progress(2 * len(chosen)) as watch, warnings.catch_warnings():
-        # What is printed of the promise says it, too.
+    # Each set is trained twice: without the held-out text, and with it.
+    with show_progress(2 * len(confusion_sets)) as meter, warnings.catch_warnings():
+        # The printed speller has the same message.
         warnings.simplefilter("ignore", LittleText)
-        found = read_documents(corpus, encoding=encoding, exclude=exclude, skipped=skipped)
-        speller = train_speller(found, chosen, asked, progress=watch.report_learning)
+        documents = read_documents(corpus, encoding=encoding, exclude=exclude, skipped=skipped)
+        speller = train_speller(documents, confusion_sets, speller_settings, progress=meter.report_learning)
     speller.save(target)
     _print_speller(speller, target, is_new, skipped, as_json)
     save_plot(speller.plot, plot, as_json)
@@ -150,24 +150,24 @@ def command(
 def _print_speller(speller: Speller, target: str, is_new: bool, skipped: list[str], as_json: bool) -> None:
     if as_json:
         notes = [speller.promise.shortfall_warning] if speller.promise.shortfall_warning else []
-        facts = speller.to_dict() | {
+        result = speller.to_dict() | {
             "notes": notes,
             "skipped": skipped,
             "file": target,
             "replaced": not is_new,
         }
-        click.echo(json.dumps(facts, ensure_ascii=False, indent=2))
+        click.echo(json.dumps(result, ensure_ascii=False, indent=2))
         return
-    instead = "" if is_new else ", in place of the one that was there"
-    click.echo(f"{speller}\n\nThe speller is in {target}{instead}.")
+    replaced = "" if is_new else ", replacing the one that was there"
+    click.echo(f"{speller}\n\nThe speller is in {target}{replaced}.")
     print_skipped_note(skipped)
 
 
 def _check_target(target: str) -> None:
-    """Refuse what a speller cannot take the place of, before anything is learned."""
+    """Reject an output that cannot be written, before training."""
     check_output_path(target, "-o")
     if os.path.lexists(target) and not os.path.isfile(target):
-        raise click.BadParameter(f"{target!r} is no file. Give the name of one.", param_hint="'-o'")
+        raise click.BadParameter(f"{target!r} is not a regular file.", param_hint="'-o'")
 
 
 def _make_folder(target: str) -> None:

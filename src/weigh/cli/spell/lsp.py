@@ -1,4 +1,4 @@
-"""`weigh spell lsp`: suggestions in editors."""
+"""`weigh spell lsp`: the language server for editors."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ SECTIONS = {
         weigh spell lsp --tcp 127.0.0.1:7777
     """,
     "Editors": """
-        start it themselves: tell yours that the language server for text, Markdown
-        and LaTeX is the command 'weigh spell lsp'. Docs: spelling-editors.md.
+        start it themselves: configure 'weigh spell lsp' as the language server for
+        text, Markdown and LaTeX. See docs/spelling-editors.md.
         Needs pygls: pip install '.[spell]' in the folder of weigh.
     """,
 }
 
 
 @click.command(
-    cls=CommandWithExamples, sections=SECTIONS, short_help="Suggestions in your editor, as you type."
+    cls=CommandWithExamples, sections=SECTIONS, short_help="Show suggestions in your editor as you type."
 )
 @model_option
-@click.option("--tcp", metavar="HOST:PORT", help="Listen there, and not on standard input.")
+@click.option("--tcp", metavar="HOST:PORT", help="Listen at this address instead of standard input.")
 def command(model: str | None, tcp: str | None) -> None:
-    """Serve editors by the Language Server Protocol, on standard input and output.
+    """Serve editors with the Language Server Protocol on standard input and output.
 
-    Mixed-up words are underlined; a quick fix puts the other word in their place, and hovering tells why.
-    When the speller is learned anew, it is read again.
+    Confused words are underlined; a quick fix corrects them, and hovering shows the reasons. The speller is
+    reloaded when its file changes.
     """
     from weigh.apps.spelling.language_server import serve
 
-    where = None if tcp is None else parse_address(tcp, "--tcp")
-    serve(model or default_speller_file(), where, _report_address)
+    address = None if tcp is None else parse_address(tcp, "--tcp")
+    serve(model or default_speller_file(), address, _report_address)
 
 
 def _report_address(host: str, port: int) -> None:

@@ -1,4 +1,4 @@
-"""Options that the commands of `weigh spell` share, and the speller that they open."""
+"""Options and arguments shared by the commands of `weigh spell`."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 DEFAULT_FILE_HELP = "$WEIGH_SPELLER, else ~/.local/share/weigh/speller.weigh"
 SPELLER_LEARNERS_HELP = """
     logistic      online logistic regression
-    naive-bayes   multinomial: how often each feature was seen with each word
-    bernoulli     naive Bayes that heeds what is absent, too
+    naive-bayes   multinomial: counts of each feature with each word
+    bernoulli     naive Bayes in which absent features count, too
     perceptron    averaged over five passes
 """
 OTHER_LEARNERS_HELP = """
-    voted         a perceptron whose every mistake votes
-    memory        the words before and after as they were seen, else one of them
+    voted         a perceptron whose hypotheses vote
+    memory        counts by the words before and after, else by one of them
 """
 
 
@@ -42,83 +42,84 @@ model_option = click.option(
     "--model",
     metavar="FILE",
     callback=check_path_not_empty,
-    help=f"What was learned. [default: {DEFAULT_FILE_HELP}]",
+    help=f"The speller. [default: {DEFAULT_FILE_HELP}]",
 )
-encoding_option = click.option("--encoding", default="utf-8", show_default=True, help="Of the text.")
+encoding_option = click.option("--encoding", default="utf-8", show_default=True, help="Encoding of the text.")
 window_option = click.option(
-    "--window", type=click.IntRange(1, 100), default=6, show_default=True, help="How many words to each side."
+    "--window", type=click.IntRange(1, 100), default=6, show_default=True, help="Context words on each side."
 )
 exclude_option = click.option(
     "--exclude",
     multiple=True,
     metavar="PATTERN",
     callback=lambda ctx, option, patterns: _check_patterns(patterns),
-    help="Leave out files and folders so named, such as node_modules or 'CHANGELOG*'; repeat it for more.",
+    help="Skip files and folders with this name, such as node_modules or 'CHANGELOG*'; repeatable.",
 )
 
 
 class FiniteFloatRange(click.FloatRange):
-    """A number within bounds, as nan never is and no end is."""
+    """A finite number within bounds."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read it, and refuse what is no number."""
+        """Convert and validate a value."""
         number = super().convert(value, param, ctx)
         if not math.isfinite(number):
-            self.fail(f"{value} is no finite number.", param, ctx)
+            self.fail(f"{value} is not a finite number.", param, ctx)
         return number
 
 
-def learner_choice(text: str) -> click.Choice[str]:
-    """The learners of a section of help."""
-    return click.Choice([line.split()[0] for line in text.splitlines() if line.strip()])
+def learner_choice(help_text: str) -> click.Choice[str]:
+    """Return a choice of the learners in a help section."""
+    return click.Choice([line.split()[0] for line in help_text.splitlines() if line.strip()])
 
 
 def sets_option(default: str) -> Callable[[Command], Command]:
-    """The option that names confusion sets."""
+    """Return the option --sets."""
     return click.option(
         "--sets",
         default=default,
         show_default=True,
         metavar="NAME|FILE",
-        help="Words that are mixed up; see weigh spell sets.",
+        help="Confusion sets; see weigh spell sets.",
     )
 
 
 def default_speller_file() -> str:
-    """Where a person's speller is, if nothing else is said."""
+    """Return the path of the user's default speller."""
     from weigh.apps.user_files import user_data_path
 
     return user_data_path("WEIGH_SPELLER", "speller.weigh")
 
 
 def load_speller(path: str | None) -> Speller:
-    """The speller that was asked for; without one, word how to begin."""
+    """Load a speller, by default the user's; if there is none, say how to train one."""
     from weigh.apps.spelling.speller import Speller
     from weigh.errors import FileError
 
-    place = path or default_speller_file()
-    if not os.path.exists(place):
+    file = path or default_speller_file()
+    if not os.path.exists(file):
         output = "" if path is None else f" -o {path}"
         raise FileError(
-            f"{place}: there is no speller yet. Make one by learning from text of your own: "
-            f"weigh spell learn FOLDER{output}. Or name another: -m FILE, or $WEIGH_SPELLER."
+            f"{file}: no such speller. Train one on your own text with weigh spell learn FOLDER{output}, or "
+            "name "
+            "another with -m FILE or $WEIGH_SPELLER."
         )
-    return Speller.load(place)
+    return Speller.load(file)
 
 
-def _check_patterns(given: tuple[str, ...]) -> tuple[str, ...]:
+def _check_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
     from weigh.apps.spelling.documents import ExcludePatterns
     from weigh.errors import ParameterError
 
     try:
-        ExcludePatterns(given)
+        ExcludePatterns(patterns)
     except ParameterError:
         raise click.BadParameter("a pattern is a name, such as venv, or the end of a path.") from None
-    return given
+    return patterns
 
 
 def print_skipped_note(skipped: Sequence[str]) -> None:
-    """Tell how much was left out of folders, and of what kind the first few are."""
+    """Print the number of skipped files and the first few reasons."""
     if skipped:
         from weigh.apps.spelling.documents import skipped_summary
 
@@ -127,10 +128,10 @@ def print_skipped_note(skipped: Sequence[str]) -> None:
 
 @dataclass(frozen=True)
 class ComparisonArguments:
-    """What a command was given, and what both do with it."""
+    """The arguments of `compare` and `curve`; the fields are the names of click parameters."""
 
     corpus: tuple[str, ...]
-    held: tuple[str, ...]
+    test_paths: tuple[str, ...]
     sets: str
     learners: tuple[str, ...]
     window: int
@@ -139,45 +140,45 @@ class ComparisonArguments:
     as_json: bool
     skipped: list[str] = field(default_factory=list, init=False)
 
-    def run(self, trial: Callable[..., Any], **settings: Any) -> None:
-        """Hold a trial, print what was found, and draw it if that was asked for."""
+    def run(self, evaluate: Callable[..., Any], **settings: Any) -> None:
+        """Run an evaluation, print its result, and save the plot if requested."""
         check_plot_path(self.plot)
-        from weigh.apps.spelling import learners as known
         from weigh.apps.spelling.confusion_sets import ConfusionSets
         from weigh.apps.spelling.documents import read_documents
+        from weigh.apps.spelling.learners import LEARNERS
         from weigh.cli.spell.progress import show_progress
 
         sets = ConfusionSets.parse(self.sets)
         read = functools.partial(read_documents, encoding=self.encoding, skipped=self.skipped)
-        with show_progress() as watch:
-            found = trial(
-                watch.track_documents(read(self.corpus)),
-                watch.track_documents(read(self.held)) if self.held else None,
+        with show_progress() as meter:
+            result = evaluate(
+                meter.track_documents(read(self.corpus)),
+                meter.track_documents(read(self.test_paths)) if self.test_paths else None,
                 sets,
-                self.learners or known.LEARNERS,
+                self.learners or LEARNERS,
                 window=self.window,
-                progress=watch.report_steps,
+                progress=meter.report_steps,
                 **settings,
             )
-        print_result(found, self.as_json)
-        save_plot(found.plot, self.plot, self.as_json)
+        print_result(result, self.as_json)
+        save_plot(result.plot, self.plot, self.as_json)
         print_skipped_note(self.skipped)
 
 
 def comparison_options(sets: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add the options of commands that try learners, and hand them over as one `Trying`, `given`.
+    """Return a decorator that adds the options of `ComparisonArguments` and passes them as one argument.
 
-    `sets` is the list that is tried if none is named.
+    `sets` is the default list of confusion sets.
     """
     options = [
         click.argument("corpus", nargs=-1, required=True, metavar="CORPUS..."),
         click.option(
             "--on",
-            "held",
+            "test_paths",
             multiple=True,
             metavar="PATH",
-            callback=_check_names,
-            help="Text to judge by; repeat it for more. [default: the last sixth of the texts]",
+            callback=_check_paths_not_empty,
+            help="Text to test on; repeatable. [default: the last sixth of the texts]",
         ),
         sets_option(sets),
         click.option(
@@ -186,7 +187,7 @@ def comparison_options(sets: str) -> Callable[[Callable[..., None]], Callable[..
             type=learner_choice(SPELLER_LEARNERS_HELP + OTHER_LEARNERS_HELP),
             multiple=True,
             metavar="NAME",
-            help="Repeat it for several; see below. [default: all]",
+            help="See below; repeatable. [default: all]",
         ),
         window_option,
         encoding_option,
@@ -198,18 +199,20 @@ def comparison_options(sets: str) -> Callable[[Callable[..., None]], Callable[..
 def _bundle_arguments(
     options: Sequence[Callable[..., Any]], command: Callable[..., None]
 ) -> Callable[..., None]:
-    shared = [each.name for each in fields(ComparisonArguments) if each.init]
+    names = [field.name for field in fields(ComparisonArguments) if field.init]
 
     @functools.wraps(command)
-    def gathered(**values: Any) -> None:
-        command(ComparisonArguments(**{name: values.pop(name) for name in shared}), **values)
+    def bundled(**values: Any) -> None:
+        command(ComparisonArguments(**{name: values.pop(name) for name in names}), **values)
 
     for option in reversed(options):
-        gathered = option(gathered)
-    return gathered
+        bundled = option(bundled)
+    return bundled
 
 
-def _check_names(ctx: click.Context, option: click.Parameter, paths: tuple[str, ...]) -> tuple[str, ...]:
+def _check_paths_not_empty(
+    ctx: click.Context, option: click.Parameter, paths: tuple[str, ...]
+) -> tuple[str, ...]:
     for path in paths:
         check_path_not_empty(ctx, option, path)
     return paths

@@ -1,4 +1,4 @@
-"""Text that is read and learned: how much there was, how far it is and how long it took, on a terminal."""
+"""Progress of reading and learning on a terminal."""
 
 from __future__ import annotations
 
@@ -18,44 +18,42 @@ BYTES_PER_MEGABYTE = 1_000_000
 
 
 class ProgressMeter:
-    """Says how far the work is; `learning` is how many steps are left when all text has been read."""
+    """Shows the amount of text read, the steps done and the elapsed time."""
 
-    def __init__(self, say: Callable[[str], None], learning: int) -> None:
-        self._say, self._steps_to_learn = say, learning
+    def __init__(self, show: Callable[[str], None], n_steps: int) -> None:
+        self._show, self._n_steps = show, n_steps
         self._start = time.monotonic()
-        self._bytes = self._steps_learned = 0
+        self._n_bytes = self._n_steps_done = 0
 
     def report_learning(self, size: int) -> None:
-        """Note that so many bytes were read or, if there are none, that one more step of learning is done."""
-        self._bytes += size
-        self._steps_learned += not size
-        self._update(
-            f"{100 * self._steps_learned // self._steps_to_learn} % learned" if self._steps_learned else ""
-        )
+        """Count `size` bytes read or, if it is 0, one completed step of learning."""
+        self._n_bytes += size
+        self._n_steps_done += not size
+        self._update(f"{100 * self._n_steps_done // self._n_steps} % learned" if self._n_steps_done else "")
 
     def track_documents(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """The documents, told as they are read."""
+        """Yield the documents, and count their bytes as they are read."""
         for document in documents:
             yield replace(document, pieces=self._track_pieces(document.pieces))
 
     def report_steps(self, done: int, total: int) -> None:
-        """Note that so many steps of all are done."""
+        """Show the number of completed steps."""
         self._update(f"{format_count(done)} of {format_count(total)} steps")
 
     def _track_pieces(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
         for piece in pieces:
             yield piece
-            self._bytes += len(piece)
+            self._n_bytes += len(piece)
             self._update("")
 
-    def _update(self, what: str) -> None:
-        read = f"{self._bytes / BYTES_PER_MEGABYTE:,.1f} MB of text read" if self._bytes else ""
-        taken = f"{time.monotonic() - self._start:.0f} s"
-        self._say(", ".join(part for part in (read, what, taken) if part))
+    def _update(self, steps: str) -> None:
+        read = f"{self._n_bytes / BYTES_PER_MEGABYTE:,.1f} MB of text read" if self._n_bytes else ""
+        elapsed = f"{time.monotonic() - self._start:.0f} s"
+        self._show(", ".join(part for part in (read, steps, elapsed) if part))
 
 
 @contextmanager
-def show_progress(learning: int = 1) -> Iterator[ProgressMeter]:
-    """Something to tell the progress of reading and learning to, shown while it takes long."""
-    with show_stages() as say:
-        yield ProgressMeter(say, learning)
+def show_progress(n_steps: int = 1) -> Iterator[ProgressMeter]:
+    """Show the progress of long work with `n_steps` steps of learning."""
+    with show_stages() as show:
+        yield ProgressMeter(show, n_steps)

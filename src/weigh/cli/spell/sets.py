@@ -1,4 +1,4 @@
-"""`weigh spell sets`: the words that are mixed up."""
+"""`weigh spell sets`: show lists of confusion sets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SECTIONS = {
         weigh spell sets my-sets.txt --json
     """,
     "A list of your own, for any language": """
-        is a file with a set in each line, and '#' before remarks:
+        is a file with one set per line; '#' starts a comment:
             weather whether
             their there they're
         Give it to learn: weigh spell learn ~/Documents --sets my-sets.txt
@@ -26,30 +26,28 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="The lists of words that are mixed up.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Show lists of confusion sets.")
 @click.argument("name", required=False, metavar="[NAME|FILE]")
 @json_option
 def command(name: str | None, as_json: bool) -> None:
-    """Tell which lists there are, or what is in one.
+    """Show the built-in lists, or the sets of one list.
 
-    A list is printed as a file of your own is written, so that it can be one's beginning.
+    A list is printed in the format of a file, so that you can use it as a template.
     """
     from weigh.apps.spelling.confusion_sets import ConfusionSets
 
     if name is not None:
-        found = ConfusionSets.parse(name)
-        lines = "\n".join(" ".join(words) for words in found.sets)
-        click.echo(_to_json(found.to_dict()) if as_json else lines)
+        sets = ConfusionSets.parse(name)
+        lines = "\n".join(" ".join(words) for words in sets)
+        click.echo(_to_json(sets.to_dict()) if as_json else lines)
         return
-    lists = [ConfusionSets.by_name(each) for each in ConfusionSets.list_names()]
+    lists = [ConfusionSets.by_name(list_name) for list_name in ConfusionSets.list_names()]
     if as_json:
-        click.echo(_to_json([each.to_dict() for each in lists]))
+        click.echo(_to_json([one.to_dict() for one in lists]))
         return
-    rows = [
-        (each.name, format_count(len(each.sets)), format_count(sum(map(len, each.sets)))) for each in lists
-    ]
+    rows = [(one.name, format_count(len(one)), format_count(sum(map(len, one)))) for one in lists]
     click.echo(text_table([("list", "sets", "words"), *rows]))
 
 
-def _to_json(facts: object) -> str:
-    return json.dumps(facts, ensure_ascii=False, indent=2)
+def _to_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)

@@ -1,4 +1,4 @@
-"""Made-up text in which the words around weather, whether, than and then tell which one it is."""
+"""Made-up text in which the neighbours of weather, whether, than and then determine the word."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ FILLERS = (
 def prose(seed: int, sentences: int = 200) -> str:
     """Random sentences, four to a paragraph."""
     rng = random.Random(seed)
-    told = [rng.choice(SENTENCES if rng.random() < 0.5 else FILLERS) for _ in range(sentences)]
-    return "\n\n".join(" ".join(told[at : at + 4]) for at in range(0, sentences, 4)) + "\n"
+    drawn = [rng.choice(SENTENCES if rng.random() < 0.5 else FILLERS) for _ in range(sentences)]
+    return "\n\n".join(" ".join(drawn[at : at + 4]) for at in range(0, sentences, 4)) + "\n"
 
 
 def books(*seeds: int, sentences: int = 200) -> list[Document]:

@@ -1,4 +1,4 @@
-"""Accuracy over the size of the text: the last point is the comparison, the first one knows little."""
+"""Learning curves: points, fits, nested sizes, printing and errors."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ SIZES = (1_000, 2_000, 5_000)
 
 
 @pytest.fixture(scope="module")
-def found() -> SpellingCurve:
+def result() -> SpellingCurve:
     return measure_learning_curve(books(1, 2, 3, sentences=400), books(4), SETS, sizes=SIZES)
 
 
-def test_all_words_give_what_the_comparison_gives() -> None:
+def test_curve_at_all_words_equals_the_comparison() -> None:
     drawn = measure_learning_curve(books(1, 2, 3), books(4), SETS)
     whole = compare_learners(books(1, 2, 3), books(4), SETS)
     assert drawn.words == (whole.learned_words,)
@@ -44,14 +44,14 @@ def test_all_words_give_what_the_comparison_gives() -> None:
         assert each.law is None
 
 
-def test_points_are_means_with_standard_errors_over_the_sets(found: SpellingCurve) -> None:
-    each = found["memory"]
+def test_points_are_means_with_standard_errors_over_the_sets(result: SpellingCurve) -> None:
+    each = result["memory"]
     assert each.accuracies.shape == (3, 2)
     assert each.means == pytest.approx(each.accuracies.mean(axis=1))
     assert each.errors == pytest.approx(sem(each.accuracies, axis=1))
 
 
-def test_the_late_law_is_that_of_the_last_tenfold() -> None:
+def test_tail_fit_uses_the_last_tenfold() -> None:
     words, accuracies = (99, 1000, 2000, 10_000), np.array([[0.5, 0.1], [0.6, 0.3], [0.6, 0.4], [0.9, 0.8]])
     each = LearnerCurve.from_accuracies("memory", words, accuracies)
     assert each.tail_law == fit_log_linear(words[1:], accuracies[1:])
@@ -61,81 +61,84 @@ def test_the_late_law_is_that_of_the_last_tenfold() -> None:
     assert LearnerCurve.from_accuracies("memory", words[:3], accuracies[:3]).tail_law is None
 
 
-def test_the_sizes_told_are_those_of_whole_blocks(found: SpellingCurve) -> None:
-    assert all(size <= words < size + 1000 for size, words in zip(SIZES, found.words, strict=True))
+def test_reported_sizes_are_whole_blocks(result: SpellingCurve) -> None:
+    assert all(size <= words < size + 1000 for size, words in zip(SIZES, result.words, strict=True))
 
 
-def test_the_same_seed_gives_the_same_curve(found: SpellingCurve) -> None:
+def test_the_same_seed_gives_the_same_curve(result: SpellingCurve) -> None:
     again = measure_learning_curve(books(1, 2, 3, sentences=400), books(4), SETS, sizes=SIZES)
-    assert again.to_dict() == found.to_dict()
+    assert again.to_dict() == result.to_dict()
     other = measure_learning_curve(
         books(1, 2, 3, sentences=400), books(4), SETS, ["memory"], sizes=SIZES, seed=2
     )
     assert other.seed == 2
 
 
-def test_it_prints_within_80_columns_and_tells_the_laws(found: SpellingCurve) -> None:
-    text = str(found)
+def test_result_prints_in_80_columns_with_fits(result: SpellingCurve) -> None:
+    text = str(result)
     assert max(map(len, text.splitlines())) <= 80
     assert text.count("· log10(words)") == 7
     assert text.count("\nlogistic ") == 1
-    assert repr(found) in found._repr_html_()
-    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["words"] == list(found.words)
+    assert repr(result) in result._repr_html_()
+    assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["words"] == list(result.words)
 
 
-def test_a_set_that_is_not_judged_is_left_out_and_told() -> None:
-    found = measure_learning_curve(books(1, 2), None, [*SETS, ("peace", "piece")], ["memory"], sizes=[1000])
-    assert found.sets == SETS
-    assert "Not in the text held out, and left out: peace/piece." in str(found)
+def test_sets_without_test_occurrences_are_left_out_and_reported() -> None:
+    result = measure_learning_curve(books(1, 2), None, [*SETS, ("peace", "piece")], ["memory"], sizes=[1000])
+    assert result.sets == SETS
+    assert "Not in the held-out text, and left out: peace/piece." in str(result)
 
 
-def test_the_picture_tells_all_learners_apart(found: SpellingCurve) -> None:
-    shown = json.dumps(found.plot().to_dict())
-    assert all(f'"series": "{each.name}"' in shown for each in found.learners)
-    assert "thin dashed lines: the log-linear law of each learner" in shown
+def test_plot_has_a_series_per_learner(result: SpellingCurve) -> None:
+    shown = json.dumps(result.plot().to_dict())
+    assert all(f'"series": "{each.name}"' in shown for each in result.learners)
+    assert "thin dashed lines: the log-linear fit of each learner" in shown
     brief = measure_learning_curve(books(1, 2), None, SETS, ["memory"], sizes=[500, 1000])
-    assert "law" not in json.dumps(brief.plot().to_dict())
+    assert "log-linear" not in json.dumps(brief.plot().to_dict())
 
 
-def test_learners_have_short_names_where_whole_ones_find_no_room(found: SpellingCurve) -> None:
+def test_learner_names_are_abbreviated_only_if_necessary(result: SpellingCurve) -> None:
     head = "words majority logistic naive-bayes bernoulli perceptron voted memory"
-    assert head in " ".join(str(found).split())
-    assert "Names in short" not in str(found)
-    wide = replace(found, words=tuple(10**7 * each for each in found.words))
+    assert head in " ".join(str(result).split())
+    assert "Abbreviations" not in str(result)
+    wide = replace(result, words=tuple(10**7 * each for each in result.words))
     head = "words major logistic bayes bern. perc. voted memory"
     assert head in " ".join(str(wide).split())
     assert (
-        "Names in short: major: majority, bayes: naive-bayes, bern.: bernoulli, perc.: perceptron."
+        "Abbreviations: major: majority, bayes: naive-bayes, bern.: bernoulli, perc.: perceptron."
         in " ".join(str(wide).split())
     )
 
 
-def test_a_set_of_which_not_all_is_kept_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weigh.apps.spelling.contexts.ContextReader", partial(ContextReader, most=64))
-    thinned = measure_learning_curve(books(1, 2), None, SETS, ["memory"], sizes=[500, 1000])
-    assert max(thinned.taken) < 1
-    assert thinned.to_dict()["taken"] == list(thinned.taken)
-    told = " ".join(str(thinned).split())
-    assert f"than so many words would: weather/whether ({100 * thinned.taken[0]:.2f} % kept), " in told
+def test_sampled_sets_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "weigh.apps.spelling.contexts.ContextReader", partial(ContextReader, max_occurrences=64)
+    )
+    sampled = measure_learning_curve(books(1, 2), None, SETS, ["memory"], sizes=[500, 1000])
+    assert max(sampled.sampling_fractions) < 1
+    assert sampled.to_dict()["taken"] == list(sampled.sampling_fractions)
+    output = " ".join(str(sampled).split())
+    kept = f"{100 * sampled.sampling_fractions[0]:.2f} % kept"
+    assert f"small sizes are underestimated: weather/whether ({kept}), " in output
     monkeypatch.undo()
     whole = measure_learning_curve(books(1, 2), None, SETS, ["memory"], sizes=[500, 1000])
-    assert (whole.taken, "kept" in str(whole)) == ((1.0, 1.0), False)
+    assert (whole.sampling_fractions, "kept" in str(whole)) == ((1.0, 1.0), False)
 
 
-def test_two_lines_have_bands() -> None:
-    found = measure_learning_curve(books(1, 2), None, SETS, ["memory"], sizes=[500, 1000])
-    assert '"low"' in json.dumps(found.plot().to_dict())
+def test_two_learners_have_error_bands() -> None:
+    result = measure_learning_curve(books(1, 2), None, SETS, ["memory"], sizes=[500, 1000])
+    assert '"low"' in json.dumps(result.plot().to_dict())
 
 
 def test_one_set_has_no_standard_error() -> None:
-    found = measure_learning_curve(books(1, 2), None, SETS[:1], ["memory"], sizes=[500, 1000])
-    assert np.isnan(found["memory"].errors).all()
-    assert "±" not in str(found)
-    assert found.to_dict()["learners"][0]["errors"] == [None, None]
-    assert found.plot() is not None
+    result = measure_learning_curve(books(1, 2), None, SETS[:1], ["memory"], sizes=[500, 1000])
+    assert np.isnan(result["memory"].errors).all()
+    assert "±" not in str(result)
+    assert result.to_dict()["learners"][0]["errors"] == [None, None]
+    assert result.plot() is not None
 
 
-def test_every_size_and_set_is_a_step() -> None:
+def test_progress_is_reported_per_size_and_set() -> None:
     steps: list[tuple[int, int]] = []
     measure_learning_curve(
         books(1, 2), None, SETS, ["memory"], sizes=[500, 1000], progress=lambda *step: steps.append(step)
@@ -143,34 +146,35 @@ def test_every_size_and_set_is_a_step() -> None:
     assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
-def test_more_words_than_there_are_cannot_be_asked_for() -> None:
+def test_sizes_beyond_the_training_text_raise() -> None:
     with pytest.raises(
-        errors.ParameterError, match=r"curve: sizes must be numbers of words up to 1,\d+, all"
+        errors.ParameterError,
+        match=r"measure_learning_curve: sizes must be numbers of words up to 1,\d+, the",
     ):
         measure_learning_curve(books(1, 2), None, SETS, sizes=[10**6])
 
 
-def test_an_unknown_curve_is_told(found: SpellingCurve) -> None:
-    with pytest.raises(errors.ParameterError, match=r"there is no curve of 'memry'.*Did you mean 'memory'"):
-        found["memry"]
+def test_unknown_learner_of_a_curve_raises(result: SpellingCurve) -> None:
+    with pytest.raises(errors.ParameterError, match=r"There is no curve for 'memry'.*Did you mean 'memory'"):
+        result["memry"]
 
 
 WORDS = (10_000, 20_000, 50_000, 100_000, 1_000_000)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 12))
-def test_the_law_is_that_of_least_squares(seed: int, sets: int) -> None:
+def test_fit_equals_least_squares(seed: int, sets: int) -> None:
     accuracies = np.random.default_rng(seed).random((len(WORDS), sets))
     law = fit_log_linear(WORDS, accuracies)
     assert law is not None
     line = linregress(np.log10(WORDS), accuracies.mean(axis=1))
     slopes = [linregress(np.log10(WORDS), one).slope for one in accuracies.T]
-    found = (law.a, law.b, law.r2, law.error)
-    assert found == pytest.approx((line.intercept, line.slope, line.rvalue**2, sem(slopes)), abs=1e-10)
+    fitted = (law.a, law.b, law.r2, law.error)
+    assert fitted == pytest.approx((line.intercept, line.slope, line.rvalue**2, sem(slopes)), abs=1e-10)
     assert law.predict(10_000) == pytest.approx(line.intercept + 4 * line.slope)
 
 
-def test_a_straight_line_is_found_again_and_printed() -> None:
+def test_exact_line_is_recovered_and_printed() -> None:
     straight = np.stack([0.3 + 0.1 * np.log10(WORDS), 0.5 + 0.06 * np.log10(WORDS)], axis=1)
     law = fit_log_linear(WORDS, straight)
     assert str(law) == "0.400 + 0.0800 (± 0.0200) · log10(words), R² 1.000"
@@ -178,19 +182,19 @@ def test_a_straight_line_is_found_again_and_printed() -> None:
     assert law.to_dict() == pytest.approx({"a": 0.4, "b": 0.08, "error": 0.02, "r2": 1.0})
 
 
-def test_a_falling_law_has_one_sign() -> None:
+def test_negative_slope_is_printed_with_one_sign() -> None:
     falling = fit_log_linear(WORDS, (0.9 - 0.1 * np.log10(WORDS))[:, None])
     assert str(falling) == "0.900 − 0.1000 · log10(words), R² 1.000"
 
 
-def test_one_set_has_no_error_over_sets() -> None:
+def test_fit_of_one_set_has_no_standard_error() -> None:
     law = fit_log_linear(WORDS, np.linspace(0.5, 0.9, 5)[:, None])
     assert law is not None
     assert math.isnan(law.error)
     assert law.to_dict()["error"] is None
 
 
-def test_what_does_not_change_has_no_share_to_explain() -> None:
+def test_constant_accuracy_has_no_r_squared() -> None:
     flat = fit_log_linear(WORDS, np.full((5, 2), 0.7))
     assert str(flat) == "0.700 + 0.0000 (± 0.0000) · log10(words)"
     assert flat is not None
@@ -198,7 +202,7 @@ def test_what_does_not_change_has_no_share_to_explain() -> None:
     assert flat.to_dict()["r2"] is None
 
 
-def test_two_sizes_have_no_law() -> None:
+def test_two_sizes_are_not_fitted() -> None:
     assert fit_log_linear(WORDS[:2], np.ones((2, 3))) is None
 
 
@@ -206,46 +210,48 @@ LENGTHS = st.lists(st.integers(0, 5 * BLOCK_WORDS), min_size=1, max_size=6).filt
 
 
 @given(LENGTHS, st.integers(0, 99), st.integers(1, 20 * BLOCK_WORDS))
-def test_a_size_takes_the_fewest_blocks_that_have_so_many_words(
-    words: list[int], seed: int, size: int
-) -> None:
+def test_size_uses_the_smallest_sufficient_number_of_blocks(words: list[int], seed: int, size: int) -> None:
     blocks = NestedBlocks.draw(np.array(words), seed)
     assert blocks.count_words(sum(words)) == sum(words)
-    told = blocks.count_words(min(size, sum(words)))
-    assert min(size, sum(words)) <= told < size + BLOCK_WORDS
+    n_words = blocks.count_words(min(size, sum(words)))
+    assert min(size, sum(words)) <= n_words < size + BLOCK_WORDS
 
 
-def test_sizes_are_nested_and_the_last_has_everything() -> None:
+def test_sizes_are_nested_and_the_last_has_all_occurrences() -> None:
     corpus = Corpus.read(books(1, 2, 3, sentences=900), SETS, 6)
     rows, blocks = corpus.occurrences[0], NestedBlocks.draw(np.array(corpus.document_words), 1)
-    taken = [
+    selected = [
         set(np.flatnonzero(blocks.contains(rows, size)))
         for size in (2_000, 5_000, 10_000, sum(corpus.document_words))
     ]
-    assert taken[0] < taken[1] < taken[2] < taken[3] == set(range(len(rows)))
+    assert selected[0] < selected[1] < selected[2] < selected[3] == set(range(len(rows)))
 
 
-def test_an_occurrence_comes_with_its_block() -> None:
+def test_blocks_are_selected_as_a_whole() -> None:
     corpus = Corpus.read(books(1, 2, 3, sentences=900), SETS, 6)
     rows, blocks = corpus.occurrences[0], NestedBlocks.draw(np.array(corpus.document_words), 1)
-    taken = blocks.contains(rows, 5_000)
-    places = list(zip(rows.documents.tolist(), (rows.at // BLOCK_WORDS).tolist(), strict=True))
-    inside = {place for place, is_taken in zip(places, taken.tolist(), strict=True) if is_taken}
-    outside = {place for place, is_taken in zip(places, taken.tolist(), strict=True) if not is_taken}
+    selected = blocks.contains(rows, 5_000)
+    blocks_of_rows = list(zip(rows.documents.tolist(), (rows.positions // BLOCK_WORDS).tolist(), strict=True))
+    inside = {
+        block for block, is_selected in zip(blocks_of_rows, selected.tolist(), strict=True) if is_selected
+    }
+    outside = {
+        block for block, is_selected in zip(blocks_of_rows, selected.tolist(), strict=True) if not is_selected
+    }
     assert inside
     assert outside
     assert not inside & outside
     ends = {(at, words // BLOCK_WORDS): words % BLOCK_WORDS for at, words in enumerate(corpus.document_words)}
-    assert sum(ends.get(place, BLOCK_WORDS) for place in inside) == blocks.count_words(5_000)
+    assert sum(ends.get(block, BLOCK_WORDS) for block in inside) == blocks.count_words(5_000)
 
 
-def test_another_seed_takes_other_blocks() -> None:
+def test_seed_determines_the_order_of_blocks() -> None:
     words = np.array([50 * BLOCK_WORDS])
     assert (NestedBlocks.draw(words, 1).words_before != NestedBlocks.draw(words, 2).words_before).any()
     assert (NestedBlocks.draw(words, 1).words_before == NestedBlocks.draw(words, 1).words_before).all()
 
 
-def test_the_usual_sizes_are_one_two_and_five_times_powers_of_ten() -> None:
+def test_default_sizes_are_one_two_and_five_times_powers_of_ten() -> None:
     assert default_sizes(120_000) == (10_000, 20_000, 50_000, 100_000, 120_000)
     assert default_sizes(100_000) == (10_000, 20_000, 50_000, 100_000)
     assert default_sizes(700) == (700,)

@@ -1,4 +1,4 @@
-"""Each word once right and once wrong: counted as the speller itself would say."""
+"""Results by direction equal those of checking every swapped text."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ def speller() -> Speller:
 
 
 @pytest.fixture(scope="module")
-def found(speller: Speller) -> DirectionEvaluation:
+def result(speller: Speller) -> DirectionEvaluation:
     return evaluate_directions(speller, books(1, sentences=80))
 
 
-def test_every_word_put_in_by_hand_is_judged_the_same(speller: Speller, found: DirectionEvaluation) -> None:
+def test_counts_equal_checking_every_swapped_text(speller: Speller, result: DirectionEvaluation) -> None:
     text = prose(1, 80)
-    _, met = find_set_words(text.encode(), "a.txt", SETS)
-    told = {(s[a], s[b]): [0, 0, 0, 0] for s in SETS for a, b in permutations(range(2), 2)}
-    for place in met:
-        own = SETS[place.set_index][place.member]
-        for word in SETS[place.set_index]:
-            changed = text[: place.begin] + word + text[place.end :]
-            said = [one for one in speller.check(changed) if one.begin == place.begin]
-            for meant in SETS[place.set_index]:
-                if meant != word and own in (word, meant):
-                    is_error = own == meant
-                    told[word, meant][0 if is_error else 2] += 1
-                    told[word, meant][1 if is_error else 3] += any(
-                        one.suggested.lower() == meant for one in said
+    _, positions = find_set_words(text.encode(), "a.txt", SETS)
+    expected = {(s[a], s[b]): [0, 0, 0, 0] for s in SETS for a, b in permutations(range(2), 2)}
+    for position in positions:
+        original = SETS[position.set_index][position.member]
+        for word in SETS[position.set_index]:
+            changed = text[: position.begin] + word + text[position.end :]
+            suggestions = [one for one in speller.check(changed) if one.begin == position.begin]
+            for meant in SETS[position.set_index]:
+                if meant != word and original in (word, meant):
+                    is_error = original == meant
+                    expected[word, meant][0 if is_error else 2] += 1
+                    expected[word, meant][1 if is_error else 3] += any(
+                        one.suggested.lower() == meant for one in suggestions
                     )
-    assert {(p.written, p.meant): [p.wrong, p.found, p.right, p.alarms] for p in found.pairs} == told
+    assert {(p.written, p.meant): [p.wrong, p.found, p.right, p.alarms] for p in result.pairs} == expected
 
 
-def test_precision_is_that_of_as_many_errors_as_right_words() -> None:
+def test_precision_assumes_as_many_errors_as_right_words() -> None:
     pair = DirectionResult("weather", "whether", wrong=100, found=80, right=1000, alarms=10)
     assert pair.recall == 0.8
     assert pair.precision == pytest.approx(0.8 / 0.81)
@@ -62,29 +62,27 @@ def test_precision_is_that_of_as_many_errors_as_right_words() -> None:
     assert math.isnan(DirectionResult("a", "b", 5, 0, 5, 0).precision)
 
 
-def test_it_prints_within_80_columns_and_as_json(found: DirectionEvaluation) -> None:
-    assert max(map(len, str(found).splitlines())) <= 80
-    assert repr(found).replace(">", "&gt;") in found._repr_html_()
-    pairs = json.loads(json.dumps(found.to_dict(), allow_nan=False))["pairs"]
+def test_result_prints_in_80_columns_and_as_json(result: DirectionEvaluation) -> None:
+    assert max(map(len, str(result).splitlines())) <= 80
+    assert repr(result).replace(">", "&gt;") in result._repr_html_()
+    pairs = json.loads(json.dumps(result.to_dict(), allow_nan=False))["pairs"]
     assert [pair["written"] for pair in pairs] == ["weather", "whether", "than", "then"]
-    assert found.plot() is not None
+    assert result.plot() is not None
 
 
-def test_the_picture_begins_with_the_weakest() -> None:
+def test_plot_starts_with_the_lowest_recall() -> None:
     shares = (5, 1, 3)
     pairs = tuple(DirectionResult("a", str(share), 10, share, 10, 0) for share in shares)
     shown = json.dumps(DirectionEvaluation(pairs, 100, 0.5).plot().to_dict(), ensure_ascii=False)
     assert re.findall(r'"name": "a → (\d)"', shown)[:3] == ["1", "3", "5"]
 
 
-def test_pairs_are_found_by_their_words(found: DirectionEvaluation) -> None:
-    assert found["than", "then"].wrong > 0
+def test_results_are_indexed_by_pairs_of_words(result: DirectionEvaluation) -> None:
+    assert result["than", "then"].wrong > 0
     with pytest.raises(errors.ParameterError, match="no set with 'than' and 'weather'"):
-        found["than", "weather"]
+        result["than", "weather"]
 
 
-def test_texts_without_a_word_of_the_sets_are_refused(speller: Speller) -> None:
-    with pytest.raises(
-        errors.DataError, match="no word of the speller's sets is in the 0 words of the texts"
-    ):
+def test_texts_without_set_words_raise(speller: Speller) -> None:
+    with pytest.raises(errors.DataError, match="No word of the speller's sets occurs in the 0 words of text"):
         evaluate_directions(speller, [])

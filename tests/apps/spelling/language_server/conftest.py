@@ -1,4 +1,4 @@
-"""A speller small enough to be learned by every test run."""
+"""A speller small enough to be trained in every test run."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ WHETHER = ("I know whether to laugh.", "She asked whether he came.", "They wonde
 TIMES = 300
 
 
-def learned(folder, *sentences):
-    """A speller for weather and whether that has read these sentences."""
+def train_example(folder, *sentences):
+    """Train a speller for weather and whether on these sentences."""
     folder.mkdir()
     for number, start in enumerate(range(6)):
         several = itertools.islice(itertools.cycle(sentences), start, start + TIMES)
@@ -24,13 +24,13 @@ def learned(folder, *sentences):
 
 @pytest.fixture(scope="session")
 def speller(tmp_path_factory):
-    """A speller that knows when weather is meant and when whether."""
-    return learned(tmp_path_factory.mktemp("corpus") / "texts", *WEATHER, *WHETHER)
+    """A speller for weather and whether."""
+    return train_example(tmp_path_factory.mktemp("corpus") / "texts", *WEATHER, *WHETHER)
 
 
 @pytest.fixture
 def model(speller, tmp_path):
-    """The file of that speller."""
+    """The file of the speller."""
     path = tmp_path / "en.weigh"
     speller.save(path)
     return path

@@ -1,4 +1,4 @@
-"""An editor for tests: the client of pygls, and what the server has told it."""
+"""An editor for tests: the client of pygls, and the messages it received."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from weigh.apps.spelling.language_server.settings import ServerSettings
 from weigh.apps.spelling.language_server.transport import listen, make_server_factory
 
 COMMAND = [sys.executable, "-m", "weigh.cli.main", "spell", "lsp"]
-PATIENCE = 30
-ABLE = types.ClientCapabilities(
+TIMEOUT = 30
+CAPABILITIES = types.ClientCapabilities(
     general=types.GeneralClientCapabilities(position_encodings=["utf-16"]),
     text_document=types.TextDocumentClientCapabilities(
         hover=types.HoverClientCapabilities(content_format=[types.MarkupKind.PlainText])
@@ -27,7 +27,7 @@ ABLE = types.ClientCapabilities(
 
 
 class Editor(BaseLanguageClient):
-    """A client that keeps what it is sent, and waits for what is to come."""
+    """A client that records the messages of the server and can wait for them."""
 
     def __init__(self):
         super().__init__("tests", "1")
@@ -36,23 +36,23 @@ class Editor(BaseLanguageClient):
         self.notes = []
         self.registered = []
         self.settings = None
-        self._news = asyncio.Condition()
+        self._changed = asyncio.Condition()
         self._versions = {}
         for method, handler in (
             (types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, self._on_diagnostics),
             (types.WINDOW_SHOW_MESSAGE, self._on_message),
-            (types.WINDOW_LOG_MESSAGE, self._on_note),
+            (types.WINDOW_LOG_MESSAGE, self._on_log),
             (types.CLIENT_REGISTER_CAPABILITY, self._on_register),
             (types.CLIENT_UNREGISTER_CAPABILITY, self._on_unregister),
             (types.WORKSPACE_CONFIGURATION, self._on_configuration),
         ):
-            self.feature(method)(_free(handler))
+            self.feature(method)(_as_function(handler))
 
-    async def begin(self, able=ABLE, **given):
-        """Start a conversation."""
-        found = await self.initialize_async(types.InitializeParams(capabilities=able, **given))
+    async def begin(self, capabilities=CAPABILITIES, **params):
+        """Initialise the connection."""
+        result = await self.initialize_async(types.InitializeParams(capabilities=capabilities, **params))
         self.initialized(types.InitializedParams())
-        return found
+        return result
 
     def open(self, uri, text, language="plaintext"):
         """Open a document."""
@@ -63,7 +63,7 @@ class Editor(BaseLanguageClient):
         )
 
     def change(self, uri, *changes):
-        """Change a document: by (begin, end, text), or to a text as a whole."""
+        """Change a document by (begin, end, text) or by replacing the whole text."""
         self._versions[uri] += 1
         identifier = types.VersionedTextDocumentIdentifier(version=self._versions[uri], uri=uri)
         self.text_document_did_change(
@@ -71,7 +71,7 @@ class Editor(BaseLanguageClient):
         )
 
     def save(self, uri):
-        """Tell that a document was saved."""
+        """Notify that a document was saved."""
         self.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
 
     def close(self, uri):
@@ -79,11 +79,11 @@ class Editor(BaseLanguageClient):
         self.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
 
     def configure(self, settings):
-        """Send settings, or that they are others."""
+        """Send settings, or notify that they have changed."""
         self.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
 
     async def actions(self, uri, begin, end, only=None):
-        """The changes that the server offers at a place."""
+        """Request code actions for a range."""
         return await self.text_document_code_action_async(
             types.CodeActionParams(
                 types.TextDocumentIdentifier(uri),
@@ -92,41 +92,41 @@ class Editor(BaseLanguageClient):
             )
         )
 
-    async def hover(self, uri, place):
-        """What the server says of a place."""
+    async def hover(self, uri, position):
+        """Request a hover at a position."""
         return await self.text_document_hover_async(
-            types.HoverParams(types.TextDocumentIdentifier(uri), types.Position(*place))
+            types.HoverParams(types.TextDocumentIdentifier(uri), types.Position(*position))
         )
 
     async def underlined(self, uri, version=None):
-        """What is underlined in a document once the server has told: lines, columns and messages."""
-        wanted = self._versions.get(uri) if version is None else version
-        await self.until(lambda: uri in self.shown and self.shown[uri].version == wanted)
+        """Wait for the diagnostics of a document; return lines, columns and messages."""
+        expected = self._versions.get(uri) if version is None else version
+        await self.until(lambda: uri in self.shown and self.shown[uri].version == expected)
         return [
             (each.range.start.line, each.range.start.character, each.range.end.character, each.message)
             for each in self.shown[uri].diagnostics
         ]
 
-    async def until(self, is_so):
-        """Wait until something is so."""
-        async with self._news:
-            await asyncio.wait_for(self._news.wait_for(is_so), PATIENCE)
+    async def until(self, condition):
+        """Wait until a condition holds."""
+        async with self._changed:
+            await asyncio.wait_for(self._changed.wait_for(condition), TIMEOUT)
 
     async def _on_diagnostics(self, params):
         self.shown[params.uri] = params
-        await self._heard()
+        await self._notify()
 
     async def _on_message(self, params):
         self.messages.append(params.message)
-        await self._heard()
+        await self._notify()
 
-    async def _on_note(self, params):
+    async def _on_log(self, params):
         self.notes.append(params.message)
-        await self._heard()
+        await self._notify()
 
     async def _on_register(self, params):
         self.registered.extend(params.registrations)
-        await self._heard()
+        await self._notify()
 
     async def _on_unregister(self, params):
         gone = {each.id for each in params.unregisterations}
@@ -135,13 +135,13 @@ class Editor(BaseLanguageClient):
     async def _on_configuration(self, params):
         return [self.settings for _ in params.items]
 
-    async def _heard(self):
-        async with self._news:
-            self._news.notify_all()
+    async def _notify(self):
+        async with self._changed:
+            self._changed.notify_all()
 
 
-def _free(method):
-    """A function that can be marked, unlike a method."""
+def _as_function(method):
+    """Wrap a method in a function, on which pygls can set attributes."""
 
     async def function(params):
         return await method(params)
@@ -159,10 +159,10 @@ def _change(*change):
 
 
 @contextlib.asynccontextmanager
-async def editor(model, **wished):
-    """An editor that is connected to a server in this process until the block ends."""
-    maker = make_server_factory(ServerSettings(None if model is None else str(model), **wished))
-    async with listen(maker, ("127.0.0.1", 0)) as (host, port):
+async def editor(model, **settings):
+    """Yield an editor connected to a server in this process."""
+    make_server = make_server_factory(ServerSettings(None if model is None else str(model), **settings))
+    async with listen(make_server, ("127.0.0.1", 0)) as (host, port):
         client = Editor()
         await client.start_tcp(host, port)
         try:
@@ -174,7 +174,7 @@ async def editor(model, **wished):
 
 @contextlib.asynccontextmanager
 async def editor_of_process(*options):
-    """An editor that started a server by its command, and has read all that it logged."""
+    """Yield an editor connected to a server process; at the end, read its log and exit code."""
     client = Editor()
     await client.start_io(*COMMAND, *options)
     process = client._server
@@ -182,7 +182,7 @@ async def editor_of_process(*options):
         yield client
         await client.shutdown_async(None)
         client.exit(None)
-        _, log = await asyncio.wait_for(asyncio.gather(process.wait(), process.stderr.read()), PATIENCE)
+        _, log = await asyncio.wait_for(asyncio.gather(process.wait(), process.stderr.read()), TIMEOUT)
         client.log = log.decode()
         client.code = process.returncode
     finally:
@@ -192,5 +192,5 @@ async def editor_of_process(*options):
 
 
 def uri_of(path):
-    """How the protocol names a file."""
+    """Return the URI of a file."""
     return pathlib.Path(path).absolute().as_uri()

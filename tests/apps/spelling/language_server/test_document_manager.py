@@ -1,4 +1,4 @@
-"""Documents are checked in threads, one check of each at a time, and only the newest text counts."""
+"""Documents are checked in threads, one check at a time, and only the newest text counts."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from weigh.apps.spelling.language_server import document_manager as desks
+from weigh.apps.spelling.language_server import document_manager
 from weigh.apps.spelling.language_server.document_manager import DocumentManager, OpenDocument, SpellerLoader
 from weigh.apps.spelling.language_server.text_document import TextDocument
 from weigh.apps.spelling.suggestions import Suggestion, SuggestionReason
 
 
-class Slow:
-    """A speller that waits until it is let go on, and remembers what it was asked."""
+class SlowSpeller:
+    """A speller that records the texts it checks, and waits for an event."""
 
     def __init__(self):
-        self.asked = []
-        self.running = self.most = 0
+        self.texts = []
+        self.running = self.max_running = 0
         self.go = threading.Event()
         self.go.set()
 
     def check(self, text, *, name="text.txt"):
-        self.asked.append(text)
+        self.texts.append(text)
         self.running += 1
-        self.most = max(self.most, self.running)
+        self.max_running = max(self.max_running, self.running)
         self.go.wait(10)
         self.running -= 1
         if "odd" in text:
@@ -38,159 +38,164 @@ class Slow:
         ]
 
 
-class Shown(list):
-    """What a desk shows, tells and notes."""
+class Published(list):
+    """The URIs and suggestion offsets that a manager publishes."""
 
-    def show(self, paper):
-        self.append((paper.uri, [each.begin for each in paper.result.suggestions]))
+    def publish(self, document):
+        self.append((document.uri, [each.begin for each in document.result.suggestions]))
 
 
-def played(play, tmp_path, pause=0.02):
-    """Let a coroutine play with a desk whose speller is slow."""
+def run_scenario(scenario, tmp_path, typing_pause=0.02):
+    """Run a coroutine with a document manager whose speller is slow."""
     (tmp_path / "model").write_text("")
 
-    async def scene():
-        slow, shown, told = Slow(), Shown(), []
-        with ThreadPoolExecutor(2) as pool:
-            model = SpellerLoader(str(tmp_path / "model"), lambda path: slow)
-            desk = DocumentManager(
-                model, pool, show=shown.show, tell=told.append, note=told.append, pause=pause
+    async def run():
+        slow, published, messages = SlowSpeller(), Published(), []
+        with ThreadPoolExecutor(2) as executor:
+            loader = SpellerLoader(str(tmp_path / "model"), lambda path: slow)
+            manager = DocumentManager(
+                loader,
+                executor,
+                publish=published.publish,
+                warn=messages.append,
+                log=messages.append,
+                typing_pause=typing_pause,
             )
-            await play(desk, slow, shown)
-        return slow, shown, told
+            await scenario(manager, slow, published)
+        return slow, published, messages
 
-    return asyncio.run(scene())
+    return asyncio.run(run())
 
 
-def paper(text, uri="a", name="a.txt"):
+def open_document(text, uri="a", name="a.txt"):
     return OpenDocument(uri, "plaintext", name, 1, TextDocument(text))
 
 
-async def changed(desk, sheet, text):
-    sheet.text.replace(text)
-    sheet.version += 1
-    desk.handle_change(sheet)
+async def change(manager, document, text):
+    document.text.replace(text)
+    document.version += 1
+    manager.handle_change(document)
 
 
-async def running(slow):
+async def wait_until_running(slow):
     while not slow.running:
         await asyncio.sleep(0.001)
 
 
-def test_a_check_that_began_before_a_change_is_dropped(tmp_path):
-    async def play(desk, slow, shown):
+def test_stale_result_is_discarded(tmp_path):
+    async def scenario(manager, slow, published):
         slow.go.clear()
-        sheet = paper("weather")
-        desk.open(sheet)
-        await running(slow)
-        await changed(desk, sheet, "a weather")
+        document = open_document("weather")
+        manager.open(document)
+        await wait_until_running(slow)
+        await change(manager, document, "a weather")
         await asyncio.sleep(0.05)
         slow.go.set()
-        assert [each.begin for each in (await desk.wait_for_result(sheet)).suggestions] == [2]
+        assert [each.begin for each in (await manager.wait_for_result(document)).suggestions] == [2]
 
-    slow, shown, told = played(play, tmp_path)
-    assert slow.asked == ["weather", "a weather"]
-    assert slow.most == 1
-    assert (shown, told) == ([("a", [2])], [])
+    slow, published, messages = run_scenario(scenario, tmp_path)
+    assert slow.texts == ["weather", "a weather"]
+    assert slow.max_running == 1
+    assert (published, messages) == ([("a", [2])], [])
 
 
-def test_many_changes_are_one_check_after_a_pause(tmp_path):
-    async def play(desk, slow, shown):
-        sheet = paper("")
-        desk.open(sheet)
-        await desk.wait_for_result(sheet)
+def test_changes_during_the_typing_pause_cause_one_check(tmp_path):
+    async def scenario(manager, slow, published):
+        document = open_document("")
+        manager.open(document)
+        await manager.wait_for_result(document)
         for end in range(1, 8):
-            await changed(desk, sheet, "weather"[:end])
+            await change(manager, document, "weather"[:end])
             await asyncio.sleep(0.001)
-        while len(shown) < 2:
+        while len(published) < 2:
             await asyncio.sleep(0.01)
 
-    slow, shown, _ = played(play, tmp_path, pause=0.6)
-    assert slow.asked == ["", "weather"]
-    assert shown == [("a", []), ("a", [0])]
+    slow, published, _ = run_scenario(scenario, tmp_path, typing_pause=0.6)
+    assert slow.texts == ["", "weather"]
+    assert published == [("a", []), ("a", [0])]
 
 
-def test_whoever_asks_does_not_wait_for_the_pause(tmp_path):
-    async def play(desk, slow, shown):
-        sheet = paper("")
-        desk.open(sheet)
-        await changed(desk, sheet, "weather")
-        assert len((await desk.wait_for_result(sheet)).suggestions) == 1
+def test_waiting_for_a_result_skips_the_typing_pause(tmp_path):
+    async def scenario(manager, slow, published):
+        document = open_document("")
+        manager.open(document)
+        await change(manager, document, "weather")
+        assert len((await manager.wait_for_result(document)).suggestions) == 1
 
-    begun = time.monotonic()
-    played(play, tmp_path, pause=60)
-    assert time.monotonic() - begun < 30
+    start = time.monotonic()
+    run_scenario(scenario, tmp_path, typing_pause=60)
+    assert time.monotonic() - start < 30
 
 
-def test_one_long_check_does_not_keep_others_waiting(tmp_path):
-    async def play(desk, slow, shown):
+def test_long_check_does_not_block_other_documents(tmp_path):
+    async def scenario(manager, slow, published):
         slow.go.clear()
-        desk.open(paper("weather", "long"))
-        await running(slow)
+        manager.open(open_document("weather", "long"))
+        await wait_until_running(slow)
         other = slow.go
         slow.go = threading.Event()
         slow.go.set()
-        short = paper("weather", "short")
-        desk.open(short)
-        await desk.wait_for_result(short)
-        assert shown == [("short", [0])]
+        short = open_document("weather", "short")
+        manager.open(short)
+        await manager.wait_for_result(short)
+        assert published == [("short", [0])]
         other.set()
 
-    played(play, tmp_path)
+    run_scenario(scenario, tmp_path)
 
 
-def test_a_document_that_was_closed_is_cleared_and_shown_no_more(tmp_path):
-    async def play(desk, slow, shown):
+def test_closed_document_is_cleared_and_not_published_again(tmp_path):
+    async def scenario(manager, slow, published):
         slow.go.clear()
-        sheet = paper("weather")
-        desk.open(sheet)
-        await running(slow)
-        desk.close("a")
-        desk.close("never-opened")
+        document = open_document("weather")
+        manager.open(document)
+        await wait_until_running(slow)
+        manager.close("a")
+        manager.close("never-opened")
         slow.go.set()
-        assert await desk.wait_for_result(sheet) is None
+        assert await manager.wait_for_result(document) is None
         await asyncio.sleep(0.05)
 
-    _, shown, _ = played(play, tmp_path)
-    assert shown == [("a", [])]
+    _, published, _ = run_scenario(scenario, tmp_path)
+    assert published == [("a", [])]
 
 
-def test_a_document_that_is_opened_again_is_another(tmp_path):
-    async def play(desk, slow, shown):
+def test_reopened_document_replaces_the_first(tmp_path):
+    async def scenario(manager, slow, published):
         slow.go.clear()
-        desk.open(paper("weather"))
-        await running(slow)
-        again = paper("a weather")
-        desk.open(again)
+        manager.open(open_document("weather"))
+        await wait_until_running(slow)
+        again = open_document("a weather")
+        manager.open(again)
         slow.go.set()
-        await desk.wait_for_result(again)
+        await manager.wait_for_result(again)
         await asyncio.sleep(0.05)
 
-    _, shown, _ = played(play, tmp_path)
-    assert shown == [("a", []), ("a", [2])]
+    _, published, _ = run_scenario(scenario, tmp_path)
+    assert published == [("a", []), ("a", [2])]
 
 
-def test_what_is_not_prose_or_too_long_is_not_checked(tmp_path, monkeypatch):
-    monkeypatch.setattr(desks, "MAX_DOCUMENT_LENGTH", 20)
+def test_code_and_overlong_documents_are_not_checked(tmp_path, monkeypatch):
+    monkeypatch.setattr(document_manager, "MAX_DOCUMENT_LENGTH", 20)
 
-    async def play(desk, slow, shown):
-        for sheet in (paper("weather", "code", None), paper("weather" * 3, "long")):
-            desk.open(sheet)
-            await desk.wait_for_result(sheet)
+    async def scenario(manager, slow, published):
+        for document in (open_document("weather", "code", None), open_document("weather" * 3, "long")):
+            manager.open(document)
+            await manager.wait_for_result(document)
 
-    slow, shown, told = played(play, tmp_path)
-    assert slow.asked == []
-    assert shown == [("code", []), ("long", [])]
-    assert told == ["long has more than 20 characters and is not checked."]
+    slow, published, messages = run_scenario(scenario, tmp_path)
+    assert slow.texts == []
+    assert published == [("code", []), ("long", [])]
+    assert messages == ["long has more than 20 characters and is not checked."]
 
 
-def test_a_check_that_fails_is_noted_without_a_word_of_the_document(tmp_path):
-    async def play(desk, slow, shown):
-        sheet = paper("odd secret")
-        desk.open(sheet)
-        assert (await desk.wait_for_result(sheet)).suggestions == ()
-        await changed(desk, sheet, "weather")
-        assert len((await desk.wait_for_result(sheet)).suggestions) == 1
+def test_failed_check_is_logged_without_document_text(tmp_path):
+    async def scenario(manager, slow, published):
+        document = open_document("odd secret")
+        manager.open(document)
+        assert (await manager.wait_for_result(document)).suggestions == ()
+        await change(manager, document, "weather")
+        assert len((await manager.wait_for_result(document)).suggestions) == 1
 
-    *_, told = played(play, tmp_path)
-    assert told == ["a could not be checked: ValueError."]
+    *_, messages = run_scenario(scenario, tmp_path)
+    assert messages == ["a could not be checked: ValueError."]

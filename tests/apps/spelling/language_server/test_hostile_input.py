@@ -1,4 +1,4 @@
-"""Odd documents, odd messages and lost editors: the server stays up, and logs no text."""
+"""Unusual documents, invalid messages and lost connections: the server keeps running and logs no text."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ SECRET = "xyzzyplugh"
 
 
 def send(client, content, header=None):
-    """Say something that the protocol may not know."""
+    """Send a possibly invalid message."""
     body = content if isinstance(content, bytes) else json.dumps(content).encode()
     client.protocol.writer.write((header or b"Content-Length: %d\r\n\r\n" % len(body)) + body)
 
 
-def test_odd_messages_are_survived_and_nothing_of_a_document_is_logged(model):
+def test_invalid_messages_are_survived_and_document_text_is_not_logged(model):
     async def conversation():
         async with editor_of_process("-m", str(model)) as client:
             await client.begin()
@@ -44,15 +44,15 @@ def test_odd_messages_are_survived_and_nothing_of_a_document_is_logged(model):
             send(client, b"\xff\xfe\x00")
             client.change(NOTE, ((0, 0), (0, 0), "So. "))
             assert [each[:3] for each in await client.underlined(NOTE)] == [(0, 11, 18)]
-            told = "".join((*client.messages, *client.notes))
+            messages = "".join((*client.messages, *client.notes))
         assert client.code == 0
-        assert SECRET not in client.log + told
+        assert SECRET not in client.log + messages
         assert client.log == ""
 
     asyncio.run(conversation())
 
 
-ODD = (
+UNUSUAL = (
     "",
     "\0" * 1000,
     "\ufeffI know weather to laugh",
@@ -69,8 +69,8 @@ ODD = (
 
 
 @pytest.mark.parametrize("language", ["plaintext", "markdown", "latex"])
-def test_odd_documents_are_checked_like_others(model, language):
-    texts = {f"untitled:{number}": text for number, text in enumerate(ODD)}
+def test_unusual_documents_are_checked(model, language):
+    texts = {f"untitled:{number}": text for number, text in enumerate(UNUSUAL)}
     far = 2**31 - 1
 
     async def conversation():
@@ -89,7 +89,7 @@ def test_odd_documents_are_checked_like_others(model, language):
     asyncio.run(conversation())
 
 
-def test_what_was_never_opened_is_ignored(model):
+def test_unopened_documents_are_ignored(model):
     async def conversation():
         async with editor(model) as client:
             await client.begin()
@@ -105,7 +105,7 @@ def test_what_was_never_opened_is_ignored(model):
     asyncio.run(conversation())
 
 
-def test_a_document_of_five_megabytes_is_checked_while_others_are_answered(model):
+def test_large_document_does_not_block_others(model):
     story = "A long, long and winding story.\n\n" * 150_000
 
     async def conversation():
@@ -122,7 +122,7 @@ def test_a_document_of_five_megabytes_is_checked_while_others_are_answered(model
     asyncio.run(conversation())
 
 
-def test_editors_may_come_and_go(model):
+def test_editors_connect_and_disconnect_independently(model):
     async def conversation():
         async with listen(make_server_factory(ServerSettings(str(model))), ("127.0.0.1", 0)) as (host, port):
             rude, polite = Editor(), Editor()
@@ -145,11 +145,11 @@ def test_editors_may_come_and_go(model):
     asyncio.run(conversation())
 
 
-def test_a_server_ends_though_an_editor_stays(model, monkeypatch):
-    async def for_ever(self):
+def test_server_stops_with_an_editor_connected(model, monkeypatch):
+    async def never_closed(self):
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(asyncio.base_events.Server, "wait_closed", for_ever)
+    monkeypatch.setattr(asyncio.base_events.Server, "wait_closed", never_closed)
 
     async def conversation():
         client = Editor()
@@ -162,17 +162,17 @@ def test_a_server_ends_though_an_editor_stays(model, monkeypatch):
     asyncio.run(asyncio.wait_for(conversation(), 30))
 
 
-def test_a_place_that_is_taken_is_told(model):
+def test_occupied_port_raises(model):
     async def conversation():
-        maker = make_server_factory(ServerSettings(str(model)))
-        async with listen(maker, ("127.0.0.1", 0)) as place, listen(maker, place):
+        make_server = make_server_factory(ServerSettings(str(model)))
+        async with listen(make_server, ("127.0.0.1", 0)) as address, listen(make_server, address):
             pass
 
-    with pytest.raises(FileError, match=r"^127\.0\.0\.1:\d+: the server cannot listen there: "):
+    with pytest.raises(FileError, match=r"^The server cannot listen at 127\.0\.0\.1:\d+: "):
         asyncio.run(conversation())
 
 
-def test_an_editor_that_dies_takes_its_server_with_it(model):
+def test_server_exits_when_standard_input_closes(model):
     async def conversation():
         client = Editor()
         await client.start_io(*COMMAND, "-m", str(model))
@@ -185,7 +185,7 @@ def test_an_editor_that_dies_takes_its_server_with_it(model):
     asyncio.run(conversation())
 
 
-def test_an_interrupt_ends_it_at_once(model):
+def test_interrupt_stops_the_server_immediately(model):
     async def conversation():
         client = Editor()
         await client.start_io(*COMMAND, "-m", str(model))
@@ -198,15 +198,15 @@ def test_an_interrupt_ends_it_at_once(model):
     asyncio.run(conversation())
 
 
-def test_without_pygls_the_extra_is_named(monkeypatch):
+def test_missing_pygls_error_names_the_extra(monkeypatch):
     for name in ("pygls", "pygls.lsp", "pygls.lsp.server", "weigh.apps.spelling.language_server.server"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "pygls", None)
-    with pytest.raises(Unsupported, match=r"^Serving editors needs .*pip install '\.\[spell\]'\.$"):
+    with pytest.raises(Unsupported, match=r"^The language server needs .*pip install '\.\[spell\]'\.$"):
         serve(None)
 
 
-def test_actions_of_a_kind_that_nobody_knows_are_not_offered(model):
+def test_unsupported_kinds_of_actions_are_not_offered(model):
     async def conversation():
         async with editor(model) as client:
             await client.begin()

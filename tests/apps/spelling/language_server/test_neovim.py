@@ -1,4 +1,4 @@
-"""Neovim's own client, where there is one, underlines and puts right as any editor should."""
+"""Neovim's built-in client shows and applies suggestions."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ I know weather to laugh.
 
 The whether is fine today.
 """
-TOLD = """found true
+EXPECTED = """found true
 2 12 19 4 weather → whether
 8 4 11 4 whether → weather
 **weather → whether**, probability
-Write “whether” instead of “weather”
+Replace “weather” with “whether”
 found true
 found true
 # Notes||😀 I know whether to laugh.||```|I know weather to laugh.|```||The weather is fine today.
@@ -34,19 +34,19 @@ found true
 """
 
 
-@pytest.mark.skipif(NEOVIM is None, reason="There is no Neovim here (apt-get install neovim).")
-def test_neovim_shows_and_follows_suggestions(model, tmp_path):
+@pytest.mark.skipif(NEOVIM is None, reason="Neovim is not installed (apt-get install neovim).")
+def test_neovim_shows_and_applies_suggestions(model, tmp_path):
     (tmp_path / "notes.md").write_text(TEXT, "utf-8")
-    told = tmp_path / "told"
+    output = tmp_path / "output"
     home = {name: str(tmp_path / "home") for name in ("HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")}
-    own = {"WEIGH_TOLD": str(told), "WEIGH_MODEL": str(model), "WEIGH_PYTHON": sys.executable}
+    variables = {"WEIGH_OUTPUT": str(output), "WEIGH_MODEL": str(model), "WEIGH_PYTHON": sys.executable}
     subprocess.run(
         [NEOVIM, "--headless", "-u", "NONE", "-i", "NONE", "-n", "notes.md", "-c", f"luafile {SCRIPT}"],
         cwd=tmp_path,
-        env={**os.environ, **home, **own},
+        env={**os.environ, **home, **variables},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=120,
         check=True,
     )
-    assert told.read_text("utf-8") == TOLD
+    assert output.read_text("utf-8") == EXPECTED

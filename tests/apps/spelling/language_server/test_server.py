@@ -8,21 +8,21 @@ import re
 import pytest
 from lsprotocol import types
 
-from tests.apps.spelling.language_server.editor import ABLE, editor, editor_of_process
+from tests.apps.spelling.language_server.editor import CAPABILITIES, editor, editor_of_process
 from weigh.text import format_signed
 
 TEXT = "I know weather to laugh.\n\nThe whether is fine today.\n"
 NOTE = "file:///notes.txt"
-TOLD = re.compile(r"\w+ → \w+ \(p=[\d.]+; because: .+\)")
+MESSAGE = re.compile(r"\w+ → \w+ \(p=[\d.]+; because: .+\)")
 
 
 def spans(underlined):
-    """Lines and columns of what is underlined."""
+    """Return the lines and columns of diagnostics."""
     return [each[:3] for each in underlined]
 
 
 def applied(text, action):
-    """A text of the basic plane after an action's changes."""
+    """Apply the edits of an action to a text without astral characters."""
     lines = text.splitlines(keepends=True)
     (change,) = action.edit.document_changes
     for edit in sorted(change.edits, key=lambda edit: edit.range.start, reverse=True):
@@ -38,7 +38,7 @@ def test_a_document_is_checked_when_opened_changed_and_saved_and_cleared_when_cl
             client.open(NOTE, TEXT)
             found = await client.underlined(NOTE)
             assert spans(found) == [(0, 7, 14), (2, 4, 11)]
-            assert all(TOLD.fullmatch(message) for *_, message in found)
+            assert all(MESSAGE.fullmatch(message) for *_, message in found)
             client.change(NOTE, ((0, 7), (0, 14), "whether"), ((0, 0), (0, 0), "No. \n"))
             assert spans(await client.underlined(NOTE)) == [(3, 4, 11)]
             client.change(NOTE, ["The whether is fine today."])
@@ -55,7 +55,7 @@ def test_a_document_is_checked_when_opened_changed_and_saved_and_cleared_when_cl
 
 
 @pytest.mark.parametrize(
-    ("offered", "agreed", "column"),
+    ("offered", "negotiated", "column"),
     [
         (["utf-8"], "utf-8", 18),
         (["utf-16"], "utf-16", 13),
@@ -64,13 +64,15 @@ def test_a_document_is_checked_when_opened_changed_and_saved_and_cleared_when_cl
         (None, "utf-16", 13),
     ],
 )
-def test_places_are_counted_in_the_encoding_that_was_agreed(model, offered, agreed, column):
-    able = types.ClientCapabilities(general=types.GeneralClientCapabilities(position_encodings=offered))
+def test_positions_use_the_negotiated_encoding(model, offered, negotiated, column):
+    capabilities = types.ClientCapabilities(
+        general=types.GeneralClientCapabilities(position_encodings=offered)
+    )
 
     async def conversation():
         async with editor(model) as client:
-            told = await client.begin(able)
-            assert told.capabilities.position_encoding == agreed
+            result = await client.begin(capabilities)
+            assert result.capabilities.position_encoding == negotiated
             client.open(NOTE, "a\u2028b\x0c\né’😀. I know weather to laugh.")
             assert spans(await client.underlined(NOTE)) == [(1, column, column + 7)]
             client.change(NOTE, ((1, column), (1, column), "now "))
@@ -79,18 +81,18 @@ def test_places_are_counted_in_the_encoding_that_was_agreed(model, offered, agre
     asyncio.run(conversation())
 
 
-def test_one_word_or_all_of_a_file_can_be_put_right(model):
+def test_code_actions_fix_one_word_or_all(model):
     async def conversation():
         async with editor(model) as client:
             await client.begin()
             client.open(NOTE, TEXT)
             one, every = await client.actions(NOTE, (0, 9), (0, 9))
-            assert (one.title, one.kind) == ("Write “whether” instead of “weather”", "quickfix")
+            assert (one.title, one.kind) == ("Replace “weather” with “whether”", "quickfix")
             assert one.edit.document_changes[0].text_document.version == 1
             assert one.diagnostics[0].range == types.Range(types.Position(0, 7), types.Position(0, 14))
             assert applied(TEXT, one) == TEXT.replace("weather", "whether", 1)
             right = "I know whether to laugh.\n\nThe weather is fine today.\n"
-            assert (every.title, every.kind) == ("Follow 2 suggestions in this file", "source.fixAll")
+            assert (every.title, every.kind) == ("Apply 2 suggestions in this file", "source.fixAll")
             assert applied(TEXT, every) == right
             for only, kinds in (
                 (["quickfix"], ["quickfix"]),
@@ -111,7 +113,7 @@ def test_one_word_or_all_of_a_file_can_be_put_right(model):
     asyncio.run(conversation())
 
 
-def test_an_editor_without_versions_gets_changes_by_file(model):
+def test_editor_without_versioned_edits_gets_plain_edits(model):
     async def conversation():
         async with editor(model) as client:
             await client.begin(types.ClientCapabilities())
@@ -123,7 +125,7 @@ def test_an_editor_without_versions_gets_changes_by_file(model):
     asyncio.run(conversation())
 
 
-def test_actions_and_hover_know_a_change_that_was_just_made(model):
+def test_actions_and_hover_use_the_latest_change(model):
     async def conversation():
         async with editor(model) as client:
             await client.begin()
@@ -138,7 +140,7 @@ def test_actions_and_hover_know_a_change_that_was_just_made(model):
     asyncio.run(conversation())
 
 
-def test_hovering_tells_the_probability_and_every_reason(model, speller):
+def test_hover_shows_the_probability_and_every_reason(model, speller):
     (suggestion, _) = speller.check(TEXT)
     markdown = types.ClientCapabilities(
         text_document=types.TextDocumentClientCapabilities(
@@ -146,34 +148,34 @@ def test_hovering_tells_the_probability_and_every_reason(model, speller):
         )
     )
 
-    async def hovered(able):
+    async def hovered(capabilities):
         async with editor(model) as client:
-            await client.begin(able)
+            await client.begin(capabilities)
             client.open(NOTE, TEXT)
             assert await client.hover(NOTE, (0, 3)) is None
             assert await client.hover(NOTE, (99, 99)) is None
             assert await client.hover("file:///never-opened.txt", (0, 0)) is None
             return await client.hover(NOTE, (0, 8))
 
-    told = asyncio.run(hovered(ABLE))
-    assert told.range == types.Range(types.Position(0, 7), types.Position(0, 14))
-    head, _, fors, why, againsts, total = told.contents.value.split("\n\n")
+    shown = asyncio.run(hovered(CAPABILITIES))
+    assert shown.range == types.Range(types.Position(0, 7), types.Position(0, 14))
+    head, _, fors, heading, againsts, total = shown.contents.value.split("\n\n")
     assert head == f"weather → whether, probability {suggestion.probability:.4f}"
-    assert why == "Against it:"
+    assert heading == "Against:"
     assert [*fors.splitlines(), *againsts.splitlines()] == [
         f"{each}: {format_signed(each.weight)}" for each in suggestion.reasons
     ]
     assert all(": +" in line for line in fors.splitlines())
     assert len(fors.splitlines()) > 2
     assert all(": −" in line for line in againsts.splitlines())
-    assert total == f"Sum, the logarithm of the odds: {format_signed(suggestion.log_odds)}"
-    told = asyncio.run(hovered(markdown))
-    assert told.contents.kind == types.MarkupKind.Markdown
-    assert told.contents.value.startswith("**weather → whether**, probability 0.9")
-    assert "\n- 'to' after: +" in told.contents.value
+    assert total == f"Log-odds (sum): {format_signed(suggestion.log_odds)}"
+    shown = asyncio.run(hovered(markdown))
+    assert shown.contents.kind == types.MarkupKind.Markdown
+    assert shown.contents.value.startswith("**weather → whether**, probability 0.9")
+    assert "\n- 'to' after: +" in shown.contents.value
 
 
-def test_a_relative_path_of_the_command_lies_where_it_was_started(model, monkeypatch):
+def test_relative_path_of_the_command_line_is_in_the_current_folder(model, monkeypatch):
     monkeypatch.chdir(model.parent)
 
     async def conversation():

@@ -1,4 +1,4 @@
-"""What an editor's settings ask for is done, and what cannot be used is told."""
+"""The editor's settings are applied, and invalid ones are reported."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import asyncio
 import pytest
 from lsprotocol import types
 
-from tests.apps.spelling.language_server.editor import ABLE, editor
+from tests.apps.spelling.language_server.editor import CAPABILITIES, editor
 from weigh.apps.spelling.language_server.settings import ServerSettings, file_name_for_format
 
 NOTE = "file:///notes.txt"
 TEXT = "I know weather to laugh."
-PULLED = types.ClientCapabilities(workspace=types.WorkspaceClientCapabilities(configuration=True))
+CONFIGURATION = types.ClientCapabilities(workspace=types.WorkspaceClientCapabilities(configuration=True))
 
 
 def severities(client, uri=NOTE):
@@ -20,32 +20,32 @@ def severities(client, uri=NOTE):
 
 
 @pytest.mark.parametrize("settings", [None, {}, [], "hint", {"weigh": None}, {"weigh": []}, {"other": 1}, 3])
-def test_settings_that_say_nothing_change_nothing(settings):
+def test_empty_settings_change_nothing(settings):
     assert ServerSettings("m", "hint").merge_client_settings(settings) == (ServerSettings("m", "hint"), [])
 
 
-def test_settings_lie_at_the_top_or_below_the_name_of_the_program():
+def test_settings_are_at_the_top_level_or_in_the_section():
     for settings in ({"severity": "hint"}, {"weigh": {"severity": "hint", "model": None}}):
         assert ServerSettings("m").merge_client_settings(settings) == (ServerSettings("m", "hint"), [])
 
 
-def test_what_cannot_be_used_is_told_and_the_rest_holds():
-    wishes, refused = ServerSettings("m").merge_client_settings(
+def test_invalid_settings_are_reported_and_valid_ones_applied():
+    settings, messages = ServerSettings("m").merge_client_settings(
         {"model": 3, "severity": "loud", "languages": ["latex", 7], "speed": "high"}
     )
-    assert wishes == ServerSettings("m")
-    assert refused == [
-        "The setting model must be the path of a file, not 3; it is left out.",
-        "The setting severity must be one of error, warning, information, hint, not 'loud'; it is left out.",
+    assert settings == ServerSettings("m")
+    assert messages == [
+        "The setting model must be the path of a file, not 3; it is ignored.",
+        "The setting severity must be one of error, warning, information, hint, not 'loud'; it is ignored.",
         "The setting languages must be a list of language names such as markdown, not ['latex', 7]; "
-        "it is left out.",
+        "it is ignored.",
     ]
-    wishes, refused = wishes.merge_client_settings({"model": "", "severity": ["hint"], "languages": []})
-    assert wishes == ServerSettings("m", languages=())
-    assert len(refused) == 2
+    settings, messages = settings.merge_client_settings({"model": "", "severity": ["hint"], "languages": []})
+    assert settings == ServerSettings("m", languages=())
+    assert len(messages) == 2
 
 
-def test_options_at_the_start_choose_model_severity_and_languages(model):
+def test_initialization_options_set_model_severity_and_languages(model):
     async def conversation():
         async with editor(None) as client:
             options = {"model": str(model), "severity": "hint", "languages": ["plaintext"]}
@@ -60,7 +60,7 @@ def test_options_at_the_start_choose_model_severity_and_languages(model):
     asyncio.run(conversation())
 
 
-def test_a_model_is_looked_for_in_the_folder_that_is_open(model):
+def test_relative_model_path_is_in_the_workspace_folder(model):
     async def conversation():
         async with editor(None) as client:
             folder = types.WorkspaceFolder(model.parent.as_uri(), "work")
@@ -71,14 +71,14 @@ def test_a_model_is_looked_for_in_the_folder_that_is_open(model):
     asyncio.run(conversation())
 
 
-def test_settings_that_are_sent_later_hold_at_once(model):
+def test_later_settings_take_effect_immediately(model):
     async def conversation():
         async with editor(None) as client:
             await client.begin()
             await client.until(lambda: client.messages)
             assert client.messages == [
-                "There is no speller. Learn one from text of your own (weigh spell learn FOLDER -o FILE), "
-                "and give the file as the setting model."
+                "No speller is configured. Train one on your own text (weigh spell learn FOLDER -o FILE), "
+                "and set 'model' to the file."
             ]
             client.open(NOTE, TEXT)
             assert await client.underlined(NOTE) == []
@@ -94,7 +94,7 @@ def test_settings_that_are_sent_later_hold_at_once(model):
     asyncio.run(conversation())
 
 
-def test_a_setting_that_is_taken_back_is_as_at_the_start(model):
+def test_removed_setting_falls_back_to_the_initial_value(model):
     async def conversation():
         async with editor(model) as client:
             await client.begin(initialization_options={"severity": "hint"})
@@ -108,11 +108,11 @@ def test_a_setting_that_is_taken_back_is_as_at_the_start(model):
     asyncio.run(conversation())
 
 
-def test_settings_are_asked_for_where_an_editor_wants_to_be_asked(model):
+def test_settings_are_requested_if_the_editor_supports_it(model):
     async def conversation():
         async with editor(None) as client:
             client.settings = {"model": str(model)}
-            await client.begin(PULLED)
+            await client.begin(CONFIGURATION)
             client.open(NOTE, TEXT)
             await client.until(lambda: NOTE in client.shown and severities(client) == ["Information"])
             assert client.messages == []
@@ -126,14 +126,13 @@ def test_settings_are_asked_for_where_an_editor_wants_to_be_asked(model):
     asyncio.run(conversation())
 
 
-def test_options_that_cannot_be_used_are_told_once_it_has_begun(model):
+def test_invalid_initialization_options_are_reported(model):
     async def conversation():
         async with editor(model) as client:
-            await client.begin(ABLE, initialization_options={"severity": 3})
+            await client.begin(CAPABILITIES, initialization_options={"severity": 3})
             await client.until(lambda: client.messages)
             assert client.messages == [
-                "The setting severity must be one of error, warning, information, hint, not 3; "
-                "it is left out."
+                "The setting severity must be one of error, warning, information, hint, not 3; it is ignored."
             ]
 
     asyncio.run(conversation())
@@ -167,11 +166,11 @@ def test_options_that_cannot_be_used_are_told_once_it_has_begun(model):
         ("", "plaintext", ""),
     ],
 )
-def test_the_language_and_the_name_say_how_a_document_is_read(uri, language, name):
+def test_language_and_name_determine_the_markup(uri, language, name):
     assert file_name_for_format(uri, language) == name
 
 
-def test_languages_that_are_wished_are_checked_and_no_others():
+def test_only_configured_languages_are_checked():
     assert file_name_for_format("file:///a.adoc", "asciidoc", ("asciidoc", "latex")) == "a.adoc"
     assert file_name_for_format("file:///a.py", "python", ("python",)) == "a.py"
     assert file_name_for_format("file:///a.inc", "latex", ("asciidoc", "latex")) == "text.tex"

@@ -1,4 +1,4 @@
-"""A speller that is learned again is used at once, and one that cannot be read is told."""
+"""A changed speller is reloaded, and an unreadable one is reported."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from lsprotocol import types
 
-from tests.apps.spelling.language_server.conftest import WEATHER, WHETHER, learned
+from tests.apps.spelling.language_server.conftest import WEATHER, WHETHER, train_example
 from tests.apps.spelling.language_server.editor import editor, editor_of_process, uri_of
 from weigh.apps.spelling.language_server.document_manager import SpellerLoader
 from weigh.errors import FileError
@@ -17,35 +17,35 @@ TEXT = "I know weather to laugh.\n\nThe whether is fine today.\n"
 
 
 def watching(**more):
-    """An editor that tells of files that change."""
-    able = types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True, **more)
+    """The capabilities of an editor that watches files."""
+    capabilities = types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True, **more)
     return types.ClientCapabilities(
-        workspace=types.WorkspaceClientCapabilities(did_change_watched_files=able)
+        workspace=types.WorkspaceClientCapabilities(did_change_watched_files=capabilities)
     )
 
 
 @pytest.fixture(scope="module")
-def another(tmp_path_factory):
-    """A speller that has read the words in each other's place."""
+def swapped_speller(tmp_path_factory):
+    """A speller trained on text with swapped words."""
     folder = tmp_path_factory.mktemp("another") / "texts"
     swapped = {"weather": "whether", "whether": "weather"}
     words = [[swapped.get(word, word) for word in each.split()] for each in (*WEATHER, *WHETHER)]
-    return learned(folder, *map(" ".join, words))
+    return train_example(folder, *map(" ".join, words))
 
 
 @pytest.mark.parametrize("relative", [True, False])
-def test_a_speller_that_was_learned_again_is_used_when_the_editor_tells_of_it(model, another, relative):
+def test_changed_speller_is_reloaded_on_notification(model, swapped_speller, relative):
     async def conversation():
         async with editor(model) as client:
             await client.begin(watching(relative_pattern_support=relative))
             client.open(NOTE, TEXT)
             assert len(await client.underlined(NOTE)) == 2
-            (asked,) = client.registered
-            assert asked.method == "workspace/didChangeWatchedFiles"
+            (registration,) = client.registered
+            assert registration.method == "workspace/didChangeWatchedFiles"
             folder, name = str(model.parent), model.name
             pattern = {"baseUri": uri_of(folder), "pattern": name} if relative else str(model)
-            assert asked.register_options == {"watchers": [{"globPattern": pattern}]}
-            another.save(model)
+            assert registration.register_options == {"watchers": [{"globPattern": pattern}]}
+            swapped_speller.save(model)
             event = types.FileEvent(uri_of(model), types.FileChangeType.Changed)
             client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
             await client.until(lambda: client.shown[NOTE].diagnostics == ())
@@ -54,9 +54,9 @@ def test_a_speller_that_was_learned_again_is_used_when_the_editor_tells_of_it(mo
     asyncio.run(conversation())
 
 
-def test_the_watched_file_changes_with_the_setting(model, another, tmp_path):
+def test_watched_file_follows_the_model_setting(model, swapped_speller, tmp_path):
     path = tmp_path / "another.weigh"
-    another.save(path)
+    swapped_speller.save(path)
 
     async def conversation():
         async with editor(model) as client:
@@ -65,13 +65,13 @@ def test_the_watched_file_changes_with_the_setting(model, another, tmp_path):
             assert len(await client.underlined(NOTE)) == 2
             client.configure({"weigh": {"model": str(path)}})
             await client.until(lambda: client.shown[NOTE].diagnostics == ())
-            (asked,) = client.registered
-            assert asked.register_options == {"watchers": [{"globPattern": str(path)}]}
+            (registration,) = client.registered
+            assert registration.register_options == {"watchers": [{"globPattern": str(path)}]}
 
     asyncio.run(conversation())
 
 
-def test_a_speller_that_was_learned_again_is_used_for_all_documents_from_the_next_check(model, another):
+def test_changed_speller_is_reloaded_at_the_next_check_for_all_documents(model, swapped_speller):
     async def conversation():
         async with editor(model) as client:
             await client.begin()
@@ -79,7 +79,7 @@ def test_a_speller_that_was_learned_again_is_used_for_all_documents_from_the_nex
             client.open(NOTE, TEXT)
             client.open(other, TEXT)
             assert len(await client.underlined(NOTE)) == len(await client.underlined(other)) == 2
-            another.save(model)
+            swapped_speller.save(model)
             client.save(NOTE)
             await client.until(
                 lambda: client.shown[NOTE].diagnostics == client.shown[other].diagnostics == ()
@@ -88,7 +88,7 @@ def test_a_speller_that_was_learned_again_is_used_for_all_documents_from_the_nex
     asyncio.run(conversation())
 
 
-def test_a_broken_file_is_told_once_and_the_server_stays(model, tmp_path, speller):
+def test_damaged_file_is_reported_once_and_the_server_keeps_running(model, tmp_path, speller):
     whole = model.read_bytes()
     model.write_bytes(whole[:-100])
 
@@ -110,8 +110,8 @@ def test_a_broken_file_is_told_once_and_the_server_stays(model, tmp_path, spelle
             assert len(await client.underlined(NOTE)) == 2
             await client.until(lambda: len(client.messages) == 2)
             assert client.messages[1] == (
-                f"{model}: there is no such speller. Learn one from text of your own (weigh spell learn "
-                "FOLDER -o FILE), or give another as the setting model. "
+                f"{model}: no such speller. Train one on your own text (weigh spell learn "
+                "FOLDER -o FILE), or set 'model' to another file. "
                 "The speller loaded before stays in use."
             )
         assert (client.code, client.log) == (0, "")
@@ -119,42 +119,42 @@ def test_a_broken_file_is_told_once_and_the_server_stays(model, tmp_path, spelle
     asyncio.run(conversation())
 
 
-def test_a_file_is_loaded_again_only_when_it_is_another(tmp_path):
+def test_file_is_reloaded_only_if_it_changed(tmp_path):
     path = tmp_path / "model"
     path.write_text("one")
     loads = []
 
-    def load(given):
-        loads.append(given)
+    def load(path):
+        loads.append(path)
         return object()
 
-    model = SpellerLoader(str(path), load)
-    first = model.load_current()
-    assert model.load_current() is first
+    loader = SpellerLoader(str(path), load)
+    first = loader.load_current()
+    assert loader.load_current() is first
     assert loads == [str(path)]
     path.write_text("another")
-    assert model.last_speller is first
-    assert model.load_current() is not first
-    assert model.last_speller is model.load_current()
+    assert loader.last_speller is first
+    assert loader.load_current() is not first
+    assert loader.last_speller is loader.load_current()
 
 
 @pytest.mark.parametrize(
-    ("error", "told"), [(KeyError("a word of mine"), "{path}: KeyError."), (FileError("No."), "No.")]
+    ("error", "message"), [(KeyError("a word of mine"), "{path}: KeyError."), (FileError("No."), "No.")]
 )
-def test_of_a_foreign_error_only_the_kind_is_told(tmp_path, error, told):
+def test_unexpected_errors_are_reported_by_type_only(tmp_path, error, message):
     path = tmp_path / "a"
     path.write_text("")
 
     def load(path):
         raise error
 
-    model = SpellerLoader(str(path), load)
-    assert model.load_current() is None
-    assert (model.take_error(), model.take_error()) == (told.format(path=path), None)
+    loader = SpellerLoader(str(path), load)
+    assert loader.load_current() is None
+    assert (loader.take_error(), loader.take_error()) == (message.format(path=path), None)
 
 
 @pytest.mark.parametrize("path", ["/nowhere/en.weigh", "a\0b"])
-def test_a_path_that_leads_nowhere_is_told(path):
-    model = SpellerLoader(path)
-    assert model.load_current() is None
-    assert model.take_error().startswith(f"{path}: there is no such speller. ")
+def test_missing_file_is_reported(path):
+    loader = SpellerLoader(path)
+    assert loader.load_current() is None
+    assert loader.take_error().startswith(f"{path}: no such speller. ")

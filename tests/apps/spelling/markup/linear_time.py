@@ -1,4 +1,4 @@
-"""Whether masking takes time in proportion to a text."""
+"""Measuring whether masking takes linear time."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import time
 from weigh.apps.spelling.markup.prose import mask_text
 
 
-def is_in_proportion(unit: bytes, name: str, size: int = 1 << 13) -> bool:
-    """Tell whether eight times so much of a unit takes far less than the 64 times of quadratic work.
+def takes_linear_time(unit: bytes, name: str, size: int = 1 << 13) -> bool:
+    """Return whether eight times the text takes far less than the 64 times of a quadratic algorithm.
 
-    It is tried up to three times: a try may meet a collection of garbage.
+    Tries up to three times, because garbage collection may disturb a measurement.
     """
-    short, long = (b"x" + unit * (many // len(unit)) for many in (size, 8 * size))
-    tries = ((_seconds(short, name), _seconds(long, name)) for _ in range(3))
-    return any(after < 24 * max(before, 0.01) for before, after in tries)
+    short, long = (b"x" + unit * (n_bytes // len(unit)) for n_bytes in (size, 8 * size))
+    timings = ((_seconds(short, name), _seconds(long, name)) for _ in range(3))
+    return any(after < 24 * max(before, 0.01) for before, after in timings)
 
 
 def _seconds(text: bytes, name: str) -> float:

@@ -1,4 +1,4 @@
-"""What every mask promises: lengths, line ends, three fillers, linear time, and markup seen through."""
+"""All masks: lengths, line ends, fillers, linear time, and invisible markup."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.apps.spelling.markup.linear_time import is_in_proportion
+from tests.apps.spelling.markup.linear_time import takes_linear_time
 from weigh.apps.spelling.contexts import ContextReader
 from weigh.apps.spelling.markup.prose import (
     DATA_SUFFIXES,
@@ -20,32 +20,32 @@ from weigh.apps.spelling.markup.prose import (
 )
 
 TEXTS = Path(__file__).parent / "texts"
-DOCS = Path(__file__).resolve().parents[3] / "docs"
+DOCS = Path(__file__).resolve().parents[4] / "docs"
 NAMES = ["a.txt", "a.md", "a.tex", "a.html", "a.rst"]
 
 
-def written(signs: str) -> list[str]:
-    """Signs parted by blanks, in which _ is a blank, ↵ a line end, ¬ one of DOS and → a tab."""
+def decode_fragments(fragments: str) -> list[str]:
+    """Split a string at spaces; in its parts _ is a space, ↵ is LF, ¬ is CR LF and → is a tab."""
     return [
-        sign.replace("_", " ").replace("↵", "\n").replace("¬", "\r\n").replace("→", "\t")
-        for sign in signs.split()
+        fragment.replace("_", " ").replace("↵", "\n").replace("¬", "\r\n").replace("→", "\t")
+        for fragment in fragments.split()
     ]
 
 
 UNDERSCORES = ["_", "__", "_there_", "_a_b_", "\x1c"]
-SIGNS = UNDERSCORES + written(
+FRAGMENTS = UNDERSCORES + decode_fragments(
     r"` `` ``` ~~~ $ $$ [ ] ]( ( ) { } < > <!-- --> \ \( \) \[ \] ↵ ↵↵ ¬ ____ → _ >_ -_ 1._ # !!!_ [^1]: [^1]"
     r" ]:_ ---↵ \begin{verbatim} \end{verbatim} \begin{ \label{ \newcommand \verb| | % \item[ &amp; <pre>"
     r" </pre> <a ::↵ .._note::_ .._code:: :role:` >>>_ http:// a@b /a/b their 5 é ’ * ** ~~ ]( <b> </b> <p>"
     r" \section{ \footnote{ \emph{ {\em_ & ~ \& \\ \iffalse \fi === weigh-spell:_ignore weigh-spell:_off"
 )
-markup = st.lists(st.sampled_from(SIGNS), max_size=30).map("".join).map(str.encode)
+markup = st.lists(st.sampled_from(FRAGMENTS), max_size=30).map("".join).map(str.encode)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=100, deadline=None)
 @given(text=st.one_of(markup, st.binary(max_size=60)))
-def test_a_mask_keeps_lengths_and_line_ends_and_writes_three_signs(name: str, text: bytes) -> None:
+def test_mask_keeps_length_and_line_ends_and_uses_three_fillers(name: str, text: bytes) -> None:
     found = mask_text(text, name)
     assert len(found) == len(text)
     assert all(
@@ -57,33 +57,33 @@ def test_a_mask_keeps_lengths_and_line_ends_and_writes_three_signs(name: str, te
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=100, deadline=None)
 @given(text=markup)
-def test_what_is_hidden_stays_hidden_and_the_rest_is_utf8(name: str, text: bytes) -> None:
+def test_masking_is_monotone_and_gives_utf8(name: str, text: bytes) -> None:
     found = mask_text(text, name)
     found.decode()
     again = mask_text(found, name)
-    # More may be hidden: what was a sign only within an address, or behind a backslash, may be markup now.
+    # More may be masked: characters that were part of an address, or escaped, may now be markup.
     assert all(new in b"\x1a\x1d " for new, old in zip(again, found, strict=True) if old in b"\x1a\x1d ")
 
 
-SHOWN, HIDDEN = b"shownword", b"hiddenword"
+KEPT, MASKED = b"shownword", b"hiddenword"
 
 
 @pytest.mark.parametrize("name", ["article.tex", "everything.md", "page.html", "guide.rst"])
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"], ids=["unix", "dos"])
-def test_the_prose_of_a_real_document_stays_and_nothing_else(name: str, end: bytes) -> None:
+def test_exactly_the_prose_of_a_document_is_kept(name: str, end: bytes) -> None:
     text = (TEXTS / name).read_bytes().replace(b"\n", end)
     found = mask_text(text, name)
-    left = [line for line in found.splitlines() if HIDDEN in line]
+    unmasked = [line for line in found.splitlines() if MASKED in line]
     lost = [
         was
         for was, line in zip(text.splitlines(), found.splitlines(), strict=True)
-        if was.count(SHOWN) != line.count(SHOWN)
+        if was.count(KEPT) != line.count(KEPT)
     ]
-    assert (left, lost) == ([], [])
+    assert (unmasked, lost) == ([], [])
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
-def test_no_code_of_our_own_pages_is_taken_for_prose(page: Path) -> None:
+def test_code_of_the_documentation_is_masked(page: Path) -> None:
     found = mask_text(page.read_bytes(), page.name)
     assert not [
         line for line in found.splitlines() if re.search(rb"```|import weigh|^\$ |>>>|http|\.md\)", line)
@@ -91,7 +91,7 @@ def test_no_code_of_our_own_pages_is_taken_for_prose(page: Path) -> None:
     assert found.count(b" the ") > 0.5 * len(re.findall(rb"^[A-Z].* the ", found, re.M)) > 0
 
 
-def test_plain_text_loses_its_addresses_paths_and_code_only() -> None:
+def test_addresses_paths_and_code_of_plain_text_are_masked() -> None:
     text = (
         "See http://x.org/a(there), or www@their.org; there: /usr/their/there and and/or.\n"
         "`There,' he said, `is their `code x` and `more`.' Their 1/2 of it."
@@ -102,7 +102,7 @@ def test_plain_text_loses_its_addresses_paths_and_code_only() -> None:
     )
 
 
-# What is written again and again.
+# Strings that are repeated many times.
 HOSTILE = {
     "a.txt": "` `a_ :// a@ a/ a:// ↵> ↵>_ >",
     "a.md": r"* *a ~~ | **a [a](b '_ [a](b_( ![ ↵>_ ↵#_ ↵-_[_] ↵=_x"
@@ -117,24 +117,32 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize(
-    ("name", "sign"),
+    ("name", "fragment"),
     [
-        *((name, sign) for name, signs in HOSTILE.items() for sign in written(signs)),
-        *((name, sign) for name in NAMES for sign in ["_", "_a", "a_ ", "\x1c", "\x1ca", "weigh-spell: on "]),
+        *(
+            (name, fragment)
+            for name, fragments in HOSTILE.items()
+            for fragment in decode_fragments(fragments)
+        ),
+        *(
+            (name, fragment)
+            for name in NAMES
+            for fragment in ["_", "_a", "a_ ", "\x1c", "\x1ca", "weigh-spell: on "]
+        ),
     ],
     ids=repr,
 )
-def test_hostile_text_takes_time_in_proportion(name: str, sign: str) -> None:
-    assert is_in_proportion(sign.encode(), name)
+def test_masking_takes_linear_time_on_hostile_text(name: str, fragment: str) -> None:
+    assert takes_linear_time(fragment.encode(), name)
 
 
-def test_a_block_of_code_goes_on_in_the_next_piece() -> None:
+def test_code_block_continues_in_the_next_piece() -> None:
     code = b"```\nhiddenword\n\nhiddenword\n```\nshownword\n"
     cut = code.index(b"\n\n") + 2
     whole = mask_text(code, "a.md")
     assert b"".join(mask_pieces([code[:cut], code[cut:]], "a.md")) == whole
-    assert HIDDEN not in whole
-    assert SHOWN in whole
+    assert MASKED not in whole
+    assert KEPT in whole
 
 
 @pytest.mark.parametrize(
@@ -150,7 +158,7 @@ def test_a_block_of_code_goes_on_in_the_next_piece() -> None:
         ("a.html", "a <!-- b\n\n", "b --> c\n", "      c\n"),
     ],
 )
-def test_what_a_piece_leaves_open_hides_the_start_of_the_next(
+def test_open_constructs_continue_in_the_next_piece(
     name: str, first: str, second: str, expected: str
 ) -> None:
     pieces = list(mask_pieces([first.encode(), second.encode()], name))
@@ -158,13 +166,13 @@ def test_what_a_piece_leaves_open_hides_the_start_of_the_next(
 
 
 def contexts(text: str, name: str) -> list[list[str]]:
-    """The contexts of *to* and *two* in a text."""
+    """Return the contexts of *to* and *two* in a text."""
     reader = ContextReader([["to"], ["two"]])
     reader.read(mask_text(text.encode(), name), 0)
     return [rows.context(i) for rows in reader.occurrences() for i in range(len(rows))]
 
 
-# Each is a plain sentence for who reads it, and what stands before or behind it is not seen from there.
+# Each displays the same sentence; text before and after it belongs to other paragraphs.
 SENTENCE = "It was to late."
 MARKED = {
     "a.txt": [
@@ -234,7 +242,7 @@ MARKED = {
 
 
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in MARKED.items() for text in texts])
-def test_markup_does_not_stand_between_words(name: str, text: str) -> None:
+def test_markup_does_not_separate_words(name: str, text: str) -> None:
     assert contexts(text, name) == contexts(SENTENCE, "a.txt")
 
 
@@ -258,19 +266,21 @@ def test_markup_does_not_stand_between_words(name: str, text: str) -> None:
         *(("a.rst", text) for text in ["*un*\\ to", "**to**-day"]),
     ],
 )
-def test_markup_within_a_word_makes_no_two_words_of_it(name: str, text: str) -> None:
+def test_markup_does_not_split_words(name: str, text: str) -> None:
     assert contexts(f"It was {text} late.", name) == []
 
 
 @pytest.mark.parametrize("before", ["“", "—", "(", "«", "‘", "..."])
-@pytest.mark.parametrize(("name", "sign"), [("a.txt", "_"), ("a.md", "_"), ("a.md", "**"), ("a.rst", "*")])
-def test_emphasis_may_touch_marks(before: str, name: str, sign: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "fragment"), [("a.txt", "_"), ("a.md", "_"), ("a.md", "**"), ("a.rst", "*")]
+)
+def test_emphasis_may_adjoin_punctuation(before: str, name: str, fragment: str) -> None:
     for after in ["”", "—", ")", "»", "’", ".", ",", "--"]:
-        marked = f"It was {before}{sign}to{sign}{after} late."
-        assert contexts(marked, name) == contexts(marked.replace(sign, ""), "a.txt")
+        marked = f"It was {before}{fragment}to{fragment}{after} late."
+        assert contexts(marked, name) == contexts(marked.replace(fragment, ""), "a.txt")
 
 
-def test_what_is_no_markup_is_seen() -> None:
+def test_plain_characters_are_not_masked() -> None:
     for name, text in [
         ("a.md", "2 * to * [two] to"),
         ("a.tex", r"5\% to \& two"),
@@ -279,41 +289,48 @@ def test_what_is_no_markup_is_seen() -> None:
         assert contexts(text, name) == contexts(text.replace("\\", " "), "a.txt")
 
 
-def test_the_ending_below_a_packing_tells_the_format() -> None:
+def test_format_suffix_ignores_compression() -> None:
     assert format_suffix("a/B.MD.GZ") == ".md"
     assert format_suffix("a.md.xz") == ".md"
     assert format_suffix("standard input") == ""
     assert not SOURCE_SUFFIXES & DATA_SUFFIXES
 
 
-REMARKS = {"a.md": "<!-- {} -->", "a.tex": "% {}", "a.html": "<!-- {} -->", "a.rst": ".. {}", "a.txt": "{}"}
+COMMENTS = {"a.md": "<!-- {} -->", "a.tex": "% {}", "a.html": "<!-- {} -->", "a.rst": ".. {}", "a.txt": "{}"}
 
 
-def shown(text: str, name: str) -> list[str]:
-    """The words of a text that are looked at."""
+def visible_words(text: str, name: str) -> list[str]:
+    """Return the words of a text that are not masked."""
     return mask_text(text.encode(), name).decode().translate({0x1A: " ", 0x1D: " "}).split()
 
 
-@pytest.mark.parametrize("name", REMARKS)
+@pytest.mark.parametrize("name", COMMENTS)
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["unix", "dos"])
-def test_a_remark_silences_its_line_or_the_next_if_it_stands_alone(name: str, end: str) -> None:
-    remark = REMARKS[name].format("weigh-spell: ignore")
-    if name != "a.rst":  # where a remark begins its line
-        assert shown(end.join(["one", f"two {remark}", "three", ""]), name) == ["one", "three"]
-    text = end.join(["one", "", f"  {remark}", "two", "", "three"])
-    assert shown(text, name) == ["one", "three"]
+def test_ignore_comment_suppresses_its_line_or_the_next(name: str, end: str) -> None:
+    comment = COMMENTS[name].format("weigh-spell: ignore")
+    if name != "a.rst":  # where a comment starts its line
+        assert visible_words(end.join(["one", f"two {comment}", "three", ""]), name) == ["one", "three"]
+    text = end.join(["one", "", f"  {comment}", "two", "", "three"])
+    assert visible_words(text, name) == ["one", "three"]
 
 
-@pytest.mark.parametrize("name", REMARKS)
-def test_nothing_is_looked_at_between_off_and_on(name: str) -> None:
-    off, on, ignore = (REMARKS[name].format(f"weigh-spell: {word}") for word in ("off", "on", "ignore"))
+@pytest.mark.parametrize("name", COMMENTS)
+def test_lines_between_off_and_on_are_suppressed(name: str) -> None:
+    off, on, ignore = (COMMENTS[name].format(f"weigh-spell: {word}") for word in ("off", "on", "ignore"))
     text = f"one\n\n{off}\n\ntwo\n\n{ignore}\n\n{off}\ntwo\n\n{on}\n\nthree\n\n{on}\n\nfour\n\n{off}\n\nfive"
-    assert shown(text, name) == ["one", "three", "four"]
+    assert visible_words(text, name) == ["one", "three", "four"]
 
 
-def test_other_words_are_no_remarks() -> None:
+def test_similar_words_are_not_suppression_comments() -> None:
     text = "weigh-spell: ignored\nweigh-spell: one\nweigh-spell ignore\nweigh-spell:off\nx\n"
-    assert shown(text, "a.txt") == ["weigh-spell:", "ignored", "weigh-spell:", "one", "weigh-spell", "ignore"]
+    assert visible_words(text, "a.txt") == [
+        "weigh-spell:",
+        "ignored",
+        "weigh-spell:",
+        "one",
+        "weigh-spell",
+        "ignore",
+    ]
 
 
 LINES = st.lists(
@@ -332,18 +349,18 @@ LINES = st.lists(
 )
 
 
-def silent(lines: list[str]) -> list[bool]:
-    """Which lines are silent, as the remarks say."""
-    found, is_off, is_next = [], False, False
+def suppressed_lines(lines: list[str]) -> list[bool]:
+    """Return which lines are suppressed."""
+    suppressed, is_off, is_next = [], False, False
     for line in lines:
-        found.append(is_off or is_next or "weigh-spell" in line)
+        suppressed.append(is_off or is_next or "weigh-spell" in line)
         is_next = not is_off and line == "weigh-spell: ignore"
         is_off = line.endswith("off") or (is_off and not line.endswith(": on"))
-    return found
+    return suppressed
 
 
 @given(LINES, st.data())
-def test_pieces_are_as_silent_as_the_whole(lines: list[str], data: st.DataObject) -> None:
+def test_suppression_does_not_depend_on_pieces(lines: list[str], data: st.DataObject) -> None:
     pieces, rest = [], [line + "\n" for line in lines]
     while rest:
         cut = data.draw(st.integers(1, len(rest)))
@@ -351,15 +368,15 @@ def test_pieces_are_as_silent_as_the_whole(lines: list[str], data: st.DataObject
         rest = rest[cut:]
     found = b"".join(mask_pieces(pieces, "a.txt")).decode().splitlines()
     assert found == [
-        "\x1a" * len(line) if is_silent else line
-        for line, is_silent in zip(lines, silent(lines), strict=True)
+        "\x1a" * len(line) if is_suppressed else line
+        for line, is_suppressed in zip(lines, suppressed_lines(lines), strict=True)
     ]
 
 
-def test_a_line_that_was_cut_stays_silent_to_its_end() -> None:
+def test_split_line_is_suppressed_to_its_end() -> None:
     pieces = [b"a weigh-spell: ignore b ", b"c ", b"d\ne\n", b"weigh-spell: ignore", b" \n", b"f\ng\n"]
     assert b"".join(mask_pieces(pieces, "a.txt")).replace(b"\x1a", b"").split() == [b"e", b"g"]
 
 
-def test_many_remarks_in_one_line_take_linear_time() -> None:
-    assert is_in_proportion(b"weigh-spell: ignore x ", "a.txt", 1 << 16)
+def test_many_suppression_comments_in_one_line_take_linear_time() -> None:
+    assert takes_linear_time(b"weigh-spell: ignore x ", "a.txt", 1 << 16)

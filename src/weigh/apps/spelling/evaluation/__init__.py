@@ -1,1 +1,1 @@
-"""Trials of spellers: learners side by side, accuracy over the size of the text, errors put in and found."""
+"""Evaluation of spellers: comparison of learners, learning curves, injected errors."""

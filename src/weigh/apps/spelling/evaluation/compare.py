@@ -1,4 +1,4 @@
-"""Learners side by side: how often each chooses the right word of every set, on text held out."""
+"""Comparison of learners: accuracy on held-out text, by confusion set."""
 
 from __future__ import annotations
 
@@ -36,12 +36,23 @@ from weigh.text import (
     use_minus_sign,
 )
 
-PARAMETER_OWNER = "compared"
+PARAMETER_OWNER = "compare_learners"
+PAGE_WIDTH = 80
+NAME_WIDTH, WIDE_NAME_WIDTH = 19, 60
+MAX_SETS_DRAWN = 60
+ABBREVIATIONS = {
+    MAJORITY: "major",
+    "naive-bayes": "bayes",
+    "bernoulli": "bern.",
+    "perceptron": "perc.",
+}
+# Name width, and whether learners are abbreviated; the first layout that fits the page is used.
+_LAYOUTS = ((WIDE_NAME_WIDTH, False), (NAME_WIDTH, False), (NAME_WIDTH, True))
 
 
 @dataclass(frozen=True)
 class SetComparison:
-    """What was found of one set: occurrences learned and judged, and the hits of each learner."""
+    """The number of training (`learned`) and test (`judged`) occurrences of a set, and all scores."""
 
     words: tuple[str, ...]
     learned: int
@@ -50,36 +61,36 @@ class SetComparison:
 
     @property
     def name(self) -> str:
-        """The words as people name a set."""
+        """The words, separated by slashes."""
         return "/".join(self.words)
 
     def accuracy(self, learner: str) -> float:
-        """The share of right choices; nan where nothing was judged."""
+        """Return the accuracy of a learner; nan without test occurrences."""
         return self.scores[learner].right / self.judged if self.judged else math.nan
 
     def measure(self, learner: str) -> Measure:
-        """The share of right choices with its exact 95 % interval."""
+        """Return the accuracy of a learner with its exact 95 % interval."""
         return proportion(learner, self.scores[learner].right, self.judged)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return all results as JSON values."""
         return {
             "words": list(self.words),
             "learned": self.learned,
             "judged": self.judged,
             "learners": [
-                {**self.measure(name).to_dict(), "right": each.right, "features": each.features}
-                for name, each in self.scores.items()
+                {**self.measure(name).to_dict(), "right": score.right, "features": score.features}
+                for name, score in self.scores.items()
             ],
         }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LearnerComparison:
-    """The result of `compared`; prints within 80 columns.
+    """The result of `compare_learners`; prints in 80 columns.
 
-    `learners` begin with the majority, which always writes the commonest word of a set. Means are over the
-    sets of which something was judged, each with the same weight; by occurrence, frequent sets count more.
+    The first of `learners` is the majority baseline, which always predicts the most frequent word of a set.
+    Means are over the sets with test occurrences, equally weighted; by occurrence, frequent sets count more.
     """
 
     sets: tuple[SetComparison, ...]
@@ -91,35 +102,34 @@ class LearnerComparison:
 
     @property
     def judged_sets(self) -> tuple[SetComparison, ...]:
-        """The sets of which something was judged."""
-        return tuple(each for each in self.sets if each.judged)
+        """The sets with test occurrences."""
+        return tuple(one for one in self.sets if one.judged)
 
     def accuracies(self, learner: str) -> Floats:
-        """The accuracy of a learner for each set judged."""
-        return np.array([each.accuracy(learner) for each in self.judged_sets])
+        """Return the accuracy of a learner for each set with test occurrences."""
+        return np.array([one.accuracy(learner) for one in self.judged_sets])
 
     def mean(self, learner: str) -> float:
-        """The mean over the sets."""
+        """Return the mean accuracy over the sets (macro average)."""
         return float(self.accuracies(learner).mean())
 
     def by_occurrence(self, learner: str) -> float:
-        """The share of all occurrences that were right."""
-        return sum(each.scores[learner].right for each in self.judged_sets) / sum(
-            s.judged for s in self.judged_sets
-        )
+        """Return the accuracy over all occurrences (micro average)."""
+        n_right = sum(one.scores[learner].right for one in self.judged_sets)
+        return n_right / sum(one.judged for one in self.judged_sets)
 
     def gain(self, learner: str) -> tuple[float, float]:
-        """How far the mean is above that of the majority, and the standard error of it over the sets."""
-        more = self.accuracies(learner) - self.accuracies(MAJORITY)
-        return float(more.mean()), float(standard_error_over_sets(more))
+        """Return the mean gain in accuracy over the majority, and its standard error over the sets."""
+        gains = self.accuracies(learner) - self.accuracies(MAJORITY)
+        return float(gains.mean()), float(standard_error_over_sets(gains))
 
     @property
     def best(self) -> str:
-        """The learner with the highest mean over the sets; the first of equals."""
+        """The learner with the highest mean accuracy; the first of several."""
         return max(self.learners[1:], key=self.mean)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return all results as JSON values."""
         return {
             "learned_words": self.learned_words,
             "judged_words": self.judged_words,
@@ -136,17 +146,17 @@ class LearnerComparison:
                 }
                 for name in self.learners
             ],
-            "sets": [each.to_dict() for each in self.sets],
+            "sets": [one.to_dict() for one in self.sets],
         }
 
     def plot(self) -> Any:
-        """Draw the accuracy of the best learner and of the majority for every set, with their intervals."""
+        """Plot the accuracy of the best learner and of the majority baseline by set, with 95 % intervals."""
         from weigh.pictures import interval_chart
 
         return interval_chart(
             comparison_plot_rows(self),
-            x="accuracy on text held out",
-            title=f"{self.best} and majority, the commonest word, by set",
+            x="accuracy on held-out text",
+            title=f"{self.best} and majority (most frequent word), by set",
             what="sets",
             most=MAX_SETS_DRAWN,
         )
@@ -163,181 +173,171 @@ class LearnerComparison:
 
 def compare_learners(
     documents: Iterable[Document],
-    held: Iterable[Document] | None = None,
+    test_documents: Iterable[Document] | None = None,
     sets: Any = "english",
     learners: Sequence[str] = LEARNERS,
     *,
     window: int = 6,
     progress: Callable[[int, int], None] | None = None,
 ) -> LearnerComparison:
-    """Learn every set with every learner, and count right choices on text held out.
+    """Train every learner on every set, and measure its accuracy on test documents.
 
     Parameters
     ----------
-    documents : texts to learn from
-    held : texts to judge by; None holds out the last sixth of the documents
-    sets : confusion sets, or what `ConfusionSets.given` takes
+    documents : training documents
+    test_documents : None holds out the last sixth of the documents
+    sets : confusion sets, or an argument of `ConfusionSets.parse`
     learners : names of learners
-    window : words seen on each side
-    progress : called with the steps done and all steps, one for each set and learner
+    window : number of context words on each side
+    progress : called with the number of completed steps and of all steps, one for each set and learner
     """
     names = (MAJORITY, *check_learners(learners, PARAMETER_OWNER))
-    chosen = ConfusionSets.parse(sets)
-    texts = read_split(documents, held, chosen.sets, window, PARAMETER_OWNER)
-    found, done, total = [], 0, len(chosen.sets) * len(names)
-    for at, words in enumerate(chosen.sets):
-        train, test = texts.training_occurrences(at), texts.test_occurrences(at)
+    confusion_sets = ConfusionSets.parse(sets).sets
+    split = read_split(documents, test_documents, confusion_sets, window)
+    results, n_done, n_steps = [], 0, len(confusion_sets) * len(names)
+    for i, words in enumerate(confusion_sets):
+        train, test = split.training_occurrences(i), split.test_occurrences(i)
         scores = {}
         for name in names:
             scores[name] = score_learner(name, train, test)
-            done += 1
+            n_done += 1
             if progress is not None:
-                progress(done, total)
-        found.append(SetComparison(tuple(words), len(train), len(test), scores))
+                progress(n_done, n_steps)
+        results.append(SetComparison(tuple(words), len(train), len(test), scores))
     return LearnerComparison(
-        tuple(found),
+        tuple(results),
         names,
-        int(texts.training_words.sum()),
-        int(texts.test_words.sum()),
-        len(texts.training_words),
-        len(texts.test_words),
+        int(split.training_words.sum()),
+        int(split.test_words.sum()),
+        len(split.training_words),
+        len(split.test_words),
     )
 
 
-PAGE_WIDTH = 80
-NAME_WIDTH, WIDE_NAME_WIDTH = 19, 60
-MAX_SETS_DRAWN = 60  # sets
-# Six learners side by side may leave no room for whole names.
-ABBREVIATIONS = {
-    MAJORITY: "major",
-    "naive-bayes": "bayes",
-    "bernoulli": "bern.",
-    "perceptron": "perc.",
-}
-
-
-# Widths of names, and whether learners have short ones: the first that fit.
-_LAYOUTS = ((WIDE_NAME_WIDTH, False), (NAME_WIDTH, False), (NAME_WIDTH, True))
-
-
-def format_comparison(found: LearnerComparison) -> str:
-    """The whole comparison as text."""
-    tables = first_table_that_fits(*("\n\n".join(_format_tables(found, *shape)) for shape in _LAYOUTS))
+def format_comparison(result: LearnerComparison) -> str:
+    """Format a comparison as text."""
+    tables = first_table_that_fits(*("\n\n".join(_format_tables(result, *layout)) for layout in _LAYOUTS))
+    notes = [*explain_abbreviations(result.learners, tables), *_comparison_notes(result)]
     parts = [
-        textwrap.fill(comparison_headline(found), PAGE_WIDTH),
+        textwrap.fill(comparison_headline(result), PAGE_WIDTH),
         tables,
-        "\n".join(
-            textwrap.fill(note, PAGE_WIDTH)
-            for note in _comparison_notes(found, explain_abbreviations(found.learners, tables))
-        ),
+        "\n".join(textwrap.fill(note, PAGE_WIDTH) for note in notes),
     ]
     return "\n\n".join(parts)
 
 
-def _format_tables(found: LearnerComparison, width: int, is_short: bool) -> list[str]:
+def _format_tables(result: LearnerComparison, width: int, is_short: bool) -> list[str]:
     return [
-        text_table(_accuracy_rows(found, width, is_short)),
-        text_table(_feature_rows(found, width, is_short)),
+        text_table(_accuracy_rows(result, width, is_short)),
+        text_table(_feature_rows(result, width, is_short)),
     ]
 
 
-def comparison_html(found: LearnerComparison) -> str:
-    """The comparison as HTML tables with its sentences."""
+def comparison_html(result: LearnerComparison) -> str:
+    """Format a comparison as HTML."""
     tables = [
-        html_table(comparison_headline(found), _accuracy_rows(found, WIDE_NAME_WIDTH)),
-        html_table("Features", _feature_rows(found, WIDE_NAME_WIDTH)),
+        html_table(comparison_headline(result), _accuracy_rows(result, WIDE_NAME_WIDTH)),
+        html_table("Features", _feature_rows(result, WIDE_NAME_WIDTH)),
     ]
-    return f"<div>{''.join([*tables, *map(html_paragraph, _comparison_notes(found))])}</div>"
+    return f"<div>{''.join([*tables, *map(html_paragraph, _comparison_notes(result))])}</div>"
 
 
-def comparison_headline(found: LearnerComparison) -> str:
-    """What was learned and judged, in one sentence."""
-    learned = f"{format_quantity(found.learned_words, 'word')} of {format_quantity(found.learned_documents, 'document')}"
-    judged = (
-        f"{format_quantity(found.judged_words, 'word')} of {format_quantity(found.judged_documents, 'other')}"
+def comparison_headline(result: LearnerComparison) -> str:
+    """Return the sizes of the training and test text in one sentence."""
+    learned, judged = (
+        format_quantity(result.learned_words, "word"),
+        format_quantity(result.judged_words, "word"),
     )
-    return f"{format_quantity(len(found.sets), 'set')} learned from {learned}, judged on {judged}"
+    return (
+        f"{format_quantity(len(result.sets), 'set')} learned from {learned} of "
+        f"{format_quantity(result.learned_documents, 'document')}, judged on {judged} of "
+        f"{format_quantity(result.judged_documents, 'other')}"
+    )
 
 
 def first_table_that_fits(*tables: str) -> str:
-    """The first of some tables that is no wider than a page, else the last."""
-    narrow = (table for table in tables if max(map(display_width, table.splitlines())) <= PAGE_WIDTH)
-    return next(narrow, tables[-1])
+    """Return the first table that is not wider than the page, else the last one."""
+    fitting = (table for table in tables if max(map(display_width, table.splitlines())) <= PAGE_WIDTH)
+    return next(fitting, tables[-1])
 
 
 def learner_headings(learners: Sequence[str], is_short: bool) -> list[str]:
-    """Names of learners as heads of columns."""
+    """Return the names of learners as column headings, abbreviated or not."""
     return [ABBREVIATIONS.get(name, name) if is_short else name for name in learners]
 
 
 def explain_abbreviations(learners: Sequence[str], table: str) -> list[str]:
-    """The sentence that says which names a table has short, if it has any."""
-    head = table.partition("\n")[0].split()
-    names = [
-        f"{ABBREVIATIONS[name]}: {name}" for name in learners if name in ABBREVIATIONS and name not in head
-    ]
-    return [f"Names in short: {', '.join(names)}."] if names else []
+    """Return a sentence that explains the abbreviations of a table, if it has any."""
+    headings = table.partition("\n")[0].split()
+    abbreviated = [name for name in learners if name in ABBREVIATIONS and name not in headings]
+    explained = ", ".join(f"{ABBREVIATIONS[name]}: {name}" for name in abbreviated)
+    return [f"Abbreviations: {explained}."] if abbreviated else []
 
 
 def format_accuracy(value: float) -> str:
-    """A share in percent without its sign."""
+    """Format an accuracy in percent, without the percent sign."""
     return "-" if math.isnan(value) else f"{100 * value:.1f}"
 
 
 def format_fraction(value: float) -> str:
-    """A share with three digits."""
+    """Format a fraction with three digits."""
     return "-" if math.isnan(value) else f"{value:.3f}"
 
 
-def _accuracy_rows(found: LearnerComparison, width: int, is_short: bool = False) -> list[list[str]]:
+def _accuracy_rows(result: LearnerComparison, width: int, is_short: bool = False) -> list[list[str]]:
     def row(title: str, judged: str, values: list[float]) -> list[str]:
         return [truncate(title, width), judged, *map(format_accuracy, values)]
 
-    names = found.learners
+    names = result.learners
     return [
         ["% right", "judged", *learner_headings(names, is_short)],
-        *(row(s.name, format_count(s.judged), [s.accuracy(name) for name in names]) for s in found.sets),
-        row("mean of the sets", "", [found.mean(name) for name in names]),
-        row("by occurrence", "", [found.by_occurrence(name) for name in names]),
+        *(row(s.name, format_count(s.judged), [s.accuracy(name) for name in names]) for s in result.sets),
+        row("mean of the sets", "", [result.mean(name) for name in names]),
+        row("by occurrence", "", [result.by_occurrence(name) for name in names]),
     ]
 
 
-def _feature_rows(found: LearnerComparison, width: int, is_short: bool = False) -> list[list[str]]:
-    """Return the features by set; learners that keep the same ones share a column."""
-    same: dict[tuple[int, ...], list[str]] = {}
-    for name in found.learners[1:]:
-        same.setdefault(tuple(each.scores[name].features for each in found.sets), []).append(name)
+def _feature_rows(result: LearnerComparison, width: int, is_short: bool = False) -> list[list[str]]:
+    """Return the number of features by set; learners with the same numbers share a column."""
+    columns: dict[tuple[int, ...], list[str]] = {}
+    for name in result.learners[1:]:
+        columns.setdefault(tuple(one.scores[name].features for one in result.sets), []).append(name)
     rows = [
-        [truncate(each.name, width), format_count(each.learned), *(format_count(sizes[at]) for sizes in same)]
-        for at, each in enumerate(found.sets)
+        [
+            truncate(one.name, width),
+            format_count(one.learned),
+            *(format_count(column[i]) for column in columns),
+        ]
+        for i, one in enumerate(result.sets)
     ]
-    learned = sum(each.learned for each in found.sets)
-    head = ["features", "learned", *(", ".join(learner_headings(names, is_short)) for names in same.values())]
-    return [head, *rows, ["all sets", format_count(learned), *(format_count(sum(sizes)) for sizes in same)]]
+    learned = sum(one.learned for one in result.sets)
+    headings = (", ".join(learner_headings(names, is_short)) for names in columns.values())
+    totals = ["all sets", format_count(learned), *(format_count(sum(column)) for column in columns)]
+    return [["features", "learned", *headings], *rows, totals]
 
 
-def _comparison_notes(found: LearnerComparison, first: Sequence[str] = ()) -> list[str]:
+def _comparison_notes(result: LearnerComparison) -> list[str]:
     gains = []
-    for name in found.learners[1:]:
-        more, error = found.gain(name)
-        known = "" if math.isnan(error) else f" ± {100 * error:.1f}"
-        gains.append(f"{name} {use_minus_sign(f'{100 * more:+.1f}')}{known}")
+    for name in result.learners[1:]:
+        gain, error = result.gain(name)
+        error_text = "" if math.isnan(error) else f" ± {100 * error:.1f}"
+        gains.append(f"{name} {use_minus_sign(f'{100 * gain:+.1f}')}{error_text}")
     notes = [
-        *first,
-        "majority: the commonest word of a set, always. Points above it, mean of the sets"
-        f"{' ± standard error' if len(found.judged_sets) > 1 else ''}: {', '.join(gains)}.",
-        "features: how many a learner keeps; learned, judged: occurrences.",
+        "majority: always the most frequent word of a set. Gain over it in percentage points, mean of the "
+        "sets"
+        f"{' ± standard error' if len(result.judged_sets) > 1 else ''}: {', '.join(gains)}.",
+        "learned, judged: number of occurrences.",
     ]
-    if left := [each.name for each in found.sets if not each.judged]:
-        notes.append(f"Not in the text held out, and in no mean: {', '.join(left)}.")
+    if not_judged := [one.name for one in result.sets if not one.judged]:
+        notes.append(f"Not in the held-out text, and in no mean: {', '.join(not_judged)}.")
     return notes
 
 
-def comparison_plot_rows(found: LearnerComparison) -> list[dict[str, Any]]:
-    """A dot for the best learner and one for the majority of every set judged."""
+def comparison_plot_rows(result: LearnerComparison) -> list[dict[str, Any]]:
+    """Return one row for the best learner and one for the majority baseline of every set."""
     return [
-        {"name": each.name, "series": name, "value": value.value, "low": value.low, "high": value.high}
-        for each in found.judged_sets
-        for name in (found.best, MAJORITY)
-        for value in (each.measure(name),)
+        {"name": one.name, "series": name, "value": measure.value, "low": measure.low, "high": measure.high}
+        for one in result.judged_sets
+        for name in (result.best, MAJORITY)
+        for measure in (one.measure(name),)
     ]

@@ -1,4 +1,4 @@
-"""Accuracy over the size of the text learned from, as in the figure of Banko & Brill."""
+"""Learning curves: accuracy over the number of training words, as in the figure of Banko & Brill (2001)."""
 
 from __future__ import annotations
 
@@ -44,14 +44,20 @@ from weigh.text import (
     use_minus_sign,
 )
 
-PARAMETER_OWNER = "curve"
+PARAMETER_OWNER = "measure_learning_curve"
+LAST_ERROR_HEADING = "± of last"
+MAX_ERROR_BANDS = 2  # more bands would cover each other
+FIT_POINTS = 20
+BLOCK_WORDS = 1000
+MIN_SIZES = 3
+VARIANCE_TOLERANCE = 1e-24  # a smaller total variance is rounding error
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LearnerCurve:
-    """Accuracies [sizes, sets] of one learner, the law of their mean, and that of the last tenfold.
+    """Accuracies [n_sizes, n_sets] of one learner, and log-linear fits to all sizes and to the last tenfold.
 
-    Laws of fewer than three sizes are None.
+    A fit to fewer than three sizes is None.
     """
 
     name: str
@@ -61,10 +67,10 @@ class LearnerCurve:
 
     @classmethod
     def from_accuracies(cls, name: str, words: Sequence[int], accuracies: Floats) -> LearnerCurve:
-        """The curve of accuracies at these sizes."""
-        first = sum(10 * each < words[-1] for each in words)
-        late = fit_log_linear(words[first:], accuracies[first:])
-        return cls(name, accuracies, fit_log_linear(words, accuracies), late)
+        """Fit the accuracies at these numbers of training words."""
+        first = sum(10 * n_words < words[-1] for n_words in words)
+        tail_law = fit_log_linear(words[first:], accuracies[first:])
+        return cls(name, accuracies, fit_log_linear(words, accuracies), tail_law)
 
     @property
     def means(self) -> Floats:
@@ -73,15 +79,15 @@ class LearnerCurve:
 
     @property
     def errors(self) -> Floats:
-        """The standard error of the mean over the sets at every size; nan of one set."""
+        """The standard error of the mean over the sets at every size; nan for a single set."""
         return standard_error_over_sets(self.accuracies)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return all results as JSON values."""
         return {
             "name": self.name,
             "means": self.means.tolist(),
-            "errors": [to_json_value(each) for each in self.errors.tolist()],
+            "errors": [to_json_value(error) for error in self.errors.tolist()],
             "accuracies": self.accuracies.tolist(),
             "law": None if self.law is None else self.law.to_dict(),
             "late": None if self.tail_law is None else self.tail_law.to_dict(),
@@ -90,11 +96,12 @@ class LearnerCurve:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SpellingCurve:
-    """The result of `curve`; prints within 80 columns.
+    """The result of `measure_learning_curve`; prints in 80 columns.
 
-    `words` are the sizes of the texts learned from, each of which contains the smaller ones. Every point is
-    the mean over `sets`, the sets that are in the text held out; of each the share `taken` of its occurrences
-    was kept, and less than all makes small sizes seem to teach less. `learners` begin with the majority.
+    `words` are the sizes of the training texts, each of which contains the smaller ones. Every point is the
+    mean over `sets`, the sets that occur in the held-out text. `sampling_fractions` has the fraction of
+    occurrences kept of each set; below 1, the accuracy at small sizes is underestimated. The first of
+    `learners` is the majority baseline.
     """
 
     words: tuple[int, ...]
@@ -105,43 +112,43 @@ class SpellingCurve:
     documents: int
     judged_documents: int
     seed: int
-    taken: tuple[float, ...]
+    sampling_fractions: tuple[float, ...]
 
     def __getitem__(self, name: str) -> LearnerCurve:
-        for each in self.learners:
-            if each.name == name:
-                return each
-        known = [each.name for each in self.learners]
+        for learner in self.learners:
+            if learner.name == name:
+                return learner
+        names = [learner.name for learner in self.learners]
         raise errors.ParameterError(
-            f"{PARAMETER_OWNER}: there is no curve of {name!r}; there are {errors.quote_names(known)}."
-            f"{errors.did_you_mean(str(name), known)}"
+            f"There is no curve for {name!r}; there are {errors.quote_names(names)}."
+            f"{errors.did_you_mean(str(name), names)}"
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return all results as JSON values."""
         return {
             "words": list(self.words),
-            "sets": [list(each) for each in self.sets],
-            "left_out": [list(each) for each in self.left_out],
+            "sets": [list(words) for words in self.sets],
+            "left_out": [list(words) for words in self.left_out],
             "judged_words": self.judged_words,
             "documents": self.documents,
             "judged_documents": self.judged_documents,
             "seed": self.seed,
-            "taken": list(self.taken),
-            "learners": [each.to_dict() for each in self.learners],
+            "taken": list(self.sampling_fractions),
+            "learners": [learner.to_dict() for learner in self.learners],
         }
 
     def plot(self) -> Any:
-        """Draw accuracy over words on a logarithmic axis, the laws dashed."""
+        """Plot accuracy over training words on a logarithmic axis, with dashed log-linear fits."""
         from weigh.pictures import line_chart
 
-        has_laws = any(each.law for each in self.learners)
+        has_fits = any(learner.law for learner in self.learners)
         return line_chart(
             curve_plot_rows(self),
-            x="words learned from",
-            y="accuracy on text held out",
+            x="training words",
+            y="accuracy on held-out text",
             title=f"Accuracy, mean over {format_quantity(len(self.sets), 'set')}",
-            more="thin dashed lines: the log-linear law of each learner" if has_laws else "",
+            more="thin dashed lines: the log-linear fit of each learner" if has_fits else "",
             log=True,
         )
 
@@ -157,7 +164,7 @@ class SpellingCurve:
 
 def measure_learning_curve(
     documents: Iterable[Document],
-    held: Iterable[Document] | None = None,
+    test_documents: Iterable[Document] | None = None,
     sets: Any = "banko-brill",
     learners: Sequence[str] = LEARNERS,
     *,
@@ -166,163 +173,161 @@ def measure_learning_curve(
     window: int = 6,
     progress: Callable[[int, int], None] | None = None,
 ) -> SpellingCurve:
-    """Measure the accuracy of learners over the number of words that they learn from.
+    """Measure the accuracy of learners over the number of training words.
 
     Parameters
     ----------
-    documents : texts to learn from
-    held : texts to judge by; None holds out the last sixth of the documents
-    sets : confusion sets, or what `ConfusionSets.given` takes
-    learners : names of learners; the majority is always measured too
-    sizes : numbers of words; None takes 1, 2 and 5 times each power of ten from 10,000 on, and all words
-    seed : which blocks of a thousand words, drawn over all documents, a size takes
-    window : words seen on each side
-    progress : called with the steps done and all steps, one for each size and set
+    documents : training documents
+    test_documents : None holds out the last sixth of the documents
+    sets : confusion sets, or an argument of `ConfusionSets.parse`
+    learners : names of learners; the majority baseline is always added
+    sizes : numbers of words; None means 1, 2 and 5 times each power of ten from 10,000 on, and all words
+    seed : of the random order of the blocks of 1,000 words from which the training texts are made
+    window : number of context words on each side
+    progress : called with the number of completed steps and of all steps, one for each size and set
     """
     names = (MAJORITY, *check_learners(learners, PARAMETER_OWNER))
-    chosen, seed = ConfusionSets.parse(sets), check_integer(PARAMETER_OWNER, "seed", seed, 0)
-    texts = read_split(documents, held, chosen.sets, window, PARAMETER_OWNER)
-    blocks = NestedBlocks.draw(texts.training_words, seed)
-    steps = _check_sizes(sizes, int(texts.training_words.sum()))
-    judged = [at for at in range(len(chosen.sets)) if len(texts.test_occurrences(at))]
-    found = _measure_accuracies(texts, blocks, steps, judged, names, progress)
-    words = tuple(blocks.count_words(size) for size in steps)
+    confusion_sets, seed = ConfusionSets.parse(sets).sets, check_integer(PARAMETER_OWNER, "seed", seed, 0)
+    split = read_split(documents, test_documents, confusion_sets, window)
+    blocks = NestedBlocks.draw(split.training_words, seed)
+    checked_sizes = _check_sizes(sizes, int(split.training_words.sum()))
+    judged = [i for i in range(len(confusion_sets)) if len(split.test_occurrences(i))]
+    accuracies = _measure_accuracies(split, blocks, checked_sizes, judged, names, progress)
+    words = tuple(blocks.count_words(size) for size in checked_sizes)
     return SpellingCurve(
         words,
-        tuple(chosen.sets[at] for at in judged),
-        tuple(LearnerCurve.from_accuracies(name, words, found[i]) for i, name in enumerate(names)),
-        tuple(each for at, each in enumerate(chosen.sets) if at not in judged),
-        int(texts.test_words.sum()),
-        len(texts.training_words),
-        len(texts.test_words),
+        tuple(confusion_sets[i] for i in judged),
+        tuple(LearnerCurve.from_accuracies(name, words, accuracies[k]) for k, name in enumerate(names)),
+        tuple(one for i, one in enumerate(confusion_sets) if i not in judged),
+        int(split.test_words.sum()),
+        len(split.training_words),
+        len(split.test_words),
         seed,
-        tuple(texts.occurrences[at].sampling_fraction for at in judged),
+        tuple(split.occurrences[i].sampling_fraction for i in judged),
     )
 
 
-def _check_sizes(given: Sequence[int] | None, words: int) -> tuple[int, ...]:
-    if given is None:
-        return default_sizes(words)
-    found = sorted({check_integer(PARAMETER_OWNER, "sizes", size, 1) for size in given})
-    if not found or found[-1] > words:
-        raise errors.parameter_error(
-            PARAMETER_OWNER,
-            "sizes",
-            f"numbers of words up to {words:,}, all there are to learn from",
-            list(given),
-        )
-    return tuple(found)
+def _check_sizes(sizes: Sequence[int] | None, n_words: int) -> tuple[int, ...]:
+    if sizes is None:
+        return default_sizes(n_words)
+    checked = sorted({check_integer(PARAMETER_OWNER, "sizes", size, 1) for size in sizes})
+    if not checked or checked[-1] > n_words:
+        must = f"numbers of words up to {n_words:,}, the size of the training text"
+        raise errors.parameter_error(PARAMETER_OWNER, "sizes", must, list(sizes))
+    return tuple(checked)
 
 
 def _measure_accuracies(
-    texts: HeldOutSplit,
+    split: HeldOutSplit,
     blocks: NestedBlocks,
     sizes: Sequence[int],
     judged: Sequence[int],
     names: Sequence[str],
     progress: Callable[[int, int], None] | None,
 ) -> Floats:
-    """Return the accuracies [learners, sizes, sets]."""
-    found = np.empty((len(names), len(sizes), len(judged)))
-    for column, at in enumerate(judged):
-        train, test = texts.training_occurrences(at), texts.test_occurrences(at)
-        for line, size in enumerate(sizes):
+    """Return the accuracies [n_learners, n_sizes, n_sets]."""
+    accuracies = np.empty((len(names), len(sizes), len(judged)))
+    for column, i in enumerate(judged):
+        train, test = split.training_occurrences(i), split.test_occurrences(i)
+        for row, size in enumerate(sizes):
             part = train.select(blocks.contains(train, size))
-            found[:, line, column] = [score_learner(name, part, test).right / len(test) for name in names]
+            accuracies[:, row, column] = [score_learner(name, part, test).right / len(test) for name in names]
             if progress is not None:
-                progress(column * len(sizes) + line + 1, len(sizes) * len(judged))
-    return found
+                progress(column * len(sizes) + row + 1, len(sizes) * len(judged))
+    return accuracies
 
 
-LAST_ERROR_HEADING = "± of last"
-MAX_ERROR_BANDS = 2  # more of them cover each other
-LAW_STEPS = 20
-
-
-def format_curve(found: SpellingCurve) -> str:
-    """The whole curve as text."""
+def format_curve(result: SpellingCurve) -> str:
+    """Format a learning curve as text."""
     points = first_table_that_fits(
-        *(text_table(_accuracy_rows(found, is_short), left=0) for is_short in (False, True))
+        *(text_table(_accuracy_rows(result, is_short), left=0) for is_short in (False, True))
     )
-    parts = [textwrap.fill(curve_headline(found), PAGE_WIDTH), points]
-    if any(each.law for each in found.learners):
-        parts.append(text_table(_law_rows(found), left=2))
-    notes = [*explain_abbreviations([each.name for each in found.learners], points), *_curve_notes(found)]
+    parts = [textwrap.fill(curve_headline(result), PAGE_WIDTH), points]
+    if any(learner.law for learner in result.learners):
+        parts.append(text_table(_fit_rows(result), left=2))
+    names = [learner.name for learner in result.learners]
+    notes = [*explain_abbreviations(names, points), *_curve_notes(result)]
     return "\n\n".join([*parts, "\n".join(textwrap.fill(note, PAGE_WIDTH) for note in notes)])
 
 
-def curve_html(found: SpellingCurve) -> str:
-    """The curve as HTML tables with its sentences."""
-    tables = [html_table(curve_headline(found), _accuracy_rows(found), left=0)]
-    if any(each.law for each in found.learners):
-        tables.append(html_table("", _law_rows(found), left=2))
-    return f"<div>{''.join([*tables, *map(html_paragraph, _curve_notes(found))])}</div>"
+def curve_html(result: SpellingCurve) -> str:
+    """Format a learning curve as HTML."""
+    tables = [html_table(curve_headline(result), _accuracy_rows(result), left=0)]
+    if any(learner.law for learner in result.learners):
+        tables.append(html_table("", _fit_rows(result), left=2))
+    return f"<div>{''.join([*tables, *map(html_paragraph, _curve_notes(result))])}</div>"
 
 
-def curve_headline(found: SpellingCurve) -> str:
-    """What was learned and judged, in one sentence."""
+def curve_headline(result: SpellingCurve) -> str:
+    """Return the sizes of the training and test text in one sentence."""
+    learned, judged = format_quantity(result.words[-1], "word"), format_quantity(result.judged_words, "word")
     return (
-        f"{format_quantity(len(found.sets), 'set')} learned from up to {format_quantity(found.words[-1], 'word')} of "
-        f"{format_quantity(found.documents, 'document')}, judged on {format_quantity(found.judged_words, 'word')} of "
-        f"{format_quantity(found.judged_documents, 'other')}"
+        f"{format_quantity(len(result.sets), 'set')} learned from up to {learned} of "
+        f"{format_quantity(result.documents, 'document')}, judged on {judged} of "
+        f"{format_quantity(result.judged_documents, 'other')}"
     )
 
 
-def _accuracy_rows(found: SpellingCurve, is_short: bool = False) -> list[list[str]]:
-    names = [each.name for each in found.learners]
-    means = np.array([each.means for each in found.learners])
+def _accuracy_rows(result: SpellingCurve, is_short: bool = False) -> list[list[str]]:
+    names = [learner.name for learner in result.learners]
+    means = np.array([learner.means for learner in result.learners])
     rows = [
-        [f"{words:,}", *map(format_accuracy, means[:, at].tolist())] for at, words in enumerate(found.words)
+        [f"{words:,}", *map(format_accuracy, means[:, i].tolist())] for i, words in enumerate(result.words)
     ]
     table = [["words", *learner_headings(names, is_short)], *rows]
-    if len(found.sets) > 1:
-        table.append(
-            [LAST_ERROR_HEADING, *(format_accuracy(float(each.errors[-1])) for each in found.learners)]
-        )
+    if len(result.sets) > 1:
+        errors_at_last = (format_accuracy(float(learner.errors[-1])) for learner in result.learners)
+        table.append([LAST_ERROR_HEADING, *errors_at_last])
     return table
 
 
-def _law_rows(found: SpellingCurve) -> list[list[str]]:
+def _fit_rows(result: SpellingCurve) -> list[list[str]]:
     rows = [
-        [each.name, str(each.law), "-" if each.tail_law is None else each.tail_law.gain_text]
-        for each in found.learners
-        if each.law is not None
+        [learner.name, str(learner.law), "-" if learner.tail_law is None else learner.tail_law.gain_text]
+        for learner in result.learners
+        if learner.law is not None
     ]
-    return [["", "log-linear law of the accuracy, all sizes", "last tenfold"], *rows]
+    return [["", "log-linear fit of the accuracy, all sizes", "last tenfold"], *rows]
 
 
-def _curve_notes(found: SpellingCurve) -> list[str]:
-    notes = ["% right, mean of the sets; majority: always the commonest word of what was learned from."]
-    if len(found.sets) > 1:
+def _curve_notes(result: SpellingCurve) -> list[str]:
+    notes = ["% right, mean of the sets; majority: always the most frequent word of the training text."]
+    if len(result.sets) > 1:
         notes[0] += f" {LAST_ERROR_HEADING}: the standard errors over the sets at the last size."
-    if any(each.law for each in found.learners):
+    if any(learner.law for learner in result.learners):
         notes.append(
-            "The number before log10 is what ten times the text brings. last tenfold: the points that it "
-            "brings by the law of the sizes from a tenth of all words on."
+            "The factor of log10 is the gain from ten times the text. last tenfold: this gain in percentage "
+            "points, "
+            "fitted to the sizes from a tenth of all words on."
         )
-    if thinned := [each for each in zip(found.sets, found.taken, strict=True) if each[1] < 1]:
-        names = ", ".join(f"{'/'.join(words)} ({format_percent(taken)} kept)" for words, taken in thinned)
+    sampled = [
+        f"{'/'.join(words)} ({format_percent(fraction)} kept)"
+        for words, fraction in zip(result.sets, result.sampling_fractions, strict=True)
+        if fraction < 1
+    ]
+    if sampled:
         notes.append(
-            "So frequent that not all of their occurrences are kept, and that small sizes teach less of them "
-            f"than so many words would: {names}."
+            "Sets so frequent that only a sample of their occurrences was kept, so that small sizes are "
+            f"underestimated: {', '.join(sampled)}."
         )
-    if found.left_out:
-        names = ", ".join("/".join(words) for words in found.left_out)
-        notes.append(f"Not in the text held out, and left out: {names}.")
+    if result.left_out:
+        names = ", ".join("/".join(words) for words in result.left_out)
+        notes.append(f"Not in the held-out text, and left out: {names}.")
     return notes
 
 
-def curve_plot_rows(found: SpellingCurve) -> list[dict[str, Any]]:
-    """Rows of a picture: means, of two lines at most with a standard error to each side, and the laws."""
-    has_band = len(found.learners) <= MAX_ERROR_BANDS
-    rows = [row for each in found.learners for row in _measured_points(found, each, has_band=has_band)]
-    return rows + [
-        row for each in found.learners if each.name != MAJORITY for row in _law_points(found, each)
+def curve_plot_rows(result: SpellingCurve) -> list[dict[str, Any]]:
+    """Return the rows of the plot: means, with error bands for at most two learners, and the fits."""
+    has_band = len(result.learners) <= MAX_ERROR_BANDS
+    rows = [
+        row for learner in result.learners for row in _measured_points(result, learner, has_band=has_band)
     ]
+    fitted = [learner for learner in result.learners if learner.name != MAJORITY]
+    return rows + [row for learner in fitted for row in _fit_points(result, learner)]
 
 
-def _measured_points(found: SpellingCurve, learner: LearnerCurve, *, has_band: bool) -> list[dict[str, Any]]:
-    points = zip(found.words, learner.means.tolist(), learner.errors.tolist(), strict=True)
+def _measured_points(result: SpellingCurve, learner: LearnerCurve, *, has_band: bool) -> list[dict[str, Any]]:
+    points = zip(result.words, learner.means.tolist(), learner.errors.tolist(), strict=True)
     return [
         {"series": learner.name, "x": words, "y": mean}
         | ({"low": mean - error, "high": min(mean + error, 1.0)} if has_band and error >= 0 else {})
@@ -330,28 +335,25 @@ def _measured_points(found: SpellingCurve, learner: LearnerCurve, *, has_band: b
     ]
 
 
-def _law_points(found: SpellingCurve, learner: LearnerCurve) -> list[dict[str, Any]]:
+def _fit_points(result: SpellingCurve, learner: LearnerCurve) -> list[dict[str, Any]]:
     if learner.law is None:
         return []
-    steps = np.geomspace(found.words[0], found.words[-1], LAW_STEPS).tolist()
-    return [{"series": learner.name, "x": x, "y": learner.law.predict(x), "fitted": True} for x in steps]
+    xs = np.geomspace(result.words[0], result.words[-1], FIT_POINTS).tolist()
+    return [{"series": learner.name, "x": x, "y": learner.law.predict(x), "fitted": True} for x in xs]
 
 
-BLOCK_WORDS = 1000
-
-
-def default_sizes(words: int) -> tuple[int, ...]:
-    """1, 2 and 5 times each power of ten from 10,000 words on, and all words."""
-    steps = [times * 10**power for power in range(4, 19) for times in (1, 2, 5)]
-    return (*(size for size in steps if size < words), words)
+def default_sizes(n_words: int) -> tuple[int, ...]:
+    """Return 1, 2 and 5 times each power of ten from 10,000 words on, and all words."""
+    steps = [factor * 10**power for power in range(4, 19) for factor in (1, 2, 5)]
+    return (*(size for size in steps if size < n_words), n_words)
 
 
 @dataclass(frozen=True, eq=False)
 class NestedBlocks:
-    """The blocks of documents in a random order; a size takes the first of them, so it contains all smaller.
+    """The blocks of 1,000 words of all documents in random order; each size consists of the first blocks.
 
-    `start` is the number of each document's first block, `before` how many words the blocks ahead of each
-    block have in the random order.
+    `first_block` has the index of each document's first block, `words_before` the number of words before each
+    block in the random order, and `ends` the cumulative number of words in the random order.
     """
 
     first_block: Ints
@@ -360,40 +362,36 @@ class NestedBlocks:
 
     @classmethod
     def draw(cls, words: Ints, seed: int) -> NestedBlocks:
-        """Cut documents of so many words each."""
-        counts = -(-words // BLOCK_WORDS)
-        start = np.concatenate([[0], np.cumsum(counts)])
-        sizes = np.full(int(start[-1]), BLOCK_WORDS, np.int64)
-        last = start[1:][counts > 0] - 1
-        sizes[last] = words[counts > 0] - (counts[counts > 0] - 1) * BLOCK_WORDS
+        """Split documents with these numbers of words into blocks and draw their order."""
+        n_blocks = -(-words // BLOCK_WORDS)
+        first_block = np.concatenate([[0], np.cumsum(n_blocks)])
+        sizes = np.full(int(first_block[-1]), BLOCK_WORDS, np.int64)
+        has_words = n_blocks > 0
+        last_block = first_block[1:][has_words] - 1
+        sizes[last_block] = words[has_words] - (n_blocks[has_words] - 1) * BLOCK_WORDS
         order = np.random.default_rng(seed).permutation(len(sizes))
         ends = np.cumsum(sizes[order])
-        before = np.empty_like(ends)
-        before[order] = ends - sizes[order]
-        return cls(start, before, ends)
+        words_before = np.empty_like(ends)
+        words_before[order] = ends - sizes[order]
+        return cls(first_block, words_before, ends)
 
     def count_words(self, size: int) -> int:
-        """The words of the first blocks that have at least so many."""
+        """Return the number of words of the first blocks that have at least `size` words."""
         return int(self.ends[min(int(np.searchsorted(self.ends, size)), len(self.ends) - 1)])
 
     def contains(self, rows: Occurrences, size: int) -> npt.NDArray[np.bool_]:
-        """Whether each occurrence is in the first blocks of so many words."""
-        block = self.first_block[rows.documents] + rows.at // BLOCK_WORDS
+        """Return which occurrences are in the first blocks that have at least `size` words."""
+        block = self.first_block[rows.documents] + rows.positions // BLOCK_WORDS
         return np.asarray(self.words_before[block] < size)
-
-
-MIN_SIZES = 3  # sizes
-VARIANCE_TOLERANCE = 1e-24  # what rounding leaves of a variance of zero
 
 
 @dataclass(frozen=True)
 class LogLinearFit:
     """The accuracy a + b · log10(words), fitted by least squares to the mean over the sets.
 
-    `error` is the standard error of b over the sets, each of which has a slope of its own, b their mean; with
-    one set it is nan. Errors around the line would tell less: texts of all sizes are judged by the same
-    occurrences, and the larger ones contain the smaller. `r2` is the share of the variance of the mean over
-    the sizes that the line explains.
+    b is the mean of the slopes of the sets and `error` its standard error over the sets; nan for a single
+    set. (The residuals give no standard error: all sizes share their test occurrences, and larger ones
+    contain smaller ones.) `r2` is the coefficient of determination of the mean over the sets.
     """
 
     a: float
@@ -402,42 +400,42 @@ class LogLinearFit:
     r2: float
 
     def predict(self, words: float) -> float:
-        """The accuracy that the law gives to so many words."""
+        """Return the fitted accuracy for a number of training words."""
         return self.a + self.b * math.log10(words)
 
     @property
     def gain_text(self) -> str:
-        """What ten times the text brings, in points."""
-        known = "" if math.isnan(self.error) else f" ± {100 * self.error:.1f}"
-        # Zero has no sign to tell, nor has what is rounded to it.
-        return use_minus_sign(f"{round(100 * self.b, 1) + 0.0:+.1f}{known}")
+        """The gain from ten times the text in percentage points."""
+        error = "" if math.isnan(self.error) else f" ± {100 * self.error:.1f}"
+        # Adding 0.0 turns −0.0 into 0.0.
+        return use_minus_sign(f"{round(100 * self.b, 1) + 0.0:+.1f}{error}")
 
     def to_dict(self) -> dict[str, Any]:
-        """The law for JSON."""
+        """Return the coefficients as JSON values."""
         return {name: to_json_value(value) for name, value in asdict(self).items()}
 
     def __str__(self) -> str:
-        known = "" if math.isnan(self.error) else f" (± {self.error:.4f})"
-        told = "" if math.isnan(self.r2) else f", R² {self.r2:.3f}"
+        error = "" if math.isnan(self.error) else f" (± {self.error:.4f})"
+        r2 = "" if math.isnan(self.r2) else f", R² {self.r2:.3f}"
         sign = "−" if round(self.b, 4) < 0 else "+"
-        return use_minus_sign(f"{self.a:.3f} {sign} {abs(self.b):.4f}{known} · log10(words){told}")
+        return use_minus_sign(f"{self.a:.3f} {sign} {abs(self.b):.4f}{error} · log10(words){r2}")
 
 
 def fit_log_linear(words: Sequence[int], accuracies: Floats) -> LogLinearFit | None:
-    """Return the law of accuracies [sizes, sets], or None of fewer than three sizes."""
+    """Fit accuracies [n_sizes, n_sets]; return None for fewer than three sizes."""
     x = np.log10(np.asarray(words, np.float64))
     if len(x) < MIN_SIZES:
         return None
-    away = x - x.mean()
-    slopes = away @ accuracies / float(away @ away)
+    centred = x - x.mean()
+    slopes = centred @ accuracies / float(centred @ centred)
     means = accuracies.mean(axis=1)
     b = float(slopes.mean())
     a = float(means.mean() - b * x.mean())
     total = float(np.square(means - means.mean()).sum())
-    rest = float(np.square(means - a - b * x).sum())
+    residual = float(np.square(means - a - b * x).sum())
     return LogLinearFit(
         a,
         b,
         float(standard_error_over_sets(slopes)),
-        1.0 - rest / total if total > VARIANCE_TOLERANCE else math.nan,
+        1.0 - residual / total if total > VARIANCE_TOLERANCE else math.nan,
     )

@@ -1,4 +1,4 @@
-"""Each occurrence taken once as it is and once as every other word of its set, direction by direction."""
+"""Recall and precision by direction: which word was written instead of which other word of its set."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from weigh.apps.spelling.evaluation.compare import PAGE_WIDTH, format_fraction
 from weigh.apps.spelling.speller import Speller
 from weigh.text import format_quantity, html_table, text_table, to_json_value
 
-MAX_DIRECTIONS_DRAWN = 200  # directions
+MAX_DIRECTIONS_DRAWN = 200
 TABLE_HEADINGS = ["written → meant", "errors", "found", "recall", "right", "alarms", "precision"]
 
 
 @dataclass(frozen=True)
 class DirectionResult:
-    """What a speller says where `written` stands: wrongly in contexts of `meant`, and rightly in its own.
+    """Suggestions of `meant` for `written`: in contexts of `meant` (errors) and in its own (false alarms).
 
-    Of `wrong` contexts `found` had `meant` suggested, and so had `alarms` of the `right` ones.
+    `meant` is suggested in `found` of the `wrong` contexts and in `alarms` of the `right` ones.
     """
 
     written: str
@@ -39,21 +39,18 @@ class DirectionResult:
 
     @property
     def recall(self) -> float:
-        """The share of errors found."""
+        """The share of errors that are found."""
         return self.found / self.wrong if self.wrong else math.nan
 
     @property
     def precision(self) -> float:
-        """The share of suggestions that are right where as many words are wrong as right.
-
-        It is r / (r + a) of the recall r and the share a of right words that have an alarm.
-        """
+        """Precision if half of the words were wrong: r / (r + a), with recall r and false alarm rate a."""
         if not self.wrong or not self.right or not self.found + self.alarms:
             return math.nan
         return self.recall / (self.recall + self.alarms / self.right)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return all results as JSON values."""
         return {
             **asdict(self),
             "recall": to_json_value(self.recall),
@@ -63,42 +60,42 @@ class DirectionResult:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DirectionEvaluation:
-    """The result of `directions`; prints within 80 columns."""
+    """The result of `evaluate_directions`; prints in 80 columns."""
 
     pairs: tuple[DirectionResult, ...]
     words: int
     threshold: float
 
     def __getitem__(self, pair: tuple[str, str]) -> DirectionResult:
-        for each in self.pairs:
-            if (each.written, each.meant) == pair:
-                return each
+        for result in self.pairs:
+            if (result.written, result.meant) == pair:
+                return result
         raise errors.ParameterError(f"The speller has no set with {pair[0]!r} and {pair[1]!r}.")
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
-        pairs = [each.to_dict() for each in self.pairs]
+        """Return all results as JSON values."""
+        pairs = [result.to_dict() for result in self.pairs]
         return {"words": self.words, "threshold": self.threshold, "pairs": pairs}
 
     def plot(self) -> Any:
-        """Draw the recall of the directions that occur, the weakest first."""
+        """Plot the recall of the directions that occur, lowest first."""
         from weigh.pictures import bar_chart
 
-        known = sorted((each for each in self.pairs if each.wrong), key=lambda each: each.recall)
-        rows = [{"name": f"{each.written} → {each.meant}", "value": each.recall} for each in known]
+        results = sorted((pair for pair in self.pairs if pair.wrong), key=lambda pair: pair.recall)
+        rows = [{"name": f"{pair.written} → {pair.meant}", "value": pair.recall} for pair in results]
         return bar_chart(
             rows,
-            x="share of errors found",
-            title="Errors found, by direction, the fewest first",
+            x="recall",
+            title="Recall by direction, lowest first",
             what="directions",
             most=MAX_DIRECTIONS_DRAWN,
         )
 
     def __str__(self) -> str:
         notes = (
-            "errors: contexts of the second word in which the first was put, each alone. right: contexts of "
-            "the first word. precision: the share of right suggestions where there are as many errors as "
-            "right words."
+            "errors: contexts of the second word, each checked with the first word in its place. right: "
+            "contexts of "
+            "the first word. precision: the share of correct suggestions if half of the words were errors."
         )
         table = text_table(self._table_rows())
         return "\n\n".join([textwrap.fill(self._title, PAGE_WIDTH), table, textwrap.fill(notes, PAGE_WIDTH)])
@@ -111,65 +108,66 @@ class DirectionEvaluation:
 
     @property
     def _title(self) -> str:
-        met = format_quantity(self.words, "word")
-        return f"Each word of a set in {met} written once rightly and once wrongly; P > {self.threshold:.4f}"
+        words = format_quantity(self.words, "word")
+        return f"Every set word in {words} checked as written and swapped; P > {self.threshold:.4f}"
 
     def _table_rows(self) -> list[list[str]]:
         return [
             TABLE_HEADINGS,
             *(
                 [
-                    f"{each.written} → {each.meant}",
-                    f"{each.wrong:,}",
-                    f"{each.found:,}",
-                    format_fraction(each.recall),
-                    f"{each.right:,}",
-                    f"{each.alarms:,}",
-                    format_fraction(each.precision),
+                    f"{pair.written} → {pair.meant}",
+                    f"{pair.wrong:,}",
+                    f"{pair.found:,}",
+                    format_fraction(pair.recall),
+                    f"{pair.right:,}",
+                    f"{pair.alarms:,}",
+                    format_fraction(pair.precision),
                 ]
-                for each in self.pairs
-                if each.wrong
+                for pair in self.pairs
+                if pair.wrong
             ),
         ]
 
 
 def evaluate_directions(speller: Speller, documents: Iterable[Document]) -> DirectionEvaluation:
-    """Put every other word of its set in the place of each occurrence, alone, and count what is suggested.
+    """Swap each occurrence, one at a time, with every other word of its set and count the suggestions.
 
-    A context does not hold its own word, so what is suggested in it does not hang on what is written there.
+    The features of a context do not include the written word, so one prediction per occurrence is enough.
     """
-    sets = [chooser.words for chooser in speller.sets]
+    sets = [classifier.words for classifier in speller.sets]
     corpus = Corpus.read(documents, sets, speller.settings.window)
     if not any(map(len, corpus.occurrences)):
+        words = format_quantity(corpus.n_words, "word")
         raise errors.DataError(
-            f"directions: no word of the speller's sets is in the {format_quantity(corpus.n_words, 'word')} of the "
-            "texts. Give more text."
+            f"No word of the speller's sets occurs in the {words} of text. Give more text."
         )
     threshold = speller.promise.threshold
-    pairs = [
-        each
-        for chooser, rows in zip(speller.sets, corpus.occurrences, strict=True)
-        for each in _evaluate_set(chooser, rows, threshold)
+    results = [
+        result
+        for classifier, rows in zip(speller.sets, corpus.occurrences, strict=True)
+        for result in _evaluate_set(classifier, rows, threshold)
     ]
-    return DirectionEvaluation(tuple(pairs), corpus.n_words, threshold)
+    return DirectionEvaluation(tuple(results), corpus.n_words, threshold)
 
 
 def _evaluate_set(
-    chooser: LinearWordClassifier, rows: Occurrences, threshold: float
+    classifier: LinearWordClassifier, rows: Occurrences, threshold: float
 ) -> Iterator[DirectionResult]:
-    n = len(chooser.words)
+    n = len(classifier.words)
     counts = np.bincount(rows.members, minlength=n)
-    chances = chooser.predict_proba(rows)
-    best = chances.argmax(axis=1)
-    sure = chances.max(axis=1, initial=0.0) > threshold
-    # How often the contexts of each word [n, n] surely ask for each.
-    asked = np.bincount(n * rows.members[sure] + best[sure], minlength=n * n).reshape(n, n)
+    probabilities = classifier.predict_proba(rows)
+    best = probabilities.argmax(axis=1)
+    is_above = probabilities.max(axis=1, initial=0.0) > threshold
+    # predicted[i, j]: occurrences of word i for which word j is predicted above the threshold.
+    cells = n * rows.members[is_above] + best[is_above]
+    predicted = np.bincount(cells, minlength=n * n).reshape(n, n)
     for written, meant in permutations(range(n), 2):
         yield DirectionResult(
-            chooser.words[written],
-            chooser.words[meant],
+            classifier.words[written],
+            classifier.words[meant],
             wrong=int(counts[meant]),
-            found=int(asked[meant, meant]),
+            found=int(predicted[meant, meant]),
             right=int(counts[written]),
-            alarms=int(asked[written, meant]),
+            alarms=int(predicted[written, meant]),
         )

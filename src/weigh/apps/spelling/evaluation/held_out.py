@@ -1,4 +1,4 @@
-"""Texts read once for a trial: what may be learned from, and what is held out to judge by."""
+"""Training and test documents of an evaluation, and the scores of a learner on them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,17 @@ from weigh.judge.metrics.losses import Floats
 from weigh.text import format_quantity
 
 Ints = npt.NDArray[np.int64]
-HELD_OUT_EVERY = 6  # one document in so many is held out where nobody says which
+HELD_OUT_EVERY = 6  # without test documents, the last sixth of the documents is held out
+MAJORITY = "majority"
+CONFIDENCE_LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOutSplit:
-    """The occurrences of every set in documents read once, those from `first_held` on to judge by.
+    """The occurrences of every set in training documents, followed by test documents.
 
-    `words` counts the words of each document.
+    `document_words` has the number of words of each document; those from `first_test_document` on are test
+    documents.
     """
 
     occurrences: tuple[Occurrences, ...]
@@ -36,112 +39,108 @@ class HeldOutSplit:
 
     @property
     def training_words(self) -> Ints:
-        """The words of each document that may be learned from."""
+        """The number of words of each training document."""
         return self.document_words[: self.first_test_document]
 
     @property
     def test_words(self) -> Ints:
-        """The words of each document held out."""
+        """The number of words of each test document."""
         return self.document_words[self.first_test_document :]
 
-    def training_occurrences(self, at: int) -> Occurrences:
-        """The occurrences of a set that may be learned from."""
-        return self.occurrences[at].select(self.occurrences[at].documents < self.first_test_document)
+    def training_occurrences(self, set_index: int) -> Occurrences:
+        """Return the occurrences of a set in the training documents."""
+        rows = self.occurrences[set_index]
+        return rows.select(rows.documents < self.first_test_document)
 
-    def test_occurrences(self, at: int) -> Occurrences:
-        """The occurrences of a set in the documents held out."""
-        return self.occurrences[at].select(self.occurrences[at].documents >= self.first_test_document)
+    def test_occurrences(self, set_index: int) -> Occurrences:
+        """Return the occurrences of a set in the test documents."""
+        rows = self.occurrences[set_index]
+        return rows.select(rows.documents >= self.first_test_document)
 
 
 def read_split(
     documents: Iterable[Document],
-    held: Iterable[Document] | None,
+    test_documents: Iterable[Document] | None,
     sets: Sequence[Sequence[str]],
     window: int,
-    owner: str,
 ) -> HeldOutSplit:
-    """Read documents to learn from and to judge by; without the latter the last sixth is held out."""
-    first = 0
+    """Read training and test documents; without the latter, hold out the last sixth of the documents."""
+    n_training = 0
     paths: list[Path] = []
 
-    def noted() -> Iterator[Document]:
-        nonlocal first
-        for each in documents:
-            first += 1
-            paths.append(each.path)
-            yield each
-        for each in held or ():
-            paths.append(each.path)
-            yield each
+    def all_documents() -> Iterator[Document]:
+        nonlocal n_training
+        for document in documents:
+            n_training += 1
+            paths.append(document.path)
+            yield document
+        for document in test_documents or ():
+            paths.append(document.path)
+            yield document
 
-    corpus = Corpus.read(noted(), sets, window)
-    words = corpus.document_words
-    if held is None:
-        first -= max(1, first // HELD_OUT_EVERY)
-    _check_disjoint(paths[:first], paths[first:], owner)
-    if first < 1 or sum(words[:first]) == 0 or sum(words[first:]) == 0:
+    corpus = Corpus.read(all_documents(), sets, window)
+    if test_documents is None:
+        n_training -= max(1, n_training // HELD_OUT_EVERY)
+    _check_disjoint(paths[:n_training], paths[n_training:])
+    split = HeldOutSplit(corpus.occurrences, np.array(corpus.document_words, np.int64), n_training)
+    n_test_words = format_quantity(int(split.test_words.sum()), "word")
+    if n_training < 1 or split.training_words.sum() == 0 or split.test_words.sum() == 0:
         raise errors.DataError(
-            f"{owner}: {format_quantity(sum(words[:first]), 'word')} to learn from and "
-            f"{format_quantity(sum(words[first:]), 'word')} to judge by are not enough. Give two documents or "
-            "more, or say which ones to judge by."
+            f"There is too little text: {format_quantity(int(split.training_words.sum()), 'word')} to learn "
+            "from "
+            f"and {n_test_words} to test on. Give at least two documents, or give test documents."
         )
-    texts = HeldOutSplit(corpus.occurrences, np.array(words, np.int64), first)
-    if not any(len(texts.test_occurrences(at)) for at in range(len(texts.occurrences))):
+    if not any(len(split.test_occurrences(i)) for i in range(len(split.occurrences))):
         raise errors.DataError(
-            f"{owner}: no word of any set is in the {format_quantity(sum(words[first:]), 'word')} held out. "
-            "Give more text, or sets of words that are in it."
+            f"No word of any set occurs in the {n_test_words} of the test documents. Give more text, or sets "
+            "of words "
+            "that occur in it."
         )
-    return texts
+    return split
 
 
-def _check_disjoint(learned: Sequence[Path], judged: Sequence[Path], owner: str) -> None:
-    """Refuse to judge by a file that is learned from."""
-    known = {path.resolve() for path in learned if path != NO_FILE}
-    for path in judged:
-        if path.resolve() in known:
+def _check_disjoint(training: Sequence[Path], test: Sequence[Path]) -> None:
+    """Raise `DataError` if a file is used for training and for testing."""
+    resolved = {path.resolve() for path in training if path != NO_FILE}
+    for path in test:
+        if path.resolve() in resolved:
             raise errors.DataError(
-                f"{owner}: {path} is among the texts to learn from and among those to judge by. Give it "
-                "for one of the two."
+                f"{path} is a training document and a test document. Use it for one of the two only."
             )
 
 
 def check_learners(learners: Sequence[str], owner: str) -> tuple[str, ...]:
-    """Return the names of learners, each once."""
-    found = tuple(dict.fromkeys([learners] if isinstance(learners, str) else learners))
-    if not found or not set(found) <= set(LEARNERS):
+    """Return the names of learners without duplicates; raise `ParameterError` for unknown ones."""
+    names = tuple(dict.fromkeys([learners] if isinstance(learners, str) else learners))
+    if not names or not set(names) <= set(LEARNERS):
         raise errors.parameter_error(owner, "learners", f"some of {errors.quote_names(LEARNERS)}", learners)
-    return found
-
-
-MAJORITY = "majority"
-CONFIDENCE_LEVEL = 0.95
+    return names
 
 
 class SetScore(NamedTuple):
-    """How many occurrences a learner got right, and how many features it keeps."""
+    """The number of correct predictions for one set, and the number of features of the classifier."""
 
     right: int
     features: int
 
 
 def score_learner(learner: str, train: Occurrences, test: Occurrences) -> SetScore:
-    """Learn from some occurrences and choose a word for others; the majority is the commonest word."""
-    chooser = majority_classifier(train) if learner == MAJORITY else train_classifier(learner, train)
-    return SetScore(
-        int((chooser.predict_proba(test).argmax(axis=1) == test.members).sum()), chooser.n_features
-    )
+    """Train a learner, or the majority baseline, and score its predictions on test occurrences."""
+    classifier = majority_classifier(train) if learner == MAJORITY else train_classifier(learner, train)
+    is_correct = classifier.predict_proba(test).argmax(axis=1) == test.members
+    return SetScore(int(is_correct.sum()), classifier.n_features)
 
 
 def proportion(name: str, part: int, whole: int) -> Measure:
-    """A share with its exact 95 % interval; nan of nothing."""
+    """Return part / whole with its exact 95 % interval; nan if the whole is 0."""
     k, n = np.array([[part], [whole]], np.float64)
     low, high = clopper_pearson(k, n, CONFIDENCE_LEVEL)
     return Measure(name, part / whole if whole else math.nan, float(low[0]), float(high[0]))
 
 
 def standard_error_over_sets(values: Floats) -> Floats:
-    """The standard error of the mean over the sets, which are the last axis; nan of one set."""
-    sets = values.shape[-1]
-    if sets < 2:
+    """Return the standard error of the mean over the last axis, the sets; nan for a single set."""
+    n_sets = values.shape[-1]
+    if n_sets < 2:
         return np.full(values.shape[:-1], math.nan)
-    return np.asarray(values.std(axis=-1, ddof=1) / math.sqrt(sets))
+    return np.asarray(values.std(axis=-1, ddof=1) / math.sqrt(n_sets))

@@ -1,4 +1,4 @@
-"""Errors put into text held out, to see how many a speller finds and what else it complains of."""
+"""Precision, recall and false alarms of a speller on held-out text with injected errors."""
 
 from __future__ import annotations
 
@@ -30,13 +30,15 @@ from weigh.features.validation import check_integer
 from weigh.judge.metrics.confidence_intervals import Measure
 from weigh.text import format_float, format_quantity, html_paragraph, html_table, text_table, truncate
 
-PARAMETER_OWNER = "swaps"
+PARAMETER_OWNER = "evaluate_swaps"
 DEFAULT_ONE_IN = 200
+TABLE_HEADINGS = ["", "in text", "swapped", "corrected", "recall", "false", "precision"]
+_TOO_MANY_ALARMS = "More false alarms than promised: this text differs from the training text."
 
 
 @dataclass(frozen=True)
 class SwapCounts:
-    """What became of swapped words: found and put right, taken for a third word; and false alarms."""
+    """Counts of set words, swapped words, and right, wrong (`misnamed`) and false suggestions."""
 
     occurrences: int
     swapped: int
@@ -46,21 +48,21 @@ class SwapCounts:
 
     @property
     def suggestions(self) -> int:
-        """All suggestions."""
+        """The number of suggestions."""
         return self.right + self.misnamed + self.false
 
     @property
     def precision(self) -> Measure:
-        """The share of suggestions that put an error right, with its exact 95 % interval."""
+        """The share of suggestions that correct an error, with its exact 95 % interval."""
         return proportion("precision", self.right, self.suggestions)
 
     @property
     def recall(self) -> Measure:
-        """The share of errors that were put right, with its exact 95 % interval."""
+        """The share of errors that are corrected, with its exact 95 % interval."""
         return proportion("recall", self.right, self.swapped)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return all results as JSON values."""
         return {
             "occurrences": self.occurrences,
             "swapped": self.swapped,
@@ -74,10 +76,10 @@ class SwapCounts:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SwapEvaluation:
-    """The result of `swaps`; prints within 80 columns.
+    """The result of `evaluate_swaps`; prints in 80 columns.
 
-    `all` counts over all sets, `sets` are those of the speller in their order. `clean_alarms` are the
-    suggestions in the texts as they were, all of which are taken for false.
+    `sets` has the counts of each set of the speller, `total` their sums. `clean_alarms` counts the
+    suggestions for the original texts, all of which are taken to be false.
     """
 
     texts: int
@@ -91,27 +93,27 @@ class SwapEvaluation:
 
     @property
     def precision(self) -> Measure:
-        """The share of suggestions that put an error right."""
+        """The share of suggestions that correct an error."""
         return self.total.precision
 
     @property
     def recall(self) -> Measure:
-        """The share of errors that were put right."""
+        """The share of errors that are corrected."""
         return self.total.recall
 
     @property
     def alarms(self) -> Measure:
-        """False alarms per 10,000 words of the texts as they were."""
-        found = proportion("alarms", self.clean_alarms, self.words)
-        return Measure("alarms", RATE_WORDS * found.value, RATE_WORDS * found.low, RATE_WORDS * found.high)
+        """False alarms per 10,000 words of the original texts."""
+        rate = proportion("alarms", self.clean_alarms, self.words)
+        return Measure("alarms", RATE_WORDS * rate.value, RATE_WORDS * rate.low, RATE_WORDS * rate.high)
 
     @property
     def is_kept(self) -> bool:
-        """Whether there may be as few alarms as are promised: not all of their interval lies above."""
+        """Whether the rate of alarms is compatible with the promise: its interval is not all above it."""
         return self.alarms.low <= max(self.promise.rate, self.promise.promised)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return all results as JSON values."""
         return {
             "texts": self.texts,
             "words": self.words,
@@ -127,13 +129,13 @@ class SwapEvaluation:
         }
 
     def plot(self) -> Any:
-        """Draw the share of errors found of every set, with its interval."""
+        """Plot the recall of every set with its interval."""
         from weigh.pictures import interval_chart
 
         return interval_chart(
             swaps_plot_rows(self),
-            x="share of swapped words put right",
-            title="Errors found, by set, those with most errors first",
+            x="recall: share of swapped words corrected",
+            title="Recall by set, most swapped words first",
             what="sets",
             most=MAX_SETS_DRAWN,
         )
@@ -156,22 +158,20 @@ def evaluate_swaps(
     seed: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> SwapEvaluation:
-    """Replace one word in `one_in` of texts by another of its set, let the speller check them, and count.
+    """Swap one word in `one_in` with another word of its set, check the texts, and count the suggestions.
 
     Parameters
     ----------
-    speller : a speller that has not learned these texts
-    texts : pairs of a name, whose ending says what is code in it, and a text without errors
-    one_in : the words of a text for each that is replaced; at most half of the words of the sets are
-    seed : which words are replaced, and by which
-    progress : called with the texts done and all texts
+    speller : a speller that was not trained on these texts
+    texts : pairs of a name, whose suffix determines the markup, and a text without errors
+    one_in : one word in so many is swapped, but at most half of the set words of a text
+    seed : of the random choice of words
+    progress : called with the number of completed texts and of all texts
     """
-    one_in, seed = (
-        check_integer(PARAMETER_OWNER, "one_in", one_in, 2),
-        check_integer(PARAMETER_OWNER, "seed", seed, 0),
-    )
+    one_in = check_integer(PARAMETER_OWNER, "one_in", one_in, 2)
+    seed = check_integer(PARAMETER_OWNER, "seed", seed, 0)
     rng = np.random.default_rng(seed)
-    tally = _SwapTally([chooser.words for chooser in speller.sets])
+    tally = _SwapTally([classifier.words for classifier in speller.sets])
     for number, (name, text) in enumerate(texts):
         tally.clean_alarms += len(speller.check(text, name=name))
         _swap_and_check(speller, tally, name, text, one_in, rng)
@@ -179,8 +179,9 @@ def evaluate_swaps(
             progress(number + 1, len(texts))
     if not tally.counts["swapped"]:
         raise errors.DataError(
-            f"{PARAMETER_OWNER}: no word was replaced in {tally.words:,} words, of which {len(tally):,} belong to a "
-            f"set of the speller. Give more text, or replace more than one word in {one_in:,}."
+            f"No word was swapped: {len(tally):,} of {tally.words:,} words belong to a set of the speller, "
+            "and one word "
+            f"in {one_in:,} is swapped. Give more text, or a smaller one_in."
         )
     return SwapEvaluation(
         len(texts),
@@ -195,27 +196,29 @@ def evaluate_swaps(
 
 
 class _SwapTally:
-    """Counts by kind, and by kind and set."""
+    """Counts by field of `SwapCounts`, and by field and set."""
 
     def __init__(self, sets: Sequence[tuple[str, ...]]) -> None:
         self.sets = sets
-        self.set_by_word = {normalise_word(word): at for at, words in enumerate(sets) for word in words}
+        self.set_by_word = {normalise_word(word): i for i, words in enumerate(sets) for word in words}
         self.counts: Counter[Any] = Counter()
         self.words = self.clean_alarms = 0
 
     def __len__(self) -> int:
         return self.counts["occurrences"]
 
-    def add(self, kind: str, at: int) -> None:
-        self.counts[kind] += 1
-        self.counts[kind, at] += 1
+    def add(self, name: str, set_index: int) -> None:
+        self.counts[name] += 1
+        self.counts[name, set_index] += 1
 
     def total(self) -> SwapCounts:
-        return SwapCounts(*(self.counts[kind] for kind in COUNT_NAMES))
+        return SwapCounts(*(self.counts[name] for name in COUNT_NAMES))
 
     def by_set(self) -> tuple[tuple[tuple[str, ...], SwapCounts], ...]:
-        found = [SwapCounts(*(self.counts[kind, at] for kind in COUNT_NAMES)) for at in range(len(self.sets))]
-        return tuple(zip(self.sets, found, strict=True))
+        return tuple(
+            (words, SwapCounts(*(self.counts[name, i] for name in COUNT_NAMES)))
+            for i, words in enumerate(self.sets)
+        )
 
 
 COUNT_NAMES = tuple(SwapCounts.__dataclass_fields__)
@@ -225,79 +228,80 @@ def _swap_and_check(
     speller: Speller, tally: _SwapTally, name: str, text: str, one_in: int, rng: np.random.Generator
 ) -> None:
     content = text.encode("utf-8", "surrogatepass")
-    words, found = find_set_words(content, name, tally.sets)
-    tally.words += words
-    due = min(tally.words // one_in - tally.counts["swapped"], len(found) // 2)
-    chosen = [found[at] for at in rng.choice(len(found), due, replace=False)] if due > 0 else []
-    changed, made = swap_words(content, chosen, tally.sets, rng)
-    for place in found:
-        tally.add("occurrences", place.set_index)
-    for swap in made:
+    n_words, positions = find_set_words(content, name, tally.sets)
+    tally.words += n_words
+    n_due = min(tally.words // one_in - tally.counts["swapped"], len(positions) // 2)
+    chosen = [positions[i] for i in rng.choice(len(positions), n_due, replace=False)] if n_due > 0 else []
+    changed, swaps = swap_words(content, chosen, tally.sets, rng)
+    for position in positions:
+        tally.add("occurrences", position.set_index)
+    for swap in swaps:
         tally.add("swapped", swap.set_index)
-    originals = {swap.begin: swap.original for swap in made}
-    for one in speller.check(changed, name=name):
-        meant = originals.get(one.begin)
-        is_right = meant is not None and normalise_word(one.suggested) == normalise_word(meant)
-        kind = "false" if meant is None else "right" if is_right else "misnamed"
-        tally.add(kind, tally.set_by_word[normalise_word(one.written)])
+    originals = {swap.begin: swap.original for swap in swaps}
+    for suggestion in speller.check(changed, name=name):
+        original = originals.get(suggestion.begin)
+        if original is None:
+            outcome = "false"
+        else:
+            is_right = normalise_word(suggestion.suggested) == normalise_word(original)
+            outcome = "right" if is_right else "misnamed"
+        tally.add(outcome, tally.set_by_word[normalise_word(suggestion.written)])
 
 
-_TOO_MANY_ALARMS = "More alarms than promised: this text is not like the text that was learned."
-TABLE_HEADINGS = ["", "in text", "swapped", "put right", "recall", "false", "precision"]
-
-
-def format_swaps(found: SwapEvaluation) -> str:
-    """The whole trial as text."""
+def format_swaps(result: SwapEvaluation) -> str:
+    """Format an evaluation as text."""
     parts = [
-        textwrap.fill(swaps_headline(found), PAGE_WIDTH),
+        textwrap.fill(swaps_headline(result), PAGE_WIDTH),
         "\n".join(
-            textwrap.fill(each, PAGE_WIDTH, subsequent_indent="  ") for each in _format_measures(found)
+            textwrap.fill(line, PAGE_WIDTH, subsequent_indent="  ") for line in _format_measures(result)
         ),
         first_table_that_fits(
-            *(text_table(_table_rows(found, width)) for width in (WIDE_NAME_WIDTH, NAME_WIDTH))
+            *(text_table(_table_rows(result, width)) for width in (WIDE_NAME_WIDTH, NAME_WIDTH))
         ),
-        "\n".join(textwrap.fill(note, PAGE_WIDTH) for note in _table_notes(found)),
+        "\n".join(textwrap.fill(note, PAGE_WIDTH) for note in _table_notes(result)),
     ]
     return "\n\n".join(parts)
 
 
-def swaps_html(found: SwapEvaluation) -> str:
-    """The trial as an HTML table with its sentences."""
-    notes = "".join(map(html_paragraph, [*_format_measures(found), *_table_notes(found)]))
-    return f"<div>{html_table(swaps_headline(found), _table_rows(found, WIDE_NAME_WIDTH))}{notes}</div>"
+def swaps_html(result: SwapEvaluation) -> str:
+    """Format an evaluation as HTML."""
+    notes = "".join(map(html_paragraph, [*_format_measures(result), *_table_notes(result)]))
+    return f"<div>{html_table(swaps_headline(result), _table_rows(result, WIDE_NAME_WIDTH))}{notes}</div>"
 
 
-def swaps_headline(found: SwapEvaluation) -> str:
-    """What was done to how much text, in one sentence."""
+def swaps_headline(result: SwapEvaluation) -> str:
+    """Return the number of swapped words and the size of the texts in one sentence."""
+    words, texts = format_quantity(result.words, "word"), format_quantity(result.texts, "text")
     return (
-        f"{format_quantity(found.total.swapped, 'word')} swapped inside their sets, one in {found.one_in:,}, in "
-        f"{format_quantity(found.words, 'word')} of {format_quantity(found.texts, 'text')} (seed {found.seed})"
+        f"{format_quantity(result.total.swapped, 'word')} swapped within their sets, one in "
+        f"{result.one_in:,}, "
+        f"in {words} of {texts} (seed {result.seed})"
     )
 
 
-def _format_measures(found: SwapEvaluation) -> list[str]:
-    every = found.total
-    wrong = every.misnamed + every.false
+def _format_measures(result: SwapEvaluation) -> list[str]:
+    total = result.total
+    wrong = total.misnamed + total.false
     lines = [
-        f"precision  {_format_share(found.precision)}: {every.right:,} of "
-        f"{format_quantity(every.suggestions, 'suggestion')} put an error right, {wrong:,} did not",
-        f"recall     {_format_share(found.recall)}: {every.right:,} of "
-        f"{format_quantity(every.swapped, 'error')} put right",
-        f"alarms     {_format_rate(found.alarms)} per 10,000 words of the texts as they were "
-        f"({found.clean_alarms:,} in all); promised: "
-        f"{format_float(max(found.promise.rate, found.promise.promised))} by suggesting above P = "
-        f"{found.promise.threshold:.4f}",
+        f"precision  {_format_share(result.precision)}: {total.right:,} of "
+        f"{format_quantity(total.suggestions, 'suggestion')} correct, {wrong:,} wrong",
+        f"recall     {_format_share(result.recall)}: {total.right:,} of "
+        f"{format_quantity(total.swapped, 'error')} corrected",
+        f"alarms     {_format_rate(result.alarms)} per 10,000 words of the original texts "
+        f"({result.clean_alarms:,} in total); promised: at most "
+        f"{format_float(max(result.promise.rate, result.promise.promised))} with the threshold P = "
+        f"{result.promise.threshold:.4f}",
     ]
-    return lines if found.is_kept else [*lines, _TOO_MANY_ALARMS]
+    return lines if result.is_kept else [*lines, _TOO_MANY_ALARMS]
 
 
-def _table_rows(found: SwapEvaluation, width: int) -> list[list[str]]:
+def _table_rows(result: SwapEvaluation, width: int) -> list[list[str]]:
     rows = [
         _table_row(truncate("/".join(words), width), counts)
-        for words, counts in found.sets
+        for words, counts in result.sets
         if counts.occurrences
     ]
-    return [TABLE_HEADINGS, *rows, _table_row("all sets", found.total)]
+    return [TABLE_HEADINGS, *rows, _table_row("all sets", result.total)]
 
 
 def _table_row(name: str, counts: SwapCounts) -> list[str]:
@@ -312,12 +316,13 @@ def _table_row(name: str, counts: SwapCounts) -> list[str]:
     ]
 
 
-def _table_notes(found: SwapEvaluation) -> list[str]:
+def _table_notes(result: SwapEvaluation) -> list[str]:
     notes = [
-        "false: suggestions at words that were not swapped, or of a third word. Intervals are exact, of 95 %."
+        "false: suggestions for words that were not swapped, or of the wrong word. Intervals are exact 95 % "
+        "intervals."
     ]
-    if left := ["/".join(words) for words, counts in found.sets if not counts.occurrences]:
-        notes.append(f"Not in these texts: {', '.join(left)}.")
+    if missing := ["/".join(words) for words, counts in result.sets if not counts.occurrences]:
+        notes.append(f"Not in these texts: {', '.join(missing)}.")
     return notes
 
 
@@ -331,17 +336,17 @@ def _format_rate(measure: Measure) -> str:
     return f"{measure.value:.2f} ({measure.low:.2f} to {measure.high:.2f})"
 
 
-def swaps_plot_rows(found: SwapEvaluation) -> list[dict[str, Any]]:
-    """A dot for every set of which something was swapped, those of which most was first: they tell most."""
-    told = [("/".join(words), counts) for words, counts in found.sets if counts.swapped]
+def swaps_plot_rows(result: SwapEvaluation) -> list[dict[str, Any]]:
+    """Return one row for every set with swapped words, those with most swapped words first."""
+    named = [("/".join(words), counts) for words, counts in result.sets if counts.swapped]
     return [
         {"name": name, "value": counts.recall.value, "low": counts.recall.low, "high": counts.recall.high}
-        for name, counts in sorted(told, key=lambda one: -one[1].swapped)
+        for name, counts in sorted(named, key=lambda item: -item[1].swapped)
     ]
 
 
 class SetWordPosition(NamedTuple):
-    """Where a text has a word of a set: bytes from and to, and which word of which set it is."""
+    """The bytes of a set word in a text, and the indices of its set and of the word in the set."""
 
     begin: int
     end: int
@@ -350,7 +355,7 @@ class SetWordPosition(NamedTuple):
 
 
 class SwappedWord(NamedTuple):
-    """A word that was replaced: where the other begins in the new text, in characters, and both words."""
+    """A swapped word: its character offset in the new text, the original and the new word, and the set."""
 
     begin: int
     original: str
@@ -361,17 +366,17 @@ class SwappedWord(NamedTuple):
 def find_set_words(
     text: bytes, name: str, sets: Sequence[Sequence[str]]
 ) -> tuple[int, list[SetWordPosition]]:
-    """Return how many words a text has, and where it has those of the sets, in their order."""
+    """Return the number of words of a text, and the positions of the set words in text order."""
     reader = ContextReader(sets, 0)
-    words = reader.read(mask_text(text, name), 0)
-    found = [place for at, rows in enumerate(reader.occurrences()) for place in _set_word_positions(at, rows)]
-    return words, sorted(found)
+    n_words = reader.read(mask_text(text, name), 0)
+    positions = [p for i, rows in enumerate(reader.occurrences()) for p in _set_word_positions(i, rows)]
+    return n_words, sorted(positions)
 
 
-def _set_word_positions(at: int, rows: Occurrences) -> list[SetWordPosition]:
-    ends = (rows.begins + rows.sizes).tolist()
-    columns = zip(rows.begins.tolist(), ends, rows.members.tolist(), strict=True)
-    return [SetWordPosition(begin, end, at, member) for begin, end, member in columns]
+def _set_word_positions(set_index: int, rows: Occurrences) -> list[SetWordPosition]:
+    ends = (rows.byte_offsets + rows.byte_lengths).tolist()
+    columns = zip(rows.byte_offsets.tolist(), ends, rows.members.tolist(), strict=True)
+    return [SetWordPosition(begin, end, set_index, member) for begin, end, member in columns]
 
 
 def swap_words(
@@ -380,21 +385,20 @@ def swap_words(
     sets: Sequence[Sequence[str]],
     rng: np.random.Generator,
 ) -> tuple[str, list[SwappedWord]]:
-    """Put another word of its set, drawn at random, at each of these places, with the same capitals."""
-    # Words without an apostrophe take that which the text uses.
+    """Replace the words at these positions with random other words of their sets, matching capitalisation."""
     apostrophe = "’" if "’".encode() in text else "'"
     parts: list[str] = []
     swaps: list[SwappedWord] = []
     last = length = 0
-    for place in sorted(chosen):
-        before, original = _decode_utf8(text[last : place.begin]), _decode_utf8(text[place.begin : place.end])
-        words = sets[place.set_index]
-        other = (place.member + int(rng.integers(1, len(words)))) % len(words)
-        written = match_case(original, words[other], apostrophe, words[place.member])
-        swaps.append(SwappedWord(length + len(before), original, written, place.set_index))
+    for begin, end, set_index, member in sorted(chosen):
+        before, original = _decode_utf8(text[last:begin]), _decode_utf8(text[begin:end])
+        words = sets[set_index]
+        other = (member + int(rng.integers(1, len(words)))) % len(words)
+        written = match_case(original, words[other], apostrophe, words[member])
+        swaps.append(SwappedWord(length + len(before), original, written, set_index))
         parts += [before, written]
         length += len(before) + len(written)
-        last = place.end
+        last = end
     return "".join([*parts, _decode_utf8(text[last:])]), swaps
 
 
@@ -403,5 +407,5 @@ def _decode_utf8(content: bytes) -> str:
 
 
 def normalise_word(word: str) -> str:
-    """A word as it is compared with those of sets."""
+    """Return a word in lower case with ' as apostrophe."""
     return word.lower().replace("’", "'")

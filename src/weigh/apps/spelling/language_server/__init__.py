@@ -1,4 +1,4 @@
-"""The speller in editors: a language server."""
+"""The language server of the speller, for editors."""
 
 from weigh.apps.spelling.language_server.transport import serve
 

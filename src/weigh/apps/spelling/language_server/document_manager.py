@@ -1,11 +1,13 @@
-"""The documents that an editor has open, each checked in a thread and never more than once at a time.
+"""The open documents of an editor, and the speller that checks them.
 
-A check that began before the document changed is dropped, and the document is checked again.
+Each document is checked in a thread, with at most one check at a time. If it changes during a check, the
+result is discarded and the document is checked again.
 """
 
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 import threading
 from collections.abc import Callable
@@ -17,15 +19,14 @@ from weigh.apps.spelling.language_server.text_document import PositionIndex, Tex
 from weigh.apps.spelling.suggestions import Suggestion
 from weigh.errors import WeighError
 
-# While somebody types, a pause of this many seconds comes before a check.
-TYPING_PAUSE = 0.25
-# A longer document is not checked: its copies would fill the memory of the editor's machine.
+TYPING_PAUSE = 0.25  # seconds between the last change and a check
+# Longer documents are not checked, because their copies would take too much memory.
 MAX_DOCUMENT_LENGTH = 1 << 25
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The suggestions of a speller for one version of a document, and where its characters are."""
+    """The suggestions of a speller for one version of a document, and the positions of its characters."""
 
     version: int
     speller: SpellChecker | None = None
@@ -35,7 +36,7 @@ class CheckResult:
 
 @dataclass(eq=False)
 class OpenDocument:
-    """An open document: the file name that it is read as (None: not at all), its text, what was found."""
+    """An open document; `name` is the file name that determines its markup, None if it is not checked."""
 
     uri: str
     language: str
@@ -52,169 +53,172 @@ class OpenDocument:
 class DocumentManager:
     """All open documents of one editor.
 
-    `show` gets a document whose suggestions are new, `tell` a sentence for the user, and `note` one for the
-    editor's log; no sentence ever has a word of a document in it.
+    `publish` receives a document with a new result, `warn` a message for the user, and `log` one for the
+    editor's log. Messages never contain text of a document.
     """
 
     def __init__(
         self,
-        model: SpellerLoader,
-        pool: Executor,
+        loader: SpellerLoader,
+        executor: Executor,
         *,
-        show: Callable[[OpenDocument], None],
-        tell: Callable[[str], None],
-        note: Callable[[str], None],
-        pause: float = TYPING_PAUSE,
+        publish: Callable[[OpenDocument], None],
+        warn: Callable[[str], None],
+        log: Callable[[str], None],
+        typing_pause: float = TYPING_PAUSE,
     ) -> None:
-        self.loader = model
-        self._pool = pool
-        self._show = show
-        self._tell = tell
-        self._note = note
-        self._pause = pause
+        self.loader = loader
+        self._executor = executor
+        self._publish = publish
+        self._warn = warn
+        self._log = log
+        self._typing_pause = typing_pause
         self._is_paused = False
         self._documents: dict[str, OpenDocument] = {}
 
     def get(self, uri: str) -> OpenDocument | None:
-        """The open document of a name."""
+        """Return the open document with this URI."""
         return self._documents.get(uri)
 
-    def open(self, paper: OpenDocument) -> None:
-        """Check a document, and heed it from now on."""
-        self.close(paper.uri)
-        self._documents[paper.uri] = paper
-        self._schedule(paper, 0)
+    def open(self, document: OpenDocument) -> None:
+        """Add a document and check it."""
+        self.close(document.uri)
+        self._documents[document.uri] = document
+        self._schedule(document, 0)
 
-    def handle_change(self, paper: OpenDocument) -> None:
-        """Check a document after a pause: its text is another."""
-        paper.revision += 1
-        self._schedule(paper, self._pause)
+    def handle_change(self, document: OpenDocument) -> None:
+        """Check a changed document after the typing pause."""
+        document.revision += 1
+        self._schedule(document, self._typing_pause)
 
-    def handle_save(self, paper: OpenDocument) -> None:
+    def handle_save(self, document: OpenDocument) -> None:
         """Check a document at once."""
-        self._schedule(paper, 0)
+        self._schedule(document, 0)
 
     def close(self, uri: str) -> None:
-        """Forget a document, and what is shown of it."""
-        paper = self._documents.pop(uri, None)
-        if paper is None:
+        """Remove a document and clear its published suggestions."""
+        document = self._documents.pop(uri, None)
+        if document is None:
             return
-        if paper.timer is not None:
-            paper.timer.cancel()
-        paper.result = CheckResult(paper.version)
-        self._show(paper)
+        if document.timer is not None:
+            document.timer.cancel()
+        document.result = CheckResult(document.version)
+        self._publish(document)
 
-    def use_loader(self, model: SpellerLoader) -> None:
-        """Check everything with another speller."""
-        self.loader = model
+    def use_loader(self, loader: SpellerLoader) -> None:
+        """Check all documents with another speller."""
+        self.loader = loader
         self._schedule_all()
 
     def update_formats(self, name: Callable[[OpenDocument], str | None]) -> None:
-        """Check every document, read as a function says now."""
-        for paper in self._documents.values():
-            paper.name = name(paper)
+        """Set the names of all documents with a function, and check them again."""
+        for document in self._documents.values():
+            document.name = name(document)
         self._schedule_all()
 
     def pause(self) -> None:
-        """Check nothing for now: how to check is not settled yet."""
+        """Defer all checks until `resume`, because the settings are not known yet."""
         self._is_paused = True
 
     def resume(self) -> None:
-        """Check what was asked for meanwhile."""
+        """Check all documents."""
         self._is_paused = False
         self._schedule_all()
 
     async def reload(self) -> None:
-        """Look whether the speller was learned again; if so, check everything."""
-        await asyncio.get_running_loop().run_in_executor(self._pool, self.loader.load_current)
+        """Reload the speller if its file has changed, and check all documents with it."""
+        await asyncio.get_running_loop().run_in_executor(self._executor, self.loader.load_current)
         self._handle_loader_change()
 
-    async def wait_for_result(self, paper: OpenDocument) -> CheckResult | None:
-        """What is found in a document as it is now; None if it is not checked, or closed meanwhile."""
-        while self._documents.get(paper.uri) is paper:
-            if paper.timer is not None:
-                paper.timer.cancel()
-                self._start_check(paper)
-            if paper.task is None:
-                return paper.result
-            await asyncio.shield(paper.task)
+    async def wait_for_result(self, document: OpenDocument) -> CheckResult | None:
+        """Return the result for the current text of a document; None if it was closed meanwhile."""
+        while self._documents.get(document.uri) is document:
+            if document.timer is not None:
+                document.timer.cancel()
+                self._start_check(document)
+            if document.task is None:
+                return document.result
+            await asyncio.shield(document.task)
         return None
 
-    def _schedule(self, paper: OpenDocument, pause: float) -> None:
-        if paper.timer is not None:
-            paper.timer.cancel()
-        paper.timer = asyncio.get_running_loop().call_later(pause, self._start_check, paper)
+    def _schedule(self, document: OpenDocument, pause: float) -> None:
+        if document.timer is not None:
+            document.timer.cancel()
+        document.timer = asyncio.get_running_loop().call_later(pause, self._start_check, document)
 
     def _schedule_all(self) -> None:
-        for paper in self._documents.values():
-            self._schedule(paper, 0)
+        for document in self._documents.values():
+            self._schedule(document, 0)
 
-    def _start_check(self, paper: OpenDocument) -> None:
-        paper.timer = None
-        paper.is_due = True
-        if paper.task is None and not self._is_paused:
-            paper.task = asyncio.get_running_loop().create_task(self._check_until_current(paper))
+    def _start_check(self, document: OpenDocument) -> None:
+        document.timer = None
+        document.is_due = True
+        if document.task is None and not self._is_paused:
+            document.task = asyncio.get_running_loop().create_task(self._check_until_current(document))
 
-    async def _check_until_current(self, paper: OpenDocument) -> None:
-        """Check a document until the newest version is checked."""
+    async def _check_until_current(self, document: OpenDocument) -> None:
+        """Check a document until there is a result for its newest revision."""
         try:
-            while paper.is_due and self._documents.get(paper.uri) is paper:
-                paper.is_due = False
-                # Editors may give a version twice, so it is not what tells stale suggestions.
-                revision = paper.revision
-                found = await self._check_once(paper)
-                if paper.revision == revision and self._documents.get(paper.uri) is paper:
-                    paper.result = found
-                    self._show(paper)
+            while document.is_due and self._documents.get(document.uri) is document:
+                document.is_due = False
+                # Editors may send the same version twice, so stale results are detected by our own revision.
+                revision = document.revision
+                result = await self._check_once(document)
+                if document.revision == revision and self._documents.get(document.uri) is document:
+                    document.result = result
+                    self._publish(document)
                 self._handle_loader_change()
         finally:
-            paper.task = None
+            document.task = None
 
-    async def _check_once(self, paper: OpenDocument) -> CheckResult:
-        version, name = paper.version, paper.name
+    async def _check_once(self, document: OpenDocument) -> CheckResult:
+        version, name = document.version, document.name
         if name is None:
             return CheckResult(version, self.loader.last_speller)
-        text, places = paper.text.to_string(), paper.text.position_index()
+        text, position_index = document.text.to_string(), document.text.position_index()
         if len(text) > MAX_DOCUMENT_LENGTH:
-            self._note(f"{paper.uri} has more than {MAX_DOCUMENT_LENGTH:,} characters and is not checked.")
+            self._log(f"{document.uri} has more than {MAX_DOCUMENT_LENGTH:,} characters and is not checked.")
             return CheckResult(version, self.loader.last_speller)
-        loop = asyncio.get_running_loop()
+        check = functools.partial(_run_check, self.loader, text, name)
         try:
-            speller, suggestions = await loop.run_in_executor(self._pool, _run_check, self.loader, text, name)
+            speller, suggestions = await asyncio.get_running_loop().run_in_executor(self._executor, check)
         except Exception as error:
-            # Its words may be the document's.
-            self._note(f"{paper.uri} could not be checked: {type(error).__name__}.")
+            # The message of the error may quote the document.
+            self._log(f"{document.uri} could not be checked: {type(error).__name__}.")
             return CheckResult(version, self.loader.last_speller)
-        return CheckResult(version, speller, tuple(suggestions), places)
+        return CheckResult(version, speller, tuple(suggestions), position_index)
 
     def _handle_loader_change(self) -> None:
-        """Tell trouble with the speller, and check again what an older one has checked."""
-        trouble = self.loader.take_error()
-        if trouble is not None:
-            self._tell(trouble)
-        for paper in self._documents.values():
-            if paper.result is not None and paper.result.speller is not self.loader.last_speller:
-                self._schedule(paper, 0)
+        """Report an error of the loader, and check documents again that an older speller has checked."""
+        error = self.loader.take_error()
+        if error is not None:
+            self._warn(error)
+        for document in self._documents.values():
+            if document.result is not None and document.result.speller is not self.loader.last_speller:
+                self._schedule(document, 0)
 
 
-def _run_check(model: SpellerLoader, text: str, name: str) -> tuple[SpellChecker | None, list[Suggestion]]:
-    speller = model.load_current()
+def _run_check(loader: SpellerLoader, text: str, name: str) -> tuple[SpellChecker | None, list[Suggestion]]:
+    speller = loader.load_current()
     return speller, [] if speller is None else speller.check(text, name=name)
 
 
 FileSignature = tuple[int, int, int] | None
-LEARN_ADVICE = "Learn one from text of your own (weigh spell learn FOLDER -o FILE)"
+LEARN_ADVICE = "Train one on your own text (weigh spell learn FOLDER -o FILE)"
 
 
 class SpellChecker(Protocol):
-    """What a server asks of a speller."""
+    """The interface of a speller that the server needs."""
 
     def check(self, text: str, *, name: str = ...) -> list[Suggestion]:
-        """The suggestions for a text; its name says how it is to be read."""
+        """Return the suggestions for a text; its name determines the markup."""
 
 
 class SpellerLoader:
-    """A speller in a file. Any thread may ask for it; trouble is told once, and an older speller stays."""
+    """Loads a speller and reloads it when its file changes.
+
+    Thread-safe. An error is reported once, and the speller loaded before stays in use.
+    """
 
     def __init__(self, path: str | None, load: Callable[[str], SpellChecker] | None = None) -> None:
         self.path = path
@@ -225,46 +229,46 @@ class SpellerLoader:
         self._error: str | None = None
 
     def load_current(self) -> SpellChecker | None:
-        """The speller as its file is now."""
+        """Return the speller, reloaded if its file has changed."""
         with self._lock:
-            mark = self._file_signature()
-            if mark != self._loaded_signature:
-                # A file that is replaced while it is read has another mark, and is read again.
-                self._loaded_signature = mark
+            signature = self._file_signature()
+            if signature != self._loaded_signature:
+                # Taken before reading: a file replaced during the read is read again.
+                self._loaded_signature = signature
                 self._reload()
             return self._speller
 
     @property
     def last_speller(self) -> SpellChecker | None:
-        """The speller as it was last asked for."""
+        """The speller of the last call of `load_current`."""
         return self._speller
 
     def take_error(self) -> str | None:
-        """What was wrong with the file, if it has not been told yet."""
+        """Return the error of the last load, unless it has been taken before."""
         with self._lock:
-            told, self._error = self._error, None
-            return told
+            error, self._error = self._error, None
+            return error
 
     def _reload(self) -> None:
         if self.path is None:
-            self._error = f"There is no speller. {LEARN_ADVICE}, and give the file as the setting model."
+            self._error = f"No speller is configured. {LEARN_ADVICE}, and set 'model' to the file."
             return
         try:
             self._speller = self._load(self.path)
             self._error = None
         except Exception as error:
-            told = str(error) if isinstance(error, WeighError) else f"{self.path}: {type(error).__name__}."
+            message = str(error) if isinstance(error, WeighError) else f"{self.path}: {type(error).__name__}."
             if self._loaded_signature is None:
-                told = f"{self.path}: there is no such speller. {LEARN_ADVICE}, or give another as the setting model."
-            self._error = told + (" The speller loaded before stays in use." if self._speller else "")
+                message = f"{self.path}: no such speller. {LEARN_ADVICE}, or set 'model' to another file."
+            self._error = message + (" The speller loaded before stays in use." if self._speller else "")
 
     def _file_signature(self) -> FileSignature:
-        """What changes when a file is replaced or rewritten."""
+        """Return inode, modification time and size; None if there is no such file."""
         try:
-            found = os.stat(self.path or "")
+            status = os.stat(self.path or "")
         except (OSError, ValueError):
             return None
-        return found.st_ino, found.st_mtime_ns, found.st_size
+        return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def _load_speller(path: str) -> SpellChecker:

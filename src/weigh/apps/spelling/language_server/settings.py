@@ -1,4 +1,4 @@
-"""What an editor's settings ask of the server: initializationOptions, and what changes later."""
+"""The settings of the language server, and which documents are checked with which markup."""
 
 from __future__ import annotations
 
@@ -17,43 +17,44 @@ SEVERITIES = ("error", "warning", "information", "hint")
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """The speller's file, how loud its suggestions are, and the languages to check (None: all of prose)."""
+    """The speller's file, the severity of diagnostics, and the languages to check (None: all prose)."""
 
     model: str | None = None
     severity: str = "information"
     languages: tuple[str, ...] | None = None
 
     def merge_client_settings(self, settings: object) -> tuple[ServerSettings, list[str]]:
-        """These wishes with what settings say, and a sentence for each setting that cannot be used.
+        """Return these settings updated with an editor's settings, and a message for each invalid one.
 
-        Settings lie at the top or below "weigh"; what they leave out, and what is null, stays as it is.
+        The editor's settings are at the top level or in the section "weigh"; missing and null ones change
+        nothing.
         """
-        found = select_section(settings)
-        taken: dict[str, Any] = {}
-        refused = []
-        for name, (is_fit, expected) in _SETTING_CHECKS.items():
-            value = found.get(name)
+        section = select_section(settings)
+        changes: dict[str, Any] = {}
+        messages = []
+        for name, (is_valid, expected) in _SETTING_CHECKS.items():
+            value = section.get(name)
             if value is None:
                 continue
-            if is_fit(value):
-                taken[name] = tuple(value) if isinstance(value, list) else value
+            if is_valid(value):
+                changes[name] = tuple(value) if isinstance(value, list) else value
             else:
-                refused.append(
-                    f"The setting {name} must be {expected}, not {one_line_repr(value, 60)}; it is left out."
+                messages.append(
+                    f"The setting {name} must be {expected}, not {one_line_repr(value, 60)}; it is ignored."
                 )
-        return replace(self, **taken), refused
+        return replace(self, **changes), messages
 
 
 def select_section(settings: object) -> Mapping[str, Any]:
-    """The part of an editor's settings that is meant for the server."""
+    """Return the server's section of an editor's settings."""
     if not isinstance(settings, Mapping):
         return {}
-    inner = settings.get(SETTINGS_SECTION, settings)
-    return inner if isinstance(inner, Mapping) else {}
+    section = settings.get(SETTINGS_SECTION, settings)
+    return section if isinstance(section, Mapping) else {}
 
 
 def _is_string_list(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 _SETTING_CHECKS: dict[str, tuple[Callable[[object], bool], str]] = {
@@ -63,7 +64,7 @@ _SETTING_CHECKS: dict[str, tuple[Callable[[object], bool], str]] = {
 }
 
 _PLAIN_SUFFIX = ".txt"
-# The names that editors give to languages of prose, and the ending of a file that is read alike.
+# The suffix of a file with the markup of each LSP language identifier.
 SUFFIX_BY_LANGUAGE = {
     "markdown": ".md",
     "gfm": ".md",
@@ -89,21 +90,20 @@ SUFFIX_BY_LANGUAGE = {
 }
 
 
-def file_name_for_format(uri: str, language: str, wished: Collection[str] | None = None) -> str | None:
-    """The name of a file that is read as a document is to be read; None for what is not checked.
+def file_name_for_format(uri: str, language: str, languages: Collection[str] | None = None) -> str | None:
+    """Return a file name whose suffix determines the markup of a document; None if it is not checked.
 
-    A language with markup says how its documents are read; where the language is plain text or unknown, the
-    file's name says it, and those of source code and data are not checked. `wished` are the languages to
-    check, whatever they are.
+    A markup language determines it by itself. If the language is plain text or unknown, the name of the file
+    does, and source code and data are not checked. `languages` are the only ones to check, if given.
     """
     name = posixpath.basename(unquote(urlsplit(uri).path))
-    form = SUFFIX_BY_LANGUAGE.get(language.lower())
-    if wished is not None:
-        is_checked = language in wished
-    elif form == _PLAIN_SUFFIX:
+    suffix = SUFFIX_BY_LANGUAGE.get(language.lower())
+    if languages is not None:
+        is_checked = language in languages
+    elif suffix == _PLAIN_SUFFIX:
         is_checked = format_suffix(name) not in SOURCE_SUFFIXES | DATA_SUFFIXES
     else:
-        is_checked = form is not None or format_suffix(name) in MARKUP_SUFFIXES
+        is_checked = suffix is not None or format_suffix(name) in MARKUP_SUFFIXES
     if not is_checked:
         return None
-    return name if form in (None, _PLAIN_SUFFIX) else f"text{form}"
+    return name if suffix in (None, _PLAIN_SUFFIX) else f"text{suffix}"

@@ -1,8 +1,7 @@
-"""The text of a document that an editor has open, and its places as the Language Server Protocol counts them.
+"""The text of an open document, and its positions in the Language Server Protocol.
 
-A place is a line and a number of code units within it, both from zero: bytes in UTF-8, half words in UTF-16,
-characters in UTF-32, as the editor and the server have agreed. A line ends with LF, CR LF or CR and with
-nothing else, though Python knows more line ends.
+A position is a line and a number of code units within it, both from zero, in the negotiated encoding (UTF-8,
+UTF-16 or UTF-32). Lines end with LF, CR LF or CR only, although Python knows more line ends.
 """
 
 from __future__ import annotations
@@ -14,56 +13,56 @@ from itertools import accumulate
 
 LinePosition = tuple[int, int]
 
-# Half a character: nothing can be said in UTF-8 of it. What stands for it has its length in every encoding.
+# Lone surrogates cannot be encoded; their replacement has the same length in every encoding.
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _REPLACEMENT_CHARACTER = "\ufffd"
 _LINE_ENDS = ("\r", "\n")
 
 
 class TextDocument:
-    """Lines that can be changed, so that a change costs what it touches and not the whole document."""
+    """A text stored as lines, so that the cost of a change does not grow with the whole document."""
 
     def __init__(self, text: str, encoding: str = "utf-16") -> None:
         self._encoding = encoding
         self.replace(text)
 
     def replace(self, text: str) -> None:
-        """Take another text as a whole."""
+        """Replace the whole text."""
         self._lines = _split_lines(_replace_surrogates(text))
 
     def change(self, begin: LinePosition, end: LinePosition, text: str) -> None:
-        """Put a text in the place of what lies between two places."""
+        """Replace the text between two positions."""
         (first, before), (last, after) = sorted((self._clamp_position(begin), self._clamp_position(end)))
         changed = self._line(first)[:before] + _replace_surrogates(text) + self._line(last)[after:]
-        # Where CR and LF come together they are one line end.
+        # An adjacent CR and LF become one line end.
         if changed.startswith("\n") and first and self._lines[first - 1].endswith("\r"):
             first -= 1
             changed = self._lines[first] + changed
         self._lines[first : last + 1] = _split_lines(changed)
 
     def to_string(self) -> str:
-        """The text."""
+        """Return the text."""
         return "".join(self._lines)
 
     def position_index(self) -> PositionIndex:
-        """Where the characters of the text are as it is now."""
+        """Return the positions of the characters of the current text."""
         return PositionIndex(tuple(self._lines), self._encoding)
 
-    def offset_at(self, place: LinePosition) -> int:
-        """The number of characters before a place."""
-        line, column = self._clamp_position(place)
+    def offset_at(self, position: LinePosition) -> int:
+        """Return the number of characters before a position."""
+        line, column = self._clamp_position(position)
         return sum(map(len, self._lines[:line])) + column
 
     def _line(self, number: int) -> str:
         return self._lines[number] if number < len(self._lines) else ""
 
-    def _clamp_position(self, place: LinePosition) -> tuple[int, int]:
-        """Line and characters of a place; what is beyond a line is its end, and beyond all lines the end."""
-        number, units = place
+    def _clamp_position(self, position: LinePosition) -> tuple[int, int]:
+        """Return line and column in characters, clamped to the end of the line and of the text."""
+        number, units = position
         if number < len(self._lines):
             line = self._lines[number]
             length = len(line) - (2 if line.endswith("\r\n") else line.endswith(_LINE_ENDS))
-            # Every character takes a unit at least, so that the rest of a long line need not be looked at.
+            # A character has at least one code unit, so the rest of a long line can be ignored.
             return number, _count_characters(line[: min(units, length)], units, self._encoding)
         if self._lines and not self._lines[-1].endswith(_LINE_ENDS):
             return len(self._lines) - 1, len(self._lines[-1])
@@ -71,9 +70,9 @@ class TextDocument:
 
 
 class PositionIndex:
-    """Where the characters of a text are.
+    """Converts character offsets to positions.
 
-    Asked in their order, it counts each only once: a long line may have much to tell of.
+    Queries in increasing order take linear time in total, even if a long line has many suggestions.
     """
 
     def __init__(self, lines: tuple[str, ...], encoding: str) -> None:
@@ -81,17 +80,17 @@ class PositionIndex:
         self._encoding = encoding
         if not lines or lines[-1].endswith(_LINE_ENDS):
             self._lines = (*lines, "")
-        self._begins = list(accumulate(map(len, self._lines[:-1]), initial=0))
-        self._last = (0, 0, 0)
+        self._line_starts = list(accumulate(map(len, self._lines[:-1]), initial=0))
+        self._last = (0, 0, 0)  # line, offset and code units of the last query
 
-    def __call__(self, at: int) -> LinePosition:
-        line = bisect_right(self._begins, at) - 1
-        begin = self._begins[line]
-        last_line, last, units = self._last
-        if last_line != line or last > at:
-            last, units = begin, 0
-        units += _count_code_units(self._lines[line][last - begin : at - begin], self._encoding)
-        self._last = (line, at, units)
+    def __call__(self, offset: int) -> LinePosition:
+        line = bisect_right(self._line_starts, offset) - 1
+        start = self._line_starts[line]
+        last_line, last_offset, units = self._last
+        if last_line != line or last_offset > offset:
+            last_offset, units = start, 0
+        units += _count_code_units(self._lines[line][last_offset - start : offset - start], self._encoding)
+        self._last = (line, offset, units)
         return line, units
 
 
@@ -114,7 +113,7 @@ def _count_code_units(text: str, encoding: str) -> int:
 
 
 def _count_characters(text: str, units: int, encoding: str) -> int:
-    """How many characters of a text take so many code units; one that is cut does not count."""
+    """Return the number of whole characters in the first `units` code units of a text."""
     if text.isascii() or encoding == "utf-32":
         return min(units, len(text))
     if encoding == "utf-8":

@@ -1,4 +1,4 @@
-"""A language server from its start to its end: on standard input and output, or for whoever connects."""
+"""Running the language server on standard input and output, or over TCP."""
 
 from __future__ import annotations
 
@@ -24,71 +24,73 @@ ServerFactory = Callable[[], "SpellServer"]
 
 
 def serve(
-    model: str | None, tcp: Address | None = None, ready: Callable[[str, int], None] | None = None
+    model: str | None, tcp: Address | None = None, on_listening: Callable[[str, int], None] | None = None
 ) -> None:
-    """Answer an editor until it says good-bye or hangs up.
+    """Serve an editor until it exits or disconnects.
 
-    `model` is a speller's file, used unless the editor's settings name another. With `tcp` any number of
-    editors may connect to this host and port; `ready` is then told where the server listens, and only a
-    signal ends it.
+    `model` is the file of a speller, unless the editor's settings name another. With `tcp`, any number of
+    editors may connect to this host and port until a signal stops the server; `on_listening` is called with
+    the address.
     """
-    # An editor's relative paths lie in the folder that it has open, the command's in the current one.
-    maker = make_server_factory(ServerSettings(None if model is None else os.path.abspath(model)))
-    # Whatever they log may have the text of a document in it.
+    # Relative paths of the command line refer to the current folder, those of an editor to its open folder.
+    make_server = make_server_factory(ServerSettings(None if model is None else os.path.abspath(model)))
+    # Their log messages may quote documents.
     for name in ("pygls", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     if tcp is not None:
         with contextlib.suppress(KeyboardInterrupt):
-            asyncio.run(_serve_tcp(maker, tcp, ready or (lambda host, port: None)))
+            asyncio.run(_serve_tcp(make_server, tcp, on_listening or (lambda host, port: None)))
         return
-    # A thread waits for standard input and could not be told to stop; there is nothing to be put in order.
+    # The thread that reads standard input cannot be interrupted, and there is nothing to clean up.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    # The conversation ends by closing its output, and nothing else may be written into it.
+    # pygls closes its output at the end, and other prints must not get into it.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out, contextlib.redirect_stdout(sys.stderr):
-        maker().start_io(sys.stdin.buffer, out)
+        make_server().start_io(sys.stdin.buffer, out)
 
 
-def make_server_factory(wishes: ServerSettings) -> ServerFactory:
-    """What makes a server for each editor."""
+def make_server_factory(settings: ServerSettings) -> ServerFactory:
+    """Return a function that makes one server per editor."""
     try:
         from weigh.apps.spelling.language_server.server import SpellServer
     except ModuleNotFoundError as missing:
         raise Unsupported(
-            f"Serving editors needs {missing.name}, which is not installed. "
+            f"The language server needs {missing.name}, which is not installed. "
             "In the folder of weigh: pip install '.[spell]'."
         ) from missing
-    return lambda: SpellServer(wishes)
+    return lambda: SpellServer(settings)
 
 
-async def _serve_tcp(maker: ServerFactory, tcp: Address, ready: Callable[[str, int], None]) -> None:
-    async with listen(maker, tcp) as place:
-        ready(*place)
+async def _serve_tcp(
+    make_server: ServerFactory, tcp: Address, on_listening: Callable[[str, int], None]
+) -> None:
+    async with listen(make_server, tcp) as address:
+        on_listening(*address)
         await asyncio.Event().wait()
 
 
 @contextlib.asynccontextmanager
-async def listen(maker: ServerFactory, tcp: Address) -> AsyncIterator[Address]:
-    """Answer whoever connects as long as the block lasts; port 0 is any that is free."""
+async def listen(make_server: ServerFactory, tcp: Address) -> AsyncIterator[Address]:
+    """Serve every connection for the duration of the block; port 0 selects a free port."""
 
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await _serve_connection(maker(), reader, writer)
+    async def on_connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await _serve_connection(make_server(), reader, writer)
 
     host, port = tcp
     try:
-        listener = await asyncio.start_server(connected, host, port)
+        listener = await asyncio.start_server(on_connect, host, port)
     except OSError as error:
-        raise FileError(f"{host}:{port}: the server cannot listen there: {error_reason(error)}.") from error
+        raise FileError(f"The server cannot listen at {host}:{port}: {error_reason(error)}.") from error
     try:
         yield listener.sockets[0].getsockname()[:2]
     finally:
-        # Not waited for: from Python 3.12 on that would last until the last editor hangs up.
+        # Without wait_closed, which from Python 3.12 on waits until the last editor disconnects.
         listener.close()
 
 
 async def _serve_connection(
     server: SpellServer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
-    """Answer one editor; its good-bye ends the conversation and not the server."""
+    """Serve one editor; its exit message ends the connection but not the process."""
     from pygls.io_ import run_async
 
     server.protocol.set_writer(writer)

@@ -1,1 +1,1 @@
-"""Markup."""
+"""Masking of everything but prose in plain text, Markdown, LaTeX, HTML and reStructuredText."""

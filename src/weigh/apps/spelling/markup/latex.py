@@ -1,4 +1,4 @@
-"""LaTeX: the prose of it; commands, mathematics, comments, code and keys are hidden."""
+"""Masking of LaTeX: commands, mathematics, comments, code and keys."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from weigh.apps.spelling.markup.masking import (
 )
 
 _DOLLARS = SAME_PARAGRAPH % (rb"$\x1a", b"")
-# Comments and what holds its text as it stands; an escaped sign is passed over.
+# Comments and verbatim text; escaped characters are skipped.
 _VERBATIM = re.compile(
     rb"[%\\](?:(?P<unseen>(?<=%)[^\n]*+|(?<=\\)href\{[^{}\n]*+\})"
     rb"|(?<=\\)(?:(?P<hidden>(?:url|nolinkurl|path)\{[^{}\n]*+\}"
@@ -43,7 +43,7 @@ _FILLERS: dict[str | None, Filler] = {
     **dict.fromkeys(["space", "tie"], mask_space),
     **dict.fromkeys(["sign", "other", "brace"], mask_markup),
 }
-# A word from its first accent on, such as Ni\~no from there: its parts are not words.
+# A word from its first accent on, such as \~no in Ni\~no: its parts are not words.
 _ACCENTED = re.compile(
     rb"(?:\\(?:['`^\"~=.]|[cvuHkrdb](?=\{))(?:\{\\?[A-Za-z]?+\}|\\[ij](?![A-Za-z])(?:\{\})?|[A-Za-z])"
     rb"[A-Za-z\x80-\xff]*+)++"
@@ -51,7 +51,7 @@ _ACCENTED = re.compile(
 _ENVIRONMENT = re.compile(rb"\{([A-Za-z]+\*?)\}")
 _OPTION = rb"\[(?:[^\[\]\n]|\n(?![ \t\r]*\n))*+\]"
 _OPTIONS = re.compile(rb"(?:" + _OPTION + rb")*+")
-# The arguments of an environment that are no title: column types, widths, counts.
+# Arguments of environments that are not prose: column types, widths, counts.
 _ENVIRONMENT_ARGUMENTS = re.compile(rb"(?:" + _OPTION + rb"|\{(?:[^{}\s]|\{[^{}\s]*+\})*+\})*+")
 _BRACED_KEY = re.compile(rb"[ \t]*+\{[^{}\n]*+\}")
 _DEFINITION_HEAD = re.compile(rb"(?:[ \t]*+(?:\\[A-Za-z@]++|#[0-9]|=|\*|\[[^\[\]\n]*+\]))*+[ \t]*+")
@@ -59,52 +59,52 @@ _BRACE = re.compile(rb"[{}\\](?:(?<=\\)[^\n])?")
 
 
 def mask_latex(text: bytes) -> MaskResult:
-    """Hide everything but the prose of a LaTeX text."""
+    """Mask everything but the prose of a LaTeX text."""
     verbatim = list(_verbatim_spans(text))
     opener = b""
     if verbatim and verbatim[-1][1] > len(text):
-        left = _VERBATIM.match(text, verbatim[-1][0])
-        # A blank, lest it be one word with what follows.
-        opener = left[0] + b" " if left else b""
+        unclosed = _VERBATIM.match(text, verbatim[-1][0])
+        # The space separates the command from the following text.
+        opener = unclosed[0] + b" " if unclosed else b""
     text = mask_spans(text, verbatim)
     return mask_addresses(mask_spans(text, _CommandScanner(text).spans())), opener
 
 
 def _verbatim_spans(text: bytes) -> Iterator[tuple[int, int, Filler]]:
-    """Comments, code, and what is left out of the print; what has no end goes beyond the text."""
-    done, beyond = 0, len(text) + 1
-    while found := _VERBATIM.search(text, done):
-        begin, done = found.span()
-        name = found["code"]
-        if found["unseen"] is not None:
-            yield begin, done, mask_markup
-        elif found["hidden"] is not None:
-            yield begin, done, mask_code
-        elif found["last"]:
-            done = beyond
-            yield begin, done, mask_code
-        elif found["false"]:
-            done = _find_fi(text, done) or beyond
-            yield begin, done, mask_markup
+    """Yield comments, code and text that is not printed; the end of an unclosed one is after the text."""
+    end, after_text = 0, len(text) + 1
+    while match := _VERBATIM.search(text, end):
+        begin, end = match.span()
+        name = match["code"]
+        if match["unseen"] is not None:
+            yield begin, end, mask_markup
+        elif match["hidden"] is not None:
+            yield begin, end, mask_code
+        elif match["last"]:
+            end = after_text
+            yield begin, end, mask_code
+        elif match["false"]:
+            end = _find_fi(text, end) or after_text
+            yield begin, end, mask_markup
         elif name is not None and (name in VERBATIM_ENVIRONMENTS or is_math_environment(name)):
             closing = b"\\end{" + name + b"}"
-            at = text.find(closing, done)
-            done = at + len(closing) if at >= 0 else beyond
-            yield begin, done, mask_code if name in VERBATIM_ENVIRONMENTS else mask_paragraph_end
+            index = text.find(closing, end)
+            end = index + len(closing) if index >= 0 else after_text
+            yield begin, end, mask_code if name in VERBATIM_ENVIRONMENTS else mask_paragraph_end
 
 
-def _find_fi(text: bytes, at: int) -> int:
-    """Where a condition that was opened ends, with those within it; 0 if it does not."""
+def _find_fi(text: bytes, start: int) -> int:
+    r"""Return the end of the \fi that closes an open conditional, or 0; nested ones are skipped."""
     depth = 1
-    for found in _CONDITIONAL.finditer(text, at):
-        depth += -1 if found["end"] else 1
+    for match in _CONDITIONAL.finditer(text, start):
+        depth += -1 if match["end"] else 1
         if depth == 0:
-            return found.end()
+            return match.end()
     return 0
 
 
 class _CommandScanner:
-    """The commands and formulae of a text without comments and code."""
+    """Finds the commands and formulae of a text whose comments and code are masked."""
 
     def __init__(self, text: bytes) -> None:
         self._text = text
@@ -112,19 +112,19 @@ class _CommandScanner:
         self._title_ends: set[int] = set()
 
     def spans(self) -> Iterator[tuple[int, int, Filler]]:
-        """What is hidden: formulae, words with accents, commands with those arguments that are no prose."""
-        done = 0
-        while found := _COMMAND.search(self._text, done):
-            (begin, stop), kind = found.span(), found.lastgroup
+        """Yield formulae, words with accents, and commands with their arguments that are not prose."""
+        end = 0
+        while match := _COMMAND.search(self._text, end):
+            (begin, stop), kind = match.span(), match.lastgroup
             accented = _ACCENTED.match(self._text, begin) if kind in {"name", "other"} else None
             if accented:
-                begin, done = find_word_start(self._text, begin, done), accented.end()
-                yield begin, done, mask_code
+                begin, end = find_word_start(self._text, begin, end), accented.end()
+                yield begin, end, mask_code
             elif kind == "name":
-                done = self._find_arguments_end(found["name"], stop)
-                yield begin, done, self._command_filler(found["name"], done)
+                end = self._find_arguments_end(match["name"], stop)
+                yield begin, end, self._command_filler(match["name"], end)
             else:
-                done = stop
+                end = stop
                 filler = mask_paragraph_end if begin in self._title_ends else _FILLERS[kind]
                 yield begin, begin + 1 if kind == "sign" else stop, filler
 
@@ -133,7 +133,7 @@ class _CommandScanner:
         return command_filler(name, takes_text)
 
     def _find_arguments_end(self, name: bytes, at: int) -> int:
-        """Where a command's hidden arguments end."""
+        """Return the end of the arguments of a command that are masked."""
         if name in {b"begin", b"end"}:
             environment = _ENVIRONMENT.match(self._text, at)
             at = environment.end() if environment else at
@@ -170,18 +170,18 @@ class _CommandScanner:
         return self._brace_ends.get(at, at)
 
     def _match_end(self, pattern: re.Pattern[bytes], at: int) -> int:
-        found = pattern.match(self._text, at)
-        return found.end() if found else at
+        match = pattern.match(self._text, at)
+        return match.end() if match else at
 
 
 def _match_braces(text: bytes) -> dict[int, int]:
-    """The end of every brace that closes."""
-    ends, opened = {}, []
-    for found in _BRACE.finditer(text):
-        if found[0] == b"{":
-            opened.append(found.start())
-        elif found[0] == b"}" and opened:
-            ends[opened.pop()] = found.end()
+    """Map the offset of every closed opening brace to the end of its closing brace."""
+    ends, open_braces = {}, []
+    for match in _BRACE.finditer(text):
+        if match[0] == b"{":
+            open_braces.append(match.start())
+        elif match[0] == b"}" and open_braces:
+            ends[open_braces.pop()] = match.end()
     return ends
 
 
@@ -195,7 +195,7 @@ _MATH_NAMES = b"""
     array matrix pmatrix bmatrix Bmatrix vmatrix Vmatrix smallmatrix dcases alignedat IEEEeqnarray dmath
     empheq subequations
 """
-# Commands of which every argument is hidden: definitions and settings.
+# Commands whose arguments are all masked: definitions and settings.
 _DEFINITION_NAMES = b"""
     newcommand renewcommand providecommand DeclareRobustCommand NewDocumentCommand RenewDocumentCommand
     def gdef edef xdef let newenvironment renewenvironment DeclareMathOperator DeclarePairedDelimiter
@@ -204,7 +204,7 @@ _DEFINITION_NAMES = b"""
     usetikzlibrary titleformat titlespacing bibitem graphicspath hyphenation DeclareUnicodeCharacter
     PassOptionsToPackage newacronym tikz pgfmathsetmacro
 """
-# Commands whose first arguments are keys, files, sizes or formulae.
+# Commands whose first argument, or first two, are keys, files, sizes or formulae.
 _ONE_ARGUMENT_NAMES = b"""
     label input include includeonly includegraphics bibliography bibliographystyle addbibresource
     usepackage RequirePackage documentclass LoadClass ProvidesPackage ProvidesClass NeedsTeXFormat url
@@ -219,7 +219,7 @@ _TWO_ARGUMENT_NAMES = b"""
     SI qty multicolumn multirow rule resizebox fcolorbox addcontentsline setmainfont mintinline
     inputminted import subimport
 """
-# Commands whose argument is a paragraph by itself, commands that end one, and what looks like a blank.
+# Commands whose argument is a paragraph of its own, that end a paragraph, or that are displayed as a space.
 _TITLE_NAMES = b"""
     part chapter section subsection subsubsection paragraph subparagraph title subtitle author date caption
     footnote footnotetext thanks marginpar frametitle framesubtitle
@@ -231,7 +231,7 @@ _PARAGRAPH_END_NAMES = b"""
 _SPACE_NAMES = b"""
     hspace quad qquad enspace thinspace space nobreakspace newline linebreak hfill hfil
 """
-# Commands of which a reader sees no more than how the text looks; others with a text in braces are such, too.
+# Formatting commands, invisible in the output. Unknown commands with a text argument are treated alike.
 _FORMATTING_NAMES = b"""
     em it bf sc sf rm sl tt bfseries itshape scshape slshape upshape mdseries sffamily rmfamily ttfamily
     normalfont normalsize tiny scriptsize footnotesize small large Large LARGE huge Huge centering
@@ -241,7 +241,7 @@ _FORMATTING_NAMES = b"""
     scalebox resizebox rotatebox multicolumn multirow
 """
 TITLE_COMMANDS = frozenset(_TITLE_NAMES.split())
-# Commands whose option is prose.
+# Commands whose optional argument is prose.
 COMMANDS_WITH_PROSE_OPTION = frozenset([b"item"])
 VERBATIM_ENVIRONMENTS = frozenset(_VERBATIM_NAMES.split())
 DEFINITION_COMMANDS = frozenset(_DEFINITION_NAMES.split())
@@ -257,24 +257,21 @@ _MASKED_ARGUMENT_COUNTS = dict.fromkeys(_ONE_ARGUMENT_NAMES.split(), 1) | dict.f
 
 
 def is_math_environment(environment: bytes) -> bool:
-    """Whether an environment is a formula, numbered or not."""
+    """Return whether an environment contains mathematics, numbered or not."""
     return environment.removesuffix(b"*") in _MATH_ENVIRONMENTS
 
 
 def count_masked_arguments(command: bytes) -> int:
-    """How many arguments of a command are no prose; citations and references have a key."""
+    """Return the number of leading arguments that are not prose; citations and references have a key."""
     if b"cite" in command.lower() or (command.endswith(b"ref") and command != b"hyperref"):
         return 1
     return _MASKED_ARGUMENT_COUNTS.get(command, 0)
 
 
 def command_filler(command: bytes, takes_text: bool) -> Filler:
-    """How a command is hidden; one that takes no text is seen as something that is no prose."""
-    known = _COMMAND_FILLERS.get(command)
-    if known is not None:
-        return known
-    return (
-        mask_markup
-        if takes_text and command not in DEFINITION_COMMANDS and not count_masked_arguments(command)
-        else mask_code
-    )
+    """Return the filler of a command; an unknown one is invisible if it takes text, else it masks code."""
+    filler = _COMMAND_FILLERS.get(command)
+    if filler is not None:
+        return filler
+    is_formatting = takes_text and command not in DEFINITION_COMMANDS and not count_masked_arguments(command)
+    return mask_markup if is_formatting else mask_code

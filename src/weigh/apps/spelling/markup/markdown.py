@@ -1,4 +1,4 @@
-"""Markdown: the prose of it; code, addresses, tags, mathematics and front matter are hidden."""
+"""Masking of Markdown: code, links, tags, mathematics, front matter and other markup."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ _LINK_TARGET = (
     rb"[ \t]*+(?:<[^<>\n]*+>|(?:[^\s()\[\]<>\\\x1a]|\\[^\n]|\((?:[^\s()\[\]<>\\\x1a]|\\[^\n])*+\))*+)"
     rb"(?:\s++(?:\"[^\"\n]*+\"|'[^'\n]*+'|\([^()\n]*+\)))?+\s*+\)"
 )
-# The first sign alone is sought, which is quick; what follows it decides. No part goes beyond the next sign
-# of its own kind, so that a text of nothing but such signs takes no longer than any other.
+# The search for one leading character is fast; lookarounds decide the rest. No alternative matches beyond the
+# next character of its own kind, so that matching takes linear time on any text.
 _INLINE = re.compile(
     rb"[\\$<\[\]{*_~|](?:"
     rb"(?<=\\)(?:(?P<formula>\(" + SAME_PARAGRAPH % (rb"\x1a", b"()") + rb"\\\))"
@@ -69,87 +69,82 @@ _LINE_START = re.compile(rb"(?:\A|\n)[ \t>]*+\Z")
 
 
 def mask_markdown(text: bytes) -> MaskResult:
-    """Hide everything but the prose of a Markdown text."""
+    """Mask everything but the prose of a Markdown text."""
     text, opener = mask_blocks(text)
     raw = list(_code_spans(text))
     if raw and raw[-1][1] > len(text):
         opener = COMMENT_START
     text = mask_spans(text, raw)
     if b"]:" in text:
-        text = _LINK_DEFINITION.sub(lambda found: b"\n" + mask_paragraph_end(found[1]), b"\n" + text)[1:]
+        text = _LINK_DEFINITION.sub(lambda match: b"\n" + mask_paragraph_end(match[1]), b"\n" + text)[1:]
     text = mask_line_markers(text)
     text = mask_spans(text, sorted(_inline_spans(text), key=itemgetter(0)))
     return mask_addresses(mask_entities(text)), opener
 
 
 def _inline_spans(text: bytes) -> Iterator[tuple[int, int, Filler]]:
-    """Markup within paragraphs; the beginning of a link comes behind its text."""
-    opened: list[int] = []
-    for found in _INLINE.finditer(text):
-        kind, (begin, stop) = found.lastgroup, found.span()
+    """Yield markup within paragraphs, unsorted: the opening bracket of a link comes after its text."""
+    open_brackets: list[int] = []
+    for match in _INLINE.finditer(text):
+        kind, (begin, stop) = match.lastgroup, match.span()
         if kind == "opens":
-            opened.append(begin)
+            open_brackets.append(begin)
         elif kind == "closes":
-            del opened[-1:]
+            del open_brackets[-1:]
         elif kind == "target":
-            if opened:
-                at = opened.pop()
-                yield at - text.startswith(b"!", max(0, at - 1), at), at + 1, mask_markup
+            if open_brackets:
+                bracket = open_brackets.pop()
+                is_image = text.startswith(b"!", max(0, bracket - 1), bracket)
+                yield bracket - is_image, bracket + 1, mask_markup
             yield begin, stop, mask_markup
         elif kind == "tag":
-            yield begin, stop, tag_filler(found[0])
+            yield begin, stop, tag_filler(match[0])
         elif kind in _FILLERS:
             yield begin, stop, _FILLERS[kind]
 
 
 def _code_spans(text: bytes) -> Iterator[tuple[int, int, Filler]]:
-    """Code, formulae, comments, and elements that hold code; a comment without end goes beyond the text."""
-    found = [(each.start(), each[0]) for each in _CODE_OR_RAW.finditer(text)]
-    partners = _match_backticks([sign for _, sign in found])
-    endings = ClosingTagFinder(text)
-    done = 0
-    for (begin, sign), partner in zip(found, partners, strict=True):
-        if begin < done:
+    """Yield code, comments, raw elements and math environments; an unclosed comment ends after the text."""
+    openings = [(match.start(), match[0]) for match in _CODE_OR_RAW.finditer(text)]
+    partners = _match_backticks([opening for _, opening in openings])
+    finder = ClosingTagFinder(text)
+    end = 0
+    for (begin, opening), partner in zip(openings, partners, strict=True):
+        if begin < end:
             continue
-        stop = -1
-        if sign.startswith(b"\\"):
-            stop = endings.find_environment_end(begin, sign) if is_math_environment(sign[7:-1]) else -1
-        elif not sign.startswith(b"`"):
-            stop = endings.find_end(begin, sign)
-            if stop < 0 and sign == COMMENT_START and _LINE_START.search(text[max(0, begin - 64) : begin]):
-                stop = len(text) + 1
+        stop, filler = -1, mask_code
+        if opening.startswith(b"\\"):
+            stop = finder.find_environment_end(begin, opening) if is_math_environment(opening[7:-1]) else -1
+            filler = mask_paragraph_end
+        elif not opening.startswith(b"`"):
+            stop = finder.find_end(begin, opening)
+            if opening == COMMENT_START:
+                filler = mask_markup
+                if stop < 0 and _LINE_START.search(text[max(0, begin - 64) : begin]):
+                    stop = len(text) + 1
         elif partner >= 0 and text[begin - 1 : begin] != b"\\":
-            stop = found[partner][0] + len(sign)
+            stop = openings[partner][0] + len(opening)
             stop = -1 if BLANK_LINE.search(text, begin, stop) else stop
         if stop >= 0:
-            # What is within dollars does not hide them: see _DOLLARS.
-            yield (
-                begin,
-                stop,
-                mask_markup
-                if sign == COMMENT_START
-                else mask_paragraph_end
-                if sign.startswith(b"\\")
-                else mask_code,
-            )
-            done = stop
+            yield begin, stop, filler
+            end = stop
 
 
-def _match_backticks(signs: list[bytes]) -> list[int]:
-    """For each run of backticks the next one of its length, or -1."""
-    partners = [-1] * len(signs)
-    later: dict[int, int] = {}
-    for at in range(len(signs) - 1, -1, -1):
-        if signs[at].startswith(b"`"):
-            partners[at] = later.get(len(signs[at]), -1)
-            later[len(signs[at])] = at
+def _match_backticks(openings: list[bytes]) -> list[int]:
+    """Return for each run of backticks the index of the next one of the same length, or -1."""
+    partners = [-1] * len(openings)
+    next_by_length: dict[int, int] = {}
+    for i in range(len(openings) - 1, -1, -1):
+        if openings[i].startswith(b"`"):
+            partners[i] = next_by_length.get(len(openings[i]), -1)
+            next_by_length[len(openings[i])] = i
     return partners
 
 
 _FRONT_MATTER = re.compile(
     rb"(---|\+\+\+)[ \t]*+\r?\n(?=[\w\"'#-])(?:[^\n]*+\n)*?(?:\1|\.\.\.)[ \t]*+(?=[\r\n]|\Z)"
 )
-# A line across the page, which looks as if it were items of a list.
+# A thematic break with spaces, which looks like nested list items.
 _THEMATIC_BREAK = rb"[-*](?:[ \t]++[-*]){2,}+[ \t\r]*+(?:\n|\Z)"
 _BLOCK_LINE = re.compile(
     rb"(?P<indent>[ \t>]*+)"
@@ -158,8 +153,8 @@ _BLOCK_LINE = re.compile(
     rb"(?P<aside>(?:!!!|\?\?\?|===|\[\^[^\[\]\s]++\]:|:[ \t]))?+"
     rb"(?P<rest>[^\n]*+)\n?"
 )
-# Marks at the beginning of a line, and lines that are nothing but marks. What is a title stands alone in its
-# line; an item, a note or a cell may go on in the next.
+# Markers at the start of a line, and lines of markers only. A title is a paragraph of its own; an item, note
+# or cell may continue in the next line.
 _LINE_MARKERS = re.compile(
     rb"\n(?=[ \t]*+[>*+#=:!?|0-9_-])(?:"
     rb"(?P<line>[ \t>]*+(?:[=_*|:+-][=_*|:+ \t-]*+)(?=\r?(?:\n|\Z)))"
@@ -167,38 +162,34 @@ _LINE_MARKERS = re.compile(
     rb"(?P<items>(?:(?:[*+-]|[0-9]{1,3}[.)])[ \t]++(?:\[[ xX]\][ \t]++)?[ \t>]*+|:[ \t]++)*+)"
     rb"(?P<title>(?:#{1,6}|!!!|\?\?\?\+?|===)[ \t]++)?+)"
 )
-_CODE_INDENT = 4  # columns by which code is indented
+_CODE_INDENT = 4  # columns
 
 
 @dataclass
 class _BlockParser:
-    """What the lines so far have opened."""
+    """The state of the block structure after the lines parsed so far."""
 
     spans: list[tuple[int, int, Filler]] = field(default_factory=list)
-    content_column: int = 0  # the column at which the text of the list item around begins
-    is_after_blank: bool = True  # whether the line before is blank
-    is_in_code: bool = False  # whether the line before is indented code
+    content_column: int = 0  # where the content of the enclosing list item starts
+    is_after_blank: bool = True
+    is_in_code: bool = False  # whether the last line was indented code
 
     def parse_line(self, line: re.Match[bytes]) -> bool:
-        """Go on by a line; tell whether it begins a fenced block."""
+        """Update the state with a line; return whether it opens a fenced block."""
         indent, item, fence, aside, rest = line.groups()
         if not (item or fence or aside or rest.strip()):
             self.is_after_blank = True
             return False
         if not (indent or item or fence or aside or self.is_after_blank or self.is_in_code):
-            return False  # a paragraph goes on, as most lines do
+            return False  # a continuation line of a paragraph, the most common case
         column = _content_column(indent)
         if rest.startswith(b"\x1a"):
-            # What was hidden before may have begun a list or a note.
-            self.content_column, self.is_after_blank, self.is_in_code = (
-                max(self.content_column, column + _CODE_INDENT),
-                False,
-                False,
-            )
+            # The masked text may have started a list item or a note.
+            self.content_column = max(self.content_column, column + _CODE_INDENT)
+            self.is_after_blank = self.is_in_code = False
             return fence is not None
-        self.is_in_code = (
-            self.is_in_code or self.is_after_blank
-        ) and column >= self.content_column + _CODE_INDENT
+        is_indented = column >= self.content_column + _CODE_INDENT
+        self.is_in_code = (self.is_in_code or self.is_after_blank) and is_indented
         was_blank, self.is_after_blank = self.is_after_blank, False
         if self.is_in_code:
             self.spans.append((line.end("indent"), line.end(), mask_code))
@@ -213,48 +204,43 @@ class _BlockParser:
 
 
 def mask_blocks(text: bytes) -> MaskResult:
-    """Hide front matter and blocks of code; a fence that does not close goes on behind the text."""
-    front = _FRONT_MATTER.match(text)
-    at = front.end() if front else 0
-    walk = _BlockParser(spans=[(0, at, mask_code)] if front else [])
+    """Mask front matter and blocks of code; an unclosed fence is reopened in the next piece."""
+    front_matter = _FRONT_MATTER.match(text)
+    end = front_matter.end() if front_matter else 0
+    parser = _BlockParser(spans=[(0, end, mask_code)] if front_matter else [])
     opener = b""
-    while at < len(text) and not opener:
-        opening = next(filter(walk.parse_line, _BLOCK_LINE.finditer(text, at)), None)
+    while end < len(text) and not opener:
+        opening = next(filter(parser.parse_line, _BLOCK_LINE.finditer(text, end)), None)
         if opening is None:
             break
         quote = b"> " if b">" in opening["indent"] else b""
         closing = _closing_fence(opening["fence"], bool(quote)).search(text, opening.end() - 1)
-        at = closing.end() if closing else len(text)
-        walk.spans.append((opening.start("fence"), at, mask_code))
+        end = closing.end() if closing else len(text)
+        parser.spans.append((opening.start("fence"), end, mask_code))
         opener = b"" if closing else quote + opening["fence"] + b"\n"
-    return mask_spans(text, walk.spans), opener
+    return mask_spans(text, parser.spans), opener
 
 
 def mask_line_markers(text: bytes) -> bytes:
-    """Hide the marks of headings, quotations, lists and notes, and lines across the page."""
+    """Mask the markers of headings, quotations, lists and notes, and thematic breaks."""
     return _LINE_MARKERS.sub(_mask_line_marker, b"\n" + text)[1:]
 
 
-def _mask_line_marker(found: re.Match[bytes]) -> bytes:
-    line, indent, items, title = found.groups(b"")
-    return (
-        b"\n"
-        + mask_paragraph_end(line)
-        + mask_space(indent)
-        + mask_paragraph_end(items)
-        + mask_heading(title)
-    )
+def _mask_line_marker(match: re.Match[bytes]) -> bytes:
+    line, indent, items, title = match.groups(b"")
+    masked = mask_paragraph_end(line) + mask_space(indent) + mask_paragraph_end(items) + mask_heading(title)
+    return b"\n" + masked
 
 
 @lru_cache(64)
 def _closing_fence(fence: bytes, quoted: bool) -> re.Pattern[bytes]:
-    """What ends a fenced block: as many signs or more, or the end of the quotation it is in."""
+    """Return the pattern that ends a fenced block: a fence at least as long, or the end of its quotation."""
     closing = rb"\n[ \t>]*+%s{%d,}+[ \t\r]*+(?=\n|\Z)" % (fence[:1], len(fence))
     return re.compile(closing + rb"|\n(?![ \t]*+(?:>|\Z))" if quoted else closing)
 
 
 def _content_column(indent: bytes) -> int:
-    """The column at which a line's text begins, within the quotation it is in."""
+    """Return the column at which the content of a line starts, relative to its quotation."""
     if not indent:
         return 0
     _, quoted, inner = indent.rpartition(b">")

@@ -1,4 +1,4 @@
-"""What of a text is prose, by the ending of its name: the rest is hidden."""
+"""Masking of texts by the suffix of their name, and suppression comments (weigh-spell: ignore, off, on)."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from weigh.apps.spelling.markup.masking import (
 )
 from weigh.apps.spelling.markup.rst import mask_rst
 
-# Not within quotes that open with a backtick: those end with an apostrophe.
+# Not `quotes', which open with a backtick and close with an apostrophe.
 _INLINE_CODE = re.compile(rb"`[^\s`][^`\r\n\x1a]*+`(?<!\s`)(?![\w`\x1a])")
-# Names have underscores, too, but not two that have no letters outside.
+# Identifiers have underscores, too, but with letters outside.
 _EMPHASIS = re.compile(
     rb"_" + UNDERSCORE_OPENS + rb"(?=[^\s_])(" + SAME_PARAGRAPH % (b"_", b"_") + rb")_" + UNDERSCORE_CLOSES
 )
-# The marks of quoted mail, which stand between the lines of one sentence.
+# Quotation marks of mail (>), which interrupt sentences at line ends.
 _QUOTE_MARKS = re.compile(rb"\n[ \t]?>[ \t>]*+")
 _COMPRESSION_SUFFIXES = frozenset([".gz", ".bz2", ".xz", ".zst", ".lz4"])
 _SOURCE_NAMES = """
@@ -41,44 +41,45 @@ _SOURCE_NAMES = """
 _DATA_NAMES = """
     bib cfg conf csv diff ini ipynb json jsonl lock log map ndjson patch po pot svg toml tsv xml yaml yml
 """
-SOURCE_SUFFIXES = frozenset(f".{ending}" for ending in _SOURCE_NAMES.split())
-DATA_SUFFIXES = frozenset(f".{ending}" for ending in _DATA_NAMES.split())
+SOURCE_SUFFIXES = frozenset(f".{name}" for name in _SOURCE_NAMES.split())
+DATA_SUFFIXES = frozenset(f".{name}" for name in _DATA_NAMES.split())
 
 
 def format_suffix(name: str) -> str:
-    """The ending of a name that tells its format, below that of a packed file."""
-    stem, last = os.path.splitext(name.lower())
-    return os.path.splitext(stem)[1] if last in _COMPRESSION_SUFFIXES else last
+    """Return the suffix of a file name in lower case, without that of a compression format."""
+    stem, suffix = os.path.splitext(name.lower())
+    return os.path.splitext(stem)[1] if suffix in _COMPRESSION_SUFFIXES else suffix
 
 
 def mask_text(text: bytes, name: str) -> bytes:
-    """A text of the same length without what is no prose; line ends stay.
+    """Mask everything but prose; length and line ends do not change.
 
-    0x1A is what a reader sees but does not read, a blank what is not seen, and 0x1D the end of a paragraph.
+    0x1A replaces visible text that is not prose, a space invisible markup, and 0x1D marks the end of a
+    paragraph.
     """
     return next(mask_pieces([text], name))
 
 
 def mask_pieces(pieces: Iterable[bytes], name: str) -> Iterator[bytes]:
-    """The pieces of one text, masked; what one of them leaves open goes on in the next."""
+    """Mask the pieces of one text; a construct left open in one piece continues in the next."""
     mask = _MASKS_BY_SUFFIX.get(format_suffix(name), _mask_plain_text)
-    silence = Suppressions()
+    suppressions = Suppressions()
     opener = b""
     for piece in pieces:
-        text, left = mask(opener + piece)
-        yield silence.apply(piece, resolve_markup_bytes(text)[len(opener) :])
-        # What stands only at the start of a document is not looked for behind a line end.
-        opener = left or b"\n"
+        text, next_opener = mask(opener + piece)
+        yield suppressions.apply(piece, resolve_markup_bytes(text)[len(opener) :])
+        # A leading line end prevents that front matter is recognised in a later piece.
+        opener = next_opener or b"\n"
 
 
 def _mask_plain_text(text: bytes) -> MaskResult:
     if b">" in text:
-        text = _QUOTE_MARKS.sub(lambda found: mask_space(found[0]), b"\n" + text)[1:]
+        text = _QUOTE_MARKS.sub(lambda match: mask_space(match[0]), b"\n" + text)[1:]
     if b"`" in text:
-        text = _INLINE_CODE.sub(lambda found: mask_code(found[0]), text)
+        text = _INLINE_CODE.sub(lambda match: mask_code(match[0]), text)
     text = mask_addresses(text)
     if b"_" in text:
-        text = _EMPHASIS.sub(lambda found: mask_markup(b"_") + found[1] + mask_markup(b"_"), text)
+        text = _EMPHASIS.sub(lambda match: mask_markup(b"_") + match[1] + mask_markup(b"_"), text)
     return text, b""
 
 
@@ -96,51 +97,53 @@ _LETTER = re.compile(rb"[\w\x80-\xff]")
 
 
 class Suppressions:
-    """What remarks cover in the pieces of one text, one after the other."""
+    """Masks the lines that suppression comments cover, in consecutive pieces of one text."""
 
     def __init__(self) -> None:
         self._is_off = False
-        self._pending_lines = 0  # that are silent at the start of the next piece; the rest of one is one
+        self._pending_lines = 0  # suppressed lines at the start of the next piece
 
     def apply(self, text: bytes, prose: bytes) -> bytes:
-        """Hide what is silent in the masked text of a piece."""
+        """Mask the suppressed lines in the masked text `prose` of a piece."""
         if not (self._is_off or self._pending_lines or _PRAGMA in text):
             return prose
         return mask_spans(prose, _merge_spans(self._suppressed_lines(text)))
 
     def _suppressed_lines(self, text: bytes) -> Iterator[tuple[int, int]]:
-        """Lines that are silent, in their order; they may overlap."""
+        """Yield the spans of suppressed lines in text order; they may overlap."""
         yield 0, self._find_line_end(text, 0, self._pending_lines)
-        begin = at = 0
-        while found := _SUPPRESSION_COMMENT.search(text, at):
-            line = text.rfind(b"\n", at, found.start()) + 1 or at
-            at = self._find_line_end(text, found.end(), 1)
-            begin = begin if self._is_off else line
-            remarks = _SUPPRESSION_COMMENT.findall(text, line, at)
-            switches = [remark for remark in remarks if remark != b"ignore"]
+        begin = line_end = 0
+        while match := _SUPPRESSION_COMMENT.search(text, line_end):
+            line_start = text.rfind(b"\n", line_end, match.start()) + 1 or line_end
+            line_end = self._find_line_end(text, match.end(), 1)
+            line = text[line_start:line_end]
+            begin = begin if self._is_off else line_start
+            switches = [word for word in _SUPPRESSION_COMMENT.findall(line) if word != b"ignore"]
             if switches:
                 self._is_off = switches[-1] == b"off"
-            elif not self._is_off and not _LETTER.search(_SUPPRESSION_COMMENT.sub(b"", text[line:at])):
-                yield begin, self._find_line_end(text, found.end(), 2)
+            elif not self._is_off and not _LETTER.search(_SUPPRESSION_COMMENT.sub(b"", line)):
+                # A comment alone in its line suppresses the next line, too.
+                yield begin, self._find_line_end(text, match.end(), 2)
             if not self._is_off:
-                yield begin, at
+                yield begin, line_end
         if self._is_off:
             yield begin, len(text)
 
-    def _find_line_end(self, text: bytes, at: int, lines: int) -> int:
-        """Where so many lines end; those that the text lacks are left to the next piece."""
+    def _find_line_end(self, text: bytes, start: int, n_lines: int) -> int:
+        """Return the end of the n-th line from `start`; missing lines stay pending for the next piece."""
         self._pending_lines = 0
-        for left in range(lines, 0, -1):
-            at = text.find(b"\n", at) + 1
-            if at == 0:
-                self._pending_lines = left
+        end = start
+        for n_left in range(n_lines, 0, -1):
+            end = text.find(b"\n", end) + 1
+            if end == 0:
+                self._pending_lines = n_left
                 return len(text)
-        return at
+        return end
 
 
 def _merge_spans(spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int, Filler]]:
-    done = 0
+    end = 0
     for begin, stop in spans:
-        if stop > done:
-            yield max(begin, done), stop, mask_code
-            done = stop
+        if stop > end:
+            yield max(begin, end), stop, mask_code
+            end = stop

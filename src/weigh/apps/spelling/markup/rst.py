@@ -1,4 +1,4 @@
-"""reStructuredText: the prose of it; literal blocks, directives, roles and targets are hidden."""
+"""Masking of reStructuredText: literal blocks, directives, roles, targets and other markup."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _FILLERS: dict[str | None, Filler] = {
     "bar": mask_paragraph_end,
     "escaped": bytes,
 }
-# Titles and tables are lines of nothing but one sign or such runs; items begin with a mark.
+# Lines of punctuation only (titles, tables), and markers of list items.
 _LINE_MARKERS = re.compile(
     rb"\n([ \t]*+(?:[=~^\"'`#*+.:_-][=~^\"'`#*+.:_ \t-]*+(?=\r?(?:\n|\Z))"
     rb"|(?:[*+-]|(?:[0-9]{1,3}|#)[.)])[ \t]++))"
 )
-# Directives whose content is prose; all others hold code, files, names or options.
+# Directives whose content is prose; all others contain code, files, names or options.
 _PROSE_DIRECTIVE_NAMES = b"""
     admonition attention caution centered compound container danger deprecated epigraph error figure footer
     glossary header highlights hint important list-table note only pull-quote rubric seealso sidebar table tip
@@ -51,31 +51,31 @@ _PROSE_DIRECTIVES = frozenset(_PROSE_DIRECTIVE_NAMES.split())
 
 
 def mask_rst(text: bytes) -> MaskResult:
-    """Hide everything but the prose of a text in reStructuredText."""
+    """Mask everything but the prose of a reStructuredText text."""
     text = mask_spans(text, _block_spans(text))
-    text = _LINE_MARKERS.sub(lambda found: b"\n" + mask_paragraph_end(found[1]), b"\n" + text)[1:]
-    text = _INLINE.sub(lambda found: _FILLERS[found.lastgroup](found[0]), text)
+    text = _LINE_MARKERS.sub(lambda match: b"\n" + mask_paragraph_end(match[1]), b"\n" + text)[1:]
+    text = _INLINE.sub(lambda match: _FILLERS[match.lastgroup](match[0]), text)
     return mask_addresses(text), b""
 
 
 def _block_spans(text: bytes) -> Iterator[tuple[int, int, Filler]]:
-    """Literal blocks, comments, targets, sessions and directives of code, with what is indented below."""
-    below: int | None = None  # lines that are indented more than this are hidden
-    prompt = False  # whether a session goes on
+    """Yield literal blocks, comments, targets, doctests and code directives, with their indented content."""
+    code_indent: int | None = None  # lines with a larger indentation are masked
+    is_in_doctest = False
     for line in _LINE.finditer(text):
-        indent, mark, directive, note, field, asked, rest = line.groups()
-        if not (mark or field or asked or rest.strip()):
-            prompt = False
+        indent, mark, directive, note, field, prompt, rest = line.groups()
+        if not (mark or field or prompt or rest.strip()):
+            is_in_doctest = False
             continue
         column = len(indent.expandtabs(8))
-        prompt = prompt or bool(asked)
-        if prompt or (below is not None and column > below):
+        is_in_doctest = is_in_doctest or bool(prompt)
+        if is_in_doctest or (code_indent is not None and column > code_indent):
             yield *line.span(), mask_code
             continue
-        below = column if rest.rstrip().endswith(b"::") else None
+        code_indent = column if rest.rstrip().endswith(b"::") else None
         if mark is not None:
             is_prose = directive[:-2] in _PROSE_DIRECTIVES if directive else note is not None
-            below = below if is_prose else column
+            code_indent = code_indent if is_prose else column
             if is_prose:
                 yield line.start(), line.start("rest"), mask_paragraph_end
             else:
