@@ -1,4 +1,4 @@
-"""`weigh audit`: which labels of a file a model doubts, and why."""
+"""`weigh audit`: find labels that are probably wrong."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Find labels that look wrong.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Find labels that are probably wrong.")
 @model_argument
 @click.argument("data", metavar="DATA")
 @click.option("--label", metavar="COLUMN", help="The column of labels. [default: the model's]")
@@ -37,9 +37,9 @@ SECTIONS = {
     "--seen/--unseen",
     "seen",
     default=None,
-    help="Whether the model has learned these rows. [default: if they prove to be all it learned]",
+    help="Whether the model was trained on these rows. [default: if they are provably all of its rows]",
 )
-@click.option("-o", "--output", metavar="FILE", help="Write every row's label and verdict, as CSV.")
+@click.option("-o", "--output", metavar="FILE", help="Write the label and verdict of every row as CSV.")
 @data_file_options
 @json_option
 def command(
@@ -52,12 +52,11 @@ def command(
     as_json: bool,
     **written: Any,
 ) -> None:
-    """List the rows that are most at odds with a model, and what speaks against their labels.
+    """List the rows whose labels a model finds least probable, and the evidence against them.
 
-    A naive Bayes model judges each row of its training file without that row, exactly, which also tells how
-    good it is on rows that it has not seen; for a part of that file give --seen. Other models judge rows as
-    they predict them. With -o all rows are written: their number, label, the label's probability, and what
-    the model says.
+    A naive Bayes model judges each of its training rows by exact leave-one-out, which also estimates its
+    accuracy on new rows; for a part of the training file give --seen. Other models judge rows as they predict
+    them. -o writes all rows: number, label, probability of the label, and predicted class.
     """
     from weigh import errors
     from weigh.cli.progress import show_row_progress
@@ -75,21 +74,21 @@ def command(
     )
     with show_row_progress(opened) as source, target as file:
         sink = _make_row_writer(file) if file else None
-        found = audit_with_callback(loaded, source, None, None, most, seen, 0.95, sink)
+        result = audit_with_callback(loaded, source, None, None, most, seen, 0.95, sink)
     if output != "-":
-        print_result(found, as_json)
+        print_result(result, as_json)
 
 
 def _make_row_writer(file: Any) -> Any:
-    """What writes the rows of a batch."""
+    """Return a function that writes the rows of a batch as CSV."""
     lines = csv.writer(file, lineterminator="\n")
     lines.writerow(["row", "label", "probability", "said"])
 
     def write(first: int, batch: Any, said: list[Any], shares: Any) -> None:
         numbers = [None] * len(said) if shares is None else shares.tolist()
         for at, (label, share, verdict) in enumerate(zip(batch.labels, numbers, said, strict=True)):
-            # What cannot be judged has neither a probability nor a verdict.
-            told = "" if share is None or share != share else repr(share)
-            lines.writerow([first + at, label, told, "" if verdict is None else verdict])
+            # A row that cannot be judged has neither a probability nor a verdict.
+            probability = "" if share is None or share != share else repr(share)
+            lines.writerow([first + at, label, probability, "" if verdict is None else verdict])
 
     return write

@@ -1,4 +1,4 @@
-"""`weigh bias-variance`: how much of a loss is bias, and how much variance."""
+"""`weigh bias-variance`: decompose the loss of learners into bias and variance."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ SECTIONS = {
     """,
     "--learner": LEARNERS_HELP,
     "--loss": """
-        zero_one             share of errors (default)
+        zero_one             error rate (default)
         brier                squared errors of all classes' probabilities
         squared              (1 − p)², p the probability of the true class
-        squared_error        of numbers
+        squared_error        for numeric labels
     """,
-    "--which, of zero_one": """
+    "--which, for zero_one": """
         kohavi-wolpert       squares: bias² + variance (default)
-        domingos             is the most frequent prediction wrong? variance hurts, or helps
+        domingos             bias of the majority vote; variance can also reduce the loss
     """,
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Take a learner's loss apart.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Decompose the loss of learners.")
 @add_trial_options
-@click.option("--which", default="kohavi-wolpert", metavar="FORM", help="Of the zero-one loss; see below.")
+@click.option("--which", default="kohavi-wolpert", metavar="FORM", help="Decomposition; see below.")
 @click.option("--rounds", type=click.IntRange(2), default=100, show_default=True, help="Training sets.")
-@click.option("--test", type=float, default=0.3, show_default=True, help="The share of rows to judge on.")
+@click.option("--test", type=float, default=0.3, show_default=True, help="Fraction of test rows.")
 @click.option(
     "--resample",
     type=click.Choice(["bootstrap", "subsample"]),
@@ -41,25 +41,29 @@ SECTIONS = {
     show_default=True,
     help="How training sets are drawn.",
 )
-@click.option("--share", type=float, help="The size of a set, of the rows left. [default: 1, or 0.5]")
+@click.option(
+    "--share",
+    type=float,
+    help="Size of a training set, as a fraction of the other rows. [default: 1, or 0.5]",
+)
 @data_file_options
 @json_option
 def command(
     given: TrialOptions, which: str, rounds: int, test: float, resample: str, share: float | None
 ) -> None:
-    """Train learners on many training sets drawn from a table, and take their loss on other rows apart.
+    """Fit learners on many training sets drawn from a table, and decompose their loss on test rows.
 
-    Without --learner these are naive Bayes, logistic regression, perceptron, decision tree and nearest
+    The default learners are naive Bayes, logistic regression, perceptron, decision tree and nearest
     neighbours. Bias and variance add up to the measured loss.
     """
     from weigh.cli.progress import show_job_progress
     from weigh.trials import bias_variance
     from weigh.trials.learners import DEFAULT_LEARNERS
 
-    tried = given.load_inputs(DEFAULT_LEARNERS)
+    inputs = given.load_inputs(DEFAULT_LEARNERS)
     with show_job_progress() as progress:
-        found = bias_variance(
-            *tried,
+        result = bias_variance(
+            *inputs,
             which=which,
             rounds=rounds,
             test=test,
@@ -68,4 +72,4 @@ def command(
             progress=progress,
             **given.common_parameters,
         )
-    given.show_result(found)
+    given.show_result(result)

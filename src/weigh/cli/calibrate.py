@@ -1,4 +1,4 @@
-"""`weigh calibrate`: make a model as sure as labelled rows allow."""
+"""`weigh calibrate`: calibrate the probabilities of a model on labelled rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from weigh.cli.options import (
 )
 
 METHODS = ("temperature", "platt", "isotonic")
-# What is told before and after, as far as the model has it.
+# Reported before and after calibration, if the model has them.
 MEASURES = ("accuracy", "log_loss", "brier", "calibration_error")
 
 SECTIONS = {
@@ -28,14 +28,14 @@ SECTIONS = {
         weigh fit adult.csv --label income --set calibration=temperature
     """,
     "--method": """
-        temperature   divides all scores by one number; no verdict changes
+        temperature   divides all scores by one number; predictions stay the same
         platt         also shifts every class; gives perceptrons probabilities
-        isotonic      any rising curve; wants a thousand rows or more
+        isotonic      any increasing curve; needs a thousand rows or more
     """,
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Make a model as sure as rows allow.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Calibrate a model's probabilities.")
 @model_argument
 @click.argument("data", metavar="DATA")
 @click.option("-o", "--output", metavar="OUT", required=True, help="The calibrated model's file.")
@@ -48,10 +48,10 @@ SECTIONS = {
 def command(
     model: str, data: str, output: str, method: str, label: str | None, as_json: bool, **written: Any
 ) -> None:
-    """Correct how sure a model is, by labelled rows that it was not trained on.
+    """Calibrate the probabilities of a model on labelled rows that it was not trained on.
 
-    Prints its losses on these rows before and after. A perceptron has no probabilities before. Where no rows
-    were held out, fit naive-bayes with --set calibration=temperature instead.
+    Prints the losses on these rows before and after; a perceptron has no probabilities before. Without
+    held-out rows, fit naive-bayes with --set calibration=temperature instead.
     """
     from weigh import errors
     from weigh.cli.progress import show_row_progress
@@ -65,24 +65,24 @@ def command(
     if name is None:
         raise errors.LabelError("The model does not name its label column; give --label COLUMN.")
     with show_row_progress(open_source_for_model(loaded, data, name, **written)) as source:
-        found = calibrate(loaded, source, method=method)
-        before, after = (evaluate(each, source).to_dict() for each in (loaded, found))
+        calibrated = calibrate(loaded, source, method=method)
+        before, after = (evaluate(each, source).to_dict() for each in (loaded, calibrated))
     replaced = os.path.exists(output)
-    found.save(output)
+    calibrated.save(output)
     facts = {
         "model": output,
-        "calibration": found.calibration.to_dict(),
+        "calibration": calibrated.calibration.to_dict(),
         "rows": after["n"],
         "measures": _compare_measures(before, after),
     }
     if as_json:
         click.echo(json.dumps(facts, ensure_ascii=False, indent=2))
         return
-    click.echo(_format_calibration(facts, str(found.calibration), data, replaced))
+    click.echo(_format_calibration(facts, str(calibrated.calibration), data, replaced))
 
 
 def _compare_measures(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """The measures before, where the model has them, and after."""
+    """Return the measures before (None if the model had none) and after."""
     earlier, later = ({each["name"]: each["value"] for each in side["measures"]} for side in (before, after))
     return {name: {"before": earlier.get(name), "after": later[name]} for name in MEASURES if name in later}
 

@@ -1,4 +1,4 @@
-"""Groups of commands that are imported when they are asked for, so that the program starts at once."""
+"""Command groups that import a command only when it runs, for a fast start."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 
 class CommandWithExamples(click.Command):
-    """A command whose help ends with sections that are not wrapped, such as examples."""
+    """A command whose help ends with preformatted sections, such as examples."""
 
     def __init__(self, *args: Any, sections: Mapping[str, str], **settings: Any) -> None:
         super().__init__(*args, **settings)
@@ -25,9 +25,9 @@ class CommandWithExamples(click.Command):
 
 
 class LazyGroup(CommandWithExamples, click.Group):
-    """Commands by name; the file of each has its name, with _ for -, in the package `home`.
+    """Commands by name; the module of each has its name, with _ for -, in the package `home`.
 
-    `others` are names that people try, and the commands that they mean.
+    `others` maps names that people try to the commands that they mean.
     """
 
     def __init__(
@@ -42,18 +42,18 @@ class LazyGroup(CommandWithExamples, click.Group):
         self.package, self.names, self.synonyms = home, names, others or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands, in the order in which one meets them."""
+        """Return the command names in help order."""
         return list(self.names)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Import the file of a command."""
+        """Import the module of a command."""
         if name not in self.names:
             return None
         command: click.Command = importlib.import_module(f"{self.package}.{name.replace('-', '_')}").command
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find the command, and suggest the nearest one if there is none."""
+        """Find the command; suggest the nearest one if there is none."""
         if args and not args[0].startswith("-") and args[0] not in self.names:
             from weigh import errors
 

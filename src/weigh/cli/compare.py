@@ -1,4 +1,4 @@
-"""`weigh compare`: several learners on the same rows."""
+"""`weigh compare`: cross-validate several learners on the same rows."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from weigh.cli.options import data_file_options, json_option
 from weigh.cli.trial_options import LEARNERS_HELP, TrialOptions, add_trial_options, level_option
 
 PLOT_HELP = {
-    "scores": "mean losses with intervals; drawn if nothing else is said",
-    "differences": "of pairs, with intervals",
-    "times": "of training and prediction",
+    "scores": "mean losses with intervals (default)",
+    "differences": "differences of pairs, with intervals",
+    "times": "training and prediction times",
     "curve": "losses against training rows, with --curve",
 }
 SECTIONS = {
@@ -24,27 +24,25 @@ SECTIONS = {
     """,
     "--learner": LEARNERS_HELP,
     "--loss": """
-        zero_one             share of errors (default)
-        log_loss, brier      of probabilities
+        zero_one             error rate (default)
+        log_loss, brier      for learners with probabilities
         squared              (1 − p)², p the probability of the true class
-        squared_error, absolute_error   of numbers
+        squared_error, absolute_error   for numeric labels
     """,
     "--what": "\n".join(f"        {name:<21}{words}" for name, words in PLOT_HELP.items()),
 }
 
 
-@click.command(
-    cls=CommandWithExamples, sections=SECTIONS, short_help="Try several learners on the same rows."
-)
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Cross-validate several learners.")
 @add_trial_options
-@click.option("--folds", type=click.IntRange(2), default=10, show_default=True, help="Of each repeat.")
-@click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Cuts into folds.")
+@click.option("--folds", type=click.IntRange(2), default=10, show_default=True, help="Folds per repeat.")
+@click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Repetitions.")
 @level_option
-@click.option("--no-baseline", is_flag=True, help="Leave out the guess that does not look at the rows.")
+@click.option("--no-baseline", is_flag=True, help="Leave out the baseline that ignores the features.")
 @click.option("--reference", metavar="NAME", help="Compare the others with this learner only.")
-@click.option("--rope", type=float, help="Losses nearer than this count as equal. [default: 0.01]")
-@click.option("--curve", is_flag=True, help="Learning curves too, and where learners overtake each other.")
-@click.option("--traits", is_flag=True, help="Say in words what kind of learners they are.")
+@click.option("--rope", type=float, help="Losses closer than this count as equal. [default: 0.01]")
+@click.option("--curve", is_flag=True, help="Also learning curves, and where they cross.")
+@click.option("--traits", is_flag=True, help="Describe the learners in words.")
 @click.option(
     "--what", type=click.Choice(list(PLOT_HELP)), metavar="PICTURE", help="What --plot draws; see below."
 )
@@ -62,9 +60,9 @@ def command(
     traits: bool,
     what: str | None,
 ) -> None:
-    """Cross-validate learners on the same splits of a table, and tell how sure their differences are.
+    """Cross-validate learners on the same splits of a table, and test their differences.
 
-    Without --learner these are naive Bayes, logistic regression, perceptron, decision tree and nearest
+    The default learners are naive Bayes, logistic regression, perceptron, decision tree and nearest
     neighbours. Prints mean losses with intervals, times, and for every pair the corrected resampled
     t-test and the probability that one beats the other.
     """
@@ -73,13 +71,13 @@ def command(
     from weigh.trials.learners import DEFAULT_LEARNERS
 
     if what is not None and given.plot is None:
-        raise click.UsageError("--what says what to draw; give --plot FILE too.")
+        raise click.UsageError("--what selects a picture; give --plot FILE too.")
     if what == "curve" and not curve:
         raise click.UsageError("--what curve draws learning curves; give --curve too.")
-    tried = given.load_inputs(DEFAULT_LEARNERS)
+    inputs = given.load_inputs(DEFAULT_LEARNERS)
     with show_job_progress() as progress:
-        found = compare(
-            *tried,
+        result = compare(
+            *inputs,
             folds=folds,
             repeats=repeats,
             level=level,
@@ -90,6 +88,6 @@ def command(
             progress=progress,
             **given.common_parameters,
         )
-    given.show_result(found, what)
+    given.show_result(result, what)
     if traits and not given.as_json:
-        click.echo(f"\n{found.traits()}")
+        click.echo(f"\n{result.traits()}")

@@ -1,4 +1,4 @@
-"""`weigh curve`: how learners do with more and more rows."""
+"""`weigh curve`: learning curves."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ SECTIONS = {
     """,
     "--learner": LEARNERS_HELP,
     "--loss": """
-        zero_one             share of errors (default)
-        log_loss, brier      of probabilities
+        zero_one             error rate (default)
+        log_loss, brier      for learners with probabilities
         squared              (1 − p)², p the probability of the true class
-        squared_error, absolute_error   of numbers
+        squared_error, absolute_error   for numeric labels
     """,
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Losses with more and more rows.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Learning curves.")
 @add_trial_options
-@click.option("--sizes", metavar="N,N,...", help="Numbers of rows. [default: eight, each twice the last]")
-@click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Of each repeat.")
-@click.option("--repeats", type=click.IntRange(1), default=2, show_default=True, help="Cuts into folds.")
+@click.option("--sizes", metavar="N,N,...", help="Training set sizes. [default: eight, doubling]")
+@click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Folds per repeat.")
+@click.option("--repeats", type=click.IntRange(1), default=2, show_default=True, help="Repetitions.")
 @level_option
 @data_file_options
 @json_option
 def command(given: TrialOptions, sizes: str | None, folds: int, repeats: int, level: float) -> None:
-    """Fit learners on more and more rows, and measure them on rows held out.
+    """Fit learners on growing training sets, and measure them on held-out rows.
 
     Prints the losses at every size, the power law that they follow and what it expects of more rows,
     whether a learner overfits or underfits and what to do, and where one learner overtakes another.
@@ -60,10 +60,10 @@ def command(given: TrialOptions, sizes: str | None, folds: int, repeats: int, le
 
 
 def parse_whole_numbers(text: str) -> list[int]:
-    """Numbers with commas between them."""
+    """Parse comma-separated integers."""
     try:
         return [int(part) for part in text.replace("_", "").split(",")]
     except ValueError:
         raise click.BadParameter(
-            f"{text!r} is not whole numbers with commas between them.", param_hint="'--sizes'"
+            f"{text!r} is not a list of whole numbers separated by commas.", param_hint="'--sizes'"
         ) from None

@@ -20,7 +20,7 @@ MAILS = {
     "spam": ["spam", "not-spam", "spam", "not-spam", "not-spam"],
 }
 NEW_MAIL = {"CS373": 1, "investment": 1, "familiarity": "high"}
-TEST_ROW_INTERVAL = 4  # every fourth row is kept for testing
+TEST_ROW_INTERVAL = 4  # every fourth row is a test row
 MAX_FEATURES = 6
 
 
@@ -32,15 +32,13 @@ SECTIONS = {
 }
 
 
-@click.command(
-    cls=CommandWithExamples, sections=SECTIONS, short_help="A tour in a minute: by hand, then for real."
-)
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="A one-minute tour.")
 @click.option("--output", default="", metavar="FOLDER", help="Where the files go. [default: here]")
 def command(output: str) -> None:
-    """Show in a minute what this is: a tiny table worked out by hand, then a real one.
+    """Give a one-minute tour: a tiny table worked out by hand, then a real one.
 
-    Writes breast-cancer.weigh, breast-cancer-train.csv and breast-cancer-test.csv, which the
-    commands it suggests at the end use.
+    Writes breast-cancer.weigh, breast-cancer-train.csv and breast-cancer-test.csv for the commands that it
+    suggests at the end.
     """
     _show_worked_example()
     _show_real_table(output)
@@ -64,7 +62,7 @@ def _show_worked_example() -> None:
     )
     click.echo(textwrap.indent(evidence.worked(), "  "))
     _print_paragraph(
-        "The same in logarithms, where products are sums. Every number of every model comes with this:"
+        "The same in logarithms, where products become sums. Every prediction of every model comes with this:"
     )
     click.echo(textwrap.indent(str(evidence), "  "))
 
@@ -83,10 +81,7 @@ def _show_real_table(folder: str) -> None:
     click.echo(str(evaluate(model, open_file(test, "diagnosis"))))
     for note in notes:
         _print_paragraph(f"Note: {note}")
-    _print_paragraph(
-        "Why was the first of the test rows judged as it was? What speaks for the verdict, and what "
-        "against it:"
-    )
+    _print_paragraph("Why did the first test row get its verdict? The evidence for and against it:")
     first = model.explain(open_file(test, "diagnosis").prefix(1))[0]
     click.echo(textwrap.indent(str(first.shortened(MAX_FEATURES)), "  "))
     _show_next_steps(target, train, test)

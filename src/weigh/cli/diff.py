@@ -15,15 +15,15 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Tell what changed between two models.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Show what changed between two models.")
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
 @json_option
 def command(old: str, new: str, as_json: bool) -> None:
-    """Tell what changed from one model to another.
+    """Show what changed from one model to another.
 
-    Columns and kinds, priors, rows per class, values that appeared and vanished, and the
-    probabilities, means and spreads that moved most.
+    Columns and kinds, priors, rows per class, values that appeared and disappeared, and the probabilities,
+    means and standard deviations that changed most.
     """
     from weigh.judge import diff
 

@@ -1,4 +1,4 @@
-"""`weigh evaluate`: how well a model does on labelled rows."""
+"""`weigh evaluate`: measure a model on labelled rows."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from weigh.cli.options import (
 )
 
 PLOT_HELP = {
-    "confusion": "who is taken for whom; drawn if nothing else is said",
-    "reliability": "do probabilities keep their word?",
-    "roc": "recall against the share of other rows taken along",
+    "confusion": "confusion matrix (default)",
+    "reliability": "reliability diagram: predicted against observed probabilities",
+    "roc": "true against false positive rate",
     "precision_recall": "precision against recall",
-    "classes": "precision, recall and F1 with their intervals",
-    "predicted": "of a regression: predicted against true numbers; its default",
-    "residuals": "of a regression: errors against predictions",
+    "classes": "precision, recall and F1 with intervals",
+    "predicted": "regression: predicted against true values (default)",
+    "residuals": "regression: residuals against predictions",
 }
 TRAINING_ROWS_NOTE = (
-    "Note: The model has learned these very rows, which flatters it. Evaluate it on rows that it has not "
-    "seen; `weigh audit` judges learned rows, each one forgotten in turn."
+    "Note: The model was trained on these rows, so the figures are too good. Evaluate it on other rows, or "
+    "use `weigh audit`, which judges training rows by leave-one-out."
 )
 SECTIONS = {
     "Examples": """
@@ -63,10 +63,9 @@ def command(
 ) -> None:
     """Compare a model's predictions with the labels of a file it was not trained on.
 
-    Prints accuracy, losses, calibration error and the areas under the ROC and precision-recall
-    curves with their intervals, the confusion table, and precision and recall of every class; of a
-    linear regression R², the sizes of its errors with their intervals, and the rows that were missed
-    most.
+    Prints accuracy, losses, calibration error and the areas under the ROC and precision-recall curves with
+    their intervals, the confusion matrix, and precision and recall of every class; for a linear regression
+    R², the errors with their intervals, and the rows with the largest residuals.
     """
     from weigh import errors
     from weigh.cli.progress import show_row_progress
@@ -76,31 +75,35 @@ def command(
     check_plot_path(plot)
     check_output_is_not_input(plot, model, data)
     if what is not None and plot is None:
-        raise click.UsageError("--what says what to draw; give --plot FILE too.")
+        raise click.UsageError("--what selects a picture; give --plot FILE too.")
     loaded = load(model)
     name = label or loaded.label
     if name is None:
         raise errors.LabelError("The model does not name its label column; give --label COLUMN.")
     opened = open_source_for_model(loaded, data, name, **written)
     with show_row_progress(opened) as source:
-        found = evaluate(loaded, source)
+        evaluation = evaluate(loaded, source)
     if plot is not None:
         from weigh.pictures import image
 
-        image(found.plot() if what is None else found.plot(what), plot)
-    print_result(found, as_json)
+        image(evaluation.plot() if what is None else evaluation.plot(what), plot)
+    print_result(evaluation, as_json)
     if plot is not None and not as_json:
         click.echo(f"\nThe picture is in {plot}.")
-    if _is_training_data(loaded, opened, found):
+    if _is_training_data(loaded, opened, evaluation):
         click.echo(f"\n{textwrap.fill(TRAINING_ROWS_NOTE, 80)}", err=True)
 
 
-def _is_training_data(model: Any, source: Any, found: Any) -> bool:
-    """Whether a model is judged on the very rows that it has learned, as counts can tell."""
+def _is_training_data(model: Any, source: Any, evaluation: Any) -> bool:
+    """Whether the counts prove that a model was evaluated on its training rows."""
     from weigh.model.count_model import CountModel
 
-    counted = getattr(model, "uncalibrated", model)
-    # Rows of another number are others: only where they agree are they read once more.
-    if not isinstance(counted, CountModel) or not counted.has_rows or counted.counts.rows.sum() != found.n:
+    model = getattr(model, "uncalibrated", model)
+    # The rows are read again only if their number agrees.
+    if (
+        not isinstance(counted, CountModel)
+        or not counted.has_rows
+        or counted.counts.rows.sum() != evaluation.n
+    ):
         return False
-    return counted.has_learned(source) is True
+    return model.has_learned(source) is True

@@ -1,4 +1,4 @@
-"""`weigh explain`: why a row got its verdict, or what a model looks for."""
+"""`weigh explain`: explain a prediction, or show the strongest features of a model."""
 
 from __future__ import annotations
 
@@ -29,17 +29,19 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Say why a row got its verdict.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Explain a prediction.")
 @model_argument
 @click.argument("data", required=False, metavar="[DATA]")
 @click.option("--row", type=click.IntRange(0), metavar="N", help="The row to explain; the first is 0.")
-@click.option("--values", metavar="JSON", help="A row as JSON; what is left out is missing.")
-@click.option("--worked", is_flag=True, help="Work the posterior out in exact fractions.")
+@click.option("--values", metavar="JSON", help="A row as JSON; absent columns are missing.")
+@click.option("--worked", is_flag=True, help="Compute the posterior in exact fractions.")
 @click.option("--latex", is_flag=True, help="The same as LaTeX.")
-@click.option("--flip", "flips", is_flag=True, help="Without which of its features would it be another?")
-@click.option("--to", metavar="CLASS", help="With --flip: the class that the verdict shall become.")
+@click.option(
+    "--flip", "flips", is_flag=True, help="The smallest removal of features that changes the verdict."
+)
+@click.option("--to", metavar="CLASS", help="With --flip: the class to change to.")
 @click.option("--class", "label", metavar="CLASS", help="Without a row: features of this class only.")
-@click.option("--most", type=click.IntRange(1), help="How many features to tell. [default: 10 of each class]")
+@click.option("--most", type=click.IntRange(1), help="How many features to list. [default: 10 of each class]")
 @data_file_options
 @json_option
 def command(
@@ -58,10 +60,10 @@ def command(
 ) -> None:
     """Explain one row's verdict, or, without a row, the strongest features of the model.
 
-    What each feature adds is told in nats (natural logarithms), of a perceptron in points of its score:
-    the sum of all is the log-odds, or the lead, of the verdict against the runner-up. Of a linear
-    regression the sum is the number that is predicted. With --flip the smallest set of features is told
-    without which the row would get another verdict, and which single other values would do it.
+    Contributions are in nats (natural logarithms), for a perceptron in units of its score. They sum to the
+    log-odds, or the lead, of the verdict against the runner-up; for a linear regression they sum to the
+    predicted number. --flip lists the smallest set of features without which the row would get another
+    verdict, and single values that would change it.
     """
     from weigh.explain import flip, strongest
     from weigh.model import load
@@ -69,13 +71,13 @@ def command(
     loaded = load(model)
     if row is None and values is None:
         if data is not None or worked or latex or flips:
-            raise click.UsageError("Say which row: --row N of DATA, or --values JSON.")
+            raise click.UsageError("Name a row: --row N of DATA, or --values JSON.")
         known = getattr(loaded, "classes", None)
         wanted = label if label is None or known is None else class_by_name(label, known, "--class")
         print_result(strongest(loaded, wanted, most or 10), as_json)
         return
     if to is not None and not flips:
-        raise click.UsageError("--to says what --flip shall make of a row; give --flip too.")
+        raise click.UsageError("--to is an option of --flip; give --flip too.")
     rows = (
         _row_from_json(loaded, values) if values is not None else _row_from_file(loaded, data, row, written)
     )
@@ -92,7 +94,7 @@ def command(
 
 
 def _row_from_json(model: Any, values: str) -> dict[str, Any]:
-    """One row; columns that are not named are missing."""
+    """Parse one row; absent columns are missing."""
     try:
         row = json.loads(values)
     except ValueError as cause:
@@ -103,7 +105,7 @@ def _row_from_json(model: Any, values: str) -> dict[str, Any]:
 
 
 def _row_from_file(model: Any, data: str | None, row: int | None, written: dict[str, Any]) -> Any:
-    """The one row of a file, as a chunk; what stands before it is read and dropped."""
+    """Return one row of a file as a chunk."""
     from weigh import errors
 
     if data is None or row is None:

@@ -1,4 +1,4 @@
-"""`weigh fit`: learn a model from files."""
+"""`weigh fit`: train a model from files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from weigh.cli.terminology import to_command_line_terms
 if TYPE_CHECKING:
     from weigh.source import Source
 
-MANY_CLASSES = 20  # different numbers that are classes: so many are no surprise, nor one for so many rows
+MANY_CLASSES = 20  # numeric labels are suspicious above this, and above one in so many rows
 LEARNER_NAMES = ("naive-bayes", "joint", "perceptron", "threshold", "logistic", "linear")
 
 SECTIONS = {
@@ -41,45 +41,47 @@ SECTIONS = {
         weigh fit homes.csv --label price --learner linear --set noise=laplace
     """,
     "--set, for naive-bayes (joint has the first two, threshold none)": """
-        prior=2              pseudo-count of every value; 1 (Laplace's) if left out
+        prior=2              pseudo-count of every value; default 1 (Laplace smoothing)
         prior=none           maximum likelihood
         prior=dirichlet:2    maximum a posteriori; beta:2,2 for flags
         prior.COLUMN=2       for one column, the others keep 1
         class_prior=uniform  or a number, or JSON {"class": probability, ...}
         complement=true      weights from all other classes; counts and text only
-        calibration=temperature   correct how sure it is, by each row forgotten;
-                             or platt, isotonic (not for joint)
+        calibration=temperature   calibrate on leave-one-out scores; or platt,
+                             isotonic (not for joint)
     """,
     "--set, for perceptron": """
         keep=averaged        or last, voted, lazy: which hypothesis predicts
-        margin=1             rows that are right by less are learned too;
-                             relative=true in lengths of the weight vector
-        max_iter=20          passes at most; rate=1, shuffle=true, random_state=0
+        margin=1             also update on rows with a smaller margin;
+                             relative=true: in lengths of the weight vector
+        max_iter=20          maximum number of passes; rate=1, shuffle=true,
+                             random_state=0
         multiclass=joint     or one-vs-rest
-        scale=unit           numbers in standard deviations; bias=true
+        scale=unit           standardise numbers; bias=true
         class_weight=balanced  or JSON {"class": weight, ...}
-        record=true          keep the mistaken rows, so that all four can be had
+        record=true          keep the misclassified rows, for all four hypotheses
     """,
-    "--set, for logistic and linear (what is minimised: loss + l1 Σ|w| + ½ l2 Σw²)": """
-        prior=2              weights within about 2 of zero, Normal(2); if left out
-                             1 for logistic, none for linear
-        prior=none           no penalty at all
-        prior=normal:2       ridge; normal:cv chooses by cross-validation, for
-                             linear also normal:evidence
-        prior=laplace:0.5    lasso, with many weights of zero; laplace:cv
-        prior=penalty:l1=1,l2=2   the penalties themselves, an elastic net
+    "--set, for logistic and linear (minimises loss + l1 Σ|w| + ½ l2 Σw²)": """
+        prior=2              Normal(2), weights within about 2 of zero; default 1
+                             for logistic, none for linear
+        prior=none           no penalty
+        prior=normal:2       ridge; normal:cv selects by cross-validation, for
+                             linear also normal:evidence (marginal likelihood)
+        prior=laplace:0.5    lasso, with many zero weights; laplace:cv
+        prior=penalty:l1=1,l2=2   elastic net, penalties as stated
         prior.COLUMN=none    for one column; or JSON {"column": prior, ...}
-        scale=unit           the prior sees numbers in standard deviations
-        offset=COLUMN        is added as it is, with the weight one
+        scale=unit           standardise numbers for the prior
+        offset=COLUMN        added to the score with weight one
         bias=false, folds=5, tol=1e-8, max_iter=1000
         noise=laplace        linear: least absolute deviations; normal:1.5 and
-                             laplace:2 state how large the noise is
+                             laplace:2 state the scale of the noise
         class_weight=balanced  logistic: or JSON {"class": weight, ...}
         method=online        logistic: row by row, for files of any size, without a
-                             proof; rate=safe or 0.1, shuffle=true, random_state=0
+                             certificate; rate=safe or 0.1, shuffle=true,
+                             random_state=0
     """,
     "--kind, with the settings of each kind after a colon": """
-        category   levels=a|b|c, against=a (a level without a weight of its own)
+        category   levels=a|b|c, against=a (reference level, without a weight)
         number     bins=16 or bins=0|10|20, spread=own, shared or a number, floor=0.01,
                    scale=unit
         products   degree=2, powers=false: columns and their products (not for
@@ -87,29 +89,29 @@ SECTIONS = {
         text       ngrams=1-2, chars=true or words, counts=false, min_length=2,
                    min_count=1, max_words=10000, stop_words=english or a|b|c,
                    lowercase=false, strip_accents=true,
-                   buckets=2^20 (hashed: memory stays the same)
+                   buckets=2^20 (hashed: constant memory)
         tokens     counts=false, min_count=1, max_words=10000, buckets=2^20
         flag, count, skip
-        A kind without a column, such as --kind count, is for all columns.
+        A kind without a column, such as --kind count, applies to all columns.
     """,
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Learn a model from files.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Train a model from files.")
 @click.argument("data", nargs=-1, required=True, metavar="DATA...")
-@click.option("--label", metavar="COLUMN", help="The column to predict; not needed where the format tells.")
-@click.option("-o", "--output", metavar="MODEL", help="The model file. [default: DATA's name with .weigh]")
+@click.option("--label", metavar="COLUMN", help="The column to predict; some formats imply it.")
+@click.option("-o", "--output", metavar="MODEL", help="The model file. [default: name of DATA with .weigh]")
 @click.option(
     "--learner",
     type=click.Choice(LEARNER_NAMES),
     default="naive-bayes",
     show_default=True,
-    help="How to learn.",
+    help="Learning method.",
 )
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter; see below.")
-@click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND", help="What a column means; see below.")
+@click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND", help="Kind of a column; see below.")
 @click.option("--missing", multiple=True, metavar="MARK", help="A value that means 'missing', such as '?'.")
-@click.option("--threads", type=click.IntRange(1), help="How many threads count. [default: all cores]")
+@click.option("--threads", type=click.IntRange(1), help="Number of threads. [default: all cores]")
 @data_file_options
 @json_option
 def command(
@@ -124,12 +126,12 @@ def command(
     as_json: bool,
     **written: Any,
 ) -> None:
-    """Learn a model from files.
+    """Train a model from files.
 
     DATA is CSV, TSV, Parquet or JSON lines, fastText, Vowpal Wabbit or LIBSVM lines, a folder with a
     folder per class, a pattern such as 'mails-*.csv', or - for standard input; .gz, .bz2, .xz, .zst
-    and .lz4 are unpacked. Several files of the same columns are one table. Columns are categories,
-    flags, numbers or text, as found in the first rows; --kind overrules what was found.
+    and .lz4 are decompressed. Several files with the same columns are one table. Kinds of columns (category,
+    flag, number, text) are inferred from the first rows; --kind overrides them.
     """
     from weigh import errors
     from weigh.cli.fit_summary import format_fit_summary, summarise_fit
@@ -143,7 +145,8 @@ def command(
         source = open_source(data, label, missing, **written)
         if source.label is None:
             raise click.UsageError(
-                f"Say which column to predict, with --label. The columns are {errors.quote_names(source.names)}."
+                "Name the column to predict with --label. "
+                f"The columns are {errors.quote_names(source.names)}."
             )
         if learner != "linear":
             _warn_if_numeric_labels(source)
@@ -158,13 +161,13 @@ def command(
 
 
 def _default_name(data: str) -> str:
-    """The name of a model file for what it was learned from."""
+    """Return the default name of the model file."""
     stem = os.path.basename(os.path.normpath(data)).split(".")[0]
     return f"{stem if re.fullmatch(r'[^*?]*[^*?-][^*?]*', stem) else 'model'}.weigh"
 
 
 def _warn_if_numeric_labels(source: Source) -> None:
-    """Warn of labels that look like something measured: fractions, or very many whole numbers."""
+    """Warn if the labels look like measurements: fractions, or very many integers."""
     from weigh import errors
     from weigh.source.chunk import to_pylist
 
@@ -173,8 +176,8 @@ def _warn_if_numeric_labels(source: Source) -> None:
     fractions = any(number != round(number) for number in numbers if math.isfinite(number))
     if len(numbers) > max(MANY_CLASSES, len(labels) / MANY_CLASSES) or fractions:
         warnings.warn(
-            f"{source.label!r} has {len(numbers):,} different numbers in the first {len(labels):,} rows, and "
-            f"each is taken for a class of its own. If they measure something, give --learner linear.",
+            f"{source.label!r} has {len(numbers):,} distinct numbers in the first {len(labels):,} rows, and "
+            f"each is a separate class. If they are measurements, use --learner linear.",
             errors.OddClasses,
             stacklevel=2,
         )
@@ -192,17 +195,17 @@ def _fit_model(
     from weigh.cli.settings import make_task, read_settings
     from weigh.engines import run
 
-    calibrated = _calibrator(read_settings(settings, learner).get("calibration"))
+    calibrate = _calibrator(read_settings(settings, learner).get("calibration"))
     bar = RowProgress(source)
     try:
         task = make_task(learner, source, settings, kinds, missing)
-        return calibrated(run(task, source, threads=threads, progress=bar), source)
+        return calibrate(run(task, source, threads=threads, progress=bar), source)
     finally:
         bar.close()
 
 
 def _calibrator(method: str | None) -> Callable[[Any, Source], Any]:
-    """What becomes of a model that was learned from a source; a method that is none is refused at once."""
+    """Return the function that calibrates a trained model; reject an unknown method at once."""
     if method is None:
         return lambda model, source: model
     from weigh.estimators.calibration import calibrate_leave_one_out, check_calibration_method

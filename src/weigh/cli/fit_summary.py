@@ -1,4 +1,4 @@
-"""What `weigh fit` tells of a new model: facts first, then their text."""
+"""The summary that `weigh fit` prints: facts first, then their text."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ LINE_WIDTH = 80
 
 
 def summarise_fit(model: Any, learner: str, data: Sequence[str]) -> dict[str, Any]:
-    """What was learned, as plain data."""
+    """Return a summary of a trained model as plain data."""
     calibration = getattr(model, "calibration", None)
     model = model.uncalibrated
-    found = dict(_column_summaries(model))
+    contents = dict(_column_summaries(model))
     pairs = [*zip(model.schema.names, model.schema.kinds, strict=True), *model.schema.made.items()]
     return {
         "learner": learner,
         "data": list(data),
         "label": model.label,
         **_class_summary(model),
-        "columns": [{"column": n, "kind": kind.name, "found": found.get(n, "")} for n, kind in pairs],
+        "columns": [{"column": n, "kind": kind.name, "found": contents.get(n, "")} for n, kind in pairs],
         "n_parameters": getattr(model, "n_parameters", None),
         **_training_summary(model),
         **({} if calibration is None else {"calibration": calibration.to_dict()}),
@@ -42,7 +42,7 @@ def summarise_fit(model: Any, learner: str, data: Sequence[str]) -> dict[str, An
 
 
 def _class_summary(model: Any) -> dict[str, Any]:
-    """The classes, with their rows or shares where these were counted; a regression has none."""
+    """Return the classes, with rows or shares if they were counted; a regression has none."""
     if isinstance(model, RegressionModel):
         return {}
     if isinstance(model, PerceptronModel):
@@ -56,7 +56,7 @@ def _class_summary(model: Any) -> dict[str, Any]:
 
 
 def _training_summary(model: Any) -> dict[str, Any]:
-    """What a run proves: of a perceptron, or of a solver with the weights it found."""
+    """Return the certificate of a perceptron, or weights and certificate of a regression."""
     if isinstance(model, RegressionModel | LogisticModel):
         return summarise_weights(model)
     if not isinstance(model, PerceptronModel):
@@ -65,29 +65,29 @@ def _training_summary(model: Any) -> dict[str, Any]:
 
 
 def _column_summaries(model: Any) -> Iterator[tuple[str, str]]:
-    """What each column holds, in a few words."""
+    """Yield a short description of each column."""
     if isinstance(model, BayesModel):
-        for part in model.distributions:
-            yield part.part.names[0], part.describe()
+        for distribution in model.distributions:
+            yield distribution.part.names[0], distribution.describe()
     elif isinstance(model, JointModel):
         for name, levels in zip(model.table.columns, model.table.levels, strict=True):
             yield name, format_quantity(len(levels), "level")
     elif isinstance(model, PerceptronModel | LogisticModel | RegressionModel):
-        for block, term in zip(model.schema.column_groups, model.terms, strict=True):
-            if not block.kind.shares_block:
-                yield block.names[0], format_quantity(len(term.features().names), "feature")
+        for group, term in zip(model.schema.column_groups, model.terms, strict=True):
+            if not group.kind.shares_block:
+                yield group.names[0], format_quantity(len(term.features().names), "feature")
     elif isinstance(model, ThresholdModel):
         left, right = (model.classes[int(side.argmax())] for side in model.counts[:2])
         yield model.column, f"≤ {format_float(model.cut)}: {left}, else {right}"
 
 
 def format_fit_summary(facts: dict[str, Any], replaced: bool) -> str:
-    """The facts as text of at most 80 columns."""
+    """Return the summary as text of at most 80 columns."""
     total = _row_count(facts)
     files = facts["data"][0] if len(facts["data"]) == 1 else format_quantity(len(facts["data"]), "file")
     files = "standard input" if files == "-" else files
     columns = [[truncate(c["column"], 30), c["kind"], truncate(c["found"], 36)] for c in facts["columns"]]
-    parts = [f"Learned {facts['label']} from {format_quantity(total, 'row')} of {files}."]
+    parts = [f"Trained on {format_quantity(total, 'row')} of {files} to predict {facts['label']}."]
     parts += [_format_classes(facts["classes"], total)] if "classes" in facts else []
     parts.append(text_table(_limit_rows([["column", "kind", "found"], *columns]), left=3))
     if "weights" in facts:
@@ -97,16 +97,16 @@ def format_fit_summary(facts: dict[str, Any], replaced: bool) -> str:
     if facts["n_parameters"] is not None:
         parts.append(f"{format_quantity(facts['n_parameters'], 'free parameter')}.")
     if "calibration" in facts:
-        found = facts["calibration"]
-        number = f" {format_float(found['T'])}" if "T" in found else ""
-        parts.append(f"Calibrated by {found['method']}{number}, each row scored as if it were forgotten.")
+        calibration = facts["calibration"]
+        number = f" {format_float(calibration['T'])}" if "T" in calibration else ""
+        parts.append(f"Calibrated by {calibration['method']}{number} on leave-one-out scores.")
     parts += [wrap_text(f"Note: {note}") for note in facts["notes"]]
     parts.append(f"The model is in {facts['model']}{' (replaced)' if replaced else ''}.")
     return "\n\n".join(parts)
 
 
 def _row_count(facts: dict[str, Any]) -> Any:
-    """How many rows there were."""
+    """Return the number of training rows."""
     if "rows" in facts:
         return facts["rows"]
     run = facts.get("certificate")
@@ -114,13 +114,14 @@ def _row_count(facts: dict[str, Any]) -> Any:
 
 
 def _format_classes(classes: list[dict[str, Any]], total: float) -> str:
-    """The classes with their rows and shares, where they were counted."""
+    """Return the classes as text, with rows and shares if they were counted."""
     if "share" in classes[0]:
         shares = [[truncate(c["class"], 40), format_percent(c["share"])] for c in classes]
         return text_table(_limit_rows([["class", "share"], *shares]))
     if "rows" not in classes[0]:
         return wrap_text(
-            f"{format_quantity(len(classes), 'class', 'classes')}: {list_labels([c['class'] for c in classes])}."
+            f"{format_quantity(len(classes), 'class', 'classes')}: "
+            f"{list_labels([c['class'] for c in classes])}."
         )
     shares = [
         [truncate(c["class"], 40), format_count(c["rows"]), format_percent(c["rows"] / total)]
@@ -130,13 +131,13 @@ def _format_classes(classes: list[dict[str, Any]], total: float) -> str:
 
 
 def list_labels(labels: Sequence[Any]) -> str:
-    """Labels in a sentence, the first of very many."""
+    """List the first labels in a sentence."""
     more = f" and {len(labels) - MAX_TABLE_ROWS:,} more" if len(labels) > MAX_TABLE_ROWS else ""
     return ", ".join(truncate(label, 40) for label in labels[:MAX_TABLE_ROWS]) + more
 
 
 def wrap_text(text: str) -> str:
-    """A sentence in lines of at most 80 columns; file names and options stay whole."""
+    """Wrap text at 80 columns without breaking file names and options."""
     return textwrap.fill(text, LINE_WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
@@ -150,52 +151,52 @@ def _limit_rows(rows: list[list[str]]) -> list[list[str]]:
 
 
 MAX_WEIGHTS = 15
-ROUNDING_GAP = 1e-14  # shares of the empty model's objective below which a gap says nothing
-MIN_NAME_WIDTH = 12  # signs of a feature's name, however long the numbers beside it are
+ROUNDING_GAP = 1e-14  # relative to the null model's objective; smaller gaps are rounding errors
+MIN_NAME_WIDTH = 12
 
 
 def summarise_weights(model: RegressionModel | LogisticModel) -> dict[str, Any]:
-    """Return weights, noise, fit and proof as plain data."""
+    """Return weights, noise, fit and certificate as plain data."""
     summary = model.summary().to_dict()
-    proof = model.certificate
+    certificate = model.certificate
     return {
         "rows": model.fit.rows,
         "weights": summary["weights"],
         "fit": model.fit.to_dict(),
         "facts": summary["facts"],
         "equivalents": summary["equivalents"],
-        "certificate": None if proof is None else proof.to_dict(),
+        "certificate": None if certificate is None else certificate.to_dict(),
     }
 
 
 def format_weights(facts: dict[str, Any]) -> list[str]:
-    """Return the paragraphs that tell of weights, fit and proof."""
-    hidden = ("rows", "certificate", "found by")  # told in sentences of their own
-    rest = [[name, told] for name, told in facts["facts"].items() if name not in hidden]
-    parts = [_weight_table(facts["weights"]), _format_facts(rest)]
+    """Return the paragraphs about weights, fit and certificate."""
+    separate = ("rows", "certificate", "found by")  # printed as sentences
+    table = [[name, value] for name, value in facts["facts"].items() if name not in separate]
+    parts = [_weight_table(facts["weights"]), _format_facts(table)]
     if facts["certificate"] is not None:
         parts.append(_format_certificate(Optimality.from_dict(facts["certificate"])))
     return parts
 
 
 def _weight_table(weights: list[dict[str, Any]]) -> str:
-    """The strongest weights, in the order of the features."""
-    is_sure = any(each["error"] is not None for each in weights)
-    heads = ["weight", "std. error", "p", "95% from", "to"] if is_sure else ["weight"]
-    keys = ["weight", "error", "tails", "low", "high"] if is_sure else ["weight"]
-    strong = sorted(range(len(weights)), key=lambda at: -_strength(weights[at]))
-    kept = sorted(strong[:MAX_WEIGHTS])
-    rows = [[_format_number(weights[at][key]) for key in keys] for at in kept]
+    """Return the largest weights as a table, in the order of the features."""
+    has_errors = any(each["error"] is not None for each in weights)
+    heads = ["weight", "std. error", "p", "95% from", "to"] if has_errors else ["weight"]
+    keys = ["weight", "error", "tails", "low", "high"] if has_errors else ["weight"]
+    by_strength = sorted(range(len(weights)), key=lambda at: -_strength(weights[at]))
+    shown = sorted(by_strength[:MAX_WEIGHTS])
+    rows = [[_format_number(weights[at][key]) for key in keys] for at in shown]
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     room = max(MIN_NAME_WIDTH, LINE_WIDTH - sum(width + 2 for width in widths))
-    names = [truncate(weights[at]["feature"], room) for at in kept]
+    names = [truncate(weights[at]["feature"], room) for at in shown]
     table = text_table([["feature", *heads], *([name, *row] for name, row in zip(names, rows, strict=True))])
     others = len(weights) - len(rows)
-    return table + (f"\n… and {others:,} weaker ones" if others else "")
+    return table + (f"\n… and {others:,} smaller ones" if others else "")
 
 
 def _strength(line: dict[str, Any]) -> float:
-    """How many standard errors a weight is from zero, or its size where there are none."""
+    """Return |weight| in standard errors, or |weight| if there are none."""
     return float(abs(line["weight"] if line["ratio"] is None else line["ratio"]))
 
 
@@ -204,19 +205,19 @@ def _format_number(number: float | None) -> str:
 
 
 def _format_facts(rows: list[list[str]]) -> str:
-    """Names and values in two columns, long values in several lines."""
+    """Format names and values in two columns, wrapping long values."""
     width = max(len(name) for name, _ in rows) + 2
-    found = [
+    lines = [
         textwrap.fill(
-            f"{name:<{width}}{told}",
+            f"{name:<{width}}{value}",
             LINE_WIDTH,
             subsequent_indent=" " * width,
             break_long_words=False,
             break_on_hyphens=False,
         )
-        for name, told in rows
+        for name, value in rows
     ]
-    return "\n".join(found)
+    return "\n".join(lines)
 
 
 def _format_certificate(proof: Optimality) -> str:

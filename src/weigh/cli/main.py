@@ -1,4 +1,4 @@
-"""`weigh`: the entry point, and the only place that ends the program."""
+"""Entry point of the `weigh` command, and the only place that exits the process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from weigh.cli.output import (
     show_note,
 )
 
-# In the order in which one meets them.
+# In the order in which the help lists them.
 COMMANDS = (
     "demo",
     "fit",
@@ -48,23 +48,22 @@ BROKEN_PIPE = 141
 INTERNAL_ERROR = 3
 _WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 _MEMORY_ADVICE = (
-    " Text takes less with buckets (--kind COLUMN=text:buckets=2^18) or fewer n-grams, and fewer classes "
-    "take less."
+    " Text needs less with buckets (--kind COLUMN=text:buckets=2^18), fewer n-grams or fewer classes."
 )
 
 
 class WeighCommand(LazyGroup):
-    """All commands, and what becomes of refusals."""
+    """The top-level group: turns library errors and warnings into messages."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what the library refuses becomes a line on standard error."""
+        """Run the command; a library error becomes a line on standard error."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("default", errors.WeighWarning)
                 warnings.showwarning = _show_warning
                 return super().invoke(ctx)
-        except errors.WeighError as refusal:
-            raise CliError(str(refusal)) from refusal
+        except errors.WeighError as error:
+            raise CliError(str(error)) from error
         except MemoryError as cause:
             advice = "" if ctx.invoked_subcommand in ("mail", "spell") else _MEMORY_ADVICE
             raise CliError(f"There is not enough memory.{advice}") from cause
@@ -90,7 +89,7 @@ SECTIONS = {
         weigh mail learn --spam ~/Mail/junk --ham ~/Mail/archive
         weigh mail filter < message
     """,
-    "Words that you mix up": """
+    "Confused words": """
         weigh spell learn ~/Documents
         weigh spell check thesis.tex
     """,
@@ -112,13 +111,13 @@ def app() -> None:
 
 
 def run(arguments: Sequence[str] | None = None) -> None:
-    """Run the program and end it: 0 fine, 1 refused, 2 wrong usage, 3 a fault of its own, 130 interrupted."""
+    """Run the program and exit: 0 success, 1 error, 2 wrong usage, 3 internal error, 130 interrupted."""
     reopen_closed_standard_streams()
     escape_unencodable_output()
     try:
         code = run_for_exit_code(arguments)
     except Exception:
-        # Python's own code for this would mean something else: ham, where a mail filter is asked.
+        # Python's exit code 1 would mean "ham" in a mail filter.
         code = INTERNAL_ERROR
         with contextlib.suppress(Exception):
             import traceback
@@ -135,9 +134,9 @@ def run_for_exit_code(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         redirect_to_devnull()
         return BROKEN_PIPE
-    except click.ClickException as refusal:
-        show_error(refusal)
-        return refusal.exit_code
+    except click.ClickException as error:
+        show_error(error)
+        return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except OSError as cause:

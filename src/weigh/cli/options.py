@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they open."""
+"""Options shared by several commands, and the files they open."""
 
 from __future__ import annotations
 
@@ -26,21 +26,23 @@ model_argument = click.argument("model", type=click.Path(), metavar="MODEL")
 
 
 def data_file_options(command: Command) -> Command:
-    """Add the options that say how a data file is written."""
+    """Add the options that describe the format of a data file."""
     options = [
         click.option(
-            "--delimiter", metavar="SIGN", help="Between fields: ';', 'tab', ... [default: by ending]"
+            "--delimiter",
+            metavar="SIGN",
+            help="Field separator: ';', 'tab', ... [default: by extension]",
         ),
-        click.option("--encoding", default="utf-8", show_default=True, help="Of the text in the file."),
-        click.option("--names", metavar="A,B,...", help="Of the columns, in CSV files without a header."),
-        click.option("--no-quotes", is_flag=True, help="A '\"' in CSV files is a sign like any other."),
-        click.option("--strings", metavar="A,B,...", help="CSV columns of text that look like numbers."),
+        click.option("--encoding", default="utf-8", show_default=True, help="Encoding of the text."),
+        click.option("--names", metavar="A,B,...", help="Column names of CSV files without a header."),
+        click.option("--no-quotes", is_flag=True, help="Treat '\"' in CSV files as an ordinary character."),
+        click.option("--strings", metavar="A,B,...", help="CSV columns to read as text, even if numeric."),
         click.option(
             "--format",
             type=click.Choice(
                 ["csv", "tsv", "parquet", "json", "fasttext", "vw", "libsvm", "folder", "mail"]
             ),
-            help="Of the file; '-', standard input, needs it. [default: by ending]",
+            help="File format; required for '-' (standard input). [default: by extension]",
         ),
     ]
     for option in reversed(options):
@@ -49,14 +51,14 @@ def data_file_options(command: Command) -> Command:
 
 
 def check_path_not_empty(ctx: click.Context, option: click.Parameter, path: str | None) -> str | None:
-    """Refuse an empty path, which is what a shell makes of a variable that is not set."""
+    """Reject an empty path, which an unset shell variable expands to."""
     if path == "":
         raise click.BadParameter("the path is empty.")
     return path
 
 
 def parse_address(text: str, option: str) -> tuple[str, int]:
-    """HOST:PORT, or a port of this machine."""
+    """Parse HOST:PORT, or a port of this machine."""
     host, _, port = text.rpartition(":")
     if not (port.isascii() and port.isdigit() and int(port) < 1 << 16):
         raise click.UsageError(f"{option} takes HOST:PORT, such as 127.0.0.1:10025, not {text!r}.")
@@ -64,11 +66,11 @@ def parse_address(text: str, option: str) -> tuple[str, int]:
 
 
 def parse_delimiter(delimiter: str | None) -> str | None:
-    """The sign that a --delimiter stands for."""
-    found = None if delimiter is None else DELIMITERS.get(delimiter, delimiter)
-    if found is not None and len(found) != 1:
-        raise click.BadParameter(f"{delimiter!r} is not one sign.", param_hint="'--delimiter'")
-    return found
+    """Return the character that --delimiter means."""
+    character = None if delimiter is None else DELIMITERS.get(delimiter, delimiter)
+    if character is not None and len(character) != 1:
+        raise click.BadParameter(f"{delimiter!r} is not a single character.", param_hint="'--delimiter'")
+    return character
 
 
 def open_source(
@@ -83,7 +85,7 @@ def open_source(
     strings: str | None = None,
     no_quotes: bool = False,
 ) -> Source:
-    """Open a file, or several as one, or standard input, written as the options say."""
+    """Open a file, several files as one, or standard input, in the format that the options describe."""
     from weigh.source import open as open_file
 
     return open_file(
@@ -103,7 +105,7 @@ def open_source(
 def open_source_for_model(
     model: Any, path: str | Sequence[str], label: str | None = None, **written: Any
 ) -> Source:
-    """Open a file, or several as one, or standard input, as the model's training file was read."""
+    """Open a file, several files as one, or standard input, as the model's training file was read."""
     return open_source(path, label, model.schema.missing, **written).with_storage(model.storage)
 
 
@@ -113,7 +115,7 @@ def print_result(result: Any, as_json: bool) -> None:
 
 
 def class_by_name(text: str, classes: list[Any], option: str) -> Any:
-    """The class that a text on the command line means."""
+    """Return the class with this name."""
     from weigh import errors
 
     for label in classes:
@@ -127,7 +129,7 @@ def class_by_name(text: str, classes: list[Any], option: str) -> Any:
 
 
 def check_plot_path(plot: str | None) -> None:
-    """Refuse a picture that cannot be written before any work is done."""
+    """Reject a picture file that cannot be written, before any work is done."""
     from weigh.pictures.output import IMAGE_EXTENSIONS
 
     if plot is None:
@@ -141,19 +143,19 @@ def check_plot_path(plot: str | None) -> None:
 
 
 def check_output_path(path: str, option: str) -> None:
-    """Refuse a file that is a folder, or whose folder cannot be written to, before any work is done."""
+    """Reject an output file that cannot be written, before any work is done."""
     if os.path.isdir(path):
         raise click.BadParameter(
             f"{path!r} is a folder. Give the name of a file in it.", param_hint=f"'{option}'"
         )
     folder = os.path.dirname(path) or "."
     if not os.access(folder, os.W_OK | os.X_OK):
-        why = "may not be written to" if os.path.isdir(folder) else "is not a folder"
+        why = "is not writable" if os.path.isdir(folder) else "is not a folder"
         raise click.BadParameter(f"{path!r} cannot be written: {folder!r} {why}.", param_hint=f"'{option}'")
 
 
 def save_plot(picture: Callable[[], Any], plot: str | None, as_json: bool) -> None:
-    """Draw a picture if it was asked for, and say where it is."""
+    """Draw a picture if --plot was given, and print its path."""
     if plot is None:
         return
     from weigh.pictures import image
@@ -164,19 +166,19 @@ def save_plot(picture: Callable[[], Any], plot: str | None, as_json: bool) -> No
 
 
 def check_output_is_not_input(output: str | None, *inputs: str) -> None:
-    """Refuse an output without a name, and one that would take the place of something that is read."""
+    """Reject an output file with an empty name, and one that is also an input."""
     from weigh import errors
 
     if output == "":
-        raise errors.FileError("The file to write has an empty name. Give it one.")
+        raise errors.FileError("The output file has an empty name. Give a file name.")
     for path in inputs:
         if output and os.path.exists(output) and os.path.exists(path) and os.path.samefile(output, path):
-            raise errors.FileError(f"{output} is read by this very command. Give -o another name.")
+            raise errors.FileError(f"{output} is also an input of this command. Write to another file.")
 
 
 @contextmanager
 def open_output(path: str | None) -> Iterator[TextIO]:
-    """Standard output, or a file that appears under its name only when all of it is written."""
+    """Open standard output, or a file that is replaced only when it is complete."""
     if path is None or path == "-":
         yield sys.stdout
         return
@@ -187,7 +189,7 @@ def open_output(path: str | None) -> Iterator[TextIO]:
         with _open_replacement(path) as raw:
             file = io.TextIOWrapper(raw, encoding="utf-8", newline="")
             yield file
-            # Writes what is left, and leaves closing to whoever opened.
+            # Flush the text, and leave closing to the context manager.
             file.detach()
     except BrokenPipeError:
         raise

@@ -1,4 +1,4 @@
-"""What is said when something cannot be done, and no more than that."""
+"""Error output, notes and stages on standard error, and the state of the standard streams."""
 
 from __future__ import annotations
 
@@ -19,55 +19,55 @@ _ESCAPE_HANDLER = "weigh-escaped"
 
 
 class CliError(click.ClickException):
-    """What the library refuses: one line on standard error, exit code 1."""
+    """A library error shown as one line on standard error, with exit code 1."""
 
-    def __init__(self, sentence: str) -> None:
+    def __init__(self, message: str) -> None:
         from weigh.cli.terminology import to_command_line_terms
 
-        super().__init__(to_command_line_terms(sentence))
+        super().__init__(to_command_line_terms(message))
 
     def show(self, file: Any = None) -> None:
-        """Say it on standard error."""
+        """Print the message on standard error."""
         click.echo(f"weigh: {escape_control_characters(self.message)}", file=file or sys.stderr)
 
 
-def show_error(refusal: click.ClickException) -> None:
-    """Say a refusal on standard error, if anything can be said there."""
+def show_error(error: click.ClickException) -> None:
+    """Print an error on standard error, if it can be written to."""
     text = io.StringIO()
-    refusal.show(text)
+    error.show(text)
     try:
         click.echo("\n".join(map(escape_control_characters, text.getvalue().split("\n"))), nl=False, err=True)
     except OSError:
         redirect_to_devnull(sys.stderr)
 
 
-def show_note(sentence: str) -> None:
-    """Say on standard error what is odd, and no reason to stop."""
+def show_note(message: str) -> None:
+    """Print a warning on standard error."""
     from weigh.cli.terminology import to_command_line_terms
 
-    click.echo(f"weigh: note: {escape_control_characters(to_command_line_terms(sentence))}", err=True)
+    click.echo(f"weigh: note: {escape_control_characters(to_command_line_terms(message))}", err=True)
 
 
-def escape_control_characters(sentence: str) -> str:
-    """A sentence that does nothing to a terminal, whatever the names in it."""
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in sentence)
+def escape_control_characters(text: str) -> str:
+    """Replace non-printable characters by their escapes."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 def output_error(cause: OSError) -> CliError:
-    """The refusal of a result that cannot be written."""
+    """Return the error for output that cannot be written."""
     redirect_to_devnull()
     return CliError(f"The output cannot be written: {error_reason(cause)}.")
 
 
 def redirect_to_devnull(stream: TextIO | None = None) -> None:
-    """Give up on standard output, or error, of which Python would complain once more at its end."""
+    """Point a broken stream at /dev/null so that Python does not report it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
 
 
 def escape_unencodable_output() -> None:
-    r"""Let standard output print signs that it has no letters for as \u2192, which JSON knows, and not fail.
+    r"""Print characters that standard output cannot encode as JSON escapes such as \u2192 instead of failing.
 
-    Such are arrows where the terminal is not one of UTF-8, and the bytes of a file's name that are no text.
+    Examples are arrows on a terminal without UTF-8, and undecodable bytes of a file name.
     """
     codecs.register_error(_ESCAPE_HANDLER, _json_escape)
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -82,15 +82,15 @@ def _json_escape(error: UnicodeError) -> tuple[str, int]:
 
 
 def reopen_closed_standard_streams() -> None:
-    """Fill the places of closed standard streams, or the next files that are opened would take them.
+    """Open /dev/null on closed file descriptors 0–2 so that later files cannot take them.
 
-    What is read from there, or written to standard output, is refused as it is where a stream is closed.
+    They are opened for the opposite direction, so using one fails as on a closed stream.
     """
-    for place, access in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)):
+    for descriptor, access in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)):
         try:
-            os.fstat(place)
+            os.fstat(descriptor)
         except OSError:
-            os.dup2(os.open(os.devnull, access), place)
+            os.dup2(os.open(os.devnull, access), descriptor)
     sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
     sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
     sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
@@ -101,17 +101,17 @@ PROGRESS_DELAY = 1.0  # seconds before anything is shown
 
 @contextmanager
 def show_stages(is_shown: bool = True) -> Iterator[Callable[[str], None]]:
-    """A function that tells on a terminal what is being done, once it takes long; the line is taken away."""
+    """Yield a function that shows the current stage on a terminal after a delay; erase it at the end."""
     shown = is_shown and sys.stderr.isatty()
     start = time.monotonic()
 
-    def say(what: str) -> None:
+    def show(stage: str) -> None:
         if shown and time.monotonic() - start >= PROGRESS_DELAY:
-            sys.stderr.write(f"\r\033[K{what} …")
+            sys.stderr.write(f"\r\033[K{stage} …")
             sys.stderr.flush()
 
     try:
-        yield say
+        yield show
     finally:
         if shown:
             sys.stderr.write("\r\033[K")

@@ -1,4 +1,4 @@
-"""`weigh path`: the weights of a regression for every strength of its prior."""
+"""`weigh path`: the regularisation path of a regression."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ SECTIONS = {
         weigh path mails.csv --label spam --learner logistic --set scale=unit
     """,
     "--set, as for weigh fit --learner linear or logistic": """
-        prior=laplace:cv     lasso: strong penalties leave no weight at all
-        prior=normal:cv      ridge; the prior's own scale does not matter
-        prior=penalty:l1=1,l2=1   an elastic net: both keep their ratio
-        scale=unit           numbers in standard deviations
+        prior=laplace:cv     lasso: strong penalties set all weights to zero
+        prior=normal:cv      ridge; the scale of the prior does not matter
+        prior=penalty:l1=1,l2=1   elastic net with this ratio of penalties
+        scale=unit           standardise numbers
         offset=COLUMN, bias=false, class_weight=balanced, tol=1e-8
     """,
 }
 
 
-@click.command(
-    cls=CommandWithExamples, sections=SECTIONS, short_help="Weights for every strength of a prior."
-)
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Regularisation path of a regression.")
 @click.argument("data", nargs=-1, required=True, metavar="DATA...")
-@click.option("--label", metavar="COLUMN", help="The column to predict; not needed where the format tells.")
+@click.option("--label", metavar="COLUMN", help="The column to predict; some formats imply it.")
 @click.option(
     "--learner",
     type=click.Choice(["linear", "logistic"]),
     default="linear",
     show_default=True,
-    help="Which regression.",
+    help="Type of regression.",
 )
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter; see below.")
-@click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND", help="What a column means.")
+@click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND", help="The kind of a column.")
 @click.option("--missing", multiple=True, metavar="MARK", help="A value that means 'missing', such as '?'.")
-@click.option("--folds", type=click.IntRange(2), metavar="K", help="Judge each strength on K folds.")
-@click.option("--n", "n", type=click.IntRange(1), default=100, show_default=True, help="How many strengths.")
-@click.option("--ratio", type=float, default=1e-3, show_default=True, help="The weakest, of the strongest.")
+@click.option("--folds", type=click.IntRange(2), metavar="K", help="Cross-validate each strength on K folds.")
+@click.option(
+    "--n", "n", type=click.IntRange(1), default=100, show_default=True, help="Number of penalty strengths."
+)
+@click.option("--ratio", type=float, default=1e-3, show_default=True, help="Weakest / strongest penalty.")
 @click.option("--plot", metavar="FILE", help="Draw the weights, as .svg, .png or .html.")
 @data_file_options
 @json_option
@@ -68,10 +68,10 @@ def command(
     as_json: bool,
     **written: Any,
 ) -> None:
-    """Fit a regression for many strengths of its prior, the strongest first.
+    """Fit a regression for many penalty strengths, the strongest first.
 
-    Each line is a fit: its penalty, how many features have a weight, and how far its objective is above
-    the minimum at most. With --folds every strength is judged on rows held out, and the best is marked.
+    Each line is a fit: its penalty, the number of features with a weight, and its certified gap.
+    With --folds every strength is cross-validated, and the best is marked.
     """
     from weigh import errors
     from weigh.cli.settings import make_task
@@ -84,16 +84,16 @@ def command(
     source = open_source(data, label, missing, **written)
     if source.label is None:
         raise click.UsageError(
-            f"Say which column to predict, with --label. The columns are {errors.quote_names(source.names)}."
+            f"Name the column to predict with --label. The columns are {errors.quote_names(source.names)}."
         )
     task = make_task(learner, source, settings, kinds, missing)
     if isinstance(task, OnlineLogisticTask):
-        raise errors.Unsupported("A path is made of exact fits. Leave --set method=online out.")
-    found = compute_path(task, source, *numbers)
+        raise errors.Unsupported("A regularisation path needs exact fits. Leave out --set method=online.")
+    path = compute_path(task, source, *numbers)
     if plot is not None:
         from weigh.pictures import image
 
-        image(found.plot(), plot)
-    click.echo(json.dumps(found.to_dict(), ensure_ascii=False) if as_json else str(found))
+        image(path.plot(), plot)
+    click.echo(json.dumps(path.to_dict(), ensure_ascii=False) if as_json else str(path))
     if plot is not None and not as_json:
         click.echo(f"\nThe picture is in {plot}.")

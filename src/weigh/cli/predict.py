@@ -1,4 +1,4 @@
-"""`weigh predict`: verdicts for rows, streamed."""
+"""`weigh predict`: stream predictions for the rows of a file."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ SECTIONS = {
         weigh predict income.weigh new.csv
         weigh predict income.weigh new.csv --proba -o predictions.csv
         weigh predict spam.weigh mails.csv --unsure 0.1          # 'unsure' below 90 %
-        weigh predict spam.weigh mails.csv --cost ham:spam=20    # lost ham costs 20
-        weigh predict income.weigh new.csv --check               # flags odd rows
-        weigh predict price.weigh homes.csv --std                # how sure a number is
+        weigh predict spam.weigh mails.csv --cost ham:spam=20    # ham taken as spam costs 20
+        weigh predict income.weigh new.csv --check               # flag unfamiliar rows
+        weigh predict price.weigh homes.csv --std                # with standard deviations
     """,
 }
 
@@ -38,14 +38,14 @@ SECTIONS = {
 )
 @model_argument
 @click.argument("data", metavar="DATA")
-@click.option("-o", "--output", metavar="FILE", help="Where to write. [default: standard output]")
+@click.option("-o", "--output", metavar="FILE", help="Output file. [default: standard output]")
 @click.option("--proba", is_flag=True, help="Also write the probability of every class.")
-@click.option("--unsure", type=click.FloatRange(0), metavar="COST", help="What the answer 'unsure' costs.")
+@click.option("--unsure", type=click.FloatRange(0), metavar="COST", help="Cost of the answer 'unsure'.")
 @click.option(
-    "--cost", "costs", multiple=True, metavar="TRUE:SAID=COST", help="What an error costs; others cost 1."
+    "--cost", "costs", multiple=True, metavar="TRUE:SAID=COST", help="Cost of an error; others cost 1."
 )
-@click.option("--check", is_flag=True, help="Also flag rows unlike those of training.")
-@click.option("--std", is_flag=True, help="Of a regression: also write the predictive standard deviation.")
+@click.option("--check", is_flag=True, help="Also flag rows unlike the training rows.")
+@click.option("--std", is_flag=True, help="Regression: also write the predictive standard deviation.")
 @data_file_options
 @json_option
 def command(
@@ -78,45 +78,45 @@ def command(
     loaded = load(model)
     if isinstance(loaded, RegressionModel):
         if check:
-            NoveltyDetector(loaded)  # says why it cannot
-        refused = {"--proba": proba, "--unsure": unsure is not None, "--cost": costs}
+            NoveltyDetector(loaded)  # raises the error that says why this is not possible
+        unsupported = {"--proba": proba, "--unsure": unsure is not None, "--cost": costs}
         write_regression_predictions(
-            loaded, open_source_for_model(loaded, data, **written), output, std, as_json, refused
+            loaded, open_source_for_model(loaded, data, **written), output, std, as_json, unsupported
         )
         return
     if std:
         raise errors.Unsupported(
-            "--std is for regressions, which predict numbers; this model tells classes. --proba writes how "
-            "sure it is of each."
+            "--std is for regressions, and this model predicts classes. --proba writes the probability of "
+            "each class."
         )
     table = dict(_parse_cost(text, loaded.classes) for text in costs)
     decision = Decision(costs=table or None, unsure=unsure) if table or unsure is not None else None
     if not loaded.has_probabilities and (proba or decision is not None):
         raise errors.Unsupported(
-            "This model's scores are no probabilities, so --proba, --unsure and --cost have nothing to go "
-            "by. Train naive-bayes or logistic for them."
+            "This model has no probabilities, which --proba, --unsure and --cost need. Train naive-bayes or "
+            "logistic instead."
         )
-    watch = NoveltyDetector(loaded) if check else None
+    detector = NoveltyDetector(loaded) if check else None
     opened = open_source_for_model(loaded, data, **written)
-    # Refused before anything is written.
+    # Raises an error before anything is written.
     opened = loaded.schema.align_source(opened)
     with open_output(output) as file, show_row_progress(opened, not file.isatty()) as source:
-        told = "probability" if loaded.has_probabilities else "lead"
+        confidence_name = "probability" if loaded.has_probabilities else "lead"
         writer = (
-            _JsonLinesWriter(file, proba, told)
+            _JsonLinesWriter(file, proba, confidence_name)
             if as_json
-            else _CsvWriter(file, loaded.classes, proba, check, told)
+            else _CsvWriter(file, loaded.classes, proba, check, confidence_name)
         )
-        for batch in _predict_batches(loaded, source, decision, watch):
+        for batch in _predict_batches(loaded, source, decision, detector):
             writer.write(batch)
-    if watch is not None and watch.n_rows:
-        click.echo(watch.summary(), err=True)
+    if detector is not None and detector.n_rows:
+        click.echo(detector.summary(), err=True)
 
 
 def _parse_cost(text: str, classes: list[Any]) -> tuple[tuple[Any, Any], float]:
     pair, _, cost = text.rpartition("=")
     names = [str(label) for label in classes]
-    # A class may be called "a:b": every colon is tried.
+    # A class may be called "a:b", so every colon is tried.
     for at in (k for k, mark in enumerate(pair) if mark == ":"):
         if pair[:at] in names and pair[at + 1 :] in names:
             try:
@@ -131,7 +131,7 @@ def _parse_cost(text: str, classes: list[Any]) -> tuple[tuple[Any, Any], float]:
 
 @dataclass(frozen=True, eq=False)
 class _PredictionBatch:
-    """Verdicts, posteriors or scores [rows, classes], and the reasons of odd rows by their place."""
+    """Verdicts, posteriors or scores [rows, classes], and reasons by index of unfamiliar rows."""
 
     classes: list[Any]
     verdicts: list[Any]
@@ -140,16 +140,18 @@ class _PredictionBatch:
     leads: list[float] | None = None
 
     def confidences(self) -> list[float]:
-        """The probability of each verdict, or its lead; 'unsure' has the best one's."""
+        """Return the probability or lead of each verdict; 'unsure' has that of the best class."""
         if self.leads is not None:
             return self.leads
-        place = {label: at for at, label in enumerate(self.classes)}
-        places = [place.get(verdict, -1) for verdict in self.verdicts]
-        own = self.posteriors[range(len(places)), places]
-        if -1 in places:
+        index = {label: at for at, label in enumerate(self.classes)}
+        codes = [index.get(verdict, -1) for verdict in self.verdicts]
+        probabilities = self.posteriors[range(len(codes)), codes]
+        if -1 in codes:
             best = self.posteriors.max(axis=1)
-            own = [top if at < 0 else p for at, p, top in zip(places, own, best, strict=True)]
-        return [float(p) for p in own]
+            probabilities = [
+                top if c < 0 else p for c, p, top in zip(codes, probabilities, best, strict=True)
+            ]
+        return [float(p) for p in probabilities]
 
     def rows(self) -> Iterator[tuple[Any, float, list[float], list[str]]]:
         """Yield verdict, its probability, all probabilities and reasons."""
@@ -158,12 +160,12 @@ class _PredictionBatch:
             yield verdict, share, shares, self.unfamiliar.get(row, [])
 
 
-def _predict_batches(model: Any, source: Any, decision: Any, watch: Any) -> Iterator[_PredictionBatch]:
+def _predict_batches(model: Any, source: Any, decision: Any, detector: Any) -> Iterator[_PredictionBatch]:
     import numpy as np
 
     from weigh.model.decision import log_softmax
 
-    def judged(chunk: Any) -> tuple[Any, list[Any], Any, list[float] | None]:
+    def predict(chunk: Any) -> tuple[Any, list[Any], Any, list[float] | None]:
         scores = model.scores(chunk)
         if decision is None:
             verdicts = model.labels[model.best(scores)]
@@ -173,32 +175,35 @@ def _predict_batches(model: Any, source: Any, decision: Any, watch: Any) -> Iter
             return chunk, verdicts.tolist(), scores, model.leads(scores).tolist()
         return chunk, verdicts.tolist(), np.exp(log_softmax(scores)), None
 
-    for chunk, verdicts, posteriors, leads in model.map_chunks(judged, source):
-        yield _PredictionBatch(model.classes, verdicts, posteriors, _unfamiliar_rows(watch, chunk), leads)
+    for chunk, verdicts, posteriors, leads in model.map_chunks(predict, source):
+        yield _PredictionBatch(model.classes, verdicts, posteriors, _unfamiliar_rows(detector, chunk), leads)
 
 
-def _unfamiliar_rows(watch: Any, chunk: Any) -> dict[int, list[str]]:
-    if watch is None:
+def _unfamiliar_rows(detector: Any, chunk: Any) -> dict[int, list[str]]:
+    if detector is None:
         return {}
     return {
-        row.row - chunk.first_row: [str(reason) for reason in row.reasons] for row in watch.flag_rows(chunk)
+        row.row - chunk.first_row: [str(reason) for reason in row.reasons]
+        for row in detector.flag_rows(chunk)
     }
 
 
 class _CsvWriter:
-    """Rows as CSV."""
+    """Writes predictions as CSV."""
 
-    def __init__(self, file: TextIO, classes: list[Any], proba: bool, check: bool, told: str) -> None:
+    def __init__(
+        self, file: TextIO, classes: list[Any], proba: bool, check: bool, confidence_name: str
+    ) -> None:
         self._writer = csv.writer(file, lineterminator="\n")
         self._proba, self._check = proba, check
         shares = [f"P({label})" for label in classes] if proba else []
-        self._writer.writerow(["prediction", told, *shares, *["unfamiliar"] * check])
+        self._writer.writerow(["prediction", confidence_name, *shares, *["unfamiliar"] * check])
 
     def write(self, batch: _PredictionBatch) -> None:
         """Write a batch."""
         if not self._proba and not self._check:
-            told = [f"{share:.6g}" for share in batch.confidences()]
-            self._writer.writerows(zip(batch.verdicts, told, strict=True))
+            confidences = [f"{share:.6g}" for share in batch.confidences()]
+            self._writer.writerows(zip(batch.verdicts, confidences, strict=True))
             return
         for verdict, share, shares, odd in batch.rows():
             extra = [f"{p:.6g}" for p in shares] if self._proba else []
@@ -207,10 +212,10 @@ class _CsvWriter:
 
 
 class _JsonLinesWriter:
-    """Rows as JSON, one object per line."""
+    """Writes predictions as JSON lines."""
 
-    def __init__(self, file: TextIO, proba: bool, told: str) -> None:
-        self._file, self._proba, self._confidence_key = file, proba, told
+    def __init__(self, file: TextIO, proba: bool, confidence_name: str) -> None:
+        self._file, self._proba, self._confidence_key = file, proba, confidence_name
 
     def write(self, batch: _PredictionBatch) -> None:
         """Write a batch."""

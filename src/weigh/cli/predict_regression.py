@@ -1,4 +1,4 @@
-"""Predictions of a regression, streamed: a number per row, and how sure it is."""
+"""Stream the predictions of a regression, with standard deviations on request."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def write_regression_predictions(
     output: str | None,
     std: bool,
     as_json: bool,
-    refused: Mapping[str, Any],
+    unsupported: Mapping[str, Any],
 ) -> None:
-    """Write what a regression predicts, as CSV or as lines of JSON; `refused` options must be left out."""
-    given = [option for option, value in refused.items() if value]
-    if given:
+    """Write predictions as CSV or JSON lines; raise Unsupported if an `unsupported` option is set."""
+    used = [option for option, value in unsupported.items() if value]
+    if used:
         raise errors.Unsupported(
-            f"A regression predicts numbers, not classes, so {' and '.join(given)} cannot be had. --std "
-            f"tells how sure its numbers are."
+            f"A regression predicts numbers, not classes, so {' and '.join(used)} cannot be used. --std "
+            f"writes the standard deviation of its predictions."
         )
     if std:
-        # Refused before anything is written.
+        # Raises an error before anything is written.
         _ = model.posterior
     opened = model.schema.align_source(opened)
     with open_output(output) as file, show_row_progress(opened, not file.isatty()) as source:
@@ -38,13 +38,13 @@ def write_regression_predictions(
 
 
 def _prediction_rows(model: RegressionModel, source: Source, std: bool) -> Iterator[tuple[float, ...]]:
-    """Yield what is predicted for each row, with its standard deviation if that is wanted."""
+    """Yield the prediction of each row, with its standard deviation if `std`."""
 
-    def predicted(chunk: Chunk) -> list[Any]:
-        found = model.predict(chunk, return_std=True) if std else (model.predict(chunk),)
-        return [each.tolist() for each in found]
+    def predict(chunk: Chunk) -> list[Any]:
+        columns = model.predict(chunk, return_std=True) if std else (model.predict(chunk),)
+        return [column.tolist() for column in columns]
 
-    for columns in model.map_chunks(predicted, source):
+    for columns in model.map_chunks(predict, source):
         yield from zip(*columns, strict=True)
 
 

@@ -1,4 +1,4 @@
-"""A progress bar for long readings, on a terminal only."""
+"""Progress bars on a terminal for work that takes longer than a second."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from weigh.source.missing import Marker
 
 
 class RowProgress:
-    """Shows how much of a source has been read; nothing for what is done within a second."""
+    """A bar that shows how much of a source has been read, after a delay."""
 
     def __init__(self, source: Source, is_shown: bool = True) -> None:
         self.source = source
@@ -27,7 +27,7 @@ class RowProgress:
         self._is_shown = is_shown and sys.stderr.isatty()
 
     def __call__(self, rows: int) -> None:
-        """Note that so many more rows were counted; may be called from any thread."""
+        """Add rows that were processed; may be called from any thread."""
         with self._lock:
             self._rows += rows
             if not self._is_shown or time.monotonic() - self._start < PROGRESS_DELAY:
@@ -38,13 +38,13 @@ class RowProgress:
             self._bar.update(0, completed=done, rows=f"{self._rows:,} rows")
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._bar is not None:
             self._bar.stop()
 
 
 def _start_bar(total: int | None) -> Any:
-    """Return a bar on standard error, with one task, whose number is 0."""
+    """Start a bar on standard error with one task, number 0."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -61,7 +61,7 @@ def _start_bar(total: int | None) -> Any:
 
 
 class ProgressSource(Source):
-    """A source that tells a bar of every chunk once it has been dealt with."""
+    """A source that reports every processed chunk to a progress bar."""
 
     def __init__(self, source: Source, bar: RowProgress) -> None:
         self.names, self.width, self.named = source.names, source.width, source.named
@@ -76,25 +76,25 @@ class ProgressSource(Source):
             self._bar(chunk.n_rows)
 
     def prefix(self, n: int = PREFIX_ROWS, kinds: ColumnKinds | None = None) -> Chunk:
-        """The first rows, which the bar does not count."""
+        """Return the first rows, which the bar does not count."""
         return self._source.prefix(n, kinds)
 
     def with_label(self, name: str) -> Source:
-        """The same rows with another label column, watched too."""
+        """Return the same rows with another label column."""
         return ProgressSource(self._source.with_label(name), self._bar)
 
     def with_missing(self, missing: Iterable[Marker]) -> Source:
-        """The same rows with more markers of missing values, watched too."""
+        """Return the same rows with more markers of missing values."""
         return ProgressSource(self._source.with_missing(missing), self._bar)
 
     def with_storage(self, storage: ColumnKinds) -> Source:
-        """The same rows read as `storage` says, watched too."""
+        """Return the same rows with the given storage of columns."""
         return ProgressSource(self._source.with_storage(storage), self._bar)
 
 
 @contextmanager
 def show_row_progress(source: Source, is_shown: bool = True) -> Iterator[Source]:
-    """The source with a bar that is shown while it is read, and taken away at the end."""
+    """Yield the source with a bar that is shown while it is read."""
     bar = RowProgress(source, is_shown)
     try:
         yield ProgressSource(source, bar)
@@ -103,7 +103,7 @@ def show_row_progress(source: Source, is_shown: bool = True) -> Iterator[Source]
 
 
 class JobProgress:
-    """Shows how many of the trials are done; nothing for what is done within a second."""
+    """A bar that shows how many fits are done, after a delay."""
 
     def __init__(self, what: str) -> None:
         self._what = what
@@ -112,7 +112,7 @@ class JobProgress:
         self._is_shown = sys.stderr.isatty()
 
     def __call__(self, done: int, total: int) -> None:
-        """Note that so many trials of all are done."""
+        """Set how many of all jobs are done."""
         if not self._is_shown or time.monotonic() - self._start < PROGRESS_DELAY:
             return
         if self._bar is None:
@@ -120,16 +120,16 @@ class JobProgress:
         self._bar.update(0, completed=done, total=total, rows=f"{done:,} of {total:,} {self._what}")
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._bar is not None:
             self._bar.stop()
 
 
 @contextmanager
 def show_job_progress(what: str = "trials") -> Iterator[JobProgress]:
-    """Something to tell the progress of trials, shown while they run."""
-    told = JobProgress(what)
+    """Yield a progress callback whose bar is shown while the jobs run."""
+    progress = JobProgress(what)
     try:
-        yield told
+        yield progress
     finally:
-        told.close()
+        progress.close()

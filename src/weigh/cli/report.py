@@ -1,4 +1,4 @@
-"""`weigh report`: a page on a model that others can read."""
+"""`weigh report`: write an HTML report about a model."""
 
 from __future__ import annotations
 
@@ -27,27 +27,25 @@ SECTIONS = {
 }
 
 
-@click.command(
-    cls=CommandWithExamples, sections=SECTIONS, short_help="Write a page on a model that others can read."
-)
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Write an HTML report about a model.")
 @model_argument
 @click.argument("data", metavar="DATA")
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
-    help="The page to write, - for standard output. [default: report.html]",
+    help="The page, or - for standard output. [default: report.html]",
 )
-@click.option("--train", metavar="FILE", help="The rows it was trained on: adds audit and learning curve.")
+@click.option("--train", metavar="FILE", help="The training rows: adds audit and learning curve.")
 @click.option("--label", metavar="COLUMN", help="The column of true labels. [default: the model's]")
-@click.option("--title", metavar="TEXT", help="What to call the report.")
+@click.option("--title", metavar="TEXT", help="Title of the report.")
 @click.option(
     "--most",
     metavar="N",
     type=click.IntRange(1, 50),
     default=DEFAULT_MISTAKES,
     show_default=True,
-    help="How many mistakes, and features per class (15 at most), to list.",
+    help="How many mistakes, and features per class (at most 15), to list.",
 )
 @data_file_options
 @json_option
@@ -62,10 +60,10 @@ def command(
     as_json: bool,
     **written: Any,
 ) -> None:
-    """Write what a model is, how good it is on rows it was not trained on, where it errs and what to do next.
+    """Report what a model is, how well it does on new rows, where it errs and what to do next.
 
-    The page is one file that needs no network: it can be mailed, printed, and read on a phone. With --json
-    its facts are printed instead, and the page is written only if -o is given.
+    The page is one file that needs no network and can be mailed, printed and read on a phone. --json prints
+    the facts instead, and writes the page only if -o is given.
     """
     from weigh.cli.output import show_stages
     from weigh.model import load
@@ -81,14 +79,21 @@ def command(
     check_output_is_not_input(target, model, data, *([train] if train else []))
     loaded = load(model)
     name = label or loaded.label
-    with show_stages() as say:
+    with show_stages() as show_stage:
         rows = open_source_for_model(loaded, data, name, **written)
-        learned = None if train is None else open_source_for_model(loaded, train, name, **written)
-        asked = ReportOptions(
+        training_rows = None if train is None else open_source_for_model(loaded, train, name, **written)
+        options = ReportOptions(
             _command_line_options(written), label, title, None if most == DEFAULT_MISTAKES else most, target
         )
         report = report_on(
-            loaded, rows, train=learned, title=title, most=most, file=model, asked=asked, say=say
+            loaded,
+            rows,
+            train=training_rows,
+            title=title,
+            most=most,
+            file=model,
+            asked=options,
+            say=show_stage,
         )
         page = report.html if output or not as_json else ""
     if target == "-":
@@ -102,7 +107,7 @@ def command(
 
 
 def _command_line_options(options: dict[str, Any]) -> tuple[str, ...]:
-    """The options that say how files are read, as they stand on the command line."""
+    """Return the file format options as written on the command line."""
     context = click.get_current_context()
     given = {
         name: value

@@ -1,4 +1,4 @@
-"""What users write after --set and --kind, read without executing anything."""
+"""Parsers of --set and --kind, which never execute anything."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOISE_HELP = "Noise is normal, laplace, normal:SIGMA or laplace:B."
 
 
 def read_weight_prior(text: str) -> Any:
-    """Return the prior that is meant: 2, none, normal:2, laplace:cv, penalty:l1=1,l2=2, or JSON by column."""
+    """Parse a prior of weights: 2, none, normal:2, laplace:cv, penalty:l1=1,l2=2, or JSON by column."""
     word, separator, rest = text.strip().partition(":")
     if text.lstrip().startswith("{"):
         return {name: read_weight_prior(str(value)) for name, value in _read_json(text).items()}
@@ -40,17 +40,17 @@ def read_weight_prior(text: str) -> Any:
 
 
 def read_noise(text: str) -> Any:
-    """Return the noise that is meant: normal, laplace:2, ..."""
+    """Parse a noise distribution: normal, laplace:2, ..."""
     word, separator, rest = text.strip().partition(":")
     if word.lower() not in _NOISE_DISTRIBUTIONS:
-        raise set_error(f"{text!r} is no noise. {NOISE_HELP}")
+        raise set_error(f"{text!r} is not a noise distribution. {NOISE_HELP}")
     if not separator:
         return word.lower()
     return _NOISE_DISTRIBUTIONS[word.lower()](_read_fraction(rest, text, NOISE_HELP))
 
 
 def set_error(message: str) -> click.BadParameter:
-    """Word a refusal of what follows --set."""
+    """Return the error for a value of --set."""
     return click.BadParameter(message, param_hint="'--set'")
 
 
@@ -61,13 +61,13 @@ def _read_json(text: str) -> Any:
         raise set_error(f"{text!r} is not JSON ({cause}).") from None
 
 
-def _read_fraction(part: str, text: str, known: str) -> float:
-    above, _, below = part.partition("/")
+def _read_fraction(part: str, text: str, advice: str) -> float:
+    numerator, _, denominator = part.partition("/")
     try:
-        # Float by float: a fraction of 1e999999999 would take all memory.
-        return float(above) / float(below or 1)
+        # Not Fraction: 1e999999999 would take all memory.
+        return float(numerator) / float(denominator or 1)
     except (ValueError, ZeroDivisionError):
-        raise set_error(f"{text!r} is not understood. {known}") from None
+        raise set_error(f"{text!r} is not understood. {advice}") from None
 
 
 def _read_normal(rest: str, text: str) -> Normal:
@@ -81,13 +81,13 @@ def _read_laplace(rest: str, text: str) -> Laplace:
 
 
 def _read_penalty(rest: str, text: str) -> Penalty:
-    found: dict[str, float] = {}
+    penalties: dict[str, float] = {}
     for part in rest.split(","):
         name, _, number = part.partition("=")
         if name.strip() not in ("l1", "l2"):
             raise set_error(f"{text!r} is not understood. {PRIOR_HELP}")
-        found[name.strip()] = _read_fraction(number, text, PRIOR_HELP)
-    return Penalty(**found)
+        penalties[name.strip()] = _read_fraction(number, text, PRIOR_HELP)
+    return Penalty(**penalties)
 
 
 _PRIOR_READERS: dict[str, Callable[[str, str], Any]] = {
@@ -147,10 +147,10 @@ def read_settings(given: Iterable[str], learner: str) -> dict[str, Any]:
                 f"{text!r} is not NAME=VALUE with a parameter of {learner}: {_list_names(known)}."
             )
         if column:
-            own = settings.setdefault(name, {})
-            if name != "prior" or not isinstance(own, dict):
-                raise set_error(f"{text!r}: only prior can be given per column, and then only so.")
-            own[column] = readers[name](value)
+            by_column = settings.setdefault(name, {})
+            if name != "prior" or not isinstance(by_column, dict):
+                raise set_error(f"{text!r}: only prior can be set per column, and not for all columns too.")
+            by_column[column] = readers[name](value)
         else:
             settings[name] = readers[name](value)
     return settings
@@ -234,28 +234,27 @@ _REGRESSION_READERS: dict[str, Callable[[str], Any]] = {
 }
 
 
-def read_kinds(given: Sequence[str]) -> dict[str, Kind] | Kind:
-    """The kinds of columns from texts such as age=number or body=text:ngrams=1-2,min_count=2.
+def read_kinds(texts: Sequence[str]) -> dict[str, Kind] | Kind:
+    """Parse kinds of columns such as age=number or body=text:ngrams=1-2,min_count=2.
 
-    A kind without a column, such as count, is for all columns.
+    A single kind without a column, such as count, applies to all columns.
     """
-    if len(given) == 1 and re.fullmatch(rf"({'|'.join(KINDS_BY_NAME)})(:.*)?", given[0], re.DOTALL):
-        return _read_kind(f"all={given[0]}")[1]
-    return dict(_read_kind(text) for text in given)
+    if len(texts) == 1 and re.fullmatch(rf"({'|'.join(KINDS_BY_NAME)})(:.*)?", texts[0], re.DOTALL):
+        return _read_kind(f"all={texts[0]}")[1]
+    return dict(_read_kind(text) for text in texts)
 
 
 def _read_kind(text: str) -> tuple[str, Kind]:
-    # A column's name may hold "=" itself: the kind's word tells where the name ends.
-    found = re.fullmatch(rf"(.+?)=({'|'.join(KINDS_BY_NAME)})(?::(.*))?", text, re.DOTALL)
-    if found is None:
+    # A column's name may contain "="; it ends before the name of a kind.
+    match = re.fullmatch(rf"(.+?)=({'|'.join(KINDS_BY_NAME)})(?::(.*))?", text, re.DOTALL)
+    if match is None:
         name, _, word = text.partition("=")
         if not word:
             raise _kind_error(f"{text!r} is not COLUMN=KIND.")
-        wrong = word.partition(":")[0]
-        raise _kind_error(
-            f"{wrong!r} is not a kind: {_list_names(list(KINDS_BY_NAME))}.{errors.did_you_mean(wrong, KINDS_BY_NAME)}"
-        )
-    name, word, options = found.groups()
+        unknown = word.partition(":")[0]
+        near = errors.did_you_mean(unknown, KINDS_BY_NAME)
+        raise _kind_error(f"{unknown!r} is not a kind: {_list_names(list(KINDS_BY_NAME))}.{near}")
+    name, word, options = match.groups()
     kind = KINDS_BY_NAME[word]
     settings: dict[str, Any] = {}
     for option in (options or "").split(","):
@@ -302,15 +301,15 @@ def _read_kind_number(text: str) -> int | float:
 
 
 def match_classes(class_prior: Any, labels: Iterable[Any]) -> Any:
-    """A class prior whose keys, texts in JSON, are the classes they name."""
+    """Replace the keys of a class prior, strings in JSON, by the classes with these names."""
     if not isinstance(class_prior, dict):
         return class_prior
     known = {str(label): label for label in labels}
     return {known.get(name, name): share for name, share in class_prior.items()}
 
 
-ONLINE_SETTINGS = ("rate", "shuffle", "random_state")  # what is asked of online learning only
-# Imported when they are asked for: regressions bring solvers along that counting does without.
+ONLINE_SETTINGS = ("rate", "shuffle", "random_state")  # only for method=online
+# Imported on use: regressions load solvers that counting does not need.
 TASKS = {
     "naive-bayes": ("weigh.learn", "BayesTask"),
     "joint": ("weigh.learn", "JointTask"),
@@ -328,7 +327,7 @@ def make_task(
     kinds: tuple[str, ...],
     missing: tuple[str, ...],
 ) -> Any:
-    """Return the task of a learner for a source, its settings read from texts."""
+    """Return the task of a learner for a source, with settings parsed from text."""
     from weigh.source.chunk import to_pylist
 
     parameters = read_settings(settings, learner)
@@ -336,31 +335,29 @@ def make_task(
         if isinstance(parameters.get(name), dict):
             labels = list(dict.fromkeys(to_pylist(source.prefix().labels)))
             parameters[name] = match_classes(parameters[name], labels)
-    parameters.pop("calibration", None)  # comes after learning
+    parameters.pop("calibration", None)  # applied after training
     module, name = TASKS[learner]
     method = parameters.pop("method", "exact")
     if method != "exact":
         module, name = "weigh.learn.sgd", "OnlineLogisticTask"
         parameters = _online_parameters(method, parameters)
     elif learner == "logistic" and any(name in parameters for name in ONLINE_SETTINGS):
-        raise set_error(
-            f"{_join_names(ONLINE_SETTINGS)} are of method=online; give that too, or leave them out."
-        )
+        raise set_error(f"{_join_names(ONLINE_SETTINGS)} need method=online; add that, or leave them out.")
     task = getattr(importlib.import_module(module), name)
     return task.for_source(source, read_kinds(kinds) or "auto", missing=missing, **parameters)
 
 
 def _online_parameters(method: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of logistic regression as its online task takes them."""
+    """Convert the parameters of logistic regression to those of its online task."""
     from weigh.learn.sgd import online_penalty
 
     if method != "online":
         raise set_error(f"method is exact or online, got {method!r}.")
     if "folds" in parameters:
-        raise set_error("folds is of method=exact; leave it out.")
+        raise set_error("folds needs method=exact; leave it out.")
     l2 = online_penalty(parameters.get("prior", 1.0), parameters.get("offset"))
-    rest = {name: value for name, value in parameters.items() if name not in ("prior", "offset")}
-    return {**rest, "l2": l2}
+    others = {name: value for name, value in parameters.items() if name not in ("prior", "offset")}
+    return {**others, "l2": l2}
 
 
 def _join_names(names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""The library's advice, which speaks of Python parameters, in the words of the command line."""
+"""Translation of Python parameters in library messages to command-line options."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REPLACEMENTS: tuple[tuple[re.Pattern[str], Any], ...] = (
     ),
     (re.compile(r"; give block= more bytes than the longest row has"), "; divide it"),
     (re.compile(r", or give block= more bytes than the longest row has"), ""),
-    (re.compile(r"Give None where a value is missing\."), "Leave its fields empty where there is no value."),
+    (re.compile(r"Use None for missing values\."), "Leave fields of missing values empty."),
     (re.compile(r"\bprior=(\d+|None)\b"), r"--set prior=\1"),
     (re.compile(r"\b(Normal|Laplace)\('?([\w.]+)'?\)"), lambda found: f"{found[1].lower()}:{found[2]}"),
     (
@@ -64,7 +64,7 @@ def _penalty_option(l1: str, l2: str | None) -> str:
 
 
 def to_command_line_terms(text: str) -> str:
-    """A sentence of the library as someone at a terminal needs it."""
+    """Replace Python terms in a library message by command-line options."""
     for pattern, option in _REPLACEMENTS:
         text = pattern.sub(option, text)
     return text

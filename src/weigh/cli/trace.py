@@ -26,28 +26,28 @@ SECTIONS = {
     """,
     "--set, as for weigh fit --learner perceptron": """
         keep=averaged        or last, voted, lazy
-        margin=0.5           rows that are right by less are learned too
+        margin=0.5           also update on rows with a smaller margin
         relative=true        the margin in lengths of the weight vector
-        rate=0.1             how far an error moves the weights
-        max_iter=2           passes at most; 20 if left out
+        rate=0.1             step size of an update
+        max_iter=2           maximum number of passes; default 20
         shuffle=false        rows in the order of the file
         random_state=1       another order
-        multiclass=one-vs-rest    more than two classes: each by itself
+        multiclass=one-vs-rest    one binary perceptron per class
         bias=false           planes through the origin
-        class_weight='{"spam": 2}'    how far errors of a class move the weights
+        class_weight='{"spam": 2}'    step size by class
     """,
 }
 
 
 @click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Show every step of a perceptron.")
 @click.argument("data", nargs=-1, required=True, metavar="DATA...")
-@click.option("--label", metavar="COLUMN", help="The column to predict; not needed where the format tells.")
+@click.option("--label", metavar="COLUMN", help="The column to predict; some formats imply it.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter; see below.")
-@click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND", help="What a column means.")
+@click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND", help="The kind of a column.")
 @click.option("--missing", multiple=True, metavar="MARK", help="A value that means 'missing', such as '?'.")
-@click.option("--passes", type=click.IntRange(1), metavar="N", help="Show the first N passes only.")
+@click.option("--passes", type=click.IntRange(1), metavar="N", help="Show only the first N passes.")
 @click.option("--most", type=click.IntRange(1), metavar="N", help="Show at most N steps. [default: 60]")
-@click.option("-o", "--output", metavar="PAGE", help="Write a page; of two features, the plane that turns.")
+@click.option("-o", "--output", metavar="PAGE", help="Write a page; with two features it animates the plane.")
 @click.option("--latex", is_flag=True, help="The table as LaTeX.")
 @data_file_options
 @json_option
@@ -64,17 +64,17 @@ def command(
     as_json: bool,
     **written: Any,
 ) -> None:
-    """Show every step of a perceptron over a small table, worked out in exact fractions.
+    """Show every step of a perceptron on a small table in exact fractions.
 
-    Each row met is a line: its score w·x+b, the prediction, the error, and the weights after it. The
-    rows are shuffled for every pass unless --set shuffle=false.
+    Each step is a line: score w·x+b, prediction, error, and the weights after it. The rows are shuffled in
+    every pass unless --set shuffle=false.
     """
     from weigh import errors
     from weigh.explain.perceptron_trace import MAX_PRINTED_STEPS
 
     if latex and (as_json or output is not None):
         raise click.UsageError(
-            "--latex prints the table; redirect it to a file, and leave --json and -o out."
+            "--latex prints the table; redirect it to a file, and leave out --json and -o."
         )
     if (passes or most) and (as_json or output is not None):
         raise click.UsageError("--passes and --most shorten the printed table; --json and -o have all steps.")
@@ -82,19 +82,19 @@ def command(
     source = open_source(data, label, missing, **written)
     if source.label is None:
         raise click.UsageError(
-            f"Say which column to predict, with --label. The columns are {errors.quote_names(source.names)}."
+            f"Name the column to predict with --label. The columns are {errors.quote_names(source.names)}."
         )
-    found = _trace_perceptron(source, settings, kinds, missing)
+    trace = _trace_perceptron(source, settings, kinds, missing)
     if output is not None:
-        page = found.to_html()
+        page = trace.to_html()
         with open_output(output) as file:
             file.write(page)
     if as_json:
-        print_result(found, as_json)
+        print_result(trace, as_json)
     elif latex:
-        click.echo(found.table("latex", passes, most))
+        click.echo(trace.table("latex", passes, most))
     elif output is None:
-        click.echo(found.table("text", passes, MAX_PRINTED_STEPS if most is None else most))
+        click.echo(trace.table("text", passes, MAX_PRINTED_STEPS if most is None else most))
     elif output != "-":
         click.echo(f"The page is in {output}.")
 
@@ -109,7 +109,7 @@ def _trace_perceptron(
 
     columns: Any = read_kinds(kinds) or "auto"
     parameters = read_settings(settings, "perceptron")
-    # A trace has the whole run anyway.
+    # A trace always contains the whole run.
     parameters.pop("record", None)
     labels = list(dict.fromkeys(to_pylist(source.prefix().labels)))
     parameters["class_weight"] = match_classes(parameters.get("class_weight"), labels)

@@ -1,4 +1,4 @@
-"""Learners that are tried on a file: by their names, and with their settings."""
+"""Options of the commands that fit learners repeatedly: learners, settings, loss, seed."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 LEARNERS_HELP = """
     naive-bayes, joint, threshold
-    logistic, perceptron   of numbers in standard deviations:
+    logistic, perceptron   with standardised numbers:
                            weigh fit --learner logistic --set scale=unit
-    tree, neighbours       of scikit-learn
-    linear                 of numbers
+    tree, neighbours       from scikit-learn
+    linear                 for numeric labels
 """
 
 level_option = click.option(
@@ -35,13 +35,13 @@ level_option = click.option(
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
-    help="Of intervals, and of being sure.",
+    help="Confidence level of intervals and decisions.",
 )
 
 
 @dataclass(frozen=True)
 class TrialOptions:
-    """What commands that try learners were given, and what they all do with it."""
+    """The options that all trial commands share, and what they do with them."""
 
     data: tuple[str, ...]
     label: str | None
@@ -58,94 +58,99 @@ class TrialOptions:
 
     @property
     def common_parameters(self) -> dict[str, Any]:
-        """The parameters that all trials have."""
+        """The parameters that all trials share."""
         return {"loss": self.loss, "seed": self.seed, "n_jobs": self.jobs}
 
-    def load_inputs(self, usual: Sequence[str]) -> tuple[dict[str, Any], Any, Any]:
-        """Return learners, rows and labels, after a look at what would only fail at the end."""
+    def load_inputs(self, default_learners: Sequence[str]) -> tuple[dict[str, Any], Any, Any]:
+        """Return learners, rows and labels, after checking that the picture can be written."""
         check_plot_path(self.plot)
         check_output_is_not_input(self.plot, *self.data)
         rows = self._read_rows()
-        return self._make_learners(self.learners or usual, rows.labels.tolist()), rows.data, rows.labels
+        return (
+            self._make_learners(self.learners or default_learners, rows.labels.tolist()),
+            rows.data,
+            rows.labels,
+        )
 
     def _read_rows(self) -> LabelledRows:
-        """Read files into memory, with the labels of their rows."""
+        """Read the files into memory, with the labels of their rows."""
         from weigh import errors
         from weigh.trials.rows import LabelledRows
 
         source = open_source(self.data, self.label, self.missing, **self.written)
         if source.label is None:
             raise click.UsageError(
-                f"Say which column to predict, with --label. The columns are {errors.quote_names(source.names)}."
+                "Name the column to predict with --label. "
+                f"The columns are {errors.quote_names(source.names)}."
             )
         return LabelledRows.of(source)
 
     def _make_learners(self, names: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
-        """Return learners by name; settings are of a single one, kinds of all."""
+        """Return learners by name; settings apply to a single learner, kinds to all."""
         from weigh.cli.settings import read_kinds
         from weigh.trials.learners import learners_by_name, set_column_kinds
 
-        found = learners_by_name(list(names), "--learner")
+        learners = learners_by_name(list(names), "--learner")
         if self.settings:
             if len(names) != 1:
                 raise click.UsageError("--set is for a single --learner.")
-            found[names[0]].set_params(**_read_learner_settings(names[0], self.settings, labels))
+            learners[names[0]].set_params(**_read_learner_settings(names[0], self.settings, labels))
         if self.kinds:
-            for learner in found.values():
+            for learner in learners.values():
                 set_column_kinds(learner, read_kinds(self.kinds))
-        return found
+        return learners
 
-    def show_result(self, found: Any, what: str | None = None) -> None:
-        """Print a result, and draw it, or what of it, if that was asked for."""
-        print_result(found, self.as_json)
-        save_plot(lambda: found.plot() if what is None else found.plot(what), self.plot, self.as_json)
+    def show_result(self, result: Any, what: str | None = None) -> None:
+        """Print a result, and draw the picture `what` of it if --plot was given."""
+        print_result(result, self.as_json)
+        save_plot(lambda: result.plot() if what is None else result.plot(what), self.plot, self.as_json)
 
 
 def add_trial_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of commands that try several learners, and hand them over as one `Trying`, `given`.
+    """Add the options of trial commands and pass them to the command as one `TrialOptions`, `given`.
 
-    What is none of them, nor a parameter of the command's own, says how the files are written.
+    Remaining options, which are not parameters of the command, describe the format of the files.
     """
     options = [
         click.argument("data", nargs=-1, required=True, metavar="DATA..."),
-        click.option(
-            "--label", metavar="COLUMN", help="The column to predict; not needed where the format tells."
-        ),
+        click.option("--label", metavar="COLUMN", help="The column to predict; some formats imply it."),
         click.option("--learner", "learners", multiple=True, metavar="NAME", help="One or more; see below."),
         click.option(
-            "--set", "settings", multiple=True, metavar="NAME=VALUE", help="As for weigh fit; one learner."
+            "--set",
+            "settings",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="As in weigh fit; for one learner.",
         ),
-        click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND", help="What a column means."),
+        click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND", help="The kind of a column."),
         click.option(
             "--missing", multiple=True, metavar="MARK", help="A value that means 'missing', such as '?'."
         ),
-        click.option("--loss", metavar="LOSS", help="What is measured; see below."),
-        click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Draws the rows."),
-        click.option(
-            "--jobs", type=int, default=-1, metavar="N", help="Trials at a time. [default: all cores]"
-        ),
+        click.option("--loss", metavar="LOSS", help="The loss to measure; see below."),
+        click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Random seed."),
+        click.option("--jobs", type=int, default=-1, metavar="N", help="Parallel fits. [default: all cores]"),
         plot_option,
     ]
-    shared = [each.name for each in fields(TrialOptions) if each.name != "written"]
-    own = [name for name in inspect.signature(command).parameters if name != "given"]
+    shared = [field.name for field in fields(TrialOptions) if field.name != "written"]
+    specific = [name for name in inspect.signature(command).parameters if name != "given"]
 
     @functools.wraps(command)
-    def gathered(**values: Any) -> None:
-        given, mine = ({name: values.pop(name) for name in names} for names in (shared, own))
-        command(TrialOptions(**given, written=values), **mine)
+    def with_options(**values: Any) -> None:
+        common, parameters = ({name: values.pop(name) for name in names} for names in (shared, specific))
+        command(TrialOptions(**common, written=values), **parameters)
 
     for option in reversed(options):
-        gathered = option(gathered)
-    return gathered
+        with_options = option(with_options)
+    return with_options
 
 
 def _read_learner_settings(learner: str, settings: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
     from weigh.cli.settings import SETTINGS_BY_LEARNER, match_classes, read_settings
 
     if learner not in SETTINGS_BY_LEARNER:
-        raise click.UsageError(f"--set: {learner} has no settings here; use it from Python.")
-    found = read_settings(settings, learner)
+        raise click.UsageError(f"--set: {learner} has no settings on the command line; use it from Python.")
+    values = read_settings(settings, learner)
     return {
         name: match_classes(value, labels) if name.startswith("class_") else value
-        for name, value in found.items()
+        for name, value in values.items()
     }

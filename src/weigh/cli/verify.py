@@ -1,4 +1,4 @@
-"""`weigh verify`: count the training rows again and compare."""
+"""`weigh verify`: check a model against its training files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SECTIONS = {
 
 
 @click.command(
-    cls=CommandWithExamples, sections=SECTIONS, short_help="Count the training rows again and compare."
+    cls=CommandWithExamples, sections=SECTIONS, short_help="Check a model against its training files."
 )
 @model_argument
 @click.argument("data", nargs=-1, required=True, metavar="DATA...")
@@ -33,11 +33,10 @@ SECTIONS = {
 def command(model: str, data: tuple[str, ...], as_json: bool, **written: Any) -> None:
     """Check a model against the files it was trained on.
 
-    Every count and every exact sum is made again by separate, plain code and compared to the last
-    digit; the model file is compared with its digest, and probabilities must sum to one. Of a
-    perceptron rows, classes and radius are found again and, if its last plane was kept and separates the
-    rows, that it does and by which margin; of a regression its loss, its objective, and that this is the
-    minimum. The exit code is 1 if anything differs.
+    Separate, plain code recomputes every count and every exact sum and compares them to the last digit; the
+    model file is compared with its digest, and probabilities must sum to one. For a perceptron it recomputes
+    rows, classes, radius and, if the last plane was kept and separates the rows, the margin; for a regression
+    the loss, the objective, and a certificate that it is the minimum. The exit code is 1 if anything differs.
     """
     from weigh.cli.progress import show_row_progress
     from weigh.judge import verify
@@ -45,7 +44,7 @@ def command(model: str, data: tuple[str, ...], as_json: bool, **written: Any) ->
 
     loaded = load(model)
     with show_row_progress(open_source_for_model(loaded, data, loaded.label, **written)) as source:
-        found = verify(model, source)
-    print_result(found, as_json)
-    if not found.ok:
+        verification = verify(model, source)
+    print_result(verification, as_json)
+    if not verification.ok:
         click.get_current_context().exit(1)
