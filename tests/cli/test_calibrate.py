@@ -83,7 +83,7 @@ def test_fit_calibrates_by_the_rows_themselves(held, tmp_path):
         expected = weigh.NaiveBayes(calibration="temperature").fit(source).model_
     assert (tmp_path / "f.weigh").read_bytes() == expected.to_bytes()
     number = f"{expected.calibration.T:.4g}"
-    assert f"Calibrated by temperature {number}, each row scored as if it were forgotten." in told
+    assert f"Calibrated by temperature {number} on leave-one-out scores." in told
     told = json.loads(held("fit", *given, "--json").output)
     assert told["calibration"] == expected.calibration.to_dict()
 
@@ -92,7 +92,7 @@ def test_fit_calibrates_by_the_rows_themselves(held, tmp_path):
     ("given", "code", "told"),
     [
         (("calibrate", "m.weigh", "held.csv"), 2, "Missing option '-o' / '--output'."),
-        (("calibrate", "m.weigh", "held.csv", "-o", "m.weigh"), 1, "m.weigh is read by this very command."),
+        (("calibrate", "m.weigh", "held.csv", "-o", "m.weigh"), 1, "m.weigh is also an input of this command."),
         (
             ("calibrate", "m.weigh", "held.csv", "-o", "x.weigh", "--method", "beta"),
             2,

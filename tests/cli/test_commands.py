@@ -92,9 +92,9 @@ def test_evaluating_the_rows_of_training_is_noted(run, tmp_path, learner):
     assert run("fit", "mails.csv", "--label", "spam", "--learner", learner).exit_code == 0
     told = run("evaluate", "mails.weigh", "mails.csv")
     assert told.stderr == (
-        "\nNote: The model has learned these very rows, which flatters it. Evaluate it on\n"
-        "rows that it has not seen; `weigh audit` judges learned rows, each one forgotten\n"
-        "in turn.\n"
+        "\nNote: The model was trained on these rows, so the figures are too good. Evaluate\n"
+        "it on other rows, or use `weigh audit`, which judges training rows by\n"
+        "leave-one-out.\n"
     )
     (tmp_path / "others.csv").write_text((tmp_path / "mails.csv").read_text().replace("medium", "low"))
     assert run("evaluate", "mails.weigh", "others.csv").stderr == ""
@@ -120,7 +120,7 @@ def test_evaluate_draws_what_is_asked_for(fitted, tmp_path):
     ("options", "code", "words"),
     [
         (("--plot", "roc.pdf"), 2, "'roc.pdf' does not end in .svg, .png or .html."),
-        (("--what", "roc"), 2, "--what says what to draw; give --plot FILE too."),
+        (("--what", "roc"), 2, "--what selects a picture; give --plot FILE too."),
         (("--plot", "a.svg", "--what", "rocks"), 2, "'rocks' is not one of"),
         (("--plot", "a.svg", "--what", "residuals"), 1, "what must be one of 'confusion'"),
     ],

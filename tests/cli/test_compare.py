@@ -75,7 +75,7 @@ def test_what_cannot_be_drawn_is_told_before_any_trial(days, monkeypatch):
     monkeypatch.setattr("weigh.trials.compare", lambda *given, **more: pytest.fail("tried all the same"))
     for options, said in {
         ("--what", "curve", "--plot", "it.svg"): "--what curve draws learning curves; give --curve too.",
-        ("--what", "times"): "--what says what to draw; give --plot FILE too.",
+        ("--what", "times"): "--what selects a picture; give --plot FILE too.",
         ("--what", "nonsense", "--plot", "it.svg"): "'nonsense' is not one of 'scores', 'differences'",
     }.items():
         result = days("compare", *GIVEN, *options)
@@ -119,7 +119,7 @@ def test_level_and_baseline_are_pythons(days, tmp_path):
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [
-        (["days.csv"], 2, "Say which column to predict, with --label."),
+        (["days.csv"], 2, "Name the column to predict with --label."),
         (
             ["days.csv", "--label", "warm"],
             1,

@@ -9,7 +9,7 @@ import pytest
 
 import weigh
 
-LEARNED = """Learned spam from 5 rows of mails.csv.
+LEARNED = """Trained on 5 rows of mails.csv to predict spam.
 
 class     rows    share
 not-spam     3  60.00 %
@@ -52,7 +52,7 @@ def test_json_has_all_facts(run):
 
 def test_two_files_are_one_table(run):
     assert run("fit", "mails.csv", "mails.csv", "--label", "spam").output.startswith(
-        "Learned spam from 10 rows of 2 files."
+        "Trained on 10 rows of 2 files to predict spam."
     )
     assert weigh.load("mails.weigh").counts.rows.tolist() == [6, 4]
 
@@ -94,14 +94,14 @@ def test_priors_are_read_from_text(run, text, prior):
 
 def test_class_priors_are_read_from_text(run):
     run("fit", "mails.csv", "--label", "spam", "--set", 'class_prior={"spam": 0.25, "not-spam": 0.75}')
-    assert weigh.load("mails.weigh").class_distribution.exact == [Fraction(3, 4), Fraction(1, 4)]
+    assert weigh.load("mails.weigh").class_distribution.exact_probabilities == [Fraction(3, 4), Fraction(1, 4)]
     run("fit", "mails.csv", "--label", "spam", "--set", "class_prior=uniform")
     assert weigh.load("mails.weigh").class_prior == "uniform"
 
 
 def test_class_priors_name_classes_that_are_numbers(run):
     run("fit", "mails.csv", "--label", "CS373", "--set", 'class_prior={"0": 0.5, "1": 0.5}')
-    assert weigh.load("mails.weigh").class_distribution.exact == [Fraction(1, 2)] * 2
+    assert weigh.load("mails.weigh").class_distribution.exact_probabilities == [Fraction(1, 2)] * 2
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_labels_that_look_measured_are_a_note_that_names_regression(run, tmp_pat
     )
     told = " ".join(run("fit", "homes.csv", "--label", "y").output.split())
     assert (
-        f"Note: 'y' has {count} different numbers in the first {len(labels)} rows, and each is taken for a "
+        f"Note: 'y' has {count} distinct numbers in the first {len(labels)} rows, and each is taken for a "
         f"class of its own. If they measure something, give --learner linear."
     ) in told
 

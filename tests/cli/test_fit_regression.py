@@ -23,7 +23,7 @@ FLATS = """size,rooms,district,rent
 48.0,1.0,north,549
 88.0,4.0,south,1070
 """
-RIDGE = """Learned rent from 10 rows of flats.csv.
+RIDGE = """Trained on 10 rows of flats.csv to predict rent.
 
 column    kind      found
 size      value
@@ -100,14 +100,14 @@ def test_of_many_weights_the_strongest_are_told(flats, tmp_path):
     rows = [",".join(str(float((i * (j + 3)) % 7)) for j in range(30)) + f",{i % 5}.5" for i in range(40)]
     (tmp_path / "wide.csv").write_text(",".join([*names, "y"]) + "\n" + "\n".join(rows) + "\n")
     told = flats("fit", "wide.csv", "--label", "y", "--learner", "linear", "--set", "prior=1").output
-    assert "… and 16 weaker ones" in told
+    assert "… and 16 smaller ones" in told
     assert max(map(len, told.splitlines())) <= 80
 
 
 def test_logistic_tells_classes_with_their_shares(flats):
     told = fit(flats, "district", "logistic", "scale=unit").output
     assert told.startswith(
-        "Learned district from 10 rows of flats.csv.\n\nclass    share\nnorth  50.00 %\nsouth  50.00 %\n\n"
+        "Trained on 10 rows of flats.csv to predict district.\n\nclass    share\nnorth  50.00 %\nsouth  50.00 %\n\n"
     )
     assert "is above its minimum by at most" in told
 
@@ -169,7 +169,7 @@ PRIORS = "A prior of weights is a number, none, normal:S, laplace:T (S, T may be
         (
             "linear",
             "noise=poisson",
-            "'poisson' is no noise. Noise is normal, laplace, normal:SIGMA or laplace:B.",
+            "'poisson' is not a noise distribution. Noise is normal, laplace, normal:SIGMA or laplace:B.",
         ),
         (
             "linear",
@@ -181,7 +181,7 @@ PRIORS = "A prior of weights is a number, none, normal:S, laplace:T (S, T may be
         (
             "logistic",
             "rate=1",
-            "rate, shuffle and random_state are of method=online; give that too, or leave them out.",
+            "rate, shuffle and random_state need method=online; add that, or leave them out.",
         ),
     ],
 )
@@ -254,7 +254,7 @@ def test_predict_writes_numbers_and_how_sure_they_are(flats):
 
 
 CLASSES = (
-    "A regression predicts numbers, not classes, so {} cannot be had. --std tells how sure its numbers are."
+    "A regression predicts numbers, not classes, so {} cannot be used. --std writes the standard deviation of its predictions."
 )
 
 

@@ -90,6 +90,6 @@ def test_an_output_never_takes_the_place_of_what_is_read(fitted, tmp_path):
     for target in ("mails.weigh", "new.csv"):
         result = predicted(fitted, target)
         assert result.exit_code == 1
-        assert f"{target} is read by this very command. Give -o another name." in result.stderr
+        assert f"{target} is also an input of this command. Write to another file." in result.stderr
     assert fitted("fit", "new.csv", "--label", "spam", "-o", "new.csv").exit_code == 1
     assert (model.read_bytes(), rows.read_bytes()) == before

@@ -70,7 +70,7 @@ def test_the_picture_is_written_and_said_so(flats, tmp_path):
         (
             ["--label", "district", "--learner", "logistic", "--set", "method=online"],
             1,
-            "weigh: A path is made of exact fits. Leave --set method=online out.\n",
+            "weigh: A regularisation path needs exact fits. Leave out --set method=online.\n",
         ),
         (
             ["--label", "rent", "--set", "prior=1", "--plot", "path.pdf"],
@@ -80,7 +80,7 @@ def test_the_picture_is_written_and_said_so(flats, tmp_path):
         (
             [],
             2,
-            "Error: Say which column to predict, with --label. The columns are 'size', 'rooms', 'district', "
+            "Error: Name the column to predict with --label. The columns are 'size', 'rooms', 'district', "
             "'rent'.\n",
         ),
     ],

@@ -26,7 +26,7 @@ def piped(run):
 
 def test_fit_reads_standard_input(piped):
     result = piped(MAILS, "fit", "-", "--format", "csv", "--label", "spam", "-o", "m.weigh")
-    told = "Learned spam from 5 rows of standard input."
+    told = "Trained on 5 rows of standard input to predict spam."
     assert (result.exit_code, result.output.splitlines()[0]) == (0, told)
     made = weigh.NaiveBayes().fit(weigh.open("mails.csv", label="spam")).model_
     assert Path("m.weigh").read_bytes() == made.to_bytes()

@@ -57,7 +57,7 @@ def test_a_refusal_is_one_line_and_exit_code_1(fitted, arguments, told):
         (("fti", "mails.csv"), "No such command 'fti'. Did you mean 'fit'?"),
         (
             ("fit", "mails.csv"),
-            "Say which column to predict, with --label. The columns are 'CS373', 'investment', "
+            "Name the column to predict with --label. The columns are 'CS373', 'investment', "
             "'familiarity', 'spam'.",
         ),
         (
@@ -87,7 +87,7 @@ def test_a_refusal_is_one_line_and_exit_code_1(fitted, arguments, told):
             ("predict", "mails.weigh", "new.csv", "--cost", "spam"),
             "Invalid value for '--cost': 'spam' is not TRUE:SAID=COST.",
         ),
-        (("explain", "mails.weigh", "new.csv"), "Say which row: --row N of DATA, or --values JSON."),
+        (("explain", "mails.weigh", "new.csv"), "Name a row: --row N of DATA, or --values JSON."),
         (("explain", "mails.weigh", "--row", "1"), "--row needs DATA, the file that has the row."),
         (
             ("explain", "mails.weigh", "--values", "[1]"),
@@ -116,9 +116,9 @@ def test_the_program_starts_without_the_heavy_libraries():
 
 def test_fitting_needs_no_scikit_learn(fitted):
     code = (
-        "import sys; from weigh.cli.main import code_of\n"
-        "fitted = code_of(['fit', 'mails.csv', '--label', 'spam'])\n"
-        "print(fitted, code_of(['predict', 'mails.weigh', 'new.csv']), 'sklearn' in sys.modules)"
+        "import sys; from weigh.cli.main import run_for_exit_code\n"
+        "fitted = run_for_exit_code(['fit', 'mails.csv', '--label', 'spam'])\n"
+        "print(fitted, run_for_exit_code(['predict', 'mails.weigh', 'new.csv']), 'sklearn' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "0 0 False"

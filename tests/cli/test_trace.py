@@ -74,4 +74,4 @@ def test_class_weights_name_classes_that_are_numbers(traced: Any) -> None:
 def test_the_label_is_asked_for(traced: Any) -> None:
     result = traced("mails.csv")
     assert result.exit_code == 2
-    assert "Say which column to predict, with --label. The columns are 'CS373', " in result.output
+    assert "Name the column to predict with --label. The columns are 'CS373', " in result.output

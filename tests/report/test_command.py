@@ -123,5 +123,5 @@ def test_a_file_without_a_name_is_refused(
     files: Path, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_for_exit_code([command, "spam.weigh", "test.csv", "-o", ""]) == 1
-    assert capsys.readouterr().err == "weigh: The file to write has an empty name. Give it one.\n"
+    assert capsys.readouterr().err == "weigh: The output file has an empty name. Give a file name.\n"
     assert not (files / "report.html").exists()

@@ -91,7 +91,7 @@ def command(
     if plot is not None and not as_json:
         click.echo(f"\nThe picture is in {plot}.")
     if _is_training_data(loaded, opened, evaluation):
-        click.echo(f"\n{textwrap.fill(TRAINING_ROWS_NOTE, 80)}", err=True)
+        click.echo(f"\n{textwrap.fill(TRAINING_ROWS_NOTE, 80, break_on_hyphens=False)}", err=True)
 
 
 def _is_training_data(model: Any, source: Any, evaluation: Any) -> bool:
@@ -100,10 +100,6 @@ def _is_training_data(model: Any, source: Any, evaluation: Any) -> bool:
 
     model = getattr(model, "uncalibrated", model)
     # The rows are read again only if their number agrees.
-    if (
-        not isinstance(counted, CountModel)
-        or not counted.has_rows
-        or counted.counts.rows.sum() != evaluation.n
-    ):
+    if not isinstance(model, CountModel) or not model.has_rows or model.counts.rows.sum() != evaluation.n:
         return False
     return model.has_learned(source) is True

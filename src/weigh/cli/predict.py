@@ -28,7 +28,7 @@ SECTIONS = {
         weigh predict spam.weigh mails.csv --unsure 0.1          # 'unsure' below 90 %
         weigh predict spam.weigh mails.csv --cost ham:spam=20    # ham taken as spam costs 20
         weigh predict income.weigh new.csv --check               # flag unfamiliar rows
-        weigh predict price.weigh homes.csv --std                # with standard deviations
+        weigh predict price.weigh homes.csv --std                # with std. deviation
     """,
 }
 
@@ -62,11 +62,11 @@ def command(
 ) -> None:
     """Write a prediction and its probability for every row of a file, as CSV.
 
-    A perceptron has no probabilities: it tells by how much the prediction leads the next class. A linear
-    regression writes the number alone, with --std also by how much the truth may differ from it.
+    A perceptron has no probabilities and writes the lead over the next class instead. A linear regression
+    writes the predicted number, with --std also its standard deviation.
 
-    The rows need the columns of training; a label column may be there and is ignored. With --json
-    every row is one line of JSON.
+    The rows need the columns of the training data; a label column is ignored. With --json every row is one
+    line of JSON.
     """
     from weigh import errors
     from weigh.cli.predict_regression import write_regression_predictions

@@ -65,7 +65,7 @@ def test_shortfall_warning_is_shown_once(run: Run) -> None:
         ([], 2, "Missing argument 'CORPUS...'."),
         (["texts", "-o", "nowhere/x.weigh"], 2, "'nowhere/x.weigh' cannot be written"),
         (["texts", "-o", ""], 2, "the path is empty."),
-        (["texts/0.txt", "-o", "texts/0.txt"], 1, "texts/0.txt is read by this very command."),
+        (["texts/0.txt", "-o", "texts/0.txt"], 1, "texts/0.txt is also an input of this command."),
         (["texts", "--sets", "klingon"], 1, "There is no list 'klingon'"),
         (
             ["texts", "--learner", "voted"],
