@@ -37,7 +37,7 @@ def test_compare_tells_what_python_finds(days, tmp_path):
 
 def test_compare_prints_scores_pairs_and_traits_on_request(days):
     plain = days("compare", *GIVEN, "--folds", "3", "--repeats", "1").output
-    assert plain.startswith("2 learners on 60 rows, 1 × 3 folds: share of errors\n\n  learner ")
+    assert plain.startswith("2 learners on 60 rows, 1 × 3 folds: error rate\n\n  learner ")
     assert "hypothesis space" not in plain
     told = days("compare", *GIVEN, "--folds", "3", "--repeats", "1", "--traits").output
     assert "\n\nhypothesis space\n  naive-bayes          one distribution per class" in told
@@ -123,11 +123,11 @@ def test_level_and_baseline_are_pythons(days, tmp_path):
         (
             ["days.csv", "--label", "warm"],
             1,
-            "weigh: The labels are numbers such as 0.5, and the learners are",
+            "weigh: The labels are numbers such as 0.5, but the learners are",
         ),
         ([*GIVEN, "--plot", "it.txt"], 2, "'it.txt' does not end in"),
         ([*GIVEN, "--learner", "treee"], 1, "weigh: --learner: there is no learner 'treee'; there are"),
-        ([*GIVEN, "--loss", "cost"], 1, "loss must be of classifiers one of 'zero_one'"),
+        ([*GIVEN, "--loss", "cost"], 1, "loss must be for classifiers one of 'zero_one'"),
         ([*GIVEN, "--set", "prior=2"], 2, "--set is for a single --learner."),
     ],
 )

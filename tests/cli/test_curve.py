@@ -10,20 +10,20 @@ import pytest
 
 import weigh
 
-TOLD = """share of errors of 120 rows, 3 folds
+TOLD = """error rate on 120 rows, 3 folds
 
 threshold
   rows  training loss  validation loss  interval     fit
     20              0                0    0 to 0   TIME
     40              0                0    0 to 0   TIME
-no law: 4 sizes at least are needed, and there are 2
-fine: it does well on the rows it learned from, and about as well on others
+no power law: at least 4 sizes are needed, and there are 2
+fine: the loss is low on the training rows and about as low on held-out rows
   training loss             0 (0 to 0)
   validation loss           0 (0 to 0)
-  gap between them          0 (0 to 0)
-  loss of guessing          0.5
-- What more rows would bring cannot be told: 4 sizes at least are needed, and
-  there are 2.
+  generalisation gap        0 (0 to 0)
+  baseline loss             0.5
+- The effect of more rows is unknown: at least 4 sizes are needed, and there
+  are 2.
 """
 
 
@@ -70,7 +70,7 @@ def test_several_learners_cross_and_are_drawn(days, tmp_path):
     pytest.importorskip("altair")
     given = ("--label", "play", "--learner", "naive-bayes", "--learner", "tree", "--plot", "curve.svg")
     said = days("curve", "days.csv", *given, "--sizes", "20,40,60", "--jobs", "2").output
-    assert "naive-bayes and tree: neither is ahead beyond chance at the largest size." in said
+    assert "naive-bayes and tree: no significant difference at the largest size." in said
     assert said.endswith("\n\nThe picture is in curve.svg.\n")
     assert (tmp_path / "curve.svg").read_text().startswith("<svg")
 
@@ -90,7 +90,7 @@ def test_several_learners_cross_and_are_drawn(days, tmp_path):
             2,
             "--set is for a single --learner.",
         ),
-        (["--label", "play", "--loss", "squared_error"], 1, "loss must be of classifiers one of"),
+        (["--label", "play", "--loss", "squared_error"], 1, "loss must be for classifiers one of"),
     ],
 )
 def test_what_cannot_be_done_is_told(days, options, code, said):

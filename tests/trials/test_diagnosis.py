@@ -1,4 +1,4 @@
-"""What holds a learner back is told by stated rules, and not told where chance may speak."""
+"""The diagnosis follows its documented rules and stays undecided if differences are not significant."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from weigh.trials.diagnosis import Diagnosis, FinalLosses, diagnose
 from weigh.trials.power_law import PowerLaw, fit_power_law
 from weigh.trials.resampled_t_test import FoldCorrection
 
-CORRECTED = FoldCorrection(10, 0.25, 0.95)
+CORRECTION = FoldCorrection(10, 0.25, 0.95)
 
 
 def around(mean: float, spread: float = 0.001) -> np.ndarray:
@@ -22,7 +22,7 @@ def verdict(train: float, validation: float, spread: float = 0.001, rival: float
     rivals = {} if rival is None else {"other": around(rival)}
     # The gap and its parts differ by alternating signs, so none of them is exact.
     losses = FinalLosses(around(train, spread), around(validation, -spread), around(0.5), rivals)
-    return diagnose(losses, "no law", 100, CORRECTED).verdict
+    return diagnose(losses, "no law", 100, CORRECTION).verdict
 
 
 @pytest.mark.parametrize(
@@ -38,13 +38,13 @@ def verdict(train: float, validation: float, spread: float = 0.001, rival: float
         (0.25, 0.26, "undecided"),
     ],
 )
-def test_a_tenth_and_a_half_of_guessing_are_the_bounds(
+def test_the_bounds_are_a_tenth_and_a_half_of_the_baseline_loss(
     train: float, validation: float, expected: str
 ) -> None:
     assert verdict(train, validation) == expected
 
 
-def test_chance_leaves_it_undecided() -> None:
+def test_differences_that_are_not_significant_leave_it_undecided() -> None:
     assert verdict(0.1, 0.3) == "overfitting"
     assert verdict(0.1, 0.3, spread=0.2) == "undecided"
 
@@ -55,76 +55,79 @@ def test_a_better_rival_shows_underfitting() -> None:
     assert verdict(0.2, 0.21, rival=0.2) == "fine"
 
 
-def told(train: float, validation: float, **rivals: float) -> Diagnosis:
+def diagnose_means(train: float, validation: float, **rivals: float) -> Diagnosis:
     losses = FinalLosses(
         around(train),
         around(validation, -0.001),
         around(0.5),
         {name: around(loss) for name, loss in rivals.items()},
     )
-    return diagnose(losses, "no law", 100, CORRECTED)
+    return diagnose(losses, "no law", 100, CORRECTION)
 
 
-def test_alone_the_sentence_itself_says_that_the_columns_may_tell_no_more() -> None:
-    alone = told(0.4, 0.41)
+def test_without_rivals_the_sentence_says_that_the_columns_may_allow_no_better() -> None:
+    alone = diagnose_means(0.4, 0.41)
     assert (alone.verdict, alone.unbeaten) == ("underfitting", False)
-    assert alone.says == "it does badly even on the rows it learned from, unless the columns tell no more"
-    assert told(0.3, 0.4).says == (
-        "it does badly on the rows it learned from, unless the columns tell no more, and worse on others"
+    assert alone.says == "the loss is high even on the training rows, unless the columns allow no better"
+    assert diagnose_means(0.3, 0.4).says == (
+        "the loss is high on the training rows, unless the columns allow no better, and higher elsewhere"
     )
 
 
-def test_an_unbeaten_learner_is_told_first_that_the_columns_may_tell_no_more() -> None:
-    best = told(0.4, 0.41, other=0.41, worse=0.45)
+def test_an_unbeaten_learner_is_not_called_underfitting() -> None:
+    best = diagnose_means(0.4, 0.41, other=0.41, worse=0.45)
     assert (best.verdict, best.unbeaten) == ("undecided", True)
-    assert best.says == "no learner tried does surely better, so perhaps the columns tell no more"
+    assert best.says == "no other learner is significantly better, so the columns may allow no lower loss"
     assert best.advice[:2] == (
-        "Perhaps these columns tell no more of the label: no learner tried does surely better.",
-        "Else a richer learner than those, or richer features: products, words, more columns.",
+        "No other learner is significantly better: these columns may allow no lower loss.",
+        "Otherwise try a more flexible learner, or more features: products, words, columns.",
     )
     assert best.to_dict()["unbeaten"] is True
-    wide = told(0.3, 0.4, other=0.4)
+    wide = diagnose_means(0.3, 0.4, other=0.4)
     assert (wide.verdict, wide.unbeaten) == ("overfitting", True)
-    assert wide.advice[0].startswith("Perhaps these columns tell no more")
+    assert wide.advice[0].startswith("No other learner is significantly better")
 
 
 def test_a_beaten_learner_underfits() -> None:
-    beaten = told(0.4, 0.44, other=0.42)
+    beaten = diagnose_means(0.4, 0.44, other=0.42)
     assert (beaten.verdict, beaten.unbeaten, beaten.rival) == ("underfitting", False, None)
-    assert told(0.4, 0.41, other=0.1).rival == "other"
+    assert diagnose_means(0.4, 0.41, other=0.1).rival == "other"
 
 
-def test_a_low_training_loss_is_fine_beaten_or_not() -> None:
-    assert (told(0.1, 0.12, other=0.2).verdict, told(0.1, 0.12, other=0.2).unbeaten) == ("fine", False)
+def test_a_low_training_loss_is_fine_with_worse_rivals() -> None:
+    assert (diagnose_means(0.1, 0.12, other=0.2).verdict, diagnose_means(0.1, 0.12, other=0.2).unbeaten) == (
+        "fine",
+        False,
+    )
 
 
-def test_the_loss_of_guessing_has_no_interval() -> None:
-    # Folds that all have the classes in the same shares would make it seem certain.
-    found = told(0.4, 0.41)
-    assert found.baseline.value == pytest.approx(0.5)
-    assert np.isnan([found.baseline.low, found.baseline.high]).all()
-    assert "\n  loss of guessing          0.5\n" in str(found)
+def test_the_baseline_loss_has_no_interval() -> None:
+    # It hardly varies between stratified folds, so an interval would be far too narrow.
+    result = diagnose_means(0.4, 0.41)
+    assert result.baseline.value == pytest.approx(0.5)
+    assert np.isnan([result.baseline.low, result.baseline.high]).all()
+    assert "\n  baseline loss             0.5\n" in str(result)
 
 
-def test_noise_is_not_called_underfitting_where_no_learner_does_better() -> None:
+def test_noise_is_not_called_underfitting_if_no_learner_is_better() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 2))
     y = (X[:, 0] > 0) ^ (rng.random(400) < 0.3)
-    found = weigh.learning_curve(["naive-bayes", "logistic"], X, y)
-    assert [each.diagnosis.unbeaten for each in found] == [True, True]
-    assert not {each.diagnosis.verdict for each in found} & {"underfitting", "both"}
+    result = weigh.learning_curve(["naive-bayes", "logistic"], X, y)
+    assert [each.diagnosis.unbeaten for each in result] == [True, True]
+    assert not {each.diagnosis.verdict for each in result} & {"underfitting", "both"}
 
 
 def test_a_tree_on_noise_overfits() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 5)), rng.integers(0, 2, 300)
-    found = weigh.learning_curve(DecisionTreeClassifier(random_state=0), X, y).diagnosis
-    assert found.verdict == "overfitting"
-    assert found.train.value == 0.0
+    result = weigh.learning_curve(DecisionTreeClassifier(random_state=0), X, y).diagnosis
+    assert result.verdict == "overfitting"
+    assert result.train.value == 0.0
     assert (
-        found.advice[0] == "Take a simpler learner, fewer features or a stronger prior, or label more rows."
+        result.advice[0] == "Use a simpler learner, fewer features or a stronger prior, or label more rows."
     )
-    assert found.advice[-1].startswith("What more rows would bring cannot be told: the loss does not fall")
+    assert result.advice[-1].startswith("The effect of more rows is unknown: the loss does not fall")
 
 
 def test_a_perceptron_on_xor_underfits() -> None:
@@ -136,54 +139,52 @@ def test_a_perceptron_on_xor_underfits() -> None:
     assert curve["tree"].diagnosis.verdict == "fine"
     alone = weigh.learning_curve("perceptron", X, y).diagnosis
     assert (alone.verdict, alone.rival) == ("underfitting", None)
-    assert "richer features" in alone.advice[0]
+    assert "add features" in alone.advice[0]
 
 
 def flags(rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
-    """Flags of which one in five says a little about the label, and the others nothing."""
+    """Flags, one in five of which is weakly correlated with the label."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, rows)
-    tell = np.where(np.arange(columns) < columns // 5, 0.1, 0.0)
-    return rng.random((rows, columns)) < 0.5 + tell * (2 * y[:, None] - 1), y
+    effect = np.where(np.arange(columns) < columns // 5, 0.1, 0.0)
+    return rng.random((rows, columns)) < 0.5 + effect * (2 * y[:, None] - 1), y
 
 
 def test_naive_bayes_with_many_columns_and_few_rows_overfits() -> None:
-    found = weigh.learning_curve(
+    result = weigh.learning_curve(
         weigh.NaiveBayes(), *flags(150, 80), sizes=[60, 120], loss="squared"
     ).diagnosis
-    assert found.verdict == "overfitting"
+    assert result.verdict == "overfitting"
 
 
 @pytest.mark.parametrize(
-    ("b", "c", "noise", "expected", "words"),
+    ("b", "c", "noise", "expected", "sentence"),
     [
         (2.0, 0.5, 0.002, "yes", "More rows help: "),
         (2.0, 1.9, 0.0002, "no", "More rows hardly help: "),
-        (1.0, 0.5, 0.1, None, "More rows may help or not: "),
+        (1.0, 0.5, 0.1, None, "More rows may or may not help: "),
     ],
 )
 def test_the_law_says_whether_more_rows_help(
-    b: float, c: float, noise: float, expected: str | None, words: str
+    b: float, c: float, noise: float, expected: str | None, sentence: str
 ) -> None:
     sizes = [10, 20, 40, 80, 160, 320]
     folds = noise * np.random.default_rng(0).standard_normal((10, 6))
-    law = fit_power_law(sizes, 0.1 + b * np.array(sizes, float) ** -c + folds, CORRECTED)
+    law = fit_power_law(sizes, 0.1 + b * np.array(sizes, float) ** -c + folds, CORRECTION)
     assert isinstance(law, PowerLaw)
-    found = diagnose(FinalLosses(around(0.1), around(0.2), around(0.5), {}), law, 320, CORRECTED)
-    assert found.rows_help == expected
-    assert found.tenfold == law.at(3200)
-    assert found.asymptote == law.a
-    assert found.advice[-1].startswith(f"{words}3,200 would have a loss of ")
+    result = diagnose(FinalLosses(around(0.1), around(0.2), around(0.5), {}), law, 320, CORRECTION)
+    assert result.rows_help == expected
+    assert result.tenfold == law.at(3200)
+    assert result.asymptote == law.a
+    assert result.advice[-1].startswith(f"{sentence}the predicted loss for 3,200 rows is ")
 
 
-def test_a_loss_below_what_the_law_expects_leaves_open_what_more_rows_bring() -> None:
+def test_the_effect_of_more_rows_is_unknown_if_the_loss_is_below_the_prediction() -> None:
     sizes = [10, 20, 40, 80, 160, 320]
     folds = 0.002 * np.random.default_rng(0).standard_normal((10, 6))
-    law = fit_power_law(sizes, 0.1 + 2.0 * np.array(sizes, float) ** -0.5 + folds, CORRECTED)
+    law = fit_power_law(sizes, 0.1 + 2.0 * np.array(sizes, float) ** -0.5 + folds, CORRECTION)
     assert isinstance(law, PowerLaw)
-    found = diagnose(FinalLosses(around(0.1), around(0.12), around(0.5), {}), law, 320, CORRECTED)
-    assert found.rows_help is None
-    assert found.advice[-1].startswith(
-        "What more rows would bring cannot be told: by the law 3,200 have a loss"
-    )
-    assert found.advice[-1].endswith(", and 320 had 0.12 already.")
+    result = diagnose(FinalLosses(around(0.1), around(0.12), around(0.5), {}), law, 320, CORRECTION)
+    assert result.rows_help is None
+    assert result.advice[-1].startswith("The effect of more rows is unknown: the power law predicts ")
+    assert result.advice[-1].endswith(", but 320 rows already have 0.12.")

@@ -1,4 +1,4 @@
-"""Answers of learners that are no answers: taken where they can only mean one thing, else refused by name."""
+"""Malformed predictions: accepted if they are unambiguous, otherwise an error names the learner."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ CLASSES = np.where(X[:, 0] + RNG.normal(size=60) > 0, "a", "b")
 NUMBERS = X @ [1.0, 2.0] + RNG.normal(size=60)
 
 FORMS: dict[str, Callable[[Any], Any]] = {
-    "as it is": lambda found: found,
-    "column": lambda found: found[:, None],
-    "list": lambda found: found.tolist(),
-    "first only": lambda found: found[:1],
-    "twice": lambda found: np.column_stack([found, found]),
-    "nothing": lambda found: None,
-    "one for all": lambda found: found[0],
+    "unchanged": lambda values: values,
+    "column": lambda values: values[:, None],
+    "list": lambda values: values.tolist(),
+    "first only": lambda values: values[:1],
+    "twice": lambda values: np.column_stack([values, values]),
+    "nothing": lambda values: None,
+    "one for all": lambda values: values[0],
 }
 
 
 class Tree(DecisionTreeClassifier):
-    """A tree that gives its predictions in some form."""
+    """A tree that returns its predictions in another form."""
 
-    def __init__(self, form: str = "as it is", max_depth: int = 2, random_state: int = 0) -> None:
+    def __init__(self, form: str = "unchanged", max_depth: int = 2, random_state: int = 0) -> None:
         super().__init__(max_depth=max_depth, random_state=random_state)
         self.form = form
 
@@ -41,9 +41,9 @@ class Tree(DecisionTreeClassifier):
 
 
 class Line(LinearRegression):
-    """A line that gives its predictions in some form."""
+    """A linear regression that returns its predictions in another form."""
 
-    def __init__(self, form: str = "as it is") -> None:
+    def __init__(self, form: str = "unchanged") -> None:
         super().__init__()
         self.form = form
 
@@ -51,14 +51,14 @@ class Line(LinearRegression):
         return FORMS[self.form](super().predict(X))
 
 
-class Wild(LinearRegression):
-    """A line that has no number for anything."""
+class NanRegression(LinearRegression):
+    """A linear regression that predicts NaN."""
 
     def predict(self, X: Any) -> Any:
         return np.full(len(X), np.nan)
 
 
-TRIALS: dict[str, Callable[[Any, Any], Any]] = {
+EVALUATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "compare": lambda each, y: weigh.compare({"it": each}, X, y, folds=3, repeats=1)["it"].loss.value,
     "curve": lambda each, y: [
         (point["train"], point["validation"])
@@ -71,48 +71,47 @@ TRIALS: dict[str, Callable[[Any, Any], Any]] = {
 LEARNERS = [(Tree, CLASSES), (Line, NUMBERS)]
 
 
-@pytest.mark.parametrize("trial", TRIALS)
+@pytest.mark.parametrize("evaluation", EVALUATIONS)
 @pytest.mark.parametrize(("learner", "y"), LEARNERS)
-def test_a_column_of_predictions_is_judged_as_the_predictions(trial: str, learner: Any, y: Any) -> None:
-    plain = str(TRIALS[trial](learner(), y))
+def test_a_column_or_list_of_predictions_is_accepted(evaluation: str, learner: Any, y: Any) -> None:
+    plain = str(EVALUATIONS[evaluation](learner(), y))
     for form in ("column", "list"):
-        assert str(TRIALS[trial](learner(form), y)) == plain
+        assert str(EVALUATIONS[evaluation](learner(form), y)) == plain
 
 
-@pytest.mark.parametrize("trial", TRIALS)
+@pytest.mark.parametrize("evaluation", EVALUATIONS)
 @pytest.mark.parametrize(("learner", "y"), LEARNERS)
 @pytest.mark.parametrize("form", ["first only", "twice", "nothing", "one for all"])
-def test_any_other_shape_is_refused_by_the_name_of_the_learner(
-    trial: str, learner: Any, y: Any, form: str
+def test_other_shapes_raise_an_error_that_names_the_learner(
+    evaluation: str, learner: Any, y: Any, form: str
 ) -> None:
     with pytest.raises(errors.DataError, match=r"The predictions of it are .* they must be one for each of"):
-        TRIALS[trial](learner(form), y)
+        EVALUATIONS[evaluation](learner(form), y)
 
 
-@pytest.mark.parametrize("trial", TRIALS)
-def test_numbers_that_are_none_are_refused(trial: str) -> None:
+@pytest.mark.parametrize("evaluation", EVALUATIONS)
+def test_predictions_that_are_nan_raise(evaluation: str) -> None:
     with pytest.raises(errors.DataError, match=r"The predictions of it are .* they must be finite numbers"):
-        TRIALS[trial](Wild(), NUMBERS)
+        EVALUATIONS[evaluation](NanRegression(), NUMBERS)
 
 
-@pytest.mark.parametrize("trial", TRIALS)
-def test_several_labels_per_row_are_refused(trial: str) -> None:
+@pytest.mark.parametrize("evaluation", EVALUATIONS)
+def test_several_labels_per_row_raise(evaluation: str) -> None:
     with pytest.raises(errors.LabelError, match="The labels are lists, several per row"):
-        TRIALS[trial](Tree(), [["a"], ["b"]] * 30)
+        EVALUATIONS[evaluation](Tree(), [["a"], ["b"]] * 30)
 
 
-class Told:
-    """A classifier that answers what it is told to."""
+class FixedClassifier:
+    """A classifier with fixed outputs."""
 
-    def __init__(self, classes: Any = ("a", "b"), **answers: Any) -> None:
+    def __init__(self, classes: Any = ("a", "b"), **outputs: Any) -> None:
         self.classes_ = classes
-        given = {"predict": np.full(60, "a")} | answers
-        for name, answer in given.items():
-            setattr(self, name, lambda rows, answer=answer: answer)
+        for name, output in ({"predict": np.full(60, "a")} | outputs).items():
+            setattr(self, name, lambda rows, output=output: output)
 
 
 @pytest.mark.parametrize(
-    "answers",
+    "outputs",
     [
         {"predict": np.array(["a"])},
         {"predict": None},
@@ -130,18 +129,20 @@ class Told:
         {"decision_function": None},
     ],
 )
-def test_evaluate_refuses_answers_of_another_shape(answers: dict[str, Any]) -> None:
-    with pytest.raises(errors.DataError, match=r"of Told are .* for each of the 60 rows\. Fix the learner"):
-        weigh.evaluate(Told(**answers), X, CLASSES)
+def test_evaluate_rejects_outputs_of_another_shape(outputs: dict[str, Any]) -> None:
+    with pytest.raises(
+        errors.DataError, match=r"of FixedClassifier are .* for each of the 60 rows\. Fix the learner"
+    ):
+        weigh.evaluate(FixedClassifier(**outputs), X, CLASSES)
 
 
 @pytest.mark.parametrize("classes", [None, [], 5, ["a", "a"], [1, "1", True]])
-def test_evaluate_refuses_classes_that_are_not_apart(classes: Any) -> None:
-    with pytest.raises(errors.Unsupported, match=r"Told has the classes .* distinct classes"):
-        weigh.evaluate(Told(classes), X, CLASSES)
+def test_evaluate_rejects_classes_that_are_not_distinct(classes: Any) -> None:
+    with pytest.raises(errors.Unsupported, match=r"FixedClassifier has the classes .* distinct classes"):
+        weigh.evaluate(FixedClassifier(classes), X, CLASSES)
 
 
-def test_evaluate_takes_a_column_of_predictions() -> None:
+def test_evaluate_accepts_a_column_of_predictions() -> None:
     tree = Tree().fit(X, CLASSES)
     assert str(weigh.evaluate(Tree("column").fit(X, CLASSES), X, CLASSES)) == str(
         weigh.evaluate(tree, X, CLASSES)
@@ -149,20 +150,20 @@ def test_evaluate_takes_a_column_of_predictions() -> None:
 
 
 @pytest.mark.parametrize("model", [weigh.NaiveBayes(), DecisionTreeClassifier()])
-def test_evaluate_refuses_rows_and_labels_that_cannot_be_counted(model: Any) -> None:
+def test_evaluate_rejects_rows_and_labels_without_a_length(model: Any) -> None:
     model.fit(X, CLASSES)
     for rows, labels in (((row for row in X), CLASSES), (X, (y for y in CLASSES)), (None, CLASSES), (X, 5)):
         with pytest.raises(errors.DataError, match=r"Expected|must be"):
             weigh.evaluate(model, rows, labels)
 
 
-def test_levels_of_intervals_are_numbers_of_any_kind_within_zero_and_one() -> None:
+def test_evaluate_accepts_levels_of_any_number_type_between_zero_and_one() -> None:
     tree = Tree().fit(X, CLASSES)
     for level in (np.float32(0.5), np.float64(0.9), 1 - 1e-16, 1e-300):
         assert weigh.evaluate(tree, X, CLASSES, level=level).level == level
 
 
-def test_a_search_that_chose_scores_of_pairs_has_no_areas() -> None:
+def test_pairwise_scores_have_no_roc_area() -> None:
     from sklearn.model_selection import GridSearchCV
     from sklearn.svm import SVC
 

@@ -1,4 +1,4 @@
-"""Every named learner, and the common ones of scikit-learn, are described in words."""
+"""Every named learner, and the common ones of scikit-learn, have a description."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from weigh.trials.learners import LEARNER_FACTORIES
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "comparing.md"
 
 
-class Foreign(ClassifierMixin, BaseEstimator):
+class UnknownLearner(ClassifierMixin, BaseEstimator):
     """A learner that nobody has described."""
 
     def fit(self, X: object, y: object) -> None:
         """Learn nothing."""
 
 
-class Nearly(weigh.NaiveBayes):
+class DerivedLearner(weigh.NaiveBayes):
     """A learner derived from one that is described."""
 
 
@@ -33,14 +33,14 @@ def test_every_named_learner_is_described(name: str) -> None:
     assert isinstance(traits_of(LEARNER_FACTORIES[name]()), Traits)
 
 
-def test_every_learner_of_ours_is_described_and_every_peer_exists() -> None:
+def test_every_learner_of_this_library_is_described_and_every_other_exists() -> None:
     assert set(WEIGH_TRAITS) == {type(make()).__name__ for make in LEARNER_FACTORIES.values()} - {
         "Pipeline"
     } | {"Perceptron"}
     assert set(SKLEARN_TRAITS) <= {name for name, _ in all_estimators()}
 
 
-def test_learners_of_one_name_are_told_apart_by_their_library() -> None:
+def test_learners_with_the_same_name_are_distinguished_by_their_library() -> None:
     from sklearn.linear_model import Perceptron
 
     ours, theirs = traits_of(weigh.Perceptron()), traits_of(Perceptron())
@@ -49,17 +49,17 @@ def test_learners_of_one_name_are_told_apart_by_their_library() -> None:
     assert ours != theirs
 
 
-def test_a_learner_derived_from_another_is_described_as_it() -> None:
-    assert traits_of(Nearly()) == WEIGH_TRAITS["NaiveBayes"]
+def test_a_derived_learner_has_the_traits_of_its_base() -> None:
+    assert traits_of(DerivedLearner()) == WEIGH_TRAITS["NaiveBayes"]
 
 
 def test_an_unknown_learner_is_not_described() -> None:
-    table = describe_learners({"foreign": Foreign(), "tree": "tree"})
+    table = describe_learners({"foreign": UnknownLearner(), "tree": "tree"})
     assert table.to_dict()["foreign"] is None
     assert "  foreign  not described" in str(table)
 
 
-def test_traits_print_within_80_columns_and_every_question_is_answered() -> None:
+def test_traits_print_within_80_columns_for_every_learner() -> None:
     table = describe_learners()
     assert max(map(len, str(table).splitlines())) <= 80
     assert str(table).count("naive-bayes") == len(fields(Traits))
@@ -69,5 +69,5 @@ def test_traits_print_within_80_columns_and_every_question_is_answered() -> None
     assert "<table" in table._repr_html_()
 
 
-def test_the_page_shows_the_table_of_the_code() -> None:
+def test_the_documentation_shows_the_current_table() -> None:
     assert describe_learners().to_markdown() in PAGE.read_text("utf-8")

@@ -48,25 +48,25 @@ SCORING = {
     ],
 )
 def test_losses_equal_scikit_learns_on_the_same_splits(learner: Any, loss: str) -> None:
-    is_number = loss.endswith("error")
-    y = NUMBERS if is_number else LABELS
-    groups = stratification_groups(y, is_number)
+    is_regression = loss.endswith("error")
+    y = NUMBERS if is_regression else LABELS
+    groups = stratification_groups(y, is_regression)
     splits = repeated_folds(groups, 5, 2, 7, "here")
     cv = [
         (stratified_order(s.train, groups, np.random.default_rng([7, s.repeat, s.fold])), s.test)
         for s in splits
     ]
     sizes, train, test = peer_curve(learner, ROWS, y, train_sizes=SIZES, cv=cv, scoring=SCORING[loss])
-    found = weigh.learning_curve(learner, ROWS, y, sizes=SIZES, loss=loss, seed=7)
-    points = found.curves[0].points
+    result = weigh.learning_curve(learner, ROWS, y, sizes=SIZES, loss=loss, seed=7)
+    points = result.curves[0].points
     assert [point.rows for point in points] == sizes.tolist()
     peer = PEERS[loss]
     np.testing.assert_allclose([p.train.value for p in points], peer(train).mean(axis=1), rtol=1e-12)
     np.testing.assert_allclose([p.validation.value for p in points], peer(test).mean(axis=1), rtol=1e-12)
 
 
-def told(curve: LearningCurve) -> Any:
-    """What a curve tells, without the times."""
+def to_json(curve: LearningCurve) -> Any:
+    """Return the curve as JSON, without the times."""
     facts = curve.to_dict()
     for each in facts["curves"]:
         for point in each["points"]:
@@ -74,18 +74,18 @@ def told(curve: LearningCurve) -> Any:
     return json.dumps(facts)
 
 
-def test_workers_do_not_matter_and_seeds_do() -> None:
+def test_results_depend_on_the_seed_but_not_on_the_number_of_workers() -> None:
     learners = ["naive-bayes", "tree"]
     curves = [
         weigh.learning_curve(learners, ROWS, LABELS, n_jobs=jobs, seed=seed, repeats=1)
         for jobs, seed in [(None, 0), (2, 0), (1, 1)]
     ]
-    assert told(curves[0]) == told(curves[1])
-    assert told(curves[0]) != told(curves[2])
+    assert to_json(curves[0]) == to_json(curves[1])
+    assert to_json(curves[0]) != to_json(curves[2])
 
 
 def test_the_squared_loss_is_that_of_the_true_class() -> None:
-    found = weigh.learning_curve(GaussianNB(), ROWS, LABELS, sizes=[150], loss="squared")
+    result = weigh.learning_curve(GaussianNB(), ROWS, LABELS, sizes=[150], loss="squared")
     groups = stratification_groups(LABELS, False)
     means = []
     for split in repeated_folds(groups, 5, 2, 0, "here"):
@@ -94,10 +94,10 @@ def test_the_squared_loss_is_that_of_the_true_class() -> None:
         ]
         proba = GaussianNB().fit(ROWS[order], LABELS[order]).predict_proba(ROWS[split.test])
         means.append(np.square(1 - proba[np.arange(len(proba)), LABELS[split.test]]).mean())
-    assert found.curves[0].points[0].validation.value == pytest.approx(np.mean(means), rel=1e-12)
+    assert result.curves[0].points[0].validation.value == pytest.approx(np.mean(means), rel=1e-12)
 
 
-def test_sizes_double_up_to_all_rows_that_no_fold_holds_out() -> None:
+def test_default_sizes_grow_geometrically_up_to_all_training_rows() -> None:
     assert weigh.learning_curve("naive-bayes", ROWS, LABELS).sizes == (10, 15, 23, 35, 54, 83, 126, 192)
     big = {"x": np.tile([0.0, 1.0], 4000)}
     assert weigh.learning_curve("threshold", big, np.tile(["a", "b"], 4000)).sizes == (
@@ -105,22 +105,24 @@ def test_sizes_double_up_to_all_rows_that_no_fold_holds_out() -> None:
     )  # fmt: skip
 
 
-def test_guessing_is_the_baseline() -> None:
+def test_the_baseline_is_a_constant_prediction() -> None:
     y = np.array(["a"] * 75 + ["b"] * 25)
-    found = weigh.learning_curve("naive-bayes", RNG.normal(size=(100, 2)), y).diagnosis.baseline
-    assert found.value == pytest.approx(0.25, abs=1e-12)
-    found = weigh.learning_curve("linear", ROWS, NUMBERS, folds=4).diagnosis.baseline
-    assert found.value == pytest.approx(NUMBERS.var(), rel=0.03)
+    result = weigh.learning_curve("naive-bayes", RNG.normal(size=(100, 2)), y).diagnosis.baseline
+    assert result.value == pytest.approx(0.25, abs=1e-12)
+    result = weigh.learning_curve("linear", ROWS, NUMBERS, folds=4).diagnosis.baseline
+    assert result.value == pytest.approx(NUMBERS.var(), rel=0.03)
 
 
-def test_a_single_curve_answers_itself_and_several_by_name() -> None:
+def test_one_curve_can_be_queried_directly_and_several_by_name() -> None:
     one = weigh.learning_curve("naive-bayes", ROWS, LABELS, loss="squared")
     assert one.law is one["naive-bayes"].law
     assert one.at(500).value == pytest.approx(one.curves[0].at(500).value)
     assert one.size_for(0.5).target == 0.5
     two = weigh.learning_curve(["naive-bayes", "tree"], ROWS, LABELS)
     assert [each.name for each in two] == ["naive-bayes", "tree"]
-    with pytest.raises(errors.Unsupported, match="There are curves of 'naive-bayes', 'tree'"):
+    with pytest.raises(
+        errors.Unsupported, match="There are curves of several learners: 'naive-bayes', 'tree'"
+    ):
         two.at(500)
     with pytest.raises(
         errors.ParameterError, match=r"there is no curve of 'three'; .* Did you mean 'tree'\?"
@@ -128,15 +130,17 @@ def test_a_single_curve_answers_itself_and_several_by_name() -> None:
         two["three"]
 
 
-def test_without_a_law_nothing_is_extrapolated() -> None:
+def test_extrapolation_without_a_law_raises() -> None:
     curve = weigh.learning_curve("naive-bayes", ROWS, LABELS, sizes=[20, 100])
     assert curve.law is None
-    with pytest.raises(errors.Unsupported, match="No power law fits the curve of naive-bayes: 4 sizes"):
+    with pytest.raises(
+        errors.Unsupported, match="No power law fits the curve of naive-bayes: at least 4 sizes"
+    ):
         curve.at(1000)
-    assert "no law: 4 sizes at least are needed, and there are 2" in str(curve)
+    assert "no power law: at least 4 sizes are needed, and there are 2" in str(curve)
 
 
-def test_infinite_losses_are_told_as_such() -> None:
+def test_infinite_losses_are_reported() -> None:
     rows = {"x": list("abcd" * 30), "y": list("nnyy" * 29 + "ynyy")}
     curve = weigh.learning_curve(weigh.NaiveBayes(prior=None), rows, "y", loss="log_loss", folds=3)
     assert curve.diagnosis.verdict == "undecided"
@@ -146,7 +150,7 @@ def test_infinite_losses_are_told_as_such() -> None:
     assert "inf" in str(curve)
 
 
-def test_infinite_losses_are_left_out_of_the_picture() -> None:
+def test_infinite_losses_are_not_plotted() -> None:
     pytest.importorskip("altair")
     rows = {"x": list("abcd" * 30), "y": list("nnyy" * 29 + "ynyy")}
     learners = {"none": weigh.NaiveBayes(prior=None), "one": weigh.NaiveBayes()}
@@ -158,56 +162,56 @@ def test_infinite_losses_are_left_out_of_the_picture() -> None:
 
 def test_text_and_tables_have_curves_too() -> None:
     texts = [("good fine " if k % 2 else "bad poor ") + f"word{k % 7}" for k in range(60)]
-    found = weigh.learning_curve(["naive-bayes", "neighbours"], texts, [k % 2 for k in range(60)])
-    assert found["naive-bayes"].diagnosis.verdict == "fine"
+    result = weigh.learning_curve(["naive-bayes", "neighbours"], texts, [k % 2 for k in range(60)])
+    assert result["naive-bayes"].diagnosis.verdict == "fine"
 
 
 def test_it_prints_within_80_columns_and_escapes_names() -> None:
     name = "<b>a very long name of a learner that somebody gave, for reasons unknown to all</b>"
-    found = weigh.learning_curve({name: "naive-bayes", "tree": "tree"}, ROWS, LABELS)
-    assert max(map(len, str(found).split("\n"))) <= 80
-    assert "<b>" not in found._repr_html_()
-    assert "&lt;b&gt;" in found._repr_html_()
-    json.dumps(found.to_dict(), allow_nan=False)
+    result = weigh.learning_curve({name: "naive-bayes", "tree": "tree"}, ROWS, LABELS)
+    assert max(map(len, str(result).split("\n"))) <= 80
+    assert "<b>" not in result._repr_html_()
+    assert "&lt;b&gt;" in result._repr_html_()
+    json.dumps(result.to_dict(), allow_nan=False)
 
 
-def test_the_picture_shows_losses_laws_and_crossings() -> None:
+def test_the_plot_shows_training_and_validation_losses() -> None:
     pytest.importorskip("altair")
-    found = weigh.learning_curve(["naive-bayes", "tree"], ROWS, LABELS, loss="squared")
-    spec = json.dumps(found.plot().to_dict())
+    result = weigh.learning_curve(["naive-bayes", "tree"], ROWS, LABELS, loss="squared")
+    spec = json.dumps(result.plot().to_dict())
     assert "naive-bayes, validation" in spec
     assert "tree, training" in spec
 
 
-def test_progress_hears_of_every_fold() -> None:
-    heard: list[tuple[int, int]] = []
+def test_progress_is_called_after_every_fold() -> None:
+    calls: list[tuple[int, int]] = []
     weigh.learning_curve(
-        "naive-bayes", ROWS, LABELS, folds=3, repeats=1, progress=lambda *done: heard.append(done)
+        "naive-bayes", ROWS, LABELS, folds=3, repeats=1, progress=lambda *done: calls.append(done)
     )
-    assert heard == [(1, 3), (2, 3), (3, 3)]
+    assert calls == [(1, 3), (2, 3), (3, 3)]
 
 
 @pytest.mark.parametrize(
-    ("settings", "error", "said"),
+    ("settings", "error", "message"),
     [
         ({"sizes": [5, 500]}, errors.ParameterError, "sizes must be whole numbers of rows from 3 to 192"),
         ({"sizes": [0.5]}, errors.ParameterError, "sizes must be a whole number"),
         ({"sizes": []}, errors.ParameterError, "sizes must be whole numbers of rows from 3 to 192"),
         ({"folds": 1}, errors.ParameterError, "folds must be at least 2, got 1"),
-        ({"folds": 500}, errors.DataError, "500 folds need 500 rows at least, got 240"),
+        ({"folds": 500}, errors.DataError, "500 folds need at least 500 rows, got 240"),
         ({"repeats": 0}, errors.ParameterError, "repeats must be at least 1, got 0"),
-        ({"level": 95}, errors.ParameterError, "level must be a share between 0 and 1, got 95"),
-        ({"loss": "hinge"}, errors.ParameterError, "loss must be of classifiers one of 'zero_one'"),
-        ({"loss": "squared_error"}, errors.ParameterError, "loss must be of classifiers one of"),
+        ({"level": 95}, errors.ParameterError, "level must be a number between 0 and 1, got 95"),
+        ({"loss": "hinge"}, errors.ParameterError, "loss must be for classifiers one of 'zero_one'"),
+        ({"loss": "squared_error"}, errors.ParameterError, "loss must be for classifiers one of"),
         ({"n_jobs": 0}, errors.ParameterError, "n_jobs must be a number of workers"),
     ],
 )
-def test_bad_settings_are_refused(settings: dict[str, Any], error: type[Exception], said: str) -> None:
-    with pytest.raises(error, match=said):
+def test_invalid_settings_raise(settings: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
         weigh.learning_curve("naive-bayes", ROWS, LABELS, **settings)
 
 
-def test_losses_must_fit_the_learners() -> None:
+def test_losses_that_a_learner_does_not_support_raise() -> None:
     with pytest.raises(errors.Unsupported, match="needs probabilities, which 'perceptron' cannot give"):
         weigh.learning_curve(["perceptron", "tree"], ROWS, LABELS, loss="log_loss")
     with pytest.raises(errors.Unsupported, match="are classifiers and regressions"):

@@ -1,4 +1,4 @@
-"""Trials in several threads leave warnings as they found them, however they end."""
+"""Parallel jobs restore the warning filters however they end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def state() -> tuple[Any, ...]:
 
 
 def noisy(job: int) -> int:
-    """Work as scikit-learn does: filters of its own for a while."""
+    """Change the warning filters for a while, as scikit-learn does."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         time.sleep(0.005)
@@ -40,7 +40,7 @@ def stopped(done: int, total: int) -> None:
 
 
 @pytest.mark.parametrize("n_jobs", [1, 4, np.int64(2)])
-def test_warnings_are_as_before_after_success_error_and_interruption(n_jobs: int) -> None:
+def test_warning_filters_are_restored_after_success_error_and_interruption(n_jobs: int) -> None:
     before = state()
     assert run_jobs(noisy, range(12), n_jobs) == list(range(12))
     with pytest.raises(ValueError, match="boom"):
@@ -51,7 +51,7 @@ def test_warnings_are_as_before_after_success_error_and_interruption(n_jobs: int
     assert warnings.filters is before[0]
 
 
-def test_warnings_are_as_before_after_trials_at_the_same_time() -> None:
+def test_warning_filters_are_restored_after_concurrent_runs() -> None:
     before = state()
     threads = [threading.Thread(target=run_jobs, args=(noisy, range(6 * k), 1)) for k in (1, 2, 3)]
     for thread in threads:
@@ -63,7 +63,7 @@ def test_warnings_are_as_before_after_trials_at_the_same_time() -> None:
     assert state()[1:] == before[1:]
 
 
-def test_no_trial_runs_on_after_one_failed() -> None:
+def test_no_job_starts_after_one_has_failed() -> None:
     running: list[int] = []
 
     def work(job: int) -> None:
@@ -79,19 +79,19 @@ def test_no_trial_runs_on_after_one_failed() -> None:
     assert len(running) == seen < 10
 
 
-def test_every_kind_of_warning_is_told_once_and_those_of_parts_are_not() -> None:
+def test_warnings_are_issued_once_per_type_and_data_warnings_are_suppressed() -> None:
     def work(job: int) -> None:
         warnings.warn(f"odd {job}", UserWarning, stacklevel=1)
         warnings.warn(errors.NotOptimal("stopped early"), stacklevel=1)
         warnings.warn(errors.UnfilledTable("few rows"), stacklevel=1)
 
     for n_jobs in (1, 2):
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             run_jobs(work, range(4), n_jobs)
-        assert sorted(each.category.__name__ for each in told) == ["NotOptimal", "UserWarning"]
+        assert sorted(each.category.__name__ for each in caught) == ["NotOptimal", "UserWarning"]
 
 
-def test_settings_of_scikit_learn_hold_in_every_thread() -> None:
+def test_scikit_learns_configuration_applies_in_every_thread() -> None:
     with config_context(assume_finite=True):
         assert all(run_jobs(lambda _: get_config()["assume_finite"], range(6), 3))

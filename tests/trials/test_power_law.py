@@ -1,4 +1,4 @@
-"""A power law is found where there is one, with its uncertainty, and refused where there is none."""
+"""Power laws are recovered with their uncertainty, and rejected if the losses do not follow one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from weigh.trials.resampled_t_test import CorrectedMean, FoldCorrection
 
 SIZES = [10, 20, 40, 80, 160, 320, 640, 1280]
 N = np.array(SIZES, np.float64)
-CORRECTED = FoldCorrection(10, 0.25, 0.95)
+CORRECTION = FoldCorrection(10, 0.25, 0.95)
 
 
 def noisy(a: float, b: float, c: float, sigma: float, seed: int = 0) -> np.ndarray:
@@ -25,56 +25,58 @@ def noisy(a: float, b: float, c: float, sigma: float, seed: int = 0) -> np.ndarr
 
 
 @given(st.floats(0, 0.5), st.floats(0.05, 5), st.floats(0.05, 1.9))
-def test_a_law_without_noise_is_found(a: float, b: float, c: float) -> None:
-    found = fit_power_laws(N, (a + b * N**-c)[None, :], np.ones(len(N)))[0]
-    np.testing.assert_allclose(found[0] + found[1] * N ** -found[2], a + b * N**-c, atol=1e-7 * b)
-    assert found[2] == pytest.approx(c, rel=1e-3)
+def test_a_law_without_noise_is_recovered(a: float, b: float, c: float) -> None:
+    result = fit_power_laws(N, (a + b * N**-c)[None, :], np.ones(len(N)))[0]
+    np.testing.assert_allclose(result[0] + result[1] * N ** -result[2], a + b * N**-c, atol=1e-7 * b)
+    assert result[2] == pytest.approx(c, rel=1e-3)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_fit_is_the_best_of_least_squares(seed: int) -> None:
+def test_the_fit_is_the_least_squares_optimum(seed: int) -> None:
     losses, weights = noisy(0.1, 1.0, 0.5, 0.03, seed).mean(axis=0), 1.0 + np.arange(8.0)
 
-    def left(law: np.ndarray) -> float:
+    def squared_error(law: np.ndarray) -> float:
         return float((weights * np.square(losses - law[0] - law[1] * N ** -law[2])).sum())
 
     bounds = [(0, None), (0, None), (0.02, 2.0)]
-    peers = [minimize(left, [0.1, 1.0, c], bounds=bounds, tol=1e-14).fun for c in (0.1, 0.3, 0.6, 1.2)]
-    assert left(fit_power_laws(N, losses[None, :], weights)[0]) <= min(peers) + 1e-12
+    peers = [
+        minimize(squared_error, [0.1, 1.0, c], bounds=bounds, tol=1e-14).fun for c in (0.1, 0.3, 0.6, 1.2)
+    ]
+    assert squared_error(fit_power_laws(N, losses[None, :], weights)[0]) <= min(peers) + 1e-12
 
 
-def test_known_parameters_are_within_their_intervals() -> None:
-    within = np.zeros(5)
+def test_intervals_cover_the_true_parameters() -> None:
+    n_covered = np.zeros(5)
     for seed in range(20):
-        law = fit_power_law(SIZES, noisy(0.1, 1.0, 0.5, 0.02, seed), CORRECTED)
+        law = fit_power_law(SIZES, noisy(0.1, 1.0, 0.5, 0.02, seed), CORRECTION)
         assert isinstance(law, PowerLaw)
         truths = zip((law.a, law.b, law.c, law.at(12_800)), (0.1, 1.0, 0.5, 0.1 + 12_800**-0.5), strict=True)
-        held = [measure.low <= truth <= measure.high for measure, truth in truths]
+        is_covered = [measure.low <= truth <= measure.high for measure, truth in truths]
         needed = law.size_for(0.15)
-        within += [*held, needed.low <= 400 <= needed.high]
-    assert within.min() >= 19
+        n_covered += [*is_covered, needed.low <= 400 <= needed.high]
+    assert n_covered.min() >= 19
 
 
-def test_rows_needed_are_where_the_law_meets_the_target() -> None:
-    law = fit_power_law(SIZES, noisy(0.1, 1.0, 0.5, 1e-9), CORRECTED)
+def test_required_rows_are_where_the_law_reaches_the_target() -> None:
+    law = fit_power_law(SIZES, noisy(0.1, 1.0, 0.5, 1e-9), CORRECTION)
     assert isinstance(law, PowerLaw)
     assert law.size_for(0.15).rows == pytest.approx(400, rel=1e-4)
-    assert str(law.size_for(0.15)).endswith("rows (400 to 401) for 0.15.")
+    assert str(law.size_for(0.15)).endswith("rows (400 to 401) for a loss of 0.15.")
     assert law.at(law.size_for(0.2).rows).value == pytest.approx(0.2)
     never = law.size_for(0.05)
     assert never.rows == never.low == never.high == math.inf
     assert str(never).startswith(
-        "No number of rows brings the loss to 0.05: by the fitted law it stays above"
+        "No number of rows reduces the loss to 0.05: by the fitted power law it stays above"
     )
     assert never.to_dict()["rows"] == "inf"
     assert law.size_for(5.0).rows == 1.0
 
 
-def test_a_training_loss_that_rises_bounds_the_law_from_below() -> None:
+def test_a_rising_training_loss_is_a_lower_bound_of_the_law() -> None:
     losses = noisy(0.1, 1.0, 0.2, 0.02, seed=3)
-    free = fit_power_law(SIZES, losses, CORRECTED)
-    rising = fit_power_law(SIZES, losses, CORRECTED, train=noisy(0.25, -1.0, 0.5, 1e-4))
-    falling = fit_power_law(SIZES, losses, CORRECTED, train=noisy(0.2, 1.0, 0.5, 1e-4))
+    free = fit_power_law(SIZES, losses, CORRECTION)
+    rising = fit_power_law(SIZES, losses, CORRECTION, train=noisy(0.25, -1.0, 0.5, 1e-4))
+    falling = fit_power_law(SIZES, losses, CORRECTION, train=noisy(0.2, 1.0, 0.5, 1e-4))
     assert isinstance(free, PowerLaw)
     assert isinstance(rising, PowerLaw)
     assert isinstance(falling, PowerLaw)
@@ -82,37 +84,37 @@ def test_a_training_loss_that_rises_bounds_the_law_from_below() -> None:
     assert free.a.low < 0.1 < 0.2 < rising.a.low
     assert falling.to_dict() == free.to_dict()
     assert (free.is_bound, rising.is_bound) == (False, True)
-    bound = f"  with endlessly many rows  at least {rising.a.value:.4g} ("
+    bound = f"  in the limit              at least {rising.a.value:.4g} ("
     assert bound in str(rising)
-    assert "\n    (the training loss, a bound and no estimate)\n" in str(rising)
+    assert "\n    (a lower bound from the training loss, not an estimate)\n" in str(rising)
     assert "at least" not in str(free)
 
 
 def test_a_law_above_the_training_loss_is_an_estimate() -> None:
-    law = fit_power_law(SIZES, noisy(0.3, 1.0, 0.5, 0.002), CORRECTED, train=noisy(0.25, -1.0, 0.5, 1e-4))
+    law = fit_power_law(SIZES, noisy(0.3, 1.0, 0.5, 0.002), CORRECTION, train=noisy(0.25, -1.0, 0.5, 1e-4))
     assert isinstance(law, PowerLaw)
     assert law.a.value > 0.25
     assert not law.is_bound
 
 
-def test_a_size_counts_by_one_over_its_variance() -> None:
+def test_sizes_are_weighted_by_inverse_variance() -> None:
     sigmas = np.array([0.2, 0.1, 0.05, 0.02, 0.02, 0.02, 0.02, 0.02])
     losses = 0.1 + N**-0.5 + sigmas * np.random.default_rng(0).standard_normal((10, len(N)))
-    law = fit_power_law(SIZES, losses, CORRECTED)
+    law = fit_power_law(SIZES, losses, CORRECTION)
     assert isinstance(law, PowerLaw)
     assert law.first == SIZES[0]
     variances = losses.var(axis=0, ddof=1) * (1 / 10 + 0.25)
     assert variances.min() > np.median(variances) / 10
     expected = fit_power_laws(N, losses.mean(axis=0)[None, :], 1 / variances)[0]
     assert (law.a.value, law.b.value, law.c.value) == pytest.approx(tuple(expected), rel=1e-6)
-    alike = fit_power_laws(N, losses.mean(axis=0)[None, :], np.ones(len(N)))[0]
-    assert abs(alike[0] - law.a.value) > 0.001
+    unweighted = fit_power_laws(N, losses.mean(axis=0)[None, :], np.ones(len(N)))[0]
+    assert abs(unweighted[0] - law.a.value) > 0.001
 
 
-def test_equal_losses_by_chance_do_not_make_a_size_all_that_counts() -> None:
+def test_a_size_with_equal_losses_does_not_dominate() -> None:
     losses = noisy(0.1, 1.0, 0.5, 0.02)
     losses[:, 2] = losses[:, 2].mean()
-    law = fit_power_law(SIZES, losses, CORRECTED)
+    law = fit_power_law(SIZES, losses, CORRECTION)
     assert isinstance(law, PowerLaw)
     variances = losses.var(axis=0, ddof=1) * (1 / 10 + 0.25)
     weights = 1 / np.maximum(variances, np.median(variances) / 10)
@@ -120,20 +122,20 @@ def test_equal_losses_by_chance_do_not_make_a_size_all_that_counts() -> None:
     assert (law.a.value, law.b.value, law.c.value) == pytest.approx(tuple(expected), rel=1e-6)
 
 
-def test_the_first_sizes_may_break_the_law() -> None:
+def test_small_sizes_that_break_the_law_are_dropped() -> None:
     losses = noisy(0.1, 1.0, 0.5, 0.002)
     losses[:, 0] -= 0.3
-    law = fit_power_law(SIZES, losses, CORRECTED)
+    law = fit_power_law(SIZES, losses, CORRECTION)
     assert isinstance(law, PowerLaw)
     assert law.first > 10
     assert law.at(1280).value == pytest.approx(0.1 + 1280**-0.5, abs=0.005)
 
 
 @pytest.mark.parametrize(
-    ("losses", "said"),
+    ("losses", "reason"),
     [
-        (noisy(0.2, 0.0, 0.5, 0.01), "the loss does not fall beyond chance from 10 to 1,280 rows"),
-        (noisy(0.0, 0.01, -0.3, 0.001), "the loss does not fall beyond chance from 10 to 1,280 rows"),
+        (noisy(0.2, 0.0, 0.5, 0.01), "the loss does not fall significantly from 10 to 1,280 rows"),
+        (noisy(0.0, 0.01, -0.3, 0.001), "the loss does not fall significantly from 10 to 1,280 rows"),
         (np.where(N > 20, 0.1, noisy(0.1, 1.0, 0.5, 0.01) + math.inf), "some losses are infinite"),
         (
             0.3 + 0.1 * np.sin(N) - N * 1e-4 + noisy(0, 0, 1, 0.001),
@@ -141,36 +143,36 @@ def test_the_first_sizes_may_break_the_law() -> None:
         ),
     ],
 )
-def test_what_is_no_law_is_not_made_one(losses: np.ndarray, said: str) -> None:
-    found = fit_power_law(SIZES, losses, CORRECTED)
-    assert isinstance(found, str)
-    assert found.startswith(said)
+def test_losses_that_follow_no_power_law_are_rejected(losses: np.ndarray, reason: str) -> None:
+    result = fit_power_law(SIZES, losses, CORRECTION)
+    assert isinstance(result, str)
+    assert result.startswith(reason)
 
 
 def test_three_sizes_are_too_few() -> None:
-    assert fit_power_law(SIZES[:3], noisy(0.1, 1, 0.5, 0.01)[:, :3], CORRECTED) == (
-        "4 sizes at least are needed, and there are 3"
+    assert fit_power_law(SIZES[:3], noisy(0.1, 1, 0.5, 0.01)[:, :3], CORRECTION) == (
+        "at least 4 sizes are needed, and there are 3"
     )
 
 
-def test_the_bootstrap_is_the_same_every_time() -> None:
-    laws = [fit_power_law(SIZES, noisy(0.1, 1.0, 0.5, 0.02), CORRECTED) for _ in range(2)]
+def test_the_bootstrap_is_deterministic() -> None:
+    laws = [fit_power_law(SIZES, noisy(0.1, 1.0, 0.5, 0.02), CORRECTION) for _ in range(2)]
     assert str(laws[0]) == str(laws[1])
 
 
-def test_draws_scatter_as_the_corrected_mean_does() -> None:
+def test_drawn_errors_have_the_corrected_interval() -> None:
     values = noisy(0.1, 1.0, 0.5, 0.02)
-    draws = CORRECTED.draw_errors(values, 20_000, 0)
+    draws = CORRECTION.draw_errors(values, 20_000, 0)
     low, high = np.quantile(draws[:, 3], [0.025, 0.975])
-    mean, first, last, _ = CORRECTED.mean_intervals(values)
+    mean, first, last, _ = CORRECTION.mean_intervals(values)
     assert high - low == pytest.approx(last[3] - first[3], rel=0.05)
     one = CorrectedMean.of(values[:, 3], 0.25)
     assert (mean[3], first[3], last[3]) == (one.mean, *one.interval(0.95))
 
 
 @pytest.mark.parametrize("bad", [0, -3, math.nan, "many"])
-def test_sizes_and_targets_are_numbers(bad: object) -> None:
-    law = fit_power_law(SIZES, noisy(0.1, 1.0, 0.5, 0.02), CORRECTED)
+def test_invalid_sizes_and_targets_raise(bad: object) -> None:
+    law = fit_power_law(SIZES, noisy(0.1, 1.0, 0.5, 0.02), CORRECTION)
     assert isinstance(law, PowerLaw)
     with pytest.raises(errors.ParameterError, match="at: n must be a number of rows of at least 1"):
         law.at(bad)  # type: ignore[arg-type]

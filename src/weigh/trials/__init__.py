@@ -1,4 +1,4 @@
-"""Trials of learners: fitted again and again on parts of labelled rows, to see what they are worth."""
+"""Evaluation of learners by resampling: learning curves, bias–variance decomposition and comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One trial: a learner fitted on some rows and judged on others, row by row."""
+"""Learners prepared for one set of rows, the losses that judge them, and their baselines."""
 
 from __future__ import annotations
 
@@ -35,8 +35,88 @@ from weigh.trials.splits import Groups, Split, repeated_folds, stratification_gr
 
 
 @dataclass(frozen=True, eq=False)
+class Experiment:
+    """Candidates by name, the rows with their stratification groups, and the loss that judges them."""
+
+    candidates: dict[str, Candidate]
+    rows: LabelledRows
+    groups: Groups
+    loss: str
+
+    @classmethod
+    def of(cls, learners: Any, X: Any, y: Any, loss: str | None, owner: str) -> Experiment:
+        """Check learners, rows and loss once, before anything is trained."""
+        by_name = learners_by_name(learners, owner)
+        loss = resolve_loss(loss, by_name, owner)
+        rows = LabelledRows.of(X, y)
+        if LOSSES[loss].is_for_regression:
+            rows = rows.with_numeric_labels()
+        groups = stratification_groups(rows.labels, LOSSES[loss].is_for_regression)
+        candidates = {name: Candidate.of(name, learner, rows) for name, learner in by_name.items()}
+        return cls(candidates, rows, groups, loss)
+
+    def splits(self, folds: int, repeats: int, seed: int, owner: str) -> list[Split]:
+        """Return repeated stratified folds; warns about classes with fewer rows than folds."""
+        splits = repeated_folds(self.groups, folds, repeats, seed, owner)
+        sizes = Counter(self.groups.tolist())
+        label = dict(zip(self.groups.tolist(), self.rows.labels.tolist(), strict=True))
+        rare = [label[group] for group, size in sizes.items() if len(sizes) > 1 and size < folds]
+        if rare:
+            warnings.warn(
+                f"{owner}: {errors.quote_names(rare)} have fewer rows than there are folds ({folds}), so "
+                f"some training or test sets contain none of them. Add such rows, or use fewer folds.",
+                errors.OddClasses,
+                stacklevel=3,
+            )
+        return splits
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A learner together with all rows in the form that it accepts."""
+
+    name: str
+    learner: Any
+    rows: LabelledRows
+
+    @classmethod
+    def of(cls, name: str, learner: Any, rows: LabelledRows) -> Candidate:
+        """Prepare rows for a learner.
+
+        Pipelines and learners of this library get the rows unchanged. Other scikit-learn estimators get one
+        matrix if all columns are numeric; `AsNumbers` encodes the rows if they are not, or if values are
+        missing that the estimator does not support.
+        """
+        if isinstance(learner, BaseLearner | Pipeline):
+            return cls(name, learner, rows)
+        matrix = rows.to_matrix()
+        if matrix is None or (_has_missing(matrix) and not get_tags(learner).input_tags.allow_nan):
+            return cls(name, make_pipeline(AsNumbers(scale=None), learner), rows)
+        return cls(name, learner, rows.with_data(matrix))
+
+    def fit(self, indices: RowIndices) -> FittedLearner:
+        """Fit a clone of the learner on the rows at these indices."""
+        return fit_learner(self.learner, self.rows.take(indices), self.name)
+
+    @contextmanager
+    def error_context(self, where: str) -> Iterator[None]:
+        """Add the learner's name and `where` to errors of other libraries."""
+        try:
+            yield
+        except (errors.WeighError, MemoryError):
+            raise
+        except Exception as cause:
+            raise errors.DataError(f"{self.name} failed in {where}: {cause}") from cause
+
+
+def _has_missing(matrix: Any) -> bool:
+    values = matrix.data if issparse(matrix) else matrix
+    return bool(values.dtype.kind == "f" and np.isnan(values).any())
+
+
+@dataclass(frozen=True, eq=False)
 class FittedLearner:
-    """A fitted learner, the seconds its fit took, and the name it goes by."""
+    """A fitted learner, the seconds its fit took, and its name; its outputs are checked."""
 
     learner: Any
     seconds: float
@@ -44,26 +124,26 @@ class FittedLearner:
 
     @property
     def classes(self) -> list[Any]:
-        """The classes it knows, in the order of its probabilities."""
+        """The classes in the order of the probability columns."""
         return to_python_list(self.learner.classes_)
 
     def predict(self, rows: LabelledRows) -> npt.NDArray[Any]:
-        """Return its prediction for every row."""
+        """Return the predicted label of every row [n]."""
         return check_one_per_row(self.learner.predict(rows.data), len(rows), self.name)
 
     def predict_numbers(self, rows: LabelledRows) -> Floats:
-        """Return the number that it predicts for every row."""
-        found = check_numbers_per_row(self.learner.predict(rows.data), len(rows), self.name)
-        if not np.isfinite(found).all():
-            raise output_error(self.name, "predictions", found, "finite numbers")
-        return found
+        """Return the predicted number of every row [n]."""
+        numbers = check_numbers_per_row(self.learner.predict(rows.data), len(rows), self.name)
+        if not np.isfinite(numbers).all():
+            raise output_error(self.name, "predictions", numbers, "finite numbers")
+        return numbers
 
     def predict_proba(self, rows: LabelledRows) -> Floats:
-        """Return p(class | row) [rows, classes] for the classes that it knows."""
+        """Return P(class | row) [n, classes] for `self.classes`."""
         return self._check_table(self.learner.predict_proba(rows.data), rows, "probabilities")
 
     def predict_log_proba(self, rows: LabelledRows) -> Floats:
-        """Return log p(class | row) [rows, classes] for the classes that it knows."""
+        """Return log P(class | row) [n, classes] for `self.classes`."""
         # A probability of zero is an infinite loss, not a warning of the logarithm.
         with np.errstate(divide="ignore"):
             if not hasattr(self.learner, "predict_log_proba"):
@@ -71,32 +151,32 @@ class FittedLearner:
             return self._check_table(self.learner.predict_log_proba(rows.data), rows, "log-probabilities")
 
     def _check_table(self, values: Any, rows: LabelledRows, what: str) -> Floats:
-        found = check_table_per_row(values, len(rows), len(self.classes), self.name, what)
-        if np.isnan(found).any():
-            raise output_error(self.name, what, found, "numbers")
-        return found
+        table = check_table_per_row(values, len(rows), len(self.classes), self.name, what)
+        if np.isnan(table).any():
+            raise output_error(self.name, what, table, "numbers")
+        return table
 
     def predict_proba_of(self, rows: LabelledRows, classes: Sequence[Any]) -> Floats:
-        """Return p(class | row) [rows, classes]; zero for a class that it does not know."""
-        own = self.predict_proba(rows)
-        column = {label: at for at, label in enumerate(self.classes)}
-        found = np.zeros((len(own), len(classes)))
-        for at, label in enumerate(classes):
-            if label in column:
-                found[:, at] = own[:, column[label]]
-        return found
+        """Return P(class | row) [n, classes] for these classes; zero if a class was not in training."""
+        own_table = self.predict_proba(rows)
+        own_column = {label: i for i, label in enumerate(self.classes)}
+        table = np.zeros((len(own_table), len(classes)))
+        for i, label in enumerate(classes):
+            if label in own_column:
+                table[:, i] = own_table[:, own_column[label]]
+        return table
 
     def losses(self, rows: LabelledRows, loss: str) -> Floats:
-        """Return the loss of every row, of a name in `LOSSES`."""
+        """Return the loss of every row [n]; `loss` is a key of `LOSSES`."""
         return LOSSES[loss].per_row(self, rows)
 
 
 def fit_learner(learner: Any, rows: LabelledRows, name: str) -> FittedLearner:
-    """Fit a fresh copy of a learner, and take the time."""
-    fresh = clone(learner)
+    """Fit a clone of a learner and time it."""
+    model = clone(learner)
     start = time.perf_counter()
-    fresh.fit(rows.data, rows.labels)
-    return FittedLearner(fresh, time.perf_counter() - start, name)
+    model.fit(rows.data, rows.labels)
+    return FittedLearner(model, time.perf_counter() - start, name)
 
 
 def _zero_one_loss(model: FittedLearner, rows: LabelledRows) -> Floats:
@@ -104,7 +184,7 @@ def _zero_one_loss(model: FittedLearner, rows: LabelledRows) -> Floats:
 
 
 def _true_class_column(model: FittedLearner, rows: LabelledRows, table: Floats, unseen: float) -> Floats:
-    codes = encode_labels({label: at for at, label in enumerate(model.classes)}, to_python_list(rows.labels))
+    codes = encode_labels({label: i for i, label in enumerate(model.classes)}, to_python_list(rows.labels))
     return select_true_class(codes, table, unseen)
 
 
@@ -118,7 +198,7 @@ def _log_loss(model: FittedLearner, rows: LabelledRows) -> Floats:
 
 def _brier_score(model: FittedLearner, rows: LabelledRows) -> Floats:
     table = model.predict_proba(rows)
-    # A part of the rows may lack classes, and they count all the same.
+    # The Brier score of two classes is halved, so classes that the training rows lack must be counted too.
     table = np.pad(table, [(0, 0), (0, max(0, rows.n_classes - table.shape[1]))])
     return brier_scores(table, _true_class_column(model, rows, table, 0.0))
 
@@ -129,7 +209,7 @@ def _residuals(model: FittedLearner, rows: LabelledRows) -> Floats:
 
 @dataclass(frozen=True)
 class RowLoss:
-    """What a loss is called, what it asks of a learner, and its value for every row."""
+    """A loss: its title, the kind of learner it is for, and its value for every row."""
 
     title: str
     is_for_regression: bool
@@ -138,35 +218,35 @@ class RowLoss:
 
 
 LOSSES = {
-    "zero_one": RowLoss("share of errors", False, False, _zero_one_loss),
+    "zero_one": RowLoss("error rate", False, False, _zero_one_loss),
     "squared": RowLoss("squared loss, (1 − p)²", False, True, _squared_loss),
     "brier": RowLoss("Brier score", False, True, _brier_score),
     "log_loss": RowLoss("log loss", False, True, _log_loss),
-    "squared_error": RowLoss("squared error", True, False, lambda *given: np.square(_residuals(*given))),
-    "absolute_error": RowLoss("absolute error", True, False, lambda *given: np.abs(_residuals(*given))),
+    "squared_error": RowLoss("squared error", True, False, lambda *args: np.square(_residuals(*args))),
+    "absolute_error": RowLoss("absolute error", True, False, lambda *args: np.abs(_residuals(*args))),
 }
 
 
 def resolve_loss(loss: str | None, learners: dict[str, Any], owner: str) -> str:
-    """Return the loss that is asked for, or the usual one; refuse one that a learner cannot be judged by."""
-    numbers = {is_regression(learner) for learner in learners.values()}
-    if len(numbers) > 1:
+    """Return the loss, or the default for None; raises if a learner does not support it."""
+    kinds = {is_regression(learner) for learner in learners.values()}
+    if len(kinds) > 1:
         raise errors.Unsupported(
             f"{owner}: {errors.quote_names(learners)} are classifiers and regressions, which have no loss in "
-            f"common. Try them apart."
+            f"common. Evaluate them separately."
         )
-    of_numbers = numbers.pop()
+    are_regressions = kinds.pop()
     if loss is None:
-        return "squared_error" if of_numbers else "zero_one"
-    fit = [name for name, each in LOSSES.items() if each.is_for_regression == of_numbers]
-    if loss not in fit:
-        kind = "regressions" if of_numbers else "classifiers"
-        raise errors.parameter_error(owner, "loss", f"of {kind} one of {errors.quote_names(fit)}", loss)
-    lacking = _without_probabilities(learners.items()) if LOSSES[loss].needs_probabilities else []
-    if lacking:
+        return "squared_error" if are_regressions else "zero_one"
+    allowed = [name for name, each in LOSSES.items() if each.is_for_regression == are_regressions]
+    if loss not in allowed:
+        kind = "regressions" if are_regressions else "classifiers"
+        raise errors.parameter_error(owner, "loss", f"for {kind} one of {errors.quote_names(allowed)}", loss)
+    unsuitable = _without_probabilities(learners.items()) if LOSSES[loss].needs_probabilities else []
+    if unsuitable:
         raise errors.Unsupported(
-            f"{owner}: loss={loss!r} needs probabilities, which {errors.quote_names(lacking)} cannot give. Leave "
-            f"them out, or take loss='zero_one'."
+            f"{owner}: loss={loss!r} needs probabilities, which {errors.quote_names(unsuitable)} cannot "
+            f"give. Leave them out, or use loss='zero_one'."
         )
     return loss
 
@@ -175,97 +255,16 @@ def _without_probabilities(learners: Iterable[tuple[str, Any]]) -> list[str]:
     return [name for name, learner in learners if not hasattr(learner, "predict_proba")]
 
 
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """A learner that was made ready for all rows, before they are cut into parts."""
-
-    name: str
-    learner: Any
-    rows: LabelledRows
-
-    @classmethod
-    def of(cls, name: str, learner: Any, rows: LabelledRows) -> Candidate:
-        """Make a learner and rows fit each other.
-
-        A pipeline, and a learner of ours, takes the rows as they are. Any other learner of scikit-learn gets
-        them as one matrix if all columns are numbers, whatever the rows are stored in; else, and where
-        numbers are missing that it has no use for, they are turned into numbers first.
-        """
-        if isinstance(learner, BaseLearner | Pipeline):
-            return cls(name, learner, rows)
-        numbers = rows.to_matrix()
-        if numbers is None or (_has_missing(numbers) and not get_tags(learner).input_tags.allow_nan):
-            return cls(name, make_pipeline(AsNumbers(scale=None), learner), rows)
-        return cls(name, learner, rows.with_data(numbers))
-
-    def fit(self, places: RowIndices) -> FittedLearner:
-        """Return a fresh copy of the learner, fitted on the rows of these places."""
-        return fit_learner(self.learner, self.rows.take(places), self.name)
-
-    @contextmanager
-    def error_context(self, where: str) -> Iterator[None]:
-        """Say who failed, and where; errors of this library tell what to do by themselves."""
-        try:
-            yield
-        except (errors.WeighError, MemoryError):
-            raise
-        except Exception as cause:
-            raise errors.DataError(f"{self.name} failed in {where}: {cause}") from cause
-
-
-def _has_missing(numbers: Any) -> bool:
-    values = numbers.data if issparse(numbers) else numbers
-    return bool(values.dtype.kind == "f" and np.isnan(values).any())
-
-
 BASELINES = {
     "zero_one": ("majority", DummyClassifier()),
     "squared_error": ("mean", DummyRegressor(strategy="mean")),
     "absolute_error": ("median", DummyRegressor(strategy="median")),
 }
-# Of the losses of probabilities: the best for log loss and Brier score, near it for (1 − p)².
+# The best constant probabilities for log loss and Brier score, and close to the best for (1 − p)².
 CLASS_FREQUENCIES = ("frequencies", DummyClassifier(strategy="prior"))
 
 
 def baseline_candidate(loss: str, rows: LabelledRows) -> Candidate:
-    """Return the guess that is usual for a loss, and rows that say nothing, as quick as there are."""
-    word, learner = BASELINES.get(loss, CLASS_FREQUENCIES)
-    return Candidate(f"baseline ({word})", learner, rows.with_data(np.zeros((len(rows), 1))))
-
-
-@dataclass(frozen=True, eq=False)
-class Experiment:
-    """Learners by name, each ready for the rows, the groups of the rows, and the loss they are judged by."""
-
-    candidates: dict[str, Candidate]
-    rows: LabelledRows
-    groups: Groups
-    loss: str
-
-    @classmethod
-    def of(cls, learners: Any, X: Any, y: Any, loss: str | None, owner: str) -> Experiment:
-        """Look once, before any trial, whether learners, rows and loss go together."""
-        tried = learners_by_name(learners, owner)
-        judged = resolve_loss(loss, tried, owner)
-        rows = LabelledRows.of(X, y)
-        if LOSSES[judged].is_for_regression:
-            rows = rows.with_numeric_labels()
-        groups = stratification_groups(rows.labels, LOSSES[judged].is_for_regression)
-        entrants = {name: Candidate.of(name, learner, rows) for name, learner in tried.items()}
-        return cls(entrants, rows, groups, judged)
-
-    def splits(self, folds: int, repeats: int, seed: int, owner: str) -> list[Split]:
-        """Cut the rows into folds, `repeats` times anew, and warn of classes that some folds lack."""
-        found = repeated_folds(self.groups, folds, repeats, seed, owner)
-        sizes = Counter(self.groups.tolist())
-        label = dict(zip(self.groups.tolist(), self.rows.labels.tolist(), strict=True))
-        rare = [label[group] for group, size in sizes.items() if len(sizes) > 1 and size < folds]
-        if rare:
-            warnings.warn(
-                f"{owner}: of {errors.quote_names(rare)} there are fewer rows than the {folds} folds, so some "
-                f"folds hold out none of them, or leave none to learn from. Give more of them, or fewer "
-                f"folds.",
-                errors.OddClasses,
-                stacklevel=3,
-            )
-        return found
+    """Return the usual constant prediction for a loss, on a single column of zeros."""
+    strategy, learner = BASELINES.get(loss, CLASS_FREQUENCIES)
+    return Candidate(f"baseline ({strategy})", learner, rows.with_data(np.zeros((len(rows), 1))))

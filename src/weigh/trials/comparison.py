@@ -1,4 +1,4 @@
-"""`compare`: any learners on the same rows, and how sure one can be that one is better."""
+"""`compare`: cross-validate learners on the same splits and test their differences."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from weigh import errors
 from weigh.features.validation import check_bool, check_finite, check_integer
 from weigh.judge.metrics.losses import Floats
 from weigh.text import to_json_value
-from weigh.trials.candidates import LOSSES, Candidate, Experiment
-from weigh.trials.candidates import baseline_candidate as guessed_by
+from weigh.trials.candidates import LOSSES, Candidate, Experiment, baseline_candidate
 from weigh.trials.comparison_format import comparison_html, format_comparison, plot_comparison
 from weigh.trials.cross_validation import (
     ComparisonScore,
@@ -36,18 +35,19 @@ from weigh.trials.splits import Split, repeated_folds
 
 OWNER = "compare"
 DEFAULT_ROPE = 0.01
+EQUAL_LOSS_TOLERANCE = 1e-9  # losses whose relative difference is smaller are equal up to rounding
 
 Progress = Callable[[int, int], None] | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """The result of `compare`; prints within 80 columns.
+    """The result of `compare`; prints in at most 80 columns.
 
-    `scores` are in the order of the learners, the baseline last; `pairs` tell how sure each difference is.
-    `splits` are the (train, test) places that all learners were tried on, as scikit-learn's `cv=` takes them.
-    `curve` is the learning curve of the learners where it was asked for, and `crossings` tell where one
-    overtakes another.
+    `scores` are in the order of the learners, with the baseline last; `pairs` are the tests of their
+    differences. `splits` are the (train, test) row indices, which scikit-learn accepts as `cv=`. `curve` is
+    the learning curve of the learners if it was requested, and `crossings` the sizes at which one overtakes
+    another.
     """
 
     scores: tuple[ComparisonScore, ...]
@@ -66,39 +66,41 @@ class Comparison:
         for each in self.scores:
             if each.learner == name:
                 return each
-        known = [each.learner for each in self.scores]
+        names = [each.learner for each in self.scores]
         raise errors.ParameterError(
-            f"{OWNER}: there is no learner {name!r}; there are {errors.quote_names(known)}."
-            f"{errors.did_you_mean(str(name), known)}"
+            f"{OWNER}: there is no learner {name!r}; there are {errors.quote_names(names)}."
+            f"{errors.did_you_mean(str(name), names)}"
         )
 
     def pair(self, first: str, second: str) -> PairComparison:
-        """Return the pair of two learners, as it was compared."""
+        """Return the comparison of two learners."""
         if self[first] is self[second]:
-            raise errors.ParameterError(f"{OWNER}: {first!r} does not differ from itself. Name two learners.")
+            raise errors.ParameterError(
+                f"{OWNER}: {first!r} cannot be compared with itself. Name two learners."
+            )
         for each in self.pairs:
             if {each.first, each.second} == {self[first].learner, self[second].learner}:
                 return each
         raise errors.ParameterError(
-            f"{OWNER}: {first!r} and {second!r} were not compared. Give reference={first!r}."
+            f"{OWNER}: {first!r} and {second!r} were not compared. Call compare with reference={first!r}."
         )
 
     @property
     def best(self) -> str:
-        """The learner of the smallest mean loss, of equal ones the first."""
+        """The learner with the smallest mean loss; the first of equal ones."""
         return min(self.scores, key=lambda each: each.loss.value).learner
 
     @property
     def crossings(self) -> tuple[Any, ...]:
-        """Where learners overtake each other as rows grow; empty without a curve."""
+        """The training sizes at which learners overtake each other; empty without a curve."""
         return () if self.curve is None else tuple(self.curve.crossings)
 
     def traits(self) -> TraitTable:
-        """Return what kind of learners they are, in words."""
+        """Return a description of each learner: hypothesis space, objective, search and cost."""
         return self.trait_table
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON; the places of the splits stay in `splits`."""
+        """Return everything but the row indices of the splits for JSON."""
         names = ("loss", "n", "folds", "repeats", "level", "rope", "best")
         return {
             **{name: getattr(self, name) for name in names},
@@ -109,7 +111,7 @@ class Comparison:
         }
 
     def plot(self, what: str = "scores") -> Any:
-        """Return a picture of the "scores", the "differences" of pairs, the "times", or the "curve"."""
+        """Return a chart of the "scores", the "differences" of pairs, the "times", or the "curve"."""
         return plot_comparison(self, what)
 
     def __str__(self) -> str:
@@ -138,32 +140,33 @@ def compare(
     curve: bool = False,
     progress: Progress = None,
 ) -> Comparison:
-    """Try learners on the same splits of the rows, and tell how sure their differences are.
+    """Cross-validate learners on the same splits and test their differences.
 
-    Every learner is trained and judged on all folds of a repeated, stratified cross-validation. Folds share
-    training rows, so differences are tested by the corrected resampled t-test of Nadeau & Bengio, adjusted
-    by Holm for the number of pairs; the probability that one learner beats another is that of the Bayesian
-    correlated t-test. Times are the medians of the first three splits, which run one trial at a time.
+    Every learner is trained and tested on all folds of a repeated, stratified cross-validation. Because the
+    training sets overlap, differences are tested by the corrected resampled t-test of Nadeau & Bengio with
+    Holm's adjustment for the number of pairs. The probability that one learner beats another comes from the
+    Bayesian correlated t-test. Times are medians of the first three splits, which run one fit at a time.
 
     Parameters
     ----------
-    learners : learners of this library or of scikit-learn, or names such as "naive-bayes", as a list or by
-        name; None means naive Bayes, logistic regression, perceptron, decision tree and nearest neighbours
-    X, y : rows as `fit` takes them
-    folds, repeats : of the cross-validation
-    loss : "zero_one" (default), "log_loss", "squared", "brier"; of regressions "squared_error" (default),
+    learners : learners of this library or of scikit-learn, or names such as "naive-bayes", as a list or as a
+        mapping from names; None means naive Bayes, logistic regression, perceptron, decision tree and
+        nearest neighbours
+    X, y : rows, as for `fit`
+    folds, repeats : number of folds and repeats of the cross-validation
+    loss : "zero_one" (default), "log_loss", "squared", "brier"; for regressions "squared_error" (default),
         "absolute_error"
-    seed : which rows are in which fold
-    n_jobs : trials at a time; -1 means all cores. The losses do not depend on it
-    level : of the intervals, and 1 − level of the tests
-    rope : losses closer than this are equal for all purposes; None means 0.01, of regressions 1 % of the
-        loss of a constant guess
+    seed : determines which rows are in which fold
+    n_jobs : number of parallel fits; -1 means all cores. The losses do not depend on it
+    level : confidence level of the intervals; the significance level of the tests is 1 − level
+    rope : region of practical equivalence; smaller differences in loss count as equal. None means 0.01, or
+        for regressions 1 % of the loss of a constant prediction
     reference : compare all others with this learner, instead of all pairs
-    baseline : whether to show a guess that does not look at the rows: the most frequent class, of losses of
-        probabilities the frequencies of the classes, of numbers their mean or median
-    curve : whether to measure learning curves too, as `learning_curve` does with 2 × 5 folds, and where
-        learners overtake each other
-    progress : called with the trials done and all trials
+    baseline : whether to include a constant prediction: the most frequent class, the class frequencies for
+        losses of probabilities, or the mean or median for regressions
+    curve : whether to measure learning curves too, as `learning_curve` does with 2 × 5 folds, and the sizes
+        at which learners overtake each other
+    progress : called with the number of finished fits and the total
 
     Examples
     --------
@@ -172,111 +175,115 @@ def compare(
     >>> weigh.compare(["naive-bayes", "tree"], rows, "big", folds=5, repeats=1).best
     'tree'
     """
-    share = check_level(level, OWNER)
-    contest = Experiment.of(learners, X, y, loss, OWNER)
-    near, is_grown = _check_rope(rope, contest), check_bool(OWNER, "curve", curve)
-    everyone, guessed = _with_baseline(contest, check_bool(OWNER, "baseline", baseline))
-    chosen = _select_pairs(list(contest.candidates), reference, guessed)
+    level = check_level(level, OWNER)
+    experiment = Experiment.of(learners, X, y, loss, OWNER)
+    rope, has_curve = _check_rope(rope, experiment), check_bool(OWNER, "curve", curve)
+    candidates, baseline_name = _with_baseline(experiment, check_bool(OWNER, "baseline", baseline))
+    pair_names = _select_pairs(list(experiment.candidates), reference, baseline_name)
     folds, repeats = check_integer(OWNER, "folds", folds, 2), check_integer(OWNER, "repeats", repeats, 1)
     seed = check_integer(OWNER, "seed", seed, 0)
-    splits = contest.splits(folds, repeats, seed, OWNER)
-    first = len(everyone) * len(splits)
-    total = first + (len(contest.candidates) * DEFAULT_FOLDS * DEFAULT_REPEATS if is_grown else 0)
-    trials = cross_validate(everyone, splits, contest.loss, n_jobs, _offset_progress(progress, 0, total))
-    grown = (
-        _measure_curves(contest, seed, n_jobs, share, _offset_progress(progress, first, total))
-        if is_grown
+    splits = experiment.splits(folds, repeats, seed, OWNER)
+    n_fits = len(candidates) * len(splits)
+    total = n_fits + (len(experiment.candidates) * DEFAULT_FOLDS * DEFAULT_REPEATS if has_curve else 0)
+    result = cross_validate(candidates, splits, experiment.loss, n_jobs, _offset_progress(progress, 0, total))
+    curves = (
+        _measure_curves(experiment, seed, n_jobs, level, _offset_progress(progress, n_fits, total))
+        if has_curve
         else None
     )
-    ratio, n = _test_train_ratio(splits), len(contest.rows)
-    scores = tuple(_learner_score(each, trials, contest, ratio, share) for each in everyone.values())
-    pairs = compare_pairs(trials.losses, chosen, ratio, share, near)
-    cuts = tuple((split.train, split.test) for split in splits)
-    traits = TraitTable({name: traits_of(each.learner) for name, each in everyone.items()})
-    return Comparison(scores, pairs, contest.loss, n, folds, repeats, share, near, cuts, traits, grown)
+    ratio = _test_train_ratio(splits)
+    return Comparison(
+        scores=tuple(_learner_score(each, result, experiment, ratio, level) for each in candidates.values()),
+        pairs=compare_pairs(result.losses, pair_names, ratio, level, rope),
+        loss=experiment.loss,
+        n=len(experiment.rows),
+        folds=folds,
+        repeats=repeats,
+        level=level,
+        rope=rope,
+        splits=tuple((split.train, split.test) for split in splits),
+        trait_table=TraitTable({name: traits_of(each.learner) for name, each in candidates.items()}),
+        curve=curves,
+    )
 
 
-def _with_baseline(contest: Experiment, is_guessed: bool) -> tuple[dict[str, Candidate], str | None]:
-    """Return all who are tried, and the name of the baseline among them."""
-    if not is_guessed:
-        return contest.candidates, None
-    guess = guessed_by(contest.loss, contest.rows)
-    if guess.name in contest.candidates:
+def _with_baseline(experiment: Experiment, has_baseline: bool) -> tuple[dict[str, Candidate], str | None]:
+    """Return all candidates, including the baseline, and the name of the baseline."""
+    if not has_baseline:
+        return experiment.candidates, None
+    baseline = baseline_candidate(experiment.loss, experiment.rows)
+    if baseline.name in experiment.candidates:
         raise errors.ParameterError(
-            f"{OWNER}: {guess.name!r} is what the guess that does not look at the rows is called. Give the "
-            f"learner another name, or baseline=False."
+            f"{OWNER}: the name {baseline.name!r} is reserved for the baseline. Rename the learner, or use "
+            f"baseline=False."
         )
-    return contest.candidates | {guess.name: guess}, guess.name
+    return experiment.candidates | {baseline.name: baseline}, baseline.name
 
 
-def _offset_progress(progress: Progress, before: int, total: int) -> Progress:
-    """Return what hears of a part of the trials, and tells it as progress of all."""
-    return None if progress is None else lambda done, _: progress(before + done, total)
+def _offset_progress(progress: Progress, offset: int, total: int) -> Progress:
+    """Return a callback for one stage that reports its progress as part of the total."""
+    return None if progress is None else lambda done, _: progress(offset + done, total)
 
 
 def _learner_score(
-    tried: Candidate, trials: CrossValidationResult, contest: Experiment, ratio: float, level: float
+    candidate: Candidate, result: CrossValidationResult, experiment: Experiment, ratio: float, level: float
 ) -> ComparisonScore:
-    losses, loss, is_guess = trials.losses[tried.name], contest.loss, tried.name not in contest.candidates
+    name, loss = candidate.name, experiment.loss
+    losses, is_baseline = result.losses[name], name not in experiment.candidates
     if loss == "zero_one":
-        measure = error_rate(losses, ratio, len(contest.rows), level)
+        measure = error_rate(losses, ratio, len(experiment.rows), level)
     else:
-        measure = mean_loss(loss, losses, ratio, level, is_guess)
-    settings = "" if is_guess else format_settings(tried.learner)
-    return ComparisonScore(tried.name, measure, losses, trials.costs[tried.name], is_guess, settings)
+        measure = mean_loss(loss, losses, ratio, level, is_baseline)
+    settings = "" if is_baseline else format_settings(candidate.learner)
+    return ComparisonScore(name, measure, losses, result.costs[name], is_baseline, settings)
 
 
-def _select_pairs(names: list[str], reference: str | None, guessed: str | None) -> list[tuple[str, str]]:
-    """Return the pairs to compare: all learners with each other, or with the reference."""
-    known = [*names, guessed] if guessed else names
+def _select_pairs(names: list[str], reference: str | None, baseline: str | None) -> list[tuple[str, str]]:
+    """Return the pairs to compare: all learners with each other, or all with the reference."""
     if reference is None:
-        return list(combinations(names, 2)) if len(names) > 1 else [(names[0], guessed)] if guessed else []
-    if reference not in known:
+        return list(combinations(names, 2)) if len(names) > 1 else [(names[0], baseline)] if baseline else []
+    all_names = [*names, baseline] if baseline else names
+    if reference not in all_names:
         raise errors.ParameterError(
-            f"{OWNER}: reference={reference!r} is none of the learners {errors.quote_names(known)}."
-            f"{errors.did_you_mean(str(reference), known)}"
+            f"{OWNER}: reference={reference!r} is not one of the learners {errors.quote_names(all_names)}."
+            f"{errors.did_you_mean(str(reference), all_names)}"
         )
-    return [(name, reference) for name in known if name != reference]
+    return [(name, reference) for name in all_names if name != reference]
 
 
-def _check_rope(rope: float | None, contest: Experiment) -> float:
+def _check_rope(rope: float | None, experiment: Experiment) -> float:
     if rope is not None:
-        near = check_finite(OWNER, "rope", rope, "a number of at least 0")
-        if near < 0:
+        checked = check_finite(OWNER, "rope", rope, "a number of at least 0")
+        if checked < 0:
             raise errors.parameter_error(OWNER, "rope", "a number of at least 0", rope)
-        return near
-    if not LOSSES[contest.loss].is_for_regression:
+        return checked
+    if not LOSSES[experiment.loss].is_for_regression:
         return DEFAULT_ROPE
-    numbers = contest.rows.labels
-    if contest.loss == "squared_error":
-        return DEFAULT_ROPE * float(numbers.var())
-    return DEFAULT_ROPE * float(np.abs(numbers - np.median(numbers)).mean())
+    labels = experiment.rows.labels
+    if experiment.loss == "squared_error":
+        return DEFAULT_ROPE * float(labels.var())
+    return DEFAULT_ROPE * float(np.abs(labels - np.median(labels)).mean())
 
 
 def _test_train_ratio(splits: list[Split]) -> float:
-    """Return n_test / n_train; folds differ by a row at most."""
-    tests, trains = (sum(len(getattr(split, name)) for split in splits) for name in ("test", "train"))
-    return tests / trains
+    """Return n_test / n_train, averaged over folds whose sizes may differ by one row."""
+    return sum(len(split.test) for split in splits) / sum(len(split.train) for split in splits)
 
 
 def _measure_curves(
-    contest: Experiment, seed: int, n_jobs: int | None, level: float, progress: Progress
+    experiment: Experiment, seed: int, n_jobs: int | None, level: float, progress: Progress
 ) -> LearningCurve:
-    splits = repeated_folds(contest.groups, DEFAULT_FOLDS, DEFAULT_REPEATS, seed, OWNER)
-    return learning_curve_on_splits(contest, splits, None, seed, n_jobs, level, progress)
-
-
-EQUAL_LOSS_TOLERANCE = 1e-9  # of a loss: nearer losses are taken for equal
+    splits = repeated_folds(experiment.groups, DEFAULT_FOLDS, DEFAULT_REPEATS, seed, OWNER)
+    return learning_curve_on_splits(experiment, splits, None, seed, n_jobs, level, progress)
 
 
 @dataclass(frozen=True)
 class PairComparison:
-    """The difference of two mean losses, first less second: below zero the first is better.
+    """The difference of two mean losses, first minus second: the first is better if it is negative.
 
-    `p_value` is that of the corrected resampled t-test, `adjusted` the same by Holm among all pairs.
-    `better` is the probability that the first has the smaller loss. With the region of practical equivalence,
-    `first_better`, `equal` and `second_better` are the probabilities that the difference is below −rope,
-    within ±rope, and above.
+    `p_value` is that of the corrected resampled t-test, `adjusted` the same with Holm's adjustment for all
+    pairs. `better` is the probability that the first has the smaller loss. `first_better`, `equal` and
+    `second_better` are the probabilities that the difference is below −rope, within ±rope, and above rope.
     """
 
     first: str
@@ -293,49 +300,49 @@ class PairComparison:
     second_better: float
 
     def to_dict(self) -> dict[str, Any]:
-        """The pair for JSON."""
+        """Return the pair for JSON."""
         return {name: to_json_value(value) for name, value in self.__dict__.items()}
 
 
 def compare_pairs(
-    losses: Mapping[str, Floats], chosen: Iterable[tuple[str, str]], ratio: float, level: float, rope: float
+    losses: Mapping[str, Floats], pairs: Iterable[tuple[str, str]], ratio: float, level: float, rope: float
 ) -> tuple[PairComparison, ...]:
-    """Test the chosen pairs, from one mean loss per split."""
-    found = [
+    """Test the differences of pairs of learners, from their mean losses per split [splits]."""
+    means = [
         (first, second, CorrectedMean.of(_loss_differences(losses[first], losses[second]), ratio))
-        for first, second in chosen
+        for first, second in pairs
     ]
-    adjusted = holm_adjust([mean.p_value for _, _, mean in found])
+    adjusted = holm_adjust([mean.p_value for _, _, mean in means])
     return tuple(
         _compare_pair(first, second, mean, p, level, rope)
-        for (first, second, mean), p in zip(found, adjusted, strict=True)
+        for (first, second, mean), p in zip(means, adjusted, strict=True)
     )
 
 
 def _loss_differences(first: Floats, second: Floats) -> Floats:
-    """Return the differences; what only rounding tells apart is equal, and two infinities cannot be told."""
+    """Return first − second: zero if they differ only by rounding, NaN if both are infinite."""
     with np.errstate(invalid="ignore"):
-        apart = first - second
-        is_rounding = np.abs(apart) <= EQUAL_LOSS_TOLERANCE * np.maximum(np.abs(first), np.abs(second))
-    return np.where(is_rounding & np.isfinite(apart), 0.0, apart)
+        difference = first - second
+        is_rounding = np.abs(difference) <= EQUAL_LOSS_TOLERANCE * np.maximum(np.abs(first), np.abs(second))
+    return np.where(is_rounding & np.isfinite(difference), 0.0, difference)
 
 
 def _compare_pair(
     first: str, second: str, mean: CorrectedMean, adjusted: float, level: float, rope: float
 ) -> PairComparison:
     low, high = mean.interval(level)
-    before, after = mean.probability_below(-rope), 1.0 - mean.probability_below(rope)
+    first_better, second_better = mean.probability_below(-rope), 1.0 - mean.probability_below(rope)
     return PairComparison(
-        first,
-        second,
-        mean.mean,
-        low,
-        high,
-        mean.statistic,
-        mean.p_value,
-        adjusted,
-        mean.probability_below(0.0),
-        before,
-        1.0 - before - after,
-        after,
+        first=first,
+        second=second,
+        difference=mean.mean,
+        low=low,
+        high=high,
+        statistic=mean.statistic,
+        p_value=mean.p_value,
+        adjusted=adjusted,
+        better=mean.probability_below(0.0),
+        first_better=first_better,
+        equal=1.0 - first_better - second_better,
+        second_better=second_better,
     )

@@ -1,4 +1,4 @@
-"""A comparison as text of at most 80 columns, and as HTML tables."""
+"""Text of at most 80 columns, HTML tables and charts of a comparison."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ LINE_WIDTH = 80
 MAX_PAIRS = 21
 
 
-def format_comparison(found: Comparison) -> str:
-    """The whole comparison as text."""
-    parts = [_headline(found), text_table(_score_table(found, 22), indent="  ")]
-    if found.pairs:
-        parts.append(text_table(_pair_table(found, 16), left=2, indent="  "))
-    parts.append("\n".join(textwrap.fill(note, LINE_WIDTH) for note in _notes(found)))
-    if found.curve is not None:
-        parts.append("\n".join(textwrap.fill(str(each), LINE_WIDTH) for each in found.crossings))
+def format_comparison(result: Comparison) -> str:
+    """Return scores, pairs and notes as text."""
+    parts = [_headline(result), text_table(_score_table(result, 22), indent="  ")]
+    if result.pairs:
+        parts.append(text_table(_pair_table(result, 16), left=2, indent="  "))
+    parts.append("\n".join(textwrap.fill(note, LINE_WIDTH) for note in _notes(result)))
+    if result.curve is not None:
+        parts.append("\n".join(textwrap.fill(str(each), LINE_WIDTH) for each in result.crossings))
     return "\n\n".join(part for part in parts if part)
 
 
-def comparison_html(found: Comparison) -> str:
-    """Scores and pairs as HTML tables; traits are shown where they are asked for."""
-    tables = [html_table(_headline(found), _score_table(found, 60))]
-    if found.pairs:
-        tables.append(html_table("Pairs", _pair_table(found, 60), 2))
-    notes = [*_notes(found), *map(str, found.crossings)]
+def comparison_html(result: Comparison) -> str:
+    """Return scores and pairs as HTML tables, without the traits."""
+    tables = [html_table(_headline(result), _score_table(result, 60))]
+    if result.pairs:
+        tables.append(html_table("Pairs", _pair_table(result, 60), 2))
+    notes = [*_notes(result), *map(str, result.crossings)]
     return f"<div>{''.join([*tables, *map(html_paragraph, notes)])}</div>"
 
 
-def _headline(found: Comparison) -> str:
-    who = format_quantity(sum(not each.is_baseline for each in found.scores), "learner")
-    splits = f"{found.repeats} × {found.folds} folds"
-    return f"{who} on {format_quantity(found.n, 'row')}, {splits}: {LOSSES[found.loss].title}"
+def _headline(result: Comparison) -> str:
+    learners = format_quantity(sum(not each.is_baseline for each in result.scores), "learner")
+    splits = f"{result.repeats} × {result.folds} folds"
+    return f"{learners} on {format_quantity(result.n, 'row')}, {splits}: {LOSSES[result.loss].title}"
 
 
-def _score_table(found: Comparison, width: int) -> list[list[str]]:
+def _score_table(result: Comparison, width: int) -> list[list[str]]:
     rows = [["learner", "loss", "low", "high", "fit µs", "predict µs", "bytes"]]
-    for each in sorted(found.scores, key=lambda each: (each.is_baseline, each.loss.value)):
+    for each in sorted(result.scores, key=lambda each: (each.is_baseline, each.loss.value)):
         numbers = (each.loss.value, each.loss.low, each.loss.high)
         times = (
             ("", "")
@@ -58,64 +58,64 @@ def _score_table(found: Comparison, width: int) -> list[list[str]]:
     return rows
 
 
-def _pair_table(found: Comparison, width: int) -> list[list[str]]:
+def _pair_table(result: Comparison, width: int) -> list[list[str]]:
     rows = [["first", "second", "diff.", "p", "1st wins", "equal", "2nd wins"]]
-    for each in found.pairs[:MAX_PAIRS]:
-        shares = (each.first_better, each.equal, each.second_better)
-        told = [
-            _format_signed(each.difference),
-            _format_p_value(each.adjusted),
-            *map(_format_probability, shares),
-        ]
-        rows.append([_shorten_name(each.first, width), _shorten_name(each.second, width), *told])
-    hidden = len(found.pairs) - MAX_PAIRS
+    for each in result.pairs[:MAX_PAIRS]:
+        names = _shorten_name(each.first, width), _shorten_name(each.second, width)
+        tests = _format_signed(each.difference), _format_p_value(each.adjusted)
+        probabilities = map(_format_probability, (each.first_better, each.equal, each.second_better))
+        rows.append([*names, *tests, *probabilities])
+    hidden = len(result.pairs) - MAX_PAIRS
     return [*rows, [f"… and {hidden:,} more", *[""] * 6]] if hidden > 0 else rows
 
 
-def _notes(found: Comparison) -> list[str]:
-    level = f"{100 * found.level:g} %"
-    notes = [_verdict(found)] if found.pairs else []
-    if found.pairs:
-        adjusted = ", adjusted by Holm" if len(found.pairs) > 1 else ""
+def _notes(result: Comparison) -> list[str]:
+    level = f"{100 * result.level:g} %"
+    notes = [_verdict(result)] if result.pairs else []
+    if result.pairs:
+        adjusted = ", Holm-adjusted" if len(result.pairs) > 1 else ""
         notes.append(
-            f"diff.: first less second. p: corrected resampled t-test{adjusted}. 1st wins, equal, 2nd wins: "
-            f"how probable it is that the first is better, that they differ by less than "
-            f"{format_float(found.rope)}, that the second is better."
+            f"diff.: first minus second. p: corrected resampled t-test{adjusted}. 1st wins, equal, 2nd wins: "
+            f"probability that the first is better, that they differ by less than "
+            f"{format_float(result.rope)}, that the second is better."
         )
-    notes += _learner_notes(found)
-    exact = f", no narrower than the exact one of a share of {found.n:,}" if found.loss == "zero_one" else ""
+    notes += _learner_notes(result)
+    exact = (
+        f", at least as wide as Clopper–Pearson for {result.n:,} rows" if result.loss == "zero_one" else ""
+    )
     notes.append(
-        f"Intervals of {level} for rows like these{exact}. µs per row: median of three splits that ran one "
-        f"at a time."
+        f"{level} confidence intervals{exact}. µs per row: median of three splits run one at a time."
     )
     return notes
 
 
-def _learner_notes(found: Comparison) -> list[str]:
-    """Say what is not the default of a learner, and why losses are infinite."""
-    notes = format_settings_note({each.learner: each.settings for each in found.scores})
-    if any(math.isinf(each.loss.value) for each in found.scores):
+def _learner_notes(result: Comparison) -> list[str]:
+    """Return notes on non-default settings and infinite losses."""
+    notes = format_settings_note({each.learner: each.settings for each in result.scores})
+    if any(math.isinf(each.loss.value) for each in result.scores):
         notes.append(
-            "inf: a row's own class had the probability zero, as a class has that was not among the rows "
-            "learned from."
+            "inf: the true class of a row had probability zero, for example because it was not in the "
+            "training rows."
         )
     return notes
 
 
-def _verdict(found: Comparison) -> str:
-    """Say which learner is best, and which others may be as good."""
-    best = found.best
-    rivals = [each for each in found.pairs if best in (each.first, each.second)]
-    level = f"{100 * found.level:g} %"
+def _verdict(result: Comparison) -> str:
+    """Return a sentence on the best learner and those not significantly worse."""
+    best = result.best
+    rivals = [each for each in result.pairs if best in (each.first, each.second)]
+    level = f"{100 * result.level:g} %"
     if not rivals:
         return f"{truncate(best, 30)} has the smallest loss."
-    alike = [truncate(_opponent(each, best), 30) for each in rivals if not each.adjusted < 1 - found.level]
-    if not alike:
-        others = "every other" if len(rivals) > 1 else truncate(_opponent(rivals[0], best), 30)
-        return f"{truncate(best, 30)} is better than {others} at the level of {level}."
-    named = f"{', '.join(alike[:-1])} and {alike[-1]}" if len(alike) > 1 else alike[0]
-    verb = "are" if len(alike) > 1 else "is"
-    return f"{truncate(best, 30)} has the smallest loss; {named} {verb} not told apart from it at {level}."
+    close = [truncate(_opponent(each, best), 30) for each in rivals if not each.adjusted < 1 - result.level]
+    if not close:
+        others = "all others" if len(rivals) > 1 else truncate(_opponent(rivals[0], best), 30)
+        return f"{truncate(best, 30)} is significantly better than {others} ({level} level)."
+    names = f"{', '.join(close[:-1])} and {close[-1]}" if len(close) > 1 else close[0]
+    verb = "are" if len(close) > 1 else "is"
+    return (
+        f"{truncate(best, 30)} has the smallest loss; {names} {verb} not significantly worse ({level} level)."
+    )
 
 
 def _opponent(pair: PairComparison, name: str) -> str:
@@ -123,7 +123,7 @@ def _opponent(pair: PairComparison, name: str) -> str:
 
 
 def _shorten_name(name: str, width: int) -> str:
-    """Cut a name, and keep the number that tells learners of one class apart."""
+    """Truncate a name but keep the number of a repeated learner, as in "LogisticRegr… (2)"."""
     stem, bracket, number = name.rpartition(" (")
     if len(name) <= width or not bracket or len(number) > 4:
         return truncate(name, width)
@@ -139,8 +139,8 @@ def _format_number(number: float) -> str:
 def _format_signed(number: float) -> str:
     if math.isnan(number):
         return "-"
-    written = _format_number(abs(number))
-    return written if number == 0 else ("+" if number > 0 else "−") + written
+    size = _format_number(abs(number))
+    return size if number == 0 else ("+" if number > 0 else "−") + size
 
 
 def _format_p_value(p: float) -> str:
@@ -149,8 +149,8 @@ def _format_p_value(p: float) -> str:
     return f"{p:.3f}" if p >= 0.001 else "< .001"
 
 
-def _format_probability(share: float) -> str:
-    return "-" if math.isnan(share) else f"{100 * share:.0f} %"
+def _format_probability(p: float) -> str:
+    return "-" if math.isnan(p) else f"{100 * p:.0f} %"
 
 
 def _format_microseconds(seconds: float) -> str:
@@ -158,29 +158,30 @@ def _format_microseconds(seconds: float) -> str:
     return f"{number:,.0f}" if number >= 100 else f"{number:.2g}" if number < 10 else f"{number:.0f}"
 
 
-def plot_comparison(found: Comparison, what: str) -> Any:
-    """Draw one side of a comparison."""
+def plot_comparison(result: Comparison, what: str) -> Any:
+    """Return the chart that `what` names."""
     if what not in PLOTS:
         raise errors.parameter_error("plot", "what", f"one of {errors.quote_names(PLOTS)}", what)
-    return PLOTS[what](found)
+    return PLOTS[what](result)
 
 
-def _plot_scores(found: Comparison) -> Any:
+def _plot_scores(result: Comparison) -> Any:
     from weigh.pictures import interval_chart
 
-    ranked = sorted(found.scores, key=lambda each: each.loss.value)
     rows = [
         {"name": each.learner, "value": each.loss.value, "low": each.loss.low, "high": each.loss.high}
-        for each in ranked
+        for each in sorted(result.scores, key=lambda each: each.loss.value)
     ]
-    return interval_chart(_finite_rows(rows), x=f"{LOSSES[found.loss].title}, held out{_infinite_note(rows)}")
+    return interval_chart(
+        _finite_rows(rows), x=f"{LOSSES[result.loss].title}, held out{_infinite_note(rows)}"
+    )
 
 
-def _plot_differences(found: Comparison) -> Any:
+def _plot_differences(result: Comparison) -> Any:
     from weigh.pictures import interval_chart
 
-    if not found.pairs:
-        raise errors.Unsupported("One learner has no differences to draw. Compare two at least.")
+    if not result.pairs:
+        raise errors.Unsupported("With one learner there are no differences to plot. Compare at least two.")
     rows = [
         {
             "name": f"{each.first} − {each.second}",
@@ -188,43 +189,43 @@ def _plot_differences(found: Comparison) -> Any:
             "low": each.low,
             "high": each.high,
         }
-        for each in found.pairs
+        for each in result.pairs
     ]
     return interval_chart(
-        _finite_rows(rows), x=f"difference in {LOSSES[found.loss].title}{_infinite_note(rows)}", mark=0.0
+        _finite_rows(rows), x=f"difference in {LOSSES[result.loss].title}{_infinite_note(rows)}", mark=0.0
     )
 
 
 def _finite_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows that have a place on an axis."""
-    drawn = [row for row in rows if math.isfinite(row["value"])]
-    if not drawn:
-        raise errors.Unsupported("All losses are infinite, so there is nothing to draw. Take another loss.")
-    return drawn
+    """Return the rows with a finite value; raises if there are none."""
+    finite = [row for row in rows if math.isfinite(row["value"])]
+    if not finite:
+        raise errors.Unsupported("All losses are infinite, so there is nothing to plot. Use another loss.")
+    return finite
 
 
 def _infinite_note(rows: list[dict[str, Any]]) -> str:
-    """Name the rows that have none."""
+    """Return a note that names the rows with infinite values, or an empty string."""
     names = [row["name"] for row in rows if not math.isfinite(row["value"])]
-    return f" (not drawn, for infinite: {', '.join(names)})" if names else ""
+    return f" (infinite, not shown: {', '.join(names)})" if names else ""
 
 
-def _plot_times(found: Comparison) -> Any:
+def _plot_times(result: Comparison) -> Any:
     from weigh.pictures import bar_chart
 
     rows = [
         {"group": title, "name": each.learner, "value": 1e6 * getattr(each.cost, name)}
         for name, title in (("fit", "training"), ("predict", "prediction"))
-        for each in found.scores
+        for each in result.scores
         if not each.is_baseline
     ]
     return bar_chart(rows, x="µs per row")
 
 
-def _plot_curve(found: Comparison) -> Any:
-    if found.curve is None:
+def _plot_curve(result: Comparison) -> Any:
+    if result.curve is None:
         raise errors.Unsupported("This comparison has no learning curve. Compare with curve=True.")
-    return found.curve.plot()
+    return result.curve.plot()
 
 
 PLOTS = {"scores": _plot_scores, "differences": _plot_differences, "times": _plot_times, "curve": _plot_curve}

@@ -1,4 +1,4 @@
-"""Learners on the same splits: the loss of every split, and what training and predicting cost."""
+"""Cross-validation of several learners on the same splits: losses, and costs of training and prediction."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from weigh.trials.resampled_t_test import CorrectedMean
 from weigh.trials.rows import LabelledRows
 from weigh.trials.splits import Split
 
-TIMED_SPLITS = 3  # splits that run one at a time
+TIMED_SPLITS = 3  # splits that run one at a time, so that they can be timed
 
 
 @dataclass(frozen=True)
 class LearnerCost:
-    """Seconds of training and of predicting, per row, and the bytes of a saved model."""
+    """Seconds per row of training and of prediction, and the size of the saved model in bytes."""
 
     fit: float
     predict: float
     size: int | None
 
     def to_dict(self) -> dict[str, Any]:
-        """The cost for JSON."""
+        """Return the cost for JSON."""
         return {
             "fit_seconds_per_row": self.fit,
             "predict_seconds_per_row": self.predict,
@@ -42,7 +42,7 @@ class LearnerCost:
 
 @dataclass(frozen=True, eq=False)
 class CrossValidationResult:
-    """What was measured of each learner: a mean loss per split, and costs."""
+    """The mean loss per split [splits] and the cost of each learner."""
 
     losses: Mapping[str, Floats]
     costs: Mapping[str, LearnerCost]
@@ -55,35 +55,38 @@ def cross_validate(
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> CrossValidationResult:
-    """Try learners on all splits.
+    """Evaluate learners on all splits.
 
-    The first three splits run one trial at a time, and only they are timed: trials that run side by side
-    take each other's cores.
+    Only the first `TIMED_SPLITS` splits are timed. They run one fit at a time, because parallel fits compete
+    for the cores.
     """
-    many = len(learners)
-    ahead = min(len(splits), TIMED_SPLITS) * many
-    jobs = [(at < ahead, *job) for at, job in enumerate(product(splits, learners))]
+    n_learners = len(learners)
+    n_timed = min(len(splits), TIMED_SPLITS) * n_learners
+    jobs = [(i < n_timed, *job) for i, job in enumerate(product(splits, learners))]
 
     def work(job: tuple[bool, Split, str]) -> tuple[float, LearnerCost]:
         is_timed, split, name = job
         with learners[name].error_context(str(split)):
             return _evaluate_split(learners[name], split, loss, is_timed)
 
-    found = run_jobs(work, jobs, n_jobs, progress, alone=ahead)
-    table = np.array([mean for mean, _ in found]).reshape(len(splits), many)
+    results = run_jobs(work, jobs, n_jobs, progress, n_sequential=n_timed)
+    table = np.array([mean for mean, _ in results]).reshape(len(splits), n_learners)
     costs = {
-        name: _median_cost([cost for _, cost in found[at:ahead:many]]) for at, name in enumerate(learners)
+        name: _median_cost([cost for _, cost in results[i:n_timed:n_learners]])
+        for i, name in enumerate(learners)
     }
-    return CrossValidationResult({name: table[:, at] for at, name in enumerate(learners)}, costs)
+    return CrossValidationResult({name: table[:, i] for i, name in enumerate(learners)}, costs)
 
 
-def _evaluate_split(tried: Candidate, split: Split, loss: str, is_timed: bool) -> tuple[float, LearnerCost]:
-    held = tried.rows.take(split.test)
-    model = tried.fit(split.train)
-    seconds = _prediction_seconds(model, held) if is_timed else np.nan
+def _evaluate_split(
+    candidate: Candidate, split: Split, loss: str, is_timed: bool
+) -> tuple[float, LearnerCost]:
+    test = candidate.rows.take(split.test)
+    model = candidate.fit(split.train)
+    seconds = _prediction_seconds(model, test) if is_timed else np.nan
     size = _model_bytes(model.learner) if is_timed else None
     cost = LearnerCost(model.seconds / len(split.train), seconds / len(split.test), size)
-    return float(model.losses(held, loss).mean()), cost
+    return float(model.losses(test, loss).mean()), cost
 
 
 def _prediction_seconds(model: FittedLearner, rows: LabelledRows) -> float:
@@ -93,9 +96,9 @@ def _prediction_seconds(model: FittedLearner, rows: LabelledRows) -> float:
 
 
 def _model_bytes(learner: Any) -> int | None:
-    """Return the bytes of a model of ours when saved; nothing of others, which have no such file."""
-    ours = getattr(learner, "model_", learner)
-    return len(ours.to_bytes()) if hasattr(ours, "to_bytes") else None
+    """Return the size of a saved model of this library, or None for other models."""
+    model = getattr(learner, "model_", learner)
+    return len(model.to_bytes()) if hasattr(model, "to_bytes") else None
 
 
 def _median_cost(costs: Sequence[LearnerCost]) -> LearnerCost:
@@ -109,9 +112,9 @@ def _median_cost(costs: Sequence[LearnerCost]) -> LearnerCost:
 
 @dataclass(frozen=True, eq=False)
 class ComparisonScore:
-    """A learner's mean loss with its interval, the loss of every split, and what it costs.
+    """A learner's mean loss with its interval, its loss on every split [splits], and its cost.
 
-    `settings` are those of the learner that differ from the defaults, in words.
+    `settings` lists the settings that differ from the defaults, as text.
     """
 
     learner: str
@@ -122,7 +125,7 @@ class ComparisonScore:
     settings: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """The score for JSON."""
+        """Return the score for JSON."""
         return {
             "learner": self.learner,
             "settings": self.settings,
@@ -133,29 +136,28 @@ class ComparisonScore:
         }
 
 
-def error_rate(losses: Floats, ratio: float, rows: int, level: float) -> Measure:
-    """Return the share of rows that were wrong, with the wider of two intervals.
+def error_rate(losses: Floats, ratio: float, n_rows: int, level: float) -> Measure:
+    """Return the error rate with the union of its corrected and its Clopper–Pearson interval.
 
-    Folds that by chance, or because classes have the same shares in all of them, are equally wrong tell
-    nothing of other rows; so the interval is no narrower than the exact one of a share of so many rows.
+    By chance, or because folds are stratified, the error rates of the folds can agree more closely than those
+    of new rows would. The interval is therefore no narrower than the exact one of a proportion of `n_rows`.
     """
     mean = CorrectedMean.of(losses, ratio)
     low, high = mean.interval(level)
-    least, most = clopper_pearson(np.array([mean.mean * rows]), np.array([float(rows)]), level)
-    return Measure(
-        "zero_one", mean.mean, max(min(low, float(least[0])), 0.0), min(max(high, float(most[0])), 1.0)
-    )
+    exact_low, exact_high = clopper_pearson(np.array([mean.mean * n_rows]), np.array([float(n_rows)]), level)
+    low, high = min(low, float(exact_low[0])), max(high, float(exact_high[0]))
+    return Measure("zero_one", mean.mean, max(low, 0.0), min(high, 1.0))
 
 
-def mean_loss(loss: str, losses: Floats, ratio: float, level: float, is_guess: bool) -> Measure:
+def mean_loss(loss: str, losses: Floats, ratio: float, level: float, is_baseline: bool) -> Measure:
     """Return the mean loss with its corrected interval.
 
-    A guess has none: classes have the same shares in all folds, so they hardly differ for it. Nor have
-    losses that are the same in all folds.
+    Baselines have no interval, because their loss hardly varies between stratified folds. Neither do losses
+    that are equal in all folds.
     """
     mean = CorrectedMean.of(losses, ratio)
-    if is_guess or mean.standard_error == 0:
+    if is_baseline or mean.standard_error == 0:
         return Measure(loss, mean.mean)
     low, high = mean.interval(level)
-    most = 1.0 if loss == "squared" else math.inf
-    return Measure(loss, mean.mean, max(low, 0.0), min(high, most))
+    upper_bound = 1.0 if loss == "squared" else math.inf
+    return Measure(loss, mean.mean, max(low, 0.0), min(high, upper_bound))

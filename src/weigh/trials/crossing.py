@@ -1,4 +1,4 @@
-"""Where one learner overtakes another as the training rows grow."""
+"""Crossings of learning curves: the number of training rows at which one learner overtakes another."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from weigh.text import format_count, to_json_value, truncate
 from weigh.trials.power_law import BOOTSTRAP_DRAWS, BOOTSTRAP_SEED, PowerLaw
 from weigh.trials.resampled_t_test import FoldCorrection
 
-MAX_EXTRAPOLATION = 100.0  # times the rows there are: how far laws are trusted to tell
+MAX_EXTRAPOLATION = 100.0  # largest extrapolated size, as a multiple of the largest measured one
 EXTRAPOLATION_STEPS = 401
 
 
 @dataclass(frozen=True)
 class Crossing:
-    """The size up to which `small` has the smaller validation loss, and beyond which `large` has.
+    """The number of rows up to which `small` has the smaller validation loss, and beyond which `large` has.
 
-    `kind` is "measured" where each of the two is surely ahead at some measured size, `small` before `large`;
-    "extrapolated" where the fitted laws of both say so, beyond the measured sizes, up to 100 times the
-    largest; "unsure" where the measured means change places but only one of the two is ever surely ahead;
-    else "none". A measured size is interpolated between measured ones in log n. Limits come from draws of
-    the folds' errors, corrected for their overlap and paired between the two learners; they are kept within
-    the sizes in question. `share` is the share of draws in which they cross. Without a crossing `large` is
-    the learner that is surely ahead at the largest size, and both are None where none is.
+    `kind` is "measured" if each of the two is significantly better at some measured size, `small` before
+    `large`; "extrapolated" if their fitted laws cross beyond the measured sizes, up to 100 times the largest;
+    "unsure" if the measured means cross but only one of the two is ever significantly better; otherwise
+    "none". `rows` is interpolated in log n between measured sizes. Its limits `low` and `high` come from
+    paired draws of the folds' errors, corrected for their overlap, and stay within the range of sizes.
+    `share` is the fraction of draws that cross. Without a crossing, `large` is the learner that is
+    significantly better at the largest size; both are None if neither is.
     """
 
     pair: tuple[str, str]
@@ -42,7 +42,7 @@ class Crossing:
     share: float = math.nan
 
     def to_dict(self) -> dict[str, Any]:
-        """The crossing for JSON."""
+        """Return the crossing for JSON."""
         numbers = {"rows": self.rows, "low": self.low, "high": self.high, "share": self.share}
         names = {"pair": list(self.pair), "kind": self.kind, "small": self.small, "large": self.large}
         return names | {name: to_json_value(value) for name, value in numbers.items()}
@@ -50,17 +50,17 @@ class Crossing:
     def __str__(self) -> str:
         first, second = (truncate(name, 24) for name in self.pair)
         if self.large is None:
-            return f"{first} and {second}: neither is ahead beyond chance at the largest size."
+            return f"{first} and {second}: no significant difference at the largest size."
         large = truncate(self.large, 24)
         other = second if self.large == self.pair[0] else first
         if self.kind == "none":
-            return f"{large} is ahead of {other} at the largest size, and no crossing is in sight."
+            return f"{large} is significantly better than {other} at the largest size; no crossing was found."
         span = f"{_format_rows(self.rows)} rows ({_format_rows(self.low)} to {_format_rows(self.high)})"
         if self.kind == "measured":
             return f"{large} overtakes {other} at about {span}."
         if self.kind == "unsure":
-            return f"{large} may overtake {other} at about {span}: not beyond chance."
-        return f"{large} would overtake {other} at about {span}, by their laws."
+            return f"{large} may overtake {other} at about {span}, but not significantly."
+        return f"{large} is predicted to overtake {other} at about {span}, by extrapolation."
 
 
 def _format_rows(number: float) -> str:
@@ -69,7 +69,7 @@ def _format_rows(number: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class CurveLosses:
-    """A learner's name, its validation losses [folds, sizes], and its law, if it has one."""
+    """A learner's validation losses [folds, sizes] and its power law, or the reason why it has none."""
 
     name: str
     losses: Floats
@@ -77,34 +77,34 @@ class CurveLosses:
 
 
 def find_crossing(
-    first: CurveLosses, second: CurveLosses, sizes: Sequence[int], corrected: FoldCorrection
+    first: CurveLosses, second: CurveLosses, sizes: Sequence[int], correction: FoldCorrection
 ) -> Crossing:
-    """Return where one of two learners on the same folds overtakes the other."""
+    """Return the crossing of two learning curves measured on the same folds."""
     pair = (first.name, second.name)
     with np.errstate(invalid="ignore"):
-        ahead = second.losses - first.losses
-    if not np.isfinite(ahead).all():
+        advantage = second.losses - first.losses
+    if not np.isfinite(advantage).all():
         return Crossing(pair, "none")
-    mean, low, high, _ = corrected.mean_intervals(ahead)
-    sure = np.where(low > 0, 1, np.where(high < 0, -1, 0))
-    drawn = mean + corrected.draw_errors(ahead, BOOTSTRAP_DRAWS, BOOTSTRAP_SEED)
-    logs = np.log(sizes)
-    span = _last_sign_change(sure)
+    mean, low, high, _ = correction.mean_intervals(advantage)
+    significant_sign = np.where(low > 0, 1, np.where(high < 0, -1, 0))
+    draws = mean + correction.draw_errors(advantage, BOOTSTRAP_DRAWS, BOOTSTRAP_SEED)
+    log_sizes, level = np.log(sizes), correction.level
+    span = _last_sign_change(significant_sign)
     if span is not None:
-        return _interpolate_crossing(pair, "measured", span, mean, drawn, logs, corrected.level)
+        return _interpolate_crossing(pair, "measured", span, mean, draws, log_sizes, level)
     if isinstance(first.law, PowerLaw) and isinstance(second.law, PowerLaw):
-        found = _extrapolate_crossing(pair, first.law, second.law, sizes[-1])
-        if found is not None:
-            return found
-    span = _last_sign_change(np.sign(mean)) if sure.any() else None
-    if span is not None:
-        return _interpolate_crossing(pair, "unsure", (0, len(sizes) - 1), mean, drawn, logs, corrected.level)
-    leader = {1: first.name, -1: second.name, 0: None}[int(sure[-1])]
+        crossing = _extrapolate_crossing(pair, first.law, second.law, sizes[-1])
+        if crossing is not None:
+            return crossing
+    if significant_sign.any() and _last_sign_change(np.sign(mean)) is not None:
+        span = (0, len(sizes) - 1)
+        return _interpolate_crossing(pair, "unsure", span, mean, draws, log_sizes, level)
+    leader = {1: first.name, -1: second.name, 0: None}[int(significant_sign[-1])]
     return Crossing(pair, "none", large=leader)
 
 
 def _last_sign_change(signs: Any) -> tuple[int, int] | None:
-    """Return the last two places, none but zeros between them, at which signs are opposite."""
+    """Return the last two indices with opposite signs and only zeros between them."""
     changes = [(int(i), int(j)) for i, j in pairwise(np.flatnonzero(signs)) if signs[i] != signs[j]]
     return changes[-1] if changes else None
 
@@ -114,58 +114,66 @@ def _interpolate_crossing(
     kind: str,
     span: tuple[int, int],
     mean: Floats,
-    drawn: Floats,
-    logs: Floats,
+    draws: Floats,
+    log_sizes: Floats,
     level: float,
 ) -> Crossing:
-    """Return the last change of the mean difference between two sizes, and that of its draws."""
+    """Return the last zero crossing of the mean advantage within a span of sizes, with limits from draws."""
     start, stop = span
     part = slice(start, stop + 1)
-    # Who is ahead at the end of the span was behind before the last change.
+    # The sign makes the advantage positive before the crossing and negative at the end of the span.
     sign = -1 if mean[stop] > 0 else 1
-    at = _last_zero_crossing(sign * mean[None, part], logs[part])
-    places = _last_zero_crossing(sign * drawn[:, part], logs[part])
-    share = float(np.mean((sign * drawn[:, start] > 0) & (sign * drawn[:, stop] <= 0)))
-    return _make_crossing(pair, kind, sign, float(at[0]), places, level, share)
+    log_rows = _last_zero_crossing(sign * mean[None, part], log_sizes[part])
+    drawn_log_rows = _last_zero_crossing(sign * draws[:, part], log_sizes[part])
+    share = float(np.mean((sign * draws[:, start] > 0) & (sign * draws[:, stop] <= 0)))
+    return _make_crossing(pair, kind, sign, float(log_rows[0]), drawn_log_rows, level, share)
 
 
-def _last_zero_crossing(ahead: Floats, logs: Floats) -> Floats:
-    """Return where, in log n, each of some differences [k, sizes] falls below zero for good.
+def _last_zero_crossing(advantages: Floats, log_sizes: Floats) -> Floats:
+    """Return the log n [k] at which advantages [k, sizes] last change from positive to negative.
 
-    Those below zero from the start give the first size, and those still above at the end the last.
+    The result is the first size if there is no such change, and the last size if the advantage ends positive.
     """
-    before = (ahead[:, :-1] > 0) & (ahead[:, 1:] <= 0)
-    last = before.shape[1] - 1 - np.argmax(before[:, ::-1], axis=1)
-    rows = np.arange(len(ahead))
-    left, right = ahead[rows, last], ahead[rows, last + 1]
+    is_change = (advantages[:, :-1] > 0) & (advantages[:, 1:] <= 0)
+    last = is_change.shape[1] - 1 - np.argmax(is_change[:, ::-1], axis=1)
+    rows = np.arange(len(advantages))
+    left, right = advantages[rows, last], advantages[rows, last + 1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        place = logs[last] + (logs[last + 1] - logs[last]) * left / (left - right)
-    place = np.where(before.any(axis=1), place, logs[0])
-    return np.asarray(np.where(ahead[:, -1] > 0, logs[-1], place))
+        log_rows = log_sizes[last] + (log_sizes[last + 1] - log_sizes[last]) * left / (left - right)
+    log_rows = np.where(is_change.any(axis=1), log_rows, log_sizes[0])
+    return np.asarray(np.where(advantages[:, -1] > 0, log_sizes[-1], log_rows))
 
 
 def _extrapolate_crossing(
-    pair: tuple[str, str], first: PowerLaw, second: PowerLaw, last: int
+    pair: tuple[str, str], first: PowerLaw, second: PowerLaw, last_size: int
 ) -> Crossing | None:
-    """Return where two laws cross beyond the measured sizes, if most of their draws do."""
-    logs = np.log(last) + np.linspace(0.0, math.log(MAX_EXTRAPOLATION), EXTRAPOLATION_STEPS)
-    ahead = (second.values(np.exp(logs)) - first.values(np.exp(logs)))[None, :]
-    sign = 1 if ahead[0, 0] > 0 else -1
-    if sign * ahead[0, -1] >= 0:
+    """Return the crossing of two laws beyond the measured sizes, if at least half of their draws cross."""
+    log_sizes = np.log(last_size) + np.linspace(0.0, math.log(MAX_EXTRAPOLATION), EXTRAPOLATION_STEPS)
+    sizes = np.exp(log_sizes)
+    advantage = (second.values(sizes) - first.values(sizes))[None, :]
+    sign = 1 if advantage[0, 0] > 0 else -1
+    if sign * advantage[0, -1] >= 0:
         return None
-    at = float(_last_zero_crossing(sign * ahead, logs)[0])
-    drawn = sign * (second.bootstrap_losses(np.exp(logs)) - first.bootstrap_losses(np.exp(logs)))
-    crosses = (drawn[:, 0] > 0) & (drawn[:, -1] <= 0)
+    log_rows = float(_last_zero_crossing(sign * advantage, log_sizes)[0])
+    draws = sign * (second.bootstrap_losses(sizes) - first.bootstrap_losses(sizes))
+    crosses = (draws[:, 0] > 0) & (draws[:, -1] <= 0)
     if crosses.mean() < 0.5:
         return None
-    places = np.where(drawn[:, -1] > 0, np.inf, _last_zero_crossing(drawn, logs))
-    return _make_crossing(pair, "extrapolated", sign, at, places, first.level, float(crosses.mean()))
+    drawn_log_rows = np.where(draws[:, -1] > 0, np.inf, _last_zero_crossing(draws, log_sizes))
+    share = float(crosses.mean())
+    return _make_crossing(pair, "extrapolated", sign, log_rows, drawn_log_rows, first.level, share)
 
 
 def _make_crossing(
-    pair: tuple[str, str], kind: str, sign: int, at: float, places: Floats, level: float, share: float
+    pair: tuple[str, str],
+    kind: str,
+    sign: int,
+    log_rows: float,
+    drawn_log_rows: Floats,
+    level: float,
+    share: float,
 ) -> Crossing:
     tail = (1.0 - level) / 2.0
-    low, high = np.exp(np.quantile(places, [tail, 1.0 - tail], method="nearest"))
+    low, high = np.exp(np.quantile(drawn_log_rows, [tail, 1.0 - tail], method="nearest"))
     small, large = pair if sign > 0 else pair[::-1]
-    return Crossing(pair, kind, small, large, math.exp(at), float(low), float(high), share)
+    return Crossing(pair, kind, small, large, math.exp(log_rows), float(low), float(high), share)

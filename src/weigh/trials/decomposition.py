@@ -1,19 +1,19 @@
-"""What a loss is made of: bias, variance and noise, that add up to it row by row.
+"""Bias–variance decompositions whose parts add up to the loss of every row.
 
-With p_r the prediction of the learner that was trained on set r of R, and m its mean over the sets:
+With p_r the prediction of the learner trained on set r of R, and m the mean of p_r over the sets:
 
     squared         mean of ‖p_r − y‖²  =  ‖m − y‖²  +  mean of ‖p_r − m‖²        (bias², variance)
 
-Kohavi & Wolpert's form of the zero-one loss is half of this for predictions and labels written as one 1 among
-zeros: with P(c) the share of the sets that lead to class c, bias² = ½ Σ ([y = c] − P(c))² and variance =
-½ (1 − Σ P(c)²). Domingos' form takes the main prediction, the class that most sets lead to (of equally
-frequent ones the first), and asks whether it is wrong:
+The decomposition of the zero-one loss by Kohavi & Wolpert (1996) is half of this for one-hot predictions and
+labels: with P(c) the fraction of sets that predict class c, bias² = ½ Σ ([y = c] − P(c))² and variance =
+½ (1 − Σ P(c)²). Domingos (2000) uses the main prediction, the class that most sets predict (the first of tied
+classes):
 
-    main = y        bias 0,  variance +P(another class than the main one)         it hurts
-    main ≠ y        bias 1,  variance −P(y)                                       it helps
+    main = y        bias 0,  variance +P(class ≠ main)     unbiased variance, which increases the loss
+    main ≠ y        bias 1,  variance −P(y)                biased variance, which decreases the loss
 
-Where the true means or probabilities of the labels are known, bias is measured against them, and noise is the
-rest of the measured loss: of its own sign in one row, in expectation the noise of the labels.
+If the true means or probabilities of the labels are known, bias is measured against them, and noise is the
+remainder of the measured loss. It may be negative in a single row; its expectation is the label noise.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ BOOTSTRAP_SAMPLES, BOOTSTRAP_SEED = 200, 0
 
 @dataclass(frozen=True, eq=False)
 class Decomposition:
-    """The loss of every row, and its parts, which sum to it.
+    """The loss of every row and its parts, which add up to it.
 
-    `rounds_errors` has the standard errors of the mean loss and the mean parts that come from the finite
-    number of training sets: of squares the jackknife over the sets; of the main prediction, which may turn
-    with a single set, the bootstrap over them.
+    `rounds_errors` has the standard errors of the mean loss and of the mean parts that are due to the finite
+    number of training sets. For squares they come from the jackknife over the sets; for the main prediction,
+    which a single set can change, from the bootstrap.
     """
 
     loss: Floats
@@ -47,157 +47,184 @@ class Decomposition:
     rounds: int
 
     def mean(self, name: str) -> float:
-        """The mean over the rows of the loss or of a part."""
+        """Return the mean over the rows of a part, or of the loss for "loss"."""
         return float((self.loss if name == "loss" else self.parts[name]).mean())
 
     def error_of_rounds(self, name: str) -> float:
-        """The standard error of the mean loss or part from the finite number of training sets."""
+        """Return the standard error of a mean that is due to the finite number of training sets."""
         return self.rounds_errors[name]
 
     def error_of_rows(self, name: str) -> float:
-        """The standard error from the finite number of judged rows; nan of one row."""
-        rows = self.loss if name == "loss" else self.parts[name]
-        return float(rows.std(ddof=1) / np.sqrt(len(rows))) if len(rows) > 1 else float("nan")
+        """Return the standard error of a mean that is due to the finite number of test rows, or NaN."""
+        values = self.loss if name == "loss" else self.parts[name]
+        return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
 
     def corrected(self) -> dict[str, float] | None:
-        """Bias² and variance without the share that a finite number of sets adds and takes away.
+        """Return unbiased estimates of bias² and variance for infinitely many training sets.
 
-        variance · R / (R − 1), and bias² − variance / (R − 1): of both the expectation is the same for any
-        R. None where the parts are no squares (Domingos).
+        These are variance · R / (R − 1) and bias² − variance / (R − 1). None for Domingos' decomposition,
+        whose parts are not squares.
         """
         if "variance" not in self.parts:
             return None
-        more = self.mean("variance") / (self.rounds - 1)
-        return {"bias": self.mean("bias") - more, "variance": self.mean("variance") + more}
+        excess = self.mean("variance") / (self.rounds - 1)
+        return {"bias": self.mean("bias") - excess, "variance": self.mean("variance") + excess}
 
 
 def decompose_squared_loss(
-    predicted: Sequence[Floats] | Floats, true: Floats, known: Floats | None = None
+    predicted: Sequence[Floats] | Floats, true: Floats, true_mean: Floats | None = None
 ) -> Decomposition:
-    """Take squared losses apart.
+    """Decompose squared losses.
 
     Parameters
     ----------
     predicted : [rounds, rows, outputs]
-    true : [rows, outputs], what the predictions are judged by
-    known : [rows, outputs] true means of the labels, or None
+    true : [rows, outputs], the labels
+    true_mean : [rows, outputs], true means of the labels, or None if they are unknown
     """
-    centre = np.asarray(sum(predicted) / len(predicted))
-    goal = true if known is None else known
-    miss, odd = centre - goal, goal - true
+    mean = np.asarray(sum(predicted) / len(predicted))
+    target = true if true_mean is None else true_mean
+    mean_error, label_error = mean - target, target - true
 
-    def of_set(answer: Floats) -> tuple[Floats, ...]:
-        away = answer - centre
-        tables = (np.square(answer - true), np.square(away), miss * away, odd * away)
-        return tuple(table.sum(axis=1) for table in tables)
+    def statistics(prediction: Floats) -> tuple[Floats, ...]:
+        deviation = prediction - mean
+        squares = np.square(prediction - true), np.square(deviation)
+        return tuple(
+            table.sum(axis=1) for table in (*squares, mean_error * deviation, label_error * deviation)
+        )
 
-    # Set by set: tables of all sets at once would be as large as all answers, several times.
-    losses, spread, lean, stray = np.array([of_set(each) for each in predicted]).transpose(1, 0, 2)
-    bias, noise = np.square(miss).sum(axis=1), (odd * (miss + centre - true)).sum(axis=1)
-    return _squared_decomposition(losses, spread, lean, stray, bias, None if known is None else noise)
+    # One set at a time: tables of all sets at once would need several times the memory of the predictions.
+    losses, squared_deviations, bias_products, noise_products = np.array(
+        [statistics(each) for each in predicted]
+    ).transpose(1, 0, 2)
+    bias = np.square(mean_error).sum(axis=1)
+    noise = None if true_mean is None else (label_error * (mean_error + mean - true)).sum(axis=1)
+    return _squared_decomposition(losses, squared_deviations, bias_products, noise_products, bias, noise)
 
 
 def decompose_kohavi_wolpert(
-    predicted: Codes, true: Codes, k: int, known: Floats | None = None
+    predicted: Codes, true: Codes, k: int, true_proba: Floats | None = None
 ) -> Decomposition:
-    """Take zero-one losses of k classes apart into squares.
+    """Decompose zero-one losses of k classes into squares.
 
     Parameters
     ----------
-    predicted : [rounds, rows] codes of classes
-    true : [rows] codes of classes
-    known : [rows, k] true probabilities of the classes, or None
+    predicted : [rounds, rows] class codes
+    true : [rows] class codes
+    true_proba : [rows, k] true probabilities of the classes, or None if they are unknown
     """
-    share = _count_votes(predicted, np.ones(len(predicted)), k) / len(predicted)
+    vote_shares = _count_votes(predicted, np.ones(len(predicted)), k) / len(predicted)
     label = one_hot(true, k)
-    goal = label if known is None else known
-    miss, odd = share - goal, goal - label
+    target = label if true_proba is None else true_proba
+    mean_error, label_error = vote_shares - target, target - label
 
-    def away(table: Floats) -> Floats:
-        """Return the product of a table [rows, k] and every prediction, as one 1 among zeros, less P."""
-        return np.asarray(table[np.arange(len(true)), predicted] - (table * share).sum(axis=1))
+    def deviation_product(table: Floats) -> Floats:
+        """Return the products [rounds, rows] of a table [rows, k] with one-hot predictions minus P."""
+        return np.asarray(table[np.arange(len(true)), predicted] - (table * vote_shares).sum(axis=1))
 
     losses = np.asarray(predicted != true, np.float64)
-    spread = 0.5 * (1.0 - np.square(share).sum(axis=1)) - away(share)
-    bias, noise = 0.5 * np.square(miss).sum(axis=1), 0.5 * (odd * (miss + share - label)).sum(axis=1)
+    squared_deviations = 0.5 * (1.0 - np.square(vote_shares).sum(axis=1)) - deviation_product(vote_shares)
+    bias = 0.5 * np.square(mean_error).sum(axis=1)
+    noise = 0.5 * (label_error * (mean_error + vote_shares - label)).sum(axis=1)
     return _squared_decomposition(
-        losses, spread, 0.5 * away(miss), 0.5 * away(odd), bias, None if known is None else noise
+        losses,
+        squared_deviations,
+        0.5 * deviation_product(mean_error),
+        0.5 * deviation_product(label_error),
+        bias,
+        None if true_proba is None else noise,
     )
 
 
 def _squared_decomposition(
-    losses: Floats, spread: Floats, lean: Floats, stray: Floats, bias: Floats, noise: Floats | None
+    losses: Floats,
+    squared_deviations: Floats,
+    bias_products: Floats,
+    noise_products: Floats,
+    bias: Floats,
+    noise: Floats | None,
 ) -> Decomposition:
-    """Return the parts of squares with their errors, from tables [rounds, rows].
+    """Return bias², variance and noise with jackknife errors, from tables [rounds, rows].
 
-    With m the mean prediction, g the goal and d = p − m: `spread` is ‖d‖², `lean` (m − g)·d and `stray`
-    (g − y)·d. The noise ‖m − y‖² − ‖m − g‖² = (g − y)·(2 m − g − y) is zero where goal and label are one.
+    With m the mean prediction, g the target and d = p − m: `squared_deviations` is ‖d‖², `bias_products`
+    (m − g)·d and `noise_products` (g − y)·d. The noise ‖m − y‖² − ‖m − g‖² = (g − y)·(2 m − g − y) is zero if
+    target and label are equal.
     """
-    less = len(losses) - 1
-    loss, variance = losses.mean(axis=0), spread.mean(axis=0)
-    size = spread.mean(axis=1)
-    # The centre without set r is the centre less d_r / (R − 1).
-    without = {
-        "loss": ((less + 1) * loss.mean() - losses.mean(axis=1)) / less,
-        "bias": bias.mean() - 2 * lean.mean(axis=1) / less + size / less**2,
-        "variance": (less + 1) * (variance.mean() - size / less) / less,
+    n_others = len(losses) - 1
+    loss, variance = losses.mean(axis=0), squared_deviations.mean(axis=0)
+    set_deviations = squared_deviations.mean(axis=1)
+    # The mean prediction without set r is m − d_r / (R − 1).
+    leave_one_out = {
+        "loss": ((n_others + 1) * loss.mean() - losses.mean(axis=1)) / n_others,
+        "bias": bias.mean() - 2 * bias_products.mean(axis=1) / n_others + set_deviations / n_others**2,
+        "variance": (n_others + 1) * (variance.mean() - set_deviations / n_others) / n_others,
     }
     parts = {"bias": bias, "variance": variance}
     if noise is not None:
         parts["noise"] = noise
-        without["noise"] = noise.mean() - 2 * stray.mean(axis=1) / less
-    errors = {name: float(np.sqrt(less)) * _standard_deviation(left) for name, left in without.items()}
-    return Decomposition(loss, parts, errors, less + 1)
+        leave_one_out["noise"] = noise.mean() - 2 * noise_products.mean(axis=1) / n_others
+    errors = {
+        name: float(np.sqrt(n_others)) * _standard_deviation(means) for name, means in leave_one_out.items()
+    }
+    return Decomposition(loss, parts, errors, n_others + 1)
 
 
-def decompose_domingos(predicted: Codes, true: Codes, k: int, known: Floats | None = None) -> Decomposition:
-    """Take zero-one losses of k classes apart by the main prediction; parameters as `kohavi_wolpert`."""
+def decompose_domingos(
+    predicted: Codes, true: Codes, k: int, true_proba: Floats | None = None
+) -> Decomposition:
+    """Decompose zero-one losses of k classes by the main prediction.
+
+    The parameters are those of `decompose_kohavi_wolpert`.
+    """
     rounds = len(predicted)
-    goal = true if known is None else np.asarray(known.argmax(axis=1), np.int64)
+    target = true if true_proba is None else np.asarray(true_proba.argmax(axis=1), np.int64)
 
-    def counted(times: Floats) -> dict[str, Floats]:
-        """Return loss and parts where each set counts so many times."""
-        found = _domingos_parts(_count_votes(predicted, times, k), true, goal)
-        if known is not None:
-            found["noise"] = found["loss"] - sum(part for name, part in found.items() if name != "loss")
-        return found
+    def weighted_parts(set_weights: Floats) -> dict[str, Floats]:
+        parts = _domingos_parts(_count_votes(predicted, set_weights, k), true, target)
+        if true_proba is not None:
+            parts["noise"] = parts["loss"] - sum(part for name, part in parts.items() if name != "loss")
+        return parts
 
-    found = counted(np.ones(rounds))
-    drawn = np.random.default_rng(BOOTSTRAP_SEED).multinomial(
+    parts = weighted_parts(np.ones(rounds))
+    samples = np.random.default_rng(BOOTSTRAP_SEED).multinomial(
         rounds, np.full(rounds, 1 / rounds), BOOTSTRAP_SAMPLES
     )
-    means = [{name: part.mean() for name, part in counted(times).items()} for times in drawn.astype(float)]
-    errors = {name: _standard_deviation(np.array([each[name] for each in means])) for name in found}
-    # The loss is a mean over the sets, and its error needs no chance.
+    means = [
+        {name: part.mean() for name, part in weighted_parts(weights).items()}
+        for weights in samples.astype(float)
+    ]
+    errors = {name: _standard_deviation(np.array([each[name] for each in means])) for name in parts}
+    # The loss is a mean over the sets, so its standard error has a closed form.
     errors["loss"] = _standard_deviation((predicted != true).mean(axis=1)) / float(np.sqrt(rounds - 1))
-    return Decomposition(found.pop("loss"), found, errors, rounds)
+    return Decomposition(parts.pop("loss"), parts, errors, rounds)
 
 
-def _count_votes(predicted: Codes, times: Floats, k: int) -> Floats:
-    """Return how often each row is given each class [rows, k], each set counted so many times."""
-    rows = predicted.shape[1]
-    places = (np.arange(rows) * k + predicted).ravel()
-    return np.asarray(np.bincount(places, np.repeat(times, rows), rows * k).reshape(rows, k), np.float64)
+def _count_votes(predicted: Codes, set_weights: Floats, k: int) -> Floats:
+    """Return the weighted number of sets that predict each class for each row [rows, k]."""
+    n_rows = predicted.shape[1]
+    cells = (np.arange(n_rows) * k + predicted).ravel()
+    votes = np.bincount(cells, np.repeat(set_weights, n_rows), n_rows * k)
+    return np.asarray(votes.reshape(n_rows, k), np.float64)
 
 
 def _standard_deviation(values: Floats) -> float:
-    """Return the standard deviation; of equal values zero, and not their rounding."""
+    """Return the standard deviation, which is exactly zero if all values are equal."""
     return float((values - values[0]).std())
 
 
-def _domingos_parts(counts: Floats, true: Codes, goal: Codes) -> dict[str, Floats]:
-    """Return the loss, and bias and signed variances against the goal, from the votes [rows, k]."""
-    share = counts / counts.sum(axis=1, keepdims=True)
-    at, main = np.arange(len(share)), share.argmax(axis=1)
-    wrong = main != goal
+def _domingos_parts(votes: Floats, true: Codes, target: Codes) -> dict[str, Floats]:
+    """Return loss, bias and signed variances [rows] from the votes [rows, k]."""
+    shares = votes / votes.sum(axis=1, keepdims=True)
+    rows, main = np.arange(len(shares)), shares.argmax(axis=1)
+    is_biased = main != target
     return {
-        "loss": 1.0 - share[at, true],
-        "bias": wrong.astype(np.float64),
-        "variance_unbiased": np.where(wrong, 0.0, 1.0 - share[at, main]),
-        "variance_biased": np.where(wrong, -share[at, goal], 0.0),
+        "loss": 1.0 - shares[rows, true],
+        "bias": is_biased.astype(np.float64),
+        "variance_unbiased": np.where(is_biased, 0.0, 1.0 - shares[rows, main]),
+        "variance_biased": np.where(is_biased, -shares[rows, target], 0.0),
     }
 
 
 def one_hot(codes: npt.NDArray[Any], k: int) -> Floats:
-    """Write codes of k classes as one 1 among zeros, on a new last axis."""
+    """Return codes of k classes as one-hot vectors on a new last axis."""
     return np.asarray(np.eye(k)[codes], np.float64)

@@ -1,4 +1,4 @@
-"""What holds a learner back, from its losses at the largest size, with the numbers that say so."""
+"""Diagnosis of over- and underfitting, from the losses at the largest training size."""
 
 from __future__ import annotations
 
@@ -14,39 +14,42 @@ from weigh.text import format_count, format_float, html_paragraph, html_table
 from weigh.trials.power_law import PowerLaw, format_interval
 from weigh.trials.resampled_t_test import FoldCorrection
 
-WIDE_GAP = 0.1  # of the baseline's loss: a gap that matters
-HIGH_TRAINING_LOSS = 0.5  # of the baseline's loss: a training loss that is high
-MIN_WORTHWHILE_GAIN = 0.05  # of the validation loss: what ten times the rows must bring to be worth a word
+WIDE_GAP = 0.1  # as a fraction of the baseline loss
+HIGH_TRAINING_LOSS = 0.5  # as a fraction of the baseline loss
+MIN_WORTHWHILE_GAIN = 0.05  # relative reduction of the validation loss with ten times the rows
 
 VERDICT_SENTENCES = {
-    "overfitting": "it does much better on the rows it learned from than on others",
-    "underfitting": "it does badly even on the rows it learned from, unless the columns tell no more",
-    "both": "it does badly on the rows it learned from, unless the columns tell no more, and worse on others",
-    "fine": "it does well on the rows it learned from, and about as well on others",
-    "undecided": "the losses vary too much from fold to fold to tell",
+    "overfitting": "the loss is much lower on the training rows than on held-out rows",
+    "underfitting": "the loss is high even on the training rows, unless the columns allow no better",
+    "both": "the loss is high on the training rows, unless the columns allow no better, and higher elsewhere",
+    "fine": "the loss is low on the training rows and about as low on held-out rows",
+    "undecided": "the losses vary too much between folds to decide",
 }
-UNBEATEN_SENTENCE = "no learner tried does surely better, so perhaps the columns tell no more"
+UNBEATEN_SENTENCE = "no other learner is significantly better, so the columns may allow no lower loss"
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """A verdict on a learner at its largest training size, the numbers it rests on, and advice.
+    """A verdict on a learner at its largest training size, the numbers behind it, and advice.
 
-    With T and V the training and validation loss, G = V − T their gap and B the loss of guessing (the most
-    frequent class or the classes' frequencies; the mean or median of numbers), all paired fold by fold:
+    Let T and V be the training and validation loss, G = V − T the generalisation gap and B the baseline loss
+    (most frequent class or class frequencies; mean or median), all paired by fold. A quantity is
+    significantly positive or negative if its whole confidence interval is.
 
-    - the gap is wide where the whole interval of G − B/10 is above zero, narrow where it is below;
-    - the training loss is high where the whole interval of T − B/2 is above zero, low where it is below, and
-      high too where a `rival`, another learner on the same rows, has a validation loss surely below T and V;
-    - it is `unbeaten`, and so perhaps no higher than the columns allow, where T − B/2 is surely above zero,
-      other learners were tried, and none has a validation loss surely below V: this decides nothing;
+    - The gap is wide if G − B/10 is significantly positive, narrow if it is significantly negative.
+    - The training loss is high if T − B/2 is significantly positive, low if it is significantly negative. It
+      is also high if a `rival`, another learner on the same rows, has a validation loss significantly below
+      both T and V.
+    - The learner is `unbeaten` if T − B/2 is significantly positive, other learners were evaluated, and none
+      has a validation loss significantly below V. The columns may then allow no lower loss, so a high
+      training loss does not count.
     - "overfitting": the gap is wide; "underfitting": the training loss is high; "both": both;
       "fine": the gap is narrow and the training loss low; "undecided": none of these.
 
-    More rows help ("yes") where by the fitted law ten times as many surely take off 5 % of the loss, and
-    hardly ("no") where they surely do not; None means that it cannot be told. A high training loss may also
-    mean that the columns do not tell the label: no learner can do better than noise allows. B has no
-    interval: folds that have the classes in equal shares say nothing of how much it varies.
+    `rows_help` is "yes" if by the fitted law ten times as many rows significantly reduce the loss by more
+    than 5 %, "no" if they significantly do not, and None if this is unknown. A high training loss may also
+    mean that the columns do not determine the label: no learner can do better than the noise. B has no
+    interval, because it hardly varies between stratified folds.
     """
 
     verdict: str
@@ -64,23 +67,21 @@ class Diagnosis:
 
     @property
     def says(self) -> str:
-        """The verdict in a sentence."""
+        """The verdict as a sentence."""
         if self.rival is not None:
-            return f"{self.rival} does better on rows it never saw than this on its own"
-        return (
-            UNBEATEN_SENTENCE
-            if self.unbeaten and self.verdict == "undecided"
-            else VERDICT_SENTENCES[self.verdict]
-        )
+            return f"{self.rival} has a lower loss on held-out rows than this learner on its training rows"
+        if self.unbeaten and self.verdict == "undecided":
+            return UNBEATEN_SENTENCE
+        return VERDICT_SENTENCES[self.verdict]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
-        measures = ("train", "validation", "gap", "baseline", "asymptote", "tenfold")
-        found = {name: getattr(self, name) for name in measures}
+        """Return everything for JSON."""
+        names = ("train", "validation", "gap", "baseline", "asymptote", "tenfold")
+        measures = {name: getattr(self, name) for name in names}
         return {
             "verdict": self.verdict,
             "says": self.says,
-            **{name: None if each is None else each.to_dict() for name, each in found.items()},
+            **{name: None if each is None else each.to_dict() for name, each in measures.items()},
             "rows": self.rows,
             "rows_help": self.rows_help,
             "rival": self.rival,
@@ -88,34 +89,31 @@ class Diagnosis:
             "advice": list(self.advice),
         }
 
+    def _titled_losses(self) -> list[list[str]]:
+        losses = {
+            "training loss": self.train,
+            "validation loss": self.validation,
+            "generalisation gap": self.gap,
+            "baseline loss": self.baseline,
+        }
+        return [[title, format_interval(measure)] for title, measure in losses.items()]
+
     def __str__(self) -> str:
         lines = [f"{self.verdict}: {self.says}"]
-        lines.append(f"  training loss             {format_interval(self.train)}")
-        lines.append(f"  validation loss           {format_interval(self.validation)}")
-        lines.append(f"  gap between them          {format_interval(self.gap)}")
-        lines.append(f"  loss of guessing          {format_interval(self.baseline)}")
+        lines += [f"  {title:<26}{loss}" for title, loss in self._titled_losses()]
         return "\n".join([*lines, *(f"- {each}" for each in self.advice)])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        losses = {
-            "training loss": self.train,
-            "validation loss": self.validation,
-            "gap between them": self.gap,
-            "loss of guessing": self.baseline,
-        }
-        rows = [
-            ["", f"after {self.rows:,} rows"],
-            *([name, format_interval(each)] for name, each in losses.items()),
-        ]
+        rows = [["", f"with {self.rows:,} rows"], *self._titled_losses()]
         advice = "".join(map(html_paragraph, self.advice))
         return f"<div>{html_table(f'{self.verdict}: {self.says}', rows)}{advice}</div>"
 
 
 @dataclass(frozen=True, eq=False)
 class FinalLosses:
-    """A learner's losses at the largest size, fold by fold, and those of guessing and of its rivals."""
+    """Losses [folds] of a learner at the largest size; those of baseline and rivals are validation losses."""
 
     train: Floats
     validation: Floats
@@ -123,23 +121,23 @@ class FinalLosses:
     rivals: Mapping[str, Floats]
 
 
-def diagnose(losses: FinalLosses, law: PowerLaw | str, rows: int, corrected: FoldCorrection) -> Diagnosis:
-    """Return what the losses say, by the rules of `Diagnosis`."""
+def diagnose(losses: FinalLosses, law: PowerLaw | str, rows: int, correction: FoldCorrection) -> Diagnosis:
+    """Apply the rules of `Diagnosis` to losses at the largest size."""
     with np.errstate(invalid="ignore"):
         gap = losses.validation - losses.train
-        is_wide = _is_significantly_positive(gap - WIDE_GAP * losses.baseline, corrected)
-        is_high = _is_significantly_positive(losses.train - HIGH_TRAINING_LOSS * losses.baseline, corrected)
-    rival = _find_rival(losses, corrected)
-    unbeaten = bool(is_high) and _is_unbeaten(losses, corrected)
+        is_wide = _is_significantly_positive(gap - WIDE_GAP * losses.baseline, correction)
+        is_high = _is_significantly_positive(losses.train - HIGH_TRAINING_LOSS * losses.baseline, correction)
+    rival = _find_rival(losses, correction)
+    unbeaten = bool(is_high) and _is_unbeaten(losses, correction)
     verdict = _verdict(is_wide, True if rival else None if unbeaten else is_high)
     tenfold = law.at(10 * rows) if isinstance(law, PowerLaw) else None
     measured = float(losses.validation.mean())
     rows_help = _do_more_rows_help(law, rows, measured)
     return Diagnosis(
         verdict,
-        train=corrected.measure("train", losses.train, 0.0),
-        validation=corrected.measure("validation", losses.validation, 0.0),
-        gap=corrected.measure("gap", gap),
+        train=correction.measure("train", losses.train, 0.0),
+        validation=correction.measure("validation", losses.validation, 0.0),
+        gap=correction.measure("gap", gap),
         baseline=Measure("baseline", float(losses.baseline.mean())),
         asymptote=law.a if isinstance(law, PowerLaw) else None,
         tenfold=tenfold,
@@ -151,28 +149,28 @@ def diagnose(losses: FinalLosses, law: PowerLaw | str, rows: int, corrected: Fol
     )
 
 
-def _is_significantly_positive(values: Floats, corrected: FoldCorrection) -> bool | None:
-    """Whether the mean is surely above zero, or surely not; None where its interval holds zero."""
-    measure = corrected.measure("side", values)
+def _is_significantly_positive(values: Floats, correction: FoldCorrection) -> bool | None:
+    """Return True or False if the interval of the mean is positive or negative, None if it contains zero."""
+    measure = correction.measure("sign", values)
     return True if measure.low > 0 else False if measure.high < 0 else None
 
 
-def _find_rival(losses: FinalLosses, corrected: FoldCorrection) -> str | None:
-    """Return the best learner whose validation loss is surely below both losses of this one."""
-    below = {
+def _find_rival(losses: FinalLosses, correction: FoldCorrection) -> str | None:
+    """Return the best learner whose validation loss is significantly below both losses of this one."""
+    better = {
         name: float(values.mean())
         for name, values in losses.rivals.items()
-        if _is_significantly_positive(losses.train - values, corrected)
-        and _is_significantly_positive(losses.validation - values, corrected)
+        if _is_significantly_positive(losses.train - values, correction)
+        and _is_significantly_positive(losses.validation - values, correction)
     }
-    return min(below, key=lambda name: below[name]) if below else None
+    return min(better, key=lambda name: better[name]) if better else None
 
 
-def _is_unbeaten(losses: FinalLosses, corrected: FoldCorrection) -> bool:
-    """Whether others were tried, and none of them has a validation loss surely below this one's."""
+def _is_unbeaten(losses: FinalLosses, correction: FoldCorrection) -> bool:
+    """Return whether other learners were evaluated and none has a significantly lower validation loss."""
     others = losses.rivals.values()
     return bool(others) and not any(
-        _is_significantly_positive(losses.validation - values, corrected) for values in others
+        _is_significantly_positive(losses.validation - values, correction) for values in others
     )
 
 
@@ -183,7 +181,7 @@ def _verdict(is_wide: bool | None, is_high: bool | None) -> str:
 
 
 def _do_more_rows_help(law: PowerLaw | str, rows: int, measured: float) -> str | None:
-    # A loss that is lower already than the law expects with more rows tells nothing of them.
+    # A law that predicts a higher loss than was measured says nothing about more rows.
     if isinstance(law, str) or measured <= law.values([10 * rows])[0]:
         return None
     now, later = law.bootstrap_losses([rows, 10 * rows]).T
@@ -193,28 +191,30 @@ def _do_more_rows_help(law: PowerLaw | str, rows: int, measured: float) -> str |
 
 
 def _advice(verdict: str, rival: str | None, unbeaten: bool) -> list[str]:
-    found = []
+    advice = []
     if unbeaten:
-        found.append("Perhaps these columns tell no more of the label: no learner tried does surely better.")
-        found.append("Else a richer learner than those, or richer features: products, words, more columns.")
+        advice.append("No other learner is significantly better: these columns may allow no lower loss.")
+        advice.append("Otherwise try a more flexible learner, or more features: products, words, columns.")
     if verdict in ("overfitting", "both"):
-        found.append("Take a simpler learner, fewer features or a stronger prior, or label more rows.")
+        advice.append("Use a simpler learner, fewer features or a stronger prior, or label more rows.")
     if verdict in ("underfitting", "both"):
-        better = f"{rival} does better: take it" if rival else "Take a richer learner"
-        found.append(f"{better}, or give richer features: products, words, more columns.")
+        learner = f"{rival} does better: use it" if rival else "Use a more flexible learner"
+        advice.append(f"{learner}, or add features: products, words, columns.")
         if rival is None:
-            found.append("Or these columns do not tell the label: then no learner gets far.")
-    return found
+            advice.append("If these columns say little about the label, no learner will do much better.")
+    return advice
 
 
 def _more_rows_advice(law: PowerLaw | str, rows: int, rows_help: str | None, measured: float) -> str:
     if isinstance(law, str):
-        return f"What more rows would bring cannot be told: {law}."
-    later = law.at(10 * rows)
-    if measured <= later.value:
+        return f"The effect of more rows is unknown: {law}."
+    predicted = law.at(10 * rows)
+    if measured <= predicted.value:
         return (
-            f"What more rows would bring cannot be told: by the law {format_count(10 * rows)} have a loss of "
-            f"{format_interval(later)}, and {format_count(rows)} had {format_float(measured)} already."
+            f"The effect of more rows is unknown: the power law predicts {format_interval(predicted)} for "
+            f"{format_count(10 * rows)} rows, but {format_count(rows)} rows already have "
+            f"{format_float(measured)}."
         )
-    words = {"yes": "More rows help", "no": "More rows hardly help", None: "More rows may help or not"}
-    return f"{words[rows_help]}: {format_count(10 * rows)} would have a loss of {format_interval(later)}."
+    effects = {"yes": "More rows help", "no": "More rows hardly help", None: "More rows may or may not help"}
+    loss = f"the predicted loss for {format_count(10 * rows)} rows is {format_interval(predicted)}"
+    return f"{effects[rows_help]}: {loss}."

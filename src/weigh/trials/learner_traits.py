@@ -1,4 +1,4 @@
-"""What kind of learner each is, in words: the questions one asks before any number."""
+"""Qualitative descriptions of learners: hypothesis space, objective, search, cost and guarantees."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from weigh.trials.learners import learners_by_name
 
 @dataclass(frozen=True)
 class Traits:
-    """What a learner can express, and how it finds it."""
+    """What a learner can represent, and how it is trained."""
 
     hypothesis_space: str
     expressiveness: str
@@ -29,7 +29,7 @@ class Traits:
     guarantee: str
 
     def to_dict(self) -> dict[str, str]:
-        """The traits for JSON."""
+        """Return the traits for JSON."""
         return asdict(self)
 
 
@@ -42,131 +42,134 @@ TRAIT_TITLES = {
     "learning": "online or batch",
     "cost": "cost of the search",
 }
-HYPERPLANES = "planes; with more features (products, words) what they can draw"
+HYPERPLANES = "hyperplanes in feature space; non-linear with derived features (products, words)"
+JOINT_LIKELIHOOD = "joint likelihood of rows and labels, smoothed by the prior"
+NAIVE_GUARANTEE = "the exact optimum of its objective; overconfident if columns are correlated"
 WEIGH_TRAITS = {
     "NaiveBayes": Traits(
-        "one distribution per class, columns independent within it",
-        "planes in the log-odds (curves for numbers of unlike spread); no interaction of columns, so no XOR",
+        "one distribution per class; columns are independent given the class",
+        "linear log-odds (quadratic for numbers with class-specific variances); no interactions, so no XOR",
         "generative",
         "parametric",
-        "online: counts are added, merged and taken back",
-        "likelihood of rows and labels together, smoothed by the prior",
-        "none: counting, in closed form",
+        "online: counts are added, merged and subtracted",
+        JOINT_LIKELIHOOD,
+        "none: closed form, by counting",
         "one pass over the rows",
-        "the exact optimum of its score; over-sure where columns repeat each other",
+        NAIVE_GUARANTEE,
     ),
     "JointBayes": Traits(
-        "one full table of probabilities over all combinations of values",
+        "one probability table over all combinations of values",
         "every function of its columns",
         "generative",
-        "parametric, with a parameter per combination",
-        "online: counts are added, merged and taken back",
-        "likelihood of rows and labels together, smoothed by the prior",
-        "none: counting, in closed form",
-        "one pass over the rows; the table grows with the product of the levels",
-        "the exact optimum of its score; it memorises where cells outnumber rows",
+        "parametric, with one parameter per combination",
+        "online: counts are added, merged and subtracted",
+        JOINT_LIKELIHOOD,
+        "none: closed form, by counting",
+        "one pass over the rows; the table grows with the product of the numbers of levels",
+        "the exact optimum of its objective; it memorises if there are more cells than rows",
     ),
     "Perceptron": Traits(
         "linear functions: the sign of w·x + b",
         HYPERPLANES,
         "discriminative",
         "parametric",
-        "online, driven by errors",
-        "mistakes on the training rows",
-        "a step after each mistake, for max_iter passes or until one is clean",
-        "one pass over the rows per pass",
-        "at most R²/γ² mistakes where a plane separates the classes; else none",
+        "online, error-driven",
+        "training errors",
+        "an update after each mistake, for max_iter passes or until a pass has none",
+        "linear in the rows per pass",
+        "at most R²/γ² mistakes if the classes are linearly separable; otherwise none",
     ),
     "LogisticRegression": Traits(
-        "log-odds that are linear: w·x + b",
+        "linear log-odds: w·x + b",
         HYPERPLANES,
         "discriminative",
         "parametric",
-        "batch; online by method='online'",
-        "likelihood of the labels given the rows, with a prior on the weights",
-        "convex optimisation; online, a gradient step per row",
-        "some passes over the rows",
-        "the global optimum, within a proved gap; online none",
+        "batch; online with method='online'",
+        "conditional likelihood of the labels, with a prior on the weights",
+        "convex optimisation; online: stochastic gradient descent",
+        "several passes over the rows",
+        "the global optimum, with a certified duality gap; none if online",
     ),
     "LinearRegression": Traits(
         "linear functions: w·x + b",
-        "planes over the features",
+        "hyperplanes in feature space",
         "discriminative",
         "parametric",
         "batch",
-        "likelihood of the numbers given the rows (squared or absolute errors), with a prior on the weights",
-        "a linear system, or convex optimisation where weights may be zero",
-        "one pass over the rows, then the cube of the features; else some passes",
-        "the global optimum, within a proved gap",
+        "conditional likelihood (squared or absolute errors), with a prior on the weights",
+        "a linear system; convex optimisation for sparse weights or absolute errors",
+        "one pass over the rows and cubic in the features; otherwise several passes",
+        "the global optimum, with a certified duality gap",
     ),
     "Threshold": Traits(
-        "one cut of one column",
-        "one step along one column",
+        "one threshold on one column",
+        "a step function of one column",
         "discriminative",
         "parametric",
         "batch",
-        "mistakes on the training rows",
-        "exhaustive: every cut of every column",
-        "a sort per column",
-        "the best cut there is; in the middle of its gap",
+        "training errors",
+        "exhaustive: every threshold of every column",
+        "one sort per column",
+        "the global optimum; the threshold is in the middle of its gap",
     ),
 }
 
 
 def traits_of(learner: Any) -> Traits | None:
-    """Return what is known of a learner, or of the last step of a pipeline; None if nothing is."""
+    """Return the traits of a learner, or of the last step of a pipeline; None if there are none."""
     learner = learner.steps[-1][1] if isinstance(learner, Pipeline) else learner
     for kind in type(learner).__mro__:
-        known = {"weigh": WEIGH_TRAITS, "sklearn": SKLEARN_TRAITS}.get(kind.__module__.split(".")[0], {})
-        if kind.__name__ in known:
-            return known[kind.__name__]
+        package = kind.__module__.split(".")[0]
+        traits = {"weigh": WEIGH_TRAITS, "sklearn": SKLEARN_TRAITS}.get(package, {})
+        if kind.__name__ in traits:
+            return traits[kind.__name__]
     return None
 
 
 @dataclass(frozen=True, repr=False)
 class TraitTable:
-    """Learners by name with their traits; None where a learner is not described."""
+    """The traits of learners by name; None if a learner is not described."""
 
     learners: Mapping[str, Traits | None]
 
     def to_dict(self) -> dict[str, Any]:
-        """The traits of every learner for JSON."""
+        """Return the traits of every learner for JSON."""
         return {name: None if each is None else each.to_dict() for name, each in self.learners.items()}
 
     def rows(self) -> list[list[str]]:
-        """One row per trait: its title, then a cell per learner; the first row names the learners."""
+        """Return a header with the learners, then one row per trait: its title and a cell per learner."""
         titles = [TRAIT_TITLES.get(field.name, field.name.replace("_", " ")) for field in fields(Traits)]
         columns = [_trait_cells(each) for each in self.learners.values()]
         return [["", *self.learners], *map(list, zip(titles, *columns, strict=True))]
 
     def __str__(self) -> str:
-        head, *rest = self.rows()
-        names = [truncate(name, 20) for name in head[1:]]
+        header, *rows = self.rows()
+        names = [truncate(name, 20) for name in header[1:]]
         width = max(map(len, names)) + 4
         return "\n\n".join(
             "\n".join([title, *(_format_entry(*pair, width) for pair in zip(names, cells, strict=True))])
-            for title, *cells in rest
+            for title, *cells in rows
         )
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return html_table("What kind of learners", self.rows(), 1 + len(self.learners))
+        return html_table("Kinds of learners", self.rows(), 1 + len(self.learners))
 
     def to_markdown(self) -> str:
-        """The table in Markdown, learners down and traits across."""
-        across = list(zip(*self.rows(), strict=True))
+        """Return the table in Markdown, with one row per learner and one column per trait."""
+        transposed = list(zip(*self.rows(), strict=True))
         lines = [
-            "| " + " | ".join(html.escape(cell).replace("|", "\\|") for cell in row) + " |" for row in across
+            "| " + " | ".join(html.escape(cell).replace("|", "\\|") for cell in row) + " |"
+            for row in transposed
         ]
-        return "\n".join([lines[0], "|" + "---|" * len(across[0]), *lines[1:]])
+        return "\n".join([lines[0], "|" + "---|" * len(transposed[0]), *lines[1:]])
 
 
 def describe_learners(learners: Any = None) -> TraitTable:
-    """Describe learners, given as `compare` takes them."""
-    return TraitTable(
-        {name: traits_of(each) for name, each in learners_by_name(learners, "described").items()}
-    )
+    """Return the traits of learners, which are specified as for `compare`."""
+    by_name = learners_by_name(learners, "describe_learners")
+    return TraitTable({name: traits_of(learner) for name, learner in by_name.items()})
 
 
 def _trait_cells(traits: Traits | None) -> list[str]:
@@ -182,136 +185,136 @@ def _format_entry(name: str, cell: str, width: int) -> str:
 
 
 TREE = Traits(
-    "boxes: a tree of questions, each about one column",
-    "every function of its columns, with leaves enough",
+    "trees of thresholds on single columns, which cut the space into boxes",
+    "every function of its columns, with enough leaves",
     "discriminative",
     "non-parametric",
     "batch",
-    "impurity (Gini, entropy, variance) after the next question",
-    "greedy, from the root down, without a way back",
-    "a sort per column and level: n log n",
-    "none: the smallest tree is NP-hard to find; it memorises unless held back",
+    "impurity (Gini, entropy, variance) after the next split",
+    "greedy, from the root down, without backtracking",
+    "one sort per column and level: n log n",
+    "none: finding the smallest tree is NP-hard; it memorises unless it is pruned or limited",
 )
 NEIGHBOURS = Traits(
     "votes of the k nearest training rows",
-    "every function of its columns, with rows enough",
+    "every function of its columns, with enough rows",
     "discriminative",
     "non-parametric",
-    "rows are kept as they come; the work is done when asked",
-    "none at training; the distance of rows",
-    "none at training; the nearest rows when asked",
-    "none at training; up to all rows per prediction",
-    "k = 1: with endless rows at most twice the least possible error",
+    "lazy: training stores the rows",
+    "none in training; the distance between rows",
+    "none in training; nearest-neighbour search in prediction",
+    "none in training; up to all rows per prediction",
+    "k = 1: in the limit at most twice the Bayes error",
 )
 FOREST = Traits(
-    "averages of many trees, each grown on rows and columns drawn at random",
+    "averages of many trees, each grown on random rows and columns",
     "every function of its columns",
     "discriminative",
     "non-parametric",
     "batch",
-    "impurity after the next question, tree by tree",
-    "greedy, from the root down; averaging takes variance away",
-    "that of a tree, times the trees",
-    "none; more trees do not overfit more",
+    "impurity after the next split, for each tree",
+    "greedy, from the root down; averaging reduces variance",
+    "that of a tree, times the number of trees",
+    "none; more trees do not increase overfitting",
 )
 BOOSTING = Traits(
-    "sums of many small trees, each grown on what the others left",
-    "every function of its columns, with trees enough",
+    "sums of many small trees, each fitted to the residuals of the previous ones",
+    "every function of its columns, with enough trees",
     "discriminative",
     "non-parametric",
     "batch",
-    "a loss of the sum, lowered tree by tree",
-    "greedy, one tree after the other",
-    "that of a small tree, times the trees",
-    "the training loss falls; too many trees overfit",
+    "the loss of the sum",
+    "greedy, one tree at a time (gradient descent in function space)",
+    "that of a small tree, times the number of trees",
+    "the training loss decreases; too many trees overfit",
 )
 LOGISTIC = Traits(
-    "log-odds that are linear: w·x + b",
-    "planes; with more features what they can draw",
+    "linear log-odds: w·x + b",
+    HYPERPLANES,
     "discriminative",
     "parametric",
     "batch",
-    "likelihood of the labels given the rows, with a penalty on the weights",
+    "conditional likelihood of the labels, with a penalty on the weights",
     "convex optimisation",
-    "some passes over the rows",
+    "several passes over the rows",
     "the global optimum, to its tolerance",
 )
 ONLINE_LINEAR = Traits(
     "linear functions: w·x + b",
-    "planes; with more features what they can draw",
+    HYPERPLANES,
     "discriminative",
     "parametric",
     "online",
-    "a loss of one row at a time",
+    "the loss of one row at a time",
     "a gradient step per row",
-    "one pass over the rows per pass",
-    "near the optimum where steps shrink; of separable rows a separating plane",
+    "linear in the rows per pass",
+    "converges with decreasing steps; separates linearly separable classes",
 )
 LINEAR = Traits(
     "linear functions: w·x + b",
-    "planes over the features",
+    "hyperplanes in feature space",
     "discriminative",
     "parametric",
     "batch",
     "squared errors, with a penalty on the weights",
     "a linear system, or coordinate descent",
-    "one pass over the rows, then the cube of the features; else some passes",
+    "one pass over the rows and cubic in the features; otherwise several passes",
     "the global optimum, to its tolerance",
 )
 SUPPORT_VECTOR_MACHINE = Traits(
-    "linear functions of the features, or of a kernel's",
-    "planes; with a kernel curves of nearly any form",
+    "linear functions in the feature space, or in that of a kernel",
+    "hyperplanes; with a kernel nearly any boundary",
     "discriminative",
-    "parametric if linear, else the rows at the margin are kept",
+    "parametric if linear; otherwise the support vectors are kept",
     "batch",
-    "the hinge loss (of numbers, errors beyond ε), with a penalty on the weights",
+    "the hinge loss (regression: errors beyond ε), with a penalty on the weights",
     "convex optimisation",
-    "with a kernel between the square and the cube of the rows",
+    "between quadratic and cubic in the rows with a kernel",
     "the global optimum, to its tolerance",
 )
 NETWORK = Traits(
-    "layers of linear functions with a bend after each",
-    "every continuous function, with units enough",
+    "layers of linear functions, each followed by a non-linearity",
+    "every continuous function, with enough units",
     "discriminative",
     "parametric",
-    "online, in small batches",
+    "online, in mini-batches",
     "log loss or squared errors, with a penalty on the weights",
-    "gradient steps from random weights",
-    "passes over the rows, times the weights",
-    "none: a local optimum, another for another seed",
+    "gradient steps from random initial weights",
+    "linear in rows and weights per pass",
+    "none: a local optimum that depends on the seed",
 )
 NAIVE_BAYES = Traits(
-    "one distribution per class, columns independent within it",
-    "planes in the log-odds (curves for numbers of unlike spread)",
+    "one distribution per class; columns are independent given the class",
+    "linear log-odds (quadratic for numbers with class-specific variances)",
     "generative",
     "parametric",
     "online: counts and moments are added",
-    "likelihood of rows and labels together, smoothed",
-    "none: counting, in closed form",
+    "joint likelihood of rows and labels, smoothed",
+    "none: closed form, by counting",
     "one pass over the rows",
-    "the exact optimum of its score; over-sure where columns repeat each other",
+    NAIVE_GUARANTEE,
 )
 DISCRIMINANT = Traits(
-    "a normal curve over all columns per class",
-    "planes, or curves of degree two where every class has its own spread",
+    "one multivariate normal distribution per class",
+    "hyperplanes, or quadratic boundaries with class-specific covariances",
     "generative",
     "parametric",
     "batch",
-    "likelihood of rows and labels together",
-    "none: means and covariances, in closed form",
-    "one pass over the rows, then the cube of the columns",
-    "the exact optimum of its score",
+    "joint likelihood of rows and labels",
+    "none: closed form, means and covariances",
+    "one pass over the rows, then cubic in the columns",
+    "the exact optimum of its objective",
 )
 BASELINE = Traits(
-    "one answer for all rows",
+    "one prediction for all rows",
     "constants",
-    "neither: it does not look at the rows",
+    "neither: it ignores the columns",
     "parametric",
     "batch",
-    "mistakes, or errors, without the columns",
+    "the loss of a constant",
     "none: counting",
     "one pass over the labels",
-    "the best constant; whoever does no better has learned nothing",
+    "the best constant; a learner that does no better has learned nothing",
 )
 
 SKLEARN_FAMILIES = (

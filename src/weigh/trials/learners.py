@@ -1,4 +1,4 @@
-"""Learners by name, and made ready for the rows they are tried on."""
+"""Learners by name, their settings, and an encoder that turns any table into a numeric matrix."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from weigh.text import truncate
 
 
 def decision_tree() -> Any:
-    """A decision tree of scikit-learn over any columns."""
+    """Return scikit-learn's decision tree for tables with any kinds of columns."""
     return make_pipeline(AsNumbers(scale=None), DecisionTreeClassifier(random_state=0))
 
 
 def nearest_neighbours() -> Any:
-    """The nearest neighbours of scikit-learn over any columns, numbers in standard deviations."""
+    """Return scikit-learn's nearest neighbours for any kinds of columns, with numbers standardised."""
     return make_pipeline(AsNumbers(), KNeighborsClassifier())
 
 
 def standardised_logistic_regression() -> Any:
-    """Logistic regression, numbers in standard deviations: its prior treats all columns alike."""
+    """Return logistic regression with numbers standardised, so that its prior treats all columns alike."""
     return LogisticRegression(scale="unit")
 
 
@@ -58,80 +58,81 @@ LEARNER_FACTORIES: dict[str, Callable[[], Any]] = {
 }
 DEFAULT_LEARNERS = ("naive-bayes", "logistic", "perceptron", "tree", "neighbours")
 
-LearnersLike = Any  # a learner, a name, or several of them as a list or by name
+LearnersLike = Any  # a learner or its name, or several as a list or as a mapping from names
 
 
 def learners_by_name(learners: LearnersLike, owner: str) -> dict[str, Any]:
-    """Return learners by name; None means the usual ones, a name one of `LEARNERS`."""
+    """Return learners by name; None means `DEFAULT_LEARNERS`, a string a key of `LEARNER_FACTORIES`."""
     if learners is None:
         learners = DEFAULT_LEARNERS
     if isinstance(learners, str) or not isinstance(learners, Mapping | Sequence):
         learners = [learners]
     if not len(learners):
-        raise errors.parameter_error(owner, "learners", "one learner at least", learners)
+        raise errors.parameter_error(owner, "learners", "at least one learner", learners)
     if isinstance(learners, Mapping):
         return {str(name): _make_learner(each, owner) for name, each in learners.items()}
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     for each in learners:
         name = each if isinstance(each, str) else _learner_name(each)
-        again = sum(known == name or known.startswith(f"{name} (") for known in found)
-        found[f"{name} ({again + 1})" if again else name] = _make_learner(each, owner)
-    return found
+        n_same = sum(other == name or other.startswith(f"{name} (") for other in by_name)
+        by_name[f"{name} ({n_same + 1})" if n_same else name] = _make_learner(each, owner)
+    return by_name
 
 
 def _learner_name(learner: Any) -> str:
     return type(learner.steps[-1][1] if isinstance(learner, Pipeline) else learner).__name__
 
 
-def _make_learner(given: Any, owner: str) -> Any:
-    if isinstance(given, str):
-        if given not in LEARNER_FACTORIES:
+def _make_learner(learner: Any, owner: str) -> Any:
+    if isinstance(learner, str):
+        if learner not in LEARNER_FACTORIES:
+            names = errors.quote_names(LEARNER_FACTORIES)
             raise errors.ParameterError(
-                f"{owner}: there is no learner {given!r}; there are {errors.quote_names(LEARNER_FACTORIES)}."
-                f"{errors.did_you_mean(given, LEARNER_FACTORIES)}"
+                f"{owner}: there is no learner {learner!r}; there are {names}."
+                f"{errors.did_you_mean(learner, LEARNER_FACTORIES)}"
             )
-        return LEARNER_FACTORIES[given]()
-    if isinstance(given, type) or not (hasattr(given, "fit") and hasattr(given, "get_params")):
+        return LEARNER_FACTORIES[learner]()
+    if isinstance(learner, type) or not (hasattr(learner, "fit") and hasattr(learner, "get_params")):
         must = f"learners such as weigh.NaiveBayes(), or names: {errors.quote_names(LEARNER_FACTORIES)}"
-        raise errors.parameter_error(owner, "learners", must, given)
-    return given
+        raise errors.parameter_error(owner, "learners", must, learner)
+    return learner
 
 
 def is_regression(learner: Any) -> bool:
-    """Whether a learner predicts numbers."""
+    """Return whether a learner predicts numbers."""
     return bool(is_regressor(learner))
 
 
 def set_column_kinds(learner: Any, kinds: Any) -> None:
-    """Tell a learner that `LEARNERS` makes what its columns mean."""
-    own = next(name for name in learner.get_params() if name.rpartition("__")[2] == "columns")
-    learner.set_params(**{own: kinds})
+    """Set the column kinds of a learner that `LEARNER_FACTORIES` made."""
+    parameter = next(name for name in learner.get_params() if name.rpartition("__")[2] == "columns")
+    learner.set_params(**{parameter: kinds})
 
 
 def format_settings(learner: Any) -> str:
-    """Return the settings that differ from the defaults; of a pipeline its steps, with their settings."""
+    """Return the settings that differ from the defaults; for a pipeline, those of each step."""
     if isinstance(learner, Pipeline):
         return " + ".join(f"{type(step).__name__}({format_settings(step)})" for _, step in learner.steps)
-    usual = {name: each.default for name, each in inspect.signature(type(learner)).parameters.items()}
-    own = learner.get_params(deep=False).items()
-    return ", ".join(f"{name}={value!r}" for name, value in own if repr(value) != repr(usual.get(name)))
+    defaults = {name: each.default for name, each in inspect.signature(type(learner)).parameters.items()}
+    params = learner.get_params(deep=False).items()
+    return ", ".join(f"{name}={value!r}" for name, value in params if repr(value) != repr(defaults.get(name)))
 
 
 def format_settings_note(settings: Mapping[str, str]) -> list[str]:
-    """Return a sentence about learners whose settings differ from the defaults, if there are any."""
-    told = [f"{truncate(name, 30)}: {truncate(own, 200)}" for name, own in settings.items() if own]
-    return [f"Settings other than the defaults: {'; '.join(told)}."] if told else []
+    """Return a sentence that lists non-default settings, or an empty list if there are none."""
+    items = [f"{truncate(name, 30)}: {truncate(values, 200)}" for name, values in settings.items() if values]
+    return [f"Non-default settings: {'; '.join(items)}."] if items else []
 
 
-MAX_DENSE_COLUMNS = 512  # columns up to which rows are given with all their zeros
+MAX_DENSE_COLUMNS = 512  # wider matrices stay sparse
 
 
 class AsNumbers(TransformerMixin, BaseEstimator):
-    """One number per number, flag, level of a category and word, as our learners of weights see the rows.
+    """Encode a table as a matrix with one column per number, flag, category level and word.
 
-    Numbers are in standard deviations from their mean if `scale` is "unit", so that no column is far away
-    because of its unit. What is missing, and levels and words that were never seen, are zero. `columns` are
-    kinds of columns, as our learners take them.
+    This is the design matrix of the linear learners. `scale="unit"` standardises numbers, so that distances
+    do not depend on units. Missing values, unseen levels and unseen words are zero. `columns` are the
+    kinds of the columns, as in the other learners.
     """
 
     def __init__(self, scale: str | None = "unit", missing: Any = (), columns: Any = "auto") -> None:
@@ -140,20 +141,20 @@ class AsNumbers(TransformerMixin, BaseEstimator):
         self.missing = missing
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the columns' kinds, levels, words and scales; y is not looked at."""
+        """Learn the kinds, levels, words and scales of the columns; y is ignored."""
         source = rows_of(X, missing=self.missing)
         self.schema_ = linear_schema(
             source, self.columns, scale=self.scale, missing=self.missing, owner="AsNumbers"
         )
         chunks = self.schema_.chunks
-        known = fit_preprocessing(self.schema_, chunks(source)) if needs_first_pass(self.schema_) else {}
-        self.space_ = FeatureIndex(self.schema_, known)
+        fitted = fit_preprocessing(self.schema_, chunks(source)) if needs_first_pass(self.schema_) else {}
+        self.space_ = FeatureIndex(self.schema_, fitted)
         for chunk in chunks(source):
             self._encode_chunk(chunk, grow=True)
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the rows as a matrix: with all its zeros if it is narrow, else sparse."""
+        """Return the rows as a matrix, dense up to `MAX_DENSE_COLUMNS` columns and sparse beyond."""
         source = rows_of(X, missing=self.missing)
         parts = [self._encode_chunk(chunk, grow=False) for chunk in self.schema_.chunks(source)]
         matrix = vstack(parts, format="csr")
@@ -162,10 +163,10 @@ class AsNumbers(TransformerMixin, BaseEstimator):
     def _encode_chunk(self, chunk: Chunk, *, grow: bool) -> csr_matrix:
         blocks = self.space_.prepare_blocks(self.schema_.encode(chunk), None)
         indptr, indices, values = self.space_.to_rows(blocks, grow=grow)
-        within = slice(int(indptr[0]), int(indptr[-1]))
-        numbers = np.ones(len(indices[within])) if values is None else values[within]
+        used = slice(int(indptr[0]), int(indptr[-1]))
+        data = np.ones(len(indices[used])) if values is None else values[used]
         shape = (len(indptr) - 1, self.space_.width)
-        return csr_matrix((numbers, indices[within], indptr - indptr[0]), shape=shape)
+        return csr_matrix((data, indices[used], indptr - indptr[0]), shape=shape)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

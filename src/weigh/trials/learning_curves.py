@@ -1,4 +1,4 @@
-"""`learning_curve`: train and validation loss against the number of training rows."""
+"""`learning_curve`: training and validation loss against the number of training rows."""
 
 from __future__ import annotations
 
@@ -13,19 +13,17 @@ from weigh import errors
 from weigh.features.validation import check_integer
 from weigh.judge.metrics.confidence_intervals import Measure
 from weigh.judge.metrics.losses import Floats
-from weigh.text import format_quantity
+from weigh.text import format_quantity, to_json_value
 from weigh.trials.candidates import LOSSES, Candidate, Experiment, baseline_candidate
 from weigh.trials.crossing import Crossing, CurveLosses, find_crossing
 from weigh.trials.diagnosis import Diagnosis, FinalLosses, diagnose
-from weigh.trials.learner_curve import (
-    FittedLearningCurve,
-    LearningCurvePoint,
+from weigh.trials.learners import format_settings
+from weigh.trials.learning_curve_format import (
     crossing_marks,
     format_learning_curve,
     learning_curve_html,
     plot_rows,
 )
-from weigh.trials.learners import format_settings
 from weigh.trials.parallel import run_jobs
 from weigh.trials.power_law import PowerLaw, RequiredRows, fit_power_law
 from weigh.trials.resampled_t_test import FoldCorrection, check_level
@@ -33,21 +31,22 @@ from weigh.trials.rows import LabelledRows
 from weigh.trials.splits import Groups, Split, stratified_order
 
 OWNER = "learning_curve"
-DEFAULT_SIZES, MAX_SIZE_RATIO, MIN_FIRST_SIZE = 8, 128, 10
+DEFAULT_SIZES, MAX_SIZE_RATIO, MIN_FIRST_SIZE = 8, 128, 10  # number of sizes, last / first, and first size
 DEFAULT_FOLDS, DEFAULT_REPEATS = 5, 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LearningCurve:
-    """The result of `learning_curve`; prints within 80 columns.
+    """The result of `learning_curve`; prints in at most 80 columns.
 
-    `curves` has one `Curve` per learner, `curve["logistic"]` is the one of that name. Of a single learner
-    `law`, `diagnosis`, `at(n)` and `size_for(loss)` are those of its curve. `crossings` tells for every
-    pair of learners where one overtakes the other.
+    `curves` has one `FittedLearningCurve` per learner; `result["logistic"]` is the one of that name. With a
+    single learner, `law`, `diagnosis`, `at(n)` and `size_for(loss)` are those of its curve. `crossings` says
+    for every pair of learners at which size one overtakes the other.
 
-    Means are over all folds of all repeats. Their intervals take into account that the folds' training
-    rows overlap: the variance of a mean is (1/J + n_test/n_train) s² (Nadeau & Bengio), with n_train the
-    rows that are not held out, whatever the size, and Student's t of J − 1 degrees of freedom.
+    Means are over all J folds of all repeats. Their intervals account for the overlap of the training sets:
+    the variance of a mean is (1/J + n_test/n_train) s² (Nadeau & Bengio), where n_train is the number of rows
+    that are not held out, at all sizes, and the quantiles are those of Student's t with J − 1 degrees of
+    freedom.
     """
 
     curves: tuple[FittedLearningCurve, ...]
@@ -63,10 +62,10 @@ class LearningCurve:
         for each in self.curves:
             if each.name == name:
                 return each
-        known = [each.name for each in self.curves]
+        names = [each.name for each in self.curves]
         raise errors.ParameterError(
-            f"{OWNER}: there is no curve of {name!r}; there are {errors.quote_names(known)}."
-            f"{errors.did_you_mean(str(name), known)}"
+            f"{OWNER}: there is no curve of {name!r}; there are {errors.quote_names(names)}."
+            f"{errors.did_you_mean(str(name), names)}"
         )
 
     def __iter__(self) -> Iterator[FittedLearningCurve]:
@@ -76,31 +75,32 @@ class LearningCurve:
     def _only_curve(self) -> FittedLearningCurve:
         if len(self.curves) == 1:
             return self.curves[0]
-        known = [each.name for each in self.curves]
+        names = [each.name for each in self.curves]
         raise errors.Unsupported(
-            f"There are curves of {errors.quote_names(known)}. Ask one of them, such as curve[{known[0]!r}]."
+            f"There are curves of several learners: {errors.quote_names(names)}. Select one, such as "
+            f"curve[{names[0]!r}]."
         )
 
     @property
     def law(self) -> PowerLaw | None:
-        """The law of the only learner."""
+        """The power law of the only learner, or None if none fits."""
         return self._only_curve.law
 
     @property
     def diagnosis(self) -> Diagnosis:
-        """What holds the only learner back."""
+        """The diagnosis of the only learner."""
         return self._only_curve.diagnosis
 
     def at(self, n: float) -> Measure:
-        """Return the validation loss of the only learner that is expected after n rows."""
+        """Return the validation loss that the only learner's power law predicts for n rows."""
         return self._only_curve.at(n)
 
     def size_for(self, loss: float) -> RequiredRows:
-        """Return how many rows bring the only learner's validation loss down to `loss`."""
+        """Return the number of rows at which the only learner's power law reaches `loss`."""
         return self._only_curve.size_for(loss)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return everything for JSON."""
         names = ("loss", "n", "folds", "repeats", "level")
         return {
             **{name: getattr(self, name) for name in names},
@@ -110,7 +110,7 @@ class LearningCurve:
         }
 
     def plot(self) -> Any:
-        """Return a picture of the losses over the rows, the laws dashed, the crossings marked."""
+        """Return a chart of the losses by training rows, with fitted laws dashed and crossings marked."""
         from weigh.pictures import line_chart
 
         return line_chart(
@@ -122,15 +122,75 @@ class LearningCurve:
             marks=crossing_marks(self.crossings),
         )
 
-    def __repr__(self) -> str:
-        return str(self)
-
     def __str__(self) -> str:
-        """Print sizes, laws, diagnoses and crossings."""
         return format_learning_curve(self)
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return learning_curve_html(self)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedLearningCurve:
+    """The learning curve of one learner: its losses, the power law of its validation loss, and a diagnosis.
+
+    `law` is None if no power law fits, and `no_law` says why. `settings` lists the settings that differ from
+    the defaults, as text.
+    """
+
+    name: str
+    points: tuple[LearningCurvePoint, ...]
+    law: PowerLaw | None
+    no_law: str | None
+    diagnosis: Diagnosis
+    settings: str = ""
+
+    def at(self, n: float) -> Measure:
+        """Return the validation loss that the power law predicts for n rows."""
+        return self._require_law().at(n)
+
+    def size_for(self, loss: float) -> RequiredRows:
+        """Return the number of rows at which the power law reaches `loss`."""
+        return self._require_law().size_for(loss)
+
+    def _require_law(self) -> PowerLaw:
+        if self.law is None:
+            raise errors.Unsupported(
+                f"No power law fits the curve of {self.name}: {self.no_law}. Use more sizes, folds or "
+                f"repeats."
+            )
+        return self.law
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything for JSON."""
+        return {
+            "learner": self.name,
+            "settings": self.settings,
+            "points": [point.to_dict() for point in self.points],
+            "law": None if self.law is None else self.law.to_dict(),
+            "no_law": self.no_law,
+            "diagnosis": self.diagnosis.to_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class LearningCurvePoint:
+    """Training and validation loss at one number of training rows, and the median seconds of a fit."""
+
+    rows: int
+    train: Measure
+    validation: Measure
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the point for JSON."""
+        return {
+            "rows": self.rows,
+            "train": self.train.to_dict(),
+            "validation": self.validation.to_dict(),
+            "seconds": to_json_value(self.seconds),
+        }
 
 
 def learning_curve(
@@ -147,23 +207,23 @@ def learning_curve(
     level: float = 0.95,
     progress: Callable[[int, int], None] | None = None,
 ) -> LearningCurve:
-    """Measure train and validation loss against the number of training rows.
+    """Measure training and validation loss against the number of training rows.
 
     Parameters
     ----------
-    learner : an estimator of this library or of scikit-learn, a name such as "naive-bayes", or several as a
-        list or by name; several learn from the same rows, and their crossings are told
-    X, y : rows as `fit` takes them
-    sizes : numbers of training rows; None takes eight, each about twice the one before, the last all rows
-        that are not held out
-    folds, repeats : each fold is held out once per repeat; within a fold every size contains the smaller
-        ones, and has the classes in their shares
-    loss : "zero_one" (classifiers' default), "squared", "brier", "log_loss"; of regressions "squared_error"
-        (their default), "absolute_error"
-    seed : which rows are in which fold and subset
-    n_jobs : trials at a time; -1 means all cores. The losses do not depend on it, times of fits do
+    learner : a learner of this library or of scikit-learn, a name such as "naive-bayes", or several as a
+        list or as a mapping from names; several are trained on the same rows, and their crossings are found
+    X, y : rows, as for `fit`
+    sizes : numbers of training rows; None means eight sizes in geometric progression, up to all rows that are
+        not held out
+    folds, repeats : number of folds and repeats of the cross-validation; within a fold, the training subsets
+        are nested and stratified
+    loss : "zero_one" (default), "squared", "brier", "log_loss"; for regressions "squared_error" (default),
+        "absolute_error"
+    seed : determines which rows are in which fold and subset
+    n_jobs : number of parallel jobs; -1 means all cores. The losses do not depend on it, the times do
     level : confidence level of the intervals
-    progress : called after every fold of a learner with how many of how many are done
+    progress : called with the number of finished folds of all learners and the total
 
     Examples
     --------
@@ -173,17 +233,16 @@ def learning_curve(
     >>> weigh.learning_curve(weigh.Threshold(), rows, "big").diagnosis.verdict
     'fine'
     """
-    contest = Experiment.of(learner, X, y, loss, OWNER)
+    experiment = Experiment.of(learner, X, y, loss, OWNER)
     folds, repeats = check_integer(OWNER, "folds", folds, 2), check_integer(OWNER, "repeats", repeats, 1)
-    share = check_level(level, OWNER)
+    level = check_level(level, OWNER)
     seed = check_integer(OWNER, "seed", seed, 0)
-    return learning_curve_on_splits(
-        contest, contest.splits(folds, repeats, seed, OWNER), sizes, seed, n_jobs, share, progress
-    )
+    splits = experiment.splits(folds, repeats, seed, OWNER)
+    return learning_curve_on_splits(experiment, splits, sizes, seed, n_jobs, level, progress)
 
 
 def learning_curve_on_splits(
-    contest: Experiment,
+    experiment: Experiment,
     splits: list[Split],
     sizes: Sequence[int] | None,
     seed: int,
@@ -191,42 +250,52 @@ def learning_curve_on_splits(
     level: float,
     progress: Callable[[int, int], None] | None,
 ) -> LearningCurve:
-    """Measure the curves of learners on these splits."""
-    learners, rows, groups, loss = contest.candidates, contest.rows, contest.groups, contest.loss
-    least = min(len(split.train) for split in splits)
-    steps = _check_sizes(sizes, least, len(np.unique(groups)), LOSSES[loss].is_for_regression)
-    corrected = FoldCorrection(len(splits), (len(rows) - least) / least, level)
-    trials = _FoldEvaluation(rows, groups, splits, steps, loss, seed)
-    jobs = [(each, split) for each in learners.values() for split in splits]
-    found = run_jobs(trials.evaluate_fold, jobs, n_jobs, progress)
-    table = np.array(found).reshape(len(learners), len(splits), len(steps), 3)
-    measured = {name: table[at] for at, name in enumerate(learners)}
-    curves, crossings = _fit_curves(measured, trials.baseline_losses(), steps, corrected)
-    told = tuple(replace(each, settings=format_settings(learners[each.name].learner)) for each in curves)
-    folds, repeats = splits[-1].fold + 1, splits[-1].repeat + 1
-    return LearningCurve(told, crossings, loss, tuple(steps), len(rows), folds, repeats, level)
+    """Measure the learning curves of all candidates on the same splits."""
+    candidates, rows, loss = experiment.candidates, experiment.rows, experiment.loss
+    n_train = min(len(split.train) for split in splits)
+    min_size = 2 if LOSSES[loss].is_for_regression else max(2, len(np.unique(experiment.groups)))
+    checked_sizes = _check_sizes(sizes, min_size, n_train)
+    correction = FoldCorrection(len(splits), (len(rows) - n_train) / n_train, level)
+    evaluation = _FoldEvaluation(rows, experiment.groups, splits, checked_sizes, loss, seed)
+    jobs = [(candidate, split) for candidate in candidates.values() for split in splits]
+    results = run_jobs(evaluation.evaluate_fold, jobs, n_jobs, progress)
+    table = np.array(results).reshape(len(candidates), len(splits), len(checked_sizes), 3)
+    measured = {name: table[i] for i, name in enumerate(candidates)}
+    curves, crossings = _fit_curves(measured, evaluation.baseline_losses(), checked_sizes, correction)
+    return LearningCurve(
+        curves=tuple(
+            replace(each, settings=format_settings(candidates[each.name].learner)) for each in curves
+        ),
+        crossings=crossings,
+        loss=loss,
+        sizes=tuple(checked_sizes),
+        n=len(rows),
+        folds=splits[-1].fold + 1,
+        repeats=splits[-1].repeat + 1,
+        level=level,
+    )
 
 
-def _check_sizes(given: Sequence[int] | None, most: int, classes: int, of_numbers: bool) -> list[int]:
-    fewest = 2 if of_numbers else max(2, classes)
-    if most < fewest:
+def _check_sizes(sizes: Sequence[int] | None, min_size: int, n_train: int) -> list[int]:
+    """Return the sorted training sizes; None gives a geometric progression up to `n_train`."""
+    if n_train < min_size:
         raise errors.DataError(
-            f"{OWNER}: {format_quantity(most, 'row')} would be left to train on, and {fewest:,} are needed. "
-            f"Give more rows."
+            f"{OWNER}: each fold leaves {format_quantity(n_train, 'row')} for training, but at least "
+            f"{min_size:,} are needed. Use more rows."
         )
-    if given is None:
-        start = min(most, max(fewest, MIN_FIRST_SIZE, most // MAX_SIZE_RATIO))
-        return sorted({round(size) for size in np.geomspace(start, most, DEFAULT_SIZES)})
-    must = f"whole numbers of rows from {fewest:,} to {most:,}, all rows that no fold holds out"
-    found = [check_integer(OWNER, "sizes", size, 1) for size in np.atleast_1d(np.asarray(given, object))]
-    if not found or min(found) < fewest or max(found) > most:
-        raise errors.parameter_error(OWNER, "sizes", must, list(found))
-    return sorted(set(found))
+    if sizes is None:
+        first = min(n_train, max(min_size, MIN_FIRST_SIZE, n_train // MAX_SIZE_RATIO))
+        return sorted({round(size) for size in np.geomspace(first, n_train, DEFAULT_SIZES)})
+    checked = [check_integer(OWNER, "sizes", size, 1) for size in np.atleast_1d(np.asarray(sizes, object))]
+    if not checked or min(checked) < min_size or max(checked) > n_train:
+        must = f"whole numbers of rows from {min_size:,} to {n_train:,} (the training rows of a fold)"
+        raise errors.parameter_error(OWNER, "sizes", must, list(checked))
+    return sorted(set(checked))
 
 
 @dataclass(frozen=True, eq=False)
 class _FoldEvaluation:
-    """What every fold is measured with."""
+    """The data and settings that the evaluations of all folds share."""
 
     rows: LabelledRows
     groups: Groups
@@ -236,51 +305,52 @@ class _FoldEvaluation:
     seed: int
 
     def evaluate_fold(self, job: tuple[Candidate, Split]) -> list[tuple[float, float, float]]:
-        """Return train loss, validation loss and seconds of a learner at every size of one fold."""
-        tried, split = job
+        """Return training loss, validation loss and fit seconds of a candidate at every size."""
+        candidate, split = job
         rng = np.random.default_rng([self.seed, split.repeat, split.fold])
         order = stratified_order(split.train, self.groups, rng)
-        held, found = tried.rows.take(split.test), []
+        test, results = candidate.rows.take(split.test), []
         for size in self.sizes:
-            with tried.error_context(f"{split}, {size:,} rows"):
-                part, model = tried.rows.take(order[:size]), tried.fit(order[:size])
-                train, validation = (float(model.losses(each, self.loss).mean()) for each in (part, held))
-            found.append((train, validation, model.seconds))
-        return found
+            with candidate.error_context(f"{split}, {size:,} rows"):
+                train, model = candidate.rows.take(order[:size]), candidate.fit(order[:size])
+                losses = [float(model.losses(rows, self.loss).mean()) for rows in (train, test)]
+            results.append((losses[0], losses[1], model.seconds))
+        return results
 
     def baseline_losses(self) -> Floats:
-        """Return the validation loss of guessing, fold by fold."""
-        guess = baseline_candidate(self.loss, self.rows)
-        models = [guess.fit(split.train) for split in self.splits]
-        tests = [guess.rows.take(split.test) for split in self.splits]
+        """Return the validation loss of the baseline on every fold [folds]."""
+        baseline = baseline_candidate(self.loss, self.rows)
+        models = [baseline.fit(split.train) for split in self.splits]
+        tests = [baseline.rows.take(split.test) for split in self.splits]
         return np.array([m.losses(t, self.loss).mean() for m, t in zip(models, tests, strict=True)])
 
 
 def _fit_curves(
-    measured: dict[str, Floats], guessing: Floats, sizes: list[int], corrected: FoldCorrection
+    measured: dict[str, Floats], baseline: Floats, sizes: list[int], correction: FoldCorrection
 ) -> tuple[tuple[FittedLearningCurve, ...], tuple[Crossing, ...]]:
+    """Fit laws, diagnose learners and find crossings, from tables [folds, sizes, 3] of `evaluate_fold`."""
     laws = {
-        name: fit_power_law(sizes, table[:, :, 1], corrected, train=table[:, :, 0])
+        name: fit_power_law(sizes, table[:, :, 1], correction, train=table[:, :, 0])
         for name, table in measured.items()
     }
     curves = []
     for name, table in measured.items():
         law = laws[name]
         rivals = {other: each[:, -1, 1] for other, each in measured.items() if other != name}
-        losses = FinalLosses(table[:, -1, 0], table[:, -1, 1], guessing, rivals)
-        told = diagnose(losses, law, sizes[-1], corrected)
-        points = tuple(_curve_point(size, table[:, at], corrected) for at, size in enumerate(sizes))
+        losses = FinalLosses(table[:, -1, 0], table[:, -1, 1], baseline, rivals)
+        diagnosis = diagnose(losses, law, sizes[-1], correction)
+        points = tuple(_curve_point(size, table[:, i], correction) for i, size in enumerate(sizes))
         curves.append(
-            FittedLearningCurve(name, points, None, law, told)
+            FittedLearningCurve(name, points, None, law, diagnosis)
             if isinstance(law, str)
-            else FittedLearningCurve(name, points, law, None, told)
+            else FittedLearningCurve(name, points, law, None, diagnosis)
         )
-    contenders = [CurveLosses(name, table[:, :, 1], laws[name]) for name, table in measured.items()]
-    pairs = combinations(contenders, 2)
-    return tuple(curves), tuple(find_crossing(*pair, sizes, corrected) for pair in pairs)
+    losses_by_name = [CurveLosses(name, table[:, :, 1], laws[name]) for name, table in measured.items()]
+    pairs = combinations(losses_by_name, 2)
+    return tuple(curves), tuple(find_crossing(*pair, sizes, correction) for pair in pairs)
 
 
-def _curve_point(size: int, table: Floats, corrected: FoldCorrection) -> LearningCurvePoint:
-    train = corrected.measure("train", table[:, 0], 0.0)
-    validation = corrected.measure("validation", table[:, 1], 0.0)
+def _curve_point(size: int, table: Floats, correction: FoldCorrection) -> LearningCurvePoint:
+    train = correction.measure("train", table[:, 0], 0.0)
+    validation = correction.measure("validation", table[:, 1], 0.0)
     return LearningCurvePoint(size, train, validation, float(np.median(table[:, 2])))

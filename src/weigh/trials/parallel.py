@@ -1,4 +1,4 @@
-"""Trials run side by side: the same results for any number of workers."""
+"""Run jobs in parallel threads, with results and warnings that do not depend on the number of workers."""
 
 from __future__ import annotations
 
@@ -24,30 +24,31 @@ def run_jobs(
     jobs: Sequence[Job],
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None = None,
-    alone: int = 0,
+    n_sequential: int = 0,
 ) -> list[Result]:
-    """Return the result of every job, in their order; `progress` hears how many of all are done.
+    """Return the result of every job, in order.
 
-    So many jobs run `alone`, one at a time before the others, so that their times can be trusted.
+    The first `n_sequential` jobs run one at a time before the others start, so that they can be timed.
+    `progress` is called with the number of finished jobs and the total.
 
-    Parts of the rows are not what somebody wants to be warned of: they may be few, and look odd. That a
-    solver stopped early, or what other libraries warn of, is told once.
+    Warnings of this library about the data are suppressed, because subsets of the rows may be small and look
+    unusual. Convergence warnings and those of other libraries are issued once per type.
     """
     workers = _worker_count(n_jobs)
-    found: list[Result] = []
-    with capture_warnings() as told:
+    results: list[Result] = []
+    with capture_warnings() as captured:
 
-        def heard(job: Job) -> Result:
-            with record_thread_warnings(told):
+        def work_and_record(job: Job) -> Result:
+            with record_thread_warnings(captured):
                 return work(job)
 
-        with closing(_iterate_results(heard, jobs, workers, alone)) as results:
-            for result in results:
-                found.append(result)
+        with closing(_iterate_results(work_and_record, jobs, workers, n_sequential)) as iterator:
+            for result in iterator:
+                results.append(result)
                 if progress is not None:
-                    progress(len(found), len(jobs))
-    _warn_once_per_type(told)
-    return found
+                    progress(len(results), len(jobs))
+    _warn_once_per_type(captured)
+    return results
 
 
 def _worker_count(n_jobs: Any) -> int:
@@ -58,45 +59,45 @@ def _worker_count(n_jobs: Any) -> int:
     if number == 0 or isinstance(n_jobs, bool):
         must = "a number of workers, -1 for all cores or None"
         raise errors.ParameterError(f"n_jobs must be {must}, got {n_jobs!r}.")
-    # As scikit-learn counts: -1 is all cores, -2 all but one.
+    # As in scikit-learn: -1 is all cores, -2 all but one.
     return number if number > 0 else max(1, available_cores() + 1 + number)
 
 
 def _iterate_results(
-    work: Callable[[Job], Result], jobs: Sequence[Job], workers: int, alone: int
+    work: Callable[[Job], Result], jobs: Sequence[Job], workers: int, n_sequential: int
 ) -> Generator[Result, None, None]:
-    """Yield results; whoever stops early waits for the trials that have begun, and no others begin."""
+    """Yield results in order. Closing the generator waits for running jobs and cancels the others."""
     if workers == 1:
-        alone = len(jobs)
-    yield from map(work, jobs[:alone])
-    if alone >= len(jobs):
+        n_sequential = len(jobs)
+    yield from map(work, jobs[:n_sequential])
+    if n_sequential >= len(jobs):
         return
     settings = get_config()
 
-    def configured(job: Job) -> Result:
-        # scikit-learn keeps its settings per thread, and those of the caller hold for all trials.
+    def work_with_caller_config(job: Job) -> Result:
+        # scikit-learn's configuration is thread-local.
         with config_context(**settings):
             return work(job)
 
     pool = ThreadPoolExecutor(workers)
     try:
-        for future in [pool.submit(configured, job) for job in jobs[alone:]]:
+        for future in [pool.submit(work_with_caller_config, job) for job in jobs[n_sequential:]]:
             yield future.result()
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _warn_once_per_type(told: Sequence[Warning]) -> None:
-    for message in {type(each): each for each in reversed(told)}.values():
-        warnings.warn(message, stacklevel=4)
+def _warn_once_per_type(captured: Sequence[Warning]) -> None:
+    for warning in {type(each): each for each in reversed(captured)}.values():
+        warnings.warn(warning, stacklevel=4)
 
 
 class _WarningOverride:
-    """The one state of warnings that all threads share, as it was before any trial began.
+    """The warning filters and `showwarning` hook that all captures share.
 
-    Python has one list of filters and one way to show warnings for the whole process. Trials that run at
-    the same time and put back what each of them found would leave the filters of another behind, so the
-    first to begin sets them, and the last to end puts them back.
+    Python has one list of filters and one `showwarning` per process. If concurrent captures each saved and
+    restored them, one could restore the override of another. Therefore the first capture installs the
+    override and the last one removes it.
     """
 
     def __init__(self) -> None:
@@ -124,12 +125,12 @@ class _WarningOverride:
             if not self._n_captures:
                 self._saved_filters.__exit__(None, None, None)
 
-    def _record_or_show(self, message: Any, category: Any, *where: Any, **more: Any) -> None:
-        told = getattr(self.thread_state, "told", None)
-        if told is None:
-            self._original_showwarning(message, category, *where, **more)
+    def _record_or_show(self, message: Any, category: Any, *args: Any, **kwargs: Any) -> None:
+        captured = getattr(self.thread_state, "captured", None)
+        if captured is None:
+            self._original_showwarning(message, category, *args, **kwargs)
         else:
-            told.append(message)
+            captured.append(message)
 
 
 _override = _WarningOverride()
@@ -137,7 +138,7 @@ _override = _WarningOverride()
 
 @contextmanager
 def capture_warnings() -> Iterator[list[Warning]]:
-    """Begin trials: what `listening` hears until the end goes into the list."""
+    """Yield a list for the warnings that `record_thread_warnings` blocks collect, in any thread."""
     _override.install()
     try:
         yield []
@@ -146,11 +147,11 @@ def capture_warnings() -> Iterator[list[Warning]]:
 
 
 @contextmanager
-def record_thread_warnings(told: list[Warning]) -> Iterator[None]:
-    """Keep the warnings of this thread."""
-    before = getattr(_override.thread_state, "told", None)
-    _override.thread_state.told = told
+def record_thread_warnings(captured: list[Warning]) -> Iterator[None]:
+    """Append the warnings that this thread raises in the block to `captured`."""
+    previous = getattr(_override.thread_state, "captured", None)
+    _override.thread_state.captured = captured
     try:
         yield
     finally:
-        _override.thread_state.told = before
+        _override.thread_state.captured = previous

@@ -1,13 +1,13 @@
-"""Whether two learners differ, from their losses on the same resampled rows.
+"""Means of losses over resampled splits: corrected intervals, t-tests and posteriors.
 
-Folds share most of their training rows, so k differences d of losses tell less than k independent ones.
-Nadeau & Bengio's correction widens the variance of their mean by the share of rows held out:
+Training sets of different folds overlap, so k loss differences d are less informative than k independent
+ones. Nadeau & Bengio (2003) correct the variance of their mean by the ratio of test to training rows:
 
-    scale² = s² (1/k + n_test / n_train)        t = mean(d) / scale, with k − 1 degrees of freedom
+    se² = s² (1/k + n_test / n_train)        t = mean(d) / se, with k − 1 degrees of freedom
 
-The Bayesian correlated t-test (Corani & Benavoli) takes ρ = n_test / (n_train + n_test) for the correlation
-of the folds; then ρ / (1 − ρ) = n_test / n_train, and the posterior of the true difference is Student's t
-with the same scale around mean(d).
+The Bayesian correlated t-test (Corani & Benavoli, 2015) uses ρ = n_test / (n_train + n_test) as the
+correlation of the folds. Since ρ / (1 − ρ) = n_test / n_train, the posterior of the true difference is
+Student's t with location mean(d) and the same scale se.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ RELATIVE_ROUNDING_ERROR = 1e-15
 
 @dataclass(frozen=True)
 class CorrectedMean:
-    """The mean of a number over k resampled splits, with the scale of its uncertainty."""
+    """The mean of a quantity over k resampled splits, with its corrected standard error."""
 
     mean: float
     standard_error: float
@@ -37,37 +37,37 @@ class CorrectedMean:
 
     @classmethod
     def of(cls, values: Floats, ratio: float) -> CorrectedMean:
-        """From one value per split; `ratio` is n_test / n_train."""
+        """Return the corrected mean of one value per split [k]; `ratio` is n_test / n_train."""
         k = len(values)
         if not np.isfinite(values).all():
             return cls(float(values.mean()), math.nan, k - 1)
         mean = math.fsum(values.tolist()) / k
-        # Values that cancel, or are equal, leave a rounding behind and nothing else.
+        # Sums that cancel and equal values must give exactly zero, not a rounding error.
         if abs(mean) <= RELATIVE_ROUNDING_ERROR * np.abs(values).max():
             mean = 0.0
         is_equal = np.ptp(values) <= RELATIVE_ROUNDING_ERROR * abs(mean)
-        spread = 0.0 if is_equal else float(np.square(values - mean).sum()) / (k - 1)
-        return cls(mean, math.sqrt(spread * (1.0 / k + ratio)), k - 1)
+        variance = 0.0 if is_equal else float(np.square(values - mean).sum()) / (k - 1)
+        return cls(mean, math.sqrt(variance * (1.0 / k + ratio)), k - 1)
 
     def interval(self, level: float) -> tuple[float, float]:
-        """Return the interval of this level around the mean; it is also the posterior's."""
-        reach = student_quantile(self.degrees_of_freedom, 0.5 + level / 2) * self.standard_error
-        return self.mean - reach, self.mean + reach
+        """Return the confidence interval of the mean, which is also its credible interval."""
+        half_width = student_quantile(self.degrees_of_freedom, 0.5 + level / 2) * self.standard_error
+        return self.mean - half_width, self.mean + half_width
 
     @property
     def statistic(self) -> float:
-        """The t of the mean being zero."""
+        """The t statistic of the hypothesis that the true mean is zero."""
         if math.isnan(self.standard_error) or (self.standard_error == 0 and self.mean == 0):
             return 0.0 if self.mean == 0 else math.nan
         return self.mean / self.standard_error if self.standard_error else math.copysign(math.inf, self.mean)
 
     @property
     def p_value(self) -> float:
-        """How often a mean this far from zero would come about if the true one were zero."""
+        """The two-sided p-value of the hypothesis that the true mean is zero."""
         return student_two_sided_p(self.degrees_of_freedom, abs(self.statistic))
 
     def probability_below(self, value: float) -> float:
-        """The posterior probability that the true mean is below a value."""
+        """Return the posterior probability that the true mean is below `value`."""
         if math.isnan(self.standard_error):
             return math.nan
         if self.standard_error == 0:
@@ -78,58 +78,60 @@ class CorrectedMean:
 
 
 def holm_adjust(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values of several questions so that their family errs at the level of one (Holm's steps)."""
-    order = sorted(range(len(p_values)), key=lambda at: (math.isnan(p_values[at]), p_values[at]))
-    many = sum(not math.isnan(p) for p in p_values)
-    adjusted, reached = list(p_values), 0.0
-    for step, at in enumerate(order[:many]):
-        reached = max(reached, min(1.0, (many - step) * p_values[at]))
-        adjusted[at] = reached
+    """Return p-values adjusted by Holm's step-down method; NaN values are not counted."""
+    order = sorted(range(len(p_values)), key=lambda i: (math.isnan(p_values[i]), p_values[i]))
+    n_tests = sum(not math.isnan(p) for p in p_values)
+    adjusted, running_max = list(p_values), 0.0
+    for step, i in enumerate(order[:n_tests]):
+        running_max = max(running_max, min(1.0, (n_tests - step) * p_values[i]))
+        adjusted[i] = running_max
     return adjusted
 
 
 @dataclass(frozen=True)
 class FoldCorrection:
-    """How means over so many folds vary, and at what level their intervals hold."""
+    """Corrected uncertainty of means over folds, at one confidence level."""
 
     folds: int
-    ratio: float  # rows held out per row that is trained on
+    ratio: float  # n_test / n_train
     level: float
 
     @property
     def shared_error_fraction(self) -> float:
-        """How much of a mean's error is that of the rows themselves, which all folds share."""
+        """The fraction of a mean's standard error that all folds share, because they share the rows."""
         return math.sqrt(self.ratio / (1 / self.folds + self.ratio))
 
     def mean_intervals(self, values: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return means, lower and upper limits and standard errors of values [folds, sizes]."""
-        parts = [CorrectedMean.of(column, self.ratio) for column in values.T]
-        limits = np.array([part.interval(self.level) for part in parts])
-        means, scales = np.array([(part.mean, part.standard_error) for part in parts]).T
-        return means, limits[:, 0], limits[:, 1], scales
+        """Return means, lower and upper limits, and standard errors [sizes] of values [folds, sizes]."""
+        corrected = [CorrectedMean.of(column, self.ratio) for column in values.T]
+        limits = np.array([each.interval(self.level) for each in corrected])
+        means, standard_errors = np.array([(each.mean, each.standard_error) for each in corrected]).T
+        return means, limits[:, 0], limits[:, 1], standard_errors
 
-    def measure(self, name: str, values: Floats, least: float = -np.inf) -> Measure:
-        """Return the mean of values [folds] with its limits, no lower than the value can be."""
+    def measure(self, name: str, values: Floats, minimum: float = -np.inf) -> Measure:
+        """Return the mean of values [folds] with its interval, whose lower limit is at least `minimum`."""
         mean, low, high, _ = (float(each[0]) for each in self.mean_intervals(values[:, None]))
-        return Measure(name, mean, max(low, least), high)
+        return Measure(name, mean, max(low, minimum), high)
 
     def draw_errors(self, values: Floats, n: int, seed: int) -> Floats:
-        """Return n draws [n, sizes] of how far means of values [folds, sizes] may be off.
+        """Draw n errors [n, sizes] of the means of values [folds, sizes].
 
-        Draws follow the multivariate t whose scatter is that of the folds, corrected; the same seed gives
-        draws of other values of the same folds that belong together.
+        The draws follow a multivariate t distribution with the corrected covariance of the folds. Draws for
+        other values of the same folds are paired if the seed is the same.
         """
         rng = np.random.default_rng(seed)
         normal = rng.standard_normal((n, self.folds))
-        tail = np.sqrt((self.folds - 1) / rng.chisquare(self.folds - 1, n))
-        scatter = (values - values.mean(axis=0)) * np.sqrt((1 / self.folds + self.ratio) / (self.folds - 1))
-        return np.asarray((normal * tail[:, None]) @ scatter)
+        t_scale = np.sqrt((self.folds - 1) / rng.chisquare(self.folds - 1, n))
+        deviations = (values - values.mean(axis=0)) * np.sqrt(
+            (1 / self.folds + self.ratio) / (self.folds - 1)
+        )
+        return np.asarray((normal * t_scale[:, None]) @ deviations)
 
 
 def check_level(level: float, owner: str) -> float:
-    """Return the level of intervals, after a look at it."""
-    must = "a share between 0 and 1"
-    share = check_finite(owner, "level", level, must)
-    if not 0 < share < 1:
+    """Return the confidence level; raises if it is not between 0 and 1."""
+    must = "a number between 0 and 1"
+    checked = check_finite(owner, "level", level, must)
+    if not 0 < checked < 1:
         raise errors.parameter_error(owner, "level", must, level)
-    return share
+    return checked

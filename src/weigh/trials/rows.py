@@ -1,4 +1,4 @@
-"""Labelled rows that can be cut into parts, whatever they are stored in."""
+"""Labelled rows that can be indexed by row, in any storage."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ FRAME_TYPES = {"pandas.DataFrame", "polars.DataFrame"}
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """Rows as a learner takes them, without their labels, and one label per row.
+    """Rows in the form that learners accept, without their labels, and one label per row.
 
-    `data` is what scikit-learn can cut by rows (an array, a sparse matrix, a frame, a list), or a mapping
-    from names to such columns. `classes` is how many different labels there are, in parts that of the whole.
+    `data` is anything that scikit-learn can index by row (array, sparse matrix, data frame, list), or a
+    mapping from column names to arrays. `n_classes` is the number of distinct labels; subsets keep the
+    number of the whole.
     """
 
     data: Any
@@ -38,9 +39,11 @@ class LabelledRows:
 
     @classmethod
     def of(cls, X: Any, y: Any = None) -> LabelledRows:
-        """Take labelled rows as `fit` does: y is an array, a column's name, or None of a source."""
+        """Read labelled rows as `fit` does: y is an array, a column name, or None for a source."""
         if y is None and not isinstance(X, Source):
-            raise errors.LabelError("The rows have no labels. Give one per row, or the name of their column.")
+            raise errors.LabelError(
+                "The rows have no labels. Give one label per row, or the name of the label column."
+            )
         chunks = list((X if y is None else rows_of(X, y)).chunks())
         labels, data = _read_labels(chunks), _indexable_rows(X, y)
         return cls(_read_columns(chunks) if data is None else data, labels, len(set(labels.tolist())))
@@ -48,45 +51,44 @@ class LabelledRows:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def take(self, places: RowIndices) -> LabelledRows:
-        """Return the rows of these places, in this order."""
-        return LabelledRows(_take_rows(self.data, places), self.labels[places], self.n_classes)
+    def take(self, indices: RowIndices) -> LabelledRows:
+        """Return the rows at these indices, in this order."""
+        return LabelledRows(_take_rows(self.data, indices), self.labels[indices], self.n_classes)
 
     def with_data(self, data: Any) -> LabelledRows:
-        """Return the same labels with the rows in another form."""
+        """Return the same labels with other data."""
         return LabelledRows(data, self.labels, self.n_classes)
 
     def with_numeric_labels(self) -> LabelledRows:
-        """Return the same rows labelled with the numbers that a regression learns; others are refused."""
-        return LabelledRows(
-            self.data, numeric_targets(Chunk({}, len(self), labels=self.labels)), self.n_classes
-        )
+        """Return the same rows with their labels as floats; raises if a label is not a number."""
+        labels = numeric_targets(Chunk({}, len(self), labels=self.labels))
+        return LabelledRows(self.data, labels, self.n_classes)
 
     def to_matrix(self) -> Any:
-        """Return the rows as one matrix, missing numbers as NaN; None where a column holds anything else."""
+        """Return the rows as one matrix with NaN for missing values, or None if a column is not numeric."""
         if is_sparse(self.data) or (isinstance(self.data, np.ndarray) and self.data.dtype.kind in "biuf"):
             return self.data
-        found = []
+        columns = []
         for column in _read_columns(list(rows_of(self.data).chunks())).values():
             numbers = _numeric_column(column)
             if numbers is None:
                 return None
-            found.append(numbers)
-        return np.column_stack(found)
+            columns.append(numbers)
+        return np.column_stack(columns)
 
 
 def _read_labels(chunks: Sequence[Chunk]) -> npt.NDArray[Any]:
     if not chunks or chunks[0].labels is None:
-        raise errors.LabelError("The rows have no labels. Give the name of their column.")
+        raise errors.LabelError("The rows have no labels. Give the name of the label column.")
     if any(chunk.weights is not None for chunk in chunks):
-        raise errors.Unsupported("Trials count every row once, and these rows have weights of their own.")
+        raise errors.Unsupported("Weighted rows are not supported here. Use rows without weights.")
     labels = [value for chunk in chunks for value in to_pylist(chunk.labels)]
     _check_labels(labels)
     return _to_array(labels)
 
 
 def _to_array(values: list[Any]) -> npt.NDArray[Any]:
-    """Return values as an array of their own type where they share one."""
+    """Return values as a typed array if they share a type, otherwise as objects."""
     types = set(map(type, values))
     if types <= {int, float} or (len(types) == 1 and types <= {bool, str}):
         return np.array(values)
@@ -104,7 +106,7 @@ def _check_labels(labels: Iterable[Any]) -> None:
 
 
 def _indexable_rows(X: Any, y: Any) -> Any:
-    """Return rows that scikit-learn can cut in the storage they came in, without labels; None of others."""
+    """Return X without its labels if scikit-learn can index it by row, otherwise None."""
     if base_type_names(X) & FRAME_TYPES:
         return X[[name for name in X.columns if name != y]] if isinstance(y, str) else X
     if is_sparse(X):
@@ -113,7 +115,7 @@ def _indexable_rows(X: Any, y: Any) -> Any:
 
 
 def _read_columns(chunks: Sequence[Chunk]) -> Any:
-    """Return the rows by column; what is tried again and again has to be in memory."""
+    """Return all chunks in memory, as one sparse matrix or as a mapping from names to columns."""
     if chunks[0].sparse is not None:
         from scipy.sparse import vstack
 
@@ -123,17 +125,17 @@ def _read_columns(chunks: Sequence[Chunk]) -> Any:
     return {name: np.concatenate(part) for name, part in zip(names, parts, strict=True)}
 
 
-def _take_rows(data: Any, places: RowIndices) -> Any:
+def _take_rows(data: Any, indices: RowIndices) -> Any:
     if isinstance(data, Mapping):
-        return {name: column[places] for name, column in data.items()}
-    return _safe_indexing(data, places)
+        return {name: column[indices] for name, column in data.items()}
+    return _safe_indexing(data, indices)
 
 
 def _numeric_column(column: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
-    """Return a column as numbers; None where it holds something else."""
+    """Return a column as numbers, or None if it contains anything else."""
     if column.dtype.kind != "O":
         return column if column.dtype.kind in "biuf" else None
-    known = [value for value in column.tolist() if not is_missing(value)]
-    if not known or not all(isinstance(value, int | float) for value in known):
+    present = [value for value in column.tolist() if not is_missing(value)]
+    if not present or not all(isinstance(value, int | float) for value in present):
         return None
     return np.array([np.nan if is_missing(value) else value for value in column.tolist()], np.float64)

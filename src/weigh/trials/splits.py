@@ -1,4 +1,4 @@
-"""Places of rows to train on and to judge on: folds, and subsets that grow; all from a seed."""
+"""Stratified splits of row indices, from a seed: repeated folds and nested training subsets."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from weigh.trials.rows import RowIndices
 
 Groups = npt.NDArray[np.int64]
 
-MANY_CLASSES = 20  # whole numbers that are classes: so many are no surprise, nor one for so many rows
+MANY_CLASSES = 20  # warn if there are more integer classes than this, and more than one per this many rows
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """The places of rows to train on and of those held out, of one fold of one repeat."""
+    """The training and test row indices of one fold of one repeat."""
 
     repeat: int
     fold: int
@@ -31,22 +31,21 @@ class Split:
 
 
 def stratification_groups(labels: npt.NDArray[Any], is_regression: bool) -> Groups:
-    """Return a number per row, the same for the same class; numbers to predict are all one group."""
+    """Return the class code of every row [n]; all rows of a regression are one group."""
     if is_regression:
         return np.zeros(len(labels), np.int64)
     if labels.dtype.kind == "f" and (labels != np.round(labels)).any():
-        odd = labels[labels != np.round(labels)][0]
+        fraction = labels[labels != np.round(labels)][0]
         raise errors.LabelError(
-            f"The labels are numbers such as {odd:g}, and the learners are classifiers. Name regressions, "
-            f"such as 'linear', or give classes as text."
+            f"The labels are numbers such as {fraction:g}, but the learners are classifiers. Use a "
+            f"regression, such as 'linear', or convert the labels to text."
         )
-    known: dict[Any, int] = {}
-    groups = np.array([known.setdefault(label, len(known)) for label in labels.tolist()], np.int64)
-    if labels.dtype.kind in "iuf" and len(known) > max(MANY_CLASSES, len(labels) / MANY_CLASSES):
+    codes: dict[Any, int] = {}
+    groups = np.array([codes.setdefault(label, len(codes)) for label in labels.tolist()], np.int64)
+    if labels.dtype.kind in "iuf" and len(codes) > max(MANY_CLASSES, len(labels) / MANY_CLASSES):
         warnings.warn(
-            f"The labels are {len(known):,} different whole numbers in {len(labels):,} rows, and the "
-            f"learners take each for a class of its own. If they measure something, name regressions, such "
-            f"as 'linear'.",
+            f"The labels are {len(codes):,} different whole numbers in {len(labels):,} rows, and the "
+            f"learners treat each as a class. If they are measurements, use a regression, such as 'linear'.",
             errors.OddClasses,
             stacklevel=4,
         )
@@ -54,50 +53,51 @@ def stratification_groups(labels: npt.NDArray[Any], is_regression: bool) -> Grou
 
 
 def repeated_folds(groups: Groups, folds: int, repeats: int, seed: int, owner: str) -> list[Split]:
-    """Cut the rows into folds, `repeats` times anew; each fold is held out once per repeat.
+    """Return the splits of a repeated stratified k-fold cross-validation.
 
-    Folds differ by one row at most, and so do their rows of any one group.
+    The sizes of the folds differ by at most one row, and so do their numbers of rows of any one group.
     """
     if folds > len(groups):
         raise errors.DataError(
-            f"{owner}: {folds} folds need {folds} rows at least, got {len(groups):,}. Give more rows, or "
+            f"{owner}: {folds} folds need at least {folds} rows, got {len(groups):,}. Use more rows, or "
             f"folds={max(2, len(groups) // 2)}."
         )
     sizes = np.bincount(groups)
     if len(sizes) > 1 and np.sum(sizes > 1) < 2:
         raise errors.DataError(
-            f"{owner}: fewer than two classes have two rows or more, so that a fold may leave one class to "
-            f"learn. Give more rows of the others."
+            f"{owner}: only one class has two or more rows, so some training sets would contain a single "
+            f"class. Add rows of the other classes."
         )
-    found = []
+    splits = []
     for repeat in range(repeats):
-        fold_of = _assign_folds(groups, folds, np.random.default_rng([seed, repeat]))
+        fold_of_row = _assign_folds(groups, folds, np.random.default_rng([seed, repeat]))
         for fold in range(folds):
-            held = fold_of == fold
-            found.append(Split(repeat, fold, np.flatnonzero(~held), np.flatnonzero(held)))
-    return found
+            is_test = fold_of_row == fold
+            splits.append(Split(repeat, fold, np.flatnonzero(~is_test), np.flatnonzero(is_test)))
+    return splits
 
 
 def _assign_folds(groups: Groups, folds: int, rng: np.random.Generator) -> Groups:
-    """Return the fold of every row: rows, mixed within their groups, are dealt out like cards."""
-    mixed = rng.permutation(len(groups))
-    dealt = mixed[np.argsort(groups[mixed], kind="stable")]
-    fold_of = np.empty(len(groups), np.int64)
-    fold_of[dealt] = np.arange(len(groups)) % folds
-    return fold_of
+    """Return the fold of every row [n]: rows are shuffled within their groups and assigned in turn."""
+    shuffled = rng.permutation(len(groups))
+    by_group = shuffled[np.argsort(groups[shuffled], kind="stable")]
+    fold_of_row = np.empty(len(groups), np.int64)
+    fold_of_row[by_group] = np.arange(len(groups)) % folds
+    return fold_of_row
 
 
-def stratified_order(places: RowIndices, groups: Groups, rng: np.random.Generator) -> RowIndices:
-    """Return the places in an order of which every beginning has the groups in their shares.
+def stratified_order(indices: RowIndices, groups: Groups, rng: np.random.Generator) -> RowIndices:
+    """Return row indices in an order whose prefixes are all stratified.
 
-    The first places are one of each group, so that as many rows as there are groups have all of them. Of
-    m rows out of n a group with k rows in all has about m k / n: row j of it is due at (j + ½) / k.
+    The first rows are one of each group, so a prefix as long as the number of groups contains all of them.
+    After that, row j of a group of k rows has the sort key (j + ½) / k, so that a prefix of m of n rows
+    contains about m k / n of them.
     """
-    mixed = rng.permutation(places)
-    own = groups[mixed]
-    due = np.empty(len(mixed))
-    for group in np.unique(own):
-        at = np.flatnonzero(own == group)
-        due[at] = (np.arange(len(at)) + 0.5) / len(at)
-        due[at[0]] = 0.0
-    return np.asarray(mixed[np.argsort(due, kind="stable")], np.int64)
+    shuffled = rng.permutation(indices)
+    shuffled_groups = groups[shuffled]
+    keys = np.empty(len(shuffled))
+    for group in np.unique(shuffled_groups):
+        members = np.flatnonzero(shuffled_groups == group)
+        keys[members] = (np.arange(len(members)) + 0.5) / len(members)
+        keys[members[0]] = 0.0
+    return np.asarray(shuffled[np.argsort(keys, kind="stable")], np.int64)

@@ -1,0 +1,127 @@
+"""Text of at most 80 columns, HTML, and chart data of learning curves."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from weigh.judge.metrics.confidence_intervals import Measure
+from weigh.text import format_float, format_quantity, html_paragraph, html_table, text_table, truncate
+from weigh.trials.candidates import LOSSES
+from weigh.trials.crossing import Crossing
+from weigh.trials.learners import format_settings_note
+
+if TYPE_CHECKING:
+    from weigh.trials.learning_curves import FittedLearningCurve, LearningCurve, LearningCurvePoint
+
+TABLE_HEADER = ["rows", "training loss", "validation loss", "interval", "fit"]
+MAX_LINE_LENGTH = 79
+LAW_PLOT_POINTS = 40
+MAX_TRAINING_CURVES = 2  # training losses are plotted for at most this many learners
+
+
+def format_learning_curve(result: LearningCurve) -> str:
+    """Return losses, power laws, diagnoses and crossings as text."""
+    parts = [_title(result), *(_format_curve(each) for each in result.curves)]
+    if result.crossings:
+        parts.append("\n".join(_wrap_line(str(each)) for each in result.crossings))
+    parts += map(_wrap_line, format_settings_note({each.name: each.settings for each in result.curves}))
+    return "\n\n".join(parts)
+
+
+def learning_curve_html(result: LearningCurve) -> str:
+    """Return losses, power laws, diagnoses and crossings as HTML."""
+    parts = [
+        html_table(f"{each.name}: {_title(result)}", _point_table(each.points))
+        + html_paragraph(_format_law(each))
+        + each.diagnosis._repr_html_()
+        for each in result.curves
+    ]
+    return f"<div>{''.join([*parts, *(html_paragraph(str(each)) for each in result.crossings)])}</div>"
+
+
+def _title(result: LearningCurve) -> str:
+    folds = f"{result.folds} folds" + (f" × {result.repeats}" if result.repeats > 1 else "")
+    return f"{LOSSES[result.loss].title} on {format_quantity(result.n, 'row')}, {folds}"
+
+
+def _format_curve(curve: FittedLearningCurve) -> str:
+    lines = [
+        truncate(curve.name, 70),
+        text_table(_point_table(curve.points), left=0, indent="  "),
+        _format_law(curve),
+        *map(_wrap_line, str(curve.diagnosis).split("\n")),
+    ]
+    return "\n".join(lines)
+
+
+def _format_law(curve: FittedLearningCurve) -> str:
+    return f"no power law: {curve.no_law}" if curve.law is None else str(curve.law)
+
+
+def _wrap_line(line: str) -> str:
+    """Wrap a long line with a hanging indent."""
+    if len(line) <= MAX_LINE_LENGTH:
+        return line
+    return "\n".join(textwrap.wrap(line, MAX_LINE_LENGTH, subsequent_indent="  "))
+
+
+def _point_table(points: Sequence[LearningCurvePoint]) -> list[list[str]]:
+    rows = [
+        [
+            f"{point.rows:,}",
+            format_float(point.train.value),
+            format_float(point.validation.value),
+            _format_span(point.validation),
+            _format_seconds(point.seconds),
+        ]
+        for point in points
+    ]
+    return [TABLE_HEADER, *rows]
+
+
+def _format_span(measure: Measure) -> str:
+    return "" if math.isnan(measure.low) else f"{format_float(measure.low)} to {format_float(measure.high)}"
+
+
+def _format_seconds(seconds: float) -> str:
+    return f"{1000 * seconds:.1f} ms" if seconds < 1 else f"{seconds:.1f} s"
+
+
+def plot_rows(curves: Sequence[FittedLearningCurve]) -> list[dict[str, Any]]:
+    """Return the data of a chart: training and validation losses with intervals, and the fitted laws."""
+    rows: list[dict[str, Any]] = []
+    for curve in curves:
+        prefix = f"{curve.name}, " if len(curves) > 1 else ""
+        validation = f"{prefix}validation"
+        finite = [point for point in curve.points if math.isfinite(point.validation.value)]
+        rows.extend(_band_row(validation, point.rows, point.validation) for point in finite)
+        if len(curves) <= MAX_TRAINING_CURVES:
+            rows.extend(
+                {"series": f"{prefix}training", "x": point.rows, "y": point.train.value} for point in finite
+            )
+        if curve.law is not None:
+            sizes = np.geomspace(curve.law.first, 10 * curve.law.last, LAW_PLOT_POINTS)
+            rows.extend(
+                {"series": validation, "x": float(x), "y": float(y), "fitted": True}
+                for x, y in zip(sizes, curve.law.values(sizes), strict=True)
+            )
+    return rows
+
+
+def _band_row(series: str, n_rows: int, measure: Measure) -> dict[str, Any]:
+    limits = {} if math.isnan(measure.low) else {"low": measure.low, "high": measure.high}
+    return {"series": series, "x": n_rows, "y": measure.value, **limits}
+
+
+def crossing_marks(crossings: Iterable[Crossing]) -> list[tuple[float, str]]:
+    """Return the positions and texts of vertical lines at significant crossings."""
+    return [
+        (each.rows, f"{each.large} overtakes {each.small}")
+        for each in crossings
+        if each.kind in ("measured", "extrapolated")
+    ]
